@@ -1,0 +1,62 @@
+import type { Operation } from '@lockstep/shared';
+import { entryType, isLive } from '@lockstep/shared';
+import { supersedes } from './version.ts';
+
+/** The heads of one path after `operation` arrived. Neither the order of arrival nor repetition changes the outcome. */
+export function mergeHead(heads: readonly Operation[], operation: Operation): readonly Operation[] {
+  for (const head of heads) {
+    const known = head.origin === operation.origin && head.seq === operation.seq;
+    if (known || supersedes(head, operation)) return heads;
+  }
+  return inOrder([...heads.filter((head) => !supersedes(operation, head)), operation]);
+}
+
+/** Heads with the visible one first: a pure function of the set. */
+export function inOrder(heads: readonly Operation[]): readonly Operation[] {
+  return heads.length < 2 ? heads : heads.slice().sort(compareHeads);
+}
+
+/**
+ * The order that chooses which sibling keeps the name: a live entry before a delete, a directory before anything else, then the
+ * later clock stamp, then origin and number, so that all members choose alike.
+ */
+export function compareHeads(a: Operation, b: Operation): number {
+  return (
+    Number(isLive(b)) - Number(isLive(a)) ||
+    Number(entryType(b) === 'directory') - Number(entryType(a) === 'directory') ||
+    b.hlc - a.hlc ||
+    (a.origin < b.origin ? 1 : a.origin > b.origin ? -1 : b.seq - a.seq)
+  );
+}
+
+function sameEntry(a: Operation, b: Operation): boolean {
+  return entryType(a) === entryType(b) && a.content === b.content && a.target === b.target;
+}
+
+/**
+ * The heads whose content would be lost if only the visible one stayed. Not among them: deletes and directories; what has the
+ * same content and kind as the visible head or an earlier loser; and what a sibling later by clock says it replaced.
+ *
+ * `heldUp`: something live lies below the path, so a directory must stand there whatever the heads say. Then no head of
+ * another kind can keep the name.
+ */
+export function losers(heads: readonly Operation[], heldUp: boolean): readonly Operation[] {
+  const ordered = inOrder(heads);
+  const [first] = ordered;
+  if (first === undefined) return [];
+  const visibleStays = !heldUp || entryType(first) === 'directory';
+  const kept: Operation[] = visibleStays ? [first] : [];
+  const lost: Operation[] = [];
+  for (const head of visibleStays ? ordered.slice(1) : ordered) {
+    const type = entryType(head);
+    if (type !== 'file' && type !== 'symlink') continue;
+    if (kept.some((other) => sameEntry(other, head))) continue;
+    const replacedLater = ordered.some(
+      (other) => other.hlc > head.hlc && head.content !== undefined && other.replaced === head.content,
+    );
+    if (replacedLater) continue;
+    kept.push(head);
+    lost.push(head);
+  }
+  return lost;
+}

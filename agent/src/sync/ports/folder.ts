@@ -1,0 +1,215 @@
+import type { ContentId, ProblemCode } from '@lockstep/shared';
+import type { Fingerprint } from './journal.ts';
+
+/** What stands at a path now. */
+export type Observation =
+  | { readonly path: string; readonly state: 'absent' }
+  /** The fingerprint is the expected one: nothing was read. */
+  | { readonly path: string; readonly state: 'same' }
+  | {
+      readonly path: string;
+      readonly state: 'file';
+      readonly fingerprint: Fingerprint;
+      readonly racy: boolean;
+      readonly content: ContentId;
+      /** 32-byte block hashes, joined; only with more than one block. */
+      readonly blocks?: Uint8Array;
+      /** The bytes, when there are at most `inlineBytesMax`. */
+      readonly bytes?: Uint8Array;
+    }
+  /** A file above `hashUnderLockBytesMax` (unless `hashLarge` was asked): its content was not read. */
+  | { readonly path: string; readonly state: 'large'; readonly fingerprint: Fingerprint }
+  | { readonly path: string; readonly state: 'directory'; readonly fingerprint: Fingerprint }
+  | { readonly path: string; readonly state: 'symlink'; readonly fingerprint: Fingerprint; readonly target: string }
+  /** Socket, pipe, device. */
+  | { readonly path: string; readonly state: 'special' }
+  /** It changed while it was read: look again later. */
+  | { readonly path: string; readonly state: 'changing' }
+  | { readonly path: string; readonly state: 'problem'; readonly code: ProblemCode; readonly detail: string };
+
+export interface ObserveRequest {
+  readonly path: string;
+  /** Answer `same` without reading when the entry still has this fingerprint. */
+  readonly expected?: Fingerprint | undefined;
+  /** Read files of any size. */
+  readonly hashLarge?: boolean | undefined;
+}
+
+/** One directory as a scan saw it. */
+export interface ScannedDirectory {
+  readonly path: string;
+  readonly entries: readonly ScannedEntry[];
+  /** The directory could not be read (whole): nothing may be inferred from what is not in `entries`. */
+  readonly problem?: { readonly code: ProblemCode; readonly detail: string };
+  /** The directory itself does not exist (any more). */
+  readonly absent?: boolean;
+  /** Names that are not UTF-8, shown with replacement characters, and special files: left alone, counted. */
+  readonly skipped: readonly { readonly name: string; readonly code: ProblemCode }[];
+}
+
+export interface ScannedEntry {
+  readonly name: string;
+  readonly type: 'file' | 'directory' | 'symlink';
+  readonly fingerprint: Fingerprint;
+}
+
+/** Where the bytes of a file to be written come from. */
+export type ContentSource =
+  | { readonly from: 'bytes'; readonly bytes: Uint8Array }
+  /** Completely staged by `stageBlock`. */
+  | { readonly from: 'staged' }
+  | { readonly from: 'history' }
+  /** Another file of the folder that held the content when it had this fingerprint. */
+  | { readonly from: 'file'; readonly path: string; readonly fingerprint: Fingerprint };
+
+/** What must stand at the target when the action is carried out, or the action is not done (`changed`). */
+export type Expected = Fingerprint | 'absent';
+
+/** One step of making the disk show the journal. Steps of one batch: all are staged first, then committed in order. */
+export type Action =
+  | {
+      readonly do: 'write';
+      readonly path: string;
+      readonly expected: Expected;
+      readonly content: ContentId;
+      /** Block hashes when there is more than one block. */
+      readonly blocks?: Uint8Array | undefined;
+      readonly size: number;
+      readonly mode: number;
+      readonly mtimeUs: number;
+      readonly source: ContentSource;
+    }
+  /** One rename(2). `to` must be absent, or match `expected` and be replaced. Mode and mtime are set afterwards if given. */
+  | {
+      readonly do: 'rename';
+      readonly from: string;
+      readonly to: string;
+      readonly expectedFrom: Fingerprint;
+      readonly expected: Expected;
+      readonly mode?: number | undefined;
+      readonly mtimeUs?: number | undefined;
+    }
+  /**
+   * One rename(2) of a directory and all in it. `names` are the paths below it (relative to it) as the journal knows them;
+   * anything else in it: `changed`. `to` must be absent.
+   */
+  | {
+      readonly do: 'rename-directory';
+      readonly from: string;
+      readonly to: string;
+      readonly expectedFrom: Fingerprint;
+      readonly names: readonly string[];
+      readonly mode: number;
+    }
+  | { readonly do: 'mkdir'; readonly path: string; readonly expected: Expected; readonly mode: number }
+  | {
+      readonly do: 'symlink';
+      readonly path: string;
+      readonly expected: Expected;
+      readonly target: string;
+      readonly mtimeUs: number;
+    }
+  | {
+      readonly do: 'attr';
+      readonly path: string;
+      readonly expected: Fingerprint;
+      readonly mode: number;
+      /** Files only. */
+      readonly mtimeUs?: number | undefined;
+    }
+  | {
+      readonly do: 'unlink';
+      readonly path: string;
+      readonly expected: Fingerprint;
+      readonly content?: ContentId | undefined;
+    }
+  /** Only when empty; entries that are ignored or unknown keep it: `changed`. */
+  | { readonly do: 'rmdir'; readonly path: string };
+
+/** For a replaced or removed file, `content` of the old version: where known it is kept in `history/` under that name. */
+export interface ActionRequest {
+  readonly action: Action;
+  readonly keep?: ContentId | undefined;
+}
+
+export type ActionResult =
+  /** Durable: bytes, names and times are on the disk. `fingerprint`: what it left (none for unlink, rmdir). */
+  | { readonly result: 'done'; readonly fingerprint?: Fingerprint; readonly racy?: boolean }
+  /** Something else stands there than expected: look at it first (a local edit), nothing was touched. */
+  | { readonly result: 'changed' }
+  /** The source did not have the content any more. */
+  | { readonly result: 'source-gone' }
+  | { readonly result: 'problem'; readonly code: ProblemCode; readonly detail: string };
+
+/** What the watcher saw. Only hints: every one is followed by a look. */
+export type WatchHint =
+  /** The entry at `path` may have changed. */
+  | { readonly kind: 'path'; readonly path: string }
+  /** Anything directly in `path`, or below it where `recursive`, may have changed. */
+  | { readonly kind: 'directory'; readonly path: string; readonly recursive: boolean };
+
+export interface FolderHealth {
+  readonly ok: boolean;
+  /** What is wrong and what to do, when not ok. */
+  readonly detail?: string;
+  readonly freeBytes: number;
+}
+
+/** This member's folder: watching, looking, staging, applying. Paths are relative. Nothing here decides anything. */
+export interface Folder {
+  /** Begins to watch. Directories are watched as scans find them (`scan` sets the watch before it lists). */
+  watch(hint: (hints: readonly WatchHint[]) => void): Promise<void>;
+  /** Directories without a working watch (inotify limit): the caller scans them by timer. */
+  unwatched(): readonly string[];
+
+  /** Looks at each path, reading what differs from `expected`. Results in the order of the requests. */
+  observe(requests: readonly ObserveRequest[]): Promise<readonly Observation[]>;
+  /**
+   * Lists `directory`, and everything below it where `recursive`, parents before children, a directory at a time, and
+   * watches each directory before listing it. `skip` names paths not to enter or report (ignored ones).
+   */
+  scan(
+    directory: string,
+    options: { readonly recursive: boolean; readonly skip: (path: string, isDirectory: boolean) => boolean },
+  ): AsyncIterable<readonly ScannedDirectory[]>;
+
+  /** Carries out the actions in order. Results in the order of the requests; one failing does not stop the others. */
+  apply(requests: readonly ActionRequest[]): Promise<readonly ActionResult[]>;
+
+  /** Adds one verified block to the staged file of `content`; rejects bytes that do not match with `corrupt`. */
+  stageBlock(request: {
+    readonly content: ContentId;
+    readonly blocks?: Uint8Array | undefined;
+    readonly size: number;
+    readonly index: number;
+    readonly bytes: Uint8Array;
+  }): Promise<'ok' | 'corrupt' | 'disk-full'>;
+  /** Drops what was staged for `content`. */
+  unstage(content: ContentId): Promise<void>;
+
+  /**
+   * Reads one block of `content` and verifies it. `undefined` when the source no longer has it.
+   * `from: 'bytes'` and `from: 'staged'` are no sources here.
+   */
+  readBlock(request: {
+    readonly content: ContentId;
+    readonly blocks?: Uint8Array | undefined;
+    readonly size: number;
+    readonly index: number;
+    readonly source: ContentSource;
+  }): Promise<Uint8Array | undefined>;
+  /** Which of these contents `history/` holds. */
+  inHistory(contents: readonly ContentId[]): Promise<ReadonlySet<ContentId>>;
+  /** Puts a copy of `content` into `history/` (so that it outlives the file it is in now). */
+  keep(request: {
+    readonly content: ContentId;
+    readonly blocks?: Uint8Array | undefined;
+    readonly size: number;
+    readonly source: ContentSource;
+  }): Promise<boolean>;
+  /** Removes the oldest contents of `history/` above `bytesMax`, except those that `needed` says yes to. */
+  trimHistory(bytesMax: number, needed: (content: ContentId) => boolean): Promise<void>;
+
+  /** Is the folder there, ours, and writable? Cheap: called before every batch. */
+  health(): Promise<FolderHealth>;
+}

@@ -1,0 +1,166 @@
+import type { Applied, ContentId, Dot, MemberRecord, Operation, OriginId, VersionVector } from '@lockstep/shared';
+
+/** What the file system said of an entry when it was last known to show an operation. Times in milliseconds with fractions. */
+export interface Fingerprint {
+  readonly ino: number;
+  readonly size: number;
+  readonly mtimeMs: number;
+  readonly ctimeMs: number;
+  /** The whole `st_mode`, type included. */
+  readonly mode: number;
+}
+
+/**
+ * A row of `disk`: the operation that this member's disk shows at a path, and the fingerprint it left. `fingerprint` is
+ * undefined while the path is absent (the operation is then a delete).
+ */
+export interface DiskEntry {
+  readonly path: string;
+  readonly dot: Dot;
+  readonly content?: ContentId | undefined;
+  readonly fingerprint?: Fingerprint | undefined;
+  /**
+   * The entry was looked at so soon after its last change that a later change could have left the same fingerprint
+   * (file times advance in steps of some milliseconds): the next look reads it whatever the fingerprint says.
+   */
+  readonly racy?: boolean | undefined;
+}
+
+/** A row to be written to `disk`: where `dot` is undefined the row is removed. */
+export interface DiskChange {
+  readonly path: string;
+  readonly entry: Omit<DiskEntry, 'path'> | undefined;
+}
+
+/** A path whose visible head is not what this member's disk shows. */
+export interface PendingPath {
+  readonly path: string;
+  /** All heads, one for most paths. */
+  readonly heads: readonly Operation[];
+  readonly disk: DiskEntry | undefined;
+}
+
+export interface PendingQuery {
+  /** `live`: entries to create or change, parents first. `delete`: entries to remove, children first. */
+  readonly which: 'live' | 'delete';
+  /** Start after this path, in that order. */
+  readonly after?: string | undefined;
+  readonly limit: number;
+}
+
+/** An operation as `log` shows it. */
+export interface LogQuery {
+  readonly path?: string | undefined;
+  /** Only operations that were journaled here after this row number. */
+  readonly afterRow?: number | undefined;
+  /** Only operations that were journaled here before this row number (newest first then). */
+  readonly beforeRow?: number | undefined;
+  readonly limit: number;
+}
+
+export interface LogRow {
+  /** Order of arrival in this journal. */
+  readonly row: number;
+  readonly operation: Operation;
+  /** Milliseconds since the epoch. */
+  readonly journaledAt: number;
+}
+
+/** Something a person should see; numbered without gaps, so that a reader can resume. */
+export interface JournalEvent {
+  readonly number: number;
+  readonly at: number;
+  readonly kind: string;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+export interface JournalCounts {
+  /** Live files and directories among the visible heads, and the files' bytes. */
+  readonly files: number;
+  readonly directories: number;
+  readonly bytes: number;
+  readonly operations: number;
+  /** Paths whose visible head the disk does not show, and paths with more than one head. */
+  readonly pending: number;
+  readonly contested: number;
+}
+
+/**
+ * The operation log and what is derived from it (DESIGN 3). All calls are synchronous; each write is a transaction of its own
+ * unless `transaction` encloses it. A committed write survives a power cut.
+ */
+export interface Journal {
+  /** Under which this journal numbers its own operations. Drawn anew with every new journal. */
+  readonly origin: OriginId;
+
+  /** Runs `body` in one transaction; nested calls join the outer one. A throw rolls everything back. */
+  transaction<T>(body: () => T): T;
+
+  /**
+   * Adds operations to the log and merges them into the heads (core/merge), in the order given. A known dot is skipped.
+   * Throws when an origin's numbers would have a gap. Returns the operations that were new.
+   */
+  append(operations: readonly Operation[]): readonly Operation[];
+
+  /** The highest contiguous number of each origin in the log. */
+  known(): VersionVector;
+  /** What is known and not pending: see `Applied`. Live siblings that lost count as not applied until they are superseded. */
+  applied(): Applied;
+  operation(dot: Dot): Operation | undefined;
+  /** Operations of one origin after `after`, in order, at most `limit`. */
+  operationsOf(origin: OriginId, after: number, limit: number): readonly Operation[];
+  /** Everything in the log beyond `known`, origin by origin, in batches of at most `limit`; lazily. */
+  operationsBeyond(known: VersionVector, limit: number): IterableIterator<readonly Operation[]>;
+  log(query: LogQuery): readonly LogRow[];
+
+  /** The operations at `path` that no other supersedes, the visible one first. Empty when nothing was ever there. */
+  heads(path: string): readonly Operation[];
+  /** Visible heads at or below `prefix` (`''`: all), by path, after `after`. */
+  headsUnder(prefix: string, after: string | undefined, limit: number): readonly Operation[];
+  hasLiveBelow(directory: string): boolean;
+  /** Paths with more than one head, by path, after `after`. */
+  contested(after: string | undefined, limit: number): readonly { path: string; heads: readonly Operation[] }[];
+  /** Live visible heads whose parent directory is not a live directory head, by path, after `after`. */
+  orphans(after: string | undefined, limit: number): readonly Operation[];
+  /** True when the log holds an operation at `path` that carries `content`. */
+  everHad(path: string, content: ContentId): boolean;
+  /** A head (visible or not) that carries this content, if any. */
+  headWithContent(content: ContentId): Operation | undefined;
+  /** Combination of all heads (core/digest), 16 hexadecimal digits. */
+  digest(): string;
+  counts(): JournalCounts;
+
+  /** Paths whose visible head is not on this disk. Streams: ask again from the last path. */
+  pending(query: PendingQuery): readonly PendingPath[];
+
+  disk(path: string): DiskEntry | undefined;
+  /** Rows of entries that exist and lie directly in `directory` (`''`: the folder). */
+  diskChildren(directory: string): readonly DiskEntry[];
+  /** Rows of entries that exist and lie anywhere below `directory`, by path, after `after`. */
+  diskBelow(directory: string, after: string | undefined, limit: number): readonly DiskEntry[];
+  /** Rows of files that exist and hold `content`; a few are enough. */
+  diskWithContent(content: ContentId, limit: number): readonly DiskEntry[];
+  /** Rows of entries that exist and have this inode number. */
+  diskWithInode(ino: number): readonly DiskEntry[];
+  recordDisk(changes: readonly DiskChange[]): void;
+
+  /** The member list: the visible heads of the member paths. */
+  members(): readonly MemberRecord[];
+
+  /** Another member's applied vector as it last said, kept so that it is known while that member is down. */
+  saveAck(member: string, applied: Applied): void;
+  acks(): Readonly<Record<string, Applied>>;
+
+  addEvent(at: number, kind: string, data: Readonly<Record<string, unknown>>): JournalEvent;
+  /** Events numbered after `after`, oldest first. */
+  events(after: number, limit: number): readonly JournalEvent[];
+  lastEventNumber(): number;
+
+  /** Small facts of this member that must survive a restart, by name. */
+  setting(name: string): string | undefined;
+  setSetting(name: string, value: string): void;
+
+  /** Replays the log from nothing and compares: paths whose heads differ from the stored ones. With `repair` the heads are replaced. */
+  verifyHeads(repair: boolean): { readonly compared: number; readonly differing: readonly string[] };
+  close(): void;
+}

@@ -1,0 +1,32 @@
+import type { MemberId, PeerMessage } from '@lockstep/shared';
+
+/** One authenticated session with one member. Messages arrive whole, in order, and already checked against the schema. */
+export interface Link {
+  readonly peer: MemberId;
+  /** True when this side opened the connection. */
+  readonly dialled: boolean;
+  /** `host:port` of the other side, for people. */
+  readonly remote: string;
+  /** Queues a message. After the link closed this does nothing. */
+  send(message: PeerMessage): void;
+  /** Bytes queued and not yet handed to the kernel. */
+  queuedBytes(): number;
+  /** Calls `run` once, when `queuedBytes()` has fallen below half of `sendQueueBytesMax` (at once when it is), or never if the link closes. */
+  whenDrained(run: () => void): void;
+  /** Sets the one receiver. Messages that came before are delivered to it first, in order. `closed` is called exactly once. */
+  start(receiver: { message(message: PeerMessage): void; closed(reason: string): void }): void;
+  close(reason: string): void;
+}
+
+/** How members reach each other. */
+export interface Network {
+  /**
+   * Opens a session with whoever listens at `address` (`host:port`). Rejects with a LockstepError that says why not: nobody
+   * there, wrong cluster key, another cluster, another protocol version, ourselves.
+   */
+  dial(address: string): Promise<Link>;
+  /** Sets the one receiver of sessions that others opened. */
+  onLink(accept: (link: Link) => void): void;
+  /** Sets the one receiver of refusals of connections that others opened (wrong key, other version), for the problem list. */
+  onRefused(refused: (remote: string, reason: string) => void): void;
+}

@@ -1,0 +1,72 @@
+/**
+ * Problems: expected trouble with one path or one member. They are data, shown to people until they are gone.
+ * Each has an entry in docs/ saying what to do.
+ */
+export const problemCodes = [
+  'path-permission', // a file or directory cannot be read or written
+  'path-not-utf8', // a name that is not UTF-8: left alone
+  'path-too-long', // name or path above the limits
+  'path-in-the-way', // something we may not touch (ignored, special) stands where an entry must go
+  'path-special', // socket, pipe, device: skipped
+  'path-io', // the disk answered with an error
+  'file-too-large',
+  'file-busy', // a file that never holds still long enough to be read
+  'content-missing', // no reachable member has the content
+  'content-corrupt', // a source sent bytes that do not match the content id
+  'disk-full',
+  'folder-missing', // the folder or its .lockstep is gone or replaced: nothing is scanned
+  'watch-limit', // inotify limits reached: those directories are scanned by timer
+  'clock-skew',
+  'digest-mismatch', // two members know the same operations and disagree about the heads
+  'journal-rebuilt', // the journal was lost or damaged and has been rebuilt
+  'member-refused', // a connection was refused: wrong key, other cluster, other version
+] as const;
+
+export type ProblemCode = (typeof problemCodes)[number];
+
+/** Failures that stop a command or a session. */
+export const errorCodes = [
+  'folder-not-found',
+  'folder-not-writable',
+  'folder-nested',
+  'already-member',
+  'not-a-member',
+  'copied-state',
+  'already-running',
+  'not-running',
+  'port-in-use',
+  'config-invalid',
+  'cluster-key-invalid',
+  'cluster-mismatch',
+  'protocol-mismatch',
+  'identity-invalid',
+  'frame-invalid',
+  'frame-too-large',
+  'journal-damaged',
+  'journal-newer',
+  'handshake-failed',
+  'request-invalid',
+] as const;
+
+export type ErrorCode = (typeof errorCodes)[number];
+
+/** An error with a stable code and a message that says what is wrong and what to do. */
+export class LockstepError extends Error {
+  readonly code: ErrorCode;
+  constructor(code: ErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'LockstepError';
+    this.code = code;
+  }
+}
+
+/** Trouble with one path or one member, as data. */
+export interface Problem {
+  readonly code: ProblemCode;
+  readonly path?: string | undefined;
+  readonly member?: string | undefined;
+  /** A sentence: what is wrong and what to do. */
+  readonly detail: string;
+  /** Milliseconds since the epoch. */
+  readonly since: number;
+}

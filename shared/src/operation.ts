@@ -1,0 +1,107 @@
+import type { ContentId, MemberId, OriginId } from './ids.ts';
+
+/** Which origin made an operation, and its contiguous number there, from 1. */
+export interface Dot {
+  readonly origin: OriginId;
+  readonly seq: number;
+}
+
+/** The highest sequence number known for each origin; an absent origin counts as 0. */
+export type VersionVector = Readonly<Record<OriginId, number>>;
+
+/**
+ * The set of operations on one path that an operation supersedes, itself included: every dot up to `vector`, less `except`.
+ * The exceptions are what makes it exact: an edit made while an older sibling of the same origin stands supersedes only
+ * the sibling that was on the editor's disk. (Version vectors with exceptions: Malkhi and Terry, "Concise Version Vectors
+ * in WinFS", DISC 2005.)
+ */
+export interface Version {
+  readonly vector: VersionVector;
+  readonly except?: readonly Dot[];
+}
+
+/** `member` operations carry the member list; their path is `memberPath(id)`, which no file can have. */
+export type OperationKind = 'put' | 'mkdir' | 'symlink' | 'attr' | 'delete' | 'member';
+
+/** What a path is while an operation is its head. */
+export type EntryType = 'file' | 'directory' | 'symlink' | 'absent' | 'member';
+
+/** What a member says of itself in a `member` operation. */
+export interface MemberRecord {
+  readonly id: MemberId;
+  readonly name: string;
+  /** `host:port` addresses at which it listens, best first. */
+  readonly addresses: readonly string[];
+  readonly standing: 'joined' | 'left';
+}
+
+/**
+ * One change to one path by one member. Every operation describes the whole resulting entry (an `attr` of a file repeats its
+ * content id), so that the head of a path never needs an earlier operation to be understood.
+ */
+export interface Operation {
+  readonly origin: OriginId;
+  readonly seq: number;
+  /** Hybrid logical clock stamp: milliseconds since the epoch × 1024 + counter. */
+  readonly hlc: number;
+  readonly kind: OperationKind;
+  /** Relative to the folder, `/` between components, no leading slash. */
+  readonly path: string;
+  readonly version: Version;
+  /** Files only. */
+  readonly content?: ContentId;
+  /** The content id that the path had before, where it had one. */
+  readonly replaced?: ContentId;
+  /** Bytes; files only. */
+  readonly size?: number;
+  /** Permission bits (07777); files and directories. */
+  readonly mode?: number;
+  /** Microseconds since the epoch; files and symbolic links. Node can set no finer time. */
+  readonly mtimeUs?: number;
+  /** Symbolic links only: the link's text. */
+  readonly target?: string;
+  /** The path this entry was renamed from; the delete of that path is an operation of its own. */
+  readonly from?: string;
+  /** `seq` of the first operation of the group (a rename of a directory, an unpacked archive) it belongs to; same origin. */
+  readonly group?: number;
+  /** On the `mkdir` that begins a rename of a directory: how many operations, this one included, make up the rename. */
+  readonly span?: number;
+  /** Files of more than one block: the 32-byte BLAKE3 hashes of its 1 MiB blocks, joined. */
+  readonly blocks?: Uint8Array;
+  /** `member` operations only. */
+  readonly member?: MemberRecord;
+}
+
+/** An operation as it travels, with the file's bytes when they are few enough to go along. */
+export interface CarriedOperation {
+  readonly operation: Operation;
+  readonly bytes?: Uint8Array;
+}
+
+/** What the path is once `operation` is its head. */
+export function entryType(operation: Operation): EntryType {
+  switch (operation.kind) {
+    case 'put':
+      return 'file';
+    case 'mkdir':
+      return 'directory';
+    case 'symlink':
+      return 'symlink';
+    case 'delete':
+      return 'absent';
+    case 'member':
+      return 'member';
+    case 'attr':
+      return operation.content === undefined ? 'directory' : 'file';
+  }
+}
+
+/** True unless the operation leaves nothing at its path. */
+export function isLive(operation: Operation): boolean {
+  return operation.kind !== 'delete';
+}
+
+/** The dot as text, for maps, messages and logs. */
+export function dotKey(dot: Dot): string {
+  return `${dot.origin}:${dot.seq}`;
+}

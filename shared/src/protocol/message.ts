@@ -1,0 +1,150 @@
+import type { ContentId, MemberId, OriginId } from '../ids.ts';
+import type { CarriedOperation, VersionVector } from '../operation.ts';
+
+/** `joining → syncing → active → suspect → down`, and `left` (DESIGN 8). A member knows itself as one of the first three. */
+export type MemberState = 'joining' | 'syncing' | 'active' | 'suspect' | 'down' | 'left';
+
+/** Inclusive range of sequence numbers. */
+export type SeqRange = readonly [from: number, to: number];
+
+/** What a member holds durably: everything up to `vector`, and the `ranges` above it. */
+export interface Applied {
+  readonly vector: VersionVector;
+  readonly ranges: Readonly<Record<OriginId, readonly SeqRange[]>>;
+}
+
+/** First message of both sides, once the handshake has proved who is speaking. */
+export interface HelloMessage {
+  readonly type: 'hello';
+  readonly name: string;
+  readonly addresses: readonly string[];
+  /** The origin under which the sender numbers its operations now. */
+  readonly origin: OriginId;
+  readonly known: VersionVector;
+  readonly applied: Applied;
+  readonly state: MemberState;
+  /** When the sender last became active, milliseconds since the epoch. */
+  readonly enabledAt?: number | undefined;
+  readonly software: string;
+}
+
+/** "Send me your own operations after this number, now and as they are made." */
+export interface SubscribeMessage {
+  readonly type: 'subscribe';
+  readonly origin: OriginId;
+  readonly after: number;
+}
+
+/** Operations, those of one origin in seq order without a gap. Confirmed by `received` with the same id. */
+export interface OperationsMessage {
+  readonly type: 'operations';
+  readonly id: number;
+  readonly carried: readonly CarriedOperation[];
+}
+
+/** The operations of that frame are journaled here (not yet applied): the sender may send more. */
+export interface ReceivedMessage {
+  readonly type: 'received';
+  readonly id: number;
+}
+
+/** "Send me what you know beyond `known`, of every origin." Answered by `operations` frames and one `pulled`. */
+export interface PullMessage {
+  readonly type: 'pull';
+  readonly id: number;
+  readonly known: VersionVector;
+}
+
+/** Progress of a pull: sent first with the total, and last with `done`. */
+export interface PulledMessage {
+  readonly type: 'pulled';
+  readonly id: number;
+  readonly total: number;
+  readonly done: boolean;
+}
+
+/** "Send me this block." Small content is one block, index 0. */
+export interface WantMessage {
+  readonly type: 'want';
+  readonly id: number;
+  readonly content: ContentId;
+  readonly index: number;
+}
+
+export interface BlockMessage {
+  readonly type: 'block';
+  readonly id: number;
+  readonly bytes: Uint8Array;
+}
+
+/** The sender of this has no such content any more. */
+export interface MissingMessage {
+  readonly type: 'missing';
+  readonly id: number;
+}
+
+/** What the sender knows and holds; sent whenever it changed, coalesced. */
+export interface AckMessage {
+  readonly type: 'ack';
+  readonly known: VersionVector;
+  readonly applied: Applied;
+}
+
+/** A resync under way. */
+export interface CatchUpProgress {
+  readonly source: MemberId;
+  readonly done: number;
+  readonly total: number;
+}
+
+/** Every second: how the sender is. */
+export interface HeartbeatMessage {
+  readonly type: 'heartbeat';
+  readonly id: number;
+  /** The sender's wall clock, milliseconds since the epoch. */
+  readonly wallMs: number;
+  readonly state: MemberState;
+  readonly enabledAt?: number | undefined;
+  readonly known: VersionVector;
+  readonly applied: Applied;
+  /** Combination of all heads, 16 hexadecimal digits; comparable when `known` is equal. */
+  readonly digest: string;
+  readonly pending: number;
+  readonly files: number;
+  readonly bytes: number;
+  readonly freeBytes: number;
+  /** Share of one processor used since the last heartbeat, 0 to n. */
+  readonly load: number;
+  readonly problems: number;
+  readonly progress?: CatchUpProgress | undefined;
+  /** Smoothed round trip that the sender measured to each member it is connected to, in milliseconds. */
+  readonly latenciesMs: Readonly<Record<MemberId, number>>;
+}
+
+export interface HeartbeatReplyMessage {
+  readonly type: 'heartbeat-reply';
+  readonly id: number;
+}
+
+/** The sender is going: for now, or (`retire`) for good. */
+export interface LeaveMessage {
+  readonly type: 'leave';
+  readonly retire: boolean;
+}
+
+export type PeerMessage =
+  | HelloMessage
+  | SubscribeMessage
+  | OperationsMessage
+  | ReceivedMessage
+  | PullMessage
+  | PulledMessage
+  | WantMessage
+  | BlockMessage
+  | MissingMessage
+  | AckMessage
+  | HeartbeatMessage
+  | HeartbeatReplyMessage
+  | LeaveMessage;
+
+export type PeerMessageType = PeerMessage['type'];
