@@ -1,0 +1,47 @@
+/** Stamps per millisecond: a stamp is `milliseconds × 1024 + counter`, a safe integer until the year 2248. */
+const stampsPerMs = 1024;
+
+/** No stamp is larger, so that all arithmetic on stamps is exact whatever a peer sends. */
+const stampMax = Number.MAX_SAFE_INTEGER;
+
+/**
+ * The stamp of a new operation: not before the wall clock, later than `last` (the clock of this member) and later than every
+ * stamp in `parents` (the operations it replaces). Only at the end of the range, which no right clock reaches before 2248,
+ * the stamp can equal the ones it follows; stamps choose names, never whether there is a conflict, so nothing is lost then.
+ *
+ * The caller passes the result through `mergeStamp` too, as if it were remote, to advance `last`: so an edit of a file whose
+ * stamp lies a day ahead follows that stamp, and the member's other edits do not.
+ */
+export function nextStamp(input: {
+  readonly wallMs: number;
+  readonly last: number;
+  readonly parents: readonly number[];
+}): number {
+  let stamp = Math.max(stampOfMs(input.wallMs), input.last + 1);
+  for (const parent of input.parents) stamp = Math.max(stamp, parent + 1);
+  return Math.min(stamp, stampMax);
+}
+
+/**
+ * `last`, advanced by a stamp that was seen. A stamp further than `driftMsMax` ahead of the wall clock advances it to that
+ * bound only: one member with a wrong clock must not drag everybody along. Never goes back.
+ */
+export function mergeStamp(input: {
+  readonly last: number;
+  readonly remote: number;
+  readonly wallMs: number;
+  readonly driftMsMax: number;
+}): number {
+  const bound = stampOfMs(input.wallMs + input.driftMsMax);
+  return Math.max(input.last, Math.min(input.remote, bound));
+}
+
+/** Milliseconds since the epoch, for people. */
+export function stampMs(hlc: number): number {
+  return Math.floor(hlc / stampsPerMs);
+}
+
+/** A clock before 1970 or without a value counts as 0: stamps must stay integers whatever the machine's clock says. */
+function stampOfMs(ms: number): number {
+  return Math.min(Math.max(0, Math.floor(ms) || 0) * stampsPerMs, stampMax);
+}
