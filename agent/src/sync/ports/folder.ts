@@ -1,5 +1,8 @@
 import type { ContentId, ProblemCode } from '@lockstep/shared';
-import type { Fingerprint } from './journal.ts';
+import type { ActionRequest, ContentSource } from '../../core/action.ts';
+import type { Fingerprint } from '../../core/disk-entry.ts';
+
+export type { Action, ActionRequest, ContentSource, Expected } from '../../core/action.ts';
 
 /** What stands at a path now. */
 export type Observation =
@@ -51,85 +54,6 @@ export interface ScannedEntry {
   readonly name: string;
   readonly type: 'file' | 'directory' | 'symlink';
   readonly fingerprint: Fingerprint;
-}
-
-/** Where the bytes of a file to be written come from. */
-export type ContentSource =
-  | { readonly from: 'bytes'; readonly bytes: Uint8Array }
-  /** Completely staged by `stageBlock`. */
-  | { readonly from: 'staged' }
-  | { readonly from: 'history' }
-  /** Another file of the folder that held the content when it had this fingerprint. */
-  | { readonly from: 'file'; readonly path: string; readonly fingerprint: Fingerprint };
-
-/** What must stand at the target when the action is carried out, or the action is not done (`changed`). */
-export type Expected = Fingerprint | 'absent';
-
-/** One step of making the disk show the journal. Steps of one batch: all are staged first, then committed in order. */
-export type Action =
-  | {
-      readonly do: 'write';
-      readonly path: string;
-      readonly expected: Expected;
-      readonly content: ContentId;
-      /** Block hashes when there is more than one block. */
-      readonly blocks?: Uint8Array | undefined;
-      readonly size: number;
-      readonly mode: number;
-      readonly mtimeUs: number;
-      readonly source: ContentSource;
-    }
-  /** One rename(2). `to` must be absent, or match `expected` and be replaced. Mode and mtime are set afterwards if given. */
-  | {
-      readonly do: 'rename';
-      readonly from: string;
-      readonly to: string;
-      readonly expectedFrom: Fingerprint;
-      readonly expected: Expected;
-      readonly mode?: number | undefined;
-      readonly mtimeUs?: number | undefined;
-    }
-  /**
-   * One rename(2) of a directory and all in it. `names` are the paths below it (relative to it) as the journal knows them;
-   * anything else in it: `changed`. `to` must be absent.
-   */
-  | {
-      readonly do: 'rename-directory';
-      readonly from: string;
-      readonly to: string;
-      readonly expectedFrom: Fingerprint;
-      readonly names: readonly string[];
-      readonly mode: number;
-    }
-  | { readonly do: 'mkdir'; readonly path: string; readonly expected: Expected; readonly mode: number }
-  | {
-      readonly do: 'symlink';
-      readonly path: string;
-      readonly expected: Expected;
-      readonly target: string;
-      readonly mtimeUs: number;
-    }
-  | {
-      readonly do: 'attr';
-      readonly path: string;
-      readonly expected: Fingerprint;
-      readonly mode: number;
-      /** Files only. */
-      readonly mtimeUs?: number | undefined;
-    }
-  | {
-      readonly do: 'unlink';
-      readonly path: string;
-      readonly expected: Fingerprint;
-      readonly content?: ContentId | undefined;
-    }
-  /** Only when empty; entries that are ignored or unknown keep it: `changed`. */
-  | { readonly do: 'rmdir'; readonly path: string };
-
-/** For a replaced or removed file, `content` of the old version: where known it is kept in `history/` under that name. */
-export interface ActionRequest {
-  readonly action: Action;
-  readonly keep?: ContentId | undefined;
 }
 
 export type ActionResult =

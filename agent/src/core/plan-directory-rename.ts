@@ -1,0 +1,63 @@
+import type { Operation } from '@lockstep/shared';
+import { entryType, isLive } from '@lockstep/shared';
+import type { DiskChange } from './disk-entry.ts';
+import { entryFor, isDirectoryMode, type PlanStep, type PlanView } from './plan-step.ts';
+
+export interface DirectoryRename {
+  readonly step: PlanStep;
+  /** Every path of the old and the new tree: nothing is left to do for them. */
+  readonly dealtWith: readonly string[];
+  readonly directories: readonly string[];
+}
+
+/**
+ * When `head` says that a directory was renamed, and all that stands in the old one here goes to the same place in the new
+ * one, a single rename(2) does it. Undefined when that is not so; then its entries are moved one by one.
+ */
+export function planDirectoryRename(head: Operation, view: PlanView): DirectoryRename | undefined {
+  const { from, path } = head;
+  if (from === undefined || head.span === undefined) return undefined;
+  const old = view.disk(from);
+  const gone = view.head(from);
+  if (!old?.fingerprint || !isDirectoryMode(old.fingerprint.mode) || !gone || isLive(gone)) return undefined;
+  const changes: DiskChange[] = [entryFor(from, gone, undefined, false)];
+  const names: string[] = [];
+  const dealtWith: string[] = [from];
+  const directories: string[] = [];
+  for (const row of view.diskBelow(from)) {
+    const name = row.path.slice(from.length + 1);
+    const target = `${path}/${name}`;
+    const before = view.head(row.path);
+    const after = view.head(target);
+    if (!row.fingerprint || !before || isLive(before) || !after || !isLive(after)) return undefined;
+    if (view.disk(target)?.fingerprint !== undefined) return undefined;
+    const shown = view.shown(row);
+    const same =
+      shown !== undefined &&
+      entryType(shown) === entryType(after) &&
+      row.content === after.content &&
+      shown.target === after.target &&
+      shown.mode === after.mode &&
+      shown.mtimeUs === after.mtimeUs;
+    if (!same) return undefined;
+    names.push(name);
+    dealtWith.push(row.path, target);
+    if (isDirectoryMode(row.fingerprint.mode)) directories.push(target);
+    changes.push(entryFor(target, after, row.fingerprint, row.racy ?? false));
+    changes.push(entryFor(row.path, before, undefined, false));
+  }
+  const action = {
+    do: 'rename-directory',
+    from,
+    to: path,
+    expectedFrom: old.fingerprint,
+    names,
+    mode: head.mode ?? 0o755,
+  } as const;
+  const step: PlanStep = {
+    request: { action },
+    path,
+    record: (left, racy) => [entryFor(path, head, left, racy), ...changes],
+  };
+  return { step, dealtWith, directories };
+}

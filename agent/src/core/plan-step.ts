@@ -1,0 +1,43 @@
+import type { ContentId, Operation } from '@lockstep/shared';
+import type { ActionRequest, ContentSource } from './action.ts';
+import type { DiskChange, DiskEntry, Fingerprint } from './disk-entry.ts';
+
+/** What planning may ask about paths outside its batch. Answers must not change while a plan is made. */
+export interface PlanView {
+  /** The visible head. */
+  head(path: string): Operation | undefined;
+  disk(path: string): DiskEntry | undefined;
+  /** The operation that a row of `disk` shows. */
+  shown(entry: DiskEntry): Operation | undefined;
+  hasLiveBelow(directory: string): boolean;
+  /** Rows of existing entries below `directory`, all of them. */
+  diskBelow(directory: string): readonly DiskEntry[];
+  /** Where this member has the content without asking anyone. */
+  localSource(content: ContentId): ContentSource | undefined;
+  ignores(path: string, isDirectory: boolean): boolean;
+}
+
+/** One action, and what to write into `disk` when it is done, given the fingerprint that it left at its target. */
+export interface PlanStep {
+  readonly request: ActionRequest;
+  readonly path: string;
+  readonly record: (left: Fingerprint | undefined, racy: boolean) => readonly DiskChange[];
+}
+
+/** The row of `disk` that says: `path` shows `head`, and left this fingerprint. */
+export function entryFor(path: string, head: Operation, left: Fingerprint | undefined, racy: boolean): DiskChange {
+  const dot = { origin: head.origin, seq: head.seq };
+  if (left === undefined) return { path, entry: { dot } };
+  return { path, entry: { dot, content: head.content, fingerprint: left, racy } };
+}
+
+const typeBits = 0o170000;
+const directoryBits = 0o040000;
+
+export function isDirectoryMode(mode: number): boolean {
+  return (mode & typeBits) === directoryBits;
+}
+
+export function permissions(mode: number): number {
+  return mode & 0o7777;
+}

@@ -1,0 +1,205 @@
+import type { Operation } from '@lockstep/shared';
+import { entryType, isLive, parentOf } from '@lockstep/shared';
+import type { Action, ActionRequest } from './action.ts';
+import type { DiskChange, DiskEntry, PendingPath } from './disk-entry.ts';
+import { planDirectoryRename } from './plan-directory-rename.ts';
+import { entryFor, isDirectoryMode, type PlanStep, type PlanView, permissions } from './plan-step.ts';
+
+export interface Plan {
+  /** In the order in which they must be carried out. */
+  readonly steps: readonly PlanStep[];
+  /** The disk shows these already: only the row changes. */
+  readonly records: readonly DiskChange[];
+  /** Files whose content must be fetched first. */
+  readonly needs: readonly Operation[];
+  /** Nothing to do now: a parent, a child or the steward must come first. */
+  readonly waiting: readonly string[];
+}
+
+/**
+ * Turns pending paths into an ordered list of actions: renames before what they would be rebuilt from is gone, parents before
+ * children, new content before the deletes that supply it (the caller asks for `live` rows before `delete` rows).
+ */
+export function planBatch(rows: readonly PendingPath[], view: PlanView): Plan {
+  return new Planner(view).run(rows);
+}
+
+class Planner {
+  readonly #view: PlanView;
+  readonly #steps: PlanStep[] = [];
+  readonly #records: DiskChange[] = [];
+  readonly #needs: Operation[] = [];
+  readonly #waiting: string[] = [];
+  /** Paths that a step of this batch leaves as a directory, and paths that a rename of this batch has dealt with. */
+  readonly #madeDirectories = new Set<string>();
+  readonly #dealtWith = new Set<string>();
+
+  constructor(view: PlanView) {
+    this.#view = view;
+  }
+
+  run(rows: readonly PendingPath[]): Plan {
+    for (const row of rows) {
+      if (!this.#dealtWith.has(row.path)) this.#planPath(row);
+    }
+    return { steps: this.#steps, records: this.#records, needs: this.#needs, waiting: this.#waiting };
+  }
+
+  #planPath(row: PendingPath): void {
+    const head = row.heads[0];
+    if (head === undefined) return;
+    const type = entryType(head);
+    if (this.#view.ignores(row.path, type === 'directory')) {
+      // Ignored here: what the others say of it is known and counts as done, the disk is left alone.
+      this.#recordAs(row.path, head, undefined);
+      return;
+    }
+    // A live entry holds its parents up: whatever the heads say, a directory must stand here. The steward journals that.
+    if (type !== 'directory' && this.#view.hasLiveBelow(row.path)) {
+      this.#waiting.push(row.path);
+      return;
+    }
+    if (type === 'absent') this.#planAbsent(row, head);
+    else if (!this.#parentStands(row.path)) this.#waiting.push(row.path);
+    else if (type === 'directory') this.#planDirectory(row, head);
+    else if (type === 'symlink') this.#planSymlink(row, head);
+    else this.#planFile(row, head);
+  }
+
+  #planAbsent(row: PendingPath, head: Operation): void {
+    const fingerprint = row.disk?.fingerprint;
+    if (fingerprint === undefined) {
+      this.#recordAs(row.path, head, undefined);
+      return;
+    }
+    const action: Action = isDirectoryMode(fingerprint.mode)
+      ? { do: 'rmdir', path: row.path }
+      : { do: 'unlink', path: row.path, expected: fingerprint, content: row.disk?.content };
+    this.#step(row.path, { action, keep: row.disk?.content }, head);
+  }
+
+  #planDirectory(row: PendingPath, head: Operation): void {
+    const fingerprint = row.disk?.fingerprint;
+    this.#madeDirectories.add(row.path);
+    if (fingerprint !== undefined && isDirectoryMode(fingerprint.mode)) {
+      if (permissions(fingerprint.mode) === head.mode) this.#recordAs(row.path, head, row.disk);
+      else {
+        this.#step(
+          row.path,
+          { action: { do: 'attr', path: row.path, expected: fingerprint, mode: head.mode ?? 0o755 } },
+          head,
+        );
+      }
+      return;
+    }
+    const renamed = fingerprint === undefined ? planDirectoryRename(head, this.#view) : undefined;
+    if (renamed !== undefined) {
+      this.#steps.push(renamed.step);
+      for (const path of renamed.dealtWith) this.#dealtWith.add(path);
+      for (const path of renamed.directories) this.#madeDirectories.add(path);
+      return;
+    }
+    const action: Action = { do: 'mkdir', path: row.path, expected: fingerprint ?? 'absent', mode: head.mode ?? 0o755 };
+    this.#step(row.path, { action, keep: row.disk?.content }, head);
+  }
+
+  #planSymlink(row: PendingPath, head: Operation): void {
+    if (this.#directoryInTheWay(row)) return;
+    const shown = row.disk && this.#view.shown(row.disk);
+    if (row.disk?.fingerprint && shown && entryType(shown) === 'symlink' && shown.target === head.target) {
+      // A link's own time is carried, not corrected: nobody reads it.
+      this.#recordAs(row.path, head, row.disk);
+      return;
+    }
+    const action: Action = {
+      do: 'symlink',
+      path: row.path,
+      expected: row.disk?.fingerprint ?? 'absent',
+      target: head.target ?? '',
+      mtimeUs: head.mtimeUs ?? 0,
+    };
+    this.#step(row.path, { action, keep: row.disk?.content }, head);
+  }
+
+  #planFile(row: PendingPath, head: Operation): void {
+    if (this.#directoryInTheWay(row)) return;
+    const { content } = head;
+    if (content === undefined) return;
+    const fingerprint = row.disk?.fingerprint;
+    const mode = head.mode ?? 0o644;
+    const mtimeUs = head.mtimeUs ?? 0;
+    if (row.disk && fingerprint && row.disk.content === content) {
+      const sameTime = Math.abs(fingerprint.mtimeMs * 1000 - mtimeUs) < 2;
+      if (permissions(fingerprint.mode) === mode && sameTime) this.#recordAs(row.path, head, row.disk);
+      else this.#step(row.path, { action: { do: 'attr', path: row.path, expected: fingerprint, mode, mtimeUs } }, head);
+      return;
+    }
+    if (this.#planFileRename(row, head)) return;
+    const source = this.#view.localSource(content);
+    if (source === undefined) {
+      this.#needs.push(head);
+      return;
+    }
+    const action: Action = {
+      do: 'write',
+      path: row.path,
+      expected: fingerprint ?? 'absent',
+      content,
+      blocks: head.blocks,
+      size: head.size ?? 0,
+      mode,
+      mtimeUs,
+      source,
+    };
+    this.#step(row.path, { action, keep: row.disk?.content }, head);
+  }
+
+  /** The file was renamed, and here it still stands under its old name, which goes: one rename(2) does both. */
+  #planFileRename(row: PendingPath, head: Operation): boolean {
+    const { from } = head;
+    if (from === undefined || this.#dealtWith.has(from)) return false;
+    const old = this.#view.disk(from);
+    const gone = this.#view.head(from);
+    if (!old?.fingerprint || old.content !== head.content || old.racy) return false;
+    if (gone === undefined || isLive(gone) || this.#view.hasLiveBelow(from)) return false;
+    const action: Action = {
+      do: 'rename',
+      from,
+      to: row.path,
+      expectedFrom: old.fingerprint,
+      expected: row.disk?.fingerprint ?? 'absent',
+      mode: head.mode,
+      mtimeUs: head.mtimeUs,
+    };
+    this.#dealtWith.add(from);
+    this.#steps.push({
+      request: { action, keep: row.disk?.content },
+      path: row.path,
+      record: (left, racy) => [entryFor(row.path, head, left, racy), entryFor(from, gone, undefined, false)],
+    });
+    return true;
+  }
+
+  /** A directory stands where a file must go: it can, once everything in it is gone. */
+  #directoryInTheWay(row: PendingPath): boolean {
+    const fingerprint = row.disk?.fingerprint;
+    if (!fingerprint || !isDirectoryMode(fingerprint.mode) || this.#view.diskBelow(row.path).length === 0) return false;
+    this.#waiting.push(row.path);
+    return true;
+  }
+
+  #parentStands(path: string): boolean {
+    const parent = parentOf(path);
+    if (parent === '' || this.#madeDirectories.has(parent)) return true;
+    const fingerprint = this.#view.disk(parent)?.fingerprint;
+    return fingerprint !== undefined && isDirectoryMode(fingerprint.mode);
+  }
+
+  #step(path: string, request: ActionRequest, head: Operation): void {
+    this.#steps.push({ request, path, record: (left, racy) => [entryFor(path, head, left, racy)] });
+  }
+
+  #recordAs(path: string, head: Operation, disk: DiskEntry | undefined): void {
+    this.#records.push(entryFor(path, head, disk?.fingerprint, disk?.racy ?? false));
+  }
+}
