@@ -1,0 +1,25 @@
+import { type ConfigText, configKeys } from './schema.ts';
+
+function literal(value: ConfigText): string {
+  return typeof value === 'string'
+    ? JSON.stringify(value)
+    : `[${value.map((part) => JSON.stringify(part)).join(', ')}]`;
+}
+
+/**
+ * The text of a new `config.toml`: a comment and a line for every key. Keys without a given value are commented out and
+ * show the default, so that a later version can change a default that nobody chose.
+ */
+export function configTemplate(values: Readonly<Record<string, ConfigText | undefined>>): string {
+  const blocks = configKeys.map((key) => {
+    const value = values[key.key];
+    const line = `${key.key} = ${literal(value ?? key.defaultText)}`;
+    return [...key.comment.map((text) => `# ${text}`), value === undefined ? `# ${line}` : line].join('\n');
+  });
+  const head = [
+    '# Settings of this Lockstep member. They hold from the next `lockstep up`.',
+    '# An environment variable (LOCKSTEP_LISTEN, …) wins over this file, and an option of `lockstep up` over both;',
+    '# `lockstep config` prints what is in force and from where.',
+  ].join('\n');
+  return `${[head, ...blocks].join('\n\n')}\n`;
+}

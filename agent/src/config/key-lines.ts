@@ -1,0 +1,46 @@
+import { parse } from 'smol-toml';
+
+const assignment = /^\s*(?:"((?:[^"\\]|\\.)*)"|'([^']*)'|([A-Za-z0-9_-]+))\s*[.=]/;
+const header = /^\s*\[\[?\s*(?:"((?:[^"\\]|\\.)*)"|'([^']*)'|([A-Za-z0-9_-]+))/;
+
+/** True when `text` is a whole document, so that what follows it begins a new statement. */
+function isWhole(text: string): boolean {
+  try {
+    parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * The line (from 1) at which each top-level key of a valid TOML text begins. The parser gives no positions of values, so the
+ * lines are read again; a line counts only where a statement may begin, which keeps texts of several lines apart.
+ */
+export function keyLines(text: string): ReadonlyMap<string, number> {
+  const lines = text.split('\n');
+  const found = new Map<string, number>();
+  let statement = '';
+  let begin = 0;
+  lines.forEach((line, index) => {
+    if (statement === '') begin = index;
+    statement += `${line}\n`;
+    if (!isWhole(statement)) return;
+    const match = assignment.exec(statement) ?? header.exec(statement);
+    const key = match?.[1] ?? match?.[2] ?? match?.[3];
+    if (key !== undefined && !found.has(key)) found.set(key, begin + 1);
+    statement = '';
+  });
+  return found;
+}
+
+/** The line of the list element `value` of the key that begins at `keyLine`; `keyLine` itself when it cannot be found. */
+export function elementLine(text: string, keyLine: number, value: unknown): number {
+  if (typeof value !== 'string') return keyLine;
+  const lines = text.split('\n');
+  for (let index = keyLine - 1; index < lines.length; index++) {
+    const line = lines[index] ?? '';
+    if (line.includes(JSON.stringify(value)) || line.includes(`'${value}'`)) return index + 1;
+  }
+  return keyLine;
+}

@@ -1,0 +1,152 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { LockstepError, stateDirectoryName } from '@lockstep/shared';
+import { parse, TomlError } from 'smol-toml';
+import { elementLine, keyLines } from './key-lines.ts';
+import { type Config, type ConfigKey, type ConfigText, configKeys } from './schema.ts';
+import { suggest } from './suggest.ts';
+
+/** Where a value in force comes from; later kinds win over earlier ones. */
+export interface ConfigSource {
+  readonly kind: 'default' | 'file' | 'environment' | 'flag';
+  /** `config.toml:12`, `LOCKSTEP_LISTEN`, `--listen`; empty for a default. */
+  readonly where: string;
+}
+
+/** One line of `lockstep config`. */
+export interface ConfigEntry {
+  readonly key: string;
+  readonly value: ConfigText;
+  readonly source: ConfigSource;
+}
+
+export interface LoadedConfig {
+  readonly config: Config;
+  readonly entries: readonly ConfigEntry[];
+}
+
+/** What the environment and the command line say, flags by the key's name in `config.toml`. */
+export interface ConfigOverrides {
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  readonly flags?: Readonly<Record<string, ConfigText | undefined>>;
+}
+
+interface FileValues {
+  readonly values: Readonly<Record<string, unknown>>;
+  readonly text: string;
+  readonly lines: ReadonlyMap<string, number>;
+}
+
+/** The path of a member's `config.toml`. */
+export function configPath(directory: string): string {
+  return join(directory, stateDirectoryName, 'config.toml');
+}
+
+async function readConfigFile(path: string): Promise<FileValues> {
+  let text: string;
+  try {
+    text = await readFile(path, 'utf8');
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    // Every key has a default, so a lost file is no reason to keep a member down.
+    if (code === 'ENOENT') return { values: {}, text: '', lines: new Map() };
+    throw new LockstepError('config-invalid', `${path} cannot be read (${code ?? String(cause)}). Make it readable.`, {
+      cause,
+    });
+  }
+  try {
+    return { values: parse(text), text, lines: keyLines(text) };
+  } catch (cause) {
+    if (!(cause instanceof TomlError)) throw cause;
+    const [reason] = cause.message.replace('Invalid TOML document: ', '').split('\n');
+    throw new LockstepError(
+      'config-invalid',
+      `${path}:${cause.line}: this is not valid TOML: ${reason}. Correct the line or remove it.`,
+      { cause },
+    );
+  }
+}
+
+function show(value: unknown): string {
+  return JSON.stringify(value) ?? String(value);
+}
+
+interface Given {
+  readonly value: unknown;
+  readonly source: ConfigSource;
+  /** The start of a message about the value at a list's `index`. */
+  at(index: number | undefined): string;
+}
+
+/** The value that wins for `key`: flag, else environment, else file, else default. */
+function given(key: ConfigKey, path: string, file: FileValues, overrides: ConfigOverrides): Given {
+  const flag = overrides.flags?.[key.key];
+  if (flag !== undefined) {
+    const where = `--${key.flag}`;
+    return { value: flag, source: { kind: 'flag', where }, at: () => where };
+  }
+  const env = overrides.env?.[key.environment];
+  if (env !== undefined && env !== '') {
+    const list = env
+      .split(',')
+      .map((part) => part.trim())
+      .filter((part) => part !== '');
+    return {
+      value: key.list ? list : env,
+      source: { kind: 'environment', where: key.environment },
+      at: () => `environment variable ${key.environment}`,
+    };
+  }
+  const value = file.values[key.key];
+  if (value !== undefined) {
+    const line = file.lines.get(key.key) ?? 1;
+    return {
+      value,
+      source: { kind: 'file', where: `config.toml:${line}` },
+      at: (index) => {
+        const element = index !== undefined && Array.isArray(value) ? value[index] : undefined;
+        return `${path}:${element === undefined ? line : elementLine(file.text, line, element)}: ${key.key}`;
+      },
+    };
+  }
+  return { value: key.defaultText, source: { kind: 'default', where: '' }, at: () => `default of ${key.key}` };
+}
+
+function unknownKeys(path: string, file: FileValues): string[] {
+  const names = configKeys.map(({ key }) => key);
+  return Object.keys(file.values)
+    .filter((name) => !names.includes(name))
+    .map((name) => {
+      const near = suggest(name, names);
+      const hint = near === undefined ? `The keys are ${names.join(', ')}.` : `Did you mean ${near}?`;
+      return `${path}:${file.lines.get(name) ?? 1}: there is no key ${name}. ${hint}`;
+    });
+}
+
+/**
+ * Reads what is in force for the member in `directory`: flags win over the environment, that over `config.toml`, that over
+ * the defaults. All mistakes are gathered into one 'config-invalid' error, each with its file and line and what is allowed.
+ */
+export async function loadConfig(directory: string, overrides: ConfigOverrides = {}): Promise<LoadedConfig> {
+  const path = configPath(directory);
+  const file = await readConfigFile(path);
+  const mistakes = unknownKeys(path, file);
+  const config: Record<string, unknown> = {};
+  const entries: ConfigEntry[] = [];
+  for (const key of configKeys) {
+    const { value, source, at } = given(key, path, file, overrides);
+    const result = key.schema.safeParse(value);
+    if (!result.success) {
+      const index = result.error.issues[0]?.path[0];
+      const element = typeof index === 'number' && Array.isArray(value) ? value[index] : value;
+      const where = at(typeof index === 'number' ? index : undefined);
+      mistakes.push(`${where} must be ${key.allowed}; it is ${show(element)}.`);
+      continue;
+    }
+    config[key.field] = result.data;
+    entries.push({ key: key.key, value: value as ConfigText, source });
+  }
+  if (mistakes.length > 0) throw new LockstepError('config-invalid', mistakes.join('\n'));
+  // Every field has passed its schema or was counted as a mistake, so the record is complete here.
+  return { config: config as unknown as Config, entries };
+}

@@ -1,0 +1,54 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { formatHostPort, parseHostPort } from './host-port.ts';
+import { formatDuration, formatSize, parseDuration, parseSize } from './quantity.ts';
+
+describe('durations and sizes', () => {
+  test.each([
+    ['10m', 600_000],
+    ['1.5h', 5_400_000],
+    ['250 ms', 250],
+    ['0s', 0],
+    ['10', undefined],
+    ['-1s', undefined],
+    ['1 week', undefined],
+    ['1 toString', undefined],
+    ['', undefined],
+  ])('duration %s', (text, ms) => {
+    expect(parseDuration(text)).toBe(ms);
+  });
+
+  test.each([
+    ['1 GiB', 1024 ** 3],
+    ['0.5KiB', 512],
+    ['12 B', 12],
+    ['1 GB', undefined],
+    ['1e9 B', undefined],
+  ])('size %s', (text, bytes) => {
+    expect(parseSize(text)).toBe(bytes);
+  });
+
+  test('what is written is read back', () => {
+    fc.assert(
+      fc.property(fc.nat(), (value) => {
+        expect(parseDuration(formatDuration(value))).toBe(value);
+        expect(parseSize(formatSize(value))).toBe(value);
+      }),
+    );
+  });
+});
+
+describe('host and port', () => {
+  test.each([
+    ['127.0.0.1:80', { host: '127.0.0.1', port: 80 }],
+    ['[::1]:0', { host: '::1', port: 0 }],
+    ['ant.example.net:65535', { host: 'ant.example.net', port: 65_535 }],
+  ])('%s is read and written back', (text, parsed) => {
+    expect(parseHostPort(text)).toEqual(parsed);
+    expect(formatHostPort(parsed)).toBe(text);
+  });
+
+  test.each(['', 'ant', ':80', '::1:80', 'ant:65536', 'ant:x', 'a b:1', 'ant:1/'])('%j is refused', (text) => {
+    expect(parseHostPort(text)).toBeUndefined();
+  });
+});

@@ -1,0 +1,39 @@
+const durationUnits = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+
+const sizeUnits = { B: 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3, TiB: 1024 ** 4 } as const;
+
+const pattern = /^([0-9]+(?:\.[0-9]+)?) ?([A-Za-z]+)$/;
+
+function parse(text: string, units: Readonly<Record<string, number>>): number | undefined {
+  const match = pattern.exec(text.trim());
+  if (match === null) return undefined;
+  const unit = Object.hasOwn(units, match[2] ?? '') ? units[match[2] ?? ''] : undefined;
+  if (unit === undefined) return undefined;
+  const value = Math.round(Number(match[1]) * unit);
+  return Number.isSafeInteger(value) ? value : undefined;
+}
+
+function format(value: number, units: Readonly<Record<string, number>>, gap: string): string {
+  const [name, unit] = Object.entries(units).findLast(([, factor]) => value >= factor && value % factor === 0) ?? [];
+  return name === undefined || unit === undefined ? `0${gap}${Object.keys(units)[0]}` : `${value / unit}${gap}${name}`;
+}
+
+/** Reads `250ms`, `30s`, `10m`, `1.5h`, `2d` as milliseconds. */
+export function parseDuration(text: string): number | undefined {
+  return parse(text, durationUnits);
+}
+
+/** The shortest exact form that `parseDuration` reads. */
+export function formatDuration(ms: number): string {
+  return format(ms, durationUnits, '');
+}
+
+/** Reads `512 B`, `16 MiB`, `1.5 GiB` as bytes. */
+export function parseSize(text: string): number | undefined {
+  return parse(text, sizeUnits);
+}
+
+/** The shortest exact form that `parseSize` reads. */
+export function formatSize(bytes: number): string {
+  return format(bytes, sizeUnits, ' ');
+}

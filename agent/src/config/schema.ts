@@ -1,0 +1,203 @@
+import { freeBytesMin, historyBytesMax, rescanIntervalMs } from '@lockstep/shared';
+import { z } from 'zod';
+import { formatHostPort, type HostPort, isAnyHost, parseHostPort } from './host-port.ts';
+import { formatDuration, formatSize, parseDuration, parseSize } from './quantity.ts';
+
+export const logLevels = ['debug', 'info', 'warn', 'error'] as const;
+
+export type LogLevel = (typeof logLevels)[number];
+
+/** What one member is told by its `config.toml`, the environment and the command line. */
+export interface Config {
+  /** The member's name, for people and for the names of conflict copies. */
+  readonly name: string;
+  /** Where the other members connect to. Port 0 takes any free one. */
+  readonly listen: HostPort;
+  /** `host:port` addresses told to the other members; empty: found out from `listen`. */
+  readonly addresses: readonly string[];
+  /** Where the API and the dashboard listen. Port 0 takes any free one. */
+  readonly dashboard: HostPort;
+  /** `host:port` addresses of members to look for. */
+  readonly peers: readonly string[];
+  readonly logLevel: LogLevel;
+  readonly rescanIntervalMs: number;
+  readonly historyBytesMax: number;
+  readonly freeBytesMin: number;
+}
+
+/** How a value is written in `config.toml`; in the environment and in flags a list is joined by commas. */
+export type ConfigText = string | readonly string[];
+
+/** One key of `config.toml`: everything that reading, writing and explaining it needs. */
+export interface ConfigKey<Field extends keyof Config = keyof Config> {
+  readonly field: Field;
+  /** The name in `config.toml`. */
+  readonly key: string;
+  readonly environment: string;
+  /** The name of the option of `up` and `config`, without the dashes. */
+  readonly flag: string;
+  /** What stands for the value in `--help`. */
+  readonly placeholder: string;
+  readonly list: boolean;
+  /** Lines for people: the comment in `config.toml`. */
+  readonly comment: readonly string[];
+  /** What is allowed, as the end of a sentence that begins with "must be". */
+  readonly allowed: string;
+  readonly schema: z.ZodType<Config[Field]>;
+  readonly defaultText: ConfigText;
+}
+
+function custom<Value>(read: (text: string) => Value | undefined): z.ZodType<Value> {
+  return z.string().transform((text, context) => {
+    const value = read(text);
+    if (value === undefined) {
+      context.addIssue({ code: 'custom' });
+      return z.NEVER;
+    }
+    return value;
+  });
+}
+
+const namePattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$/;
+
+const hostPort = custom(parseHostPort);
+
+/** An address to dial: a real port, and no stand-in for "every interface". */
+const dialAddress = custom((text) => {
+  const parsed = parseHostPort(text);
+  return parsed === undefined || parsed.port === 0 || isAnyHost(parsed.host) ? undefined : formatHostPort(parsed);
+});
+
+const dialAddresses = z.array(dialAddress).max(256);
+
+function duration(minMs: number, maxMs: number): z.ZodType<number> {
+  return custom((text) => {
+    const ms = parseDuration(text);
+    return ms === undefined || ms < minMs || ms > maxMs ? undefined : ms;
+  });
+}
+
+function size(minBytes: number): z.ZodType<number> {
+  return custom((text) => {
+    const bytes = parseSize(text);
+    return bytes === undefined || bytes < minBytes ? undefined : bytes;
+  });
+}
+
+function define<Field extends keyof Config>(
+  key: Omit<ConfigKey<Field>, 'environment' | 'flag'> & { readonly flag?: string },
+): ConfigKey<Field> {
+  return {
+    ...key,
+    environment: `LOCKSTEP_${key.key.toUpperCase()}`,
+    flag: key.flag ?? key.key.replaceAll('_', '-'),
+  };
+}
+
+/** The keys in the order in which `config.toml` and `lockstep config` show them. */
+export const configKeys: readonly ConfigKey[] = [
+  define({
+    field: 'name',
+    key: 'name',
+    placeholder: 'NAME',
+    list: false,
+    comment: ["This member's name: shown to people, and part of the names of conflict copies."],
+    allowed: '1 to 40 letters, digits, dots, dashes or underscores, the first one a letter or digit',
+    schema: z.string().regex(namePattern),
+    defaultText: 'member',
+  }),
+  define({
+    field: 'listen',
+    key: 'listen',
+    placeholder: 'HOST:PORT',
+    list: false,
+    comment: [
+      'Where the other members connect to. 0.0.0.0 stands for every interface of this machine.',
+      'Who connects must know the cluster key; all traffic is encrypted.',
+    ],
+    allowed: 'HOST:PORT with a port from 0 to 65535, such as "0.0.0.0:4700" or "[::1]:4700"',
+    schema: hostPort,
+    defaultText: '0.0.0.0:4700',
+  }),
+  define({
+    field: 'addresses',
+    key: 'addresses',
+    flag: 'address',
+    placeholder: 'HOST:PORT',
+    list: true,
+    comment: [
+      'The addresses at which the others can reach this member, best first. Empty: found out from "listen".',
+      'Needed behind address translation, or where a name is better than a number.',
+    ],
+    allowed: 'a list of HOST:PORT that others can dial, such as ["ant.example.net:4700"]',
+    schema: dialAddresses,
+    defaultText: [],
+  }),
+  define({
+    field: 'dashboard',
+    key: 'dashboard',
+    placeholder: 'HOST:PORT',
+    list: false,
+    comment: [
+      'Where the dashboard and the API listen. They ask for no password:',
+      'leave this on 127.0.0.1 unless everybody who can reach the address may see and change everything.',
+    ],
+    allowed: 'HOST:PORT with a port from 0 to 65535, such as "127.0.0.1:4800"',
+    schema: hostPort,
+    defaultText: '127.0.0.1:4800',
+  }),
+  define({
+    field: 'peers',
+    key: 'peers',
+    flag: 'peer',
+    placeholder: 'HOST:PORT',
+    list: true,
+    comment: ['Members to look for at the start. One that is up is enough: it knows the others.'],
+    allowed: 'a list of HOST:PORT, such as ["192.0.2.7:4700"]',
+    schema: dialAddresses,
+    defaultText: [],
+  }),
+  define({
+    field: 'logLevel',
+    key: 'log_level',
+    placeholder: 'LEVEL',
+    list: false,
+    comment: ['How much the agent writes to its standard error: debug, info, warn or error.'],
+    allowed: 'debug, info, warn or error',
+    schema: z.enum(logLevels),
+    defaultText: 'warn',
+  }),
+  define({
+    field: 'rescanIntervalMs',
+    key: 'rescan_interval',
+    placeholder: 'DURATION',
+    list: false,
+    comment: ['How often the whole folder is compared with the journal, whatever the watcher has seen.'],
+    allowed: 'a duration from 1s to 30d, such as "10m"',
+    schema: duration(1_000, 30 * 86_400_000),
+    defaultText: formatDuration(rescanIntervalMs),
+  }),
+  define({
+    field: 'historyBytesMax',
+    key: 'history_size',
+    placeholder: 'SIZE',
+    list: false,
+    comment: [
+      'Room for replaced and deleted versions in .lockstep/history; the oldest go first.',
+      'Content that an open conflict needs is kept beyond it.',
+    ],
+    allowed: 'a size of 0 B or more, such as "1 GiB" (units B, KiB, MiB, GiB, TiB)',
+    schema: size(0),
+    defaultText: formatSize(historyBytesMax),
+  }),
+  define({
+    field: 'freeBytesMin',
+    key: 'free_space_min',
+    placeholder: 'SIZE',
+    list: false,
+    comment: ['Nothing more is received while the disk has less free space than this.'],
+    allowed: 'a size of 1 MiB or more, such as "16 MiB" (units B, KiB, MiB, GiB, TiB)',
+    schema: size(1024 ** 2),
+    defaultText: formatSize(freeBytesMin),
+  }),
+] as readonly ConfigKey[];
