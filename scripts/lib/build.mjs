@@ -1,0 +1,81 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { readJson, root, runTool, SetupError } from './process.mjs';
+
+const stampPath = join(root, '.setup-stamp');
+
+/** What each part is built from, and a file that shows that it was built. */
+const parts = {
+  agent: {
+    inputs: [
+      'shared/src',
+      'agent/src',
+      'shared/package.json',
+      'agent/package.json',
+      'shared/tsconfig.json',
+      'agent/tsconfig.json',
+      'tsconfig.base.json',
+      'package-lock.json',
+    ],
+    output: 'agent/dist/cli/main.js',
+    async build() {
+      const whole = existsSync(join(root, 'agent', 'dist')) && existsSync(join(root, 'shared', 'dist'));
+      // The compiler trusts its own notes: where the output was removed they must not count.
+      return (await runTool('tsc', ['-b', ...(whole ? [] : ['--force']), 'shared', 'agent'])).code === 0;
+    },
+  },
+  dashboard: {
+    inputs: [
+      'shared/src',
+      'dashboard/src',
+      'dashboard/index.html',
+      'dashboard/package.json',
+      'dashboard/tsconfig.json',
+      'dashboard/vite.config.ts',
+      'package-lock.json',
+    ],
+    output: 'dashboard/dist/index.html',
+    async build() {
+      const args = ['build', '--logLevel', 'warn'];
+      return (await runTool('vite', args, { cwd: join(root, 'dashboard') })).code === 0;
+    },
+  },
+};
+
+function addTo(hash, path) {
+  const stats = statSync(join(root, path), { throwIfNoEntry: false });
+  if (stats === undefined) return;
+  if (stats.isDirectory()) {
+    for (const name of readdirSync(join(root, path)).sort()) addTo(hash, `${path}/${name}`);
+  } else {
+    hash.update(`${path}\0${stats.size}\0${stats.mtimeMs}\n`);
+  }
+}
+
+function fingerprint(inputs) {
+  const hash = createHash('sha256');
+  for (const input of inputs) addTo(hash, input);
+  return hash.digest('hex');
+}
+
+/** Builds what has changed since it was last built. */
+export async function ensureBuild() {
+  const stamp = { ...readJson(stampPath) };
+  for (const [name, { inputs, output, build }] of Object.entries(parts)) {
+    const now = fingerprint(inputs);
+    if (stamp[name] === now && existsSync(join(root, output))) continue;
+    console.error(`Building ${name}…`);
+    // The stamp goes first: a build that is interrupted must be made again.
+    delete stamp[name];
+    if (Object.keys(stamp).length === 0) rmSync(stampPath, { force: true });
+    else writeFileSync(stampPath, JSON.stringify(stamp));
+    if (!(await build()) || !existsSync(join(root, output))) {
+      throw new SetupError(
+        `${name} could not be built: see the messages above. In an unchanged clone, \`npm ci\` and then \`npm run setup\` again may help.`,
+      );
+    }
+    stamp[name] = now;
+    writeFileSync(stampPath, JSON.stringify(stamp));
+  }
+}

@@ -1,0 +1,79 @@
+import { spawn } from 'node:child_process';
+import { accessSync, constants, existsSync, readFileSync } from 'node:fs';
+import { delimiter, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** The root of the clone. */
+export const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
+
+/** Trouble that a person can do something about: the message says what. */
+export class SetupError extends Error {}
+
+/** The path of `name` in PATH, or undefined. */
+export function findProgram(name) {
+  for (const directory of (process.env.PATH ?? '').split(delimiter)) {
+    const path = join(directory, name);
+    try {
+      accessSync(path, constants.X_OK);
+      return path;
+    } catch {
+      // Not in this directory.
+    }
+  }
+  return undefined;
+}
+
+/**
+ * Runs a program in the clone and resolves with its exit code (128 + signal when it was killed). Output goes to the terminal;
+ * with `capture` it is also collected and resolved as `output`.
+ */
+export function run(
+  program,
+  args,
+  { cwd = root, env = {}, capture = false, timeoutMs = undefined, input = 'inherit' } = {},
+) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, args, {
+      cwd,
+      env: { ...process.env, ...env },
+      stdio: [input, capture ? 'pipe' : 'inherit', 'inherit'],
+      timeout: timeoutMs,
+    });
+    let output = '';
+    child.stdout?.on('data', (chunk) => {
+      process.stdout.write(chunk);
+      output += chunk;
+    });
+    child.once('error', reject);
+    child.once('close', (code, signal) => resolve({ code: code ?? (signal === null ? 1 : 128), output }));
+  });
+}
+
+/** Runs a tool that npm installed. */
+export function runTool(name, args, options) {
+  return run(join(root, 'node_modules', '.bin', name), args, options);
+}
+
+/** True when this is Debian or a relative of it and packages may be installed. */
+export function canUseApt() {
+  return process.getuid?.() === 0 && existsSync('/etc/debian_version') && findProgram('apt-get') !== undefined;
+}
+
+/** Installs Debian packages; false when that did not work. */
+export async function aptInstall(packages) {
+  console.error(`Installing ${packages.join(', ')} (apt-get)…`);
+  const env = { DEBIAN_FRONTEND: 'noninteractive' };
+  const options = { env, input: 'ignore' };
+  await run('apt-get', ['update', '-qq'], options);
+  const { code } = await run('apt-get', ['install', '-y', '-qq', '--no-install-recommends', ...packages], options);
+  return code === 0;
+}
+
+/** The JSON in `path`, or undefined when there is none. */
+export function readJson(path) {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8'));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,109 @@
+// `npm test`: every check there is, in the order of how soon it can say no. Stops at the first that fails.
+import { mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { ensureBrowser } from './lib/browser.mjs';
+import { ensureProgram } from './lib/dependencies.mjs';
+import { readJson, root, run, runTool, SetupError } from './lib/process.mjs';
+import { main, setup } from './setup.mjs';
+
+const reports = join(root, 'node_modules', '.cache', 'lockstep-tests');
+
+/** A check without tests of its own to count: when it fails, it counts as one. */
+function check(tool, args) {
+  return async () => {
+    const { code } = await runTool(tool, args);
+    return { passed: 0, failed: code === 0 ? 0 : 1 };
+  };
+}
+
+/** The counts of a runner; a runner that fails without a failed test (a crash, a broken file) counts as one failure. */
+function counts(code, passed = 0, failed = 0) {
+  return { passed, failed: code === 0 ? failed : Math.max(1, failed) };
+}
+
+function vitest(project) {
+  return async () => {
+    const file = join(reports, `${project}.json`);
+    const { code } = await runTool('vitest', [
+      'run',
+      '--project',
+      project,
+      '--reporter=default',
+      '--reporter=json',
+      `--outputFile.json=${file}`,
+    ]);
+    const report = readJson(file);
+    return counts(code, report?.numPassedTests, report?.numFailedTests);
+  };
+}
+
+async function sim() {
+  const { code, output } = await run(process.execPath, [join('agent', 'dist', 'sim', 'main.js'), '--seeds', '300'], {
+    capture: true,
+  });
+  const [, passed, failed] = /^sim: (\d+) passed, (\d+) failed/m.exec(output) ?? [];
+  return counts(passed === undefined ? 1 : code, Number(passed ?? 0), Number(failed ?? 0));
+}
+
+async function e2e() {
+  const file = join(reports, 'e2e.json');
+  const { code } = await runTool(
+    'playwright',
+    ['test', '--config', 'e2e/playwright.config.ts', '--reporter=list,json'],
+    { env: { PLAYWRIGHT_JSON_OUTPUT_NAME: file, LOCKSTEP_CHROMIUM: await ensureBrowser() } },
+  );
+  const stats = readJson(file)?.stats;
+  return counts(code, (stats?.expected ?? 0) + (stats?.flaky ?? 0), stats?.unexpected);
+}
+
+const stages = [
+  { name: 'lint', run: check('biome', ['check', '.']) },
+  { name: 'types', run: check('tsc', ['-b']) },
+  { name: 'knip', run: check('knip', []) },
+  { name: 'unit', run: vitest('unit') },
+  { name: 'sim', run: sim },
+  { name: 'integration', run: vitest('integration'), programs: ['git', 'tar', 'sed', 'rsync'] },
+  { name: 'e2e', run: e2e, browser: true },
+];
+
+/** The stages that `--only a,b` names; all of them without it. */
+function chosen(args) {
+  const names = [];
+  for (let index = 0; index < args.length; index++) {
+    const [option, value] = args[index].split('=', 2);
+    if (option !== '--only')
+      throw new SetupError(`npm test does not know ${args[index]}. It takes --only STAGE[,STAGE…].`);
+    names.push(...(value ?? args[++index] ?? '').split(','));
+  }
+  const unknown = names.find((name) => !stages.some((stage) => stage.name === name));
+  if (unknown !== undefined) {
+    throw new SetupError(
+      `There is no stage "${unknown}". The stages are ${stages.map(({ name }) => name).join(', ')}.`,
+    );
+  }
+  return names.length === 0 ? stages : stages.filter(({ name }) => names.includes(name));
+}
+
+await main(async (args) => {
+  const selected = chosen(args);
+  await setup();
+  for (const name of new Set(selected.flatMap(({ programs = [] }) => programs))) await ensureProgram(name);
+  if (selected.some(({ browser }) => browser)) await ensureBrowser();
+  rmSync(reports, { recursive: true, force: true });
+  mkdirSync(reports, { recursive: true });
+
+  let passed = 0;
+  let failed = 0;
+  for (const stage of selected) {
+    console.log(`\n── ${stage.name} ──`);
+    const begin = performance.now();
+    const result = await stage.run();
+    passed += result.passed;
+    failed += result.failed;
+    const seconds = ((performance.now() - begin) / 1000).toFixed(1);
+    console.log(`── ${stage.name}: ${result.failed === 0 ? 'ok' : 'FAILED'}, ${seconds} s`);
+    if (result.failed > 0) break;
+  }
+  console.log(`\nTests: ${passed} passed, ${failed} failed`);
+  return failed === 0 ? 0 : 1;
+});
