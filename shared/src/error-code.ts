@@ -44,7 +44,9 @@ export const errorCodes = [
   'frame-too-large',
   'journal-damaged',
   'journal-newer',
-  'handshake-failed',
+  'handshake-failed', // somebody answered, but no session came of it
+  'unreachable', // nobody answered
+  'self-dialled', // the address is this member's own
   'request-invalid',
 ] as const;
 
