@@ -1,0 +1,78 @@
+import { readFile, rename, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { LockstepError, stateDirectoryName } from '@lockstep/shared';
+import { z } from 'zod';
+
+/**
+ * Where a state directory belongs. The inode numbers survive a move and a restart but no copy, so they tell a folder that was
+ * moved from a state directory that was copied: two members with one identity would give out the same operation numbers.
+ */
+const instanceSchema = z.object({
+  path: z.string(),
+  device: z.string(),
+  folderInode: z.string(),
+  stateInode: z.string(),
+});
+
+type Instance = z.infer<typeof instanceSchema>;
+
+function instancePath(state: string): string {
+  return join(state, 'instance.json');
+}
+
+async function lookAt(directory: string, statePath: string): Promise<Instance> {
+  const folder = await stat(directory, { bigint: true });
+  const state = await stat(statePath, { bigint: true });
+  return {
+    path: directory,
+    device: String(folder.dev),
+    folderInode: String(folder.ino),
+    stateInode: String(state.ino),
+  };
+}
+
+/** Records that the state directory `state` belongs to the folder `directory`. */
+export async function writeInstance(directory: string, state = join(directory, stateDirectoryName)): Promise<void> {
+  const path = instancePath(state);
+  await writeFile(`${path}.new`, `${JSON.stringify(await lookAt(directory, state), null, 2)}\n`, { mode: 0o600 });
+  await rename(`${path}.new`, path);
+}
+
+async function readInstance(state: string): Promise<Instance | undefined> {
+  try {
+    return instanceSchema.parse(JSON.parse(await readFile(instancePath(state), 'utf8')));
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Rejects with 'copied-state' unless the state directory is where it was made; a folder that was only moved is recorded
+ * anew. The device number alone proves nothing: it may change whenever the disk is mounted.
+ */
+export async function checkInstance(directory: string): Promise<'same' | 'moved'> {
+  const state = join(directory, stateDirectoryName);
+  const recorded = await readInstance(state);
+  const found = await lookAt(directory, state);
+  const sameInodes = recorded?.folderInode === found.folderInode && recorded.stateInode === found.stateInode;
+  if (recorded !== undefined && sameInodes) {
+    const unchanged = recorded.path === found.path && recorded.device === found.device;
+    // A different device at a different path is another disk whose numbers happen to agree.
+    if (recorded.path === found.path || recorded.device === found.device) {
+      if (!unchanged) await writeInstance(directory);
+      return recorded.path === found.path ? 'same' : 'moved';
+    }
+  }
+  const origin =
+    recorded === undefined
+      ? `${instancePath(state)} is missing or damaged, so nobody can tell whether ${state} was copied from another folder.`
+      : recorded.path === found.path
+        ? `${state} is not the one that was made here: the folder was copied or restored from a backup.`
+        : `${state} was copied from ${recorded.path}.`;
+  throw new LockstepError(
+    'copied-state',
+    `${origin} Two members must not share one identity. To make this folder a member of its own, keep a copy of ` +
+      `${join(state, 'cluster.key')}, remove ${state} and run \`lockstep init --cluster-key-file\` again: your files stay. ` +
+      'If the original is gone for good, `lockstep up --adopt` goes on with this one.',
+  );
+}

@@ -1,0 +1,109 @@
+import { readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { LockstepError, stateDirectoryName } from '@lockstep/shared';
+import Database from 'better-sqlite3';
+import { z } from 'zod';
+
+const runningSchema = z.object({
+  pid: z.int().positive(),
+  startedAt: z.number(),
+  /** Where the API and the dashboard answer, once they do. */
+  dashboardUrl: z.string().optional(),
+});
+
+/** What the process that holds the lock says of itself. */
+export type RunningAgent = z.infer<typeof runningSchema>;
+
+/** The only process that may work with a state directory. */
+export interface InstanceLock {
+  /** Tells commands of other processes where the agent answers. */
+  announce(dashboardUrl: string): Promise<void>;
+  release(): Promise<void>;
+}
+
+/** A command that asks whether an agent runs holds the lock for a moment; an agent that starts just then waits this long. */
+const probeTimeMs = 500;
+
+function runningPath(directory: string): string {
+  return join(directory, stateDirectoryName, 'running.json');
+}
+
+async function readRunning(directory: string): Promise<RunningAgent | undefined> {
+  try {
+    return runningSchema.parse(JSON.parse(await readFile(runningPath(directory), 'utf8')));
+  } catch {
+    // Absent, or half written by a process that was killed: the lock alone says whether somebody runs.
+    return undefined;
+  }
+}
+
+async function writeRunning(directory: string, running: RunningAgent): Promise<void> {
+  const path = runningPath(directory);
+  await writeFile(`${path}.new`, `${JSON.stringify(running)}\n`, { mode: 0o600 });
+  await rename(`${path}.new`, path);
+}
+
+/**
+ * An SQLite file held in an exclusive transaction: the kernel drops the lock when the process ends, however it ends, so there
+ * are no stale locks to recognise and no process ids to mistake for another's.
+ */
+function tryLock(directory: string, timeoutMs: number): Database.Database | undefined {
+  const path = join(directory, stateDirectoryName, 'lock.db');
+  let database: Database.Database | undefined;
+  try {
+    database = new Database(path, { timeout: timeoutMs });
+    database.pragma('locking_mode = EXCLUSIVE');
+    database.exec('BEGIN EXCLUSIVE');
+    return database;
+  } catch (cause) {
+    database?.close();
+    const code = cause instanceof Database.SqliteError ? cause.code : undefined;
+    if (code?.startsWith('SQLITE_BUSY') === true) return undefined;
+    throw new LockstepError(
+      'folder-not-writable',
+      `${path} cannot be locked (${code ?? String(cause)}). Make ${join(directory, stateDirectoryName)} writable for this user.`,
+      { cause },
+    );
+  }
+}
+
+/** The agent that runs on `directory` now, or undefined. A file that a killed agent left behind does not count. */
+export async function findRunning(directory: string): Promise<RunningAgent | undefined> {
+  const running = await readRunning(directory);
+  if (running === undefined) return undefined;
+  const lock = tryLock(directory, 0);
+  if (lock === undefined) return running;
+  lock.close();
+  return undefined;
+}
+
+/** Takes the lock for this process. Rejects with 'already-running', naming the process that holds it. */
+export async function acquireLock(directory: string, nowMs: number): Promise<InstanceLock> {
+  const database = tryLock(directory, probeTimeMs);
+  if (database === undefined) {
+    const holder = await readRunning(directory);
+    const who = holder === undefined ? 'another process' : `process ${holder.pid}`;
+    throw new LockstepError(
+      'already-running',
+      `${directory} is already in use by ${who}. Stop that one first (Ctrl-C, or kill ${holder?.pid ?? 'PID'}), or ask it with \`lockstep status\`.`,
+    );
+  }
+  const running = { pid: process.pid, startedAt: nowMs };
+  try {
+    await writeRunning(directory, running);
+  } catch (cause) {
+    database.close();
+    throw new LockstepError(
+      'folder-not-writable',
+      `${runningPath(directory)} cannot be written (${(cause as NodeJS.ErrnoException).code}). Free some space or make it writable.`,
+      { cause },
+    );
+  }
+  return {
+    announce: (dashboardUrl) => writeRunning(directory, { ...running, dashboardUrl }),
+    async release() {
+      await rm(runningPath(directory), { force: true });
+      database.close();
+    },
+  };
+}

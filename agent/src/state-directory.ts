@@ -1,0 +1,173 @@
+import { constants } from 'node:fs';
+import { access, lstat, mkdir, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { LockstepError, type MemberId, stateDirectoryName } from '@lockstep/shared';
+import { configTemplate } from './config/config-template.ts';
+import type { ConfigText } from './config/schema.ts';
+import { memberFolderAbove, memberFolderBelow } from './folder-nesting.ts';
+import { checkInstance, writeInstance } from './instance-file.ts';
+import { createClusterKey, formatClusterKey, parseClusterKey } from './net/cluster-key.ts';
+import { createIdentity, saveIdentity } from './net/identity.ts';
+
+/** The path of the state directory of the member's folder `directory`. */
+export function statePath(directory: string): string {
+  return join(directory, stateDirectoryName);
+}
+
+/** The file in which a member keeps its cluster's key. */
+export function clusterKeyPath(directory: string): string {
+  return join(statePath(directory), 'cluster.key');
+}
+
+/** The folder's real path. Rejects with a sentence when there is no directory that this user may write to. */
+async function existingFolder(path: string): Promise<string> {
+  let directory: string;
+  try {
+    directory = await realpath(resolve(path));
+    if (!(await stat(directory)).isDirectory()) {
+      throw new LockstepError('folder-not-found', `${directory} is not a directory. Name the folder to keep the same.`);
+    }
+  } catch (cause) {
+    if (cause instanceof LockstepError) throw cause;
+    const { code } = cause as NodeJS.ErrnoException;
+    const hint = code === 'ENOENT' ? `does not exist. Create it with: mkdir -p ${path}` : `cannot be opened (${code}).`;
+    throw new LockstepError('folder-not-found', `${resolve(path)} ${hint}`, { cause });
+  }
+  try {
+    await access(directory, constants.R_OK | constants.W_OK | constants.X_OK);
+  } catch (cause) {
+    throw notWritable(directory, cause);
+  }
+  return directory;
+}
+
+function notWritable(path: string, cause: unknown): LockstepError {
+  const { code } = cause as NodeJS.ErrnoException;
+  const hint =
+    code === 'ENOSPC'
+      ? 'The disk is full: free some space.'
+      : code === 'EROFS'
+        ? 'The disk is mounted read-only: mount it for writing.'
+        : 'Give this user the right to read and write it (chmod u+rwx), or run as its owner.';
+  return new LockstepError('folder-not-writable', `${path} cannot be written (${code}). ${hint}`, { cause });
+}
+
+async function readClusterKey(path: string): Promise<Uint8Array> {
+  let text: string;
+  try {
+    text = await readFile(path, 'utf8');
+  } catch (cause) {
+    throw new LockstepError(
+      'cluster-key-invalid',
+      `The cluster key file ${resolve(path)} cannot be read (${(cause as NodeJS.ErrnoException).code}). ` +
+        `Copy ${stateDirectoryName}/cluster.key from a member of the cluster.`,
+      { cause },
+    );
+  }
+  return parseClusterKey(text, path);
+}
+
+async function refuseNested(directory: string): Promise<void> {
+  const above = await memberFolderAbove(dirname(directory));
+  if (above !== undefined && above !== directory) {
+    throw new LockstepError(
+      'folder-nested',
+      `${directory} lies inside ${above}, which is a member's folder already. Choose a folder outside it.`,
+    );
+  }
+}
+
+export interface InitOptions {
+  /** An existing folder. */
+  readonly directory: string;
+  /** Joins the cluster with the key in this file; a new cluster is made without it. */
+  readonly clusterKeyFile?: string | undefined;
+  /** Values for `config.toml`, by key. */
+  readonly settings: Readonly<Record<string, ConfigText | undefined>>;
+}
+
+export interface Initialised {
+  readonly directory: string;
+  readonly id: MemberId;
+  readonly newCluster: boolean;
+}
+
+/**
+ * Makes `.lockstep/`: identity, cluster key, configuration. Refuses a second time, a folder inside another member's folder or
+ * around one, and a copied state directory. It appears whole or not at all.
+ */
+export async function initStateDirectory(options: InitOptions): Promise<Initialised> {
+  const directory = await existingFolder(options.directory);
+  const state = statePath(directory);
+  if ((await lstat(state).catch(() => undefined)) !== undefined) {
+    await checkInstance(directory);
+    throw new LockstepError(
+      'already-member',
+      `${directory} is a member's folder already (${state}). Start it with \`lockstep up\`.`,
+    );
+  }
+  await refuseNested(directory);
+  const below = await memberFolderBelow(directory);
+  if (below !== undefined) {
+    throw new LockstepError(
+      'folder-nested',
+      `${directory} contains ${below}, which is a member's folder already. Choose a folder that does not contain it.`,
+    );
+  }
+  const key = options.clusterKeyFile === undefined ? createClusterKey() : await readClusterKey(options.clusterKeyFile);
+
+  const draft = `${state}.new`;
+  try {
+    // A draft that stands here was left by an init that was killed; nothing has ever used its identity.
+    await rm(draft, { recursive: true, force: true });
+    await mkdir(draft, { mode: 0o700 });
+    for (const name of ['staging', 'history']) await mkdir(join(draft, name), { mode: 0o700 });
+    const identity = await createIdentity();
+    await saveIdentity(draft, identity);
+    await writeFile(join(draft, 'cluster.key'), formatClusterKey(key), { mode: 0o600 });
+    await writeFile(join(draft, 'config.toml'), configTemplate(options.settings), { mode: 0o600 });
+    await writeInstance(directory, draft);
+    await rename(draft, state);
+    return { directory, id: identity.memberId, newCluster: options.clusterKeyFile === undefined };
+  } catch (cause) {
+    await rm(draft, { recursive: true, force: true }).catch(() => undefined);
+    throw (cause as NodeJS.ErrnoException).errno === undefined ? cause : notWritable(directory, cause);
+  }
+}
+
+/** The member's folder at or above `start`. Rejects with 'not-a-member' when there is none. */
+export async function findMemberFolder(start: string): Promise<string> {
+  let directory: string;
+  try {
+    directory = await realpath(resolve(start));
+  } catch (cause) {
+    throw new LockstepError('folder-not-found', `${resolve(start)} does not exist. Name a member's folder.`, { cause });
+  }
+  const found = await memberFolderAbove(directory);
+  if (found === undefined) {
+    throw new LockstepError(
+      'not-a-member',
+      `Neither ${directory} nor a folder above it is a member's folder. Make it one with \`lockstep init\`.`,
+    );
+  }
+  return found;
+}
+
+/**
+ * Checks before an agent opens the folder: it can be written, is no copy of another member's, and lies in no other member's
+ * folder. `adopt` takes a copied state directory as the original.
+ */
+export async function checkStateDirectory(
+  directory: string,
+  options: { readonly adopt: boolean },
+): Promise<'same' | 'moved' | 'adopted'> {
+  await existingFolder(directory);
+  await refuseNested(directory);
+  try {
+    return await checkInstance(directory);
+  } catch (cause) {
+    if (!options.adopt || !(cause instanceof LockstepError)) throw cause;
+    await writeInstance(directory);
+    return 'adopted';
+  }
+}
