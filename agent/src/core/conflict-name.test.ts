@@ -1,0 +1,130 @@
+import { nameBytesMax, nameOf, pathBytesMax, pathFault } from '@lockstep/shared';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { conflictPath, isConflictPath } from './conflict-name.ts';
+
+const hlc = Date.UTC(2026, 10, 21, 6, 56, 2, 7) * 1024;
+const stamp = '20261121T065602007Z';
+
+function bytesOf(text: string): number {
+  return new TextEncoder().encode(text).length;
+}
+
+describe('[CF4] the name of a conflict copy', () => {
+  const cases = [
+    { name: 'extension', path: 'a/report.txt', copy: `a/report.conflict-${stamp}-bee.txt` },
+    { name: 'no extension', path: 'Makefile', copy: `Makefile.conflict-${stamp}-bee` },
+    { name: 'dotfile', path: '.bashrc', copy: `.bashrc.conflict-${stamp}-bee` },
+    { name: 'dotfile with extension', path: '.eslintrc.json', copy: `.eslintrc.conflict-${stamp}-bee.json` },
+    { name: 'two extensions', path: 'x.test.ts', copy: `x.test.conflict-${stamp}-bee.ts` },
+    { name: 'tar.gz stays whole', path: 'a.tar.gz', copy: `a.conflict-${stamp}-bee.tar.gz` },
+    { name: 'tar.zst after other dots', path: 'v1.2.tar.zst', copy: `v1.2.conflict-${stamp}-bee.tar.zst` },
+    { name: 'a dotfile named .tar.gz', path: '.tar.gz', copy: `.tar.conflict-${stamp}-bee.gz` },
+    { name: 'a dot at the end', path: 'end.', copy: `end..conflict-${stamp}-bee` },
+    { name: 'only dots', path: '...', copy: `....conflict-${stamp}-bee` },
+    { name: 'a sentence is no extension', path: 'Dr. Who and co', copy: `Dr. Who and co.conflict-${stamp}-bee` },
+    { name: 'a dot in the directory only', path: 'v1.0/README', copy: `v1.0/README.conflict-${stamp}-bee` },
+    { name: 'a newline', path: 'a\nb.txt', copy: `a\nb.conflict-${stamp}-bee.txt` },
+    {
+      name: 'an existing suffix is replaced',
+      path: 'a/report.conflict-20250101T000000000Z-ant.txt',
+      copy: `a/report.conflict-${stamp}-bee.txt`,
+    },
+    {
+      name: 'stacked suffixes are replaced together',
+      path: 'r.conflict-20250101T000000000Z-ant.conflict-20250102T000000000+12Z-cat.tar.gz',
+      copy: `r.conflict-${stamp}-bee.tar.gz`,
+    },
+    {
+      name: 'what only looks like one stays',
+      path: 'a.conflict-soon.txt',
+      copy: `a.conflict-soon.conflict-${stamp}-bee.txt`,
+    },
+    { name: 'nothing but a suffix', path: '.conflict-20250101T000000000Z-ant', copy: `.conflict-${stamp}-bee` },
+  ];
+  test.each(cases)('$name', ({ path, copy }) => {
+    expect(conflictPath(path, hlc, 'bee')).toBe(copy);
+  });
+
+  const members = [
+    { member: 'Anna’s Laptop', part: 'Anna’s-Laptop' },
+    { member: '../../etc', part: 'etc' },
+    { member: 'host.example.org', part: 'host-example-org' },
+    { member: 'a/b\\c:d%e', part: 'a-b-c-d-e' },
+    { member: '', part: 'member' },
+    { member: ' . ', part: 'member' },
+    { member: '蟻', part: '蟻' },
+    { member: 'x'.repeat(100), part: 'x'.repeat(32) },
+    { member: '🐜'.repeat(20), part: '🐜'.repeat(8) },
+    { member: 'half \ud83d', part: 'half-\ufffd' },
+  ];
+  test.each(members)('the member $member is written $part', ({ member, part }) => {
+    expect(conflictPath('f.txt', hlc, member)).toBe(`f.conflict-${stamp}-${part}.txt`);
+  });
+
+  test('two losers of one member in one millisecond have two names', () => {
+    expect(conflictPath('f', hlc + 1, 'bee')).toBe('f.conflict-20261121T065602007+1Z-bee');
+    expect(conflictPath('f', hlc + 1023, 'bee')).toBe('f.conflict-20261121T065602007+1023Z-bee');
+  });
+
+  test('a long name keeps its extension and loses whole characters of its stem', () => {
+    const copy = conflictPath(`${'🐜'.repeat(62)}.tar.gz`, hlc, 'bee');
+    expect(bytesOf(copy)).toBeLessThanOrEqual(nameBytesMax);
+    expect(bytesOf(copy)).toBeGreaterThan(nameBytesMax - 4);
+    expect(copy).toMatch(/^(🐜)+\.conflict-20261121T065602007Z-bee\.tar\.gz$/u);
+  });
+
+  test('in a directory whose path is nearly too long, the copy goes into one above', () => {
+    const directory = `${`${'d'.repeat(250)}/`.repeat(12)}${'e'.repeat(50)}`;
+    expect(bytesOf(`${directory}/f.txt`)).toBeLessThanOrEqual(pathBytesMax);
+    const copy = conflictPath(`${directory}/f.txt`, hlc, 'bee');
+    expect(pathFault(copy)).toBeUndefined();
+    expect(copy).toBe(`${`${'d'.repeat(250)}/`.repeat(12)}f.conflict-${stamp}-bee.txt`);
+  });
+
+  const anyName = fc
+    .string({
+      unit: fc.oneof(
+        fc.constantFrom('.', '-', 'a', '🐜', ' ', '\n', '.tar', '.conflict-'),
+        fc.string({ unit: 'grapheme', minLength: 1, maxLength: 1 }),
+      ),
+      minLength: 1,
+      maxLength: 255,
+    })
+    .filter((name) => pathFault(name) === undefined);
+  const anyStamp = fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER });
+
+  test('is a legal path, recognised, and of the same form when it conflicts again', () => {
+    fc.assert(
+      fc.property(
+        anyName,
+        anyStamp,
+        fc.string({ unit: 'binary' }),
+        anyStamp,
+        fc.string(),
+        (name, first, ant, second, bee) => {
+          const copy = conflictPath(`dir/${name}`, first, ant);
+          expect(pathFault(copy)).toBeUndefined();
+          expect(isConflictPath(copy)).toBe(true);
+          const again = conflictPath(copy, second, bee);
+          expect(pathFault(again)).toBeUndefined();
+          expect(nameOf(again).split('.conflict-').length).toBeLessThanOrEqual(nameOf(copy).split('.conflict-').length);
+          expect(conflictPath(copy, first, ant)).toBe(copy);
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+});
+
+test('[CF4] ordinary names are not taken for conflict copies', () => {
+  for (const path of [
+    'a.txt',
+    'conflict',
+    'a.conflict-1.txt',
+    `x.conflict-${stamp}-b/plain.txt`,
+    `conflict-${stamp}-bee`,
+  ]) {
+    expect(isConflictPath(path), path).toBe(false);
+  }
+});

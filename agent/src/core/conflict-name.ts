@@ -1,0 +1,77 @@
+import { joinPath, nameBytesMax, nameOf, parentOf, pathBytesMax } from '@lockstep/shared';
+import { stampMs } from './hlc.ts';
+
+/** Bytes of the member's name inside a conflict copy's name: leaves room for the file's own name. */
+const memberBytesMax = 32;
+
+/**
+ * `.conflict-<stamp>-<member>`, before the extension. The member part holds no dot, so the suffix can be told from what
+ * follows it.
+ */
+const suffixPattern = /\.conflict-\d{8}T\d{9}(?:\+\d{1,4})?Z-[^\p{Cc}\s./\\:*?"<>|%]+(?=\.|$)/gu;
+
+/** What file systems, shells or people take for something else in a name. */
+const awkwardPattern = /[\p{Cc}\s./\\:*?"<>|%]+/gu;
+
+/**
+ * The stem, and the extension by which programs know the file: `.tar.gz` and its kin stay whole, a leading dot begins no
+ * extension, and what is longer than 16 characters or has a space is part of the stem.
+ */
+const extensionPattern = /^(.+?)((?:\.tar)?\.[^.\s]{1,16})$/su;
+
+const encoder = new TextEncoder();
+
+/**
+ * The path of the copy of content that lost at `path`: `name.conflict-20261121T065602123Z-bee.ext`, made only of the losing
+ * operation's stamp and its member's name, so that whoever makes the copy gives it the same name. A conflict suffix that the
+ * name has already is replaced, never stacked. The stem is shortened where the name would be too long, and where not even
+ * that helps, because the directory's path is nearly as long as a path may be, the copy goes into a directory above.
+ */
+export function conflictPath(path: string, hlc: number, memberName: string): string {
+  const { stem, extension } = splitName(nameOf(path).replace(suffixPattern, ''));
+  const ending = `.conflict-${formatStamp(hlc)}-${sanitiseMemberName(memberName)}${extension}`;
+  const endingBytes = byteLength(ending);
+  let directory = parentOf(path);
+  while (directory !== '' && byteLength(directory) + 1 + endingBytes > pathBytesMax) directory = parentOf(directory);
+  const directoryBytes = directory === '' ? 0 : byteLength(directory) + 1;
+  const stemBytesMax = Math.min(nameBytesMax, pathBytesMax - directoryBytes) - endingBytes;
+  return joinPath(directory, truncateToBytes(stem, stemBytesMax) + ending);
+}
+
+/** True when the path's name carries a conflict suffix. Such a file is an ordinary one in every other respect. */
+export function isConflictPath(path: string): boolean {
+  return nameOf(path).search(suffixPattern) >= 0;
+}
+
+function splitName(name: string): { readonly stem: string; readonly extension: string } {
+  const match = extensionPattern.exec(name);
+  return { stem: match?.[1] ?? name, extension: match?.[2] ?? '' };
+}
+
+/** UTC with milliseconds; the counter within the millisecond follows only where there is one. */
+function formatStamp(hlc: number): string {
+  const compact = new Date(stampMs(hlc)).toISOString().replace(/[-:.Z]/g, '');
+  const counter = hlc % 1024;
+  return counter === 0 ? `${compact}Z` : `${compact}+${counter}Z`;
+}
+
+function sanitiseMemberName(name: string): string {
+  const plain = name.toWellFormed().replace(awkwardPattern, '-');
+  return truncateToBytes(plain, memberBytesMax).replace(/^-+|-+$/g, '') || 'member';
+}
+
+function byteLength(text: string): number {
+  return encoder.encode(text).length;
+}
+
+/** The longest prefix of whole code points within `bytesMax` bytes of UTF-8. */
+function truncateToBytes(text: string, bytesMax: number): string {
+  let bytes = 0;
+  let length = 0;
+  for (const character of text) {
+    bytes += byteLength(character);
+    if (bytes > bytesMax) break;
+    length += character.length;
+  }
+  return text.slice(0, length);
+}
