@@ -1,0 +1,62 @@
+import type {
+  EventsPage,
+  EventsQuery,
+  Health,
+  LeaveResult,
+  MemberReport,
+  OperationsPage,
+  OperationsQuery,
+  PathReport,
+  ReplayRequest,
+  ReplayResult,
+  RescanResult,
+  Status,
+  VerifyResult,
+  WaitRequest,
+  WaitResult,
+} from '@lockstep/shared';
+
+/** Sums since the agent started and lengths of queues now, for `/metrics`. What `status` says is not repeated. */
+export interface MetricsSnapshot {
+  /** Operations journaled for changes made in this folder. */
+  readonly operationsMade: number;
+  /** Operations journaled that other members made. */
+  readonly operationsReceived: number;
+  /** Entries written, renamed or removed in this folder for other members' operations. */
+  readonly entriesApplied: number;
+  /** Bytes of the files among them. */
+  readonly bytesApplied: number;
+  /** Conflict copies made here. */
+  readonly conflictCopies: number;
+  /** Whole scans of the folder. */
+  readonly scans: number;
+  /** Items waiting in each queue, by a fixed name: `dirty`, `pending`, `fetch`, … */
+  readonly queues: Readonly<Record<string, number>>;
+}
+
+/**
+ * What the HTTP routes need of the running agent. The agent implements it; the routes add nothing but HTTP.
+ *
+ * Expected failures are `LockstepError`s, whose sentence reaches the person who asked. An aborted signal means that the asker
+ * has gone: stop working for him; the result is dropped.
+ */
+export interface AgentFacade {
+  health(): Health;
+  status(): Status;
+  /** All members, those that left included: this one first, then by name. */
+  members(): readonly MemberReport[];
+  operations(query: OperationsQuery): OperationsPage;
+  /** `path` has passed `pathFault`. */
+  path(path: string): PathReport | Promise<PathReport>;
+  wait(request: WaitRequest, signal: AbortSignal): Promise<WaitResult>;
+  /** Resolves once the retirement is journaled and the connected members were told; the agent stops by itself afterwards. */
+  leave(): Promise<LeaveResult>;
+  replay(request: ReplayRequest, signal: AbortSignal): Promise<ReplayResult>;
+  verify(signal: AbortSignal): Promise<VerifyResult>;
+  rescan(signal: AbortSignal): Promise<RescanResult>;
+  /** Kept events with a number above `after`, oldest first. */
+  events(query: EventsQuery): EventsPage;
+  /** Calls `wake` after events were added, until the returned function is called. It carries nothing: readers ask `events`. */
+  onEvents(wake: () => void): () => void;
+  metrics(): MetricsSnapshot;
+}

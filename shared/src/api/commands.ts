@@ -1,0 +1,89 @@
+import { z } from 'zod';
+import { membersMax } from '../limits.ts';
+import { countSchema, list } from './common.ts';
+
+/** The longest time that one request may wait. */
+export const waitTimeoutMsMax = 24 * 3_600_000;
+
+/** Blocking paths and differences listed one by one; the rest is counted. */
+export const listedPathsMax = 100;
+
+export const waitRequestSchema = z.object({
+  path: z.string().min(1).optional().describe('Only this path and what lies below it.'),
+  for: z
+    .union([z.enum(['all', 'majority']), z.int().min(1).max(membersMax)])
+    .default('all')
+    .describe('On how many members it must be durable, this one included. Members that are down count.'),
+  timeoutMs: z.int().min(0).max(waitTimeoutMsMax).default(60_000),
+});
+
+/** `POST /api/v1/wait`: everything that was on this disk before the request, noticed or not. */
+export const waitResultSchema = z.object({
+  done: z.boolean(),
+  wanted: countSchema.describe('Members that must hold it, this one included.'),
+  holding: countSchema.describe('Members that hold all of it now, this one included.'),
+  members: countSchema.describe('Members of the cluster.'),
+  elapsedMs: z.number().min(0),
+  blocking: list(
+    z.object({
+      path: z.string().optional(),
+      member: z.string().optional().describe('Member id.'),
+      memberName: z.string().optional(),
+      reason: z.string().describe('A sentence: what is missing where, and why.'),
+    }),
+  ).describe(`What it was still waiting for; at most ${listedPathsMax}. Empty when done.`),
+});
+
+/** `POST /api/v1/leave`: answers once the retirement is journaled; the agent then says goodbye and stops. */
+export const leaveResultSchema = z.object({
+  told: list(z.string()).describe('Names of the members that hold the retirement already.'),
+});
+
+/** `POST /api/v1/replay`. */
+export const replayRequestSchema = z.object({
+  into: z
+    .string()
+    .min(1)
+    .describe('Absolute path, on the agent’s machine, of a directory that is empty or does not exist.'),
+});
+
+export const replayResultSchema = z.object({
+  files: countSchema,
+  directories: countSchema,
+  symlinks: countSchema,
+  bytes: countSchema,
+  missing: list(z.object({ path: z.string(), content: z.string().optional(), reason: z.string() })).describe(
+    'Entries that could not be rebuilt: no member has the content any more, or the disk refused.',
+  ),
+  elapsedMs: z.number().min(0),
+});
+
+const comparisonSchema = z.object({
+  compared: countSchema,
+  differing: countSchema,
+  paths: list(z.object({ path: z.string(), reason: z.string() })).describe(
+    `The paths that differ; at most ${listedPathsMax}.`,
+  ),
+});
+
+/** `POST /api/v1/verify`: the journal replayed and compared with its heads, and the disk with the content ids. */
+export const verifyResultSchema = z.object({
+  ok: z.boolean(),
+  heads: comparisonSchema,
+  disk: comparisonSchema,
+  elapsedMs: z.number().min(0),
+});
+
+/** `POST /api/v1/rescan`: answers when the whole folder has been compared with the journal. */
+export const rescanResultSchema = z.object({
+  operations: countSchema.describe('Operations journaled for what the scan found.'),
+  elapsedMs: z.number().min(0),
+});
+
+export type WaitRequest = z.infer<typeof waitRequestSchema>;
+export type WaitResult = z.infer<typeof waitResultSchema>;
+export type LeaveResult = z.infer<typeof leaveResultSchema>;
+export type ReplayRequest = z.infer<typeof replayRequestSchema>;
+export type ReplayResult = z.infer<typeof replayResultSchema>;
+export type VerifyResult = z.infer<typeof verifyResultSchema>;
+export type RescanResult = z.infer<typeof rescanResultSchema>;
