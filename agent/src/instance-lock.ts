@@ -1,8 +1,8 @@
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { LockstepError, stateDirectoryName } from '@lockstep/shared';
-import Database from 'better-sqlite3';
 import { z } from 'zod';
+import { tryExclusiveLock } from './exclusive-lock.ts';
 
 const runningSchema = z.object({
   pid: z.int().positive(),
@@ -43,44 +43,24 @@ async function writeRunning(directory: string, running: RunningAgent): Promise<v
   await rename(`${path}.new`, path);
 }
 
-/**
- * An SQLite file held in an exclusive transaction: the kernel drops the lock when the process ends, however it ends, so there
- * are no stale locks to recognise and no process ids to mistake for another's.
- */
-function tryLock(directory: string, timeoutMs: number): Database.Database | undefined {
-  const path = join(directory, stateDirectoryName, 'lock.db');
-  let database: Database.Database | undefined;
-  try {
-    database = new Database(path, { timeout: timeoutMs });
-    database.pragma('locking_mode = EXCLUSIVE');
-    database.exec('BEGIN EXCLUSIVE');
-    return database;
-  } catch (cause) {
-    database?.close();
-    const code = cause instanceof Database.SqliteError ? cause.code : undefined;
-    if (code?.startsWith('SQLITE_BUSY') === true) return undefined;
-    throw new LockstepError(
-      'folder-not-writable',
-      `${path} cannot be locked (${code ?? String(cause)}). Make ${join(directory, stateDirectoryName)} writable for this user.`,
-      { cause },
-    );
-  }
+function lockPath(directory: string): string {
+  return join(directory, stateDirectoryName, 'lock.db');
 }
 
 /** The agent that runs on `directory` now, or undefined. A file that a killed agent left behind does not count. */
 export async function findRunning(directory: string): Promise<RunningAgent | undefined> {
   const running = await readRunning(directory);
   if (running === undefined) return undefined;
-  const lock = tryLock(directory, 0);
+  const lock = tryExclusiveLock(lockPath(directory), 0);
   if (lock === undefined) return running;
-  lock.close();
+  lock.release();
   return undefined;
 }
 
 /** Takes the lock for this process. Rejects with 'already-running', naming the process that holds it. */
 export async function acquireLock(directory: string, nowMs: number): Promise<InstanceLock> {
-  const database = tryLock(directory, probeTimeMs);
-  if (database === undefined) {
+  const lock = tryExclusiveLock(lockPath(directory), probeTimeMs);
+  if (lock === undefined) {
     const holder = await readRunning(directory);
     const who = holder === undefined ? 'another process' : `process ${holder.pid}`;
     throw new LockstepError(
@@ -92,7 +72,7 @@ export async function acquireLock(directory: string, nowMs: number): Promise<Ins
   try {
     await writeRunning(directory, running);
   } catch (cause) {
-    database.close();
+    lock.release();
     throw new LockstepError(
       'folder-not-writable',
       `${runningPath(directory)} cannot be written (${(cause as NodeJS.ErrnoException).code}). Free some space or make it writable.`,
@@ -103,7 +83,7 @@ export async function acquireLock(directory: string, nowMs: number): Promise<Ins
     announce: (dashboardUrl) => writeRunning(directory, { ...running, dashboardUrl }),
     async release() {
       await rm(runningPath(directory), { force: true });
-      database.close();
+      lock.release();
     },
   };
 }

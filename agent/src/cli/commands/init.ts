@@ -1,0 +1,71 @@
+import { hostname } from 'node:os';
+import type { Command } from 'commander';
+import { loadConfig } from '../../config/load-config.ts';
+import { configKeys } from '../../config/schema.ts';
+import { clusterKeyPath, initStateDirectory } from '../../state-directory.ts';
+import { type ExitCode, exitCode, UsageError } from '../exit-code.ts';
+import { addSettingOptions, settingsOf } from '../setting-options.ts';
+import { printJson, type Terminal } from '../terminal.ts';
+
+/** A name made of this machine's, for who does not choose one. */
+function defaultName(): string {
+  const name = hostname()
+    .replace(/\..*$/, '')
+    .replaceAll(/[^A-Za-z0-9._-]/g, '-')
+    .replace(/^[^A-Za-z0-9]+/, '')
+    .slice(0, 40);
+  return name === '' ? 'member' : name;
+}
+
+/** Refuses what `lockstep up` would refuse later: a folder is not made a member with settings that cannot work. */
+function checkSettings(settings: ReturnType<typeof settingsOf>): void {
+  for (const key of configKeys) {
+    const value = settings[key.key];
+    if (value === undefined || key.schema.safeParse(value).success) continue;
+    throw new UsageError(`--${key.flag} must be ${key.allowed}; it is ${JSON.stringify(value)}.`);
+  }
+}
+
+async function init(terminal: Terminal, directory: string, command: Command): Promise<ExitCode> {
+  const options: { clusterKeyFile?: string; json?: true } = command.opts();
+  const given = settingsOf(command);
+  const settings = { ...given, name: given.name ?? defaultName() };
+  checkSettings(settings);
+  const made = await initStateDirectory({ directory, clusterKeyFile: options.clusterKeyFile, settings });
+  if (options.json === true) {
+    printJson(terminal, { ...made, name: settings.name });
+    return exitCode.done;
+  }
+  terminal.print(`${made.directory} is now the folder of member ${settings.name} (${made.id.slice(0, 8)}).`);
+  if (made.newCluster) {
+    const { config } = await loadConfig(made.directory);
+    terminal.print(
+      `It begins a new cluster. To let another machine join, copy ${clusterKeyPath(made.directory)} there over a safe way and run\n` +
+        `  lockstep init DIR --cluster-key-file cluster.key --peer THIS_MACHINE:${config.listen.port}`,
+    );
+  }
+  terminal.print(`Start it: lockstep up ${directory === terminal.cwd ? '' : directory}`.trimEnd());
+  return exitCode.done;
+}
+
+/** `lockstep init`: makes a folder a member's. */
+export function addInitCommand(program: Command, terminal: Terminal, done: (code: ExitCode) => void): void {
+  const command = program
+    .command('init')
+    .argument('[DIR]', 'the folder to keep the same', terminal.cwd)
+    .description("make a folder a member's: identity, settings and journal in DIR/.lockstep")
+    .option('--cluster-key-file <FILE>', 'join the cluster with this key; without it a new cluster begins')
+    .option('--json', 'print JSON');
+  addSettingOptions(command)
+    .addHelpText(
+      'after',
+      `
+Examples:
+  The first machine:  lockstep init ~/shared --name ant --listen 0.0.0.0:4700
+  The next one:       lockstep init ~/shared --name bee --listen 0.0.0.0:4700 \\
+                        --cluster-key-file ant.key --peer ant.example.net:4700`,
+    )
+    .action(async (directory: string) => {
+      done(await init(terminal, directory, command));
+    });
+}

@@ -1,0 +1,54 @@
+import type { Command } from 'commander';
+import { pino } from 'pino';
+import { loadConfig } from '../../config/load-config.ts';
+import { acquireLock } from '../../instance-lock.ts';
+import { checkStateDirectory, findMemberFolder } from '../../state-directory.ts';
+import { type ExitCode, exitCode } from '../exit-code.ts';
+import { addSettingOptions, settingsOf } from '../setting-options.ts';
+import { stopSignal } from '../stop-signal.ts';
+import type { Terminal } from '../terminal.ts';
+
+async function up(terminal: Terminal, directory: string, command: Command): Promise<ExitCode> {
+  const { adopt = false }: { adopt?: boolean } = command.opts();
+  const { config } = await loadConfig(directory, { env: terminal.env, flags: settingsOf(command) });
+  const lock = await acquireLock(directory, terminal.nowMs());
+  const signal = stopSignal();
+  try {
+    const origin = await checkStateDirectory(directory, { adopt });
+    // Synchronous, so that the last lines before a crash are not lost; at the default level there are few.
+    const log = pino(
+      { level: config.logLevel, base: { member: config.name } },
+      pino.destination({ dest: 2, sync: true }),
+    );
+    if (origin !== 'same') log.warn({ directory, origin }, 'the state directory is at a new place');
+    // Loaded here only: the other commands need nothing of it and start in half the time.
+    const { startAgent } = await import('../../agent.ts');
+    const agent = await startAgent({ directory, config, log });
+    try {
+      await lock.announce(agent.dashboardUrl);
+      const first = await Promise.race([agent.ready.then(() => 'ready' as const), signal.received]);
+      if (first === 'ready') {
+        terminal.print(`member    ${config.name}\nfolder    ${directory}\ndashboard ${agent.dashboardUrl}\nready`);
+        await signal.received;
+      }
+    } finally {
+      await agent.stop();
+    }
+    return exitCode.done;
+  } finally {
+    signal.dispose();
+    await lock.release();
+  }
+}
+
+/** `lockstep up`: the agent, in the foreground. */
+export function addUpCommand(program: Command, terminal: Terminal, done: (code: ExitCode) => void): void {
+  const command = program
+    .command('up')
+    .argument('[DIR]', "the member's folder, or one inside it", terminal.cwd)
+    .description('run the agent in the foreground until SIGINT or SIGTERM; prints "ready" when it serves')
+    .option('--adopt', 'go on with a copied or restored state directory whose original is gone for good');
+  addSettingOptions(command).action(async (directory: string) => {
+    done(await up(terminal, await findMemberFolder(directory), command));
+  });
+}

@@ -1,0 +1,58 @@
+import { LockstepError, SOFTWARE_VERSION } from '@lockstep/shared';
+import { Command, CommanderError } from 'commander';
+import { addConfigCommand } from './commands/config.ts';
+import { addInitCommand } from './commands/init.ts';
+import { addUpCommand } from './commands/up.ts';
+import { type ExitCode, exitCode, UsageError } from './exit-code.ts';
+import type { Terminal } from './terminal.ts';
+
+const examples = `
+DIR is the member's folder or any folder inside it, by default the current one.
+
+Exit codes: 0 done, 1 not done, 2 wrong use.
+
+Examples:
+  lockstep init ~/shared --name ant        make ~/shared the folder of member ant
+  lockstep up ~/shared                     run its agent
+  lockstep status ~/shared                 how it is, and how the others are
+  lockstep wait --for majority             until what is on this disk is safe on a majority`;
+
+function buildProgram(terminal: Terminal, done: (code: ExitCode) => void): Command {
+  const program = new Command('lockstep')
+    .description('Keeps one folder the same on every machine of a small group.')
+    .version(SOFTWARE_VERSION)
+    .helpCommand(true)
+    .showHelpAfterError('(lockstep --help tells more)')
+    .addHelpText('after', examples)
+    .configureOutput({
+      writeOut: (text) => terminal.print(text.replace(/\n$/, '')),
+      writeErr: (text) => terminal.note(text.replace(/\n$/, '')),
+    })
+    .exitOverride();
+  const commands = [addInitCommand, addUpCommand, addConfigCommand];
+  for (const add of commands) add(program, terminal, done);
+  return program;
+}
+
+/** Runs `lockstep` with these arguments (without the program's name) and says how it ended. */
+export async function runProgram(args: readonly string[], terminal: Terminal): Promise<ExitCode> {
+  let code: ExitCode = exitCode.done;
+  try {
+    await buildProgram(terminal, (result) => {
+      code = result;
+    }).parseAsync(args, { from: 'user' });
+    return code;
+  } catch (error) {
+    // Commander has printed its message, and --help and --version end in this way too.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? exitCode.done : exitCode.wrongUse;
+    if (error instanceof UsageError) {
+      terminal.note(`lockstep: ${error.message}`);
+      return exitCode.wrongUse;
+    }
+    if (error instanceof LockstepError) {
+      terminal.note(`lockstep: ${error.message}`);
+      return exitCode.notDone;
+    }
+    throw error;
+  }
+}

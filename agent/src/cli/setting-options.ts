@@ -1,0 +1,28 @@
+import { type Command, Option } from 'commander';
+import { type ConfigText, configKeys } from '../config/schema.ts';
+
+/** Gives `command` an option for every key of `config.toml` that `keys` names; lists are given by repeating the option. */
+export function addSettingOptions(
+  command: Command,
+  keys: readonly string[] = configKeys.map(({ key }) => key),
+): Command {
+  for (const key of configKeys.filter((candidate) => keys.includes(candidate.key))) {
+    const option = new Option(`--${key.flag} <${key.placeholder}>`, key.comment[0] ?? '');
+    if (key.list) {
+      option.argParser((value: string, previous: readonly string[] | undefined) => [...(previous ?? []), value]);
+    }
+    command.addOption(option);
+  }
+  return command;
+}
+
+/** The values given by those options, by the keys' names in `config.toml`. */
+export function settingsOf(command: Command): Readonly<Record<string, ConfigText | undefined>> {
+  const options: Readonly<Record<string, unknown>> = command.opts();
+  return Object.fromEntries(
+    configKeys.map(({ key, flag }) => {
+      const name = flag.replaceAll(/-([a-z])/g, (_match, letter: string) => letter.toUpperCase());
+      return [key, options[name] as ConfigText | undefined];
+    }),
+  );
+}

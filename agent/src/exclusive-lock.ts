@@ -1,0 +1,32 @@
+import { LockstepError } from '@lockstep/shared';
+import Database from 'better-sqlite3';
+
+/** A lock on a file that only one process at a time can hold. */
+export interface ExclusiveLock {
+  release(): void;
+}
+
+/**
+ * Takes the lock of the file `path`, waiting up to `timeoutMs`; undefined when another process holds it. It is an SQLite file
+ * in an exclusive transaction: the kernel drops the lock when the process ends, however it ends, so there are no stale locks to
+ * recognise and no process ids to mistake for another's.
+ */
+export function tryExclusiveLock(path: string, timeoutMs: number): ExclusiveLock | undefined {
+  let database: Database.Database | undefined;
+  try {
+    const opened = new Database(path, { timeout: timeoutMs });
+    database = opened;
+    opened.pragma('locking_mode = EXCLUSIVE');
+    opened.exec('BEGIN EXCLUSIVE');
+    return { release: () => opened.close() };
+  } catch (cause) {
+    database?.close();
+    const code = cause instanceof Database.SqliteError ? cause.code : undefined;
+    if (code?.startsWith('SQLITE_BUSY') === true) return undefined;
+    throw new LockstepError(
+      'folder-not-writable',
+      `${path} cannot be locked (${code ?? String(cause)}). Make it and its directory writable for this user.`,
+      { cause },
+    );
+  }
+}
