@@ -1,0 +1,47 @@
+import type { Journal } from '../sync/ports/journal.ts';
+import type { Life } from './life.ts';
+
+const writes = ['append', 'recordDisk', 'saveAck', 'addEvent', 'setSetting', 'verifyHeads'] as const;
+
+/** What the gate tells of a life's dealings with its journal. */
+export interface JournalWitness {
+  /** A call that writes, after it succeeded. */
+  wrote(call: (typeof writes)[number], args: readonly unknown[], result: unknown): void;
+}
+
+/**
+ * The journal as one life of an agent sees it. The journal itself outlives a crash; this gate does not: after the crash every
+ * call throws, and a transaction that was under way is rolled back. Each write is an effect that a crash may precede.
+ */
+export function gateJournal(journal: Journal, life: Life, witness: JournalWitness): Journal {
+  const isWrite = (name: string): name is (typeof writes)[number] => (writes as readonly string[]).includes(name);
+  const transaction = <T>(body: () => T): T => {
+    life.effect();
+    return journal.transaction(() => {
+      const result = body();
+      // Died inside: whatever the body caught, nothing is committed.
+      life.effect();
+      return result;
+    });
+  };
+  const calls = new Map<PropertyKey, unknown>([['transaction', transaction]]);
+  const wrap = (name: string, call: (...args: unknown[]) => unknown) => {
+    return (...args: unknown[]) => {
+      if (isWrite(name) || !life.alive) life.effect();
+      const result = call.apply(journal, args);
+      if (isWrite(name)) witness.wrote(name, args, result);
+      return result;
+    };
+  };
+  return new Proxy(journal, {
+    get(target, name) {
+      const known = calls.get(name);
+      if (known !== undefined) return known;
+      const value: unknown = Reflect.get(target, name, target);
+      if (typeof value !== 'function' || typeof name !== 'string') return value;
+      const wrapped = wrap(name, value as (...args: unknown[]) => unknown);
+      calls.set(name, wrapped);
+      return wrapped;
+    },
+  });
+}

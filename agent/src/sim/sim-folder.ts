@@ -1,0 +1,282 @@
+import { blockBytes, type ContentId, hashUnderLockBytesMax, inlineBytesMax, joinPath } from '@lockstep/shared';
+import type {
+  ActionRequest,
+  ActionResult,
+  ContentSource,
+  Folder,
+  FolderHealth,
+  Observation,
+  ObserveRequest,
+  ScannedDirectory,
+  ScannedEntry,
+  WatchHint,
+} from '../sync/ports/folder.ts';
+import { isBlock } from './content.ts';
+import { fingerprintOf, type Inode, sameFingerprint } from './disk.ts';
+import type { Life } from './life.ts';
+import type { Random } from './random.ts';
+import type { Scheduler } from './scheduler.ts';
+import { isRacy, type PlacedListener, type Prepared, SimApply } from './sim-apply.ts';
+import { SimWatcher, type WatchConduct } from './sim-watcher.ts';
+import type { Volume } from './volume.ts';
+
+/** Bytes that a disk which is not full still has. */
+const freeBytes = 64 * 1024 ** 3;
+
+export interface SimFolderOptions {
+  readonly volume: Volume;
+  readonly scheduler: Scheduler;
+  readonly random: Random;
+  readonly life: Life;
+  readonly wallMs: () => number;
+  readonly watch: WatchConduct;
+  /** The longest time that one system call takes. */
+  readonly callMsMax: number;
+  readonly placed: PlacedListener;
+}
+
+/** The folder port over a volume in memory, for one life of an agent. Time passes, and others write, between its steps. */
+export class SimFolder implements Folder {
+  readonly #volume: Volume;
+  readonly #scheduler: Scheduler;
+  readonly #random: Random;
+  readonly #life: Life;
+  readonly #wallMs: () => number;
+  readonly #callMsMax: number;
+  readonly #apply: SimApply;
+  readonly #watcher: SimWatcher;
+
+  constructor(options: SimFolderOptions) {
+    const { volume, scheduler, random, life, wallMs, placed } = options;
+    this.#volume = volume;
+    this.#scheduler = scheduler;
+    this.#random = random;
+    this.#life = life;
+    this.#wallMs = wallMs;
+    this.#callMsMax = options.callMsMax;
+    this.#apply = new SimApply({ volume, life, wallMs, placed });
+    this.#watcher = new SimWatcher({ disk: volume.disk, scheduler, random, life, conduct: options.watch });
+    // An agent that begins clears what the one before it left in staging, or may come to keep it: nobody may build on either.
+    if (random.chance(0.5)) volume.staging.clear();
+  }
+
+  watch(hint: (hints: readonly WatchHint[]) => void): Promise<void> {
+    return this.#whileAlive(async () => {
+      await this.#call();
+      this.#watcher.start(hint);
+    });
+  }
+
+  unwatched(): readonly string[] {
+    return [];
+  }
+
+  observe(requests: readonly ObserveRequest[]): Promise<readonly Observation[]> {
+    return this.#whileAlive(async () => {
+      const observations: Observation[] = [];
+      for (const request of requests) observations.push(await this.#observe(request));
+      return observations;
+    });
+  }
+
+  async *scan(
+    directory: string,
+    options: { readonly recursive: boolean; readonly skip: (path: string, isDirectory: boolean) => boolean },
+  ): AsyncGenerator<readonly ScannedDirectory[]> {
+    const waiting = [directory];
+    let batch: ScannedDirectory[] = [];
+    for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
+      await this.#whileAlive(() => this.#call());
+      const scanned = this.#list(path, options.skip);
+      batch.push(scanned);
+      if (options.recursive) {
+        const below = scanned.entries
+          .filter(({ type }) => type === 'directory')
+          .map(({ name }) => joinPath(scanned.path, name));
+        waiting.push(...below.reverse());
+      }
+      if (waiting.length > 0 && this.#random.chance(0.7)) continue;
+      yield batch;
+      batch = [];
+    }
+    if (batch.length > 0) yield batch;
+  }
+
+  apply(requests: readonly ActionRequest[]): Promise<readonly ActionResult[]> {
+    return this.#whileAlive(async () => {
+      if (this.#volume.missing) {
+        return requests.map(
+          () => ({ result: 'problem', code: 'folder-missing', detail: 'The folder is gone.' }) as const,
+        );
+      }
+      const prepared: Prepared[] = [];
+      for (const { action } of requests) {
+        this.#life.effect();
+        if (action.do === 'write') await this.#call();
+        prepared.push(this.#apply.prepare(action));
+      }
+      await this.#call();
+      const results: ActionResult[] = [];
+      for (const [index, request] of requests.entries()) {
+        this.#life.effect();
+        await this.#call();
+        results.push(this.#apply.commit(request, prepared[index]));
+      }
+      await this.#call();
+      this.#life.effect();
+      return results;
+    });
+  }
+
+  stageBlock(request: {
+    readonly content: ContentId;
+    readonly blocks?: Uint8Array | undefined;
+    readonly size: number;
+    readonly index: number;
+    readonly bytes: Uint8Array;
+  }): Promise<'ok' | 'corrupt' | 'disk-full'> {
+    return this.#whileAlive(async () => {
+      this.#life.effect();
+      await this.#call();
+      if (!isBlock(request.bytes, request.content, request.blocks, request.index)) return 'corrupt';
+      if (this.#volume.full) return 'disk-full';
+      const count = Math.max(1, Math.ceil(request.size / blockBytes));
+      const empty = Array.from({ length: count }, () => undefined);
+      const staged = this.#volume.staging.get(request.content) ?? { size: request.size, parts: empty };
+      staged.parts[request.index] = request.bytes;
+      this.#volume.staging.set(request.content, staged);
+      return 'ok';
+    });
+  }
+
+  unstage(content: ContentId): Promise<void> {
+    return this.#whileAlive(async () => {
+      this.#life.effect();
+      await this.#call();
+      this.#volume.staging.delete(content);
+    });
+  }
+
+  readBlock(request: {
+    readonly content: ContentId;
+    readonly index: number;
+    readonly source: ContentSource;
+  }): Promise<Uint8Array | undefined> {
+    return this.#whileAlive(async () => {
+      await this.#call();
+      // A folder that is gone gives nothing; history lies on the same disk.
+      if (this.#volume.missing) return undefined;
+      return this.#apply.contentAt(request.source, request.content)?.parts[request.index];
+    });
+  }
+
+  inHistory(contents: readonly ContentId[]): Promise<ReadonlySet<ContentId>> {
+    return this.#whileAlive(async () => {
+      await this.#call();
+      return new Set(contents.filter((content) => this.#volume.history.has(content)));
+    });
+  }
+
+  keep(request: { readonly content: ContentId; readonly source: ContentSource }): Promise<boolean> {
+    return this.#whileAlive(async () => {
+      this.#life.effect();
+      await this.#call();
+      const content = this.#apply.contentAt(request.source, request.content);
+      if (content === undefined || this.#volume.full) return false;
+      this.#volume.keep(request.content, this.#volume.disk.newFile(content, 0o600));
+      return true;
+    });
+  }
+
+  trimHistory(bytesMax: number, needed: (content: ContentId) => boolean): Promise<void> {
+    return this.#whileAlive(async () => {
+      this.#life.effect();
+      await this.#call();
+      let bytes = 0;
+      for (const inode of this.#volume.history.values()) bytes += inode.content?.size ?? 0;
+      for (const [content, inode] of this.#volume.history) {
+        if (bytes <= bytesMax) return;
+        if (needed(content)) continue;
+        bytes -= inode.content?.size ?? 0;
+        this.#volume.forget(content);
+      }
+    });
+  }
+
+  health(): Promise<FolderHealth> {
+    return this.#whileAlive(async () => {
+      if (this.#volume.missing) return { ok: false, detail: 'The folder is gone.', freeBytes: 0 };
+      return { ok: true, freeBytes: this.#volume.full ? 0 : freeBytes };
+    });
+  }
+
+  async #observe({ path, expected, hashLarge }: ObserveRequest): Promise<Observation> {
+    await this.#call();
+    if (this.#volume.missing) return { path, state: 'problem', code: 'folder-missing', detail: 'The folder is gone.' };
+    const inode = this.#volume.disk.at(path);
+    if (inode === undefined) return { path, state: 'absent' };
+    const fingerprint = fingerprintOf(inode);
+    if (expected !== undefined && sameFingerprint(fingerprint, expected)) return { path, state: 'same' };
+    if (inode.type === 'special') return { path, state: 'special' };
+    if (inode.type === 'directory') return { path, state: 'directory', fingerprint };
+    if (inode.type === 'symlink') return { path, state: 'symlink', fingerprint, target: inode.target ?? '' };
+    if (fingerprint.size > hashUnderLockBytesMax && hashLarge !== true) return { path, state: 'large', fingerprint };
+    return this.#readFile(path, inode);
+  }
+
+  /** Reads between two stats, as the real adapter does: a change within one step of the file times goes unnoticed. */
+  async #readFile(path: string, inode: Inode): Promise<Observation> {
+    const fingerprint = fingerprintOf(inode);
+    const before = inode.content;
+    await this.#call();
+    const content = this.#random.chance(0.5) ? before : inode.content;
+    if (content === undefined || !sameFingerprint(fingerprintOf(inode), fingerprint))
+      return { path, state: 'changing' };
+    const inline = content.size <= inlineBytesMax ? content.parts[0]?.slice() : undefined;
+    return {
+      path,
+      state: 'file',
+      fingerprint,
+      racy: isRacy(inode, this.#wallMs()),
+      content: content.id,
+      ...(content.blocks && { blocks: content.blocks }),
+      ...(inline && { bytes: inline }),
+    };
+  }
+
+  #list(path: string, skip: (path: string, isDirectory: boolean) => boolean): ScannedDirectory {
+    const nothing = { path, entries: [], skipped: [] };
+    if (this.#volume.missing) return { ...nothing, problem: { code: 'folder-missing', detail: 'The folder is gone.' } };
+    const directory = this.#volume.disk.at(path);
+    if (directory?.children === undefined) return { ...nothing, absent: true };
+    this.#watcher.watch(directory, path);
+    const entries: ScannedEntry[] = [];
+    const skipped: ScannedDirectory['skipped'][number][] = [];
+    for (const [name, inode] of directory.children) {
+      const { type } = inode;
+      if (type === 'special') skipped.push({ name, code: 'path-special' });
+      else if (!skip(joinPath(path, name), type === 'directory'))
+        entries.push({ name, type, fingerprint: fingerprintOf(inode) });
+    }
+    return { path, entries, skipped };
+  }
+
+  /** The time of one system call, in which others run. */
+  async #call(): Promise<void> {
+    await this.#scheduler.pause(this.#random.unit() ** 4 * this.#callMsMax, this.#life);
+  }
+
+  /** A promise of a crashed agent never settles. */
+  #whileAlive<T>(body: () => Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      body().then(
+        (value) => {
+          if (this.#life.alive) resolve(value);
+        },
+        (error) => {
+          if (this.#life.alive) reject(error);
+        },
+      );
+    });
+  }
+}
