@@ -1,8 +1,8 @@
-import { type ErrorCode, errorCodes, LockstepError } from '@lockstep/shared';
+import { request } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { apiErrorSchema, apiPrefix, errorCodes, LockstepError } from '@lockstep/shared';
 import { z } from 'zod';
 import { findRunning } from '../instance-lock.ts';
-
-const errorSchema = z.object({ error: z.object({ code: z.string(), message: z.string() }) });
 
 /** An answer that takes longer is no answer; `wait` and `replay` bring their own patience. */
 const answerTimeoutMs = 30_000;
@@ -10,36 +10,63 @@ const answerTimeoutMs = 30_000;
 /** The HTTP API of the agent that runs on one folder. */
 export interface ApiClient {
   readonly url: string;
-  get<Answer>(path: string, schema: z.ZodType<Answer>): Promise<Answer>;
+  /** `path` below the API's prefix. */
+  get<Result>(path: string, schema: z.ZodType<Result>): Promise<Result>;
   /** `timeoutMs`: how long the answer may take. */
-  post<Answer>(path: string, body: unknown, schema: z.ZodType<Answer>, timeoutMs?: number): Promise<Answer>;
+  post<Result>(path: string, body: unknown, schema: z.ZodType<Result>, timeoutMs?: number): Promise<Result>;
 }
 
 function failed(url: string, status: number, answer: unknown): LockstepError {
-  const { data } = errorSchema.safeParse(answer);
+  const { data } = apiErrorSchema.safeParse(answer);
   if (data === undefined) return new LockstepError('request-invalid', `${url} answered with HTTP status ${status}.`);
-  const code = errorCodes.find((known): known is ErrorCode => known === data.error.code) ?? 'request-invalid';
+  const code = errorCodes.find((known) => known === data.error.code) ?? 'request-invalid';
   return new LockstepError(code, data.error.message);
+}
+
+interface Answer {
+  readonly status: number;
+  readonly text: string;
+}
+
+/** Node's own client: `fetch` gives up after five minutes of silence, and `wait` may be told to wait for longer. */
+function send(address: URL, method: string, body: string | undefined, timeoutMs: number): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const headers = body === undefined ? {} : { 'content-type': 'application/json' };
+    const signal = AbortSignal.timeout(timeoutMs);
+    const outgoing = request(address, { method, headers, signal, agent: false }, (incoming) => {
+      text(incoming).then((received) => resolve({ status: incoming.statusCode ?? 0, text: received }), reject);
+    });
+    outgoing.once('error', reject);
+    outgoing.end(body);
+  });
+}
+
+function parseJson(received: string): unknown {
+  try {
+    return JSON.parse(received);
+  } catch {
+    return undefined;
+  }
 }
 
 /** Speaks to the API at `url` (`http://host:port`). */
 export function apiClient(url: string): ApiClient {
-  async function request<Answer>(path: string, init: RequestInit, schema: z.ZodType<Answer>): Promise<Answer> {
-    const address = new URL(path, url);
-    let response: Response;
-    let answer: unknown;
-    try {
-      response = await fetch(address, init);
-      answer = await response.json();
-    } catch (cause) {
-      const reason =
-        cause instanceof Error ? (cause.cause instanceof Error ? cause.cause : cause).message : String(cause);
+  async function ask<Result>(
+    path: string,
+    schema: z.ZodType<Result>,
+    { body, timeoutMs = answerTimeoutMs }: { body?: unknown; timeoutMs?: number } = {},
+  ): Promise<Result> {
+    const address = new URL(apiPrefix + path, url);
+    const [method, payload] = body === undefined ? ['GET'] : ['POST', JSON.stringify(body)];
+    const answer = await send(address, method ?? 'GET', payload, timeoutMs).catch((cause: unknown) => {
+      const reason = cause instanceof Error ? cause.message : String(cause);
       throw new LockstepError('not-running', `The agent does not answer at ${url} (${reason}). Is it stopping?`, {
         cause,
       });
-    }
-    if (!response.ok) throw failed(address.href, response.status, answer);
-    const parsed = schema.safeParse(answer);
+    });
+    const data = parseJson(answer.text);
+    if (answer.status >= 400) throw failed(address.href, answer.status, data);
+    const parsed = schema.safeParse(data);
     if (parsed.success) return parsed.data;
     throw new LockstepError(
       'request-invalid',
@@ -48,18 +75,8 @@ export function apiClient(url: string): ApiClient {
   }
   return {
     url,
-    get: (path, schema) => request(path, { signal: AbortSignal.timeout(answerTimeoutMs) }, schema),
-    post: (path, body, schema, timeoutMs = answerTimeoutMs) =>
-      request(
-        path,
-        {
-          method: 'POST',
-          headers: { 'content-type': 'application/json' },
-          body: JSON.stringify(body),
-          signal: AbortSignal.timeout(timeoutMs),
-        },
-        schema,
-      ),
+    get: (path, schema) => ask(path, schema),
+    post: (path, body, schema, timeoutMs = answerTimeoutMs) => ask(path, schema, { body, timeoutMs }),
   };
 }
 

@@ -2,7 +2,15 @@ import { LockstepError, SOFTWARE_VERSION } from '@lockstep/shared';
 import { Command, CommanderError } from 'commander';
 import { addConfigCommand } from './commands/config.ts';
 import { addInitCommand } from './commands/init.ts';
+import { addLeaveCommand } from './commands/leave.ts';
+import { addLogCommand } from './commands/log.ts';
+import { addMembersCommand } from './commands/members.ts';
+import { addReplayCommand } from './commands/replay.ts';
+import { addStatusCommand } from './commands/status.ts';
 import { addUpCommand } from './commands/up.ts';
+import { addVerifyCommand } from './commands/verify.ts';
+import { addWaitCommand } from './commands/wait.ts';
+import { addWhyCommand } from './commands/why.ts';
 import { type ExitCode, exitCode, UsageError } from './exit-code.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -17,6 +25,20 @@ Examples:
   lockstep status ~/shared                 how it is, and how the others are
   lockstep wait --for majority             until what is on this disk is safe on a majority`;
 
+const commands = [
+  addInitCommand,
+  addUpCommand,
+  addStatusCommand,
+  addMembersCommand,
+  addLogCommand,
+  addWhyCommand,
+  addWaitCommand,
+  addReplayCommand,
+  addVerifyCommand,
+  addLeaveCommand,
+  addConfigCommand,
+];
+
 function buildProgram(terminal: Terminal, done: (code: ExitCode) => void): Command {
   const program = new Command('lockstep')
     .description('Keeps one folder the same on every machine of a small group.')
@@ -29,7 +51,6 @@ function buildProgram(terminal: Terminal, done: (code: ExitCode) => void): Comma
       writeErr: (text) => terminal.note(text.replace(/\n$/, '')),
     })
     .exitOverride();
-  const commands = [addInitCommand, addUpCommand, addConfigCommand];
   for (const add of commands) add(program, terminal, done);
   return program;
 }

@@ -1,0 +1,30 @@
+import { leaveResultSchema } from '@lockstep/shared';
+import type { Command } from 'commander';
+import { findMemberFolder } from '../../state-directory.ts';
+import { requireApi } from '../api-client.ts';
+import { type ExitCode, exitCode } from '../exit-code.ts';
+import { printJson, type Terminal } from '../terminal.ts';
+
+/** `lockstep leave`: the member retires. It asks nothing, for it touches no file and `lockstep up` takes the member in again. */
+export function addLeaveCommand(program: Command, terminal: Terminal, done: (code: ExitCode) => void): void {
+  program
+    .command('leave')
+    .argument('[DIR]', "the member's folder, or one inside it", terminal.cwd)
+    .description('say goodbye and retire this member: the others no longer wait for it; its files stay')
+    .option('--json', 'print JSON')
+    .action(async (directory: string, options: { json?: true }) => {
+      const folder = await findMemberFolder(directory);
+      const api = await requireApi(folder);
+      const { told } = await api.post('/leave', {}, leaveResultSchema);
+      if (options.json === true) {
+        printJson(terminal, { told });
+      } else {
+        const others =
+          told.length === 0
+            ? 'No other member is reachable: they hear of it from this one when it is up again.'
+            : `Told: ${told.join(', ')}.`;
+        terminal.print(`This member has left the cluster and stops. ${others} The files in ${folder} stay.`);
+      }
+      done(exitCode.done);
+    });
+}

@@ -1,0 +1,98 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type LoggedOperation, operationsPageSchema, pageItemsMax } from '@lockstep/shared';
+import type { Command } from 'commander';
+import { type ApiClient, requireApi } from '../api-client.ts';
+import { type ExitCode, exitCode, UsageError } from '../exit-code.ts';
+import { findMemberPath } from '../member-path.ts';
+import { formatOperations, groupOperations } from '../operation-line.ts';
+import { stopSignal } from '../stop-signal.ts';
+import type { Terminal } from '../terminal.ts';
+
+/** How often `--follow` asks for what is new. */
+const followIntervalMs = 250;
+
+interface LogOptions {
+  readonly path?: string;
+  readonly lines: string;
+  readonly follow?: true;
+  readonly each?: true;
+  readonly json?: true;
+}
+
+function query(parameters: Readonly<Record<string, string | number | undefined>>): string {
+  const given = Object.entries(parameters).filter(
+    (entry): entry is [string, string | number] => entry[1] !== undefined,
+  );
+  return `/ops?${new URLSearchParams(given.map(([name, value]) => [name, String(value)]))}`;
+}
+
+/** The newest `count` operations, oldest first. */
+async function newest(api: ApiClient, path: string | undefined, count: number): Promise<readonly LoggedOperation[]> {
+  const found: LoggedOperation[] = [];
+  let before: number | undefined;
+  while (found.length < count) {
+    const limit = Math.min(pageItemsMax, count - found.length);
+    const page = await api.get(query({ path, before, limit }), operationsPageSchema);
+    found.push(...page.operations);
+    if (page.next === null) break;
+    before = page.next;
+  }
+  return found.reverse();
+}
+
+function print(terminal: Terminal, operations: readonly LoggedOperation[], options: LogOptions): void {
+  if (options.json === true) {
+    for (const operation of operations) terminal.print(JSON.stringify(operation));
+    return;
+  }
+  const groups = options.each === true ? operations.map((operation) => [operation]) : groupOperations(operations);
+  for (const group of groups) terminal.print(formatOperations(group, terminal.paint));
+}
+
+async function follow(terminal: Terminal, api: ApiClient, path: string | undefined, from: number, options: LogOptions) {
+  const signal = stopSignal();
+  let stopped = false;
+  void signal.received.then(() => {
+    stopped = true;
+  });
+  let after = from;
+  while (!stopped) {
+    const page = await api.get(query({ path, after, limit: pageItemsMax }), operationsPageSchema);
+    print(terminal, page.operations, options);
+    after = page.operations.at(-1)?.row ?? after;
+    if (page.next === null) await Promise.race([sleep(followIntervalMs, undefined, { ref: false }), signal.received]);
+  }
+  signal.dispose();
+}
+
+async function log(terminal: Terminal, directory: string | undefined, options: LogOptions): Promise<ExitCode> {
+  if (!/^[0-9]{1,9}$/.test(options.lines)) {
+    throw new UsageError(`--lines must be a whole number; it is "${options.lines}".`);
+  }
+  const place = await findMemberPath(terminal.cwd, options.path, directory);
+  const path = place.path === '' ? undefined : place.path;
+  const api = await requireApi(place.directory);
+  const operations = await newest(api, path, Number(options.lines));
+  print(terminal, operations, options);
+  if (options.follow === true) {
+    const last = operations.at(-1)?.row ?? (await newest(api, undefined, 1)).at(-1)?.row ?? 0;
+    await follow(terminal, api, path, last, options);
+  }
+  return exitCode.done;
+}
+
+/** `lockstep log`: the operations, oldest first. */
+export function addLogCommand(program: Command, terminal: Terminal, done: (code: ExitCode) => void): void {
+  program
+    .command('log')
+    .argument('[DIR]', "the member's folder, or one inside it (default: the current one)")
+    .description('print the newest operations, the newest last')
+    .option('--path <PATH>', 'only operations on this path')
+    .option('-n, --lines <COUNT>', 'how many operations', '50')
+    .option('--follow', 'go on and print what happens, until Ctrl-C')
+    .option('--each', 'every operation on its own line, also those of one directory renamed or archive unpacked')
+    .option('--json', 'print one JSON object for each operation')
+    .action(async (directory: string | undefined, options: LogOptions) => {
+      done(await log(terminal, directory, options));
+    });
+}

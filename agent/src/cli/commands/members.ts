@@ -1,0 +1,23 @@
+import { membersSchema } from '@lockstep/shared';
+import type { Command } from 'commander';
+import { findMemberFolder } from '../../state-directory.ts';
+import { requireApi } from '../api-client.ts';
+import { type ExitCode, exitCode } from '../exit-code.ts';
+import { formatMembers } from '../member-table.ts';
+import { printJson, type Terminal } from '../terminal.ts';
+
+/** `lockstep members`: who is there, how far away, how far behind. */
+export function addMembersCommand(program: Command, terminal: Terminal, done: (code: ExitCode) => void): void {
+  program
+    .command('members')
+    .argument('[DIR]', "the member's folder, or one inside it", terminal.cwd)
+    .description('print the members: state, round trip, what they lack')
+    .option('--json', 'print JSON')
+    .action(async (directory: string, options: { json?: true }) => {
+      const api = await requireApi(await findMemberFolder(directory));
+      const answer = await api.get('/members', membersSchema);
+      if (options.json === true) printJson(terminal, answer);
+      else terminal.print(formatMembers(answer.members, terminal.nowMs(), terminal.paint));
+      done(exitCode.done);
+    });
+}

@@ -1,0 +1,42 @@
+import { resolve } from 'node:path';
+import { type ReplayResult, replayResultSchema } from '@lockstep/shared';
+import type { Command } from 'commander';
+import { findMemberFolder } from '../../state-directory.ts';
+import { requireApi } from '../api-client.ts';
+import { type ExitCode, exitCode } from '../exit-code.ts';
+import { formatBytes, formatElapsed, plural, printable } from '../format.ts';
+import { printJson, type Terminal } from '../terminal.ts';
+
+/** A folder of terabytes takes hours to write. */
+const replayTimeoutMs = 7 * 86_400_000;
+
+/** `lockstep replay` as text. */
+export function formatReplay(result: ReplayResult, into: string): string {
+  const counts = [
+    plural(result.files, 'file'),
+    plural(result.directories, 'directory', 'directories'),
+    plural(result.symlinks, 'link'),
+  ].join(', ');
+  const head = `Rebuilt ${counts} (${formatBytes(result.bytes)}) in ${printable(into)} in ${formatElapsed(result.elapsedMs)}.`;
+  if (result.missing.length === 0) return head;
+  const lines = result.missing.map(({ path, reason }) => `  ${printable(path)}: ${printable(reason)}`);
+  return [head, `${plural(result.missing.length, 'entry', 'entries')} could not be rebuilt:`, ...lines].join('\n');
+}
+
+/** `lockstep replay --into DIR`: the folder, from the operation log alone. */
+export function addReplayCommand(program: Command, terminal: Terminal, done: (code: ExitCode) => void): void {
+  program
+    .command('replay')
+    .argument('[DIR]', "the member's folder, or one inside it", terminal.cwd)
+    .requiredOption('--into <DIR>', 'an empty directory, or one that does not exist yet')
+    .description('rebuild the folder in an empty directory from the operation log, with content from whoever has it')
+    .option('--json', 'print JSON')
+    .action(async (directory: string, options: { into: string; json?: true }) => {
+      const api = await requireApi(await findMemberFolder(directory));
+      const into = resolve(terminal.cwd, options.into);
+      const result = await api.post('/replay', { into }, replayResultSchema, replayTimeoutMs);
+      if (options.json === true) printJson(terminal, result);
+      else terminal.print(formatReplay(result, into));
+      done(result.missing.length === 0 ? exitCode.done : exitCode.notDone);
+    });
+}

@@ -1,0 +1,65 @@
+import { type Problem, type Status, statusSchema } from '@lockstep/shared';
+import type { Command } from 'commander';
+import { findMemberFolder } from '../../state-directory.ts';
+import { requireApi } from '../api-client.ts';
+import { type ExitCode, exitCode } from '../exit-code.ts';
+import { formatAgo, formatBytes, plural, printable } from '../format.ts';
+import { formatMembers, formatState } from '../member-table.ts';
+import type { Paint } from '../style.ts';
+import { printJson, type Terminal } from '../terminal.ts';
+
+function verdict(status: Status, paint: Paint): string {
+  if (status.synchronised) return paint('green', 'synchronised');
+  const parts = [
+    ...(status.pending > 0 ? [`${plural(status.pending, 'path')} not on this disk yet`] : []),
+    ...(status.conflicts > 0 ? [plural(status.conflicts, 'open conflict')] : []),
+    ...status.members
+      .filter((member) => member.behind > 0 && !member.self && member.state !== 'left')
+      .map((member) => `${member.name} (${member.state}) lacks ${plural(member.behind, 'operation')}`),
+  ];
+  return paint('yellow', parts.length === 0 ? 'not synchronised yet' : parts.join('; '));
+}
+
+function formatProblem(problem: Problem, status: Status, paint: Paint): string {
+  const member = status.members.find(({ id }) => id === problem.member)?.name;
+  const about = [problem.path === undefined ? undefined : printable(problem.path), member].filter(
+    (part) => part !== undefined,
+  );
+  const subject = about.length === 0 ? '' : `${about.join(', ')}: `;
+  return `  ${paint('red', problem.code)}  ${subject}${printable(problem.detail)} (${formatAgo(problem.since, status.now)})`;
+}
+
+/** `lockstep status` as text. */
+export function formatStatus(status: Status, paint: Paint): string {
+  const { member } = status;
+  const lines = [
+    `${paint('bold', member.name)}  ${formatState({ state: member.state, catchUp: status.catchUp }, paint)}, ${verdict(status, paint)}`,
+    `folder     ${printable(member.folder)}`,
+    `holds      ${plural(status.files, 'file')} and ${plural(status.directories, 'directory', 'directories')}, ${formatBytes(status.bytes)}; ${formatBytes(status.freeBytes)} free`,
+    `dashboard  ${member.dashboard}`,
+    '',
+    formatMembers(status.members, status.now, paint),
+  ];
+  if (status.problemCount > 0) {
+    lines.push('', paint('bold', plural(status.problemCount, 'problem')));
+    lines.push(...status.problems.map((problem) => formatProblem(problem, status, paint)));
+    if (status.problemCount > status.problems.length) lines.push('  …');
+  }
+  return lines.join('\n');
+}
+
+/** `lockstep status`: is everything the same everywhere, and if not, why. */
+export function addStatusCommand(program: Command, terminal: Terminal, done: (code: ExitCode) => void): void {
+  program
+    .command('status')
+    .argument('[DIR]', "the member's folder, or one inside it", terminal.cwd)
+    .description('print how this member and the others are')
+    .option('--json', 'print JSON')
+    .action(async (directory: string, options: { json?: true }) => {
+      const api = await requireApi(await findMemberFolder(directory));
+      const status = await api.get('/status', statusSchema);
+      if (options.json === true) printJson(terminal, status);
+      else terminal.print(formatStatus(status, terminal.paint));
+      done(exitCode.done);
+    });
+}

@@ -1,0 +1,47 @@
+import { type VerifyResult, verifyResultSchema } from '@lockstep/shared';
+import type { Command } from 'commander';
+import { findMemberFolder } from '../../state-directory.ts';
+import { requireApi } from '../api-client.ts';
+import { type ExitCode, exitCode } from '../exit-code.ts';
+import { formatElapsed, plural, printable } from '../format.ts';
+import type { Paint } from '../style.ts';
+import { printJson, type Terminal } from '../terminal.ts';
+
+/** Every byte of the folder is read. */
+const verifyTimeoutMs = 7 * 86_400_000;
+
+function section(title: string, comparison: VerifyResult['heads'], paint: Paint): readonly string[] {
+  const { compared, differing, paths } = comparison;
+  const counted = `${title}: ${plural(compared, 'path')} compared`;
+  if (differing === 0) return [`${counted}, ${paint('green', 'all equal')}`];
+  return [
+    `${counted}, ${paint('red', `${plural(differing, 'path')} differ`)}`,
+    ...paths.map(({ path, reason }) => `  ${printable(path)}: ${printable(reason)}`),
+    ...(differing > paths.length ? ['  …'] : []),
+  ];
+}
+
+/** `lockstep verify` as text. */
+export function formatVerify(result: VerifyResult, paint: Paint): string {
+  return [
+    ...section('Journal replayed against its heads', result.heads, paint),
+    ...section('Disk against the content ids', result.disk, paint),
+    `${result.ok ? 'Everything agrees' : 'Not everything agrees'} (${formatElapsed(result.elapsedMs)}).`,
+  ].join('\n');
+}
+
+/** `lockstep verify`: does the journal agree with itself, and the disk with the journal. */
+export function addVerifyCommand(program: Command, terminal: Terminal, done: (code: ExitCode) => void): void {
+  program
+    .command('verify')
+    .argument('[DIR]', "the member's folder, or one inside it", terminal.cwd)
+    .description('replay the journal and compare it with the heads, and the disk with its content ids')
+    .option('--json', 'print JSON')
+    .action(async (directory: string, options: { json?: true }) => {
+      const api = await requireApi(await findMemberFolder(directory));
+      const result = await api.post('/verify', {}, verifyResultSchema, verifyTimeoutMs);
+      if (options.json === true) printJson(terminal, result);
+      else terminal.print(formatVerify(result, terminal.paint));
+      done(result.ok ? exitCode.done : exitCode.notDone);
+    });
+}

@@ -1,0 +1,68 @@
+import { membersMax, type WaitRequest, type WaitResult, waitResultSchema, waitTimeoutMsMax } from '@lockstep/shared';
+import type { Command } from 'commander';
+import { requireApi } from '../api-client.ts';
+import { type ExitCode, exitCode, UsageError } from '../exit-code.ts';
+import { formatElapsed, printable } from '../format.ts';
+import { findMemberPath } from '../member-path.ts';
+import { formatTable } from '../table.ts';
+import { printJson, type Terminal } from '../terminal.ts';
+
+/** How much longer than the agent's own timeout its answer may take. */
+const answerGraceMs = 30_000;
+
+function parseFor(text: string): WaitRequest['for'] {
+  if (text === 'all' || text === 'majority') return text;
+  const count = Number(text);
+  if (/^[0-9]+$/.test(text) && count >= 1 && count <= membersMax) return count;
+  throw new UsageError(`--for must be all, majority or a number of members from 1 to ${membersMax}; it is "${text}".`);
+}
+
+function parseTimeout(text: string): number {
+  const ms = Math.round(Number(text) * 1000);
+  if (/^[0-9]+(\.[0-9]+)?$/.test(text) && ms <= waitTimeoutMsMax) return ms;
+  throw new UsageError(`--timeout must be seconds from 0 to ${waitTimeoutMsMax / 1000}; it is "${text}".`);
+}
+
+/** `lockstep wait` as text. */
+export function formatWait(result: WaitResult): string {
+  const counted = `${result.wanted} of ${result.members} members`;
+  if (result.done) return `Done: durable on ${counted} after ${formatElapsed(result.elapsedMs)}.`;
+  const rows = result.blocking.map(({ path, member, memberName, reason }) => [
+    path === undefined ? '-' : printable(path),
+    memberName ?? member?.slice(0, 8) ?? '-',
+    printable(reason),
+  ]);
+  const head = `Not done after ${formatElapsed(result.elapsedMs)}: all of it is durable on ${result.holding} members, and ${counted} are wanted.`;
+  return rows.length === 0
+    ? head
+    : `${head}\n${formatTable([{ title: 'PATH' }, { title: 'MEMBER' }, { title: 'REASON' }], rows)}`;
+}
+
+/** `lockstep wait`: until what is on this disk now is safe elsewhere. */
+export function addWaitCommand(program: Command, terminal: Terminal, done: (code: ExitCode) => void): void {
+  program
+    .command('wait')
+    .argument('[PATH]', 'only this path and what lies below it')
+    .description('wait until everything that is on this disk now is durable on that many members')
+    .option('--for <COUNT>', 'all, majority, or a number of members, this one included', 'all')
+    .option('--timeout <SECONDS>', 'give up after this long', '60')
+    .option('-C, --directory <DIR>', "the member's folder, when PATH is not in the current one")
+    .option('--json', 'print JSON')
+    .addHelpText('after', '\nExit codes: 0 it is durable, 1 it is not (the reasons are printed), 2 wrong use.')
+    .action(
+      async (path: string | undefined, options: { for: string; timeout: string; directory?: string; json?: true }) => {
+        const request = { for: parseFor(options.for), timeoutMs: parseTimeout(options.timeout) };
+        const place = await findMemberPath(terminal.cwd, path, options.directory);
+        const api = await requireApi(place.directory);
+        const result = await api.post(
+          '/wait',
+          place.path === '' ? request : { ...request, path: place.path },
+          waitResultSchema,
+          request.timeoutMs + answerGraceMs,
+        );
+        if (options.json === true) printJson(terminal, result);
+        else terminal.print(formatWait(result));
+        done(result.done ? exitCode.done : exitCode.notDone);
+      },
+    );
+}

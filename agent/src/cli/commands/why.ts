@@ -1,0 +1,70 @@
+import { type PathReport, pathReportSchema } from '@lockstep/shared';
+import type { Command } from 'commander';
+import { requireApi } from '../api-client.ts';
+import { type ExitCode, exitCode, UsageError } from '../exit-code.ts';
+import { formatAgo, printable } from '../format.ts';
+import { findMemberPath } from '../member-path.ts';
+import { describeOperation } from '../operation-line.ts';
+import type { Paint } from '../style.ts';
+import { printJson, type Terminal } from '../terminal.ts';
+
+function summary(report: PathReport): string {
+  if (report.ignored) return 'is kept out by a rule of .lockstepignore';
+  if (!report.known) return 'has never been seen here or by any member this one has heard of';
+  if (report.heads.length > 1) return `has ${report.heads.length} versions in conflict`;
+  if (report.pending) return 'is not on this disk yet';
+  return report.heads[0]?.kind === 'delete' ? 'has been removed' : 'is on this disk as the cluster knows it';
+}
+
+/** `lockstep why` as text. */
+export function formatWhy(report: PathReport, nowMs: number, paint: Paint): string {
+  const names = new Map(report.holders.map(({ member, name }) => [member, name]));
+  const lines = [`${paint('bold', printable(report.path))} ${summary(report)}`];
+  const section = (title: string, items: readonly string[]): void => {
+    if (items.length > 0) lines.push('', paint('bold', title), ...items.map((item) => `  ${item}`));
+  };
+  section(
+    report.heads.length > 1 ? 'Versions, the visible one first' : 'Version',
+    report.heads.map((head) => `${head.memberName} ${describeOperation(head)}, ${formatAgo(head.at, nowMs)}`),
+  );
+  section(
+    'Held by',
+    report.holders.map(
+      ({ name, state, holds }) => `${holds ? paint('green', 'yes') : paint('yellow', 'no ')}  ${name} (${state})`,
+    ),
+  );
+  section(
+    'Waits for',
+    report.waitsFor.map(({ member, reason }) => {
+      const name = member === undefined ? undefined : (names.get(member) ?? member.slice(0, 8));
+      return name === undefined ? printable(reason) : `${name}: ${printable(reason)}`;
+    }),
+  );
+  section('Problem', report.problem === null ? [] : [printable(report.problem.detail)]);
+  section(
+    'Newest operations',
+    report.log.map((entry) => `${entry.memberName} ${describeOperation(entry)}, ${formatAgo(entry.at, nowMs)}`),
+  );
+  return lines.join('\n');
+}
+
+/** `lockstep why PATH`: what this member knows of a path. */
+export function addWhyCommand(program: Command, terminal: Terminal, done: (code: ExitCode) => void): void {
+  program
+    .command('why')
+    .argument('<PATH>', 'a file or directory in the folder; it need not exist')
+    .description('print what this member knows of a path: versions, who has it, what it waits for')
+    .option('-C, --directory <DIR>', "the member's folder, when PATH is not in the current one")
+    .option('--json', 'print JSON')
+    .action(async (path: string, options: { directory?: string; json?: true }) => {
+      const place = await findMemberPath(terminal.cwd, path, options.directory);
+      if (place.path === '')
+        throw new UsageError('Name a path inside the folder; `lockstep status` tells of the whole.');
+      const api = await requireApi(place.directory);
+      const encoded = place.path.split('/').map(encodeURIComponent).join('/');
+      const report = await api.get(`/paths/${encoded}`, pathReportSchema);
+      if (options.json === true) printJson(terminal, report);
+      else terminal.print(formatWhy(report, terminal.nowMs(), terminal.paint));
+      done(exitCode.done);
+    });
+}

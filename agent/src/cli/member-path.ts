@@ -1,0 +1,60 @@
+import { lstat, realpath } from 'node:fs/promises';
+import { basename, dirname, join, relative, resolve, sep } from 'node:path';
+import { pathFault } from '@lockstep/shared';
+import { findMemberFolder } from '../state-directory.ts';
+import { UsageError } from './exit-code.ts';
+
+/** A path that a person named: the member's folder it belongs to, and the path inside it (`''`: the folder itself). */
+export interface MemberPath {
+  readonly directory: string;
+  readonly path: string;
+}
+
+/**
+ * The real place of `path`, which need not exist: links are followed in the directories above it, but it is not followed
+ * itself, for a link is an entry of its own.
+ */
+async function placeOf(path: string): Promise<string> {
+  const missing: string[] = [basename(path)];
+  for (let parent = dirname(path); ; parent = dirname(parent)) {
+    try {
+      return join(await realpath(parent), ...missing);
+    } catch {
+      if (dirname(parent) === parent) return path;
+      missing.unshift(basename(parent));
+    }
+  }
+}
+
+/** The nearest directory at or above `path` that exists. */
+async function existingAbove(path: string): Promise<string> {
+  for (let current = path; ; current = dirname(current)) {
+    const stats = await lstat(current).catch(() => undefined);
+    if (stats?.isDirectory() === true || dirname(current) === current) return current;
+  }
+}
+
+/**
+ * Finds the member's folder of `path`: `directory` when given, else the one that the path lies in. Without a path it is all of
+ * the folder that `directory` or the current directory lies in.
+ */
+export async function findMemberPath(
+  cwd: string,
+  path: string | undefined,
+  directory: string | undefined,
+): Promise<MemberPath> {
+  if (path === undefined) return { directory: await findMemberFolder(resolve(cwd, directory ?? '.')), path: '' };
+  const chosen = directory === undefined ? undefined : await findMemberFolder(resolve(cwd, directory));
+  const base = await realpath(cwd);
+  // With a folder named explicitly from elsewhere, a relative path is one inside that folder.
+  const inside = chosen === undefined || base === chosen || base.startsWith(chosen + sep) ? base : chosen;
+  const place = await placeOf(resolve(inside, path));
+  const folder = chosen ?? (await findMemberFolder(await existingAbove(place)));
+  const relativePath = relative(folder, place);
+  if (relativePath === '..' || relativePath.startsWith(`..${sep}`)) {
+    throw new UsageError(`${place} lies outside ${folder}. Name a path inside the member's folder.`);
+  }
+  const fault = relativePath === '' ? undefined : pathFault(relativePath);
+  if (fault !== undefined) throw new UsageError(`${place} cannot be replicated: it ${fault}.`);
+  return { directory: folder, path: relativePath };
+}

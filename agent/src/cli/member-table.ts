@@ -1,0 +1,61 @@
+import type { MemberReport } from '@lockstep/shared';
+import { formatAgo, formatBytes, formatCount, formatElapsed, formatRoundTrip, plural, shortId } from './format.ts';
+import type { Colour, Paint } from './style.ts';
+import { formatTable } from './table.ts';
+
+const stateColours: Readonly<Record<MemberReport['state'], Colour>> = {
+  joining: 'cyan',
+  syncing: 'cyan',
+  active: 'green',
+  suspect: 'yellow',
+  down: 'red',
+  left: 'dim',
+};
+
+/** A member's state, coloured, with the progress of a resync. */
+export function formatState(member: Pick<MemberReport, 'state' | 'catchUp'>, paint: Paint): string {
+  const { catchUp } = member;
+  const share =
+    catchUp === undefined || catchUp.total === 0 ? '' : ` ${Math.floor((100 * catchUp.done) / catchUp.total)} %`;
+  return paint(stateColours[member.state], member.state + share);
+}
+
+function formatBehind(member: MemberReport): string {
+  if (member.state === 'left') return '-';
+  if (member.behind === 0) return 'nothing';
+  const age = member.behindSeconds > 0 ? `, ${formatElapsed(member.behindSeconds * 1000)}` : '';
+  return plural(member.behind, 'operation') + age;
+}
+
+function formatSeen(member: MemberReport, nowMs: number): string {
+  if (member.self || member.connected) return 'now';
+  return member.lastSeenAt === undefined ? 'never' : formatAgo(member.lastSeenAt, nowMs);
+}
+
+/** The members as a table. */
+export function formatMembers(members: readonly MemberReport[], nowMs: number, paint: Paint): string {
+  return formatTable(
+    [
+      { title: 'NAME' },
+      { title: 'ID' },
+      { title: 'STATE' },
+      { title: 'ROUND TRIP', align: 'right' },
+      { title: 'BEHIND', align: 'right' },
+      { title: 'FILES', align: 'right' },
+      { title: 'FREE', align: 'right' },
+      { title: 'SEEN' },
+      { title: 'ADDRESS' },
+    ],
+    members.map((member) => [
+      member.self ? `${member.name} (here)` : member.name,
+      paint('dim', shortId(member.id)),
+      formatState(member, paint),
+      formatRoundTrip(member.rttMs),
+      formatBehind(member),
+      member.files === undefined ? '-' : formatCount(member.files),
+      member.freeBytes === undefined ? '-' : formatBytes(member.freeBytes),
+      formatSeen(member, nowMs),
+      member.addresses[0] ?? '-',
+    ]),
+  );
+}
