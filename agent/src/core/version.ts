@@ -43,16 +43,35 @@ export function joinVersions(versions: readonly Version[]): Version {
 }
 
 /**
- * The version of a new operation `dot` that replaces `parents`. `standing` are the heads of the path now: those of the same
- * origin that are not among what the parents include must stay, and become exceptions (the vector alone would swallow them).
+ * Where the heads of a path do not tell enough to make the version of a new operation of `origin` that replaces `parents`:
+ * the number above which all operations of `origin` at the path must be looked up and given to `nextVersion` too. Undefined
+ * when the heads are enough, which is nearly always.
+ *
+ * When the parents include every head, they include whatever was there before. When they do not, an operation of our own may
+ * hide behind a head that others made from it: no head any more, and yet none of ours to supersede.
  */
-export function nextVersion(dot: Dot, parents: readonly Operation[], standing: readonly Operation[]): Version {
+export function ownNumbersNeeded(
+  origin: OriginId,
+  parents: readonly Operation[],
+  heads: readonly Operation[],
+): number | undefined {
+  const base = joinVersions(parents.map((parent) => parent.version));
+  return heads.every((head) => covers(base, head)) ? undefined : (base.vector[origin] ?? 0);
+}
+
+/**
+ * The version of a new operation `dot` that replaces `parents`: exactly what the parents include, and itself. `others` are
+ * the heads of the path now, and where `ownNumbersNeeded` says so, the operations of the same origin at the path above that
+ * number, in any order. Those of the same origin that the parents do not include become exceptions, because the vector alone
+ * would swallow them. Were one swallowed, then what it replaced would not be, and the heads would depend on the order of arrival.
+ */
+export function nextVersion(dot: Dot, parents: readonly Operation[], others: readonly Operation[]): Version {
   const base = joinVersions(parents.map((parent) => parent.version));
   const vector = { ...base.vector, [dot.origin]: dot.seq };
   const except = (base.except ?? []).slice();
-  for (const head of standing) {
-    if (head.origin !== dot.origin || covers(base, head)) continue;
-    const kept = { origin: head.origin, seq: head.seq };
+  for (const other of others) {
+    if (other.origin !== dot.origin || covers(base, other)) continue;
+    const kept = { origin: other.origin, seq: other.seq };
     if (!hasDot(except, kept)) except.push(kept);
   }
   return except.length === 0 ? { vector } : { vector, except };
