@@ -1,0 +1,50 @@
+import { existsSync } from 'node:fs';
+import { isOriginId, LockstepError, type OriginId } from '@lockstep/shared';
+import Sqlite from 'better-sqlite3';
+import { checkHeader, checkPages } from './database.ts';
+import { translated } from './journal-error.ts';
+import { readOriginSql } from './setting-store.ts';
+
+/** What is the matter with a journal's file, before anybody writes to it. */
+export type JournalCheck =
+  /** There is no journal, or only the empty file of one that was never written. */
+  | { readonly state: 'absent' }
+  | { readonly state: 'sound' }
+  | { readonly state: 'damaged' | 'newer'; readonly error: LockstepError };
+
+/** Reads the whole journal at `path` once and says whether it can be used. Writes nothing. */
+export function checkJournal(path: string): JournalCheck {
+  if (!existsSync(path)) return { state: 'absent' };
+  try {
+    return withReadOnly(path, (sqlite) => {
+      if (checkHeader(sqlite, path) === 0) return { state: 'absent' };
+      checkPages(sqlite, path);
+      return { state: 'sound' };
+    });
+  } catch (error) {
+    if (!(error instanceof LockstepError)) throw error;
+    return { state: error.code === 'journal-newer' ? 'newer' : 'damaged', error };
+  }
+}
+
+/** The origin under which the journal at `path` numbers its operations; undefined when there is no journal. */
+export function readJournalOrigin(path: string): OriginId | undefined {
+  if (!existsSync(path)) return undefined;
+  return withReadOnly(path, (sqlite) => {
+    if (checkHeader(sqlite, path) === 0) return undefined;
+    const origin = sqlite.prepare(readOriginSql).pluck().get();
+    return isOriginId(origin) ? origin : undefined;
+  });
+}
+
+function withReadOnly<T>(path: string, read: (sqlite: Sqlite.Database) => T): T {
+  let sqlite: Sqlite.Database | undefined;
+  try {
+    sqlite = new Sqlite(path, { readonly: true, fileMustExist: true });
+    return read(sqlite);
+  } catch (error) {
+    throw translated(path, error);
+  } finally {
+    sqlite?.close();
+  }
+}

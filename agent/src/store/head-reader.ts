@@ -1,0 +1,106 @@
+import type { ContentId, MemberId, MemberRecord, Operation } from '@lockstep/shared';
+import { memberPath } from '@lockstep/shared';
+import type { PendingPath, PendingQuery } from '../sync/ports/journal.ts';
+import type { JournalDatabase } from './database.ts';
+import type { DiskStore } from './disk-store.ts';
+import { contentKey, pendingDelete, pendingLive } from './head-row.ts';
+import type { OperationLog } from './operation-log.ts';
+import { type OperationRow, operationColumns } from './operation-row.ts';
+import { afterAllPaths, rangeBelow, successor } from './path-range.ts';
+import type { Statement } from './statement.ts';
+import type { TotalsStore } from './totals.ts';
+
+/** All questions about heads. */
+export class HeadReader {
+  readonly #log: OperationLog;
+  readonly #disk: DiskStore;
+  readonly #totals: TotalsStore;
+  readonly #heads: Statement<OperationRow>;
+  readonly #visible: Statement<OperationRow>;
+  readonly #visibleBetween: Statement<OperationRow>;
+  readonly #contested: Statement<{ path: string }>;
+  readonly #orphans: Statement<OperationRow>;
+  readonly #orphanBetween: Statement;
+  readonly #withContent: Statement<OperationRow>;
+  readonly #pendingLive: Statement<OperationRow>;
+  readonly #pendingDelete: Statement<OperationRow>;
+
+  constructor(
+    database: JournalDatabase,
+    parts: { readonly log: OperationLog; readonly disk: DiskStore; readonly totals: TotalsStore },
+  ) {
+    this.#log = parts.log;
+    this.#disk = parts.disk;
+    this.#totals = parts.totals;
+    const select = (rest: string): Statement<OperationRow> =>
+      database.statement(`SELECT ${operationColumns} FROM heads JOIN ops ON ops.row = heads.op WHERE ${rest}`);
+    this.#heads = select('heads.path = ? ORDER BY heads.rank');
+    this.#visible = select('heads.path = ? AND heads.rank = 0');
+    const between = 'heads.path >= ? AND heads.path < ?';
+    this.#visibleBetween = select(`${between} AND heads.rank = 0 ORDER BY heads.path LIMIT ?`);
+    this.#contested = database.statement('SELECT path FROM heads WHERE rank = 1 AND path > ? ORDER BY path LIMIT ?');
+    this.#orphans = select('heads.orphan IS NOT NULL AND heads.path > ? ORDER BY heads.path LIMIT ?');
+    this.#orphanBetween = database.statement(
+      'SELECT 1 FROM heads WHERE orphan IS NOT NULL AND path >= ? AND path < ? LIMIT 1',
+    );
+    this.#withContent = select('heads.content_key = ? AND ops.content = ? LIMIT 1');
+    this.#pendingLive = select(`heads.state = ${pendingLive} AND heads.path > ? ORDER BY heads.path LIMIT ?`);
+    this.#pendingDelete = select(`heads.state = ${pendingDelete} AND heads.path < ? ORDER BY heads.path DESC LIMIT ?`);
+  }
+
+  heads(path: string): readonly Operation[] {
+    return this.#heads.all(path).map(this.#log.toOperation);
+  }
+
+  headsUnder(prefix: string, after: string | undefined, limit: number): readonly Operation[] {
+    const { from, to } = rangeBelow(prefix);
+    if (after !== undefined) return this.#between(after === prefix ? from : successor(after), to, limit);
+    // Between a path and what lies below it come its neighbours (`a`, `a-b`, `a/b`): two ranges.
+    const self = prefix === '' ? undefined : this.#visible.get(prefix);
+    if (self === undefined) return this.#between(from, to, limit);
+    return limit < 1 ? [] : [this.#log.toOperation(self), ...this.#between(from, to, limit - 1)];
+  }
+
+  contested(after: string | undefined, limit: number): readonly { path: string; heads: readonly Operation[] }[] {
+    if (this.#totals.get().contested === 0) return [];
+    return this.#contested.all(after ?? '', limit).map(({ path }) => ({ path, heads: this.heads(path) }));
+  }
+
+  orphans(after: string | undefined, limit: number): readonly Operation[] {
+    return this.#orphans.all(after ?? '', limit).map(this.#log.toOperation);
+  }
+
+  /** True when an entry below `directory` lost its parent: also one that has no live entry above it there. */
+  hasOrphanBelow(directory: string): boolean {
+    const { from, to } = rangeBelow(directory);
+    return this.#orphanBetween.get(from, to) !== undefined;
+  }
+
+  withContent(content: ContentId): Operation | undefined {
+    const row = this.#withContent.get(contentKey(content), content);
+    return row && this.#log.toOperation(row);
+  }
+
+  pending({ which, after, limit }: PendingQuery): readonly PendingPath[] {
+    const rows =
+      which === 'live'
+        ? this.#pendingLive.all(after ?? '', limit)
+        : this.#pendingDelete.all(after ?? afterAllPaths, limit);
+    const contested = this.#totals.get().contested > 0;
+    return rows.map((row) => ({
+      path: row.path,
+      heads: contested ? this.heads(row.path) : [this.#log.toOperation(row)],
+      disk: this.#disk.entry(row.path),
+    }));
+  }
+
+  members(): readonly MemberRecord[] {
+    const { from, to } = rangeBelow(memberPath('' as MemberId).slice(0, -1));
+    return this.#between(from, to, -1).flatMap(({ member }) => member ?? []);
+  }
+
+  /** A negative limit is none. */
+  #between(from: string, to: typeof afterAllPaths, limit: number): readonly Operation[] {
+    return this.#visibleBetween.all(from, to, limit).map(this.#log.toOperation);
+  }
+}

@@ -1,0 +1,37 @@
+import { JOURNAL_VERSION, LockstepError, type MemberId } from '@lockstep/shared';
+import Sqlite from 'better-sqlite3';
+
+/** The error for a journal whose file is not what SQLite or Lockstep wrote. */
+export function damaged(path: string, detail: string, cause?: unknown): LockstepError {
+  return new LockstepError(
+    'journal-damaged',
+    `The journal ${path} is damaged (${detail}). Stop the agent, move ${path}, ${path}-wal and ${path}-shm away, and start ` +
+      'again: the journal is rebuilt from the folder and the other members, and no file of the folder is touched.',
+    cause === undefined ? {} : { cause },
+  );
+}
+
+/** The error for a journal that a later version of Lockstep has migrated. */
+export function newer(path: string, version: number): LockstepError {
+  return new LockstepError(
+    'journal-newer',
+    `The journal ${path} was written by a newer Lockstep (schema ${version}; this one knows up to ${JOURNAL_VERSION}). ` +
+      'Install that version or a later one on this machine; nothing was changed.',
+  );
+}
+
+/** The error for a journal that numbers the operations of another member. */
+export function copied(path: string, owner: MemberId, member: MemberId): LockstepError {
+  return new LockstepError(
+    'copied-state',
+    `The journal ${path} belongs to the member ${owner}, not to this one (${member}): it was copied here. Move ${path}, ` +
+      `${path}-wal and ${path}-shm away and start again: the journal is rebuilt from the folder and the other members.`,
+  );
+}
+
+/** What SQLite says when a page cannot be what it wrote, as our own error; every other error as it is. */
+export function translated(path: string, error: unknown): unknown {
+  if (!(error instanceof Sqlite.SqliteError)) return error;
+  const corrupt = error.code.startsWith('SQLITE_CORRUPT') || error.code === 'SQLITE_NOTADB';
+  return corrupt ? damaged(path, error.message, error) : error;
+}

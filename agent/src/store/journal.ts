@@ -1,0 +1,137 @@
+import { isMemberPath, type MemberId, type Operation, type OriginId } from '@lockstep/shared';
+import { formatDigest } from '../core/digest.ts';
+import type { DiskChange } from '../core/disk-entry.ts';
+import type { Journal } from '../sync/ports/journal.ts';
+import { AckStore } from './ack-store.ts';
+import { AppliedReader } from './applied.ts';
+import { JournalDatabase } from './database.ts';
+import { DiskStore } from './disk-store.ts';
+import { EventStore } from './event-store.ts';
+import { HeadReader } from './head-reader.ts';
+import { HeadStore } from './head-store.ts';
+import { OperationLog } from './operation-log.ts';
+import { OriginTable } from './origin-table.ts';
+import { ParentStore } from './parent-store.ts';
+import { SettingStore } from './setting-store.ts';
+import { TotalsStore } from './totals.ts';
+import { Verifier } from './verify.ts';
+
+export interface JournalOptions {
+  /** The database's file, or `:memory:`. */
+  readonly path: string;
+  readonly memberId: MemberId;
+  /** From 0 (inclusive) to 1 (exclusive): draws the origin of a new journal. */
+  random(): number;
+  /** Milliseconds since the epoch: stamps each operation with when it came. */
+  nowMs(): number;
+}
+
+/**
+ * Opens the journal at `path`, or makes a new one. Throws `journal-damaged`, `journal-newer`, and `copied-state` when the journal
+ * is another member's.
+ */
+export function openJournal(options: JournalOptions): Journal {
+  const database = new JournalDatabase(options.path);
+  try {
+    return compose(database, options);
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+function compose(database: JournalDatabase, { memberId, random, nowMs }: JournalOptions): Journal {
+  const settings = new SettingStore(database);
+  const origin = settings.origin(memberId, random);
+  const origins = new OriginTable(database);
+  const totals = new TotalsStore(database);
+  const log = new OperationLog(database, origins);
+  const disk = new DiskStore(database, origins);
+  const reader = new HeadReader(database, { log, disk, totals });
+  const parents = new ParentStore(database);
+  const heads = new HeadStore(database, { origins, disk, reader, parents, totals });
+  const applied = new AppliedReader(database, { log, origins, totals });
+  const acks = new AckStore(database);
+  const events = new EventStore(database);
+  const verifier = new Verifier(database, { origins, log, disk, heads, parents, totals });
+
+  return {
+    origin,
+    transaction: (body) => database.transaction(body),
+
+    append(operations) {
+      const fresh = withoutKnown(operations, (of) => log.knownOf(of));
+      if (fresh.length === 0) return fresh;
+      const journaledAt = nowMs();
+      return database.transaction(() => {
+        for (const operation of fresh) heads.merge(operation, log.add(operation, journaledAt));
+        parents.flush();
+        return fresh;
+      });
+    },
+
+    known: () => log.known(),
+    applied: () => applied.applied(),
+    operation: (dot) => log.operation(dot),
+    operationsOf: (of, after, limit) => log.operationsOf(of, after, limit),
+    operationsBeyond: (known, limit) => log.operationsBeyond(known, limit),
+    log: (query) => log.log(query),
+    everHad: (path, content) => log.everHad(path, content),
+
+    heads: (path) => reader.heads(path),
+    headsUnder: (prefix, after, limit) => reader.headsUnder(prefix, after, limit),
+    // The nearest live entries below a directory lie in it directly, or have lost their parent.
+    hasLiveBelow: (directory) => parents.liveIn(directory) > 0 || reader.hasOrphanBelow(directory),
+    contested: (after, limit) => reader.contested(after, limit),
+    orphans: (after, limit) => reader.orphans(after, limit),
+    headWithContent: (content) => reader.withContent(content),
+    members: () => reader.members(),
+    pending: (query) => reader.pending(query),
+    digest: () => formatDigest(totals.get().digest),
+
+    counts() {
+      const { files, directories, bytes, pending, contested } = totals.get();
+      return { files, directories, bytes, operations: log.length(), pending, contested };
+    },
+
+    disk: (path) => disk.entry(path),
+    diskChildren: (directory) => disk.children(directory),
+    diskBelow: (directory, after, limit) => disk.below(directory, after, limit),
+    diskWithContent: (content, limit) => disk.withContent(content, limit),
+    diskWithInode: (ino) => disk.withInode(ino),
+
+    recordDisk(changes) {
+      if (changes.length === 0) return;
+      database.transaction(() => {
+        for (const change of changes) record(change);
+      });
+    },
+
+    saveAck: (member, vector) => acks.save(member, vector),
+    acks: () => acks.all(),
+    addEvent: (at, kind, data) => events.add(at, kind, data),
+    events: (after, limit) => events.after(after, limit),
+    lastEventNumber: () => events.lastNumber(),
+    setting: (name) => settings.get(name),
+    setSetting: (name, value) => settings.set(name, value),
+    verifyHeads: (repair) => verifier.verify(repair),
+    close: () => database.close(),
+  };
+
+  function record(change: DiskChange): void {
+    if (isMemberPath(change.path)) throw new Error(`The path ${change.path} has no place on the disk.`);
+    heads.diskChanged(change.path, disk.write(change));
+  }
+}
+
+/** The operations that are new, in the order given. Throws when a number of their origin is missing before one. */
+function withoutKnown(operations: readonly Operation[], knownOf: (origin: OriginId) => number): readonly Operation[] {
+  const reached = new Map<OriginId, number>();
+  return operations.filter(({ origin, seq }) => {
+    const last = reached.get(origin) ?? knownOf(origin);
+    if (seq <= last) return false;
+    if (seq !== last + 1) throw new Error(`Operation ${origin}:${seq} does not follow ${last}: numbers are missing.`);
+    reached.set(origin, seq);
+    return true;
+  });
+}

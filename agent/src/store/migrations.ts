@@ -1,0 +1,110 @@
+import { JOURNAL_VERSION } from '@lockstep/shared';
+
+/** `PRAGMA application_id` of a journal: "LKST". */
+export const applicationId = 0x4c4b5354;
+
+/**
+ * Entry n takes a journal from schema version n to n + 1. Append only: a journal anywhere may stand at any of these versions.
+ *
+ * Everything but `ops`, `blocks`, `origins`, `disk`, `acks`, `events` and `settings` is derived from them.
+ */
+const migrations: readonly string[] = [
+  `
+  CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+
+  -- Origins are 61 characters long and stand in every row: here once, a small number elsewhere.
+  CREATE TABLE origins (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
+
+  -- The operation log, append-only. \`row\` counts in order of arrival, from 1, without gaps. \`version\` is NULL where the
+  -- operation includes only what its own origin numbered before it.
+  CREATE TABLE ops (
+    row INTEGER PRIMARY KEY,
+    origin INTEGER NOT NULL,
+    seq INTEGER NOT NULL,
+    hlc INTEGER NOT NULL,
+    kind INTEGER NOT NULL,
+    path TEXT NOT NULL,
+    version TEXT,
+    content TEXT,
+    replaced TEXT,
+    size INTEGER,
+    mode INTEGER,
+    mtime_us INTEGER,
+    target TEXT,
+    renamed_from TEXT,
+    group_seq INTEGER,
+    span INTEGER,
+    member TEXT,
+    journaled_at INTEGER NOT NULL
+  );
+  CREATE UNIQUE INDEX ops_dot ON ops (origin, seq);
+  CREATE INDEX ops_path ON ops (path);
+
+  CREATE TABLE blocks (content TEXT PRIMARY KEY, hashes BLOB NOT NULL);
+
+  -- One row for each head. Rank 0 is the visible one. \`state\` is NULL for a head that nothing is to be done about; 1: live, and
+  -- the disk does not show it; 2: a delete, and the disk still has the entry; 3: a live sibling that lost. \`orphan\` is 1 for a
+  -- live visible head whose parent is not a live directory, else NULL.
+  CREATE TABLE heads (
+    op INTEGER PRIMARY KEY,
+    path TEXT NOT NULL,
+    rank INTEGER NOT NULL,
+    origin INTEGER NOT NULL,
+    seq INTEGER NOT NULL,
+    type INTEGER NOT NULL,
+    size INTEGER NOT NULL,
+    content_key INTEGER,
+    state INTEGER,
+    orphan INTEGER
+  );
+  CREATE UNIQUE INDEX heads_path ON heads (path, rank);
+  CREATE INDEX heads_content ON heads (content_key) WHERE content_key IS NOT NULL;
+  CREATE INDEX heads_contested ON heads (path) WHERE rank = 1;
+  CREATE INDEX heads_pending ON heads (state, path) WHERE state IS NOT NULL;
+  CREATE INDEX heads_outstanding ON heads (origin, seq) WHERE state IS NOT NULL;
+  CREATE INDEX heads_orphan ON heads (path) WHERE orphan IS NOT NULL;
+
+  -- How many live visible heads lie directly in each directory that has any ('' is the folder).
+  CREATE TABLE parents (path TEXT PRIMARY KEY, live INTEGER NOT NULL) WITHOUT ROWID;
+
+  -- One row: the digest of all heads and the counts, kept up to date with every change of a head.
+  CREATE TABLE totals (
+    id INTEGER PRIMARY KEY CHECK (id = 1),
+    digest_hi INTEGER NOT NULL,
+    digest_lo INTEGER NOT NULL,
+    files INTEGER NOT NULL,
+    directories INTEGER NOT NULL,
+    bytes INTEGER NOT NULL,
+    pending INTEGER NOT NULL,
+    contested INTEGER NOT NULL
+  );
+  INSERT INTO totals VALUES (1, 0, 0, 0, 0, 0, 0, 0);
+
+  -- What this member's disk shows. \`ino\` is NULL where the path is absent.
+  CREATE TABLE disk (
+    id INTEGER PRIMARY KEY,
+    path TEXT NOT NULL UNIQUE,
+    origin INTEGER NOT NULL,
+    seq INTEGER NOT NULL,
+    content TEXT,
+    content_key INTEGER,
+    ino INTEGER,
+    size INTEGER,
+    mtime_ms REAL,
+    ctime_ms REAL,
+    mode INTEGER,
+    racy INTEGER
+  );
+  CREATE INDEX disk_content ON disk (content_key) WHERE content_key IS NOT NULL;
+  CREATE INDEX disk_ino ON disk (ino) WHERE ino IS NOT NULL;
+
+  CREATE TABLE acks (member TEXT PRIMARY KEY, applied TEXT NOT NULL) WITHOUT ROWID;
+
+  CREATE TABLE events (number INTEGER PRIMARY KEY, at INTEGER NOT NULL, kind TEXT NOT NULL, data TEXT NOT NULL);
+  `,
+];
+
+/** The statements that bring a journal of schema `version` to the one this software writes. */
+export function migrationsFrom(version: number): readonly string[] {
+  return migrations.slice(version, JOURNAL_VERSION);
+}

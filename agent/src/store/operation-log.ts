@@ -1,0 +1,151 @@
+import type { ContentId, Dot, Operation, OriginId, VersionVector } from '@lockstep/shared';
+import type { LogQuery, LogRow } from '../sync/ports/journal.ts';
+import type { JournalDatabase } from './database.ts';
+import { fromRow, insertOperationSql, type OperationRow, operationColumns, toRow } from './operation-row.ts';
+import type { OriginTable } from './origin-table.ts';
+import type { Bindable, Statement } from './statement.ts';
+
+/** What is known without asking the table: the length of the log, and each origin's highest number. */
+interface Extent {
+  rows: number;
+  readonly known: Map<OriginId, number>;
+}
+
+/** The table `ops` and the block hashes that its operations carried. Rows are added and never changed. */
+export class OperationLog {
+  readonly #database: JournalDatabase;
+  readonly #origins: OriginTable;
+  readonly #insert: Statement;
+  readonly #insertBlocks: Statement;
+  readonly #blocks: Statement<{ hashes: Buffer }>;
+  readonly #byDot: Statement<OperationRow>;
+  readonly #after: Statement<OperationRow>;
+  readonly #oldestFirst: Statement<OperationRow>;
+  readonly #newestFirst: Statement<OperationRow>;
+  readonly #oldestFirstAt: Statement<OperationRow>;
+  readonly #newestFirstAt: Statement<OperationRow>;
+  readonly #content: Statement;
+  readonly #length: Statement<{ rows: number }>;
+  readonly #seqs: Statement<{ name: OriginId; seq: number | null }>;
+  #extent: Extent | undefined;
+
+  constructor(database: JournalDatabase, origins: OriginTable) {
+    this.#database = database;
+    this.#origins = origins;
+    const select = (rest: string): Statement<OperationRow> =>
+      database.statement(`SELECT ${operationColumns} FROM ops ${rest}`);
+    this.#insert = database.statement(insertOperationSql);
+    this.#insertBlocks = database.statement('INSERT OR IGNORE INTO blocks (content, hashes) VALUES (?, ?)');
+    this.#blocks = database.statement('SELECT hashes FROM blocks WHERE content = ?');
+    this.#byDot = select('WHERE origin = ? AND seq = ?');
+    this.#after = select('WHERE origin = ? AND seq > ? ORDER BY seq LIMIT ?');
+    const between = 'row > ? AND row < ? ORDER BY row';
+    this.#oldestFirst = select(`WHERE ${between} LIMIT ?`);
+    this.#newestFirst = select(`WHERE ${between} DESC LIMIT ?`);
+    this.#oldestFirstAt = select(`WHERE path = ? AND ${between} LIMIT ?`);
+    this.#newestFirstAt = select(`WHERE path = ? AND ${between} DESC LIMIT ?`);
+    this.#content = database.statement('SELECT 1 FROM ops WHERE path = ? AND content = ? LIMIT 1');
+    this.#length = database.statement('SELECT coalesce(max(row), 0) AS rows FROM ops');
+    this.#seqs = database.statement(
+      'SELECT name, (SELECT max(seq) FROM ops WHERE origin = origins.id) AS seq FROM origins',
+    );
+    database.addHook({
+      afterRollback: () => {
+        this.#extent = undefined;
+      },
+    });
+  }
+
+  /** How many operations the log holds; also the row of the last one. */
+  length(): number {
+    return this.#loaded().rows;
+  }
+
+  known(): VersionVector {
+    return Object.fromEntries(this.#loaded().known);
+  }
+
+  knownOf(origin: OriginId): number {
+    return this.#loaded().known.get(origin) ?? 0;
+  }
+
+  /** Adds the operation that follows the last one of its origin, and returns its row. */
+  add(operation: Operation, journaledAt: number): number {
+    const extent = this.#loaded();
+    const row = extent.rows + 1;
+    this.#insert.run(...toRow(operation, row, journaledAt, this.#origins));
+    const { content, blocks } = operation;
+    if (blocks !== undefined && content !== undefined && hasBlocks(content)) {
+      this.#insertBlocks.run(content, blocks);
+    }
+    extent.rows = row;
+    extent.known.set(operation.origin, operation.seq);
+    this.#database.revision += 1;
+    return row;
+  }
+
+  operation({ origin, seq }: Dot): Operation | undefined {
+    const number = this.#origins.find(origin);
+    const row = number === undefined ? undefined : this.#byDot.get(number, seq);
+    return row && this.toOperation(row);
+  }
+
+  operationsOf(origin: OriginId, after: number, limit: number): readonly Operation[] {
+    const number = this.#origins.find(origin);
+    return number === undefined ? [] : this.#after.all(number, after, limit).map(this.toOperation);
+  }
+
+  *operationsBeyond(known: VersionVector, limit: number): IterableIterator<readonly Operation[]> {
+    for (const [origin, last] of Object.entries(this.known()) as [OriginId, number][]) {
+      let after = known[origin] ?? 0;
+      while (after < last) {
+        const batch = this.operationsOf(origin, after, limit);
+        const end = batch.at(-1);
+        if (end === undefined) break;
+        yield batch;
+        after = end.seq;
+      }
+    }
+  }
+
+  log({ path, afterRow, beforeRow, limit }: LogQuery): readonly LogRow[] {
+    const bounds: Bindable[] = [afterRow ?? 0, beforeRow ?? Number.MAX_SAFE_INTEGER, limit];
+    const newestFirst = beforeRow !== undefined;
+    const rows =
+      path === undefined
+        ? (newestFirst ? this.#newestFirst : this.#oldestFirst).all(...bounds)
+        : (newestFirst ? this.#newestFirstAt : this.#oldestFirstAt).all(path, ...bounds);
+    return rows.map((row) => ({ row: row.row, operation: this.toOperation(row), journaledAt: row.journaled_at }));
+  }
+
+  everHad(path: string, content: ContentId): boolean {
+    return this.#content.get(path, content) !== undefined;
+  }
+
+  /** The operation of a row that another query of `operationColumns` found. */
+  readonly toOperation = (row: OperationRow): Operation => {
+    return fromRow(row, this.#origins, this.#blocksOf(row.content));
+  };
+
+  #blocksOf(content: ContentId | null): Uint8Array | undefined {
+    if (content === null || !hasBlocks(content)) return undefined;
+    const hashes = this.#blocks.get(content)?.hashes;
+    return hashes && new Uint8Array(hashes.buffer, hashes.byteOffset, hashes.byteLength);
+  }
+
+  #loaded(): Extent {
+    if (this.#extent) return this.#extent;
+    const known = new Map<OriginId, number>();
+    for (const { name, seq } of this.#seqs.all()) {
+      // Origins that are only mentioned in a version have no operation here yet.
+      if (seq !== null) known.set(name, seq);
+    }
+    this.#extent = { rows: this.#length.get()?.rows ?? 0, known };
+    return this.#extent;
+  }
+}
+
+/** Only the ids of contents of more than one block have this prefix: no look-up for all the others. */
+function hasBlocks(content: ContentId): boolean {
+  return content.startsWith('b3t:');
+}

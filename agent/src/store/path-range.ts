@@ -1,0 +1,52 @@
+import type { Bindable } from './statement.ts';
+
+/**
+ * SQLite compares paths byte by byte, and a BLOB is greater than any text: an upper bound that no path reaches. Nothing here
+ * compares paths in JavaScript, whose order of strings differs from it beyond the Basic Multilingual Plane.
+ */
+export const afterAllPaths: Bindable = new Uint8Array(0);
+
+/** The paths below `directory` are those from `from` (inclusive) up to `to` (exclusive). `''` is the folder. */
+export function rangeBelow(directory: string): { readonly from: string; readonly to: Bindable } {
+  // "0" is the character that follows "/".
+  return directory === '' ? { from: '', to: afterAllPaths } : { from: `${directory}/`, to: `${directory}0` };
+}
+
+/** The smallest possible path that follows `path`: none contains NUL. */
+export function successor(path: string): string {
+  return `${path}\u0001`;
+}
+
+const firstPageRows = 8;
+const pageRowsMax = 512;
+
+/**
+ * The rows of a table that lie directly in `directory`, by path. `page` answers with the table's rows from `from` (inclusive) to
+ * `to` (exclusive), at most `limit`. What lies deeper is jumped over, so that the cost follows the number of entries
+ * in this directory and not the number below it.
+ */
+export function* directChildren<Row extends { readonly path: string }>(
+  directory: string,
+  page: (from: string, to: Bindable, limit: number) => readonly Row[],
+): IterableIterator<Row> {
+  const { from: prefix, to } = rangeBelow(directory);
+  let from = prefix;
+  let limit = firstPageRows;
+  for (;;) {
+    const rows = page(from, to, limit);
+    let complete = rows.length < limit;
+    limit = Math.min(limit * 2, pageRowsMax);
+    for (const row of rows) {
+      const slash = row.path.indexOf('/', prefix.length);
+      if (slash >= 0) {
+        from = `${row.path.slice(0, slash)}0`;
+        limit = firstPageRows;
+        complete = false;
+        break;
+      }
+      yield row;
+      from = successor(row.path);
+    }
+    if (complete) return;
+  }
+}

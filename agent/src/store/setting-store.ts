@@ -1,0 +1,53 @@
+import { isOriginId, type MemberId, memberOf, type OriginId, originId } from '@lockstep/shared';
+import type { JournalDatabase } from './database.ts';
+import { copied, damaged } from './journal-error.ts';
+import type { Statement } from './statement.ts';
+
+/** Under this name the journal keeps its origin. The settings of others have a prefix, so that none can meet it. */
+const originSetting = 'origin';
+const namePrefix = 'setting:';
+
+const base32 = 'abcdefghijklmnopqrstuvwxyz234567';
+const incarnationLength = 8;
+
+export const readOriginSql = `SELECT value FROM settings WHERE name = '${originSetting}'`;
+
+/** Small facts by name, and the journal's own origin. */
+export class SettingStore {
+  readonly #database: JournalDatabase;
+  readonly #get: Statement<{ value: string }>;
+  readonly #set: Statement;
+
+  constructor(database: JournalDatabase) {
+    this.#database = database;
+    this.#get = database.statement('SELECT value FROM settings WHERE name = ?');
+    this.#set = database.statement(
+      'INSERT INTO settings (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value',
+    );
+  }
+
+  get(name: string): string | undefined {
+    return this.#get.get(namePrefix + name)?.value;
+  }
+
+  set(name: string, value: string): void {
+    this.#database.transaction(() => this.#set.run(namePrefix + name, value));
+  }
+
+  /** The origin of this journal: drawn when it is new, the same ever after. Throws when the journal is another member's. */
+  origin(member: MemberId, random: () => number): OriginId {
+    const stored = this.#get.get(originSetting)?.value;
+    if (stored === undefined) {
+      const drawn = originId(member, drawIncarnation(random));
+      this.#database.transaction(() => this.#set.run(originSetting, drawn));
+      return drawn;
+    }
+    if (!isOriginId(stored)) throw damaged(this.#database.path, `its origin reads "${stored}"`);
+    if (memberOf(stored) !== member) throw copied(this.#database.path, memberOf(stored), member);
+    return stored;
+  }
+}
+
+function drawIncarnation(random: () => number): string {
+  return Array.from({ length: incarnationLength }, () => base32.charAt(Math.floor(random() * base32.length))).join('');
+}

@@ -1,0 +1,59 @@
+import type Sqlite from 'better-sqlite3';
+import { translated } from './journal-error.ts';
+
+/** What a statement's parameter may be. */
+export type Bindable = string | number | Uint8Array | null;
+
+/** An SQL statement that is compiled at its first use, and whose errors say when the journal is damaged. */
+export class Statement<Row = unknown> {
+  readonly #sqlite: Sqlite.Database;
+  readonly #path: string;
+  readonly #sql: string;
+  #compiled: Sqlite.Statement<Bindable[], Row> | undefined;
+
+  constructor(sqlite: Sqlite.Database, path: string, sql: string) {
+    this.#sqlite = sqlite;
+    this.#path = path;
+    this.#sql = sql;
+  }
+
+  /** Runs the statement and returns how many rows it changed. */
+  run(...values: Bindable[]): number {
+    try {
+      return this.#prepared().run(...values).changes;
+    } catch (error) {
+      throw translated(this.#path, error);
+    }
+  }
+
+  /** The first row. */
+  get(...values: Bindable[]): Row | undefined {
+    try {
+      return this.#prepared().get(...values);
+    } catch (error) {
+      throw translated(this.#path, error);
+    }
+  }
+
+  all(...values: Bindable[]): Row[] {
+    try {
+      return this.#prepared().all(...values);
+    } catch (error) {
+      throw translated(this.#path, error);
+    }
+  }
+
+  /** Row by row, for results that do not fit into memory. Nothing can be written until the iteration has ended. */
+  *each(...values: Bindable[]): IterableIterator<Row> {
+    try {
+      yield* this.#prepared().iterate(...values);
+    } catch (error) {
+      throw translated(this.#path, error);
+    }
+  }
+
+  #prepared(): Sqlite.Statement<Bindable[], Row> {
+    this.#compiled ??= this.#sqlite.prepare<Bindable[], Row>(this.#sql);
+    return this.#compiled;
+  }
+}

@@ -1,0 +1,74 @@
+import { type Digest, emptyDigest } from '../core/digest.ts';
+import type { JournalDatabase } from './database.ts';
+import type { Statement } from './statement.ts';
+
+/** What is counted over all heads. */
+export interface Totals {
+  digest: Digest;
+  files: number;
+  directories: number;
+  bytes: number;
+  pending: number;
+  contested: number;
+}
+
+interface TotalsRow extends Omit<Totals, 'digest'> {
+  readonly digest_hi: number;
+  readonly digest_lo: number;
+}
+
+/** The totals of no heads at all. */
+export function noTotals(): Totals {
+  return { digest: emptyDigest, files: 0, directories: 0, bytes: 0, pending: 0, contested: 0 };
+}
+
+/** The one row of `totals`: read once, changed in memory, written once in each transaction that changed it. */
+export class TotalsStore {
+  readonly #database: JournalDatabase;
+  readonly #select: Statement<TotalsRow>;
+  readonly #update: Statement;
+  #value: Totals | undefined;
+  #changed = false;
+
+  constructor(database: JournalDatabase) {
+    this.#database = database;
+    this.#select = database.statement('SELECT * FROM totals');
+    this.#update = database.statement(
+      'UPDATE totals SET digest_hi = ?, digest_lo = ?, files = ?, directories = ?, bytes = ?, pending = ?, contested = ?',
+    );
+    database.addHook({
+      beforeCommit: () => this.#write(),
+      afterRollback: () => {
+        this.#value = undefined;
+        this.#changed = false;
+      },
+    });
+  }
+
+  get(): Readonly<Totals> {
+    return this.#loaded();
+  }
+
+  /** The totals, to be changed in place, within a transaction. */
+  change(): Totals {
+    this.#changed = true;
+    this.#database.revision += 1;
+    return this.#loaded();
+  }
+
+  #write(): void {
+    if (!this.#changed) return;
+    const { digest, files, directories, bytes, pending, contested } = this.#loaded();
+    this.#update.run(digest.hi, digest.lo, files, directories, bytes, pending, contested);
+    this.#changed = false;
+  }
+
+  #loaded(): Totals {
+    if (this.#value) return this.#value;
+    const row = this.#select.get();
+    if (row === undefined) throw new Error('The journal has no row of totals.');
+    const { digest_hi: hi, digest_lo: lo, files, directories, bytes, pending, contested } = row;
+    this.#value = { digest: { hi, lo }, files, directories, bytes, pending, contested };
+    return this.#value;
+  }
+}

@@ -1,0 +1,167 @@
+import type { Operation } from '@lockstep/shared';
+import { mergeHead } from '../core/merge.ts';
+import type { JournalDatabase } from './database.ts';
+import type { DiskStore } from './disk-store.ts';
+import { absentType, type HeadRow, headRow, headValues } from './head-row.ts';
+import type { HeadStore } from './head-store.ts';
+import { damaged } from './journal-error.ts';
+import type { OperationLog } from './operation-log.ts';
+import { type OperationRow, operationColumns } from './operation-row.ts';
+import type { OriginTable } from './origin-table.ts';
+import type { ParentStore } from './parent-store.ts';
+import { successor } from './path-range.ts';
+import type { Statement } from './statement.ts';
+import { noTotals, type TotalsStore } from './totals.ts';
+
+interface Parts {
+  readonly origins: OriginTable;
+  readonly log: OperationLog;
+  readonly disk: DiskStore;
+  readonly heads: HeadStore;
+  readonly parents: ParentStore;
+  readonly totals: TotalsStore;
+}
+
+interface PathRow {
+  readonly path: string;
+  readonly type: number;
+}
+
+/** The heads of one path, and the rows of `ops` in which they stand. */
+interface Replay {
+  readonly heads: readonly Operation[];
+  readonly rows: ReadonlyMap<Operation, number>;
+}
+
+const noReplay: Replay = { heads: [], rows: new Map() };
+const rebuildPageRows = 1_000;
+
+/** Replays the log and compares the result with what is stored (rule Replay). */
+export class Verifier {
+  readonly #database: JournalDatabase;
+  readonly #parts: Parts;
+  readonly #byPath: Statement<OperationRow>;
+  readonly #ofPath: Statement<OperationRow>;
+  readonly #strays: Statement<{ path: string }>;
+  readonly #visible: Statement<PathRow>;
+  readonly #forgetParents: Statement;
+  readonly #forgetOrphans: Statement;
+
+  constructor(database: JournalDatabase, parts: Parts) {
+    this.#database = database;
+    this.#parts = parts;
+    const select = `SELECT ${operationColumns} FROM ops`;
+    // Heads of one path depend on the operations of that path alone: in this order one path at a time is in memory.
+    this.#byPath = database.statement(`${select} INDEXED BY ops_path ORDER BY path, row`);
+    this.#ofPath = database.statement(`${select} WHERE path = ? ORDER BY row`);
+    this.#strays = database.statement(
+      'SELECT DISTINCT path FROM heads WHERE NOT EXISTS (SELECT 1 FROM ops WHERE ops.path = heads.path) ORDER BY path',
+    );
+    this.#visible = database.statement(
+      'SELECT path, type FROM heads WHERE rank = 0 AND path >= ? ORDER BY path LIMIT ?',
+    );
+    this.#forgetParents = database.statement('DELETE FROM parents');
+    this.#forgetOrphans = database.statement('UPDATE heads SET orphan = NULL WHERE orphan IS NOT NULL');
+  }
+
+  /**
+   * Compares the heads of all paths, with whether the disk shows them. With `repair` the differing ones are replaced, and the digest,
+   * the counts and the orphans are computed anew in any case.
+   */
+  verify(repair: boolean): { readonly compared: number; readonly differing: readonly string[] } {
+    return this.#database.transaction(() => {
+      const strays = this.#strays.all().map(({ path }) => path);
+      const { compared, differing } = this.#compare();
+      const all = [...differing, ...strays];
+      if (repair) {
+        for (const path of all) this.#repair(path);
+        this.#rebuild();
+      }
+      return { compared: compared + strays.length, differing: all };
+    });
+  }
+
+  #compare(): { readonly compared: number; readonly differing: readonly string[] } {
+    const differing: string[] = [];
+    let compared = 0;
+    let operations = 0;
+    let path: string | undefined;
+    let replay = noReplay;
+    const finish = (): void => {
+      if (path === undefined) return;
+      compared += 1;
+      if (!this.#matches(path, replay)) differing.push(path);
+    };
+    for (const row of this.#byPath.each()) {
+      if (row.path !== path) {
+        finish();
+        path = row.path;
+        replay = noReplay;
+      }
+      replay = this.#next(replay, row);
+      operations += 1;
+    }
+    finish();
+    if (operations !== this.#parts.log.length()) {
+      throw damaged(this.#database.path, 'its index of paths misses operations');
+    }
+    return { compared, differing };
+  }
+
+  #next(replay: Replay, row: OperationRow): Replay {
+    const operation = this.#parts.log.toOperation(row);
+    const heads = mergeHead(replay.heads, operation);
+    if (heads === replay.heads) return replay;
+    const rows = new Map<Operation, number>();
+    for (const head of heads) rows.set(head, head === operation ? row.row : (replay.rows.get(head) ?? 0));
+    return { heads, rows };
+  }
+
+  #matches(path: string, { heads, rows }: Replay): boolean {
+    const stored = this.#parts.heads.rows(path);
+    if (stored.length !== heads.length) return false;
+    const shown = this.#parts.disk.shown(path);
+    return heads.every((operation, rank) => {
+      const origin = this.#parts.origins.number(operation.origin);
+      const expected = headRow({ operation, op: rows.get(operation) ?? 0, origin, rank, shown });
+      const found = stored[rank];
+      return found !== undefined && sameRow(expected, found);
+    });
+  }
+
+  #repair(path: string): void {
+    let replay = noReplay;
+    for (const row of this.#ofPath.all(path)) replay = this.#next(replay, row);
+    const { heads, rows } = replay;
+    this.#parts.heads.set(
+      path,
+      heads.map((operation) => ({ operation, op: rows.get(operation) ?? 0 })),
+    );
+  }
+
+  /** Everything that is counted over the heads, from the heads. */
+  #rebuild(): void {
+    const { heads, parents, totals } = this.#parts;
+    parents.flush();
+    this.#forgetParents.run();
+    this.#forgetOrphans.run();
+    Object.assign(totals.change(), noTotals());
+    let from = '';
+    for (;;) {
+      const page = this.#visible.all(from, rebuildPageRows);
+      for (const { path, type } of page) {
+        heads.addToTotals(path);
+        parents.visibleChanged(path, absentType, type);
+      }
+      parents.flush();
+      const last = page.at(-1);
+      if (last === undefined) return;
+      from = successor(last.path);
+    }
+  }
+}
+
+function sameRow(a: HeadRow, b: HeadRow): boolean {
+  const values = headValues(b);
+  return headValues(a).every((value, index) => value === values[index]);
+}
