@@ -1,21 +1,13 @@
 // `npm start`: the lab, some members on this machine to try Lockstep with.
-import { spawn } from 'node:child_process';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { root } from './lib/process.mjs';
 import { main, setup } from './setup.mjs';
 
 await main(async (args) => {
   await setup();
-  const lab = spawn(process.execPath, [join(root, 'agent', 'dist', 'cli', 'lab.js'), ...args], {
-    cwd: root,
-    stdio: 'inherit',
-  });
-  // Ctrl-C reaches the whole process group: the lab stops its members, and this process waits for it. A signal sent to this
-  // process alone is passed on.
-  process.on('SIGINT', () => undefined);
-  process.on('SIGTERM', () => lab.kill('SIGTERM'));
-  return new Promise((resolve, reject) => {
-    lab.once('error', reject);
-    lab.once('close', (code) => resolve(code ?? 1));
-  });
+  process.chdir(root);
+  // In this process: one fewer between the terminal and the members to pass Ctrl-C on.
+  const { runLab } = await import(pathToFileURL(join(root, 'agent', 'dist', 'cli', 'lab.js')).href);
+  return runLab(args);
 });

@@ -1,15 +1,26 @@
+import type { Readable } from 'node:stream';
+
 /**
  * A terminal and a parent process (npm, the lab) both pass Ctrl-C on, so one press may arrive twice; only what comes later than
  * this is somebody who asks again.
  */
 const samePressMs = 500;
 
-/** Resolves at the first SIGINT or SIGTERM. Asked again later, the process ends at once. */
-export function stopSignal(): { readonly received: Promise<NodeJS.Signals>; dispose(): void } {
+export interface StopSignal {
+  /** Resolves with the reason. */
+  readonly received: Promise<NodeJS.Signals | 'end of input'>;
+  dispose(): void;
+}
+
+/**
+ * Resolves at the first SIGINT or SIGTERM, or when `input` ends, for a process that must not outlive the one that started it.
+ * Asked by a signal again later, the process ends at once.
+ */
+export function stopSignal(input?: Readable): StopSignal {
   const signals = ['SIGINT', 'SIGTERM'] as const;
   let askedAt: number | undefined;
-  let resolve: (signal: NodeJS.Signals) => void = () => undefined;
-  const received = new Promise<NodeJS.Signals>((settle) => {
+  let resolve: (reason: NodeJS.Signals | 'end of input') => void = () => undefined;
+  const received = new Promise<NodeJS.Signals | 'end of input'>((settle) => {
     resolve = settle;
   });
   const listener = (signal: NodeJS.Signals): void => {
@@ -19,10 +30,16 @@ export function stopSignal(): { readonly received: Promise<NodeJS.Signals>; disp
     resolve(signal);
   };
   for (const signal of signals) process.on(signal, listener);
+  input
+    ?.once('close', () => resolve('end of input'))
+    .once('end', () => resolve('end of input'))
+    .resume();
   return {
     received,
     dispose() {
       for (const signal of signals) process.off(signal, listener);
+      // An open input would keep the process alive.
+      input?.destroy();
     },
   };
 }

@@ -20,10 +20,9 @@ interface LogOptions {
 }
 
 function query(parameters: Readonly<Record<string, string | number | undefined>>): string {
-  const given = Object.entries(parameters).filter(
-    (entry): entry is [string, string | number] => entry[1] !== undefined,
-  );
-  return `/ops?${new URLSearchParams(given.map(([name, value]) => [name, String(value)]))}`;
+  const given = new URLSearchParams();
+  for (const [name, value] of Object.entries(parameters)) if (value !== undefined) given.set(name, String(value));
+  return `/ops?${given}`;
 }
 
 /** The newest `count` operations, oldest first. */
@@ -60,7 +59,7 @@ async function follow(terminal: Terminal, api: ApiClient, path: string | undefin
     const page = await api.get(query({ path, after, limit: pageItemsMax }), operationsPageSchema);
     print(terminal, page.operations, options);
     after = page.operations.at(-1)?.row ?? after;
-    if (page.next === null) await Promise.race([sleep(followIntervalMs, undefined, { ref: false }), signal.received]);
+    if (page.next === null) await sleep(followIntervalMs);
   }
   signal.dispose();
 }

@@ -9,10 +9,10 @@ import { stopSignal } from '../stop-signal.ts';
 import type { Terminal } from '../terminal.ts';
 
 async function up(terminal: Terminal, directory: string, command: Command): Promise<ExitCode> {
-  const { adopt = false }: { adopt?: boolean } = command.opts();
+  const { adopt = false, stopWithInput = false }: { adopt?: boolean; stopWithInput?: boolean } = command.opts();
   const { config } = await loadConfig(directory, { env: terminal.env, flags: settingsOf(command) });
   const lock = await acquireLock(directory, terminal.nowMs());
-  const signal = stopSignal();
+  const signal = stopSignal(stopWithInput ? process.stdin : undefined);
   try {
     const origin = await checkStateDirectory(directory, { adopt });
     // Synchronous, so that the last lines before a crash are not lost; at the default level there are few.
@@ -48,6 +48,7 @@ export function addUpCommand(program: Command, terminal: Terminal, done: (code: 
     .argument('[DIR]', "the member's folder, or one inside it", terminal.cwd)
     .description('run the agent in the foreground until SIGINT or SIGTERM; prints "ready" when it serves')
     .option('--adopt', 'go on with a copied or restored state directory whose original is gone for good');
+  command.option('--stop-with-input', 'stop when the standard input ends, as after SIGTERM');
   addSettingOptions(command).action(async (directory: string) => {
     done(await up(terminal, await findMemberFolder(directory), command));
   });

@@ -1,0 +1,76 @@
+import { readFile, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { LockstepError } from '@lockstep/shared';
+import { z } from 'zod';
+
+const names = ['ant', 'bee', 'cat', 'dog', 'elk', 'fox', 'gnu', 'hen', 'ibex', 'jay'] as const;
+
+/** As many as there are names for; a laptop runs them all. */
+export const labMembersMax = names.length;
+
+const membersDefault = 3;
+const portBaseDefault = 4700;
+
+/** Dashboards listen this much above the agents. */
+const dashboardOffset = 100;
+
+/** The highest base at which all ports are legal. */
+export const portBaseMax = 65_535 - dashboardOffset - labMembersMax;
+
+const planSchema = z.object({
+  portBase: z.int().min(1024).max(portBaseMax),
+  members: z.int().min(2).max(labMembersMax),
+});
+
+/** What is kept in `lab/lab.json`, so that the next start goes on with the same members and ports. */
+export type LabPlan = z.infer<typeof planSchema>;
+
+export interface LabMember {
+  readonly name: string;
+  readonly directory: string;
+  readonly listen: string;
+  readonly dashboard: string;
+  /** The other members' addresses. */
+  readonly peers: readonly string[];
+}
+
+function planPath(lab: string): string {
+  return join(lab, 'lab.json');
+}
+
+/** The plan of the lab in the directory `lab`, changed as asked; the defaults where there is none yet. */
+export async function readPlan(lab: string, asked: Partial<LabPlan>): Promise<LabPlan> {
+  const text = await readFile(planPath(lab), 'utf8').catch(() => undefined);
+  let kept: LabPlan = { portBase: portBaseDefault, members: membersDefault };
+  if (text !== undefined) {
+    try {
+      kept = planSchema.parse(JSON.parse(text));
+    } catch (cause) {
+      throw new LockstepError(
+        'config-invalid',
+        `${planPath(lab)} is damaged. Remove it to use the default ports and members, or start anew: npm start -- --fresh`,
+        { cause },
+      );
+    }
+  }
+  return { portBase: asked.portBase ?? kept.portBase, members: asked.members ?? kept.members };
+}
+
+/** Keeps the plan for the next start. */
+export async function writePlan(lab: string, plan: LabPlan): Promise<void> {
+  await writeFile(`${planPath(lab)}.new`, `${JSON.stringify(plan, null, 2)}\n`);
+  await rename(`${planPath(lab)}.new`, planPath(lab));
+}
+
+/** The members that a plan asks for. */
+export function labMembers(lab: string, plan: LabPlan): readonly LabMember[] {
+  const chosen = names.slice(0, plan.members);
+  const listen = (index: number) => `127.0.0.1:${plan.portBase + index + 1}`;
+  return chosen.map((name, index) => ({
+    name,
+    directory: join(lab, name),
+    listen: listen(index),
+    dashboard: `127.0.0.1:${plan.portBase + dashboardOffset + index + 1}`,
+    peers: chosen.flatMap((_other, at) => (at === index ? [] : [listen(at)])),
+  }));
+}

@@ -1,0 +1,98 @@
+import { once } from 'node:events';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { LockstepError } from '@lockstep/shared';
+import { configPath } from '../config/load-config.ts';
+import { type ExclusiveLock, tryExclusiveLock } from '../exclusive-lock.ts';
+import { isMemberFolder } from '../folder-nesting.ts';
+import { findRunning } from '../instance-lock.ts';
+import { clusterKeyPath, initStateDirectory } from '../state-directory.ts';
+import type { LabMember } from './lab-plan.ts';
+
+const lockName = 'lab.lock';
+
+/** Makes sure that only one lab works in this place. */
+export async function lockLab(lab: string): Promise<ExclusiveLock> {
+  await mkdir(lab, { recursive: true });
+  const lock = tryExclusiveLock(join(lab, lockName), 0);
+  if (lock !== undefined) return lock;
+  throw new LockstepError(
+    'already-running',
+    `A lab is already running in ${lab}. Use that one, or stop it with Ctrl-C in its terminal.`,
+  );
+}
+
+/** Members that a lab left running when it was killed. */
+export async function refuseLeftovers(lab: string): Promise<void> {
+  for (const entry of await readdir(lab, { withFileTypes: true })) {
+    const directory = join(lab, entry.name);
+    if (!entry.isDirectory() || !(await isMemberFolder(directory))) continue;
+    const running = await findRunning(directory);
+    if (running === undefined) continue;
+    throw new LockstepError(
+      'already-running',
+      `Member ${entry.name} of an earlier lab still runs (process ${running.pid}). Stop it first: kill ${running.pid}`,
+    );
+  }
+}
+
+/** Removes all that the lab holds; the caller holds the lab's lock. */
+export async function clearLab(lab: string): Promise<void> {
+  for (const name of await readdir(lab)) {
+    if (name !== lockName) await rm(join(lab, name), { recursive: true, force: true });
+  }
+}
+
+/** Rejects with 'port-in-use' when `address` (`host:port`) cannot be listened at. */
+export async function checkPort(address: string, use: string): Promise<void> {
+  const [host, port] = address.split(':');
+  const server = createServer();
+  server.listen(Number(port), host);
+  try {
+    await once(server, 'listening');
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    throw new LockstepError(
+      'port-in-use',
+      `Port ${port}, which ${use} needs, cannot be used (${code}). Another program has it (ss -ltnp 'sport = :${port}' ` +
+        'shows which): stop that one, or give the lab other ports: npm start -- --port-base 5700',
+      { cause },
+    );
+  }
+  server.close();
+  await once(server, 'close');
+}
+
+/** Puts the lab's addresses into a member's settings, which may be from a start with other ports; the rest stays. */
+async function updateSettings(member: LabMember): Promise<void> {
+  const path = configPath(member.directory);
+  const text = await readFile(path, 'utf8');
+  const updated = text
+    .replace(/^listen = .*$/m, () => `listen = ${JSON.stringify(member.listen)}`)
+    .replace(/^dashboard = .*$/m, () => `dashboard = ${JSON.stringify(member.dashboard)}`)
+    .replace(/^peers = .*$/m, () => `peers = [${member.peers.map((peer) => JSON.stringify(peer)).join(', ')}]`);
+  if (updated !== text) await writeFile(path, updated);
+}
+
+/** Makes each member's folder, all in one cluster, or goes on with those that are there. */
+export async function prepareMembers(members: readonly LabMember[]): Promise<void> {
+  let keyFile: string | undefined;
+  for (const member of members) {
+    if (await isMemberFolder(member.directory)) keyFile ??= clusterKeyPath(member.directory);
+  }
+  for (const member of members) {
+    if (await isMemberFolder(member.directory)) {
+      await updateSettings(member);
+      continue;
+    }
+    await mkdir(member.directory, { recursive: true });
+    const { name, listen, dashboard, peers } = member;
+    await initStateDirectory({
+      directory: member.directory,
+      clusterKeyFile: keyFile,
+      settings: { name, listen, dashboard, peers },
+    });
+    keyFile ??= clusterKeyPath(member.directory);
+  }
+}
