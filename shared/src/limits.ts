@@ -25,7 +25,7 @@ export const blocksInFlightPerSourceMax = 8;
 export const fetchesMax = 64;
 
 /** Inline content waiting to be applied; above it the bytes are dropped and fetched again when their turn comes. */
-export const inlineWaitingBytesMax = 64 * 1_048_576;
+export const inlineWaitingBytesMax = 24 * 1_048_576;
 
 /** Bytes waiting in one session's send queue, above which the senders of bulk data pause. Heartbeats never pause. */
 export const sendQueueBytesMax = 4 * 1_048_576;
@@ -90,3 +90,18 @@ export const appliedRangesMax = 32;
 
 /** Free space below which nothing more is staged: the journal and the user need room too. */
 export const freeBytesMin = 16 * 1_048_576;
+
+/** Bytes of freshly written small files kept for sending: what every connected member asks for within moments. */
+export const outboxBytesMax = 16 * 1_048_576;
+
+/** How long a path that vanished is held before its delete is journaled: its new name may be about to be seen. */
+export const vanishedHoldMs = 20;
+
+/** Entries below a renamed directory, above which its entries are renamed one by one: bounds one transaction. */
+export const directoryRenameEntriesMax = 100_000;
+
+/** Problems remembered one by one; more are only counted. */
+export const problemsMax = 1_000;
+
+/** How long a source of content may stay silent before another is asked. */
+export const blockTimeoutMs = 60_000;

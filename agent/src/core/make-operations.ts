@@ -1,0 +1,65 @@
+import type { Operation, OriginId } from '@lockstep/shared';
+import { clockSkewMsMax } from '@lockstep/shared';
+import { mergeStamp, nextStamp } from './hlc.ts';
+import type { Draft } from './local-change.ts';
+import { nextVersion } from './version.ts';
+
+/**
+ * Numbers and stamps drafts, in their order, as operations of `origin` from `firstSeq` on. `standing` gives the heads of a path;
+ * each path may occur once. `lastStamp`: the origin's newest stamp; `wallMs`: the wall clock.
+ */
+export function makeOperations(
+  drafts: readonly Draft[],
+  context: {
+    readonly origin: OriginId;
+    readonly firstSeq: number;
+    readonly lastStamp: number;
+    readonly wallMs: number;
+    readonly standing: (path: string) => readonly Operation[];
+    /** `seq` of the group that a path opened earlier, for drafts that join it. */
+    readonly groupOf: (groupPath: string) => number | undefined;
+  },
+): { readonly operations: readonly Operation[]; readonly lastStamp: number } {
+  const { origin, wallMs } = context;
+  const opened = new Map<string, number>();
+  let last = context.lastStamp;
+  const operations = drafts.map((draft, index): Operation => {
+    const seq = context.firstSeq + index;
+    const hlc = nextStamp({ wallMs, last, parents: draft.parents.map((parent) => parent.hlc) });
+    last = mergeStamp({ last, remote: hlc, wallMs, driftMsMax: clockSkewMsMax });
+    let group: number | undefined;
+    if (draft.groupPath !== undefined) {
+      group = opened.get(draft.groupPath) ?? context.groupOf(draft.groupPath) ?? seq;
+      opened.set(draft.groupPath, group);
+    }
+    return withoutUndefined({
+      origin,
+      seq,
+      hlc,
+      kind: draft.kind,
+      path: draft.path,
+      version: nextVersion({ origin, seq }, draft.parents, context.standing(draft.path)),
+      content: draft.content,
+      replaced: draft.replaced,
+      size: draft.size,
+      mode: draft.mode,
+      mtimeUs: draft.mtimeUs,
+      target: draft.target,
+      from: draft.from,
+      group,
+      span: draft.span,
+      blocks: draft.blocks,
+      member: draft.member,
+    });
+  });
+  return { operations, lastStamp: last };
+}
+
+type WithUndefined<T> = { readonly [K in keyof T]: T[K] | undefined };
+
+/** Optional fields that are undefined are left out: an operation is the same value before and after it travelled. */
+export function withoutUndefined(operation: WithUndefined<Operation>): Operation {
+  return Object.fromEntries(
+    Object.entries(operation).filter(([, value]) => value !== undefined),
+  ) as unknown as Operation;
+}

@@ -1,0 +1,123 @@
+/** A path that may have changed and has not been looked at since. Times in milliseconds of a monotonic clock. */
+export interface Unsettled {
+  readonly path: string;
+  readonly firstMs: number;
+  readonly lastMs: number;
+  readonly dueMs: number;
+}
+
+/** A change is looked at after this silence: long enough for a write and its rename to be one, far below what a person notices. */
+export const quietMsMin = 2;
+/** A path that changes without end is looked at after at most this silence. */
+export const quietMsMax = 1_000;
+/** A path that never falls silent is looked at all the same, after this many times its silence. */
+const patience = 4;
+/** A file above this many bytes is left to settle longer: reading it costs more than waiting. */
+const largeQuietMs = 50;
+/** A reader of a large, ever-growing file may take at most about this share of the time. */
+const largeReadShare = 0.05;
+/** Bytes of large files hashed in a millisecond, for estimating that share; the order of magnitude is enough. */
+const hashedBytesPerMs = 1_000_000;
+const publishedMax = 4_096;
+
+/**
+ * Decides when a changed path has settled. The first change of a path is looked at almost at once; every further one while it
+ * keeps changing doubles the silence that is asked of it, up to a second, so that a log written a hundred times a second costs
+ * little and a saved document costs nobody any wait.
+ */
+export class Settle {
+  readonly #unsettled = new Map<string, Unsettled>();
+  readonly #published = new Map<string, { quietMs: number; atMs: number }>();
+
+  get size(): number {
+    return this.#unsettled.size;
+  }
+
+  /** Something may have happened at `path`. */
+  mark(path: string, nowMs: number): void {
+    const known = this.#unsettled.get(path);
+    const firstMs = known?.firstMs ?? nowMs;
+    const quietMs = this.#quietMs(path, nowMs);
+    const wantedMs = Math.max(known === undefined ? 0 : known.dueMs - known.lastMs, quietMs);
+    const dueMs = Math.min(nowMs + wantedMs, Math.max(known?.dueMs ?? 0, firstMs + wantedMs * patience));
+    this.#unsettled.set(path, { path, firstMs, lastMs: nowMs, dueMs });
+  }
+
+  /** Looked at, and not ready: look again at `dueMs`, or after further changes. */
+  defer(path: string, firstMs: number, nowMs: number, dueMs: number): void {
+    const known = this.#unsettled.get(path);
+    this.#unsettled.set(path, { path, firstMs, lastMs: nowMs, dueMs: Math.max(dueMs, known?.dueMs ?? 0) });
+  }
+
+  /** An operation was made of what `path` was: if it changes again soon, it must hold still longer. */
+  published(path: string, nowMs: number): void {
+    const quietMs = Math.min(quietMsMax, this.#quietMs(path, nowMs) * 2);
+    this.#published.delete(path);
+    this.#published.set(path, { quietMs, atMs: nowMs });
+    if (this.#published.size > publishedMax) {
+      for (const oldest of this.#published.keys()) {
+        this.#published.delete(oldest);
+        break;
+      }
+    }
+  }
+
+  /** Takes out up to `limit` paths that are due, in the order of their first change. */
+  takeDue(nowMs: number, limit: number): readonly Unsettled[] {
+    const due: Unsettled[] = [];
+    for (const entry of this.#unsettled.values()) {
+      if (entry.dueMs > nowMs) continue;
+      due.push(entry);
+      if (due.length === limit) break;
+    }
+    for (const entry of due) this.#unsettled.delete(entry.path);
+    return due;
+  }
+
+  /** When the next path is due, or undefined when nothing is unsettled. */
+  nextDueMs(): number | undefined {
+    let next: number | undefined;
+    for (const { dueMs } of this.#unsettled.values()) {
+      if (next === undefined || dueMs < next) next = dueMs;
+    }
+    return next;
+  }
+
+  /** Makes everything due now: somebody asks whether all is synchronised. */
+  hurry(nowMs: number): void {
+    for (const [path, entry] of this.#unsettled)
+      this.#unsettled.set(path, { ...entry, dueMs: Math.min(entry.dueMs, nowMs) });
+  }
+
+  paths(): readonly string[] {
+    return [...this.#unsettled.keys()];
+  }
+
+  clear(): void {
+    this.#unsettled.clear();
+  }
+
+  #quietMs(path: string, nowMs: number): number {
+    const published = this.#published.get(path);
+    // After a long enough silence the path is an ordinary one again.
+    if (published === undefined || nowMs - published.atMs > published.quietMs * 8) return quietMsMin;
+    return published.quietMs;
+  }
+}
+
+/**
+ * When a large file may be read: undefined for now. It must have been still for a moment; one that never is, is read when
+ * reading it takes only a small share of the time since it was first seen changing.
+ */
+export function largeFileDueMs(
+  unsettled: Unsettled,
+  size: number,
+  modifiedAgoMs: number,
+  nowMs: number,
+): number | undefined {
+  if (nowMs - unsettled.lastMs >= largeQuietMs && modifiedAgoMs >= largeQuietMs) return undefined;
+  const readMs = size / hashedBytesPerMs;
+  const latestMs = unsettled.firstMs + Math.max(quietMsMax * patience, readMs / largeReadShare);
+  if (nowMs >= latestMs) return undefined;
+  return Math.min(nowMs + largeQuietMs, latestMs);
+}

@@ -1,0 +1,32 @@
+import type { MemberId } from '@lockstep/shared';
+import type { FolderLock } from './folder-lock.ts';
+import type { IgnoreFile } from './ignore-file.ts';
+import type { InlineContents } from './inline-contents.ts';
+import type { Clock } from './ports/clock.ts';
+import type { Folder } from './ports/folder.ts';
+import type { Journal } from './ports/journal.ts';
+import type { Log } from './ports/log.ts';
+import type { Problems } from './problems.ts';
+
+/** Who this member is, as others see it. */
+export interface Self {
+  readonly id: MemberId;
+  readonly name: string;
+  readonly addresses: readonly string[];
+}
+
+/** What every loop works with. */
+export interface Context {
+  readonly self: Self;
+  readonly journal: Journal;
+  readonly folder: Folder;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly lock: FolderLock;
+  readonly problems: Problems;
+  readonly ignored: IgnoreFile;
+  /** Bytes that came with operations and wait to be applied. */
+  readonly inbox: InlineContents;
+  /** Bytes of files just written here, for the members that are about to be sent them. */
+  readonly outbox: InlineContents;
+}

@@ -1,0 +1,155 @@
+import { type Dot, memberOf, type Operation, type OriginId, type VersionVector } from '@lockstep/shared';
+import { blockingOrigins, holds, holdsAll } from '../core/durability.ts';
+import { majorityOf } from '../core/membership.ts';
+import type { Context } from './context.ts';
+import type { LocalChanges } from './local-changes.ts';
+import type { Peer, Peers } from './peers.ts';
+
+const listedMax = 100;
+const checkIntervalMs = 20;
+const headsAtOnce = 1_000;
+/** Above this many heads below a path, its newest operation of each origin stands for all of them. */
+const dotsMax = 10_000;
+
+export interface WaitQuery {
+  /** Only this path and what lies below it. */
+  readonly path?: string | undefined;
+  readonly for: 'all' | 'majority' | number;
+  readonly timeoutMs: number;
+}
+
+export interface Blocking {
+  readonly path?: string | undefined;
+  readonly member?: string | undefined;
+  readonly memberName?: string | undefined;
+  readonly reason: string;
+}
+
+export interface WaitOutcome {
+  readonly done: boolean;
+  readonly wanted: number;
+  readonly holding: number;
+  readonly members: number;
+  readonly elapsedMs: number;
+  readonly blocking: readonly Blocking[];
+}
+
+/** What must be held: everything up to a vector, or certain operations. */
+type Goal = { readonly vector: VersionVector } | { readonly dots: readonly Dot[] };
+
+/**
+ * Waits until everything that was on this member's disk when it was called, noticed or not, is durable on so many members.
+ * What is not journaled yet is looked for by a scan; after that it is counting (DESIGN 7).
+ */
+export async function waitForDurability(
+  parts: {
+    readonly context: Context;
+    readonly peers: Peers;
+    readonly localChanges: LocalChanges;
+    readonly reason: (path: string) => string | undefined;
+    readonly aborted: () => boolean;
+  },
+  query: WaitQuery,
+): Promise<WaitOutcome> {
+  const { context, peers, localChanges } = parts;
+  const { clock } = context;
+  const startMs = clock.monotonicMs();
+  const elapsedMs = (): number => clock.monotonicMs() - startMs;
+  const expiry = new Promise<void>((resolve) => clock.after(query.timeoutMs, resolve));
+  const unsettled = await localChanges.settleAll(query.path ?? '', expiry);
+  const standing = new Map(context.journal.members().map((record) => [record.id, record.standing]));
+  const others = peers.all().filter((peer) => standing.get(peer.id) !== 'left');
+  const members = others.length + 1;
+  const wanted = query.for === 'all' ? members : query.for === 'majority' ? majorityOf(members) : query.for;
+  if (unsettled.length > 0) {
+    const blocking = unsettled.slice(0, listedMax).map((path) => ({
+      path,
+      reason:
+        context.problems.ofPath(path)?.detail ?? `${path} keeps changing, or is still being read, on this member.`,
+    }));
+    return { done: false, wanted, holding: 0, members, elapsedMs: elapsedMs(), blocking };
+  }
+  const goal = goalOf(context, query.path);
+  for (;;) {
+    const holding = count(context, others, goal);
+    if (holding >= wanted) return { done: true, wanted, holding, members, elapsedMs: elapsedMs(), blocking: [] };
+    if (elapsedMs() >= query.timeoutMs || parts.aborted()) {
+      const blocking = explain(parts, others, goal, wanted, members);
+      return { done: false, wanted, holding, members, elapsedMs: elapsedMs(), blocking };
+    }
+    await new Promise<void>((resolve) => clock.after(checkIntervalMs, resolve));
+  }
+}
+
+function goalOf(context: Context, path: string | undefined): Goal {
+  const { journal } = context;
+  if (path === undefined || path === '') return { vector: journal.known() };
+  const dots: Dot[] = journal.heads(path).map(({ origin, seq }) => ({ origin, seq }));
+  let after: string | undefined;
+  for (;;) {
+    const heads = journal.headsUnder(path, after, headsAtOnce);
+    for (const { origin, seq } of heads) dots.push({ origin, seq });
+    after = heads.at(-1)?.path;
+    if (heads.length < headsAtOnce) return { dots };
+    if (dots.length > dotsMax) return { vector: highest(dots) };
+  }
+}
+
+function highest(dots: readonly Dot[]): VersionVector {
+  const vector: Record<OriginId, number> = {};
+  for (const { origin, seq } of dots) vector[origin] = Math.max(seq, vector[origin] ?? 0);
+  return vector;
+}
+
+function reached(applied: Peer['applied'], goal: Goal): boolean {
+  return 'vector' in goal ? holdsAll(applied, goal.vector) : goal.dots.every((dot) => holds(applied, dot));
+}
+
+function count(context: Context, others: readonly Peer[], goal: Goal): number {
+  const self = reached(context.journal.applied(), goal) ? 1 : 0;
+  return self + others.filter((peer) => reached(peer.applied, goal)).length;
+}
+
+function explain(
+  parts: { readonly context: Context; readonly peers: Peers; readonly reason: (path: string) => string | undefined },
+  others: readonly Peer[],
+  goal: Goal,
+  wanted: number,
+  members: number,
+): readonly Blocking[] {
+  const { context, peers } = parts;
+  const blocking: Blocking[] = [];
+  if (wanted > members) {
+    blocking.push({ reason: `${wanted} members were asked for, and the cluster has ${members}.` });
+  }
+  const own = context.journal.applied();
+  for (const dot of missing(own, goal)) {
+    const operation = context.journal.operation(dot);
+    if (operation === undefined) continue;
+    const { path } = operation;
+    const why = context.problems.ofPath(path)?.detail ?? parts.reason(path) ?? siblingReason(context, operation);
+    blocking.push({ path, member: context.self.id, memberName: context.self.name, reason: why });
+  }
+  for (const peer of others) {
+    for (const dot of missing(peer.applied, goal)) {
+      const name = peers.nameOf(peer.id);
+      const reason = peer.ready
+        ? `${name} has not finished with it${peer.heartbeat?.problems ? `: it reports ${peer.heartbeat.problems} problems` : ''}.`
+        : `${name} is ${peer.state}${peer.lastError ? `: ${peer.lastError}` : ''}.`;
+      blocking.push({ path: context.journal.operation(dot)?.path, member: peer.id, memberName: name, reason });
+    }
+  }
+  return blocking.slice(0, listedMax);
+}
+
+function siblingReason(context: Context, operation: Operation): string {
+  if (context.journal.heads(operation.path).length < 2) return `${operation.path} is not on this disk yet.`;
+  const origin = memberOf(operation.origin);
+  const name = context.journal.members().find(({ id }) => id === origin)?.name ?? origin.slice(0, 8);
+  return `${operation.path} has concurrent versions that are not joined yet; ${name} has one of them.`;
+}
+
+function missing(applied: Peer['applied'], goal: Goal): readonly Dot[] {
+  if ('vector' in goal) return blockingOrigins(applied, goal.vector).slice(0, listedMax);
+  return goal.dots.filter((dot) => !holds(applied, dot)).slice(0, listedMax);
+}

@@ -1,0 +1,485 @@
+import type { Applied, HelloMessage, MemberState, Operation, PeerMessage } from '@lockstep/shared';
+import { historyBytesMax, inlineWaitingBytesMax, memberPath, outboxBytesMax, SOFTWARE_VERSION } from '@lockstep/shared';
+import { ignoreFileName } from '../core/ignore-rules.ts';
+import { AckLoop } from './ack-loop.ts';
+import { BurstMeter } from './burst-meter.ts';
+import { CatchUp } from './catch-up.ts';
+import { ContentServer } from './content-server.ts';
+import type { Context, Self } from './context.ts';
+import { DialLoop } from './dial-loop.ts';
+import { type WaitOutcome, type WaitQuery, waitForDurability } from './durability-wait.ts';
+import { Events } from './events.ts';
+import { FolderLock } from './folder-lock.ts';
+import { GroupGate } from './group-gate.ts';
+import { HeartbeatLoop, type Vitals } from './heartbeat-loop.ts';
+import { IgnoreFile } from './ignore-file.ts';
+import { Incoming } from './incoming.ts';
+import { InlineContents } from './inline-contents.ts';
+import { LocalChanges } from './local-changes.ts';
+import { Materialiser } from './materialiser.ts';
+import { Outgoing } from './outgoing.ts';
+import { OwnLog } from './own-log.ts';
+import { type Peer, Peers } from './peers.ts';
+import type { Clock } from './ports/clock.ts';
+import type { Folder, FolderHealth } from './ports/folder.ts';
+import type { Journal } from './ports/journal.ts';
+import type { Log } from './ports/log.ts';
+import type { Link, Network } from './ports/network.ts';
+import { Problems } from './problems.ts';
+import { Retention } from './retention.ts';
+import { Steward } from './steward.ts';
+import { Transfers } from './transfers.ts';
+import { unparkIgnored } from './unpark-ignored.ts';
+
+/** A member that starts alone does not wait longer than this for others to answer. */
+const firstRoundMs = 3_000;
+/** How long `stop` lets the last messages leave. */
+const goodbyeMs = 200;
+
+export interface EngineOptions {
+  readonly identity: Self;
+  /** Addresses to dial besides those in the member list. */
+  readonly peers: readonly string[];
+  readonly journal: Journal;
+  readonly folder: Folder;
+  readonly network: Network;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Processors in use since the last call, for the heartbeat. */
+  readonly load?: (() => number) | undefined;
+  readonly historyBytesMax?: number | undefined;
+  readonly rescanIntervalMs?: number | undefined;
+}
+
+/** Sums since the start, for the metrics. */
+export interface EngineTotals {
+  operationsMade: number;
+  operationsReceived: number;
+  entriesApplied: number;
+  conflictCopies: number;
+}
+
+interface Session {
+  readonly outgoing: Outgoing;
+  readonly server: ContentServer;
+}
+
+/** One member at work: creates the loops, leads what happens to the loops it concerns, and starts and stops them in order. */
+export class Engine {
+  readonly context: Context;
+  readonly events: Events;
+  readonly peers: Peers;
+  readonly localChanges: LocalChanges;
+  readonly materialiser: Materialiser;
+  readonly transfers: Transfers;
+  readonly catchUp: CatchUp;
+  readonly dialLoop: DialLoop;
+  readonly totals: EngineTotals = { operationsMade: 0, operationsReceived: 0, entriesApplied: 0, conflictCopies: 0 };
+  state: MemberState = 'joining';
+  enabledAt: number | undefined;
+  health: FolderHealth = { ok: true, freeBytes: 0 };
+  load = 0;
+
+  readonly #options: EngineOptions;
+  readonly #ownLog: OwnLog;
+  readonly #incoming: Incoming;
+  readonly #ackLoop: AckLoop;
+  readonly #heartbeat: HeartbeatLoop;
+  readonly #steward: Steward;
+  readonly #retention: Retention;
+  readonly #bursts: BurstMeter;
+  readonly #sessions = new Map<Peer, Session>();
+  #firstRound: (() => void) | undefined;
+  #stopped = false;
+
+  constructor(options: EngineOptions) {
+    this.#options = options;
+    const { journal, folder, clock, log } = options;
+    this.events = new Events(journal, clock);
+    const problems = new Problems(clock, (problem) => {
+      log.warn({ ...problem }, problem.detail);
+      this.events.add('problem', { ...problem });
+    });
+    this.context = {
+      self: options.identity,
+      journal,
+      folder,
+      clock,
+      log,
+      problems,
+      lock: new FolderLock(),
+      ignored: new IgnoreFile(),
+      inbox: new InlineContents(inlineWaitingBytesMax),
+      outbox: new InlineContents(outboxBytesMax),
+    };
+    this.#ownLog = new OwnLog(this.context, (operations) => this.#committed(operations));
+    this.peers = new Peers(this.context, {
+      ready: (peer) => this.#ready(peer),
+      message: (peer, message) => this.#message(peer, message),
+      closed: (peer, link, reason) => this.#closed(peer, link, reason),
+      helloMessage: () => this.#hello(),
+    });
+    this.localChanges = new LocalChanges(this.context, this.#ownLog, options.rescanIntervalMs);
+    this.transfers = new Transfers(this.context, this.peers);
+    const gate = new GroupGate(journal, () => this.peers.ready().map((peer) => peer.known));
+    this.materialiser = new Materialiser(this.context, this.transfers, gate, {
+      applied: (count) => this.#applied(count),
+      look: (path) => this.localChanges.mark(path),
+      scan: (directory) => this.localChanges.scan(directory, true),
+      ignoreRules: () => this.#ignoreRulesChanged(),
+    });
+    this.#incoming = new Incoming(this.context, this.#ownLog, (operations) => this.#arrived(operations));
+    this.catchUp = new CatchUp(this.context, this.peers, ({ source, operations, ms }) => {
+      this.events.add('resynced', { source, name: this.peers.nameOf(source), operations, ms: Math.round(ms) });
+    });
+    this.#ackLoop = new AckLoop(this.context, this.peers);
+    this.#heartbeat = new HeartbeatLoop(
+      this.context,
+      this.peers,
+      () => this.#vitals(),
+      () => this.#beat(),
+    );
+    this.#steward = new Steward(
+      this.context,
+      this.#ownLog,
+      this.peers,
+      this.transfers,
+      () => ({
+        id: this.context.self.id,
+        state: this.state === 'active' ? 'active' : 'syncing',
+        enabledAt: this.enabledAt,
+      }),
+      ({ path, copy, loser }) => {
+        this.totals.conflictCopies++;
+        this.events.add('conflict', { path, copy, member: loser, name: this.peers.nameOf(loser) });
+      },
+    );
+    this.#retention = new Retention(this.context, options.historyBytesMax ?? historyBytesMax);
+    this.#bursts = new BurstMeter(clock, (delivered) => this.events.add('delivered', { ...delivered }));
+    this.dialLoop = new DialLoop(this.context, options.network, this.peers, options.peers, () => this.#firstRound?.());
+  }
+
+  /**
+   * Begins to listen and dial, gets level with the others, compares the folder with the journal, and goes on from there.
+   * Resolves when this member is active.
+   */
+  async start(): Promise<void> {
+    const { network } = this.#options;
+    const { journal, folder, ignored } = this.context;
+    this.events.add('started', { name: this.context.self.name });
+    network.onLink((link) => this.peers.accept(link));
+    network.onRefused((remote, reason) => this.context.problems.set('member-refused', { member: remote }, reason));
+    const firstRound = this.#waitForFirstRound();
+    this.dialLoop.start();
+    this.#heartbeat.start();
+    // A journal that knows nothing must first hear what the others know: else it would take their files for its own news.
+    await firstRound;
+    await this.catchUp.first((state) => {
+      this.state = state;
+    });
+    if (this.#stopped) return;
+    await ignored.reload(folder);
+    this.#announce('joined');
+    await this.localChanges.start();
+    if (this.#stopped) return;
+    this.materialiser.poke();
+    this.#steward.poke();
+    this.#retention.start();
+    await this.#whenLevel();
+    if (this.#stopped) return;
+    this.state = 'active';
+    this.enabledAt = this.context.clock.wallMs();
+    this.events.add('active', { name: this.context.self.name, operations: journal.counts().operations });
+    await this.#heartbeat.send();
+  }
+
+  /** Says goodbye and stops all loops. The journal and the adapters are the caller's to close. */
+  async stop(): Promise<void> {
+    if (this.#stopped) return;
+    this.#stopped = true;
+    this.peers.broadcast({ type: 'leave', retire: false });
+    this.events.add('stopped', { name: this.context.self.name });
+    this.dialLoop.stop();
+    this.localChanges.stop();
+    this.materialiser.stop();
+    this.transfers.stop();
+    this.#steward.stop();
+    this.#retention.stop();
+    this.#ackLoop.stop();
+    this.#heartbeat.stop();
+    this.#levelled?.();
+    await this.#drained();
+    this.peers.stop('the member stopped');
+    // Whatever holds the folder finishes first, so that nothing is half done when the adapters close.
+    await this.context.lock.run(() => Promise.resolve());
+  }
+
+  /** Retires this member: the others no longer count it. Resolves with the names of those that hold the retirement. */
+  async retire(timeoutMs: number): Promise<readonly string[]> {
+    const operation = this.#announce('left');
+    const { clock } = this.context;
+    const startMs = clock.monotonicMs();
+    const told = (): readonly Peer[] =>
+      this.peers.ready().filter((peer) => operation && (peer.known[operation.origin] ?? 0) >= operation.seq);
+    while (told().length < this.peers.ready().length && clock.monotonicMs() - startMs < timeoutMs) {
+      await new Promise<void>((resolve) => clock.after(10, resolve));
+    }
+    this.peers.broadcast({ type: 'leave', retire: true });
+    return told().map((peer) => this.peers.nameOf(peer.id));
+  }
+
+  /** See `waitForDurability`. */
+  wait(query: WaitQuery, aborted: () => boolean = () => false): Promise<WaitOutcome> {
+    const { context, peers, localChanges } = this;
+    const reason = (path: string): string | undefined => this.materialiser.reason(path);
+    return waitForDurability({ context, peers, localChanges, reason, aborted }, query);
+  }
+
+  /** Compares the whole folder with the journal now, and tries again whatever was put off. */
+  async rescan(): Promise<{ readonly operations: number }> {
+    const before = this.totals.operationsMade;
+    await this.localChanges.settleAll('', new Promise(() => undefined));
+    this.materialiser.unpark();
+    return { operations: this.totals.operationsMade - before };
+  }
+
+  applied(): Applied {
+    return this.context.journal.applied();
+  }
+
+  #levelled: (() => void) | undefined;
+
+  /** Resolves when the disk shows what the journal says, but for paths that have a problem or wait for someone. */
+  async #whenLevel(): Promise<void> {
+    const { journal, problems, clock } = this.context;
+    const sinceMs = clock.monotonicMs();
+    let left = journal.counts().pending;
+    let movedMs = sinceMs;
+    while (!this.#stopped && journal.counts().pending > problems.count) {
+      const { pending } = journal.counts();
+      if (pending !== left || this.transfers.progress().length > 0) movedMs = clock.monotonicMs();
+      left = pending;
+      // What does not move for so long waits for a member that is away; the others are not kept waiting for that.
+      if (clock.monotonicMs() - movedMs > firstRoundMs) return;
+      await new Promise<void>((resolve) => {
+        this.#levelled = resolve;
+        clock.after(20, resolve);
+      });
+    }
+  }
+
+  #waitForFirstRound(): Promise<void> {
+    const { clock, journal } = this.context;
+    return new Promise((resolve) => {
+      const timer = clock.after(firstRoundMs, resolve);
+      this.#firstRound = () => {
+        timer.cancel();
+        // Whoever answered says hello within moments; until then it is not known what it knows.
+        const wait = (rounds: number): void => {
+          const open = this.peers.all().some((peer) => peer.link !== undefined && !peer.ready);
+          if (!open || rounds === 0) resolve();
+          else clock.after(10, () => wait(rounds - 1));
+        };
+        wait(journal.counts().operations === 0 ? 100 : 20);
+      };
+    });
+  }
+
+  /** Puts this member's entry into the member list, unless it is there. */
+  #announce(standing: 'joined' | 'left'): Operation | undefined {
+    const { journal, self } = this.context;
+    const path = memberPath(self.id);
+    const heads = journal.heads(path);
+    const [known] = heads;
+    const member = { id: self.id, name: self.name, addresses: self.addresses, standing };
+    if (heads.length === 1 && JSON.stringify(known?.member) === JSON.stringify(member)) return known;
+    return this.#ownLog.commit([{ path, kind: 'member', member, parents: heads }])[0];
+  }
+
+  #hello(): HelloMessage {
+    const { journal, self } = this.context;
+    return {
+      type: 'hello',
+      name: self.name,
+      addresses: self.addresses,
+      origin: journal.origin,
+      known: journal.known(),
+      applied: journal.applied(),
+      state: this.state,
+      enabledAt: this.enabledAt,
+      software: SOFTWARE_VERSION,
+    };
+  }
+
+  async #vitals(): Promise<Vitals> {
+    this.health = await this.context.folder.health();
+    this.load = this.#options.load?.() ?? 0;
+    return {
+      state: this.state,
+      enabledAt: this.enabledAt,
+      load: this.load,
+      freeBytes: this.health.freeBytes,
+      progress: this.catchUp.progress(),
+    };
+  }
+
+  #beat(): void {
+    this.#checkFolder();
+    this.#refreshStates();
+    this.peers.learn();
+    this.dialLoop.refresh();
+    this.transfers.tick();
+    this.catchUp.check();
+  }
+
+  #checkFolder(): void {
+    const { problems } = this.context;
+    if (!this.health.ok) {
+      problems.set('folder-missing', {}, this.health.detail ?? 'The folder cannot be used.');
+    } else if (problems.has('folder-missing')) {
+      problems.clear('folder-missing');
+      this.localChanges.scan('', true);
+      this.materialiser.unpark();
+    }
+  }
+
+  #refreshStates(): void {
+    this.peers.refreshStates((peer) => {
+      if (peer.state === 'down') this.events.add('down', this.#about(peer));
+      if (peer.state === 'left') this.events.add('left', this.#about(peer));
+      this.#steward.poke();
+    });
+  }
+
+  #about(peer: Peer): Record<string, unknown> {
+    return { member: peer.id, name: this.peers.nameOf(peer.id), reason: peer.lastError };
+  }
+
+  #ready(peer: Peer): void {
+    const { link } = peer;
+    if (link === undefined) return;
+    this.#sessions.set(peer, {
+      outgoing: new Outgoing(this.context, link),
+      server: new ContentServer(this.context, link),
+    });
+    this.events.add('joined', { ...this.#about(peer), reason: undefined, remote: link.remote });
+    this.catchUp.ready(peer);
+    this.#refreshStates();
+    this.#heartbeat.send(peer).catch(() => undefined);
+    this.materialiser.unpark();
+    this.#steward.poke();
+  }
+
+  #closed(peer: Peer, link: Link, reason: string): void {
+    const session = this.#sessions.get(peer);
+    session?.outgoing.close();
+    session?.server.close();
+    this.#sessions.delete(peer);
+    this.#incoming.closed(link);
+    if (this.#stopped) return;
+    this.events.add('away', { ...this.#about(peer), reason });
+    this.transfers.closed(peer);
+    this.catchUp.closed(peer);
+    this.dialLoop.lost(peer.id);
+    this.#refreshStates();
+    this.materialiser.poke();
+    this.#steward.poke();
+  }
+
+  #message(peer: Peer, message: PeerMessage): void {
+    const session = this.#sessions.get(peer);
+    if (session === undefined || this.#stopped) return;
+    switch (message.type) {
+      case 'subscribe':
+        session.outgoing.subscribe(message.origin, message.after);
+        return;
+      case 'operations':
+        this.#incoming.operations(peer, message);
+        return;
+      case 'received':
+        session.outgoing.received(message.id);
+        return;
+      case 'pull':
+        session.outgoing.pull(message.id, message.known);
+        return;
+      case 'pulled':
+        this.catchUp.pulled(peer, message);
+        return;
+      case 'want':
+        session.server.want(message);
+        return;
+      case 'block':
+        this.transfers.block(peer, message.id, message.bytes);
+        return;
+      case 'missing':
+        this.transfers.missing(peer, message.id);
+        return;
+      case 'ack':
+        this.#bursts.acknowledged(this.peers.ready(), this.localChanges.unsettled > 0);
+        return;
+      case 'heartbeat':
+        peer.link?.send({ type: 'heartbeat-reply', id: message.id });
+        this.#heartbeat.received(peer, message);
+        this.#refreshStates();
+        return;
+      case 'heartbeat-reply':
+        this.#heartbeat.reply(peer, message.id);
+        return;
+      case 'leave':
+        peer.link?.close(message.retire ? 'the member left the cluster' : 'the member stopped');
+        return;
+      case 'hello':
+        return;
+    }
+  }
+
+  #committed(operations: readonly Operation[]): void {
+    this.totals.operationsMade += operations.length;
+    this.#bursts.committed(operations);
+    for (const session of this.#sessions.values()) session.outgoing.poke();
+    this.#ackLoop.poke();
+    this.materialiser.poke();
+    this.#steward.poke();
+    if (operations.some(({ path }) => path === ignoreFileName)) this.#ignoreRulesChanged();
+  }
+
+  #arrived(operations: readonly Operation[]): void {
+    this.totals.operationsReceived += operations.length;
+    this.#ackLoop.poke();
+    this.materialiser.poke();
+    this.#steward.poke();
+  }
+
+  #applied(count: number): void {
+    this.totals.entriesApplied += count;
+    this.#incoming.confirm();
+    this.#ackLoop.poke();
+  }
+
+  #ignoreRulesChanged(): void {
+    this.reloadIgnoreRules().catch((error: unknown) => {
+      this.context.log.error({ error: String(error) }, 'the ignore rules could not be read');
+    });
+  }
+
+  /** Reads `.lockstepignore` again. What is no longer ignored is compared and brought up to date; nothing is ever deleted by it. */
+  async reloadIgnoreRules(): Promise<void> {
+    if (!(await this.context.ignored.reload(this.context.folder))) return;
+    unparkIgnored(this.context);
+    this.localChanges.scan('', true);
+    this.materialiser.unpark();
+  }
+
+  /** Resolves when all that was queued for the others has been handed over, or after a moment. */
+  async #drained(): Promise<void> {
+    const { clock } = this.context;
+    const untilMs = clock.monotonicMs() + goodbyeMs;
+    const queued = (): boolean => this.peers.ready().some((peer) => (peer.link?.queuedBytes() ?? 0) > 0);
+    while (queued() && clock.monotonicMs() < untilMs) await new Promise<void>((resolve) => clock.after(5, resolve));
+  }
+}
+
+/** Wires one member's loops over the given adapters; nothing runs before `start`. */
+export function createEngine(options: EngineOptions): Engine {
+  return new Engine(options);
+}

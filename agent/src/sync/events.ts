@@ -1,0 +1,43 @@
+import type { Clock } from './ports/clock.ts';
+import type { Journal } from './ports/journal.ts';
+
+/**
+ * What people are told, by kind:
+ * `started`, `active`, `stopped` of this member; `joined` (a session with another member began), `away` (it ended), `down`, `left`;
+ * `resynced`; `delivered` (a burst of changes made here is on so many members); `conflict`; `problem`.
+ */
+export type EventKind =
+  | 'started'
+  | 'active'
+  | 'stopped'
+  | 'joined'
+  | 'away'
+  | 'down'
+  | 'left'
+  | 'resynced'
+  | 'delivered'
+  | 'conflict'
+  | 'problem';
+
+/** Numbers events, keeps them in the journal, and wakes those who follow them. */
+export class Events {
+  readonly #journal: Journal;
+  readonly #clock: Clock;
+  readonly #listeners = new Set<() => void>();
+
+  constructor(journal: Journal, clock: Clock) {
+    this.#journal = journal;
+    this.#clock = clock;
+  }
+
+  add(kind: EventKind, data: Readonly<Record<string, unknown>>): void {
+    this.#journal.addEvent(this.#clock.wallMs(), kind, data);
+    for (const listener of this.#listeners) listener();
+  }
+
+  /** Calls `wake` after events were added, until the returned function is called. */
+  onAdded(wake: () => void): () => void {
+    this.#listeners.add(wake);
+    return () => this.#listeners.delete(wake);
+  }
+}

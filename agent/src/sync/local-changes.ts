@@ -1,0 +1,229 @@
+import { batchPathsMax, dirtyPathsMax, isBelow, rescanIntervalMs, stateDirectoryName } from '@lockstep/shared';
+import { Settle, type Unsettled } from '../core/settle.ts';
+import type { Context } from './context.ts';
+import { lookAt } from './local-look.ts';
+import type { OwnLog } from './own-log.ts';
+import type { Timer } from './ports/clock.ts';
+import type { Observation, WatchHint } from './ports/folder.ts';
+import { ScanQueue } from './scan-queue.ts';
+
+const folderRetryMs = 1_000;
+const unwatchedScanMs = 5_000;
+
+/**
+ * The loop from dirty paths to operations. Events and scans only mark paths; when a path has settled it is looked at, and what
+ * differs from the row of `disk` becomes an operation.
+ */
+export class LocalChanges {
+  readonly #context: Context;
+  readonly #ownLog: OwnLog;
+  readonly #scanIntervalMs: number;
+  readonly #settle = new Settle();
+  readonly #scans: ScanQueue;
+  /** Large files being read outside the lock, and those waiting for it, one at a time. */
+  readonly #reading = new Map<string, Unsettled>();
+  /** Looks under way; what they were given is in no other list. */
+  #looking: readonly Unsettled[] = [];
+  readonly #watchers = new Set<Set<string>>();
+  readonly #timers = new Set<Timer>();
+  #wake: Timer | undefined;
+  #readingNow = false;
+  #stopped = false;
+
+  constructor(context: Context, ownLog: OwnLog, scanIntervalMs = rescanIntervalMs) {
+    this.#context = context;
+    this.#ownLog = ownLog;
+    this.#scanIntervalMs = scanIntervalMs;
+    this.#scans = new ScanQueue(context, (path) => this.mark(path));
+  }
+
+  /** Watches and scans the whole folder. Resolves when the first scan is done and what it found has been looked at. */
+  async start(): Promise<void> {
+    await this.#context.folder.watch((hints) => this.#hinted(hints));
+    await this.#lookAtEverything('');
+    this.#every(this.#scanIntervalMs, () => this.scan('', true));
+    this.#every(unwatchedScanMs, () => {
+      for (const directory of this.#context.folder.unwatched()) this.scan(directory, false);
+    });
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    this.#scans.stop();
+    this.#wake?.cancel();
+    for (const timer of this.#timers) timer.cancel();
+  }
+
+  /** The entry at `path` may have changed. */
+  mark(path: string): void {
+    if (this.#stopped || path === '' || path === stateDirectoryName || isBelow(path, stateDirectoryName)) return;
+    if (this.#settle.size >= dirtyPathsMax) {
+      // More than memory should hold: one scan finds them all again, a directory at a time.
+      this.#settle.clear();
+      this.scan('', true);
+    }
+    this.#settle.mark(path, this.#context.clock.monotonicMs());
+    this.#schedule();
+  }
+
+  scan(directory: string, recursive: boolean): void {
+    this.#scans.request(directory, recursive).catch((error: unknown) => {
+      this.#context.log.error({ directory, error: String(error) }, 'scan failed');
+    });
+  }
+
+  /** Paths that changed, or may have, and are not journaled yet. */
+  get unsettled(): number {
+    return this.#settle.size + this.#reading.size + this.#looking.length;
+  }
+
+  /**
+   * Looks at everything that is at or below `path` now, noticed or not, and journals it. Resolves with the paths that were
+   * still not journaled when `giveUp` resolved; a path that goes on changing counts once it has been journaled once.
+   */
+  async settleAll(path: string, giveUp: Promise<void>): Promise<readonly string[]> {
+    let expired = false;
+    const expiry = giveUp.then(() => {
+      expired = true;
+    });
+    const open = await this.#lookAtEverything(path, expiry);
+    return expired ? [...open] : [];
+  }
+
+  async #lookAtEverything(path: string, expiry?: Promise<void>): Promise<ReadonlySet<string>> {
+    const scanned = this.#scans.request(path, true);
+    await (expiry ? Promise.race([scanned, expiry]) : scanned);
+    if (path !== '') this.mark(path);
+    const { clock } = this.#context;
+    this.#settle.hurry(clock.monotonicMs());
+    const wanted = (candidate: string): boolean => path === '' || candidate === path || isBelow(candidate, path);
+    const open = new Set(this.#openPaths().filter(wanted));
+    if (open.size === 0) return open;
+    this.#watchers.add(open);
+    this.#schedule();
+    const emptied = new Promise<void>((resolve) => this.#whenEmpty.set(open, resolve));
+    await (expiry ? Promise.race([emptied, expiry]) : emptied);
+    this.#watchers.delete(open);
+    this.#whenEmpty.delete(open);
+    return open;
+  }
+
+  readonly #whenEmpty = new Map<Set<string>, () => void>();
+
+  #openPaths(): readonly string[] {
+    const looking = this.#looking.map(({ path }) => path);
+    return [...this.#settle.paths(), ...this.#reading.keys(), ...looking];
+  }
+
+  #hinted(hints: readonly WatchHint[]): void {
+    const { ignored } = this.#context;
+    for (const hint of hints) {
+      if (hint.kind === 'directory') this.scan(hint.path, hint.recursive);
+      else if (!ignored.ignores(hint.path, false)) this.mark(hint.path);
+    }
+  }
+
+  #schedule(): void {
+    if (this.#stopped || this.#looking.length > 0) return;
+    const dueMs = this.#settle.nextDueMs();
+    this.#wake?.cancel();
+    this.#wake = undefined;
+    if (dueMs === undefined) return;
+    const { clock } = this.#context;
+    this.#wake = clock.after(Math.max(0, dueMs - clock.monotonicMs()), () => this.#turn());
+  }
+
+  #turn(): void {
+    if (this.#stopped || this.#looking.length > 0) return;
+    const due = this.#settle.takeDue(this.#context.clock.monotonicMs(), batchPathsMax);
+    this.#look(due, new Map()).catch((error: unknown) => {
+      this.#context.log.error({ error: String(error) }, 'a look at changed paths failed; they are looked at again');
+      const nowMs = this.#context.clock.monotonicMs();
+      for (const { path, firstMs } of due) this.#settle.defer(path, firstMs, nowMs, nowMs + folderRetryMs);
+      this.#schedule();
+    });
+  }
+
+  async #look(batch: readonly Unsettled[], read: ReadonlyMap<string, Observation & { state: 'file' }>): Promise<void> {
+    if (batch.length === 0) {
+      this.#schedule();
+      return;
+    }
+    const { clock, lock, folder, problems } = this.#context;
+    this.#looking = [...this.#looking, ...batch];
+    try {
+      const result = await lock.run(async () => {
+        const health = await folder.health();
+        if (!health.ok) {
+          problems.set('folder-missing', {}, health.detail ?? 'The folder cannot be used.');
+          return undefined;
+        }
+        return await lookAt(this.#context, this.#ownLog, batch, read);
+      });
+      const nowMs = clock.monotonicMs();
+      if (result === undefined) {
+        for (const { path, firstMs } of batch) this.#settle.defer(path, firstMs, nowMs, nowMs + folderRetryMs);
+        return;
+      }
+      for (const path of result.published) this.#settle.published(path, nowMs);
+      for (const { unsettled, dueMs } of result.deferred) {
+        this.#settle.defer(unsettled.path, unsettled.firstMs, unsettled.lastMs, dueMs);
+      }
+      for (const path of result.mark) this.mark(path);
+      for (const directory of result.scan) this.scan(directory, true);
+      for (const unsettled of result.large) this.#read(unsettled);
+      for (const path of [...result.published, ...result.settled]) this.#done(path);
+    } finally {
+      const done = new Set(batch);
+      this.#looking = this.#looking.filter((unsettled) => !done.has(unsettled));
+      this.#schedule();
+    }
+  }
+
+  #done(path: string): void {
+    for (const open of this.#watchers) {
+      if (open.delete(path) && open.size === 0) this.#whenEmpty.get(open)?.();
+    }
+  }
+
+  #read(unsettled: Unsettled): void {
+    this.#reading.set(unsettled.path, unsettled);
+    if (this.#readingNow) return;
+    this.#readingNow = true;
+    this.#readAll()
+      .catch((error: unknown) => this.#context.log.error({ error: String(error) }, 'reading a large file failed'))
+      .finally(() => {
+        this.#readingNow = false;
+      });
+  }
+
+  /** Reads large files one after another without holding the lock, then journals each if it is still what was read. */
+  async #readAll(): Promise<void> {
+    for (const [path, unsettled] of this.#reading) {
+      if (this.#stopped) return;
+      const { folder, clock } = this.#context;
+      const [seen] = await folder.observe([{ path, hashLarge: true }]);
+      this.#reading.delete(path);
+      if (seen?.state === 'file') await this.#look([unsettled], new Map([[path, seen]]));
+      else {
+        const nowMs = clock.monotonicMs();
+        this.#settle.defer(path, unsettled.firstMs, nowMs, nowMs);
+        this.#schedule();
+      }
+    }
+  }
+
+  #every(intervalMs: number, run: () => void): void {
+    const { clock } = this.#context;
+    const arm = (): void => {
+      const timer = clock.after(intervalMs, () => {
+        this.#timers.delete(timer);
+        if (this.#stopped) return;
+        run();
+        arm();
+      });
+      this.#timers.add(timer);
+    };
+    arm();
+  }
+}

@@ -1,0 +1,272 @@
+import type { Operation } from '@lockstep/shared';
+import { parentOf, vanishedHoldMs } from '@lockstep/shared';
+import type { DiskChange, DiskEntry } from '../core/disk-entry.ts';
+import { type Draft, findLocalChange, type Seen } from '../core/local-change.ts';
+import { entryFor, isDirectoryMode, permissions } from '../core/plan-step.ts';
+import { largeFileDueMs, quietMsMin, type Unsettled } from '../core/settle.ts';
+import type { Context } from './context.ts';
+import type { OwnLog } from './own-log.ts';
+import type { Observation } from './ports/folder.ts';
+import { draftDirectoryRename, draftRename, findRenameSource } from './rename-finder.ts';
+
+/** What a look at a batch of paths decided, besides what it journaled. */
+export interface LookResult {
+  /** Nothing more to do for these now. */
+  readonly settled: readonly string[];
+  readonly published: readonly string[];
+  readonly deferred: readonly { readonly unsettled: Unsettled; readonly dueMs: number }[];
+  /** Large files that may be hashed now. */
+  readonly large: readonly Unsettled[];
+  /** Directories that are new here: to be watched, and scanned for what they already held. */
+  readonly scan: readonly string[];
+  /** Other paths that must be looked at. */
+  readonly mark: readonly string[];
+}
+
+/**
+ * Looks at a batch of paths and journals what changed, all under the folder lock, which the caller holds. `read` are large files
+ * that have been read already: their content is used if they are still the same.
+ */
+export async function lookAt(
+  context: Context,
+  ownLog: OwnLog,
+  batch: readonly Unsettled[],
+  read: ReadonlyMap<string, Observation & { state: 'file' }>,
+): Promise<LookResult> {
+  const look = new Look(context, ownLog, batch, read);
+  await look.run();
+  return look;
+}
+
+class Look implements LookResult {
+  readonly settled: string[] = [];
+  readonly published: string[] = [];
+  readonly deferred: { unsettled: Unsettled; dueMs: number }[] = [];
+  readonly large: Unsettled[] = [];
+  readonly scan: string[] = [];
+  readonly mark: string[] = [];
+
+  readonly #context: Context;
+  readonly #ownLog: OwnLog;
+  readonly #batch: readonly Unsettled[];
+  readonly #read: ReadonlyMap<string, Observation & { state: 'file' }>;
+  readonly #created: Draft[] = [];
+  readonly #deleted: Draft[] = [];
+  readonly #rows: DiskChange[] = [];
+  readonly #drafted = new Set<string>();
+  /** Directories of this batch that began a group. */
+  readonly #opened = new Set<string>();
+  readonly #nowMs: number;
+
+  constructor(
+    context: Context,
+    ownLog: OwnLog,
+    batch: readonly Unsettled[],
+    read: ReadonlyMap<string, Observation & { state: 'file' }>,
+  ) {
+    this.#context = context;
+    this.#ownLog = ownLog;
+    this.#batch = batch;
+    this.#read = read;
+    this.#nowMs = context.clock.monotonicMs();
+  }
+
+  async run(): Promise<void> {
+    const batch = this.#withMissingParents();
+    const rows = batch.map(({ path }) => this.#context.journal.disk(path));
+    const seen = await this.#context.folder.observe(
+      batch.map(({ path }, index) => {
+        const row = rows[index];
+        return { path, expected: this.#read.get(path)?.fingerprint ?? (row?.racy ? undefined : row?.fingerprint) };
+      }),
+    );
+    const judge = async (index: number, wanted: (observation: Observation) => boolean): Promise<void> => {
+      const [unsettled, observation] = [batch[index], seen[index]];
+      if (!unsettled || !observation || !wanted(observation) || this.#drafted.has(unsettled.path)) return;
+      await this.#judge(unsettled, observation, rows[index]);
+    };
+    // What stands, parents first; then what is gone, children first: a renamed entry is seen at its new name first.
+    for (let index = 0; index < batch.length; index++) await judge(index, ({ state }) => state !== 'absent');
+    for (let index = batch.length - 1; index >= 0; index--) await judge(index, ({ state }) => state === 'absent');
+    this.#deleted.sort((a, b) => (a.path < b.path ? 1 : -1));
+    const drafts = [...this.#created, ...this.#deleted];
+    this.#ownLog.commit(drafts, this.#rows);
+    for (const draft of drafts) this.published.push(draft.path);
+  }
+
+  /** Paths in order, parents first, with those ancestors that this disk has not shown before. */
+  #withMissingParents(): readonly Unsettled[] {
+    const { journal } = this.#context;
+    const paths = new Map(this.#batch.map((unsettled) => [unsettled.path, unsettled]));
+    for (const unsettled of this.#batch) {
+      for (let parent = parentOf(unsettled.path); parent !== '' && !paths.has(parent); parent = parentOf(parent)) {
+        if (journal.disk(parent)?.fingerprint !== undefined) break;
+        paths.set(parent, { ...unsettled, path: parent });
+      }
+    }
+    return [...paths.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
+  }
+
+  async #judge(unsettled: Unsettled, observation: Observation, row: DiskEntry | undefined): Promise<void> {
+    const { problems, ignored } = this.#context;
+    const { path } = unsettled;
+    switch (observation.state) {
+      case 'same': {
+        const read = this.#read.get(path);
+        if (read) await this.#judgeEntry(unsettled, read, row);
+        else this.#settle(path);
+        return;
+      }
+      case 'special':
+        problems.set('path-special', { path }, `${path} is a socket, pipe or device. It is left alone.`);
+        this.settled.push(path);
+        return;
+      case 'changing':
+        this.deferred.push({ unsettled, dueMs: this.#nowMs + quietMsMin * 4 });
+        return;
+      case 'problem':
+        problems.set(observation.code, { path }, observation.detail);
+        this.deferred.push({ unsettled, dueMs: this.#nowMs + problemRetryMs });
+        return;
+      case 'absent':
+        if (ignored.ignores(path, row?.fingerprint !== undefined && isDirectoryMode(row.fingerprint.mode)))
+          this.#settle(path);
+        else await this.#judgeAbsent(unsettled, row);
+        return;
+      default: {
+        const isDirectory = observation.state === 'directory';
+        if (ignored.ignores(path, isDirectory)) this.#settle(path);
+        else if (!isDirectory && this.#childrenGoFirst(unsettled, row)) return;
+        else await this.#judgeEntry(unsettled, observation, row);
+      }
+    }
+  }
+
+  async #judgeAbsent(unsettled: Unsettled, row: DiskEntry | undefined): Promise<void> {
+    if (row?.fingerprint === undefined) {
+      this.#settle(unsettled.path);
+      return;
+    }
+    // Its new name may be about to be seen: then this is a rename, and nobody sees neither name.
+    const heldUntilMs = unsettled.firstMs + vanishedHoldMs;
+    if (this.#nowMs < heldUntilMs) this.deferred.push({ unsettled, dueMs: heldUntilMs });
+    else if (!this.#childrenGoFirst(unsettled, row)) await this.#compare(unsettled.path, { state: 'absent' }, row);
+  }
+
+  /** Where a directory stood, what was in it is deleted before it: a delete with live entries below it would raise it again. */
+  #childrenGoFirst(unsettled: Unsettled, row: DiskEntry | undefined): boolean {
+    if (row?.fingerprint === undefined || !isDirectoryMode(row.fingerprint.mode)) return false;
+    const below = this.#context.journal.diskBelow(unsettled.path, undefined, childrenAtOnceMax);
+    const open = below.filter((child) => !this.#drafted.has(child.path));
+    if (open.length === 0) return false;
+    for (const child of open) this.mark.push(child.path);
+    this.deferred.push({ unsettled, dueMs: this.#nowMs + quietMsMin });
+    return true;
+  }
+
+  async #judgeEntry(
+    unsettled: Unsettled,
+    observation: Observation & { fingerprint: NonNullable<DiskEntry['fingerprint']> },
+    row: DiskEntry | undefined,
+  ): Promise<void> {
+    const { path } = unsettled;
+    const { fingerprint } = observation;
+    const isDirectory = isDirectoryMode(fingerprint.mode);
+    const known = row?.fingerprint?.ino === fingerprint.ino;
+    if (isDirectory && !known) this.scan.push(path);
+    if (!known && !(isDirectory && row?.fingerprint && isDirectoryMode(row.fingerprint.mode))) {
+      if (await this.#judgeRename(unsettled, fingerprint)) return;
+    }
+    if (observation.state === 'large') {
+      const modifiedAgoMs = this.#context.clock.wallMs() - fingerprint.mtimeMs;
+      const dueMs = largeFileDueMs(unsettled, fingerprint.size, modifiedAgoMs, this.#nowMs);
+      if (dueMs === undefined) this.large.push(unsettled);
+      else this.deferred.push({ unsettled, dueMs });
+      return;
+    }
+    if (observation.state === 'file' || observation.state === 'directory' || observation.state === 'symlink') {
+      await this.#compare(path, observation, row);
+    }
+  }
+
+  async #judgeRename(unsettled: Unsettled, fingerprint: NonNullable<DiskEntry['fingerprint']>): Promise<boolean> {
+    const source = await findRenameSource(this.#context, unsettled.path, fingerprint);
+    if (source === undefined || this.#drafted.has(source.row.path)) return false;
+    const isDirectory = isDirectoryMode(fingerprint.mode);
+    if (isDirectory && !source.vanished) return false;
+    const drafts = isDirectory
+      ? await draftDirectoryRename(this.#context, unsettled.path, fingerprint, source)
+      : draftRename(this.#context, unsettled.path, fingerprint, source);
+    if (drafts === undefined || drafts.some((draft) => this.#drafted.has(draft.path))) return false;
+    for (const draft of drafts) this.#drafted.add(draft.path);
+    this.#created.push(...drafts);
+    this.settled.push(unsettled.path);
+    return true;
+  }
+
+  /** Compares with the row and notes the difference. */
+  async #compare(path: string, seen: Seen, row: DiskEntry | undefined): Promise<void> {
+    const { journal } = this.#context;
+    const finding = findLocalChange({
+      path,
+      seen,
+      row,
+      shown: row && journal.operation(row.dot),
+      head: journal.heads(path)[0],
+    });
+    this.#settle(path);
+    switch (finding.do) {
+      case 'nothing':
+        return;
+      case 'refresh': {
+        if (row === undefined) return;
+        const { dot, content } = row;
+        const { fingerprint, racy } = finding;
+        this.#rows.push({ path, entry: { dot, content, fingerprint, racy } });
+        return;
+      }
+      case 'adopt':
+        this.#rows.push(entryFor(path, finding.head, finding.fingerprint, finding.racy));
+        return;
+      case 'adopt-attributes':
+        return this.#adoptAttributes(path, finding.head, finding.fingerprint);
+      case 'draft':
+        this.#drafted.add(path);
+        if (finding.draft.kind === 'delete') this.#deleted.push(finding.draft);
+        else this.#created.push({ ...finding.draft, groupPath: this.#groupPath(finding.draft) });
+        return;
+    }
+  }
+
+  async #adoptAttributes(
+    path: string,
+    head: Operation,
+    expected: NonNullable<DiskEntry['fingerprint']>,
+  ): Promise<void> {
+    const mode = head.mode ?? permissions(expected.mode);
+    const mtimeUs = isDirectoryMode(expected.mode) ? undefined : head.mtimeUs;
+    const [done] = await this.#context.folder.apply([{ action: { do: 'attr', path, expected, mode, mtimeUs } }]);
+    if (done?.result === 'done' && done.fingerprint) {
+      this.#rows.push(entryFor(path, head, done.fingerprint, done.racy ?? false));
+    } else this.mark.push(path);
+  }
+
+  /** A new directory opens a group, and what comes into it soon belongs to that group: an unpacked archive is one line to people. */
+  #groupPath(draft: Draft): string | undefined {
+    const ancestors: string[] = [];
+    for (let parent = parentOf(draft.path); parent !== ''; parent = parentOf(parent)) ancestors.push(parent);
+    const open = ancestors.findLast((path) => this.#opened.has(path)) ?? this.#ownLog.openGroup(ancestors);
+    if (open !== undefined) return open;
+    if (draft.kind !== 'mkdir' || draft.parents.length > 0) return undefined;
+    this.#opened.add(draft.path);
+    return draft.path;
+  }
+
+  #settle(path: string): void {
+    this.settled.push(path);
+    this.#context.problems.clearPath(path);
+  }
+}
+
+const problemRetryMs = 2_000;
+const childrenAtOnceMax = 10_000;

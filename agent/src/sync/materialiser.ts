@@ -1,0 +1,283 @@
+import type { Operation, ProblemCode } from '@lockstep/shared';
+import { batchBytesMax, batchPathsMax, inlineBytesMax } from '@lockstep/shared';
+import { backoffMs } from '../core/backoff.ts';
+import type { DiskChange, PendingPath } from '../core/disk-entry.ts';
+import { ignoreFileName } from '../core/ignore-rules.ts';
+import { type Plan, planBatch } from '../core/plan.ts';
+import type { PlanStep } from '../core/plan-step.ts';
+import type { Context } from './context.ts';
+import type { GroupGate } from './group-gate.ts';
+import { JournalView } from './journal-view.ts';
+import type { ActionResult } from './ports/folder.ts';
+import type { Transfers } from './transfers.ts';
+
+const retry = { minMs: 50, maxMs: 10_000 };
+const parkedMax = 100_000;
+
+/** A path that could not be brought to its head: tried again later, or when the head changes. */
+interface Parked {
+  readonly head: string;
+  readonly attempts: number;
+  readonly untilMs: number;
+  readonly reason: string;
+}
+
+/** Whom the materialiser tells what. */
+export interface MaterialiserEvents {
+  applied(count: number): void;
+  /** Something else than expected stands at the path. */
+  look(path: string): void;
+  /** A directory was made or moved here: it must be watched, and what came into it meanwhile found. */
+  scan(directory: string): void;
+  ignoreRules(): void;
+}
+
+/**
+ * Makes the disk show the journal: streams the paths whose visible head the disk does not show, plans a batch, fetches what is
+ * missing, carries the plan out and records it. What is left to do is never kept in memory: it is asked of the journal again.
+ */
+export class Materialiser {
+  readonly #context: Context;
+  readonly #transfers: Transfers;
+  readonly #gate: GroupGate;
+  readonly #notify: MaterialiserEvents;
+  readonly #parked = new Map<string, Parked>();
+  #wanted = false;
+  #running = false;
+  #stopped = false;
+  #wakeAtMs: number | undefined;
+  #wake: { cancel(): void } | undefined;
+
+  constructor(context: Context, transfers: Transfers, gate: GroupGate, notify: MaterialiserEvents) {
+    this.#context = context;
+    this.#transfers = transfers;
+    this.#gate = gate;
+    this.#notify = notify;
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    this.#wake?.cancel();
+  }
+
+  /** Something may have become possible: new operations, new content, a steward's decision. */
+  poke(): void {
+    this.#wanted = true;
+    if (this.#running || this.#stopped) return;
+    this.#running = true;
+    this.#run()
+      .catch((error: unknown) => {
+        this.#context.log.error({ error: String(error) }, 'materialising failed; it is tried again');
+        this.#wakeIn(retry.maxMs / 10);
+      })
+      .finally(() => {
+        this.#running = false;
+        if (this.#wanted) this.poke();
+      });
+  }
+
+  /** Forgets why paths were put off: somebody asks to try again, or the ignore rules changed. */
+  unpark(): void {
+    this.#parked.clear();
+    this.poke();
+  }
+
+  /** Why a pending path is not applied yet, where that is known. */
+  reason(path: string): string | undefined {
+    return (
+      this.#parked.get(path)?.reason ?? (this.#transfers.isFetching(path) ? 'its content is being fetched' : undefined)
+    );
+  }
+
+  async #run(): Promise<void> {
+    while (this.#wanted && !this.#stopped) {
+      this.#wanted = false;
+      const live = await this.#pass('live');
+      const deleted = await this.#pass('delete');
+      // Deletes make room for files where directories were, and renames of directories settle both sides.
+      if (live.progress || deleted.progress) this.#wanted ||= deleted.progress || live.waiting;
+    }
+  }
+
+  async #pass(which: 'live' | 'delete'): Promise<{ progress: boolean; waiting: boolean }> {
+    const { journal, clock } = this.#context;
+    let after: string | undefined;
+    let progress = false;
+    let waiting = false;
+    for (;;) {
+      if (this.#stopped) return { progress, waiting };
+      const rows = journal.pending({ which, after, limit: batchPathsMax });
+      const last = rows.at(-1);
+      if (last === undefined) return { progress, waiting };
+      after = last.path;
+      const nowMs = clock.monotonicMs();
+      const ready = rows.filter((row) => this.#isReady(row, nowMs));
+      if (ready.length > 0) {
+        const done = await this.#batch(ready);
+        progress ||= done.progress;
+        waiting ||= done.waiting;
+      }
+      if (rows.length < batchPathsMax) return { progress, waiting };
+    }
+  }
+
+  #isReady(row: PendingPath, nowMs: number): boolean {
+    const [head] = row.heads;
+    if (head === undefined || this.#transfers.isFetching(row.path)) return false;
+    const parked = this.#parked.get(row.path);
+    if (parked !== undefined) {
+      if (parked.head === headKey(head) && parked.untilMs > nowMs) {
+        this.#wakeIn(parked.untilMs - nowMs);
+        return false;
+      }
+    }
+    return this.#gate.isOpen(head);
+  }
+
+  async #batch(rows: readonly PendingPath[]): Promise<{ progress: boolean; waiting: boolean }> {
+    const { lock, journal, folder, problems } = this.#context;
+    return await lock.run(async () => {
+      const health = await folder.health();
+      if (!health.ok) {
+        problems.set('folder-missing', {}, health.detail ?? 'The folder cannot be used.');
+        this.#wakeIn(1_000);
+        return { progress: false, waiting: false };
+      }
+      const view = await JournalView.open(this.#context, rows, (content) => this.#transfers.isStaged(content));
+      const plan = planBatch(rows, view);
+      if (plan.records.length > 0) journal.recordDisk(plan.records);
+      for (const operation of plan.needs) this.#fetch(operation);
+      let progress = plan.records.length > 0;
+      for (const steps of inBatches(plan.steps)) progress = (await this.#apply(steps)) || progress;
+      if (progress) this.#notify.applied(plan.records.length + plan.steps.length);
+      this.#forget(plan, progress);
+      return { progress, waiting: plan.waiting.length > 0 };
+    });
+  }
+
+  #forget(plan: Plan, progress: boolean): void {
+    // Waiting paths are looked at again when something else has moved; without that they only wait for others.
+    if (!progress && plan.waiting.length > 0) this.#wakeIn(retry.minMs * 10);
+    for (const change of plan.records) this.#parked.delete(change.path);
+  }
+
+  #fetch(operation: Operation): void {
+    this.#transfers.fetch(operation, (outcome) => {
+      if (outcome === 'missing') {
+        const detail = `No reachable member has the content of ${operation.path}. It comes when one that has it is back.`;
+        this.#park(operation.path, operation, detail, 'content-missing');
+      } else if (outcome === 'disk-full') {
+        this.#park(operation.path, operation, diskFullDetail(operation.path), 'disk-full');
+      }
+      this.poke();
+    });
+  }
+
+  async #apply(steps: readonly PlanStep[]): Promise<boolean> {
+    const { journal, folder, problems, inbox } = this.#context;
+    const results = await folder.apply(steps.map((step) => step.request));
+    const changes: DiskChange[] = [];
+    for (const [index, step] of steps.entries()) {
+      const result = results[index];
+      if (result === undefined) continue;
+      if (result.result !== 'done') {
+        this.#failed(step, result);
+        continue;
+      }
+      changes.push(...step.record(result.fingerprint, result.racy ?? false));
+      this.#parked.delete(step.path);
+      problems.clearPath(step.path);
+      const { action } = step.request;
+      if (action.do === 'write') {
+        inbox.delete(action.content);
+        this.#transfers.applied(action.content);
+      }
+      if (action.do === 'mkdir') this.#notify.scan(action.path);
+      if (action.do === 'rename-directory') this.#notify.scan(action.to);
+      if (step.path === ignoreFileName) this.#notify.ignoreRules();
+    }
+    if (changes.length > 0) journal.recordDisk(changes);
+    return changes.length > 0;
+  }
+
+  #failed(step: PlanStep, result: Exclude<ActionResult, { result: 'done' }>): void {
+    const { action } = step.request;
+    const head = this.#context.journal.heads(step.path)[0];
+    if (head === undefined) return;
+    if (result.result === 'changed') {
+      // Somebody changed what we were about to change: their edit is journaled first.
+      this.#park(step.path, head, 'what stands there has changed and is looked at first');
+      this.#notify.look(step.path);
+      if (action.do === 'rename' || action.do === 'rename-directory') this.#notify.look(action.from);
+      if (action.do === 'rmdir') this.#keepDirectory(step, head);
+    } else if (result.result === 'source-gone') {
+      if (action.do === 'write') {
+        this.#context.inbox.delete(action.content);
+        this.#transfers.applied(action.content);
+        if (action.source.from === 'file') this.#notify.look(action.source.path);
+      }
+      this.#park(step.path, head, 'the local copy of its content has changed');
+    } else this.#park(step.path, head, result.detail, result.code);
+  }
+
+  /**
+   * Something that the journal does not know keeps a deleted directory: it is found as new, and raises the directory again.
+   * (Where it is only ignored entries, they are this member's own business, and so is the directory: it is journaled anew too.)
+   */
+  #keepDirectory(step: PlanStep, head: Operation): void {
+    const { journal } = this.#context;
+    if (journal.diskBelow(step.path, undefined, 1).length > 0) return;
+    journal.recordDisk([{ path: step.path, entry: { dot: { origin: head.origin, seq: head.seq } } }]);
+    this.#notify.scan(step.path);
+  }
+
+  #park(path: string, head: Operation, reason: string, code?: ProblemCode): void {
+    const { clock, problems } = this.#context;
+    const known = this.#parked.get(path);
+    const attempts = known?.head === headKey(head) ? known.attempts + 1 : 0;
+    const delayMs = backoffMs(attempts, retry, clock.random());
+    if (this.#parked.size < parkedMax || known) {
+      this.#parked.set(path, { head: headKey(head), attempts, untilMs: clock.monotonicMs() + delayMs, reason });
+    }
+    if (code) problems.set(code, { path }, reason);
+    this.#wakeIn(delayMs);
+  }
+
+  #wakeIn(delayMs: number): void {
+    const { clock } = this.#context;
+    const atMs = clock.monotonicMs() + delayMs;
+    if (this.#stopped || (this.#wakeAtMs !== undefined && this.#wakeAtMs <= atMs)) return;
+    this.#wake?.cancel();
+    this.#wakeAtMs = atMs;
+    this.#wake = clock.after(delayMs, () => {
+      this.#wakeAtMs = undefined;
+      this.poke();
+    });
+  }
+}
+
+function headKey(head: Operation): string {
+  return `${head.origin}:${head.seq}`;
+}
+
+function diskFullDetail(path: string): string {
+  return `There is no room for ${path}. Free some space; it is tried again by itself.`;
+}
+
+/** Splits steps so that one call of `apply` never holds more bytes than `batchBytesMax`. */
+function* inBatches(steps: readonly PlanStep[]): IterableIterator<readonly PlanStep[]> {
+  let batch: PlanStep[] = [];
+  let bytes = 0;
+  for (const step of steps) {
+    const { action } = step.request;
+    const size = action.do === 'write' && action.size <= inlineBytesMax ? action.size : 0;
+    if (batch.length > 0 && bytes + size > batchBytesMax) {
+      yield batch;
+      batch = [];
+      bytes = 0;
+    }
+    batch.push(step);
+    bytes += size;
+  }
+  if (batch.length > 0) yield batch;
+}

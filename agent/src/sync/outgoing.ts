@@ -1,0 +1,188 @@
+import type { CarriedOperation, Operation, OriginId, VersionVector } from '@lockstep/shared';
+import {
+  inlineBytesMax,
+  operationFramesInFlightMax,
+  operationsFrameBytesTarget,
+  operationsPerFrameMax,
+  sendQueueBytesMax,
+} from '@lockstep/shared';
+import { countBeyond } from '../core/version.ts';
+import type { Context } from './context.ts';
+import type { Link } from './ports/network.ts';
+
+const operationOverheadBytes = 200;
+const readsAtOnce = 64;
+
+/** Operations still to be sent: what a peer subscribed to, or what it pulled. */
+interface Stream {
+  /** The next operations, at most `limit`; empty when there are none now. */
+  next(limit: number): readonly Operation[];
+  /** True when nothing more will come. */
+  done(): boolean;
+  finished(): void;
+}
+
+/**
+ * Sends operations to one peer: this member's own as they are made, and whatever the peer pulls. Frames are confirmed by the
+ * receiver; a slow one holds up nobody but itself.
+ */
+export class Outgoing {
+  readonly #context: Context;
+  readonly #link: Link;
+  readonly #streams: Stream[] = [];
+  readonly #unsent: { stream: Stream; operations: Operation[] }[] = [];
+  readonly #inFlight = new Set<number>();
+  #frameId = 0;
+  #pumping = false;
+  #wanted = false;
+  #closed = false;
+
+  constructor(context: Context, link: Link) {
+    this.#context = context;
+    this.#link = link;
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#streams.length = 0;
+    this.#unsent.length = 0;
+  }
+
+  /** From now on this member's own operations after `after` are sent. */
+  subscribe(origin: OriginId, after: number): void {
+    const { journal } = this.#context;
+    let cursor = after;
+    this.#streams.push({
+      next: (limit) => {
+        const operations = journal.operationsOf(origin, cursor, limit);
+        cursor = operations.at(-1)?.seq ?? cursor;
+        return operations;
+      },
+      done: () => false,
+      finished: () => undefined,
+    });
+    this.poke();
+  }
+
+  /** Sends everything beyond `known`, then says so. */
+  pull(id: number, known: VersionVector): void {
+    const { journal } = this.#context;
+    const total = countBeyond(journal.known(), known);
+    const batches = journal.operationsBeyond(known, operationsPerFrameMax);
+    let done = false;
+    this.#link.send({ type: 'pulled', id, total, done: false });
+    this.#streams.push({
+      next: () => {
+        const { value, done: ended } = batches.next();
+        done = ended ?? false;
+        return done ? [] : (value as readonly Operation[]);
+      },
+      done: () => done,
+      finished: () => this.#link.send({ type: 'pulled', id, total, done: true }),
+    });
+    this.poke();
+  }
+
+  received(id: number): void {
+    this.#inFlight.delete(id);
+    this.poke();
+  }
+
+  /** There may be something to send. */
+  poke(): void {
+    this.#wanted = true;
+    if (this.#pumping || this.#closed) return;
+    this.#pumping = true;
+    this.#pump()
+      .catch((error: unknown) => {
+        this.#context.log.error({ peer: this.#link.peer, error: String(error) }, 'sending operations failed');
+        this.#link.close('an error while sending operations');
+      })
+      .finally(() => {
+        this.#pumping = false;
+        if (this.#wanted) this.poke();
+      });
+  }
+
+  async #pump(): Promise<void> {
+    while (!this.#closed) {
+      this.#wanted = false;
+      if (this.#inFlight.size >= operationFramesInFlightMax) return;
+      if (this.#link.queuedBytes() > sendQueueBytesMax) {
+        this.#link.whenDrained(() => this.poke());
+        return;
+      }
+      const batch = this.#nextBatch();
+      if (batch === undefined) return;
+      const carried = await this.#attach(batch.operations);
+      if (this.#closed) return;
+      const id = ++this.#frameId;
+      this.#inFlight.add(id);
+      this.#link.send({ type: 'operations', id, carried });
+    }
+  }
+
+  #nextBatch(): { operations: readonly Operation[] } | undefined {
+    const open = this.#unsent[0];
+    if (open !== undefined) return { operations: this.#takeFrame(open) };
+    for (const stream of [...this.#streams]) {
+      const operations = stream.next(operationsPerFrameMax).slice();
+      if (operations.length > 0) {
+        const unsent = { stream, operations };
+        this.#unsent.push(unsent);
+        return { operations: this.#takeFrame(unsent) };
+      }
+      if (stream.done()) {
+        this.#streams.splice(this.#streams.indexOf(stream), 1);
+        stream.finished();
+      }
+    }
+    return undefined;
+  }
+
+  /** Cuts off as many operations as fit into one frame with their bytes; at least one. */
+  #takeFrame(unsent: { operations: Operation[] }): readonly Operation[] {
+    let bytes = 0;
+    let count = 0;
+    for (const operation of unsent.operations) {
+      const inline = operation.size !== undefined && operation.size <= inlineBytesMax ? operation.size : 0;
+      bytes += operationOverheadBytes + operation.path.length + (operation.blocks?.length ?? 0) + inline;
+      if (count > 0 && bytes > operationsFrameBytesTarget) break;
+      count++;
+    }
+    const operations = unsent.operations.splice(0, count);
+    if (unsent.operations.length === 0) this.#unsent.shift();
+    return operations;
+  }
+
+  async #attach(operations: readonly Operation[]): Promise<readonly CarriedOperation[]> {
+    const carried: CarriedOperation[] = [];
+    for (let start = 0; start < operations.length; start += readsAtOnce) {
+      const some = operations.slice(start, start + readsAtOnce);
+      const bytes = await Promise.all(some.map((operation) => this.#bytesOf(operation)));
+      for (const [index, operation] of some.entries()) {
+        const own = bytes[index];
+        carried.push(own === undefined ? { operation } : { operation, bytes: own });
+      }
+    }
+    return carried;
+  }
+
+  /** The bytes to send along: of small files whose content still is what the path shows. */
+  #bytesOf(operation: Operation): Uint8Array | undefined | Promise<Uint8Array | undefined> {
+    const { content, size, kind } = operation;
+    if (kind !== 'put' || content === undefined || size === undefined || size > inlineBytesMax) return undefined;
+    // A renamed file is there already, under its old name.
+    if (operation.from !== undefined) return undefined;
+    const { outbox, journal, folder } = this.#context;
+    const kept = outbox.get(content);
+    if (kept !== undefined) return kept;
+    const isHead = journal
+      .heads(operation.path)
+      .some((head) => head.seq === operation.seq && head.origin === operation.origin);
+    const row = isHead ? journal.disk(operation.path) : undefined;
+    if (row?.fingerprint === undefined || row.content !== content) return undefined;
+    const source = { from: 'file', path: row.path, fingerprint: row.fingerprint } as const;
+    return folder.readBlock({ content, size, index: 0, source });
+  }
+}

@@ -1,0 +1,217 @@
+import type {
+  Applied,
+  HeartbeatMessage,
+  HelloMessage,
+  MemberId,
+  MemberRecord,
+  MemberState,
+  OriginId,
+  PeerMessage,
+  VersionVector,
+} from '@lockstep/shared';
+import { membersMax } from '@lockstep/shared';
+import { peerState, shouldKeepLink } from '../core/membership.ts';
+import type { Context } from './context.ts';
+import type { Link } from './ports/network.ts';
+
+const emptyApplied: Applied = { vector: {}, ranges: {} };
+
+/** What this member knows of another one; it outlives sessions. */
+export class Peer {
+  readonly id: MemberId;
+  link: Link | undefined;
+  hello: HelloMessage | undefined;
+  heartbeat: HeartbeatMessage | undefined;
+  known: VersionVector = {};
+  applied: Applied;
+  /** Smoothed round trip. */
+  rttMs: number | undefined;
+  lastHeardMs: number | undefined;
+  /** When the state last changed, wall clock, and to what. */
+  state: MemberState = 'down';
+  stateSince: number;
+  lastError: string | undefined;
+
+  constructor(id: MemberId, applied: Applied | undefined, nowWallMs: number) {
+    this.id = id;
+    this.applied = applied ?? emptyApplied;
+    this.stateSince = nowWallMs;
+  }
+
+  /** Connected, and has said hello. */
+  get ready(): boolean {
+    return this.link !== undefined && this.hello !== undefined;
+  }
+
+  get origin(): OriginId | undefined {
+    return this.hello?.origin;
+  }
+
+  get enabledAt(): number | undefined {
+    return this.heartbeat?.enabledAt ?? this.hello?.enabledAt;
+  }
+}
+
+/** What the loops do with sessions and what comes over them. */
+export interface PeerHandlers {
+  /** A session is up and the other side has said hello. */
+  ready(peer: Peer): void;
+  message(peer: Peer, message: PeerMessage): void;
+  /** The session ended. */
+  closed(peer: Peer, link: Link, reason: string): void;
+  helloMessage(): HelloMessage;
+}
+
+/** All other members: at most one session with each, and what is known of each. */
+export class Peers {
+  readonly #context: Context;
+  readonly #handlers: PeerHandlers;
+  readonly #peers = new Map<MemberId, Peer>();
+  #stopped = false;
+
+  constructor(context: Context, handlers: PeerHandlers) {
+    this.#context = context;
+    this.#handlers = handlers;
+    const acks = context.journal.acks();
+    for (const record of context.journal.members()) {
+      if (record.id !== context.self.id) this.#create(record.id, acks[record.id]);
+    }
+  }
+
+  all(): readonly Peer[] {
+    return [...this.#peers.values()];
+  }
+
+  /** Those with a session that has begun. */
+  ready(): readonly Peer[] {
+    return this.all().filter((peer) => peer.ready);
+  }
+
+  get(id: MemberId): Peer | undefined {
+    return this.#peers.get(id);
+  }
+
+  record(id: MemberId): MemberRecord | undefined {
+    return this.#context.journal.members().find((record) => record.id === id);
+  }
+
+  /** A name for people: the member's own, or the start of its id. */
+  nameOf(id: MemberId): string {
+    if (id === this.#context.self.id) return this.#context.self.name;
+    return this.record(id)?.name ?? this.#peers.get(id)?.hello?.name ?? id.slice(0, 8);
+  }
+
+  /** Takes over a new session, dialled by either side. */
+  accept(link: Link): void {
+    if (this.#stopped) {
+      link.close('this member is stopping');
+      return;
+    }
+    if (!this.#peers.has(link.peer) && this.#peers.size >= membersMax) {
+      link.close(`the cluster already has ${membersMax} members`);
+      return;
+    }
+    const peer = this.#peers.get(link.peer) ?? this.#create(link.peer, undefined);
+    const existing = peer.link;
+    if (existing !== undefined) {
+      if (shouldKeepLink(existing, link, this.#context.self.id, peer.id)) {
+        link.start({ message: () => undefined, closed: () => undefined });
+        link.close('another session with this member is already open');
+        return;
+      }
+      this.#drop(peer, 'replaced by a newer session');
+      existing.close('replaced by a newer session');
+    }
+    peer.link = link;
+    peer.hello = undefined;
+    peer.lastHeardMs = this.#context.clock.monotonicMs();
+    link.start({
+      message: (message) => {
+        if (peer.link === link) this.#received(peer, message);
+      },
+      closed: (reason) => {
+        if (peer.link === link) this.#drop(peer, reason);
+      },
+    });
+    link.send(this.#handlers.helloMessage());
+  }
+
+  /** Sends to everyone whose session has begun. */
+  broadcast(message: PeerMessage): void {
+    for (const peer of this.ready()) peer.link?.send(message);
+  }
+
+  /** Recomputes each member's state; calls `changed` for those that differ from before. */
+  refreshStates(changed: (peer: Peer, before: MemberState) => void): void {
+    const { clock, journal } = this.#context;
+    const standings = new Map(journal.members().map((record) => [record.id, record.standing]));
+    for (const peer of this.#peers.values()) {
+      const state = peerState({
+        standing: standings.get(peer.id) ?? 'joined',
+        connected: peer.ready,
+        saidState: peer.heartbeat?.state ?? peer.hello?.state,
+        silentMs: peer.lastHeardMs === undefined ? Number.POSITIVE_INFINITY : clock.monotonicMs() - peer.lastHeardMs,
+      });
+      if (state === peer.state) continue;
+      const before = peer.state;
+      peer.state = state;
+      peer.stateSince = clock.wallMs();
+      changed(peer, before);
+    }
+  }
+
+  /** Members that were learned of through the journal. */
+  learn(): void {
+    for (const record of this.#context.journal.members()) {
+      if (record.id !== this.#context.self.id && !this.#peers.has(record.id)) this.#create(record.id, undefined);
+    }
+  }
+
+  stop(reason: string): void {
+    this.#stopped = true;
+    for (const peer of this.#peers.values()) peer.link?.close(reason);
+  }
+
+  #create(id: MemberId, applied: Applied | undefined): Peer {
+    const peer = new Peer(id, applied, this.#context.clock.wallMs());
+    this.#peers.set(id, peer);
+    return peer;
+  }
+
+  #received(peer: Peer, message: PeerMessage): void {
+    peer.lastHeardMs = this.#context.clock.monotonicMs();
+    switch (message.type) {
+      case 'hello':
+        peer.hello = message;
+        peer.heartbeat = undefined;
+        peer.known = message.known;
+        peer.applied = message.applied;
+        peer.lastError = undefined;
+        this.#handlers.ready(peer);
+        return;
+      case 'ack':
+        peer.known = message.known;
+        peer.applied = message.applied;
+        break;
+      case 'heartbeat':
+        peer.known = message.known;
+        peer.applied = message.applied;
+        peer.heartbeat = message;
+        break;
+      default:
+        break;
+    }
+    // Nothing counts before the hello: a session that begins with anything else is not one of ours.
+    if (peer.hello === undefined) peer.link?.close('the first message was not a hello');
+    else this.#handlers.message(peer, message);
+  }
+
+  #drop(peer: Peer, reason: string): void {
+    const { link } = peer;
+    peer.link = undefined;
+    peer.lastError = reason;
+    const wasReady = peer.hello !== undefined;
+    peer.heartbeat = undefined;
+    if (wasReady && link) this.#handlers.closed(peer, link, reason);
+  }
+}

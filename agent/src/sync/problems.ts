@@ -1,0 +1,68 @@
+import type { Problem, ProblemCode } from '@lockstep/shared';
+import { problemsMax } from '@lockstep/shared';
+import type { Clock } from './ports/clock.ts';
+
+interface Subject {
+  readonly path?: string | undefined;
+  readonly member?: string | undefined;
+}
+
+/** What is wrong now, until it is not: one entry for each code and subject. */
+export class Problems {
+  readonly #clock: Clock;
+  readonly #appeared: (problem: Problem) => void;
+  readonly #problems = new Map<string, Problem>();
+  #beyondMax = 0;
+
+  constructor(clock: Clock, appeared: (problem: Problem) => void) {
+    this.#clock = clock;
+    this.#appeared = appeared;
+  }
+
+  /** Notes a problem; a known one keeps its time of first appearance and takes the new detail. */
+  set(code: ProblemCode, subject: Subject, detail: string): void {
+    const key = keyOf(code, subject);
+    const known = this.#problems.get(key);
+    if (known === undefined && this.#problems.size >= problemsMax) {
+      this.#beyondMax++;
+      return;
+    }
+    const problem: Problem = { code, ...subject, detail, since: known?.since ?? this.#clock.wallMs() };
+    this.#problems.set(key, problem);
+    if (known === undefined) this.#appeared(problem);
+  }
+
+  clear(code: ProblemCode, subject: Subject = {}): void {
+    if (this.#problems.delete(keyOf(code, subject)) && this.#problems.size === 0) this.#beyondMax = 0;
+  }
+
+  /** The path was looked at or applied without trouble. */
+  clearPath(path: string): void {
+    if (this.#problems.size === 0) return;
+    for (const [key, problem] of this.#problems) {
+      if (problem.path === path) this.#problems.delete(key);
+    }
+  }
+
+  has(code: ProblemCode, subject: Subject = {}): boolean {
+    return this.#problems.has(keyOf(code, subject));
+  }
+
+  /** The problem that a path has, if any. */
+  ofPath(path: string): Problem | undefined {
+    for (const problem of this.#problems.values()) if (problem.path === path) return problem;
+    return undefined;
+  }
+
+  list(): readonly Problem[] {
+    return [...this.#problems.values()];
+  }
+
+  get count(): number {
+    return this.#problems.size + this.#beyondMax;
+  }
+}
+
+function keyOf(code: ProblemCode, subject: Subject): string {
+  return `${code}\0${subject.path ?? ''}\0${subject.member ?? ''}`;
+}

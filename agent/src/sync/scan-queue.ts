@@ -1,0 +1,105 @@
+import { joinPath } from '@lockstep/shared';
+import type { Fingerprint } from '../core/disk-entry.ts';
+import { isDirectoryMode } from '../core/plan-step.ts';
+import type { Context } from './context.ts';
+import type { ScannedDirectory } from './ports/folder.ts';
+
+/**
+ * Compares directories with the rows of `disk` and marks what differs. A directory that was found, made or renamed is scanned
+ * because what was written into it before its watch was set raised no event; the whole folder is scanned at the start, by
+ * timer, and when events may have been lost.
+ */
+export class ScanQueue {
+  readonly #context: Context;
+  readonly #mark: (path: string) => void;
+  readonly #queue = new Map<string, boolean>();
+  #running: Promise<void> | undefined;
+  #stopped = false;
+
+  constructor(context: Context, mark: (path: string) => void) {
+    this.#context = context;
+    this.#mark = mark;
+  }
+
+  get idle(): boolean {
+    return this.#queue.size === 0 && this.#running === undefined;
+  }
+
+  /** Schedules a scan; resolves when it, and everything scheduled before, is done. */
+  request(directory: string, recursive: boolean): Promise<void> {
+    if (this.#stopped) return Promise.resolve();
+    if (recursive && directory === '') this.#queue.clear();
+    if (!this.#queue.get('')) this.#queue.set(directory, recursive || (this.#queue.get(directory) ?? false));
+    this.#running ??= this.#run();
+    return this.#running;
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    this.#queue.clear();
+  }
+
+  async #run(): Promise<void> {
+    try {
+      for (const [directory, recursive] of this.#queue) {
+        this.#queue.delete(directory);
+        await this.#scan(directory, recursive);
+        if (this.#stopped) return;
+      }
+    } finally {
+      this.#running = undefined;
+    }
+  }
+
+  async #scan(directory: string, recursive: boolean): Promise<void> {
+    const { folder, ignored, log } = this.#context;
+    const skip = (path: string, isDirectory: boolean): boolean => ignored.ignores(path, isDirectory);
+    try {
+      for await (const chunk of folder.scan(directory, { recursive, skip })) {
+        if (this.#stopped) return;
+        for (const scanned of chunk) this.#compare(scanned);
+      }
+    } catch (error) {
+      log.warn({ directory, error: String(error) }, 'a scan failed; it is repeated by timer');
+    }
+  }
+
+  #compare(scanned: ScannedDirectory): void {
+    const { journal, problems } = this.#context;
+    const { path } = scanned;
+    for (const { name, code } of scanned.skipped) {
+      const detail = skippedDetail(code, joinPath(path, name));
+      problems.set(code, { path: joinPath(path, name) }, detail);
+    }
+    if (scanned.absent) {
+      if (path !== '') this.#mark(path);
+      return;
+    }
+    if (scanned.problem) {
+      problems.set(scanned.problem.code, { path }, scanned.problem.detail);
+    }
+    const rows = new Map(journal.diskChildren(path).map((row) => [row.path, row]));
+    for (const entry of scanned.entries) {
+      const child = joinPath(path, entry.name);
+      const row = rows.get(child);
+      rows.delete(child);
+      if (row?.fingerprint === undefined || row.racy || !sameEntry(row.fingerprint, entry.fingerprint))
+        this.#mark(child);
+    }
+    // A directory that could not be read whole says nothing about what is missing from it.
+    if (scanned.problem === undefined) for (const gone of rows.keys()) this.#mark(gone);
+  }
+}
+
+/** Directories change size and times with every entry in them; only identity and mode count. */
+function sameEntry(a: Fingerprint, b: Fingerprint): boolean {
+  if (a.ino !== b.ino || a.mode !== b.mode) return false;
+  return isDirectoryMode(a.mode) || (a.size === b.size && a.mtimeMs === b.mtimeMs && a.ctimeMs === b.ctimeMs);
+}
+
+function skippedDetail(code: string, path: string): string {
+  if (code === 'path-not-utf8')
+    return `The name of ${path} is not UTF-8. It is left alone; rename it to have it replicated.`;
+  if (code === 'path-special') return `${path} is a socket, pipe or device. It is left alone.`;
+  return `The path ${path} is too long. It is left alone; shorten it to have it replicated.`;
+}

@@ -1,0 +1,248 @@
+import { type ContentId, entryType, isLive, type MemberId, memberOf, type Operation, parentOf } from '@lockstep/shared';
+import { conflictPath } from '../core/conflict-name.ts';
+import type { Draft } from '../core/local-change.ts';
+import { oldestActive } from '../core/membership.ts';
+import { inOrder, losers } from '../core/merge.ts';
+import type { Context } from './context.ts';
+import type { OwnLog } from './own-log.ts';
+import type { Peers } from './peers.ts';
+import type { ContentSource } from './ports/folder.ts';
+import type { Transfers } from './transfers.ts';
+
+const pathsAtOnce = 256;
+/** The fallback steward steps in after the others had this long to be back. */
+const fallbackRetryMs = 2_000;
+
+/** A conflict copy that was made, for people. */
+export interface ConflictCopy {
+  readonly path: string;
+  readonly copy: string;
+  readonly loser: MemberId;
+}
+
+/**
+ * Settles what concurrent operations left behind (DESIGN 4): gives the losing content a name of its own, joins siblings, and
+ * journals directories anew that something live holds up. One member does it for each operation: its origin, or the oldest
+ * active member when the origin is away. Name and content are the same whoever does it.
+ */
+export class Steward {
+  readonly #context: Context;
+  readonly #ownLog: OwnLog;
+  readonly #peers: Peers;
+  readonly #transfers: Transfers;
+  readonly #selfSeniority: () => {
+    readonly id: MemberId;
+    readonly state: 'active' | 'syncing';
+    readonly enabledAt?: number | undefined;
+  };
+  readonly #copied: (copy: ConflictCopy) => void;
+  readonly #keeping = new Set<ContentId>();
+  #running = false;
+  #wanted = false;
+  #stopped = false;
+  #retryArmed = false;
+
+  constructor(
+    context: Context,
+    ownLog: OwnLog,
+    peers: Peers,
+    transfers: Transfers,
+    selfSeniority: () => {
+      readonly id: MemberId;
+      readonly state: 'active' | 'syncing';
+      readonly enabledAt?: number | undefined;
+    },
+    copied: (copy: ConflictCopy) => void,
+  ) {
+    this.#context = context;
+    this.#ownLog = ownLog;
+    this.#peers = peers;
+    this.#transfers = transfers;
+    this.#selfSeniority = selfSeniority;
+    this.#copied = copied;
+  }
+
+  stop(): void {
+    this.#stopped = true;
+  }
+
+  /** There may be siblings to join or directories to hold up. */
+  poke(): void {
+    this.#wanted = true;
+    if (this.#running || this.#stopped) return;
+    this.#running = true;
+    this.#run()
+      .catch((error: unknown) => this.#context.log.error({ error: String(error) }, 'settling conflicts failed'))
+      .finally(() => {
+        this.#running = false;
+        if (this.#wanted) this.poke();
+      });
+  }
+
+  async #run(): Promise<void> {
+    while (this.#wanted && !this.#stopped) {
+      this.#wanted = false;
+      let open = 0;
+      let after: string | undefined;
+      for (;;) {
+        const contested = this.#context.journal.contested(after, pathsAtOnce);
+        for (const { path } of contested) open += (await this.#settle(path)) ? 0 : 1;
+        after = contested.at(-1)?.path;
+        if (contested.length < pathsAtOnce || this.#stopped) break;
+      }
+      open += await this.#holdUp();
+      if (open > 0) this.#retryLater();
+    }
+  }
+
+  /** Joins what this member is responsible for at `path`. False when something is left for others, or for later. */
+  async #settle(path: string): Promise<boolean> {
+    const { journal } = this.#context;
+    const heldUp = journal.hasLiveBelow(path);
+    const heads = inOrder(journal.heads(path));
+    const [visible] = heads;
+    if (visible === undefined) return true;
+    const lost = losers(heads, heldUp);
+    const directoryWins = heldUp && entryType(visible) !== 'directory';
+    const candidates = directoryWins ? heads : heads.slice(1);
+    if (candidates.length === 0) return true;
+    const mine: Operation[] = [];
+    for (const head of candidates) {
+      const isLost = lost.includes(head);
+      const source = isLost && head.content ? await this.#source(head) : undefined;
+      if (isLost && head.content && source === undefined) {
+        this.#obtain(head);
+        continue;
+      }
+      if (isLost && head.content && source) this.#keep(head, source);
+      if (this.#isResponsible(head)) mine.push(head);
+    }
+    if (mine.length === 0) return false;
+    // The look at the disk above took time: what is decided now must be about the heads as they are now.
+    const now = journal.heads(path);
+    if (now.length !== heads.length || !heads.every((head) => now.some((other) => sameDot(other, head)))) {
+      this.#wanted = true;
+      return true;
+    }
+    const copies = mine.filter((head) => lost.includes(head)).flatMap((head) => this.#copyOf(head));
+    const join = directoryWins ? directoryDraft(this.#context, path, mine) : joinDraft(visible, [visible, ...mine]);
+    this.#ownLog.commit([...copies, join]);
+    for (const { path: copy, mtimeUs: _, ...draft } of copies) {
+      const loser = draft.origin ?? this.#context.self.id;
+      this.#copied({ path, copy, loser });
+    }
+    return mine.length === candidates.length;
+  }
+
+  /** Live entries whose parent is not a directory: their parents are journaled anew. Returns how many are left to others. */
+  async #holdUp(): Promise<number> {
+    const { journal } = this.#context;
+    let left = 0;
+    const done = new Set<string>();
+    for (const orphan of journal.orphans(undefined, pathsAtOnce)) {
+      const parent = parentOf(orphan.path);
+      if (parent === '' || done.has(parent)) continue;
+      done.add(parent);
+      const heads = journal.heads(parent);
+      const blocking = heads[0];
+      if (blocking !== undefined && isLive(blocking) && entryType(blocking) !== 'directory') {
+        left += (await this.#settle(parent)) ? 0 : 1;
+      } else if (this.#isResponsible(orphan)) {
+        this.#ownLog.commit([directoryDraft(this.#context, parent, heads)]);
+        this.#wanted = true;
+      } else left++;
+    }
+    return left;
+  }
+
+  #isResponsible(operation: Operation): boolean {
+    const { self } = this.#context;
+    const origin = memberOf(operation.origin);
+    if (origin === self.id) return true;
+    const peer = this.#peers.get(origin);
+    if (peer?.ready && peer.state !== 'suspect' && peer.state !== 'down') {
+      // An operation of a journal that its member has lost is nobody's own any more.
+      if (peer.origin === operation.origin) return false;
+    }
+    const present = this.#peers.ready().map(({ id, state, enabledAt }) => ({ id, state, enabledAt }));
+    return oldestActive([this.#selfSeniority(), ...present])?.id === self.id;
+  }
+
+  /** The copy of a losing entry, unless it was made before. */
+  #copyOf(head: Operation): readonly (Draft & { origin?: MemberId })[] {
+    const { journal } = this.#context;
+    const loser = memberOf(head.origin);
+    const path = conflictPath(head.path, head.hlc, this.#peers.nameOf(loser));
+    if (head.content !== undefined && journal.everHad(path, head.content)) return [];
+    if (head.target !== undefined && journal.heads(path).some((other) => other.target === head.target)) return [];
+    const { content, size, mode, mtimeUs, target, blocks } = head;
+    const kind = target === undefined ? 'put' : 'symlink';
+    return [{ path, kind, content, size, mode, mtimeUs, target, blocks, parents: [], origin: loser }];
+  }
+
+  async #source(head: Operation): Promise<ContentSource | undefined> {
+    const { content } = head;
+    if (content === undefined) return undefined;
+    const { journal, folder, inbox } = this.#context;
+    if ((await folder.inHistory([content])).has(content)) return { from: 'history' };
+    const [row] = journal.diskWithContent(content, 1);
+    if (row?.fingerprint) return { from: 'file', path: row.path, fingerprint: row.fingerprint };
+    const bytes = inbox.get(content);
+    if (bytes) return { from: 'bytes', bytes };
+    return this.#transfers.isStaged(content) ? { from: 'staged' } : undefined;
+  }
+
+  /** Every member keeps the losing content until the copy is made, so that any of them can make it. */
+  #keep(head: Operation, source: ContentSource): void {
+    const { content, blocks, size = 0 } = head;
+    if (content === undefined || source.from === 'history' || this.#keeping.has(content)) return;
+    this.#keeping.add(content);
+    this.#context.folder
+      .keep({ content, blocks, size, source })
+      .then(
+        () => {
+          if (source.from === 'bytes') this.#context.inbox.delete(content);
+          if (source.from === 'staged') this.#transfers.applied(content);
+        },
+        (error: unknown) =>
+          this.#context.log.warn({ path: head.path, error: String(error) }, 'a losing version could not be kept'),
+      )
+      .finally(() => this.#keeping.delete(content));
+  }
+
+  #obtain(head: Operation): void {
+    this.#transfers.fetch(head, (outcome) => {
+      if (outcome === 'ok') this.poke();
+    });
+  }
+
+  #retryLater(): void {
+    if (this.#retryArmed || this.#stopped) return;
+    this.#retryArmed = true;
+    this.#context.clock.after(fallbackRetryMs, () => {
+      this.#retryArmed = false;
+      this.poke();
+    });
+  }
+}
+
+function sameDot(a: Operation, b: Operation): boolean {
+  return a.seq === b.seq && a.origin === b.origin;
+}
+
+/** An operation that leaves the visible entry as it is and includes what its siblings include. */
+function joinDraft(visible: Operation, parents: readonly Operation[]): Draft {
+  const { path, content, size, mode, mtimeUs, target, blocks, member } = visible;
+  const type = entryType(visible);
+  if (type === 'absent') return { path, kind: 'delete', parents };
+  if (type === 'directory') return { path, kind: 'mkdir', mode, parents };
+  if (type === 'symlink') return { path, kind: 'symlink', target, mtimeUs, parents };
+  if (type === 'member') return { path, kind: 'member', member, parents };
+  return { path, kind: 'put', content, size, mode, mtimeUs, blocks, parents };
+}
+
+/** The directory at `path` anew, with the mode that it had last. */
+function directoryDraft(context: Context, path: string, parents: readonly Operation[]): Draft {
+  const before = context.journal.log({ path, limit: 20 }).find(({ operation }) => entryType(operation) === 'directory');
+  return { path, kind: 'mkdir', mode: before?.operation.mode ?? 0o755, parents };
+}

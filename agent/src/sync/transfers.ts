@@ -1,0 +1,235 @@
+import type { ContentId, MemberId, Operation } from '@lockstep/shared';
+import { blocksInFlightPerSourceMax, blockTimeoutMs, fetchesMax, memberOf } from '@lockstep/shared';
+import { blockCount } from '../core/blocks.ts';
+import { holds } from '../core/durability.ts';
+import type { Context } from './context.ts';
+import type { Peer, Peers } from './peers.ts';
+
+/** `ok`: the content is staged, and verified. `missing`: nobody reachable has it. */
+export type FetchOutcome = 'ok' | 'missing' | 'disk-full';
+
+/** One content on its way here. */
+interface Fetch {
+  readonly operation: Operation;
+  readonly content: ContentId;
+  readonly size: number;
+  readonly waiting: { readonly path: string; readonly done: (outcome: FetchOutcome) => void }[];
+  readonly tried: Set<MemberId>;
+  source: Peer | undefined;
+  /** Blocks not asked for yet, and those asked for again. */
+  todo: number[];
+  readonly staged: Set<number>;
+  lastProgressMs: number;
+  readonly startedMs: number;
+}
+
+/** A transfer as people see it. */
+export interface TransferProgress {
+  readonly path: string;
+  readonly source: MemberId | undefined;
+  readonly size: number;
+  readonly doneBlocks: number;
+  readonly blocks: number;
+  readonly startedMs: number;
+}
+
+/** Fetches content block by block from the operation's origin, or from whoever else has it, and stages it verified. */
+export class Transfers {
+  readonly #context: Context;
+  readonly #peers: Peers;
+  readonly #fetches = new Map<ContentId, Fetch>();
+  readonly #paths = new Set<string>();
+  readonly #staged = new Set<ContentId>();
+  readonly #wants = new Map<number, { readonly fetch: Fetch; readonly index: number; readonly peer: Peer }>();
+  readonly #inFlight = new Map<Peer, number>();
+  #wantId = 0;
+  #stopped = false;
+
+  constructor(context: Context, peers: Peers) {
+    this.#context = context;
+    this.#peers = peers;
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    this.#fetches.clear();
+  }
+
+  isFetching(path: string): boolean {
+    return this.#paths.has(path);
+  }
+
+  isStaged(content: ContentId): boolean {
+    return this.#staged.has(content);
+  }
+
+  progress(): readonly TransferProgress[] {
+    return [...this.#fetches.values()].map((fetch) => ({
+      path: fetch.operation.path,
+      source: fetch.source?.id,
+      size: fetch.size,
+      doneBlocks: fetch.staged.size,
+      blocks: blockCount(fetch.size),
+      startedMs: fetch.startedMs,
+    }));
+  }
+
+  /** The staged content was used (its file moved into place) or turned out to be unusable. */
+  applied(content: ContentId): void {
+    this.#staged.delete(content);
+  }
+
+  /**
+   * Fetches what `operation` put at its path; `done` is called once. When `fetchesMax` are under way nothing happens: ask
+   * again when one is done.
+   */
+  fetch(operation: Operation, done: (outcome: FetchOutcome) => void): void {
+    const { content, size, path } = operation;
+    if (content === undefined || size === undefined || this.#stopped || this.#paths.has(path)) return;
+    const open = this.#fetches.get(content);
+    if (open !== undefined) {
+      open.waiting.push({ path, done });
+      this.#paths.add(path);
+      return;
+    }
+    if (this.#fetches.size >= fetchesMax) return;
+    const nowMs = this.#context.clock.monotonicMs();
+    const fetch: Fetch = {
+      operation,
+      content,
+      size,
+      waiting: [{ path, done }],
+      tried: new Set(),
+      source: undefined,
+      todo: Array.from({ length: blockCount(size) }, (_, index) => index),
+      staged: new Set(),
+      lastProgressMs: nowMs,
+      startedMs: nowMs,
+    };
+    this.#fetches.set(content, fetch);
+    this.#paths.add(path);
+    this.#pump();
+  }
+
+  /** A block that was asked for. */
+  block(peer: Peer, id: number, bytes: Uint8Array): void {
+    const want = this.#take(peer, id);
+    if (want === undefined) return;
+    this.#stage(want.fetch, want.index, bytes, peer).catch((error: unknown) => {
+      this.#context.log.error({ path: want.fetch.operation.path, error: String(error) }, 'staging a block failed');
+      this.#finish(want.fetch, 'disk-full');
+    });
+    this.#pump();
+  }
+
+  /** The peer has no such content. */
+  missing(peer: Peer, id: number): void {
+    const want = this.#take(peer, id);
+    if (want === undefined) return;
+    this.#abandonSource(want.fetch, peer);
+    this.#pump();
+  }
+
+  /** The session ended: what was asked of it is asked of others. */
+  closed(peer: Peer): void {
+    for (const [id, want] of this.#wants) {
+      if (want.peer === peer) this.#wants.delete(id);
+    }
+    this.#inFlight.delete(peer);
+    for (const fetch of this.#fetches.values()) {
+      if (fetch.source === peer) this.#abandonSource(fetch, peer);
+    }
+    this.#pump();
+  }
+
+  /** Called now and then: replaces sources that stall. */
+  tick(): void {
+    const nowMs = this.#context.clock.monotonicMs();
+    for (const fetch of this.#fetches.values()) {
+      if (fetch.source !== undefined && nowMs - fetch.lastProgressMs > blockTimeoutMs) {
+        this.#abandonSource(fetch, fetch.source);
+      }
+    }
+    this.#pump();
+  }
+
+  #take(peer: Peer, id: number): { readonly fetch: Fetch; readonly index: number } | undefined {
+    const want = this.#wants.get(id);
+    if (want === undefined || want.peer !== peer) return undefined;
+    this.#wants.delete(id);
+    this.#inFlight.set(peer, (this.#inFlight.get(peer) ?? 1) - 1);
+    return this.#fetches.get(want.fetch.content) === want.fetch ? want : undefined;
+  }
+
+  async #stage(fetch: Fetch, index: number, bytes: Uint8Array, peer: Peer): Promise<void> {
+    const { content, size, operation } = fetch;
+    const outcome = await this.#context.folder.stageBlock({ content, blocks: operation.blocks, size, index, bytes });
+    if (this.#fetches.get(content) !== fetch) return;
+    fetch.lastProgressMs = this.#context.clock.monotonicMs();
+    if (outcome === 'disk-full') this.#finish(fetch, 'disk-full');
+    else if (outcome === 'corrupt') {
+      const name = this.#peers.nameOf(peer.id);
+      const detail = `${name} sent bytes of ${operation.path} that do not match its content id. Check the disk of ${name}.`;
+      this.#context.problems.set('content-corrupt', { path: operation.path, member: name }, detail);
+      fetch.todo.push(index);
+      this.#abandonSource(fetch, peer);
+    } else {
+      fetch.staged.add(index);
+      if (fetch.staged.size === blockCount(size)) this.#finish(fetch, 'ok');
+    }
+    this.#pump();
+  }
+
+  #abandonSource(fetch: Fetch, peer: Peer): void {
+    fetch.tried.add(peer.id);
+    if (fetch.source !== peer) return;
+    fetch.source = undefined;
+    for (const [id, want] of this.#wants) {
+      if (want.fetch !== fetch) continue;
+      this.#wants.delete(id);
+      this.#inFlight.set(peer, Math.max(0, (this.#inFlight.get(peer) ?? 1) - 1));
+    }
+    fetch.todo = [...Array(blockCount(fetch.size)).keys()].filter((index) => !fetch.staged.has(index));
+  }
+
+  #pump(): void {
+    if (this.#stopped) return;
+    for (const fetch of [...this.#fetches.values()]) {
+      fetch.source ??= this.#chooseSource(fetch);
+      const { source } = fetch;
+      if (source === undefined) {
+        this.#finish(fetch, 'missing');
+        continue;
+      }
+      while (fetch.todo.length > 0 && (this.#inFlight.get(source) ?? 0) < blocksInFlightPerSourceMax) {
+        const index = fetch.todo.shift() as number;
+        const id = ++this.#wantId;
+        this.#wants.set(id, { fetch, index, peer: source });
+        this.#inFlight.set(source, (this.#inFlight.get(source) ?? 0) + 1);
+        if (fetch.staged.size === 0) fetch.lastProgressMs = this.#context.clock.monotonicMs();
+        source.link?.send({ type: 'want', id, content: fetch.content, index });
+      }
+    }
+  }
+
+  /** The operation's origin; else a member that says it holds the operation, the nearest first; else anyone at all. */
+  #chooseSource(fetch: Fetch): Peer | undefined {
+    const candidates = this.#peers.ready().filter((peer) => !fetch.tried.has(peer.id));
+    const rank = (peer: Peer): number =>
+      peer.id === memberOf(fetch.operation.origin) ? 0 : holds(peer.applied, fetch.operation) ? 1 : 2;
+    return candidates.sort((a, b) => rank(a) - rank(b) || (a.rttMs ?? 0) - (b.rttMs ?? 0))[0];
+  }
+
+  #finish(fetch: Fetch, outcome: FetchOutcome): void {
+    if (this.#fetches.get(fetch.content) !== fetch) return;
+    this.#fetches.delete(fetch.content);
+    for (const { path } of fetch.waiting) this.#paths.delete(path);
+    if (outcome === 'ok') this.#staged.add(fetch.content);
+    else {
+      this.#context.folder.unstage(fetch.content).catch((error: unknown) => {
+        this.#context.log.warn({ error: String(error) }, 'what was staged could not be removed');
+      });
+    }
+    for (const { done } of fetch.waiting) done(outcome);
+  }
+}
