@@ -2,7 +2,7 @@ import type { Operation, OriginId } from '@lockstep/shared';
 import { clockSkewMsMax } from '@lockstep/shared';
 import { mergeStamp, nextStamp } from './hlc.ts';
 import type { Draft } from './local-change.ts';
-import { nextVersion } from './version.ts';
+import { nextVersion, ownNumbersNeeded } from './version.ts';
 
 /**
  * Numbers and stamps drafts, in their order, as operations of `origin` from `firstSeq` on. `standing` gives the heads of a path;
@@ -16,6 +16,8 @@ export function makeOperations(
     readonly lastStamp: number;
     readonly wallMs: number;
     readonly standing: (path: string) => readonly Operation[];
+    /** The origin's own operations at a path with a number above `after`. */
+    readonly ownAt: (path: string, after: number) => readonly Operation[];
     /** `seq` of the group that a path opened earlier, for drafts that join it. */
     readonly groupOf: (groupPath: string) => number | undefined;
   },
@@ -27,6 +29,9 @@ export function makeOperations(
     const seq = context.firstSeq + index;
     const hlc = nextStamp({ wallMs, last, parents: draft.parents.map((parent) => parent.hlc) });
     last = mergeStamp({ last, remote: hlc, wallMs, driftMsMax: clockSkewMsMax });
+    const heads = context.standing(draft.path);
+    const needed = ownNumbersNeeded(origin, draft.parents, heads);
+    const others = needed === undefined ? heads : [...heads, ...context.ownAt(draft.path, needed)];
     let group: number | undefined;
     if (draft.groupPath !== undefined) {
       group = opened.get(draft.groupPath) ?? context.groupOf(draft.groupPath) ?? seq;
@@ -38,7 +43,7 @@ export function makeOperations(
       hlc,
       kind: draft.kind,
       path: draft.path,
-      version: nextVersion({ origin, seq }, draft.parents, context.standing(draft.path)),
+      version: nextVersion({ origin, seq }, draft.parents, others),
       content: draft.content,
       replaced: draft.replaced,
       size: draft.size,

@@ -7,6 +7,7 @@ import { makeOperations } from '../core/make-operations.ts';
 import type { Context } from './context.ts';
 
 const groupsMax = 256;
+const logRowsAtOnce = 1_000;
 /** An unpacked archive is one group while its files keep coming. */
 const groupIdleMs = 2_000;
 
@@ -46,6 +47,7 @@ export class OwnLog {
         lastStamp: this.#lastStamp,
         wallMs: clock.wallMs(),
         standing: (path) => journal.heads(path),
+        ownAt: (path, after) => this.#ownAt(path, after),
         groupOf: (path) => this.#groups.get(path)?.seq,
       });
       journal.append(made.operations);
@@ -76,6 +78,20 @@ export class OwnLog {
       const group = this.#groups.get(path);
       return group !== undefined && nowMs - group.lastMs < groupIdleMs;
     });
+  }
+
+  #ownAt(path: string, after: number): readonly Operation[] {
+    const { journal } = this.#context;
+    const own: Operation[] = [];
+    let beforeRow = Number.MAX_SAFE_INTEGER;
+    for (;;) {
+      const rows = journal.log({ path, beforeRow, limit: logRowsAtOnce });
+      for (const { operation, row } of rows) {
+        beforeRow = row;
+        if (operation.origin === journal.origin && operation.seq > after) own.push(operation);
+      }
+      if (rows.length < logRowsAtOnce) return own;
+    }
   }
 
   #touchGroup(path: string, seq: number, nowMs: number): void {

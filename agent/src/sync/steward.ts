@@ -243,6 +243,8 @@ function joinDraft(visible: Operation, parents: readonly Operation[]): Draft {
 
 /** The directory at `path` anew, with the mode that it had last. */
 function directoryDraft(context: Context, path: string, parents: readonly Operation[]): Draft {
-  const before = context.journal.log({ path, limit: 20 }).find(({ operation }) => entryType(operation) === 'directory');
+  const before = context.journal
+    .log({ path, beforeRow: Number.MAX_SAFE_INTEGER, limit: 20 })
+    .find(({ operation }) => entryType(operation) === 'directory');
   return { path, kind: 'mkdir', mode: before?.operation.mode ?? 0o755, parents };
 }
