@@ -1,0 +1,55 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { LockstepError } from '@lockstep/shared';
+import { decodeBase32, encodeBase32 } from './base32.ts';
+
+/** Bytes of a cluster key: too many to guess, so a proof made with it can be shown to anyone. */
+export const clusterKeyBytes = 32;
+
+const keyWord = 'lockstep-key-1';
+
+/** Draws the key of a new cluster. Whoever has it can join. */
+export function createClusterKey(): Uint8Array {
+  return new Uint8Array(randomBytes(clusterKeyBytes));
+}
+
+/** The text of a cluster key file. */
+export function formatClusterKey(key: Uint8Array): string {
+  return [
+    `# The key of Lockstep cluster ${clusterIdOf(key)}. Whoever has it can join: keep it secret.`,
+    '# Copy this file to a new member and run lockstep init there with --cluster-key-file.',
+    `${keyWord} ${encodeBase32(key)}`,
+    '',
+  ].join('\n');
+}
+
+/** Reads the text of a cluster key file; `file` is its name for the message when it is none. */
+export function parseClusterKey(text: string, file: string): Uint8Array {
+  const lines = text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '' && !line.startsWith('#'));
+  const [line] = lines;
+  // The messages never repeat the line: it may be a key with one letter wrong.
+  if (line === undefined) throw invalid(file, 'holds no key');
+  if (lines.length > 1) throw invalid(file, 'holds more than one line that is not a comment');
+  const [word, encoded, ...rest] = line.split(/\s+/);
+  if (word !== keyWord || encoded === undefined || rest.length > 0) {
+    throw invalid(file, `has no line "${keyWord} <key>"`);
+  }
+  const key = decodeBase32(encoded);
+  if (key?.length !== clusterKeyBytes) throw invalid(file, 'holds a key that is cut short or mistyped');
+  return key;
+}
+
+/** The cluster's name for people: tells clusters apart and gives nothing of the key away. */
+export function clusterIdOf(key: Uint8Array): string {
+  const hash = createHash('sha256').update('lockstep-cluster-id-1').update(key).digest();
+  return encodeBase32(hash).slice(0, 8);
+}
+
+function invalid(file: string, what: string): LockstepError {
+  return new LockstepError(
+    'cluster-key-invalid',
+    `${file} ${what}. Copy .lockstep/cluster.key again from a member of the cluster.`,
+  );
+}

@@ -1,0 +1,484 @@
+import {
+  blockBytes,
+  type CarriedOperation,
+  type ContentId,
+  fileBytesMax,
+  frameBytesMax,
+  inlineBytesMax,
+  LockstepError,
+  type MemberId,
+  memberPath,
+  type Operation,
+  type OriginId,
+  operationsPerFrameMax,
+  type PeerMessage,
+  pathFault,
+  type Version,
+} from '@lockstep/shared';
+import fc from 'fast-check';
+import { Packr } from 'msgpackr/pack';
+import { describe, expect, test } from 'vitest';
+import { decodeMessage, encodeMessage } from './codec.ts';
+
+const members = ['a', 'b', 'c'].map((letter) => letter.repeat(52) as MemberId);
+const origins = members.flatMap((member) =>
+  ['aaaaaaaa', 'bbbbbbbb'].map((journal) => `${member}.${journal}` as OriginId),
+);
+const [member] = members as [MemberId];
+const [own, other] = origins as [OriginId, OriginId];
+
+const safe = Number.MAX_SAFE_INTEGER;
+const seq = fc.integer({ min: 1, max: 1_000_000 });
+const count = fc.maxSafeNat();
+const id = fc.integer({ min: 0, max: 2 ** 48 - 1 });
+const optional = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined });
+const path = fc
+  .array(fc.string({ unit: 'binary', minLength: 1, maxLength: 12 }), { minLength: 1, maxLength: 4 })
+  .map((names) => names.join('/'))
+  .filter((text) => pathFault(text) === undefined);
+const hex = fc.string({ unit: fc.constantFrom(...'0123456789abcdef'), minLength: 64, maxLength: 64 });
+const smallId = hex.map((digits) => `b3:${digits}` as ContentId);
+const treeId = hex.map((digits) => `b3t:${digits}` as ContentId);
+const anyId = fc.oneof(smallId, treeId);
+const vector = fc.dictionary(fc.constantFrom(...origins), seq) as fc.Arbitrary<Record<OriginId, number>>;
+const range = fc.tuple(count, count).map(([a, b]) => (a < b ? [a, b] : [b, a]) as [number, number]);
+const applied = fc.record({
+  vector,
+  ranges: fc.dictionary(fc.constantFrom(...origins), fc.array(range, { maxLength: 4 })) as fc.Arbitrary<
+    Record<OriginId, [number, number][]>
+  >,
+});
+const memberName = fc.string({ minLength: 1, maxLength: 20, unit: 'grapheme-ascii' });
+const memberRecord = fc.record({
+  id: fc.constantFrom(...members),
+  name: memberName,
+  addresses: fc.array(fc.constantFrom('ant:7000', '[::1]:7001'), { maxLength: 3 }),
+  standing: fc.constantFrom('joined' as const, 'left' as const),
+});
+
+/** Drops what is undefined, as the wire does. */
+function defined<T extends object>(value: T): T {
+  return Object.fromEntries(Object.entries(value).filter(([, field]) => field !== undefined)) as T;
+}
+
+const fileFields = fc.oneof(
+  fc
+    .record({ content: smallId, size: fc.integer({ min: 0, max: blockBytes }) })
+    .map((fields) => ({ fields, bytes: undefined as Uint8Array | undefined })),
+  fc.record({ content: smallId, bytes: fc.uint8Array({ maxLength: 300 }) }).map(({ content, bytes }) => ({
+    fields: { content, size: bytes.length },
+    bytes: bytes as Uint8Array | undefined,
+  })),
+  fc.record({ content: treeId, size: fc.integer({ min: blockBytes + 1, max: 50 * blockBytes }) }).map((fields) => ({
+    fields: { ...fields, blocks: new Uint8Array(32 * Math.ceil(fields.size / blockBytes)).fill(fields.size % 251) },
+    bytes: undefined,
+  })),
+);
+const mode = fc.integer({ min: 0, max: 0o7777 });
+const mtimeUs = fc.maxSafeInteger();
+const target = fc
+  .string({ unit: 'binary', minLength: 1, maxLength: 80 })
+  .filter((text) => !text.includes('\0') && text.isWellFormed());
+
+const entry: fc.Arbitrary<{ fields: Partial<Operation>; bytes: Uint8Array | undefined }> = fc.oneof(
+  fc.record({ file: fileFields, mode, mtimeUs, replaced: optional(anyId), from: optional(path) }).map((value) => ({
+    fields: {
+      kind: 'put',
+      ...value.file.fields,
+      mode: value.mode,
+      mtimeUs: value.mtimeUs,
+      replaced: value.replaced,
+      from: value.from,
+    } as Partial<Operation>,
+    bytes: value.file.bytes,
+  })),
+  fc.record({ file: fileFields, mode, mtimeUs, replaced: optional(anyId) }).map((value) => ({
+    fields: {
+      kind: 'attr',
+      ...value.file.fields,
+      mode: value.mode,
+      mtimeUs: value.mtimeUs,
+      replaced: value.replaced,
+    } as Partial<Operation>,
+    bytes: value.file.bytes,
+  })),
+  fc
+    .oneof(
+      fc.record({ kind: fc.constant('attr'), mode }),
+      fc.record({
+        kind: fc.constant('mkdir'),
+        mode,
+        replaced: optional(anyId),
+        from: optional(path),
+        span: optional(seq),
+      }),
+      fc.record({ kind: fc.constant('symlink'), target, mtimeUs, replaced: optional(anyId), from: optional(path) }),
+      fc.record({ kind: fc.constant('delete'), replaced: optional(anyId) }),
+      fc.record({ kind: fc.constant('member'), member: memberRecord }),
+    )
+    .map((fields) => ({ fields: fields as Partial<Operation>, bytes: undefined })),
+);
+
+const carriedOf = (origin: OriginId, number: number): fc.Arbitrary<CarriedOperation> =>
+  fc
+    .record({
+      entry,
+      path,
+      hlc: count,
+      isNew: fc.boolean(),
+      vector,
+      excepted: fc.array(fc.constantFrom(...origins)),
+      hasGroup: fc.boolean(),
+    })
+    .map(({ entry: { fields, bytes }, path: at, hlc, isNew, vector: known, excepted, hasGroup }) => {
+      const all: Record<OriginId, number> = isNew ? { [origin]: number } : { ...known, [origin]: number };
+      const except = [...new Set(excepted)]
+        .filter((one) => one !== origin && all[one] !== undefined && !isNew)
+        .map((one) => ({ origin: one, seq: all[one] as number }));
+      const version: Version = except.length === 0 ? { vector: all } : { vector: all, except };
+      const operation = defined({
+        origin,
+        seq: number,
+        hlc,
+        path: fields.member === undefined ? at : memberPath(fields.member.id),
+        version,
+        group: hasGroup && fields.kind !== 'member' ? number : undefined,
+        ...fields,
+      }) as Operation;
+      return bytes === undefined ? { operation } : { operation, bytes };
+    });
+
+const operations: fc.Arbitrary<PeerMessage> = fc
+  .record({ id, first: seq, origin: fc.constantFrom(...origins), length: fc.integer({ min: 0, max: 12 }) })
+  .chain((frame) =>
+    fc
+      .tuple(...Array.from({ length: frame.length }, (_, index) => carriedOf(frame.origin, frame.first + index)))
+      .map((carried) => ({ type: 'operations' as const, id: frame.id, carried })),
+  );
+
+const state = fc.constantFrom('joining' as const, 'syncing' as const, 'active' as const, 'left' as const);
+const number = fc.double({ min: 0, noNaN: true, noDefaultInfinity: true });
+const positive = number.map((value) => (value === 0 ? 0 : value));
+
+const message: fc.Arbitrary<PeerMessage> = fc.oneof(
+  operations,
+  fc
+    .record({
+      name: memberName,
+      addresses: fc.array(memberName, { maxLength: 3 }),
+      known: vector,
+      applied,
+      state,
+      enabledAt: optional(count),
+    })
+    .map((fields) => defined({ type: 'hello' as const, origin: own, software: '0.1.0', ...fields })),
+  fc.record({
+    type: fc.constant('subscribe'),
+    origin: fc.constantFrom(...origins),
+    after: count,
+  }) as fc.Arbitrary<PeerMessage>,
+  fc.record({ type: fc.constantFrom('received', 'missing', 'heartbeat-reply'), id }) as fc.Arbitrary<PeerMessage>,
+  fc.record({ type: fc.constant('pull'), id, known: vector }) as fc.Arbitrary<PeerMessage>,
+  fc.record({ type: fc.constant('pulled'), id, total: count, done: fc.boolean() }) as fc.Arbitrary<PeerMessage>,
+  fc.record({ type: fc.constant('want'), id, content: anyId, index: count }) as fc.Arbitrary<PeerMessage>,
+  fc.record({
+    type: fc.constant('block'),
+    id,
+    bytes: fc.uint8Array({ maxLength: 2_000 }),
+  }) as fc.Arbitrary<PeerMessage>,
+  fc.record({ type: fc.constant('ack'), known: vector, applied }) as fc.Arbitrary<PeerMessage>,
+  fc.record({ type: fc.constant('leave'), retire: fc.boolean() }) as fc.Arbitrary<PeerMessage>,
+  fc
+    .record({
+      id,
+      wallMs: positive,
+      state,
+      enabledAt: optional(count),
+      known: vector,
+      applied,
+      digest: hex.map((digits) => digits.slice(0, 16)),
+      pending: count,
+      files: count,
+      bytes: count,
+      freeBytes: count,
+      load: positive,
+      problems: count,
+      progress: optional(fc.record({ source: fc.constantFrom(...members), done: count, total: count })),
+      latenciesMs: fc.dictionary(fc.constantFrom(...members), positive),
+    })
+    .map((fields) => defined({ type: 'heartbeat', ...fields }) as PeerMessage),
+);
+
+const textEncoder = new TextEncoder();
+
+describe('what is encoded', () => {
+  test('decodes to the same message', () => {
+    fc.assert(
+      fc.property(message, (sent) => {
+        expect(plain(decodeMessage(encodeMessage(sent)))).toEqual(plain(sent));
+      }),
+      {
+        numRuns: 1_000,
+      },
+    );
+  });
+
+  /** fast-check's dictionaries have no prototype; byte arrays compare as what they hold. */
+  function plain(value: PeerMessage): unknown {
+    return structuredClone(value);
+  }
+
+  test('has byte arrays that share memory with nothing', () => {
+    const bytes = textEncoder.encode('hello');
+    const frame = encodeMessage({
+      type: 'operations',
+      id: 1,
+      carried: [{ operation: put({ size: bytes.length }), bytes }],
+    });
+    const decoded = decodeMessage(frame);
+    if (decoded.type !== 'operations') throw new Error(decoded.type);
+    expect(decoded.carried[0]?.bytes?.buffer.byteLength).toBe(bytes.length);
+  });
+
+  test('keeps a byte order mark at the start of a long path', () => {
+    const marked = `\uFEFF${'x'.repeat(100)}`;
+    const frame = encodeMessage({
+      type: 'operations',
+      id: 1,
+      carried: [{ operation: put({ path: marked, from: marked }) }],
+    });
+    expect(decodeMessage(frame)).toMatchObject({ carried: [{ operation: { path: marked, from: marked } }] });
+  });
+
+  test('an operation on a new path costs little more than its path, content id and bytes', () => {
+    const carried = Array.from({ length: 100 }, (_, index) => ({
+      operation: put({
+        seq: index + 1,
+        path: `directory/file-${100 + index}`,
+        version: { vector: { [own]: index + 1 } },
+      }),
+    }));
+    const one = 'directory/file-100'.length + 33;
+    expect(encodeMessage({ type: 'operations', id: 1, carried }).length).toBeLessThan(100 * (one + 45) + 100);
+  });
+
+  test('the hashes of the largest file fit into a frame, and what does not is a programming error', () => {
+    const blocks = new Uint8Array((fileBytesMax / blockBytes) * 32);
+    const content = `b3t:${'0'.repeat(64)}` as ContentId;
+    const largest = put({ content, size: fileBytesMax, blocks });
+    expect(
+      decodeMessage(encodeMessage({ type: 'operations', id: 1, carried: [{ operation: largest }] })),
+    ).toBeDefined();
+    expect(() => encodeMessage({ type: 'block', id: 1, bytes: new Uint8Array(frameBytesMax) })).toThrow(LockstepError);
+  });
+});
+
+describe('what is not a message is refused, with a sentence', () => {
+  function refuses(frame: Uint8Array): void {
+    try {
+      decodeMessage(Buffer.from(frame));
+    } catch (error) {
+      if (!(error instanceof LockstepError)) throw error;
+      expect(error.code).toBe('frame-invalid');
+      expect(error.message).not.toBe('');
+    }
+  }
+
+  test('any bytes', () => {
+    fc.assert(fc.property(fc.uint8Array({ maxLength: 300 }), refuses), { numRuns: 2_000 });
+  });
+
+  test('any bytes behind a header', () => {
+    const frame = fc
+      .tuple(fc.integer({ min: 1, max: 13 }), fc.uint8Array({ maxLength: 300 }))
+      .map(([type, body]) => Uint8Array.from([1, type, ...body]));
+    fc.assert(fc.property(frame, refuses), { numRuns: 5_000 });
+  });
+
+  test('any value behind a header', () => {
+    const packr = new Packr({ useRecords: false, largeBigIntToFloat: true });
+    const frame = fc
+      .tuple(fc.integer({ min: 1, max: 13 }), fc.anything({ withBigInt: true, withTypedArray: true, withDate: true }))
+      .map(([type, body]) => Buffer.concat([Buffer.from([1, type]), packr.pack(body)]));
+    fc.assert(fc.property(frame, refuses), { numRuns: 3_000 });
+  });
+
+  test('a message with one byte changed, or cut short', () => {
+    const frame = fc
+      .tuple(message, fc.nat(), fc.integer({ min: 0, max: 255 }), fc.boolean())
+      .map(([sent, at, byte, isCut]) => {
+        const bytes = Buffer.from(encodeMessage(sent));
+        const place = at % bytes.length;
+        if (isCut) return bytes.subarray(0, place);
+        bytes[place] = byte;
+        return bytes;
+      });
+    fc.assert(fc.property(frame, refuses), { numRuns: 5_000 });
+  });
+
+  test.each<[string, string]>([
+    ['a record', 'd47240 91a161 01'],
+    ['a regular expression', 'c7047892a16190'],
+    ['a reference', 'd67000000001'],
+    ['a bundle of strings', 'd662fffffff0'],
+    ['a date', 'd6ff00000000'],
+    ['undefined', 'd40000'],
+    ['nothing', ''],
+    ['an array of 4 billion', 'ddffffffff'],
+    ['a map of 4 billion', 'dfffffffff'],
+    ['a string of 4 billion', 'dbffffffff'],
+    ['arrays in arrays', '91'.repeat(100_000)],
+  ])('a body that is %s', (_what, body) => {
+    const bytes = Buffer.from(`010d${body.replaceAll(' ', '')}`, 'hex');
+    expect(() => decodeMessage(bytes)).toThrow(/^leave: the body/);
+  });
+
+  const tree = { content: `b3t:${'1'.repeat(64)}`, size: blockBytes + 1, blocks: new Uint8Array(64) };
+  const base: Record<string, Operation> = {
+    put: put({}),
+    mkdir: { ...core(), kind: 'mkdir', mode: 0o755 },
+    symlink: { ...core(), kind: 'symlink', target: 'x', mtimeUs: 0 },
+    attr: { ...core(), kind: 'attr', mode: 0o700 },
+    delete: { ...core(), kind: 'delete' },
+    member: {
+      ...core(),
+      kind: 'member',
+      path: memberPath(member),
+      member: { id: member, name: 'ant', addresses: [], standing: 'joined' },
+    },
+  };
+
+  test.each(Object.keys(base))('%s as it is here is accepted', (kind) => {
+    expect(decodeMessage(frameOf(base[kind] as Operation))).toMatchObject({ carried: [{ operation: base[kind] }] });
+  });
+
+  test.each<[string, string, { [Key in keyof Operation]?: unknown }]>([
+    ['put', 'seq is not', { seq: 0, version: { vector: { [own]: 0 } } }],
+    ['put', 'seq is not', { seq: safe + 1 }],
+    ['put', 'hlc is not', { hlc: 1.5 }],
+    ['put', 'hlc is not', { hlc: -1 }],
+    ['put', 'path is empty', { path: '' }],
+    ['put', 'path has a component ..', { path: '../etc/passwd' }],
+    ['put', 'path has an empty component', { path: '/etc/passwd' }],
+    ['put', 'path lies inside .lockstep', { path: '.lockstep/identity.key' }],
+    ['put', 'path lies inside .lockstep', { path: memberPath(member) }],
+    ['put', 'path contains a NUL', { path: 'a\0b' }],
+    ['put', 'path has a name longer', { path: 'é'.repeat(128) }],
+    ['put', 'from has a component ..', { from: 'a/../../b' }],
+    ['put', 'mode is not', { mode: 0o10000 }],
+    ['put', 'size is not', { size: fileBytesMax + 1 }],
+    ['put', 'size is not', { size: -1 }],
+    ['put', 'mtimeUs is not', { mtimeUs: 0.5 }],
+    ['put', 'put lacks content', { content: undefined }],
+    ['put', 'put lacks size', { size: undefined }],
+    ['put', 'put lacks mode', { mode: undefined }],
+    ['put', 'put lacks mtimeUs', { mtimeUs: undefined }],
+    ['put', 'put has target', { target: 'x' }],
+    ['put', 'put has span', { span: 2 }],
+    ['put', 'content is no id for', { size: blockBytes + 1 }],
+    ['put', 'content is no id for', { ...tree, size: blockBytes }],
+    ['put', 'blocks are 0 bytes, not 64', { ...tree, blocks: undefined }],
+    ['put', 'blocks are 32 bytes, not 64', { ...tree, blocks: new Uint8Array(32) }],
+    ['put', 'blocks are 32 bytes, not 0', { blocks: new Uint8Array(32) }],
+    ['put', 'group is not', { group: 8 }],
+    ['put', 'version does not end', { version: { vector: { [own]: 6 } } }],
+    ['put', 'version does not end', { version: { vector: { [own]: 8 } } }],
+    ['put', 'version does not end', { version: { vector: { [other]: 7 } } }],
+    ['put', 'version excepts the', { version: { vector: { [own]: 7 }, except: [{ origin: own, seq: 7 }] } }],
+    ['put', 'version.except names', { version: { vector: { [own]: 7 }, except: [{ origin: other, seq: 1 }] } }],
+    ['put', 'version.except has a', { version: { vector: { [own]: 7 }, except: [{ origin: own, seq: 0 }] } }],
+    ['put', 'version.vector has a number', { version: { vector: { [own]: 7, [other]: 1.5 } } }],
+    ['put', 'origins has an entry', { version: { vector: { [own]: 7, nobody: 1 } } }],
+    ['put', 'origins has an entry', { origin: 'nobody' }],
+    ['mkdir', 'mkdir lacks mode', { mode: undefined }],
+    ['mkdir', 'mkdir has mtimeUs', { mtimeUs: 0 }],
+    ['mkdir', 'mkdir has content, size', { content: tree.content, size: 0 }],
+    ['mkdir', 'span is not', { span: 0 }],
+    ['symlink', 'symlink lacks target', { target: undefined }],
+    ['symlink', 'symlink has mode', { mode: 0 }],
+    ['symlink', 'target is empty', { target: '' }],
+    ['symlink', 'target contains a NUL', { target: 'a\0' }],
+    ['symlink', 'target is longer', { target: 'x'.repeat(4_096) }],
+    ['attr', 'attr lacks mode', { mode: undefined }],
+    ['attr', 'attr lacks size', { content: `b3:${'1'.repeat(64)}` }],
+    ['attr', 'attr has size', { size: 1 }],
+    ['attr', 'attr has from', { from: 'x' }],
+    ['delete', 'delete has mode', { mode: 0 }],
+    ['delete', 'delete has from', { from: 'x' }],
+    ['member', 'member lacks member', { member: undefined }],
+    ['member', "path is not the member's", { path: 'x' }],
+    ['member', "path is not the member's", { path: memberPath(members[1] as MemberId) }],
+    ['member', 'member is no member record', { member: { id: 'x', name: 'x', addresses: [], standing: 'joined' } }],
+    ['member', 'member has group', { group: 1 }],
+  ])('%s: %s', (kind, fault, changes) => {
+    const changed = { ...base[kind], ...changes } as Operation;
+    const attempt = () => decodeMessage(frameOf(changed));
+    expect(attempt).toThrow(LockstepError);
+    expect(attempt).toThrow(fault);
+  });
+
+  test.each<[string, Uint8Array, Partial<Operation>]>([
+    ['are 3, not', new Uint8Array(3), { size: 4 }],
+    ['are more than', new Uint8Array(inlineBytesMax + 1), { size: inlineBytesMax + 1 }],
+  ])('inline bytes that %s', (fault, bytes, fields) => {
+    const frame = encodeMessage({ type: 'operations', id: 1, carried: [{ operation: put(fields), bytes }] });
+    expect(() => decodeMessage(frame)).toThrow(`operations[0].bytes ${fault}`);
+  });
+
+  test('inline bytes of a directory', () => {
+    const carried = [{ operation: base.mkdir as Operation, bytes: new Uint8Array(1) }];
+    expect(() => decodeMessage(encodeMessage({ type: 'operations', id: 1, carried }))).toThrow('mkdir has bytes');
+  });
+
+  test('a path that is not UTF-8', () => {
+    const frame = frameOf(put({ path: 'QQQQ' }));
+    frame[frame.indexOf('QQQQ')] = 0xff;
+    expect(() => decodeMessage(frame)).toThrow('operations[0].path is not UTF-8');
+  });
+
+  test('operations of one origin with a gap, or out of order', () => {
+    for (const second of [6, 7, 9]) {
+      const carried = [put({}), put({ seq: second, version: { vector: { [own]: second } } })].map((operation) => ({
+        operation,
+      }));
+      const frame = encodeMessage({ type: 'operations', id: 1, carried });
+      expect(() => decodeMessage(frame)).toThrow(`operations[1].seq is ${second} and follows 7`);
+    }
+  });
+
+  test('too many operations', () => {
+    const carried = Array.from({ length: 2 * operationsPerFrameMax + 1 }, (_, index) => ({
+      operation: put({ seq: index + 1, version: { vector: { [own]: index + 1 } } }),
+    }));
+    expect(() => decodeMessage(encodeMessage({ type: 'operations', id: 1, carried }))).toThrow(
+      'operations has 2001 entries',
+    );
+  });
+
+  test.each<[PeerMessage, string]>([
+    [{ type: 'received', id: -1 }, 'received.id'],
+    [{ type: 'received', id: 2 ** 48 }, 'received.id'],
+    [{ type: 'subscribe', origin: 'x' as OriginId, after: 0 }, 'subscribe.origin is no origin id'],
+    [{ type: 'subscribe', origin: own, after: 0.5 }, 'subscribe.after'],
+    [{ type: 'want', id: 1, content: 'b3:00' as ContentId, index: 0 }, 'want.content is no content id'],
+    [{ type: 'pull', id: 1, known: { x: 1 } as Record<OriginId, number> }, 'pull.known is no version vector'],
+    [{ type: 'pull', id: 1, known: { [own]: -1 } }, 'pull.known is no version vector'],
+    [{ type: 'ack', known: {}, applied: { vector: {}, ranges: { [own]: [[3, 2]] } } }, 'ack.applied.ranges has'],
+    [{ type: 'block', id: 1, bytes: new Uint8Array(blockBytes + 1) }, 'block has more than'],
+  ])('%j', (sent, fault) => {
+    expect(() => decodeMessage(encodeMessage(sent))).toThrow(fault);
+  });
+
+  function frameOf(operation: Operation): Buffer {
+    return encodeMessage({ type: 'operations', id: 1, carried: [{ operation }] });
+  }
+});
+
+function core() {
+  return { origin: own, seq: 7, hlc: 1_700_000_000_000 * 1_024, path: 'a/b', version: { vector: { [own]: 7 } } };
+}
+
+function put(fields: Partial<Operation>): Operation {
+  const content = `b3:${'0123456789abcdef'.repeat(4)}` as ContentId;
+  return { ...core(), kind: 'put', content, size: 5, mode: 0o644, mtimeUs: 1_700_000_000_123_456, ...fields };
+}

@@ -1,0 +1,129 @@
+import { isIPv6 } from 'node:net';
+import type { TLSSocket } from 'node:tls';
+import { frameBytesMax, LockstepError, type MemberId } from '@lockstep/shared';
+import { WebSocket } from 'ws';
+import { parseAddress } from './address.ts';
+import { type Credentials, shakeHands } from './handshake.ts';
+import { closeTimeoutMs } from './limits.ts';
+import { secureContextOptions, webSocketPath } from './tls-options.ts';
+
+interface DialOptions {
+  readonly address: string;
+  readonly credentials: Credentials;
+  readonly handshakeTimeoutMs: number;
+  /** Called in the turn in which the session opened. */
+  opened(session: { readonly socket: WebSocket; readonly tls: TLSSocket; readonly peer: MemberId }): void;
+  failed(error: LockstepError): void;
+}
+
+/** Opens a connection to `address` and shakes hands. One of `opened` and `failed` is called, once. Returns how to give up. */
+export function openConnection({ address, credentials, handshakeTimeoutMs, opened, failed }: DialOptions): () => void {
+  const { host, port } = parseAddress(address);
+  const socket = new WebSocket(
+    `wss://${isIPv6(host) ? `[${host}]` : host}:${port}${webSocketPath}`,
+    clientOptions(credentials),
+  );
+  let tls: TLSSocket | undefined;
+  let isSettled = false;
+  const settle = (): boolean => {
+    if (isSettled) return false;
+    isSettled = true;
+    clearTimeout(timer);
+    return true;
+  };
+  const fail = (error: LockstepError): void => {
+    if (settle()) failed(error);
+  };
+  const timer = setTimeout(() => {
+    const seconds = handshakeTimeoutMs / 1_000;
+    const what = tls === undefined ? 'did not answer' : 'did not finish the handshake';
+    fail(
+      unreachable(
+        address,
+        `it ${what} within ${seconds} s: is the machine up, and does a firewall let the port through?`,
+      ),
+    );
+    socket.terminate();
+  }, handshakeTimeoutMs);
+  socket.on('error', (error) => fail(explain(error, address)));
+  socket.on('unexpected-response', (request, response) => {
+    request.destroy();
+    fail(notLockstep(address, `it answered with HTTP status ${response.statusCode}`));
+  });
+  socket.on('upgrade', (response) => {
+    tls = response.socket as TLSSocket;
+  });
+  socket.on('open', () => {
+    const secured = tls as TLSSocket;
+    shakeHands({ role: 'dialler', socket, tls: secured, remote: address }, credentials, {
+      opened: (peer) => {
+        if (settle()) opened({ socket, tls: secured, peer });
+      },
+      refused: fail,
+    });
+  });
+  return () => {
+    fail(unreachable(address, 'this agent is stopping'));
+    socket.terminate();
+  };
+}
+
+function clientOptions({ identity }: Credentials) {
+  return {
+    ...secureContextOptions(identity),
+    rejectUnauthorized: false,
+    perMessageDeflate: false,
+    maxPayload: frameBytesMax,
+    // A message is one frame: nothing is gained by letting a peer send it in bits.
+    maxFragments: 1,
+    // Pings are not part of the protocol, and answering them would let a peer that reads nothing fill our send queue.
+    autoPong: false,
+    closeTimeout: closeTimeoutMs,
+    // TLS makes masking pointless, and a mask of zeros is skipped on both sides: the buffer is left as it is.
+    generateMask: () => {},
+  };
+}
+
+/** A sentence for what kept the connection from coming about. */
+function explain(error: NodeJS.ErrnoException, address: string): LockstepError {
+  // Where a name has several addresses, each one's failure is in the list, and they are nearly always the same.
+  const [first] = error instanceof AggregateError ? error.errors : [];
+  const { code = '', message } = (first ?? error) as NodeJS.ErrnoException;
+  switch (code) {
+    case 'ENOTFOUND':
+      return unreachable(address, 'its host name is not known: check the spelling and the name service', error);
+    case 'EAI_AGAIN':
+      return unreachable(address, 'the name service does not answer', error);
+    case 'ECONNREFUSED':
+      return unreachable(address, 'nobody listens there: is lockstep up running on it, and is the port right?', error);
+    case 'EHOSTUNREACH':
+    case 'ENETUNREACH':
+    case 'ENETDOWN':
+      return unreachable(address, 'there is no route to it: is the network up?', error);
+    case 'ETIMEDOUT':
+      return unreachable(
+        address,
+        'it did not answer: is the machine up, and does a firewall let the port through?',
+        error,
+      );
+    case 'ECONNRESET':
+    case 'EPIPE':
+      return notLockstep(address, 'it closed the connection at once', error);
+  }
+  if (code === 'EPROTO' || code.startsWith('ERR_SSL') || code.startsWith('ERR_TLS') || code.startsWith('HPE_')) {
+    return notLockstep(address, 'it does not speak TLS 1.3 with WebSockets', error);
+  }
+  return notLockstep(address, `the connection failed (${code === '' ? message : code})`, error);
+}
+
+function unreachable(address: string, why: string, cause?: Error): LockstepError {
+  return new LockstepError('unreachable', `No session with ${address}: ${why}`, { cause });
+}
+
+function notLockstep(address: string, why: string, cause?: Error): LockstepError {
+  return new LockstepError(
+    'handshake-failed',
+    `No session with ${address}: ${why}. Does a Lockstep member listen there?`,
+    { cause },
+  );
+}

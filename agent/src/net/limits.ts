@@ -1,0 +1,35 @@
+import { membersMax } from '@lockstep/shared';
+
+/** Limits of the wire alone; those that other parts know too are in shared/limits.ts. */
+
+/** One frame of the handshake: an announcement is about 120 bytes. */
+export const handshakeFrameBytesMax = 1_024;
+
+/**
+ * Bytes taken from a connection before it is authenticated, so that a stranger cannot make us hold a large frame. The dialler may
+ * find the first messages of the session in the same read as the last frame of the handshake; a read has at most 64 KiB.
+ */
+export const handshakeBytesMax = 128 * 1_024;
+
+/** Connections whose handshake is under way. When one more comes, the oldest is dropped: honest ones need milliseconds. */
+export const unauthenticatedMax = 2 * membersMax;
+
+/** A closing session waits this long for the other side's goodbye before it cuts the connection. */
+export const closeTimeoutMs = 2_000;
+
+/** Entries of one vector, and origins of one frame: every member that ever was, times the journals that it lost. */
+export const originsMax = 4_096;
+
+/** Exceptions of one version: only an edit under standing siblings adds any, and joining them removes them again. */
+export const exceptionsMax = 1_024;
+
+/** Nesting of a frame's body; the deepest legal one is an operation's version, five levels down. */
+export const bodyDepthMax = 8;
+
+/** Characters of a member's name, of an address, and addresses of one member. */
+export const memberNameCharactersMax = 255;
+export const addressCharactersMax = 300;
+export const addressesMax = 16;
+
+/** Bytes of a symbolic link's text: Linux's PATH_MAX less its terminating NUL. */
+export const targetBytesMax = 4_095;

@@ -1,0 +1,201 @@
+import type { TLSSocket } from 'node:tls';
+import {
+  frameBytesMax,
+  LockstepError,
+  type MemberId,
+  memberOf,
+  type PeerMessage,
+  sendQueueBytesMax,
+} from '@lockstep/shared';
+import type { RawData, WebSocket } from 'ws';
+import type { Log } from '../sync/ports/log.ts';
+import type { Link } from '../sync/ports/network.ts';
+import { closeCodes, closeReason, printable } from './close-code.ts';
+import { decodeMessage, encodeMessage } from './codec.ts';
+import { frameFault } from './frame-fault.ts';
+
+type Receiver = Parameters<Link['start']>[0];
+
+/** Frames up to this size that are sent in one turn of the event loop leave in one write. */
+const gatheredBytesMax = 65_536;
+
+interface LinkOptions {
+  readonly socket: WebSocket;
+  readonly tls: TLSSocket;
+  readonly peer: MemberId;
+  readonly dialled: boolean;
+  readonly remote: string;
+  readonly log: Log;
+}
+
+/** A session over an authenticated WebSocket. */
+export class SocketLink implements Link {
+  readonly peer: MemberId;
+  readonly dialled: boolean;
+  readonly remote: string;
+  readonly #socket: WebSocket;
+  readonly #tls: TLSSocket;
+  readonly #log: Log;
+  #receiver: Receiver | undefined;
+  /** Messages that one read brought before `start`; then the socket is paused, so they are no more than fit into that read. */
+  #early: PeerMessage[] = [];
+  #waiting: (() => void)[] = [];
+  #endReason: string | undefined;
+  #isClosedHere = false;
+  #isEndReported = false;
+  #isGathering = false;
+  #trouble = '';
+
+  constructor({ socket, tls, peer, dialled, remote, log }: LinkOptions) {
+    this.#socket = socket;
+    this.#tls = tls;
+    this.#log = log;
+    this.peer = peer;
+    this.dialled = dialled;
+    this.remote = remote;
+    socket.on('message', (data, isBinary) => this.#onMessage(data, isBinary));
+    const onError = (error: Error): void => {
+      this.#trouble = troubleText(error);
+    };
+    socket.on('error', onError);
+    tls.on('error', onError);
+    socket.on('close', (code, reason) => this.#onClose(code, printable(reason.toString('utf8'))));
+    socket.pause();
+  }
+
+  send(message: PeerMessage): void {
+    if (this.#endReason !== undefined) return;
+    const frame = encodeMessage(message);
+    this.#gather(frame.length);
+    this.#socket.send(frame, { binary: true, compress: false }, () => this.#onSent());
+  }
+
+  queuedBytes(): number {
+    return this.#socket.bufferedAmount;
+  }
+
+  whenDrained(run: () => void): void {
+    if (this.#endReason !== undefined) return;
+    if (this.#isDrained()) run();
+    else this.#waiting.push(run);
+  }
+
+  start(receiver: Receiver): void {
+    if (this.#receiver !== undefined) throw new Error('The link has been started already.');
+    this.#receiver = receiver;
+    const early = this.#early;
+    this.#early = [];
+    for (const message of early) {
+      // The receiver may close the link at any message; what came before the other side closed it is delivered.
+      if (this.#isClosedHere) break;
+      receiver.message(message);
+    }
+    if (this.#endReason === undefined) this.#socket.resume();
+    else this.#reportEnd();
+  }
+
+  close(reason: string): void {
+    this.#closeWith(closeCodes.normal, reason);
+  }
+
+  /** Says goodbye because the whole agent stops. */
+  goAway(): void {
+    this.#closeWith(closeCodes.goingAway, 'the agent stops');
+  }
+
+  #closeWith(code: number, reason: string): void {
+    if (this.#endReason !== undefined) return;
+    this.#isClosedHere = true;
+    // Only a socket that is read sees the other side's goodbye.
+    this.#socket.resume();
+    this.#socket.close(code, closeReason(reason));
+    this.#end(reason);
+  }
+
+  #end(reason: string): void {
+    this.#endReason = reason;
+    this.#waiting = [];
+    this.#reportEnd();
+  }
+
+  /** Later, so that a caller of `close` has done its work before it hears of the end. */
+  #reportEnd(): void {
+    const receiver = this.#receiver;
+    const reason = this.#endReason;
+    if (receiver === undefined || reason === undefined || this.#isEndReported) return;
+    this.#isEndReported = true;
+    queueMicrotask(() => receiver.closed(reason));
+  }
+
+  #onMessage(data: RawData, isBinary: boolean): void {
+    if (this.#endReason !== undefined) return;
+    let message: PeerMessage;
+    try {
+      message = this.#decode(data, isBinary);
+    } catch (error) {
+      this.#failOn(error);
+      return;
+    }
+    if (this.#receiver === undefined) this.#early.push(message);
+    else this.#receiver.message(message);
+  }
+
+  #decode(data: RawData, isBinary: boolean): PeerMessage {
+    if (!isBinary || !Buffer.isBuffer(data)) throw frameFault('frame', 'is text');
+    const message = decodeMessage(data);
+    if (message.type === 'hello' && memberOf(message.origin) !== this.peer) {
+      throw frameFault('hello.origin', 'belongs to another member');
+    }
+    return message;
+  }
+
+  /** Whatever a frame made the decoder do, the session ends and the agent goes on. */
+  #failOn(error: unknown): void {
+    const fields = { peer: this.peer, remote: this.remote };
+    if (!(error instanceof LockstepError)) this.#log.error({ ...fields, error }, 'decoding a frame failed');
+    const what = error instanceof LockstepError ? error.message : 'it cannot be decoded';
+    const isTooLarge = error instanceof LockstepError && error.code === 'frame-too-large';
+    this.#log.warn(fields, `ended a session: invalid frame: ${what}`);
+    this.#closeWith(isTooLarge ? closeCodes.tooLarge : closeCodes.frameInvalid, `invalid frame: ${what}`);
+  }
+
+  #onClose(code: number, said: string): void {
+    if (this.#endReason !== undefined) return;
+    if (this.#trouble !== '') this.#end(this.#trouble);
+    else if (code === closeCodes.frameInvalid || code === closeCodes.tooLarge)
+      this.#end(`it refused a frame from here: ${said}`);
+    else this.#end(said === '' ? 'the connection was lost' : said);
+  }
+
+  #isDrained(): boolean {
+    return this.queuedBytes() < sendQueueBytesMax / 2;
+  }
+
+  #onSent(): void {
+    if (this.#waiting.length === 0 || !this.#isDrained()) return;
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const run of waiting) run();
+  }
+
+  /** Keeps the frames of one turn together: one TLS record and one system call instead of many. */
+  #gather(frameBytes: number): void {
+    if (frameBytes > gatheredBytesMax) this.#release();
+    if (frameBytes > gatheredBytesMax || this.#isGathering) return;
+    this.#isGathering = true;
+    this.#tls.cork();
+    process.nextTick(() => this.#release());
+  }
+
+  #release(): void {
+    if (!this.#isGathering) return;
+    this.#isGathering = false;
+    this.#tls.uncork();
+  }
+}
+
+function troubleText(error: NodeJS.ErrnoException): string {
+  if (error.code === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH') return `it sent a frame of more than ${frameBytesMax} bytes`;
+  if (error.code?.startsWith('WS_ERR') === true) return `it broke the WebSocket protocol: ${error.message}`;
+  return `the connection was lost (${error.code ?? error.message})`;
+}

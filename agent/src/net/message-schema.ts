@@ -1,0 +1,122 @@
+import {
+  type Applied,
+  appliedRangesMax,
+  type ContentId,
+  isContentId,
+  isMemberId,
+  isOriginId,
+  type MemberId,
+  type MemberRecord,
+  membersMax,
+  type OriginId,
+  type PeerMessage,
+  type PeerMessageType,
+  type SeqRange,
+  type VersionVector,
+} from '@lockstep/shared';
+import { z } from 'zod';
+import { addressCharactersMax, addressesMax, memberNameCharactersMax, originsMax } from './limits.ts';
+
+/** The largest id of a message: 48 bits, as a `block` frame has room for. */
+export const messageIdMax = 2 ** 48 - 1;
+
+const count = z.int().min(0);
+const id = z.int().min(0).max(messageIdMax);
+const memberId = z.custom<MemberId>(isMemberId, 'is no member id');
+const originId = z.custom<OriginId>(isOriginId, 'is no origin id');
+const contentId = z.custom<ContentId>(isContentId, 'is no content id');
+const milliseconds = z.number().min(0);
+const vector = z.custom<VersionVector>(isVector, 'is no version vector');
+const ranges = z.custom<Applied['ranges']>(isRanges, 'has something other than ranges of sequence numbers');
+const applied = z.object({ vector, ranges });
+const name = z.string().min(1).max(memberNameCharactersMax);
+const addresses = z.array(z.string().min(1).max(addressCharactersMax)).max(addressesMax);
+const state = z.enum(['joining', 'syncing', 'active', 'suspect', 'down', 'left']);
+const latencies = z.custom<Readonly<Record<MemberId, number>>>(
+  isLatencies,
+  'has something other than round trips to members',
+);
+
+export const memberRecordSchema: z.ZodType<MemberRecord> = z.object({
+  id: memberId,
+  name,
+  addresses,
+  standing: z.enum(['joined', 'left']),
+});
+
+/** Messages whose body is a map of their fields; the other two have a form of their own. */
+export type MapMessageType = Exclude<PeerMessageType, 'operations' | 'block'>;
+
+type Body<T extends PeerMessageType> = Omit<Extract<PeerMessage, { type: T }>, 'type'>;
+
+/** What the body of each of them must look like. Fields that are not named here are dropped. */
+export const bodySchemas: { readonly [T in MapMessageType]: z.ZodType<Body<T>> } = {
+  hello: z.object({
+    name,
+    addresses,
+    origin: originId,
+    known: vector,
+    applied,
+    state,
+    enabledAt: milliseconds.optional(),
+    software: z.string().max(memberNameCharactersMax),
+  }),
+  subscribe: z.object({ origin: originId, after: count }),
+  received: z.object({ id }),
+  pull: z.object({ id, known: vector }),
+  pulled: z.object({ id, total: count, done: z.boolean() }),
+  want: z.object({ id, content: contentId, index: count }),
+  missing: z.object({ id }),
+  ack: z.object({ known: vector, applied }),
+  heartbeat: z.object({
+    id,
+    wallMs: z.number(),
+    state,
+    enabledAt: milliseconds.optional(),
+    known: vector,
+    applied,
+    digest: z.string().regex(/^[0-9a-f]{16}$/, 'is not 16 hexadecimal digits'),
+    pending: count,
+    files: count,
+    bytes: z.number().min(0),
+    freeBytes: z.number().min(0),
+    load: z.number().min(0),
+    problems: count,
+    progress: z.object({ source: memberId, done: count, total: count }).optional(),
+    latenciesMs: latencies,
+  }),
+  'heartbeat-reply': z.object({ id }),
+  leave: z.object({ retire: z.boolean() }),
+};
+
+function entriesOf(value: unknown, countMax: number): [string, unknown][] | undefined {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
+  const entries = Object.entries(value);
+  return entries.length <= countMax ? entries : undefined;
+}
+
+function isSeq(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
+}
+
+function isVector(value: unknown): boolean {
+  return entriesOf(value, originsMax)?.every(([origin, seq]) => isOriginId(origin) && isSeq(seq)) ?? false;
+}
+
+function isRange(value: unknown): value is SeqRange {
+  if (!Array.isArray(value) || value.length !== 2) return false;
+  const [from, to] = value as [unknown, unknown];
+  return isSeq(from) && isSeq(to) && from <= to;
+}
+
+function isRanges(value: unknown): boolean {
+  const ofOne = ([origin, list]: [string, unknown]) =>
+    isOriginId(origin) && Array.isArray(list) && list.length <= appliedRangesMax && list.every(isRange);
+  return entriesOf(value, originsMax)?.every(ofOne) ?? false;
+}
+
+function isLatencies(value: unknown): boolean {
+  const ofOne = ([member, rttMs]: [string, unknown]) =>
+    isMemberId(member) && typeof rttMs === 'number' && Number.isFinite(rttMs) && rttMs >= 0;
+  return entriesOf(value, 2 * membersMax)?.every(ofOne) ?? false;
+}

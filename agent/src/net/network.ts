@@ -1,0 +1,155 @@
+import { randomBytes } from 'node:crypto';
+import type { TLSSocket } from 'node:tls';
+import {
+  handshakeTimeoutMs as defaultHandshakeTimeoutMs,
+  type ErrorCode,
+  type LockstepError,
+  type MemberId,
+  PROTOCOL_VERSION,
+  PROTOCOL_VERSION_MIN,
+} from '@lockstep/shared';
+import type { WebSocket } from 'ws';
+import type { Log } from '../sync/ports/log.ts';
+import type { Link, Network } from '../sync/ports/network.ts';
+import type { HostPort } from './address.ts';
+import { encodeBase32 } from './base32.ts';
+import { openConnection } from './dial.ts';
+import type { Credentials, ProtocolRange } from './handshake.ts';
+import type { Identity } from './identity.ts';
+import { SocketLink } from './link.ts';
+import { type Listener, openListener } from './listener.ts';
+
+export interface NetworkOptions {
+  readonly identity: Identity;
+  readonly clusterKey: Uint8Array;
+  readonly listen: HostPort;
+  readonly log: Log;
+  /** The protocol versions to speak; those of this software unless given. */
+  readonly protocol?: ProtocolRange | undefined;
+  readonly handshakeTimeoutMs?: number | undefined;
+}
+
+/** A network that listens. */
+export interface OpenNetwork extends Network {
+  /** Where it listens; the port that the system chose when port 0 was asked for. */
+  readonly address: HostPort;
+  /** Says goodbye to all, and resolves when every connection is closed. */
+  close(): Promise<void>;
+}
+
+/** Refusals that a person must do something about; the rest are strangers and broken connections. */
+const refusalsToShow: ReadonlySet<ErrorCode> = new Set(['cluster-mismatch', 'protocol-mismatch', 'copied-state']);
+
+/** Begins to listen, and to be able to dial. A port in use is a LockstepError. */
+export async function openNetwork(options: NetworkOptions): Promise<OpenNetwork> {
+  const network = new SocketNetwork(options);
+  await network.open();
+  return network;
+}
+
+class SocketNetwork implements OpenNetwork {
+  readonly #options: NetworkOptions;
+  readonly #credentials: Credentials;
+  readonly #handshakeTimeoutMs: number;
+  /** Open sessions and what ends when they are closed for good. */
+  readonly #links = new Map<SocketLink, Promise<void>>();
+  readonly #dials = new Set<() => void>();
+  #listener: Listener | undefined;
+  #accept: ((link: Link) => void) | undefined;
+  /** Sessions that others opened before `onLink`. */
+  #unclaimed: Link[] = [];
+  #refused: (remote: string, reason: string) => void = () => {};
+  #isClosed = false;
+
+  constructor(options: NetworkOptions) {
+    const { identity, clusterKey, protocol, handshakeTimeoutMs } = options;
+    this.#options = options;
+    this.#handshakeTimeoutMs = handshakeTimeoutMs ?? defaultHandshakeTimeoutMs;
+    this.#credentials = {
+      identity,
+      clusterKey,
+      protocol: protocol ?? { min: PROTOCOL_VERSION_MIN, max: PROTOCOL_VERSION },
+      instance: encodeBase32(randomBytes(10)),
+    };
+  }
+
+  async open(): Promise<void> {
+    this.#listener = await openListener({
+      listen: this.#options.listen,
+      credentials: this.#credentials,
+      handshakeTimeoutMs: this.#handshakeTimeoutMs,
+      log: this.#options.log,
+      opened: ({ socket, tls, peer, remote }) => {
+        const link = this.#addLink(socket, tls, peer, false, remote);
+        if (this.#accept === undefined) this.#unclaimed.push(link);
+        else this.#accept(link);
+      },
+      refused: (remote, error) => this.#onRefusal(remote, error),
+    });
+  }
+
+  get address(): HostPort {
+    if (this.#listener === undefined) throw new Error('The network is not open.');
+    return this.#listener.address;
+  }
+
+  async dial(address: string): Promise<Link> {
+    let giveUp: (() => void) | undefined;
+    try {
+      return await new Promise<Link>((resolve, reject) => {
+        giveUp = openConnection({
+          address,
+          credentials: this.#credentials,
+          handshakeTimeoutMs: this.#handshakeTimeoutMs,
+          opened: ({ socket, tls, peer }) => resolve(this.#addLink(socket, tls, peer, true, address)),
+          failed: reject,
+        });
+        this.#dials.add(giveUp);
+        if (this.#isClosed) giveUp();
+      });
+    } finally {
+      if (giveUp !== undefined) this.#dials.delete(giveUp);
+    }
+  }
+
+  onLink(accept: (link: Link) => void): void {
+    this.#accept = accept;
+    const unclaimed = this.#unclaimed;
+    this.#unclaimed = [];
+    for (const link of unclaimed) accept(link);
+  }
+
+  onRefused(refused: (remote: string, reason: string) => void): void {
+    this.#refused = refused;
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    for (const giveUp of [...this.#dials]) giveUp();
+    for (const link of this.#links.keys()) link.goAway();
+    await Promise.all([this.#listener?.close(), ...this.#links.values()]);
+  }
+
+  #addLink(socket: WebSocket, tls: TLSSocket, peer: MemberId, dialled: boolean, remote: string): SocketLink {
+    const link = new SocketLink({ socket, tls, peer, dialled, remote, log: this.#options.log });
+    const closed = new Promise<void>((resolve) => {
+      socket.once('close', () => {
+        this.#links.delete(link);
+        resolve();
+      });
+    });
+    this.#links.set(link, closed);
+    this.#options.log.debug({ peer, remote, dialled }, 'a session opened');
+    if (this.#isClosed) link.goAway();
+    return link;
+  }
+
+  #onRefusal(remote: string, error: LockstepError): void {
+    if (!refusalsToShow.has(error.code)) {
+      this.#options.log.debug({ remote }, error.message);
+      return;
+    }
+    this.#options.log.warn({ remote }, error.message);
+    this.#refused(remote, error.message);
+  }
+}

@@ -1,0 +1,226 @@
+import { isUtf8 } from 'node:buffer';
+import {
+  blockBytes,
+  type CarriedOperation,
+  type ContentId,
+  type Dot,
+  fileBytesMax,
+  inlineBytesMax,
+  isOriginId,
+  memberPath,
+  type Operation,
+  type OriginId,
+  operationsPerFrameMax,
+  pathFault,
+  type Version,
+} from '@lockstep/shared';
+import { frameFault } from './frame-fault.ts';
+import { exceptionsMax, originsMax, targetBytesMax } from './limits.ts';
+import { memberRecordSchema, messageIdMax } from './message-schema.ts';
+import { fieldNames, fieldRule, fixedFields, flagsMax, has, kindMask, kinds } from './operation-fields.ts';
+
+/** Checks the body of an `operations` frame and takes it apart. No byte array of the result shares memory with the frame. */
+export function decodeOperations(body: unknown): { id: number; carried: CarriedOperation[] } {
+  if (!Array.isArray(body) || body.length !== 3) throw frameFault('operations', 'is not an array of three');
+  const [id, origins, rows] = body as [unknown, unknown, unknown];
+  if (!isInteger(id, 0, messageIdMax)) throw frameFault('id', `is not a whole number from 0 to ${messageIdMax}`);
+  assertOrigins(origins);
+  if (!Array.isArray(rows)) throw frameFault('operations', 'is not an array');
+  if (rows.length > 2 * operationsPerFrameMax) {
+    throw frameFault('operations', `has ${rows.length} entries, more than ${2 * operationsPerFrameMax}`);
+  }
+  const carried: CarriedOperation[] = [];
+  const lastSeqs: (number | undefined)[] = new Array(origins.length);
+  for (let index = 0; index < rows.length; index++) {
+    const reader = new RowReader(rows[index], `operations[${index}]`, origins);
+    const entry = reader.carried();
+    const last = lastSeqs[reader.originIndex];
+    if (last !== undefined && entry.operation.seq !== last + 1) {
+      throw frameFault(`operations[${index}].seq`, `is ${entry.operation.seq} and follows ${last}`);
+    }
+    lastSeqs[reader.originIndex] = entry.operation.seq;
+    carried.push(entry);
+  }
+  return { id, carried };
+}
+
+function assertOrigins(origins: unknown): asserts origins is OriginId[] {
+  if (!Array.isArray(origins)) throw frameFault('origins', 'is not an array');
+  if (origins.length > originsMax) throw frameFault('origins', `has more than ${originsMax} entries`);
+  for (const origin of origins)
+    if (!isOriginId(origin)) throw frameFault('origins', 'has an entry that is no origin id');
+  if (new Set(origins).size < origins.length) throw frameFault('origins', 'names an origin twice');
+}
+
+type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
+
+/** Reads one operation's array from left to right; `at` is its place in the frame, for messages. */
+class RowReader {
+  readonly #row: unknown[];
+  readonly #at: string;
+  readonly #origins: readonly OriginId[];
+  #next = 0;
+  originIndex = 0;
+
+  constructor(row: unknown, at: string, origins: readonly OriginId[]) {
+    if (!Array.isArray(row)) throw frameFault(at, 'is not an array');
+    this.#row = row;
+    this.#at = at;
+    this.#origins = origins;
+  }
+
+  carried(): CarriedOperation {
+    const flags = this.#integer('flags', 0, flagsMax);
+    const kind = kinds[flags & kindMask];
+    if (kind === undefined) throw this.#fault('kind', `has the unknown number ${flags & kindMask}`);
+    this.#assertFields(kind, flags);
+    const origin = this.#origin();
+    const seq = this.#integer('seq', 1, Number.MAX_SAFE_INTEGER);
+    const hlc = this.#integer('hlc', 0, Number.MAX_SAFE_INTEGER);
+    const path = this.#utf8('path', 2 ** 16);
+    const version = (flags & has.version) === 0 ? { vector: { [origin]: seq } } : this.#version(origin, seq);
+    const operation: Mutable<Operation> = { origin, seq, hlc, kind, path, version };
+    if (flags & has.content) operation.content = this.#contentId('content');
+    if (flags & has.replaced) operation.replaced = this.#contentId('replaced');
+    if (flags & has.size) operation.size = this.#integer('size', 0, fileBytesMax);
+    if (flags & has.mode) operation.mode = this.#integer('mode', 0, 0o7777);
+    if (flags & has.mtimeUs)
+      operation.mtimeUs = this.#integer('mtimeUs', Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER);
+    if (flags & has.target) operation.target = this.#target();
+    if (flags & has.from) operation.from = this.#path('from', this.#utf8('from', 2 ** 16));
+    if (flags & has.group) operation.group = this.#integer('group', 1, seq);
+    if (flags & has.span) operation.span = this.#integer('span', 1, Number.MAX_SAFE_INTEGER);
+    if (flags & has.blocks) operation.blocks = ownBytes(this.#bytes('blocks'));
+    if (kind === 'member') this.#member(operation);
+    else this.#path('path', path);
+    if (operation.content !== undefined) this.#assertContent(operation);
+    if ((flags & has.bytes) === 0) return { operation };
+    const bytes = this.#bytes('bytes');
+    if (bytes.length !== operation.size)
+      throw this.#fault('bytes', `are ${bytes.length}, not the file's ${operation.size}`);
+    if (bytes.length > inlineBytesMax) throw this.#fault('bytes', `are more than ${inlineBytesMax}`);
+    return { operation, bytes: ownBytes(bytes) };
+  }
+
+  /** Each kind has the fields it needs and no others, and the array is as long as the flags say. */
+  #assertFields(kind: Operation['kind'], flags: number): void {
+    const { required, optional } = fieldRule(kind, flags);
+    const missing = required & ~flags;
+    if (missing !== 0) throw this.#fault(kind, `lacks ${fieldNames(missing)}`);
+    const needless = flags & ~(required | optional | has.version | kindMask);
+    if (needless !== 0) throw this.#fault(kind, `has ${fieldNames(needless)}`);
+    let fields = fixedFields;
+    for (let rest = flags & ~kindMask; rest !== 0; rest &= rest - 1) fields++;
+    if (this.#row.length !== fields) throw this.#fault(kind, `has ${this.#row.length} fields, not ${fields}`);
+  }
+
+  #origin(): OriginId {
+    this.originIndex = this.#integer('origin', 0, this.#origins.length - 1);
+    return this.#origins[this.originIndex] as OriginId;
+  }
+
+  #version(origin: OriginId, seq: number): Version {
+    const value = this.#row[this.#next++];
+    if (!Array.isArray(value) || value.length !== 2) throw this.#fault('version', 'is not an array of two');
+    const vector: Record<OriginId, number> = {};
+    for (const dot of this.#dots('version.vector', value[0], originsMax)) {
+      if (vector[dot.origin] !== undefined) throw this.#fault('version.vector', 'names an origin twice');
+      vector[dot.origin] = dot.seq;
+    }
+    // More than the own number would claim to replace operations that are not made yet.
+    if (vector[origin] !== seq) throw this.#fault('version', 'does not end at the operation itself');
+    const except = this.#dots('version.except', value[1], exceptionsMax);
+    for (const dot of except) {
+      if (dot.origin === origin && dot.seq === seq) throw this.#fault('version', 'excepts the operation itself');
+      if (dot.seq > (vector[dot.origin] ?? 0))
+        throw this.#fault('version.except', 'names what the vector does not cover');
+    }
+    return except.length === 0 ? { vector } : { vector, except };
+  }
+
+  #dots(field: string, value: unknown, countMax: number): Dot[] {
+    if (!Array.isArray(value) || value.length % 2 !== 0) throw this.#fault(field, 'is not an array of pairs');
+    if (value.length > 2 * countMax) throw this.#fault(field, `has more than ${countMax} entries`);
+    const dots: Dot[] = [];
+    for (let index = 0; index < value.length; index += 2) {
+      const origin = this.#origins[value[index]];
+      if (origin === undefined) throw this.#fault(field, 'names an origin that the frame does not list');
+      const seq: unknown = value[index + 1];
+      if (!isInteger(seq, 1, Number.MAX_SAFE_INTEGER)) throw this.#fault(field, 'has a number that is not one from 1');
+      dots.push({ origin, seq });
+    }
+    return dots;
+  }
+
+  #contentId(field: string): ContentId {
+    const bytes = this.#bytes(field);
+    const domain = bytes[0];
+    if (bytes.length !== 33 || (domain !== 1 && domain !== 2)) throw this.#fault(field, 'is no content id');
+    return `${domain === 1 ? 'b3' : 'b3t'}:${bytes.toString('hex', 1)}` as ContentId;
+  }
+
+  #target(): string {
+    const target = this.#utf8('target', targetBytesMax);
+    if (target === '') throw this.#fault('target', 'is empty');
+    if (target.includes('\0')) throw this.#fault('target', 'contains a NUL character');
+    return target;
+  }
+
+  #member(operation: Mutable<Operation>): void {
+    const result = memberRecordSchema.safeParse(this.#row[this.#next++]);
+    if (!result.success) throw this.#fault('member', 'is no member record');
+    if (operation.path !== memberPath(result.data.id)) throw this.#fault('path', "is not the member's");
+    operation.member = result.data;
+  }
+
+  #path(field: string, path: string): string {
+    const fault = pathFault(path);
+    if (fault !== undefined) throw this.#fault(field, fault);
+    return path;
+  }
+
+  /** Content of more than one block, and no other, has a tree's id and the hashes of its blocks. */
+  #assertContent({ content, size = 0, blocks }: Operation): void {
+    const tree = size > blockBytes;
+    if (content?.startsWith('b3t:') !== tree) throw this.#fault('content', `is no id for ${size} bytes`);
+    const hashBytes = tree ? 32 * Math.ceil(size / blockBytes) : 0;
+    if ((blocks?.length ?? 0) !== hashBytes || (blocks !== undefined) !== tree) {
+      throw this.#fault('blocks', `are ${blocks?.length ?? 0} bytes, not ${hashBytes}`);
+    }
+  }
+
+  #integer(field: string, min: number, max: number): number {
+    const value = this.#row[this.#next++];
+    if (!isInteger(value, min, max)) throw this.#fault(field, `is not a whole number from ${min} to ${max}`);
+    return value;
+  }
+
+  #bytes(field: string): Buffer {
+    const value = this.#row[this.#next++];
+    if (!Buffer.isBuffer(value)) throw this.#fault(field, 'is not binary');
+    return value;
+  }
+
+  #utf8(field: string, bytesMax: number): string {
+    const bytes = this.#bytes(field);
+    if (bytes.length > bytesMax) throw this.#fault(field, `is longer than ${bytesMax} bytes`);
+    if (!isUtf8(bytes)) throw this.#fault(field, 'is not UTF-8');
+    return bytes.toString('utf8');
+  }
+
+  #fault(field: string, what: string): Error {
+    return frameFault(`${this.#at}.${field}`, what);
+  }
+}
+
+function isInteger(value: unknown, min: number, max: number): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= min && (value as number) <= max;
+}
+
+/**
+ * A copy with memory of its own: a view would keep the whole frame alive while a few of its bytes wait, and posting it to a worker
+ * would clone the frame.
+ */
+function ownBytes(bytes: Uint8Array): Uint8Array {
+  return new Uint8Array(bytes);
+}
