@@ -1,45 +1,68 @@
-import { operationsPageSchema, pageItemsMax, type Status, statusSchema } from '@lockstep/shared';
-import { type ApiClient, apiClient } from './api-client.ts';
-import type { LabReport } from './lab-narrator.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type ApiEvent, apiPrefix, eventsPageSchema, liveMessageSchema } from '@lockstep/shared';
+import { WebSocket } from 'ws';
+import { apiClient } from './api-client.ts';
 import type { LabMember } from './lab-plan.ts';
 
-/** Asks one member of the lab how it is and what it has journaled, whoever started its process. */
+/** How soon a member that does not answer is tried again. */
+const retryMs = 300;
+
+/** Events before the connection that may belong to this start of the member. */
+const recentEvents = 100;
+
+/** Follows the events of one member, whoever started its process, and comes back when it does. */
 export class LabFollower {
   readonly #member: LabMember;
-  readonly #api: ApiClient;
-  /** The newest row seen; undefined until the first answer, whose past is not told. */
-  #row: number | undefined;
-  #operations = 0;
+  readonly #told: (event: ApiEvent) => void;
+  readonly #sinceMs: number;
+  readonly #stop = new AbortController();
+  #last: number | undefined;
 
-  constructor(member: LabMember) {
+  /** Events from before `sinceMs` are past. */
+  constructor(member: LabMember, sinceMs: number, told: (event: ApiEvent) => void) {
     this.#member = member;
-    this.#api = apiClient(`http://${member.dashboard}`);
+    this.#sinceMs = sinceMs;
+    this.#told = told;
   }
 
-  /** Undefined while the member does not answer. */
-  async report(): Promise<LabReport | undefined> {
-    try {
-      const status = await this.#api.get('/status', statusSchema);
-      // Something else may listen on the port of a member that is down.
-      if (status.member.name !== this.#member.name) return undefined;
-      return { name: this.#member.name, status, operations: await this.#news(status) };
-    } catch {
-      return undefined;
+  /** Resolves after `stop`. */
+  async run(): Promise<void> {
+    const { signal } = this.#stop;
+    while (!signal.aborted) {
+      try {
+        await this.#follow();
+      } catch {
+        // The member is not there (yet, or any more).
+      }
+      await sleep(retryMs, undefined, { signal }).catch(() => undefined);
     }
   }
 
-  async #news(status: Status): Promise<LabReport['operations']> {
-    if (this.#row !== undefined && status.operations === this.#operations) return [];
-    this.#operations = status.operations;
-    if (this.#row === undefined) {
-      const newest = await this.#api.get('/ops?limit=1', operationsPageSchema);
-      this.#row = newest.operations[0]?.row ?? 0;
-      return [];
-    }
-    const page = await this.#api.get(`/ops?after=${this.#row}&limit=${pageItemsMax}`, operationsPageSchema);
-    this.#row = page.operations.at(-1)?.row ?? this.#row;
-    // There is more: the next round must look again even if nothing was added until then.
-    if (page.next !== null) this.#operations = -1;
-    return page.operations;
+  stop(): void {
+    this.#stop.abort();
+  }
+
+  async #follow(): Promise<void> {
+    const { dashboard } = this.#member;
+    const { last } = await apiClient(`http://${dashboard}`).get('/events?limit=1', eventsPageSchema);
+    // A number above the last one is from a journal that was removed in between.
+    const after = this.#last === undefined || this.#last > last ? Math.max(0, last - recentEvents) : this.#last;
+    const socket = new WebSocket(`ws://${dashboard}${apiPrefix}/events/live?after=${after}`);
+    const close = (): void => socket.terminate();
+    this.#stop.signal.addEventListener('abort', close);
+    await new Promise<void>((resolve) => {
+      socket.on('message', (data) => this.#message(String(data)));
+      socket.once('close', () => resolve());
+      socket.once('error', () => resolve());
+      if (this.#stop.signal.aborted) close();
+    });
+    this.#stop.signal.removeEventListener('abort', close);
+  }
+
+  #message(text: string): void {
+    const { data: message } = liveMessageSchema.safeParse(JSON.parse(text));
+    if (message?.type !== 'event') return;
+    this.#last = message.event.number;
+    if (message.event.at >= this.#sinceMs) this.#told(message.event);
   }
 }

@@ -1,10 +1,9 @@
 import { mkdir } from 'node:fs/promises';
 import { join, relative } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { LockstepError } from '@lockstep/shared';
 import { Command, CommanderError, InvalidArgumentError } from 'commander';
 import { type ExitCode, exitCode } from './exit-code.ts';
-import { formatMoment } from './format.ts';
+import { formatMoment, printable } from './format.ts';
 import { LabFollower } from './lab-follow.ts';
 import { LabNarrator } from './lab-narrator.ts';
 import {
@@ -21,9 +20,6 @@ import { type LabProcess, startLabProcess } from './lab-process.ts';
 import { stopSignal } from './stop-signal.ts';
 import { formatTable } from './table.ts';
 import { processTerminal, type Terminal } from './terminal.ts';
-
-/** How often the members are asked: short enough for the times that are shown. */
-const followIntervalMs = 100;
 
 interface LabOptions {
   readonly members?: number;
@@ -80,29 +76,31 @@ async function watchProcesses(
     processes.map(async ({ member, ended }) => {
       const { how, lastWords } = await ended;
       if (isStopping()) return;
-      const words = lastWords === undefined ? '' : ` It said: ${lastWords}`;
+      const words = lastWords === undefined ? '' : ` It said: ${printable(lastWords)}`;
       tell(`${member.name} ended (${how}).${words} Start it again: npx lockstep up ${member.directory}`);
     }),
   );
 }
 
-async function followMembers(
+/** Tells what the members tell, until the returned function is called. */
+function followMembers(
   members: readonly LabMember[],
-  isStopping: () => boolean,
+  sinceMs: number,
   tell: (line: string) => void,
-): Promise<void> {
-  const followers = members.map((member) => new LabFollower(member));
+): () => Promise<void> {
   const narrator = new LabNarrator();
-  while (!isStopping()) {
-    const reports = await Promise.all(followers.map((follower) => follower.report()));
-    if (isStopping()) return;
-    const lines = narrator.observe(
-      reports.filter((report) => report !== undefined),
-      Date.now(),
-    );
-    for (const line of lines) tell(line);
-    await sleep(followIntervalMs);
-  }
+  const followers = members.map(
+    (member) =>
+      new LabFollower(member, sinceMs, (event) => {
+        const line = narrator.tell(member.name, event);
+        if (line !== undefined) tell(line);
+      }),
+  );
+  const running = Promise.all(followers.map((follower) => follower.run()));
+  return async () => {
+    for (const follower of followers) follower.stop();
+    await running;
+  };
 }
 
 async function openLab(terminal: Terminal, lab: string, plan: LabPlan): Promise<ExitCode> {
@@ -120,25 +118,28 @@ async function openLab(terminal: Terminal, lab: string, plan: LabPlan): Promise<
   let stopping = false;
   const tell = (line: string): void =>
     terminal.print(`${terminal.paint('dim', formatMoment(terminal.nowMs()).slice(11))}  ${line}`);
+  const startedAt = terminal.nowMs();
   const processes = members.map((member) => startLabProcess(member, join(logs, `${member.name}.log`)));
   const ended = watchProcesses(processes, () => stopping, tell);
-  const started = Promise.all(processes.map((process) => Promise.race([process.ready, process.ended])));
-  const allEnded = ended.then(() => 'ended' as const);
+  const starts = processes.map(({ ready, ended: gone }) =>
+    Promise.race([ready.then(() => true), gone.then(() => false)]),
+  );
+  const started = Promise.all(starts).then((serving) => (serving.includes(true) ? 'started' : 'failed'));
 
-  let outcome = await Promise.race([started.then(() => 'started' as const), signal.received, allEnded]);
-  let following: Promise<void> | undefined;
+  const outcome = await Promise.race([started, signal.received]);
+  let unfollow: (() => Promise<void>) | undefined;
   if (outcome === 'started') {
     introduce(terminal, members, processes);
-    following = followMembers(members, () => stopping, tell);
+    unfollow = followMembers(members, startedAt, tell);
     // A member that was killed may be started again by hand, so the lab goes on even when none of its own is left.
-    outcome = await signal.received;
+    await signal.received;
   }
   stopping = true;
+  await unfollow?.();
   for (const process of processes) process.stop();
   await ended;
-  await following;
   signal.dispose();
-  if (outcome === 'ended') return exitCode.notDone;
+  if (outcome === 'failed') return exitCode.notDone;
   terminal.print('All members have stopped.');
   return exitCode.done;
 }

@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest';
+import { LabNarrator } from './lab-narrator.ts';
+
+type Told = readonly [member: string, kind: string, data: Record<string, unknown>];
+
+function lines(events: readonly Told[]): readonly (string | undefined)[] {
+  const narrator = new LabNarrator();
+  return events.map(([member, kind, data], index) => narrator.tell(member, { number: index + 1, at: 1, kind, data }));
+}
+
+test.each<readonly [Told, string | undefined]>([
+  [['ant', 'active', {}], 'ant joined'],
+  [
+    ['ant', 'delivered', { operations: 1300, files: 1204, deletes: 0, bytes: 5e6, ms: 900, members: 2 }],
+    'ant: 1,204 files (5.0 MB) in 0.9 s to 2 members',
+  ],
+  [
+    ['ant', 'delivered', { operations: 2, files: 0, deletes: 1, bytes: 0, ms: 12, members: 1 }],
+    'ant: 1 removal, 1 other change in 12 ms to 1 member',
+  ],
+  [
+    ['cat', 'resynced', { name: 'ant', operations: 12_000, ms: 2300 }],
+    'cat resynced: 12,000 operations from ant in 2.3 s',
+  ],
+  [['cat', 'resynced', { name: 'ant', operations: 0, ms: 3 }], undefined],
+  [
+    ['bee', 'conflict', { path: 'a\nb', copy: 'a\nb.conflict-x', name: 'cat' }],
+    'conflict: a\\nb was changed in two places; the version of cat is kept as a\\nb.conflict-x',
+  ],
+  [['bee', 'problem', { detail: 'The disk is full.' }], 'bee: The disk is full.'],
+  [['bee', 'problem', { nothing: 1 }], undefined],
+  [['bee', 'of-a-later-version', {}], undefined],
+])('%j', (event, line) => {
+  expect(lines([event])).toEqual([line]);
+});
+
+test('what several members see of another is told once, and again after it came back', () => {
+  expect(
+    lines([
+      ['ant', 'down', { name: 'cat' }],
+      ['bee', 'down', { name: 'cat' }],
+      ['cat', 'active', {}],
+      ['ant', 'down', { name: 'cat' }],
+      ['ant', 'left', { name: 'cat' }],
+      ['bee', 'left', { name: 'cat' }],
+    ]),
+  ).toEqual(['cat is down', undefined, 'cat joined', 'cat is down', 'cat left', undefined]);
+});

@@ -1,0 +1,191 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { statusSchema } from '@lockstep/shared';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+
+const program = fileURLToPath(new URL('../bin/lockstep.js', import.meta.url));
+
+let root = '';
+let ant = '';
+let children: ChildProcess[] = [];
+
+beforeEach(async () => {
+  root = await realpath(await mkdtemp(join(tmpdir(), 'lockstep-cli-')));
+  ant = join(root, 'ant');
+  await mkdir(ant);
+});
+
+afterEach(async () => {
+  for (const child of children) {
+    if (child.exitCode !== null || child.signalCode !== null) continue;
+    child.kill('SIGKILL');
+    await once(child, 'close');
+  }
+  children = [];
+  await rm(root, { recursive: true, force: true });
+});
+
+interface Outcome {
+  readonly code: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+function launch(args: readonly string[], options: { cwd?: string; env?: Record<string, string> } = {}) {
+  const child = spawn(process.execPath, [program, ...args], {
+    cwd: options.cwd ?? root,
+    env: { ...process.env, ...options.env },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+  children.push(child);
+  return child;
+}
+
+async function lockstep(args: readonly string[], options: Parameters<typeof launch>[1] = {}): Promise<Outcome> {
+  const child = launch(args, options);
+  child.stdin.end();
+  const [out, err, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
+  return { code, out, err };
+}
+
+/** Starts an agent and resolves when it says that it is ready. */
+async function up(directory: string, args: readonly string[] = []) {
+  const child = launch(['up', directory, ...args]);
+  const out = new Promise<string>((resolve, reject) => {
+    let seen = '';
+    child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+      seen += chunk;
+      if (/^ready$/m.test(seen)) resolve(seen);
+    });
+    let err = '';
+    child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
+      err += chunk;
+    });
+    child.once('close', (code) => reject(new Error(`up ended with ${code}: ${seen}${err}`)));
+  });
+  return { child, out: await out };
+}
+
+const init = (directory: string, ...more: string[]) =>
+  lockstep(['init', directory, '--name', 'ant', '--listen', '127.0.0.1:0', '--dashboard', '127.0.0.1:0', ...more]);
+
+describe('[CL5] exit codes without an agent', () => {
+  const cases: readonly (readonly [args: readonly string[], code: number, said: string | RegExp])[] = [
+    [['--help'], 0, 'Exit codes: 0 done, 1 not done, 2 wrong use.'],
+    [['init', '--help'], 0, '--cluster-key-file <FILE>'],
+    [['--version'], 0, /^\d+\.\d+\.\d+/],
+    [[], 2, 'Usage: lockstep'],
+    [['frobnicate'], 2, "unknown command 'frobnicate'"],
+    [['up', '--frobnicate'], 2, "unknown option '--frobnicate'"],
+    [['why'], 2, "missing required argument 'PATH'"],
+    [['replay'], 2, "required option '--into <DIR>' not specified"],
+    [['wait', '--for', 'some'], 2, '--for must be all, majority or a number'],
+    [['wait', '--timeout', '-1'], 2, '--timeout must be seconds'],
+    [['log', '--lines', 'x'], 2, '--lines must be a whole number'],
+    [['init', '.', '--name', 'a/b'], 2, '--name must be'],
+    [['init', 'none'], 1, 'does not exist. Create it with: mkdir -p none'],
+    [['status'], 1, 'lockstep init'],
+    [['status', 'none'], 1, 'does not exist'],
+    [['up'], 1, 'lockstep init'],
+  ];
+  test.each(cases)('%j ends with %d', async (args, code, said) => {
+    const outcome = await lockstep(args);
+    expect(outcome.out + outcome.err).toMatch(said);
+    expect(outcome.code).toBe(code);
+  });
+
+  test('commands that need the agent say how to start it', async () => {
+    expect((await init(ant)).code).toBe(0);
+    for (const args of [['status'], ['members'], ['why', 'x'], ['wait'], ['leave']]) {
+      const outcome = await lockstep(args, { cwd: ant });
+      expect(outcome, args[0] ?? '').toMatchObject({ code: 1, err: expect.stringContaining(`lockstep up ${ant}`) });
+    }
+  });
+});
+
+test('[CL1] config shows what is in force and from where, and names the line of a mistake', async () => {
+  await init(ant);
+  const options = { cwd: ant, env: { LOCKSTEP_HISTORY_SIZE: '2 GiB' } };
+  const { out } = await lockstep(['config', '--json', '--peer', 'bee:1', '--peer', 'cat:2'], options);
+  expect(JSON.parse(out).settings).toEqual(
+    expect.arrayContaining([
+      { key: 'name', value: 'ant', source: { kind: 'file', where: expect.stringMatching(/^config\.toml:\d+$/) } },
+      { key: 'history_size', value: '2 GiB', source: { kind: 'environment', where: 'LOCKSTEP_HISTORY_SIZE' } },
+      { key: 'peers', value: ['bee:1', 'cat:2'], source: { kind: 'flag', where: '--peer' } },
+      { key: 'log_level', value: 'warn', source: { kind: 'default', where: '' } },
+    ]),
+  );
+  const file = join(ant, '.lockstep', 'config.toml');
+  await writeFile(file, '# mine\nlisten = "nowhere"\n');
+  expect(await lockstep(['config', ant])).toMatchObject({
+    code: 1,
+    err: expect.stringContaining(`${file}:2: listen must be`),
+  });
+  expect((await lockstep(['up', ant])).err).toContain(`${file}:2: listen must be`);
+});
+
+describe('with an agent', () => {
+  test('[CL4] up serves until SIGTERM, a second up names the first', async () => {
+    await init(ant);
+    const { child, out } = await up(ant);
+    expect(out).toMatch(/^dashboard +http:\/\/127\.0\.0\.1:\d+/m);
+    expect(await lockstep(['up', ant])).toMatchObject({
+      code: 1,
+      err: expect.stringContaining(`process ${child.pid}`),
+    });
+    child.kill('SIGTERM');
+    expect((await once(child, 'close'))[0]).toBe(0);
+    expect((await lockstep(['status', ant])).code).toBe(1);
+  });
+
+  test('[CL4] up stops when its input ends, if so asked, and can be started again after SIGKILL', async () => {
+    await init(ant);
+    const first = await up(ant, ['--stop-with-input']);
+    first.child.stdin.end();
+    expect((await once(first.child, 'close'))[0]).toBe(0);
+    const second = await up(ant);
+    second.child.kill('SIGKILL');
+    await once(second.child, 'close');
+    await up(ant);
+  });
+
+  test('[CL5] every command answers', async () => {
+    await init(ant);
+    await up(ant);
+    await writeFile(join(ant, 'note.txt'), 'hello');
+    expect(await lockstep(['wait', '--for', 'all', '--timeout', '20'], { cwd: ant })).toMatchObject({
+      code: 0,
+      err: '',
+    });
+    const short = await lockstep(['wait', 'ant/note.txt', '--for', '2', '--timeout', '0.2']);
+    expect(short).toMatchObject({ code: 1, out: expect.stringContaining('Not done') });
+
+    const status = statusSchema.parse(JSON.parse((await lockstep(['status', '--json', ant])).out));
+    expect(status).toMatchObject({ member: { name: 'ant' }, files: 1, synchronised: true, problems: [] });
+    expect((await lockstep(['status'], { cwd: ant })).out).toContain('1 file');
+    expect((await lockstep(['members', ant])).out).toContain('ant (here)');
+    expect((await lockstep(['log', ant])).out).toContain('wrote note.txt (5 B)');
+    expect(JSON.parse((await lockstep(['log', '--json', '--path', 'note.txt'], { cwd: ant })).out)).toMatchObject({
+      size: 5,
+    });
+    expect((await lockstep(['why', 'note.txt'], { cwd: ant })).out).toContain('note.txt is on this disk');
+    expect((await lockstep(['verify', ant])).out).toContain('Everything agrees');
+    expect(await lockstep(['replay', ant, '--into', 'again'])).toMatchObject({ code: 0 });
+  });
+
+  test('[CL6] leave retires the member and ends its agent', async () => {
+    await init(ant);
+    const { child } = await up(ant);
+    const ended = once(child, 'close');
+    expect(await lockstep(['leave', ant])).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('has left the cluster'),
+    });
+    expect((await ended)[0]).toBe(0);
+  });
+});
