@@ -1,0 +1,59 @@
+import { randomBytes } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import fastifyStatic from '@fastify/static';
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { Log } from '../sync/ports/log.ts';
+import { HttpError } from './errors.ts';
+
+/** The build leaves this where the page names the nonce of its style sheets. */
+const noncePlaceholder = '__LOCKSTEP_NONCE__';
+
+/**
+ * The page may load its own files and speak to the agent that served it, and nothing else. The component library writes its
+ * theme into a style element: the nonce, new for each page, permits that one.
+ */
+function contentSecurityPolicy(nonce: string): string {
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    `style-src 'self' 'nonce-${nonce}'`,
+    "img-src 'self' data:",
+    "font-src 'self'",
+    "connect-src 'self'",
+    "manifest-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');
+}
+
+/** Serves the built dashboard in `assets`: its page at `/`, its files beside it. */
+export async function addDashboardFiles(app: FastifyInstance, assets: string, log: Log): Promise<void> {
+  const page = await readFile(join(assets, 'index.html'), 'utf8').catch(() => undefined);
+  if (page === undefined) {
+    log.warn({ assets }, 'the dashboard has not been built: only the API is served');
+    app.get('/', { schema: { hide: true } }, () => {
+      throw new HttpError(503, 'not-found', 'The dashboard has not been built. Run `npm run build` in the clone.');
+    });
+    return;
+  }
+  const sendPage = (_request: unknown, reply: FastifyReply) => {
+    const nonce = randomBytes(16).toString('base64url');
+    return reply
+      .header('content-security-policy', contentSecurityPolicy(nonce))
+      .header('cache-control', 'no-store')
+      .type('text/html; charset=utf-8')
+      .send(page.replaceAll(noncePlaceholder, nonce));
+  };
+  app.get('/', { schema: { hide: true } }, sendPage);
+  app.get('/index.html', { schema: { hide: true } }, sendPage);
+  await app.register(async (files) => {
+    files.addHook('onRequest', async (request, reply) => {
+      // The build puts a hash of the content into the names of the files in assets/.
+      const lasting = request.url.startsWith('/assets/');
+      reply.header('cache-control', lasting ? 'public, max-age=31536000, immutable' : 'no-cache');
+    });
+    await files.register(fastifyStatic, { root: assets, index: false, dotfiles: 'ignore', cacheControl: false });
+  });
+}

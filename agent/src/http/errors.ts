@@ -1,0 +1,59 @@
+import type { ApiError, ApiErrorCode } from '@lockstep/shared';
+import { LockstepError } from '@lockstep/shared';
+import type { FastifyReply } from 'fastify';
+import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
+import type { Log } from '../sync/ports/log.ts';
+
+/** A refusal with an HTTP status: only the API itself makes these. */
+export class HttpError extends Error {
+  readonly status: number;
+  readonly code: ApiErrorCode;
+  constructor(status: number, code: ApiErrorCode, message: string) {
+    super(message);
+    this.name = 'HttpError';
+    this.status = status;
+    this.code = code;
+  }
+}
+
+/** Sends `{ error: { code, message } }`. */
+export function sendError(reply: FastifyReply, status: number, code: ApiErrorCode, message: string): FastifyReply {
+  const body: ApiError = { error: { code, message } };
+  // Serialised here: the route's own schema describes its successful answers.
+  return reply
+    .code(status)
+    .header('cache-control', 'no-store')
+    .type('application/json; charset=utf-8')
+    .serializer(JSON.stringify)
+    .send(body);
+}
+
+/** Turns whatever a route or the framework threw into an answer. */
+export function answerError(error: unknown, reply: FastifyReply, log: Log): FastifyReply {
+  if (error instanceof HttpError) return sendError(reply, error.status, error.code, error.message);
+  if (error instanceof LockstepError) {
+    return sendError(reply, error.code === 'request-invalid' ? 400 : 409, error.code, error.message);
+  }
+  if (hasZodFastifySchemaValidationErrors(error)) {
+    const faults = error.validation.map(({ instancePath, message }) => {
+      const field = instancePath.replace(/^\//, '').replaceAll('/', '.');
+      return field === '' ? message : `${field}: ${message}`;
+    });
+    const part = error.validationContext === 'querystring' ? 'query' : (error.validationContext ?? 'request');
+    return sendError(reply, 400, 'request-invalid', `The ${part} is not valid. ${faults.join('; ')}.`);
+  }
+  const status = frameworkStatus(error);
+  if (status !== undefined) {
+    const code = status === 413 ? 'body-too-large' : status === 404 ? 'not-found' : 'request-invalid';
+    return sendError(reply, status, code, error instanceof Error ? error.message : String(error));
+  }
+  log.error({ error, method: reply.request.method, route: reply.request.routeOptions.url }, 'a request failed');
+  return sendError(reply, 500, 'internal', 'The agent could not answer because of a fault of its own: see its log.');
+}
+
+/** The status that fastify chose for a request that is at fault itself. */
+function frameworkStatus(error: unknown): number | undefined {
+  if (!(error instanceof Error) || !('statusCode' in error)) return undefined;
+  const { statusCode } = error;
+  return typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500 ? statusCode : undefined;
+}

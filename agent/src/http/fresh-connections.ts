@@ -1,0 +1,20 @@
+import type { IncomingMessage, Server } from 'node:http';
+import type { Socket } from 'node:net';
+
+/**
+ * Follows the connections on which nothing was asked yet. Browsers open such ones ahead of need, and Node counts them neither
+ * as idle nor as active: without this they would hold up the end of the server. Returns a function that closes them.
+ */
+export function followFreshConnections(server: Server): () => void {
+  const fresh = new Set<Socket>();
+  const used = ({ socket }: IncomingMessage) => fresh.delete(socket);
+  server.on('connection', (socket) => {
+    fresh.add(socket);
+    socket.once('close', () => fresh.delete(socket));
+  });
+  server.on('request', used);
+  server.on('upgrade', used);
+  return () => {
+    for (const socket of fresh) socket.destroy();
+  };
+}

@@ -1,0 +1,13 @@
+import type { FastifyRequest } from 'fastify';
+import type { GuardedRequest } from './request-guard.ts';
+
+/** What the guard needs of a request. */
+export function guardedRequest(request: FastifyRequest): GuardedRequest {
+  return {
+    method: request.method,
+    upgrade: request.raw.headers.upgrade !== undefined,
+    headers: request.raw.headers,
+    localAddress: request.raw.socket.localAddress,
+    remoteAddress: request.raw.socket.remoteAddress,
+  };
+}

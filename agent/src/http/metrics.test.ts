@@ -1,0 +1,85 @@
+import { readFile } from 'node:fs/promises';
+import { expect, test } from 'vitest';
+import { FakeFacade } from '../../test/support/fake-facade.ts';
+import { createMetrics } from './metrics.ts';
+
+async function scrape(facade: FakeFacade, metrics = createMetrics(facade)) {
+  const text = await metrics.render();
+  const types = new Map([...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name, type]) => [name, type]));
+  const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+  const values = new Map(lines.map((line) => [line.slice(0, line.lastIndexOf(' ')), line.split(' ').at(-1)]));
+  return { types, values, lines };
+}
+
+const bee = '{peer="bee",peer_id="bbbbbbbb"}';
+const cat = '{peer="cat",peer_id="cccccccc"}';
+
+test.each<[string, string]>([
+  ['lockstep_info{member="ant",member_id="aaaaaaaa",state="active",software="0.1.0"}', '1'],
+  ['lockstep_synchronised', '1'],
+  [`lockstep_peer_connected${bee}`, '1'],
+  [`lockstep_peer_connected${cat}`, '0'],
+  [`lockstep_peer_round_trip_seconds${bee}`, '0.0015'],
+  [`lockstep_peer_lag_operations${cat}`, '7'],
+  [`lockstep_peer_lag_seconds${cat}`, '42'],
+  [`lockstep_peer_sent_bytes_total${bee}`, '4096'],
+  ['lockstep_queue_items{queue="pending"}', '3'],
+  ['lockstep_operations_made_total', '900'],
+  ['lockstep_operations_received_total', '400'],
+  ['lockstep_conflicts', '0'],
+  ['lockstep_problems{code="path-permission"}', '1'],
+  ['lockstep_problems{code="disk-full"}', '0'],
+  ['lockstep_members{state="active"}', '2'],
+  ['lockstep_members{state="down"}', '1'],
+  ['lockstep_members{state="left"}', '0'],
+  ['lockstep_files', '1204'],
+  ['lockstep_folder_bytes', '5000000'],
+])('%s is %s', async (series, value) => {
+  const { values } = await scrape(new FakeFacade());
+  expect(values.get(series)).toBe(value);
+});
+
+test('a member without a connection has no round trip, and this member is no peer', async () => {
+  const { values, lines } = await scrape(new FakeFacade());
+  expect(values.has(`lockstep_peer_round_trip_seconds${cat}`)).toBe(false);
+  expect(lines.filter((line) => line.includes('peer="ant"'))).toEqual([]);
+});
+
+test('no path is ever a label', async () => {
+  const { lines } = await scrape(new FakeFacade());
+  expect(lines.filter((line) => line.includes('secret') || line.includes('/home'))).toEqual([]);
+});
+
+test('what is gone leaves no stale series, and a second scrape counts nothing twice', async () => {
+  const facade = new FakeFacade();
+  const metrics = createMetrics(facade);
+  const first = await scrape(facade, metrics);
+  expect(first.values.has(`lockstep_peer_lag_operations${cat}`)).toBe(true);
+  facade.status = () => ({
+    ...facade.state,
+    problems: [],
+    members: facade.state.members.map((member) => (member.name === 'cat' ? { ...member, state: 'left' } : member)),
+  });
+  const second = await scrape(facade, metrics);
+  expect(second.lines.filter((line) => line.includes('peer="cat"'))).toEqual([]);
+  expect(second.values.get('lockstep_problems{code="path-permission"}')).toBe('0');
+  expect(second.values.get('lockstep_operations_made_total')).toBe('900');
+});
+
+test('the process is described too', async () => {
+  const { types } = await scrape(new FakeFacade());
+  for (const name of ['process_cpu_seconds_total', 'process_resident_memory_bytes', 'nodejs_eventloop_lag_seconds']) {
+    expect(types.has(name), name).toBe(true);
+  }
+});
+
+test('docs/METRICS.md names every metric of ours with its type, and no other', async () => {
+  const document = await readFile(new URL('../../../docs/METRICS.md', import.meta.url), 'utf8');
+  const documented = [...document.matchAll(/^\| `(lockstep_\w+)`[^|]*\| (\w+) \|/gm)].map(([, name, type]) => [
+    name,
+    type,
+  ]);
+  const { types } = await scrape(new FakeFacade());
+  const exposed = [...types].filter(([name]) => name?.startsWith('lockstep_'));
+  expect(documented.sort()).toEqual(exposed.sort());
+});

@@ -1,0 +1,77 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { ApiErrorCode } from '@lockstep/shared';
+
+/** What a request is judged by. */
+export interface GuardedRequest {
+  readonly method: string;
+  readonly upgrade: boolean;
+  readonly headers: IncomingHttpHeaders;
+  /** The address of this machine that the connection came in on. */
+  readonly localAddress: string | undefined;
+  readonly remoteAddress: string | undefined;
+}
+
+export interface Refusal {
+  readonly code: ApiErrorCode;
+  readonly message: string;
+}
+
+const loopbackNames = new Set(['localhost', '127.0.0.1', '::1']);
+
+const safeMethods = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+/** `host` of a `host:port` or `[host]:port`, lower case and without brackets; undefined when it is neither. */
+export function hostName(authority: string): string | undefined {
+  const [, bracketed, plain] = /^(?:\[([0-9a-f:.]+)\]|([^:@/?#\s]+))(?::\d{1,5})?$/i.exec(authority) ?? [];
+  const name = bracketed ?? plain;
+  return name?.toLowerCase().replace(/\.$/, '');
+}
+
+/** An IPv4 address as people write it, also where the socket reports it inside IPv6. */
+function plainAddress(address: string | undefined): string | undefined {
+  return address?.replace(/^::ffff:/i, '').toLowerCase();
+}
+
+/** True when the request comes from the machine that the agent runs on. */
+export function isFromThisMachine(request: GuardedRequest): boolean {
+  const remote = plainAddress(request.remoteAddress);
+  if (remote === undefined) return false;
+  return remote === '::1' || remote.startsWith('127.') || remote === plainAddress(request.localAddress);
+}
+
+/**
+ * The API asks for no password, so it must not be usable by pages of other sites that happen to be open in a browser that can
+ * reach it. Such a page has two ways: a DNS name of its own that it points here (then the Host header names that site), or a
+ * request across sites that a browser sends without reading the answer (then Origin or Sec-Fetch-Site says so). Programs such
+ * as curl send neither header.
+ */
+export function refusalOf(request: GuardedRequest, hostNames: ReadonlySet<string>): Refusal | undefined {
+  const { host, origin } = request.headers;
+  const name = host === undefined ? undefined : hostName(host);
+  const known =
+    name !== undefined &&
+    (loopbackNames.has(name) || hostNames.has(name) || name === plainAddress(request.localAddress));
+  if (!known) {
+    return {
+      code: 'forbidden-host',
+      message: `This agent does not answer to the name ${JSON.stringify(host ?? '')}. Ask it by the address it listens on.`,
+    };
+  }
+  if (safeMethods.has(request.method) && !request.upgrade) return undefined;
+  const site = request.headers['sec-fetch-site'];
+  const foreign = site !== undefined && site !== 'same-origin' && site !== 'none';
+  if (foreign || (origin !== undefined && authorityOf(origin) !== authorityOf(`http://${host}`))) {
+    return {
+      code: 'forbidden-origin',
+      message: `Pages of ${origin ?? 'another site'} may not use this agent. Open its own dashboard at http://${host}/ instead.`,
+    };
+  }
+  return undefined;
+}
+
+/** Host and port of a URL, without the port where it is the scheme's own; undefined when it is none (`null`, `file:`). */
+function authorityOf(url: string): string | undefined {
+  if (!URL.canParse(url)) return undefined;
+  const { protocol, host } = new URL(url);
+  return protocol === 'http:' || protocol === 'https:' ? host : undefined;
+}

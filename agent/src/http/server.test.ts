@@ -1,0 +1,332 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  type ApiError,
+  eventsPageSchema,
+  LockstepError,
+  membersSchema,
+  operationsPageSchema,
+  pathReportSchema,
+  statusSchema,
+  waitResultSchema,
+} from '@lockstep/shared';
+import type { FastifyInstance, InjectOptions } from 'fastify';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { FakeFacade, memoryLog } from '../../test/support/fake-facade.ts';
+import { buildServer, type HttpServer, startHttp } from './server.ts';
+
+let directory: string;
+let facade: FakeFacade;
+let log: ReturnType<typeof memoryLog>;
+let app: FastifyInstance;
+
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'lockstep-http-'));
+  await mkdir(join(directory, 'assets'));
+  await writeFile(
+    join(directory, 'index.html'),
+    '<!doctype html><meta name="style-nonce" content="__LOCKSTEP_NONCE__">',
+  );
+  await writeFile(join(directory, 'assets', 'index-1234.js'), 'export {};');
+  await writeFile(join(directory, '.secret'), 'no');
+  facade = new FakeFacade();
+  log = memoryLog();
+  app = await buildServer({ facade, log, assets: directory, listen: { host: '127.0.0.1', port: 0 } });
+});
+
+afterEach(async () => {
+  await app.close();
+  await rm(directory, { recursive: true, force: true });
+});
+
+async function ask(method: 'GET' | 'POST' | 'DELETE', url: string, more: InjectOptions = {}) {
+  const response = await app.inject({ method, url, ...more });
+  return { status: response.statusCode, headers: response.headers, text: response.body };
+}
+
+async function get(url: string) {
+  const { status, text } = await ask('GET', url);
+  expect(status, text).toBe(200);
+  return JSON.parse(text);
+}
+
+/** As long as a path may be, of the characters that grow most when they are encoded. */
+const longPath = `${'🐜'.repeat(63)}/`.repeat(12) + 'x'.repeat(36);
+
+describe('what is', () => {
+  test('[API1] status says the least that scripts rely on', async () => {
+    const status = statusSchema.parse(await get('/api/v1/status'));
+    expect(status.member).toMatchObject({ name: 'ant', state: 'active' });
+    expect(status).toMatchObject({ synchronised: true, pending: 0, conflicts: 0 });
+    expect(status.members.map(({ name, state, rttMs, behind }) => ({ name, state, rttMs, behind }))).toEqual([
+      { name: 'ant', state: 'active', rttMs: null, behind: 0 },
+      { name: 'bee', state: 'active', rttMs: 1.5, behind: 0 },
+      { name: 'cat', state: 'down', rttMs: null, behind: 7 },
+    ]);
+  });
+
+  test('members', async () => {
+    const { members } = membersSchema.parse(await get('/api/v1/members'));
+    expect(members).toHaveLength(3);
+  });
+
+  test.each([
+    ['', [5, 4, 3, 2, 1], null],
+    ['?limit=2', [5, 4], 4],
+    ['?limit=2&before=4', [3, 2], 2],
+    ['?after=3', [4, 5], null],
+    ['?after=0&limit=2', [1, 2], 2],
+    ['?path=notes/3.txt', [3], null],
+  ])('operations%s', async (query, rows, next) => {
+    const page = operationsPageSchema.parse(await get(`/api/v1/ops${query}`));
+    expect(page.operations.map(({ row }) => row)).toEqual(rows);
+    expect(page.next).toBe(next);
+  });
+
+  test.each([
+    'a.txt',
+    'a/b/c',
+    'with space and %25 and ?#&',
+    '100%',
+    '-rf',
+    'new\nline',
+    'ünïcödé/🐜',
+    'back\\slash',
+    '*',
+    longPath,
+  ])('the path %o', async (path) => {
+    const encoded = path.split('/').map(encodeURIComponent).join('/');
+    const report = pathReportSchema.parse(await get(`/api/v1/paths/${encoded}`));
+    expect(report.path).toBe(path);
+  });
+
+  test('a path whose slashes are encoded too', async () => {
+    expect((await get(`/api/v1/paths/${encodeURIComponent('a/b')}`)).path).toBe('a/b');
+  });
+
+  test('events', async () => {
+    facade.addEvents(3);
+    const page = eventsPageSchema.parse(await get('/api/v1/events?after=1'));
+    expect(page.events.map(({ number }) => number)).toEqual([2, 3]);
+    expect(page).toMatchObject({ oldest: 1, last: 3 });
+  });
+
+  test('healthz tells a healthy agent from one whose folder is gone', async () => {
+    expect(await get('/healthz')).toEqual({ ok: true, state: 'active' });
+    facade.healthy = false;
+    const { status, text } = await ask('GET', '/healthz');
+    expect(status).toBe(503);
+    expect(JSON.parse(text).detail).toMatch(/mount its disk/);
+  });
+});
+
+describe('what can be asked for', () => {
+  test('wait says what was missing', async () => {
+    const { status, text } = await ask('POST', '/api/v1/wait', { payload: { for: 'all', timeoutMs: 0 } });
+    expect(status).toBe(200);
+    expect(waitResultSchema.parse(JSON.parse(text))).toMatchObject({ done: false, holding: 2, wanted: 3 });
+  });
+
+  test.each(['leave', 'verify', 'rescan'])('%s takes a request without a body', async (command) => {
+    expect((await ask('POST', `/api/v1/${command}`)).status).toBe(200);
+    expect((await ask('POST', `/api/v1/${command}`, { payload: {} })).status).toBe(200);
+  });
+
+  test('replay', async () => {
+    const { status, text } = await ask('POST', '/api/v1/replay', { payload: { into: '/tmp/there' } });
+    expect(status).toBe(200);
+    expect(JSON.parse(text)).toMatchObject({ files: 3, missing: [] });
+  });
+
+  test('replay is for this machine only', async () => {
+    const remote: InjectOptions = { payload: { into: '/tmp/there' }, remoteAddress: '192.0.2.9' };
+    const { status, text } = await ask('POST', '/api/v1/replay', remote);
+    expect(status).toBe(403);
+    expect(JSON.parse(text).error.code).toBe('forbidden-remote');
+  });
+});
+
+describe('refusals are sentences with a code', () => {
+  const json = { 'content-type': 'application/json' };
+  test.each<[string, 'GET' | 'POST' | 'DELETE', string, InjectOptions, number, string, RegExp]>([
+    ['an unknown route', 'GET', '/api/v1/nothing?x=1', {}, 404, 'not-found', /nothing at GET \/api\/v1\/nothing\.$/],
+    ['an unknown method', 'DELETE', '/api/v1/status', {}, 404, 'not-found', /DELETE/],
+    ['a path outside the folder', 'GET', '/api/v1/paths/..%2Fetc', {}, 400, 'request-invalid', /component \.\./],
+    ['a path in .lockstep', 'GET', '/api/v1/paths/.lockstep/x', {}, 400, 'request-invalid', /inside \.lockstep/],
+    ['no path', 'GET', '/api/v1/paths/', {}, 400, 'request-invalid', /is empty/],
+    ['a damaged escape', 'GET', '/api/v1/paths/%zz', {}, 400, 'request-invalid', /./],
+    ['a wrong limit', 'GET', '/api/v1/ops?limit=0', {}, 400, 'request-invalid', /query.*limit/],
+    ['both ends', 'GET', '/api/v1/ops?before=3&after=1', {}, 400, 'request-invalid', /before or after/],
+    ['a wrong wait', 'POST', '/api/v1/wait', { payload: { for: 'some' } }, 400, 'request-invalid', /body.*for/],
+    [
+      'a wait for a bad path',
+      'POST',
+      '/api/v1/wait',
+      { payload: { path: '/etc' } },
+      400,
+      'request-invalid',
+      /component/,
+    ],
+    ['a wait without a body', 'POST', '/api/v1/wait', {}, 400, 'request-invalid', /body/],
+    ['broken JSON', 'POST', '/api/v1/wait', { payload: '{', headers: json }, 400, 'request-invalid', /JSON/],
+    [
+      'another type',
+      'POST',
+      '/api/v1/wait',
+      { payload: '{}', headers: { 'content-type': 'text/plain' } },
+      415,
+      'request-invalid',
+      /./,
+    ],
+    ['a large body', 'POST', '/api/v1/wait', { payload: { path: 'x'.repeat(70_000) } }, 413, 'body-too-large', /./],
+    ['a relative replay', 'POST', '/api/v1/replay', { payload: { into: 'there' } }, 400, 'request-invalid', /absolute/],
+    ['no WebSocket', 'GET', '/api/v1/events/live', {}, 426, 'request-invalid', /WebSocket/],
+    ['a foreign Host', 'GET', '/api/v1/status', { headers: { host: 'evil.example' } }, 403, 'forbidden-host', /evil/],
+    ['a foreign Host on a file', 'GET', '/', { headers: { host: 'evil.example' } }, 403, 'forbidden-host', /evil/],
+    [
+      'a foreign Origin',
+      'POST',
+      '/api/v1/leave',
+      { headers: { origin: 'http://evil.example' } },
+      403,
+      'forbidden-origin',
+      /evil/,
+    ],
+  ])('[API2] %s', async (_name, method, url, more, expected, code, message) => {
+    const { status, text } = await ask(method, url, more);
+    expect(status, text).toBe(expected);
+    const { error }: ApiError = JSON.parse(text);
+    expect(error.code).toBe(code);
+    expect(error.message).toMatch(message);
+  });
+
+  test('what the agent refuses keeps its code; what it breaks over stays in the log', async () => {
+    facade.leave = async () => {
+      throw new LockstepError('not-a-member', 'This member has left already.');
+    };
+    const refused = await ask('POST', '/api/v1/leave');
+    expect(refused.status).toBe(409);
+    expect(JSON.parse(refused.text).error).toEqual({ code: 'not-a-member', message: 'This member has left already.' });
+
+    facade.leave = async () => {
+      throw new Error('password=hunter2');
+    };
+    const broken = await ask('POST', '/api/v1/leave');
+    expect(broken.status).toBe(500);
+    expect(broken.text).not.toContain('hunter2');
+    expect(log.lines.filter(({ level }) => level === 'error')).toHaveLength(1);
+  });
+});
+
+describe('the dashboard’s files', () => {
+  test('[API3] the page permits its own files and one style element, and nothing else', async () => {
+    const { headers, text } = await ask('GET', '/');
+    const policy = String(headers['content-security-policy']);
+    const nonce = /content="([\w-]+)"/.exec(text)?.[1];
+    expect(nonce).toMatch(/^[\w-]{22}$/);
+    expect(policy).toContain("default-src 'none'");
+    expect(policy).toContain("script-src 'self';");
+    expect(policy).toContain(`style-src 'self' 'nonce-${nonce}';`);
+    expect(policy).toContain("frame-ancestors 'none'");
+    expect(policy).not.toMatch(/unsafe|https?:/);
+    expect(headers).toMatchObject({ 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' });
+    expect((await ask('GET', '/index.html')).text).not.toContain(nonce);
+  });
+
+  test('files with a hash in their name are kept by browsers', async () => {
+    const { status, headers } = await ask('GET', '/assets/index-1234.js');
+    expect(status).toBe(200);
+    expect(headers['cache-control']).toMatch(/immutable/);
+    expect(headers['content-type']).toMatch(/javascript/);
+    expect(headers['x-content-type-options']).toBe('nosniff');
+  });
+
+  test.each(['/.secret', '/../package.json', '/%2e%2e/package.json', '/assets/', '/assets/none.js'])(
+    '%s is not served',
+    async (url) => {
+      const { status, headers } = await ask('GET', url);
+      expect(status).toBeGreaterThanOrEqual(403);
+      expect(headers['cache-control']).toBe('no-store');
+    },
+  );
+
+  test('without a build the API works and the page says what to do', async () => {
+    const bare = await buildServer({
+      facade,
+      log,
+      assets: join(directory, 'none'),
+      listen: { host: '127.0.0.1', port: 0 },
+    });
+    try {
+      expect((await bare.inject('/api/v1/status')).statusCode).toBe(200);
+      const page = await bare.inject('/');
+      expect(page.statusCode).toBe(503);
+      expect(page.body).toContain('npm run build');
+    } finally {
+      await bare.close();
+    }
+  });
+});
+
+describe('listening', () => {
+  const options = () => ({ facade, log, assets: directory, listen: { host: '127.0.0.1', port: 0 } });
+
+  test('the address is told, and nothing listens after close', async () => {
+    const server = await startHttp(options());
+    expect(server.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/$/);
+    expect((await fetch(`${server.url}healthz`)).status).toBe(200);
+    await server.close();
+    await expect(fetch(`${server.url}healthz`)).rejects.toThrow();
+  });
+
+  test('a taken port is named', async () => {
+    const other = createServer();
+    const port = await new Promise<number>((resolve) => {
+      other.listen(0, '127.0.0.1', () => {
+        const address = other.address();
+        resolve(typeof address === 'object' && address !== null ? address.port : 0);
+      });
+    });
+    try {
+      const attempt = startHttp({ ...options(), listen: { host: '127.0.0.1', port } });
+      await expect(attempt).rejects.toMatchObject({ code: 'port-in-use', message: expect.stringContaining(`${port}`) });
+    } finally {
+      other.close();
+    }
+  });
+
+  describe('waiting', () => {
+    let server: HttpServer;
+    const post = (signal?: AbortSignal) =>
+      fetch(`${server.url}api/v1/wait`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ timeoutMs: 60_000 }),
+        signal: signal ?? null,
+      });
+
+    beforeEach(async () => {
+      server = await startHttp(options());
+    });
+    afterEach(() => server.close());
+
+    test('ends when the asker goes', async () => {
+      const asker = new AbortController();
+      const answer = post(asker.signal);
+      await vi.waitFor(() => expect(facade.waits).toHaveLength(1));
+      asker.abort();
+      await expect(answer).rejects.toThrow();
+      await vi.waitFor(() => expect(facade.waits[0]?.aborted).toBe(true));
+    });
+
+    test('is answered when the agent stops', async () => {
+      const answer = post();
+      await vi.waitFor(() => expect(facade.waits).toHaveLength(1));
+      const closed = server.close();
+      expect(await (await answer).json()).toMatchObject({ done: false });
+      await closed;
+    });
+  });
+});

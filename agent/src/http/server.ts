@@ -1,0 +1,158 @@
+import { hostname } from 'node:os';
+import swagger from '@fastify/swagger';
+import websocket from '@fastify/websocket';
+import { apiPrefix, LockstepError } from '@lockstep/shared';
+import fastify, { type FastifyInstance } from 'fastify';
+import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod';
+import type { Log } from '../sync/ports/log.ts';
+import { commandRoutes } from './command-routes.ts';
+import { addDashboardFiles } from './dashboard-files.ts';
+import { answerError, sendError } from './errors.ts';
+import { eventRoutes } from './event-routes.ts';
+import type { AgentFacade } from './facade.ts';
+import { followFreshConnections } from './fresh-connections.ts';
+import { guardedRequest } from './guarded-request.ts';
+import { bodyBytesMax, closeGraceMs, liveInboundBytesMax, requestTimeoutMs } from './limits.ts';
+import { monitoringRoutes } from './monitoring-routes.ts';
+import { openapiOptions } from './openapi.ts';
+import { refusalOf } from './request-guard.ts';
+import { stateRoutes } from './state-routes.ts';
+
+export interface HttpOptions {
+  readonly facade: AgentFacade;
+  /** Port 0 takes any free one. */
+  readonly listen: { readonly host: string; readonly port: number };
+  /** Folder with the built dashboard. */
+  readonly assets: string;
+  readonly log: Log;
+  /** Names and addresses by which it may be asked besides localhost, this machine's name and the address it listens on. */
+  readonly hostNames?: readonly string[] | undefined;
+}
+
+export interface HttpServer {
+  /** Where a browser on this machine finds the dashboard; ends with a slash. */
+  readonly url: string;
+  /** Ends the live streams, lets requests under way finish for a moment, and stops listening. */
+  close(): Promise<void>;
+}
+
+const anyAddresses = new Set(['0.0.0.0', '::']);
+
+/** Builds the server without listening; what is open ends with its `close`. */
+export async function buildServer(options: HttpOptions): Promise<FastifyInstance> {
+  const { facade, log } = options;
+  const stopping = new AbortController();
+  const hostNames = new Set(
+    [options.listen.host, hostname(), ...(options.hostNames ?? [])].map((name) => name.toLowerCase()),
+  );
+
+  const app = fastify({
+    logger: false,
+    bodyLimit: bodyBytesMax,
+    requestTimeout: requestTimeoutMs,
+    frameworkErrors: (error, _request, reply) => answerError(error, reply, log),
+  });
+  app.setValidatorCompiler(validatorCompiler);
+  app.setSerializerCompiler(serializerCompiler);
+  app.setErrorHandler((error, _request, reply) => answerError(error, reply, log));
+  // Only JSON is read: the types that a page of another site may send without asking first are refused.
+  app.removeContentTypeParser('text/plain');
+
+  app.addHook('onRequest', async (request, reply) => {
+    reply.headers({
+      'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+      'x-content-type-options': 'nosniff',
+      'x-frame-options': 'DENY',
+      'referrer-policy': 'no-referrer',
+      'cross-origin-opener-policy': 'same-origin',
+      'cross-origin-resource-policy': 'same-origin',
+      'cache-control': 'no-store',
+    });
+    const refusal = refusalOf(guardedRequest(request), hostNames);
+    if (refusal !== undefined) {
+      log.warn({ code: refusal.code, host: request.headers.host, origin: request.headers.origin }, 'refused a request');
+      return sendError(reply, 403, refusal.code, refusal.message);
+    }
+    return undefined;
+  });
+  app.addHook('onSend', async (_request, reply) => {
+    // A connection kept open for a next request would hold up the end.
+    if (stopping.signal.aborted) reply.header('connection', 'close');
+  });
+  app.setNotFoundHandler((request, reply) =>
+    sendError(reply, 404, 'not-found', `There is nothing at ${request.method} ${request.url.split('?')[0]}.`),
+  );
+
+  await app.register(websocket, {
+    options: { maxPayload: liveInboundBytesMax },
+    preClose(done) {
+      stopping.abort();
+      for (const socket of this.websocketServer.clients) socket.close(1001, 'the agent stops');
+      done();
+    },
+  });
+  await app.register(swagger, openapiOptions);
+  await app.register(stateRoutes, { prefix: apiPrefix, facade });
+  await app.register(commandRoutes, { prefix: apiPrefix, facade, stopping: stopping.signal });
+  await app.register(eventRoutes, { prefix: apiPrefix, facade, log });
+  await app.register(monitoringRoutes, { facade });
+  app.get(`${apiPrefix}/openapi.json`, { schema: { hide: true } }, () => app.swagger());
+  await addDashboardFiles(app, options.assets, log);
+  return app;
+}
+
+/** Serves the API and the dashboard. */
+export async function startHttp(options: HttpOptions): Promise<HttpServer> {
+  const app = await buildServer(options);
+  const closeFreshConnections = followFreshConnections(app.server);
+  const { host, port } = options.listen;
+  try {
+    await app.listen({ host, port });
+  } catch (cause) {
+    await app.close();
+    throw listenError(cause, host, port);
+  }
+  const address = app.server.address();
+  const boundPort = typeof address === 'object' && address !== null ? address.port : port;
+  const shown = anyAddresses.has(host) ? '127.0.0.1' : host;
+  return {
+    url: `http://${shown.includes(':') ? `[${shown}]` : shown}:${boundPort}/`,
+    close: async () => {
+      const force = setTimeout(() => {
+        for (const socket of app.websocketServer.clients) socket.terminate();
+        app.server.closeAllConnections();
+      }, closeGraceMs);
+      closeFreshConnections();
+      await app.close();
+      clearTimeout(force);
+    },
+  };
+}
+
+function listenError(cause: unknown, host: string, port: number): unknown {
+  const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
+  const where = `${host}:${port}`;
+  switch (code) {
+    case 'EADDRINUSE':
+      return new LockstepError(
+        'port-in-use',
+        `The dashboard cannot listen on ${where}: another program does. Stop it, or choose another port with --dashboard.`,
+        { cause },
+      );
+    case 'EACCES':
+      return new LockstepError(
+        'config-invalid',
+        `The dashboard may not listen on ${where}: ports below 1024 need more rights. Choose another with --dashboard.`,
+        { cause },
+      );
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+      return new LockstepError(
+        'config-invalid',
+        `The dashboard cannot listen on ${where}: this machine has no such address. Correct "dashboard" in config.toml.`,
+        { cause },
+      );
+    default:
+      return cause;
+  }
+}
