@@ -18,7 +18,7 @@ import {
 import fc from 'fast-check';
 import { Packr } from 'msgpackr/pack';
 import { describe, expect, test } from 'vitest';
-import { decodeMessage, encodeMessage } from './codec.ts';
+import { decodeMessage as decodeFrames, encodeMessage as encodeFrames } from './codec.ts';
 
 const members = ['a', 'b', 'c'].map((letter) => letter.repeat(52) as MemberId);
 const origins = members.flatMap((member) =>
@@ -211,6 +211,15 @@ const message: fc.Arbitrary<PeerMessage> = fc.oneof(
 
 const textEncoder = new TextEncoder();
 
+/** A message as the bytes of one frame. */
+function encodeMessage(sent: PeerMessage): Buffer {
+  return Buffer.concat(encodeFrames(sent));
+}
+
+function decodeMessage(frame: Buffer): PeerMessage {
+  return decodeFrames([frame]);
+}
+
 describe('what is encoded', () => {
   test('decodes to the same message', () => {
     fc.assert(
@@ -220,6 +229,17 @@ describe('what is encoded', () => {
       {
         numRuns: 1_000,
       },
+    );
+  });
+
+  test('decodes to the same message however it is divided into frames', () => {
+    fc.assert(
+      fc.property(message, fc.nat(), (sent, at) => {
+        const whole = encodeMessage(sent);
+        const place = at % (whole.length + 1);
+        expect(plain(decodeFrames([whole.subarray(0, place), whole.subarray(place)]))).toEqual(plain(sent));
+        expect(plain(decodeFrames(encodeFrames(sent).map((frame) => Buffer.from(frame))))).toEqual(plain(sent));
+      }),
     );
   });
 

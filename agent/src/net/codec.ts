@@ -38,18 +38,20 @@ const headerBytes = 2;
 /** A block's bytes follow the header and its id, 6 bytes, most significant first. */
 const blockHeaderBytes = headerBytes + 6;
 
-/** `message` as one frame. */
-export function encodeMessage(message: PeerMessage): Buffer {
-  const frame = message.type === 'block' ? encodeBlock(message) : packBody(bodyOf(message), headerBytes);
-  if (frame.length > frameBytesMax) {
-    throw new LockstepError(
-      'frame-too-large',
-      `A message ${message.type} of ${frame.length} bytes does not fit into a frame.`,
-    );
+/**
+ * `message` as the frames of one WebSocket message: one, or two for a block, whose bytes travel as they are. They must not be changed
+ * until they are sent.
+ */
+export function encodeMessage(message: PeerMessage): [Buffer] | [Buffer, Uint8Array] {
+  const first = message.type === 'block' ? blockHeader(message) : packBody(bodyOf(message), headerBytes);
+  const bytes = message.type === 'block' ? message.bytes : undefined;
+  const length = first.length + (bytes?.length ?? 0);
+  if (length > frameBytesMax) {
+    throw new LockstepError('frame-too-large', `A message ${message.type} of ${length} bytes is too large to be sent.`);
   }
-  frame[0] = formatVersion;
-  frame[1] = typeNumbers[message.type];
-  return frame;
+  first[0] = formatVersion;
+  first[1] = typeNumbers[message.type];
+  return bytes === undefined ? [first] : [first, bytes];
 }
 
 function bodyOf(message: Exclude<PeerMessage, BlockMessage>): unknown {
@@ -58,29 +60,43 @@ function bodyOf(message: Exclude<PeerMessage, BlockMessage>): unknown {
   return fields;
 }
 
-function encodeBlock({ id, bytes }: BlockMessage): Buffer {
-  const frame = Buffer.allocUnsafeSlow(blockHeaderBytes + bytes.length);
-  frame.writeUIntBE(id, headerBytes, 6);
-  frame.set(bytes, blockHeaderBytes);
-  return frame;
+function blockHeader({ id }: BlockMessage): Buffer {
+  const header = Buffer.allocUnsafe(blockHeaderBytes);
+  header.writeUIntBE(id, headerBytes, 6);
+  return header;
 }
 
 /**
- * The message that `frame` holds, checked in every field. Throws a LockstepError that names the field that is wrong. Byte arrays of the
- * result have an ArrayBuffer of their own, which may be transferred; that of a block may be the frame's, so `frame` must not be used again.
+ * The message that the frames of one WebSocket message hold, checked in every field. Throws a LockstepError that names the field that
+ * is wrong. Byte arrays of the result have an ArrayBuffer of their own, which may be transferred; that of a block may be a frame's, so
+ * the frames must not be used again.
  */
-export function decodeMessage(frame: Buffer): PeerMessage {
-  if (frame.length > frameBytesMax) {
-    throw new LockstepError('frame-too-large', `The frame has ${frame.length} bytes, more than ${frameBytesMax}.`);
+export function decodeMessage(frames: readonly Buffer[]): PeerMessage {
+  let length = 0;
+  for (const frame of frames) length += frame.length;
+  if (length > frameBytesMax) {
+    throw new LockstepError('frame-too-large', `The message has ${length} bytes, more than ${frameBytesMax}.`);
   }
-  if (frame.length < headerBytes) throw frameFault('header', 'is cut short');
-  if (frame[0] !== formatVersion)
-    throw frameFault('header', `has the format version ${frame[0]}, not ${formatVersion}`);
-  const type = typesByNumber.get(frame[1] as number);
-  if (type === undefined) throw frameFault('header', `has the unknown message type ${frame[1]}`);
-  if (type === 'block') return decodeBlock(frame);
-  const body = unpack(type, frame.subarray(headerBytes));
+  const [first, second] = frames;
+  // As a block is sent. Any other division into frames means the same and costs a copy.
+  if (frames.length === 2 && first?.length === blockHeaderBytes && second !== undefined && typeOf(first) === 'block') {
+    return decodeBlock(first, second);
+  }
+  const whole = frames.length === 1 && first !== undefined ? first : Buffer.concat(frames);
+  const type = typeOf(whole);
+  if (type === 'block') return decodeBlock(whole, whole.subarray(blockHeaderBytes));
+  const body = unpack(type, whole.subarray(headerBytes));
   return type === 'operations' ? { type, ...decodeOperations(body) } : decodeMap(type, body);
+}
+
+function typeOf(message: Buffer): PeerMessageType {
+  if (message.length < headerBytes) throw frameFault('header', 'is cut short');
+  if (message[0] !== formatVersion) {
+    throw frameFault('header', `has the format version ${message[0]}, not ${formatVersion}`);
+  }
+  const type = typesByNumber.get(message[1] as number);
+  if (type === undefined) throw frameFault('header', `has the unknown message type ${message[1]}`);
+  return type;
 }
 
 function unpack(type: PeerMessageType, bytes: Buffer): unknown {
@@ -92,17 +108,13 @@ function unpack(type: PeerMessageType, bytes: Buffer): unknown {
   }
 }
 
-function decodeBlock(frame: Buffer): BlockMessage {
-  if (frame.length < blockHeaderBytes) throw frameFault('block', 'is cut short');
-  if (frame.length - blockHeaderBytes > blockBytes) throw frameFault('block', `has more than ${blockBytes} bytes`);
-  const id = frame.readUIntBE(headerBytes, 6);
-  const { buffer, byteOffset, length } = frame;
+function decodeBlock(header: Buffer, bytes: Buffer): BlockMessage {
+  if (header.length < blockHeaderBytes) throw frameFault('block', 'is cut short');
+  if (bytes.length > blockBytes) throw frameFault('block', `has more than ${blockBytes} bytes`);
+  const id = header.readUIntBE(headerBytes, 6);
   // A large frame was put together in memory of its own; a small one lies in what was read from the socket, beside others.
-  const isAlone = length === buffer.byteLength && buffer instanceof ArrayBuffer;
-  const bytes = isAlone
-    ? new Uint8Array(buffer, byteOffset + blockHeaderBytes)
-    : new Uint8Array(frame.subarray(blockHeaderBytes));
-  return { type: 'block', id, bytes };
+  const isAlone = bytes.length === bytes.buffer.byteLength;
+  return { type: 'block', id, bytes: isAlone ? new Uint8Array(bytes.buffer) : new Uint8Array(bytes) };
 }
 
 function decodeMap(type: MapMessageType, body: unknown): PeerMessage {

@@ -74,8 +74,8 @@ function clientOptions({ identity }: Credentials) {
     rejectUnauthorized: false,
     perMessageDeflate: false,
     maxPayload: frameBytesMax,
-    // A message is one frame: nothing is gained by letting a peer send it in bits.
-    maxFragments: 1,
+    // A message has one frame, a block two: nothing is gained by letting a peer send it in bits.
+    maxFragments: 2,
     // Pings are not part of the protocol, and answering them would let a peer that reads nothing fill our send queue.
     autoPong: false,
     closeTimeout: closeTimeoutMs,

@@ -22,7 +22,7 @@ export interface Credentials {
   readonly instance: string;
 }
 
-export type Role = 'dialler' | 'listener';
+type Role = 'dialler' | 'listener';
 
 interface Connection {
   readonly role: Role;

@@ -2,7 +2,6 @@ import { createHash, createPrivateKey, type KeyObject, X509Certificate } from 'n
 import { open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { LockstepError, type MemberId } from '@lockstep/shared';
-import { generate } from 'selfsigned';
 import { encodeBase32 } from './base32.ts';
 
 /** Who a member is on the network: a key pair, and the self-signed certificate that TLS wants it wrapped in. */
@@ -25,6 +24,8 @@ export function memberIdOf(publicKey: KeyObject): MemberId {
 
 /** Draws a new identity. */
 export async function createIdentity(): Promise<Identity> {
+  // Loaded here because only this needs it: 17 MiB of memory that a running agent does not spend.
+  const { generate } = await import('selfsigned');
   // The dates are fixed and wide: a member is its key, nobody judges the certificate, and a machine whose clock is wrong must
   // not make one that others would call expired.
   const pair = await generate([{ name: 'commonName', value: 'lockstep' }], {

@@ -19,6 +19,8 @@ type Receiver = Parameters<Link['start']>[0];
 /** Frames up to this size that are sent in one turn of the event loop leave in one write. */
 const gatheredBytesMax = 65_536;
 
+const binaryFrame = { binary: true, compress: false } as const;
+
 interface LinkOptions {
   readonly socket: WebSocket;
   readonly tls: TLSSocket;
@@ -53,6 +55,8 @@ export class SocketLink implements Link {
     this.peer = peer;
     this.dialled = dialled;
     this.remote = remote;
+    // Frames as they came, not joined: the bytes of a block are a frame of their own.
+    socket.binaryType = 'fragments';
     socket.on('message', (data, isBinary) => this.#onMessage(data, isBinary));
     const onError = (error: Error): void => {
       this.#trouble = troubleText(error);
@@ -65,9 +69,14 @@ export class SocketLink implements Link {
 
   send(message: PeerMessage): void {
     if (this.#endReason !== undefined) return;
-    const frame = encodeMessage(message);
-    this.#gather(frame.length);
-    this.#socket.send(frame, { binary: true, compress: false }, () => this.#onSent());
+    const [first, second] = encodeMessage(message);
+    this.#gather(first.length + (second?.length ?? 0));
+    const onSent = (): void => this.#onSent();
+    if (second === undefined) this.#socket.send(first, binaryFrame, onSent);
+    else {
+      this.#socket.send(first, { ...binaryFrame, fin: false });
+      this.#socket.send(second, binaryFrame, onSent);
+    }
   }
 
   queuedBytes(): number {
@@ -141,7 +150,7 @@ export class SocketLink implements Link {
   }
 
   #decode(data: RawData, isBinary: boolean): PeerMessage {
-    if (!isBinary || !Buffer.isBuffer(data)) throw frameFault('frame', 'is text');
+    if (!isBinary || !Array.isArray(data)) throw frameFault('frame', 'is text');
     const message = decodeMessage(data);
     if (message.type === 'hello' && memberOf(message.origin) !== this.peer) {
       throw frameFault('hello.origin', 'belongs to another member');

@@ -97,8 +97,8 @@ function webSocketOptions() {
     clientTracking: false,
     perMessageDeflate: false,
     maxPayload: frameBytesMax,
-    // As on the dialling side: whole messages only, and no answers to pings.
-    maxFragments: 1,
+    // As on the dialling side: no messages in bits, and no answers to pings.
+    maxFragments: 2,
     autoPong: false,
     closeTimeout: closeTimeoutMs,
   };

@@ -460,7 +460,7 @@ describe('a bad frame ends its session, and the agent goes on', () => {
     return { b, socket, closed, received: receive(accepted) };
   }
 
-  const leave = encodeMessage({ type: 'leave', retire: true });
+  const [leave] = encodeMessage({ type: 'leave', retire: true });
   const nothing = { vector: {}, ranges: {} };
   const foreign: PeerMessage = {
     type: 'hello',
@@ -484,7 +484,7 @@ describe('a bad frame ends its session, and the agent goes on', () => {
       Buffer.concat([leave, Buffer.alloc(3)]),
       'leave: the body is followed by 3 bytes',
     ],
-    ['the origin of another member', encodeMessage(foreign), 'hello.origin belongs to another member'],
+    ['the origin of another member', encodeMessage(foreign)[0], 'hello.origin belongs to another member'],
   ])('%s', async (_what, frame, fault) => {
     const { b, socket, closed, received } = await openRaw();
     socket.send(leave);
@@ -504,10 +504,11 @@ describe('a bad frame ends its session, and the agent goes on', () => {
     expect((await closed).code).toBe(1009);
   });
 
-  test('a message in several frames', async () => {
+  test('a message in many frames', async () => {
     const { socket, received } = await openRaw();
     socket.send(leave.subarray(0, 3), { fin: false });
-    socket.send(leave.subarray(3), { fin: true });
+    socket.send(leave.subarray(3, 5), { fin: false });
+    socket.send(leave.subarray(5), { fin: true });
     await vi.waitFor(() => expect(received.ends).toEqual([expect.stringContaining('broke the WebSocket protocol')]));
   });
 
