@@ -1,0 +1,184 @@
+import type { MemberReport, PathReport, Status } from '@lockstep/shared';
+import { describe, expect, test } from 'vitest';
+import { groupOperations } from '../operation-line.ts';
+import { formatReplay } from './replay.ts';
+import { formatStatus } from './status.ts';
+import { formatVerify } from './verify.ts';
+import { formatWait } from './wait.ts';
+import { formatWhy } from './why.ts';
+
+const plain = (_colour: string, text: string): string => text;
+const now = 1_700_000_000_000;
+
+const ant: MemberReport = {
+  id: 'a'.repeat(52),
+  name: 'ant',
+  self: true,
+  state: 'active',
+  connected: true,
+  rttMs: null,
+  behind: 0,
+  behindSeconds: 0,
+  addresses: ['127.0.0.1:4701'],
+  files: 1204,
+  freeBytes: 2e9,
+};
+
+const cat: MemberReport = {
+  ...ant,
+  id: 'c'.repeat(52),
+  name: 'cat',
+  self: false,
+  state: 'down',
+  connected: false,
+  behind: 12,
+  behindSeconds: 75,
+  lastSeenAt: now - 185_000,
+};
+
+const status: Status = {
+  member: {
+    id: ant.id,
+    name: 'ant',
+    state: 'active',
+    software: '0.1.0',
+    startedAt: now,
+    address: '127.0.0.1:4701',
+    addresses: ['127.0.0.1:4701'],
+    folder: '/x/ant',
+    dashboard: 'http://127.0.0.1:4801/',
+    origin: 'o',
+  },
+  now,
+  synchronised: true,
+  pending: 0,
+  conflicts: 0,
+  problems: [],
+  problemCount: 0,
+  files: 1204,
+  directories: 1,
+  bytes: 5_000_000,
+  freeBytes: 2e9,
+  load: 0,
+  operations: 1300,
+  version: {},
+  digest: '0',
+  lastEvent: 1,
+  members: [ant],
+};
+
+const written = {
+  origin: 'o',
+  seq: 1,
+  member: ant.id,
+  memberName: 'ant',
+  at: now - 60_000,
+  hlc: 1,
+  kind: 'put',
+  path: 'a\nb',
+  size: 5,
+} as const;
+
+describe('status', () => {
+  test('[CL5] says in the first line whether all is well', () => {
+    expect(formatStatus(status, plain).split('\n').slice(0, 4)).toEqual([
+      'ant  active, synchronised',
+      'folder     /x/ant',
+      'holds      1,204 files and 1 directory, 5.0 MB; 2.0 GB free',
+      'dashboard  http://127.0.0.1:4801/',
+    ]);
+  });
+
+  test('[CL5] says what is missing and who lacks it, and each problem with its path', () => {
+    const text = formatStatus(
+      {
+        ...status,
+        synchronised: false,
+        pending: 1,
+        members: [ant, cat],
+        problems: [{ code: 'path-permission', path: 'x\x1b', detail: 'It cannot be read.', since: now - 7_200_000 }],
+        problemCount: 1,
+      },
+      plain,
+    );
+    expect(text).toContain('1 path not on this disk yet; cat (down) lacks 12 operations');
+    expect(text).toMatch(/cat +c{8} +down +- +12 operations, 1 min 15 s .* 3 minutes ago/);
+    expect(text).toContain('path-permission  x\\u{1b}: It cannot be read. (2 hours ago)');
+  });
+});
+
+test('[CL5] why tells versions, holders and what is waited for', () => {
+  const report: PathReport = {
+    path: 'a\nb',
+    known: true,
+    ignored: false,
+    heads: [written],
+    disk: null,
+    pending: true,
+    waitsFor: [{ member: cat.id, reason: 'It is down.' }],
+    holders: [
+      { member: ant.id, name: 'ant', state: 'active', holds: true },
+      { member: cat.id, name: 'cat', state: 'down', holds: false },
+    ],
+    problem: null,
+    log: [{ ...written, row: 1, journaledAt: now }],
+  };
+  expect(formatWhy(report, now, plain).split('\n')).toEqual([
+    'a\\nb is not on this disk yet',
+    '',
+    'Version',
+    '  ant wrote a\\nb (5 B), 1 minute ago',
+    '',
+    'Held by',
+    '  yes  ant (active)',
+    '  no   cat (down)',
+    '',
+    'Waits for',
+    '  cat: It is down.',
+    '',
+    'Newest operations',
+    '  ant wrote a\\nb (5 B), 1 minute ago',
+  ]);
+});
+
+test('[CL5] wait names the blocking path, member and reason', () => {
+  const result = { done: false, wanted: 3, holding: 2, members: 3, elapsedMs: 60_000 };
+  const blocking = [{ path: 'x', memberName: 'cat', reason: 'It is down.' }];
+  expect(formatWait({ ...result, blocking })).toMatch(
+    /^Not done after 1 min 0 s: .*\nPATH +MEMBER +REASON\nx +cat +It is down\.$/,
+  );
+  expect(formatWait({ ...result, done: true, blocking: [] })).toBe('Done: durable on 3 of 3 members after 1 min 0 s.');
+});
+
+test('[RP1] [RP2] verify and replay say what is wrong, path by path', () => {
+  const equal = { compared: 2, differing: 0, paths: [] };
+  expect(formatVerify({ ok: true, heads: equal, disk: equal, elapsedMs: 5 }, plain)).toContain(
+    'Everything agrees (5 ms).',
+  );
+  const broken = { compared: 2, differing: 3, paths: [{ path: 'x', reason: 'Its bytes differ.' }] };
+  expect(formatVerify({ ok: false, heads: equal, disk: broken, elapsedMs: 5 }, plain)).toContain(
+    '3 paths differ\n  x: Its bytes differ.\n  …',
+  );
+  const rebuilt = { files: 1, directories: 2, symlinks: 0, bytes: 5, elapsedMs: 5 };
+  expect(formatReplay({ ...rebuilt, missing: [] }, '/y')).toBe(
+    'Rebuilt 1 file, 2 directories, 0 links (5 B) in /y in 5 ms.',
+  );
+  expect(formatReplay({ ...rebuilt, missing: [{ path: 'x', reason: 'Nobody has it.' }] }, '/y')).toContain(
+    'x: Nobody has it.',
+  );
+});
+
+test('operations of one group are one line, those of another origin or group are not', () => {
+  const row = (origin: string, seq: number, group?: number) =>
+    ({ ...written, origin, seq, row: seq, journaledAt: now, ...(group === undefined ? {} : { group }) }) as const;
+  const groups = groupOperations([
+    row('o', 1),
+    row('o', 2),
+    row('o', 3, 2),
+    row('o', 4, 2),
+    row('p', 5, 2),
+    row('o', 6, 6),
+    row('o', 7, 6),
+  ]);
+  expect(groups.map((group) => group.map(({ seq }) => seq))).toEqual([[1], [2, 3, 4], [5], [6, 7]]);
+});
