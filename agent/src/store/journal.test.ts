@@ -1,0 +1,43 @@
+import { join } from 'node:path';
+import { LockstepError } from '@lockstep/shared';
+import { describe, expect, test } from 'vitest';
+import { ant, beeMember, openAnt, put, show, temporaryFolder } from './fixtures.contract.ts';
+import { journalContract } from './journal.contract.ts';
+import { openJournal } from './journal.ts';
+
+describe('a journal in memory', () => journalContract(() => openAnt(':memory:')));
+
+describe('a journal in a file', () => {
+  journalContract(() => openAnt(join(temporaryFolder(), 'journal.db')));
+});
+
+describe('a journal that is opened again', () => {
+  test('goes on where it stopped, under the same origin', () => {
+    const path = join(temporaryFolder(), 'journal.db');
+    const first = openAnt(path);
+    first.append([put(ant, 1, 'x'), put(ant, 2, 'y')]);
+    show(first, put(ant, 1, 'x'));
+    first.addEvent(1, 'joined', { name: 'bee' });
+    const before = [first.known(), first.applied(), first.counts(), first.digest(), first.lastEventNumber()];
+    first.close();
+
+    const random = () => {
+      throw new Error('The origin is not drawn a second time.');
+    };
+    const second = openJournal({ path, memberId: 'a'.repeat(52) as typeof beeMember, random, nowMs: Date.now });
+    expect(second.origin).toBe(ant);
+    const now = [second.known(), second.applied(), second.counts(), second.digest(), second.lastEventNumber()];
+    expect(now).toEqual(before);
+    second.append([put(ant, 3, 'z')]);
+    expect(second.log({ beforeRow: 99, limit: 1 })[0]?.row).toBe(3);
+    second.close();
+  });
+
+  test('is refused by another member', () => {
+    const path = join(temporaryFolder(), 'journal.db');
+    openAnt(path).close();
+    const open = () => openJournal({ path, memberId: beeMember, random: () => 0, nowMs: Date.now });
+    expect(open).toThrow(LockstepError);
+    expect(open).toThrow('belongs to the member aaaa');
+  });
+});
