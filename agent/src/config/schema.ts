@@ -1,4 +1,4 @@
-import { freeBytesMin, historyBytesMax, rescanIntervalMs } from '@lockstep/shared';
+import { historyBytesMax, rescanIntervalMs } from '@lockstep/shared';
 import { z } from 'zod';
 import { formatHostPort, type HostPort, isAnyHost, parseHostPort } from './host-port.ts';
 import { formatDuration, formatSize, parseDuration, parseSize } from './quantity.ts';
@@ -22,7 +22,6 @@ export interface Config {
   readonly logLevel: LogLevel;
   readonly rescanIntervalMs: number;
   readonly historyBytesMax: number;
-  readonly freeBytesMin: number;
 }
 
 /** How a value is written in `config.toml`; in the environment and in flags a list is joined by commas. */
@@ -74,13 +73,6 @@ function duration(minMs: number, maxMs: number): z.ZodType<number> {
   return custom((text) => {
     const ms = parseDuration(text);
     return ms === undefined || ms < minMs || ms > maxMs ? undefined : ms;
-  });
-}
-
-function size(minBytes: number): z.ZodType<number> {
-  return custom((text) => {
-    const bytes = parseSize(text);
-    return bytes === undefined || bytes < minBytes ? undefined : bytes;
   });
 }
 
@@ -187,17 +179,7 @@ export const configKeys: readonly ConfigKey[] = [
       'Content that an open conflict needs is kept beyond it.',
     ],
     allowed: 'a size of 0 B or more, such as "1 GiB" (units B, KiB, MiB, GiB, TiB)',
-    schema: size(0),
+    schema: custom(parseSize),
     defaultText: formatSize(historyBytesMax),
-  }),
-  define({
-    field: 'freeBytesMin',
-    key: 'free_space_min',
-    placeholder: 'SIZE',
-    list: false,
-    comment: ['Nothing more is received while the disk has less free space than this.'],
-    allowed: 'a size of 1 MiB or more, such as "16 MiB" (units B, KiB, MiB, GiB, TiB)',
-    schema: size(1024 ** 2),
-    defaultText: formatSize(freeBytesMin),
   }),
 ] as readonly ConfigKey[];

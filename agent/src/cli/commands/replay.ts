@@ -1,9 +1,10 @@
 import { resolve } from 'node:path';
 import { type ReplayResult, replayResultSchema } from '@lockstep/shared';
 import type { Command } from 'commander';
+import { memberFolderAbove } from '../../folder-nesting.ts';
 import { findMemberFolder } from '../../state-directory.ts';
 import { requireApi } from '../api-client.ts';
-import { type ExitCode, exitCode } from '../exit-code.ts';
+import { type ExitCode, exitCode, UsageError } from '../exit-code.ts';
 import { formatBytes, formatElapsed, plural, printable } from '../format.ts';
 import { printJson, type Terminal } from '../terminal.ts';
 
@@ -23,6 +24,15 @@ export function formatReplay(result: ReplayResult, into: string): string {
   return [head, `${plural(result.missing.length, 'entry', 'entries')} could not be rebuilt:`, ...lines].join('\n');
 }
 
+/** What is rebuilt inside a member's folder would be new files there, sent to everybody. */
+async function refuseMemberFolder(into: string): Promise<void> {
+  const member = await memberFolderAbove(into);
+  if (member === undefined) return;
+  throw new UsageError(
+    `--into ${into} lies inside ${member}, which is a member's folder. Choose a directory outside it.`,
+  );
+}
+
 /** `lockstep replay --into DIR`: the folder, from the operation log alone. */
 export function addReplayCommand(program: Command, terminal: Terminal, done: (code: ExitCode) => void): void {
   program
@@ -32,8 +42,10 @@ export function addReplayCommand(program: Command, terminal: Terminal, done: (co
     .description('rebuild the folder in an empty directory from the operation log, with content from whoever has it')
     .option('--json', 'print JSON')
     .action(async (directory: string, options: { into: string; json?: true }) => {
-      const api = await requireApi(await findMemberFolder(directory));
+      const folder = await findMemberFolder(directory);
       const into = resolve(terminal.cwd, options.into);
+      await refuseMemberFolder(into);
+      const api = await requireApi(folder);
       const result = await api.post('/replay', { into }, replayResultSchema, replayTimeoutMs);
       if (options.json === true) printJson(terminal, result);
       else terminal.print(formatReplay(result, into));

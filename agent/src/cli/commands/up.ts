@@ -26,10 +26,10 @@ async function up(terminal: Terminal, directory: string, command: Command): Prom
     const agent = await startAgent({ directory, config, log });
     try {
       await lock.announce(agent.dashboardUrl);
-      const first = await Promise.race([agent.ready.then(() => 'ready' as const), signal.received]);
-      if (first === 'ready') {
+      const ended = Promise.race([signal.received, agent.retired]).then(() => 'ended' as const);
+      if ((await Promise.race([agent.ready.then(() => 'ready' as const), ended])) === 'ready') {
         terminal.print(`member    ${config.name}\nfolder    ${directory}\ndashboard ${agent.dashboardUrl}\nready`);
-        await signal.received;
+        await ended;
       }
     } finally {
       await agent.stop();
