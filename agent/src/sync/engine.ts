@@ -1,4 +1,4 @@
-import type { Applied, HelloMessage, MemberState, Operation, PeerMessage } from '@lockstep/shared';
+import type { HelloMessage, MemberState, Operation, PeerMessage } from '@lockstep/shared';
 import { historyBytesMax, inlineWaitingBytesMax, memberPath, outboxBytesMax, SOFTWARE_VERSION } from '@lockstep/shared';
 import { ignoreFileName } from '../core/ignore-rules.ts';
 import { AckLoop } from './ack-loop.ts';
@@ -56,6 +56,8 @@ export interface EngineTotals {
   operationsMade: number;
   operationsReceived: number;
   entriesApplied: number;
+  bytesApplied: number;
+  scans: number;
   conflictCopies: number;
 }
 
@@ -74,7 +76,14 @@ export class Engine {
   readonly transfers: Transfers;
   readonly catchUp: CatchUp;
   readonly dialLoop: DialLoop;
-  readonly totals: EngineTotals = { operationsMade: 0, operationsReceived: 0, entriesApplied: 0, conflictCopies: 0 };
+  readonly totals: EngineTotals = {
+    operationsMade: 0,
+    operationsReceived: 0,
+    entriesApplied: 0,
+    bytesApplied: 0,
+    scans: 0,
+    conflictCopies: 0,
+  };
   state: MemberState = 'joining';
   enabledAt: number | undefined;
   health: FolderHealth = { ok: true, freeBytes: 0 };
@@ -119,11 +128,16 @@ export class Engine {
       closed: (peer, link, reason) => this.#closed(peer, link, reason),
       helloMessage: () => this.#hello(),
     });
-    this.localChanges = new LocalChanges(this.context, this.#ownLog, options.rescanIntervalMs);
+    this.localChanges = new LocalChanges(
+      this.context,
+      this.#ownLog,
+      options.rescanIntervalMs,
+      () => this.totals.scans++,
+    );
     this.transfers = new Transfers(this.context, this.peers);
     const gate = new GroupGate(journal, () => this.peers.ready().map((peer) => peer.known));
     this.materialiser = new Materialiser(this.context, this.transfers, gate, {
-      applied: (count) => this.#applied(count),
+      applied: (count, bytes) => this.#applied(count, bytes),
       look: (path) => this.localChanges.mark(path),
       scan: (directory) => this.localChanges.scan(directory, true),
       ignoreRules: () => this.#ignoreRulesChanged(),
@@ -243,8 +257,15 @@ export class Engine {
     return { operations: this.totals.operationsMade - before };
   }
 
-  applied(): Applied {
-    return this.context.journal.applied();
+  /** Fetches a content that is not on this member into `history/`; false when nobody reachable has it. */
+  async obtain(operation: Operation): Promise<boolean> {
+    const { content, blocks, size = 0 } = operation;
+    if (content === undefined) return false;
+    const outcome = await new Promise((resolve) => this.transfers.fetch(operation, resolve));
+    if (outcome !== 'ok') return false;
+    const kept = await this.context.folder.keep({ content, blocks, size, source: { from: 'staged' } });
+    this.transfers.applied(content);
+    return kept;
   }
 
   #levelled: (() => void) | undefined;
@@ -450,8 +471,9 @@ export class Engine {
     this.#steward.poke();
   }
 
-  #applied(count: number): void {
+  #applied(count: number, bytes: number): void {
     this.totals.entriesApplied += count;
+    this.totals.bytesApplied += bytes;
     this.#incoming.confirm();
     this.#ackLoop.poke();
   }

@@ -138,6 +138,7 @@ export class HeartbeatLoop {
     const { clock, problems } = this.#context;
     const member = this.#peers.nameOf(peer.id);
     const skewMs = message.wallMs + (peer.rttMs ?? 0) / 2 - clock.wallMs();
+    peer.clockSkewMs = Math.round(skewMs);
     if (Math.abs(skewMs) <= clockSkewMsMax) problems.clear('clock-skew', { member });
     else {
       const seconds = Math.round(Math.abs(skewMs) / 1000);

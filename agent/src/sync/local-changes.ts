@@ -30,11 +30,16 @@ export class LocalChanges {
   #readingNow = false;
   #stopped = false;
 
-  constructor(context: Context, ownLog: OwnLog, scanIntervalMs = rescanIntervalMs) {
+  constructor(
+    context: Context,
+    ownLog: OwnLog,
+    scanIntervalMs = rescanIntervalMs,
+    scanned: () => void = () => undefined,
+  ) {
     this.#context = context;
     this.#ownLog = ownLog;
     this.#scanIntervalMs = scanIntervalMs;
-    this.#scans = new ScanQueue(context, (path) => this.mark(path));
+    this.#scans = new ScanQueue(context, (path) => this.mark(path), scanned);
   }
 
   /** Watches and scans the whole folder. Resolves when the first scan is done and what it found has been looked at. */

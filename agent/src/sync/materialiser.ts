@@ -24,7 +24,8 @@ interface Parked {
 
 /** Whom the materialiser tells what. */
 export interface MaterialiserEvents {
-  applied(count: number): void;
+  /** So many entries, and bytes of files among them, were brought to their heads. */
+  applied(count: number, bytes: number): void;
   /** Something else than expected stands at the path. */
   look(path: string): void;
   /** A directory was made or moved here: it must be watched, and what came into it meanwhile found. */
@@ -148,8 +149,8 @@ export class Materialiser {
       if (plan.records.length > 0) journal.recordDisk(plan.records);
       for (const operation of plan.needs) this.#fetch(operation);
       let progress = plan.records.length > 0;
+      if (progress) this.#notify.applied(0, 0);
       for (const steps of inBatches(plan.steps)) progress = (await this.#apply(steps)) || progress;
-      if (progress) this.#notify.applied(plan.records.length + plan.steps.length);
       this.#forget(plan, progress);
       return { progress, waiting: plan.waiting.length > 0 };
     });
@@ -177,6 +178,8 @@ export class Materialiser {
     const { journal, folder, problems, inbox } = this.#context;
     const results = await folder.apply(steps.map((step) => step.request));
     const changes: DiskChange[] = [];
+    let count = 0;
+    let bytes = 0;
     for (const [index, step] of steps.entries()) {
       const result = results[index];
       if (result === undefined) continue;
@@ -185,10 +188,12 @@ export class Materialiser {
         continue;
       }
       changes.push(...step.record(result.fingerprint, result.racy ?? false));
+      count++;
       this.#parked.delete(step.path);
       problems.clearPath(step.path);
       const { action } = step.request;
       if (action.do === 'write') {
+        bytes += action.size;
         inbox.delete(action.content);
         this.#transfers.applied(action.content);
       }
@@ -196,7 +201,10 @@ export class Materialiser {
       if (action.do === 'rename-directory') this.#notify.scan(action.to);
       if (step.path === ignoreFileName) this.#notify.ignoreRules();
     }
-    if (changes.length > 0) journal.recordDisk(changes);
+    if (changes.length > 0) {
+      journal.recordDisk(changes);
+      this.#notify.applied(count, bytes);
+    }
     return changes.length > 0;
   }
 

@@ -27,6 +27,8 @@ export class Peer {
   /** Smoothed round trip. */
   rttMs: number | undefined;
   lastHeardMs: number | undefined;
+  /** How far its clock is ahead of ours. */
+  clockSkewMs: number | undefined;
   /** When the state last changed, wall clock, and to what. */
   state: MemberState = 'down';
   stateSince: number;

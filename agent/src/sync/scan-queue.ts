@@ -12,13 +12,16 @@ import type { ScannedDirectory } from './ports/folder.ts';
 export class ScanQueue {
   readonly #context: Context;
   readonly #mark: (path: string) => void;
+  /** The whole folder was scanned. */
+  readonly #scanned: () => void;
   readonly #queue = new Map<string, boolean>();
   #running: Promise<void> | undefined;
   #stopped = false;
 
-  constructor(context: Context, mark: (path: string) => void) {
+  constructor(context: Context, mark: (path: string) => void, scanned: () => void) {
     this.#context = context;
     this.#mark = mark;
+    this.#scanned = scanned;
   }
 
   get idle(): boolean {
@@ -59,6 +62,7 @@ export class ScanQueue {
         if (this.#stopped) return;
         for (const scanned of chunk) this.#compare(scanned);
       }
+      if (directory === '' && recursive) this.#scanned();
     } catch (error) {
       log.warn({ directory, error: String(error) }, 'a scan failed; it is repeated by timer');
     }

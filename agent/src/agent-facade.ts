@@ -1,0 +1,116 @@
+import type {
+  EventsPage,
+  EventsQuery,
+  Health,
+  LeaveResult,
+  MemberReport,
+  OperationsPage,
+  OperationsQuery,
+  PathReport,
+  ReplayRequest,
+  ReplayResult,
+  RescanResult,
+  Status,
+  VerifyResult,
+  WaitRequest,
+  WaitResult,
+} from '@lockstep/shared';
+import type { AgentFacade, MetricsSnapshot } from './http/facade.ts';
+import { reportPath } from './path-report.ts';
+import { replayInto } from './replay.ts';
+import { type Place, reportLogged, reportMembers, reportStatus } from './reports.ts';
+import type { Engine } from './sync/engine.ts';
+import { verifyMember } from './sync/verify.ts';
+
+const goodbyeMs = 2_000;
+
+/** The engine as the HTTP routes see it. */
+export class EngineFacade implements AgentFacade {
+  readonly #engine: Engine;
+  readonly #place: Place;
+  readonly #left: () => void;
+
+  /** `left` is called once this member has been retired: the agent stops then. */
+  constructor(engine: Engine, place: Place, left: () => void) {
+    this.#engine = engine;
+    this.#place = place;
+    this.#left = left;
+  }
+
+  health(): Health {
+    const { state, health } = this.#engine;
+    return health.ok ? { ok: true, state } : { ok: false, state, detail: health.detail };
+  }
+
+  status(): Status {
+    return reportStatus(this.#engine, this.#place);
+  }
+
+  members(): readonly MemberReport[] {
+    return reportMembers(this.#engine);
+  }
+
+  operations({ before, after, limit, path }: OperationsQuery): OperationsPage {
+    const { journal } = this.#engine.context;
+    const beforeRow = after === undefined ? (before ?? Number.MAX_SAFE_INTEGER) : undefined;
+    const rows = journal.log({ path, afterRow: after, beforeRow, limit });
+    const operations = rows.map((row) => reportLogged(this.#engine, row));
+    return { operations, next: rows.length < limit ? null : (rows.at(-1)?.row ?? null) };
+  }
+
+  path(path: string): PathReport {
+    return reportPath(this.#engine, path);
+  }
+
+  async wait(request: WaitRequest, signal: AbortSignal): Promise<WaitResult> {
+    const outcome = await this.#engine.wait(request, () => signal.aborted);
+    return { ...outcome, blocking: outcome.blocking.map((blocking) => ({ ...blocking })) };
+  }
+
+  async leave(): Promise<LeaveResult> {
+    const told = await this.#engine.retire(goodbyeMs);
+    setImmediate(this.#left);
+    return { told: [...told] };
+  }
+
+  replay({ into }: ReplayRequest, signal: AbortSignal): Promise<ReplayResult> {
+    return replayInto(this.#engine, into, signal);
+  }
+
+  verify(signal: AbortSignal): Promise<VerifyResult> {
+    return verifyMember(this.#engine.context, () => signal.aborted);
+  }
+
+  async rescan(): Promise<RescanResult> {
+    const startMs = performance.now();
+    const { operations } = await this.#engine.rescan();
+    return { operations, elapsedMs: performance.now() - startMs };
+  }
+
+  events({ after, limit }: EventsQuery): EventsPage {
+    const { journal } = this.#engine.context;
+    const [oldest] = journal.events(0, 1);
+    const last = journal.lastEventNumber();
+    const events = journal
+      .events(after, limit)
+      .map(({ number, at, kind, data }) => ({ number, at, kind, data: { ...data } }));
+    return { events, oldest: oldest?.number ?? last + 1, last };
+  }
+
+  onEvents(wake: () => void): () => void {
+    return this.#engine.events.onAdded(wake);
+  }
+
+  metrics(): MetricsSnapshot {
+    const { totals, localChanges, transfers, context } = this.#engine;
+    return {
+      ...totals,
+      queues: {
+        dirty: localChanges.unsettled,
+        pending: context.journal.counts().pending,
+        fetch: transfers.progress().length,
+        inbox_bytes: context.inbox.bytes,
+      },
+    };
+  }
+}

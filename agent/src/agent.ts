@@ -1,0 +1,144 @@
+import { readFile, rename } from 'node:fs/promises';
+import { networkInterfaces } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { LockstepError, type MemberId } from '@lockstep/shared';
+import { EngineFacade } from './agent-facade.ts';
+import { formatHostPort, isAnyHost } from './config/host-port.ts';
+import type { Config } from './config/schema.ts';
+import { openFolder } from './fs/folder.ts';
+import { startHttp } from './http/server.ts';
+import { parseClusterKey } from './net/cluster-key.ts';
+import { loadIdentity } from './net/identity.ts';
+import { type OpenNetwork, openNetwork } from './net/network.ts';
+import { loadMeter, nodeClock } from './node-clock.ts';
+import { clusterKeyPath, statePath } from './state-directory.ts';
+import { openJournal } from './store/journal.ts';
+import { createEngine, type Engine } from './sync/engine.ts';
+import type { Journal } from './sync/ports/journal.ts';
+import type { Log } from './sync/ports/log.ts';
+
+export interface AgentOptions {
+  /** The member's folder; its state directory has been checked and is locked by this process. */
+  readonly directory: string;
+  readonly config: Config;
+  readonly log: Log;
+}
+
+/** A running member. */
+export interface Agent {
+  /** Resolves when the member is active: level with the others, and its folder compared with the journal. */
+  readonly ready: Promise<void>;
+  /** Resolves when the member has been retired and should be stopped. */
+  readonly retired: Promise<void>;
+  readonly dashboardUrl: string;
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts the member whose folder is `directory`: opens the adapters, joins them to the engine, and serves. The only place that
+ * knows adapters and loops at once. Throws a LockstepError for whatever a person must mend first.
+ */
+export async function startAgent({ directory, config, log }: AgentOptions): Promise<Agent> {
+  const state = statePath(directory);
+  const identity = await loadIdentity(state);
+  const keyFile = clusterKeyPath(directory);
+  const clusterKey = parseClusterKey(await readKeyFile(keyFile), keyFile);
+  const closing: (() => Promise<void> | void)[] = [];
+  const closeAll = async (): Promise<void> => {
+    for (const close of closing.splice(0).reverse()) await close();
+  };
+  try {
+    const { journal, setAside } = await openJournalOrRebuild(join(state, 'journal.db'), identity.memberId, log);
+    closing.push(() => journal.close());
+    const folder = await openFolder({ root: directory, stateDirectory: state, log });
+    closing.push(() => folder.close());
+    const network = await openNetwork({ identity, clusterKey, listen: config.listen, log });
+    closing.push(() => network.close());
+    const engine = createEngine({
+      identity: { id: identity.memberId, name: config.name, addresses: advertised(config, network) },
+      peers: config.peers,
+      journal,
+      folder,
+      network,
+      clock: nodeClock,
+      log,
+      load: loadMeter(),
+      historyBytesMax: config.historyBytesMax,
+      rescanIntervalMs: config.rescanIntervalMs,
+    });
+    if (setAside !== undefined) reportRebuild(engine, setAside);
+    let retire: () => void = () => undefined;
+    const retired = new Promise<void>((resolve) => {
+      retire = resolve;
+    });
+    const place = {
+      folder: directory,
+      address: formatHostPort(network.address),
+      dashboard: '',
+      startedAt: Date.now(),
+    };
+    const facade = new EngineFacade(engine, place, retire);
+    const assets = fileURLToPath(new URL('../../dashboard/dist', import.meta.url));
+    const http = await startHttp({ facade, listen: config.dashboard, assets, log });
+    place.dashboard = http.url;
+    closing.push(() => http.close());
+    closing.push(() => engine.stop());
+    return { ready: engine.start(), retired, dashboardUrl: http.url, stop: closeAll };
+  } catch (error) {
+    await closeAll();
+    throw error;
+  }
+}
+
+async function readKeyFile(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    const message = `The cluster key ${path} cannot be read (${code}). Copy cluster.key from another member's .lockstep folder.`;
+    throw new LockstepError('cluster-key-invalid', message, { cause });
+  }
+}
+
+/**
+ * Opens the journal. A damaged one is put aside and a new one begun: the log is rebuilt from the peers and the folder (DESIGN 3,
+ * rule 5), under a new incarnation, so that no operation number is used twice.
+ */
+async function openJournalOrRebuild(
+  path: string,
+  memberId: MemberId,
+  log: Log,
+): Promise<{ journal: Journal; setAside: string | undefined }> {
+  const options = { path, memberId, random: nodeClock.random, nowMs: nodeClock.wallMs };
+  try {
+    return { journal: openJournal(options), setAside: undefined };
+  } catch (error) {
+    if (!(error instanceof LockstepError) || error.code !== 'journal-damaged') throw error;
+    const setAside = `${path}.damaged-${new Date().toISOString().replaceAll(/[-:]/g, '')}`;
+    log.error({ error: error.message, setAside }, 'the journal is damaged: it is put aside and rebuilt');
+    for (const suffix of ['', '-wal', '-shm']) {
+      await rename(path + suffix, setAside + suffix).catch((cause: NodeJS.ErrnoException) => {
+        if (cause.code !== 'ENOENT') throw cause;
+      });
+    }
+    return { journal: openJournal(options), setAside };
+  }
+}
+
+function reportRebuild(engine: Engine, setAside: string): void {
+  const detail =
+    `The journal was damaged. It was put aside as ${setAside} and is being rebuilt from the folder and the other members; ` +
+    'nothing in the folder was changed. Check the disk, then delete the old file.';
+  engine.context.problems.set('journal-rebuilt', {}, detail);
+}
+
+/** The addresses to tell the others: the configured ones, else where we listen, on each interface if on all of them. */
+function advertised(config: Config, network: OpenNetwork): readonly string[] {
+  if (config.addresses.length > 0) return config.addresses;
+  const { host, port } = network.address;
+  if (!isAnyHost(host)) return [formatHostPort({ host, port })];
+  const own = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
+  const outside = own.filter((address) => !address.internal && !address.address.startsWith('fe80'));
+  return outside.map(({ address }) => formatHostPort({ host: address, port }));
+}

@@ -1,0 +1,31 @@
+import type { Clock, Timer } from './sync/ports/clock.ts';
+
+/** The machine's clocks and timers. */
+export const nodeClock: Clock = {
+  wallMs: () => Date.now(),
+  monotonicMs: () => performance.now(),
+  random: () => Math.random(),
+  after(delayMs: number, run: () => void): Timer {
+    // Below a millisecond a timer would still wait for one: what is due now runs in this turn of the event loop.
+    if (delayMs < 1) {
+      const immediate = setImmediate(run);
+      return { cancel: () => clearImmediate(immediate) };
+    }
+    const timeout = setTimeout(run, delayMs);
+    return { cancel: () => clearTimeout(timeout) };
+  },
+};
+
+/** Returns a function that says how many processors this process used on average since it was last called. */
+export function loadMeter(): () => number {
+  let lastUsage = process.cpuUsage();
+  let lastMs = performance.now();
+  return () => {
+    const nowMs = performance.now();
+    const used = process.cpuUsage(lastUsage);
+    const elapsedMs = nowMs - lastMs;
+    lastUsage = process.cpuUsage();
+    lastMs = nowMs;
+    return elapsedMs < 1 ? 0 : Math.round((used.user + used.system) / 10 / elapsedMs) / 100;
+  };
+}

@@ -1,0 +1,76 @@
+import { entryType, type PathReport } from '@lockstep/shared';
+import { holds } from './core/durability.ts';
+import { isDirectoryMode, permissions } from './core/plan-step.ts';
+import { reportLogged, reportOperation } from './reports.ts';
+import type { Engine } from './sync/engine.ts';
+
+const logRows = 50;
+
+/** What this member knows of a path: versions, who has it, what it waits for. */
+export function reportPath(engine: Engine, path: string): PathReport {
+  const { journal, problems, ignored, self } = engine.context;
+  const heads = journal.heads(path);
+  const row = journal.disk(path);
+  const [visible] = heads;
+  const shown = row && journal.operation(row.dot);
+  const applied = journal.applied();
+  const pending = visible !== undefined && !holds(applied, visible);
+  const waitsFor: PathReport['waitsFor'][number][] = [];
+  const problem = problems.ofPath(path);
+  if (pending) {
+    const why = problem?.detail ?? engine.materialiser.reason(path) ?? 'Its turn has not come yet.';
+    waitsFor.push({ member: self.id, reason: why });
+  }
+  if (heads.length > 1) waitsFor.push({ reason: 'It has concurrent versions that no member has joined yet.' });
+  const holders = [
+    {
+      member: self.id as string,
+      name: self.name,
+      state: engine.state,
+      holds: heads.every((head) => holds(applied, head)),
+    },
+    ...engine.peers
+      .all()
+      .filter((peer) => peer.state !== 'left')
+      .map((peer) => ({
+        member: peer.id as string,
+        name: engine.peers.nameOf(peer.id),
+        state: peer.state,
+        holds: heads.every((head) => holds(peer.applied, head)),
+      })),
+  ];
+  for (const holder of holders.slice(1)) {
+    if (holder.holds) continue;
+    const reason =
+      holder.state === 'active' ? `${holder.name} has not applied it yet.` : `${holder.name} is ${holder.state}.`;
+    waitsFor.push({ member: holder.member, reason });
+  }
+  const fingerprint = row?.fingerprint;
+  return {
+    path,
+    known: heads.length > 0 || fingerprint !== undefined,
+    ignored: ignored.ignores(path, fingerprint !== undefined && isDirectoryMode(fingerprint.mode)),
+    heads: heads.map((head) => reportOperation(engine, head)),
+    disk: row
+      ? {
+          type: fingerprint === undefined || shown === undefined ? 'absent' : diskType(entryType(shown)),
+          size: fingerprint?.size,
+          mode: fingerprint && permissions(fingerprint.mode),
+          mtimeMs: fingerprint?.mtimeMs,
+          origin: row.dot.origin,
+          seq: row.dot.seq,
+        }
+      : null,
+    pending,
+    waitsFor,
+    holders,
+    problem: problem ? { ...problem } : null,
+    log: journal
+      .log({ path, beforeRow: Number.MAX_SAFE_INTEGER, limit: logRows })
+      .map((logged) => reportLogged(engine, logged)),
+  };
+}
+
+function diskType(type: ReturnType<typeof entryType>): 'file' | 'directory' | 'symlink' | 'absent' {
+  return type === 'member' ? 'absent' : type;
+}

@@ -1,0 +1,167 @@
+import { chmod, lutimes, mkdir, mkdtemp, open, readdir, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { isAbsolute, join } from 'node:path';
+import { entryType, isLive, LockstepError, type Operation, type ReplayResult } from '@lockstep/shared';
+import { blockCount } from './core/blocks.ts';
+import { openJournal } from './store/journal.ts';
+import type { Engine } from './sync/engine.ts';
+import type { ContentSource } from './sync/ports/folder.ts';
+import type { Journal } from './sync/ports/journal.ts';
+
+const operationsAtOnce = 1_000;
+
+/**
+ * Rebuilds the folder in the empty directory `into` from the operation log alone: the log is replayed into a journal of its own,
+ * whose heads say what stands where; each content comes from this member, else from a peer. (To rebuild a moment of the
+ * past, the replay stops there.) Throws `request-invalid` when `into` cannot be used.
+ */
+export async function replayInto(engine: Engine, into: string, signal: AbortSignal): Promise<ReplayResult> {
+  const startMs = performance.now();
+  await prepare(into);
+  const directory = await mkdtemp(join(tmpdir(), 'lockstep-replay-'));
+  const { context } = engine;
+  const replayed = openJournal({
+    path: join(directory, 'journal.db'),
+    memberId: context.self.id,
+    random: context.clock.random,
+    nowMs: context.clock.wallMs,
+  });
+  try {
+    replayLog(context.journal, replayed, signal);
+    const rebuild = new Rebuild(engine, replayed, into);
+    await rebuild.run(signal);
+    return { ...rebuild.counts, missing: rebuild.missing, elapsedMs: performance.now() - startMs };
+  } finally {
+    replayed.close();
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+async function prepare(into: string): Promise<void> {
+  if (!isAbsolute(into))
+    throw new LockstepError('request-invalid', `${into} is not an absolute path. Name the directory in full.`);
+  try {
+    await mkdir(into, { recursive: true });
+    if ((await readdir(into)).length > 0) {
+      throw new LockstepError(
+        'request-invalid',
+        `${into} is not empty. Name an empty directory, or one that does not exist.`,
+      );
+    }
+  } catch (cause) {
+    if (cause instanceof LockstepError) throw cause;
+    const { code } = cause as NodeJS.ErrnoException;
+    throw new LockstepError(
+      'request-invalid',
+      `${into} cannot be used (${code}). Name a directory that the agent may write to.`,
+      {
+        cause,
+      },
+    );
+  }
+}
+
+function replayLog(from: Journal, to: Journal, signal: AbortSignal): void {
+  for (const operations of from.operationsBeyond({}, operationsAtOnce)) {
+    if (signal.aborted) return;
+    to.append(operations);
+  }
+}
+
+class Rebuild {
+  readonly counts = { files: 0, directories: 0, symlinks: 0, bytes: 0 };
+  readonly missing: { path: string; content?: string; reason: string }[] = [];
+  readonly #engine: Engine;
+  readonly #journal: Journal;
+  readonly #into: string;
+  /** Set last: a directory without the right to write could not be filled. */
+  readonly #modes: { readonly path: string; readonly mode: number }[] = [];
+
+  constructor(engine: Engine, journal: Journal, into: string) {
+    this.#engine = engine;
+    this.#journal = journal;
+    this.#into = into;
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    let after: string | undefined;
+    for (;;) {
+      const heads = this.#journal.headsUnder('', after, operationsAtOnce);
+      for (const head of heads) {
+        if (signal.aborted) return;
+        if (isLive(head)) await this.#entry(head);
+      }
+      after = heads.at(-1)?.path;
+      if (heads.length < operationsAtOnce) break;
+    }
+    for (const { path, mode } of this.#modes.reverse()) await chmod(path, mode);
+  }
+
+  async #entry(head: Operation): Promise<void> {
+    const target = join(this.#into, head.path);
+    try {
+      switch (entryType(head)) {
+        case 'directory':
+          await mkdir(target, { recursive: true });
+          this.#modes.push({ path: target, mode: head.mode ?? 0o755 });
+          this.counts.directories++;
+          return;
+        case 'symlink':
+          await symlink(head.target ?? '', target);
+          await lutimes(target, seconds(head), seconds(head));
+          this.counts.symlinks++;
+          return;
+        case 'file':
+          await this.#file(head, target);
+          return;
+        default:
+          return;
+      }
+    } catch (error) {
+      this.missing.push({ path: head.path, reason: `It could not be written: ${String(error)}` });
+    }
+  }
+
+  async #file(head: Operation, target: string): Promise<void> {
+    const source = await this.#source(head);
+    const { content, blocks, size = 0 } = head;
+    if (source === undefined || content === undefined) {
+      this.missing.push({
+        path: head.path,
+        ...(content && { content }),
+        reason: 'No reachable member has its content any more.',
+      });
+      return;
+    }
+    const file = await open(target, 'wx', 0o600);
+    try {
+      for (let index = 0; index < blockCount(size); index++) {
+        const bytes = await this.#engine.context.folder.readBlock({ content, blocks, size, index, source });
+        if (bytes === undefined) throw new Error('its content changed while it was read');
+        await file.write(bytes);
+      }
+      await file.chmod(head.mode ?? 0o644);
+      await file.utimes(seconds(head), seconds(head));
+    } finally {
+      await file.close();
+    }
+    this.counts.files++;
+    this.counts.bytes += size;
+  }
+
+  async #source(head: Operation): Promise<ContentSource | undefined> {
+    const { content } = head;
+    if (content === undefined) return undefined;
+    const { journal, folder } = this.#engine.context;
+    for (const { path, fingerprint } of journal.diskWithContent(content, 4)) {
+      if (fingerprint) return { from: 'file', path, fingerprint };
+    }
+    if ((await folder.inHistory([content])).has(content)) return { from: 'history' };
+    return (await this.#engine.obtain(head)) ? { from: 'history' } : undefined;
+  }
+}
+
+/** Half a microsecond more, so that the file system's truncation gives back the same microsecond. */
+function seconds({ mtimeUs = 0 }: Operation): number {
+  return (mtimeUs + 0.5) / 1e6;
+}
