@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type LoggedOperation, operationsPageSchema, pageItemsMax } from '@lockstep/shared';
+import { type LoggedOperation, pageItemsMax } from '@lockstep/shared';
 import type { Command } from 'commander';
 import { type ApiClient, requireApi } from '../api-client.ts';
 import { type ExitCode, exitCode, UsageError } from '../exit-code.ts';
 import { findMemberPath } from '../member-path.ts';
+import { askOperations, type MemberSource, openMemberSource } from '../member-source.ts';
 import { formatOperations, groupOperations } from '../operation-line.ts';
 import { stopSignal } from '../stop-signal.ts';
 import type { Terminal } from '../terminal.ts';
@@ -19,19 +20,17 @@ interface LogOptions {
   readonly json?: true;
 }
 
-function query(parameters: Readonly<Record<string, string | number | undefined>>): string {
-  const given = new URLSearchParams();
-  for (const [name, value] of Object.entries(parameters)) if (value !== undefined) given.set(name, String(value));
-  return `/ops?${given}`;
-}
-
 /** The newest `count` operations, oldest first. */
-async function newest(api: ApiClient, path: string | undefined, count: number): Promise<readonly LoggedOperation[]> {
+async function newest(
+  source: MemberSource,
+  path: string | undefined,
+  count: number,
+): Promise<readonly LoggedOperation[]> {
   const found: LoggedOperation[] = [];
   let before: number | undefined;
   while (found.length < count) {
     const limit = Math.min(pageItemsMax, count - found.length);
-    const page = await api.get(query({ path, before, limit }), operationsPageSchema);
+    const page = await source.operations({ path, before, limit });
     found.push(...page.operations);
     if (page.next === null) break;
     before = page.next;
@@ -56,7 +55,7 @@ async function follow(terminal: Terminal, api: ApiClient, path: string | undefin
   });
   let after = from;
   while (!stopped) {
-    const page = await api.get(query({ path, after, limit: pageItemsMax }), operationsPageSchema);
+    const page = await askOperations(api, { path, after, limit: pageItemsMax });
     print(terminal, page.operations, options);
     after = page.operations.at(-1)?.row ?? after;
     if (page.next === null) await sleep(followIntervalMs);
@@ -70,13 +69,18 @@ async function log(terminal: Terminal, directory: string | undefined, options: L
   }
   const place = await findMemberPath(terminal.cwd, options.path, directory);
   const path = place.path === '' ? undefined : place.path;
-  const api = await requireApi(place.directory);
-  const operations = await newest(api, path, Number(options.lines));
-  print(terminal, operations, options);
-  if (options.follow === true) {
-    const last = operations.at(-1)?.row ?? (await newest(api, undefined, 1)).at(-1)?.row ?? 0;
-    await follow(terminal, api, path, last, options);
+  // Only a running agent journals anything that could be followed.
+  const api = options.follow === true ? await requireApi(place.directory) : undefined;
+  const source = await openMemberSource(terminal, place.directory);
+  let last: number;
+  try {
+    const operations = await newest(source, path, Number(options.lines));
+    print(terminal, operations, options);
+    last = operations.at(-1)?.row ?? (await newest(source, undefined, 1)).at(-1)?.row ?? 0;
+  } finally {
+    await source.close();
   }
+  if (api !== undefined) await follow(terminal, api, path, last, options);
   return exitCode.done;
 }
 

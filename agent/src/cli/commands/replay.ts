@@ -1,15 +1,12 @@
 import { resolve } from 'node:path';
-import { type ReplayResult, replayResultSchema } from '@lockstep/shared';
+import type { ReplayResult } from '@lockstep/shared';
 import type { Command } from 'commander';
 import { memberFolderAbove } from '../../folder-nesting.ts';
 import { findMemberFolder } from '../../state-directory.ts';
-import { requireApi } from '../api-client.ts';
 import { type ExitCode, exitCode, UsageError } from '../exit-code.ts';
 import { formatBytes, formatElapsed, plural, printable } from '../format.ts';
+import { openMemberSource } from '../member-source.ts';
 import { printJson, type Terminal } from '../terminal.ts';
-
-/** A folder of terabytes takes hours to write. */
-const replayTimeoutMs = 7 * 86_400_000;
 
 /** `lockstep replay` as text. */
 export function formatReplay(result: ReplayResult, into: string): string {
@@ -45,8 +42,8 @@ export function addReplayCommand(program: Command, terminal: Terminal, done: (co
       const folder = await findMemberFolder(directory);
       const into = resolve(terminal.cwd, options.into);
       await refuseMemberFolder(into);
-      const api = await requireApi(folder);
-      const result = await api.post('/replay', { into }, replayResultSchema, replayTimeoutMs);
+      const source = await openMemberSource(terminal, folder);
+      const result = await source.replay(into).finally(() => source.close());
       if (options.json === true) printJson(terminal, result);
       else terminal.print(formatReplay(result, into));
       done(result.missing.length === 0 ? exitCode.done : exitCode.notDone);

@@ -1,14 +1,11 @@
-import { type VerifyResult, verifyResultSchema } from '@lockstep/shared';
+import type { VerifyResult } from '@lockstep/shared';
 import type { Command } from 'commander';
 import { findMemberFolder } from '../../state-directory.ts';
-import { requireApi } from '../api-client.ts';
 import { type ExitCode, exitCode } from '../exit-code.ts';
 import { formatElapsed, plural, printable } from '../format.ts';
+import { openMemberSource } from '../member-source.ts';
 import type { Paint } from '../style.ts';
 import { printJson, type Terminal } from '../terminal.ts';
-
-/** Every byte of the folder is read. */
-const verifyTimeoutMs = 7 * 86_400_000;
 
 function section(title: string, comparison: VerifyResult['heads'], paint: Paint): readonly string[] {
   const { compared, differing, paths } = comparison;
@@ -38,8 +35,8 @@ export function addVerifyCommand(program: Command, terminal: Terminal, done: (co
     .description('replay the journal and compare it with the heads, and the disk with its content ids')
     .option('--json', 'print JSON')
     .action(async (directory: string, options: { json?: true }) => {
-      const api = await requireApi(await findMemberFolder(directory));
-      const result = await api.post('/verify', {}, verifyResultSchema, verifyTimeoutMs);
+      const source = await openMemberSource(terminal, await findMemberFolder(directory));
+      const result = await source.verify().finally(() => source.close());
       if (options.json === true) printJson(terminal, result);
       else terminal.print(formatVerify(result, terminal.paint));
       done(result.ok ? exitCode.done : exitCode.notDone);

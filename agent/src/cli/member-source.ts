@@ -1,0 +1,68 @@
+import {
+  type OperationsPage,
+  type OperationsQuery,
+  operationsPageSchema,
+  type ReplayResult,
+  replayResultSchema,
+  type VerifyResult,
+  verifyResultSchema,
+} from '@lockstep/shared';
+import { pino } from 'pino';
+import { loadConfig } from '../config/load-config.ts';
+import { acquireLock } from '../instance-lock.ts';
+import { type ApiClient, findApi } from './api-client.ts';
+import type { Terminal } from './terminal.ts';
+
+/** Every byte of the folder may have to be read or written. */
+const patienceMs = 7 * 86_400_000;
+
+/** A member's journal and folder, asked through its agent or, when none runs, read directly. */
+export interface MemberSource {
+  operations(query: OperationsQuery): Promise<OperationsPage>;
+  verify(): Promise<VerifyResult>;
+  replay(into: string): Promise<ReplayResult>;
+  close(): Promise<void>;
+}
+
+/** The operations that `query` asks for, from the running agent. */
+export function askOperations(api: ApiClient, query: OperationsQuery): Promise<OperationsPage> {
+  const given = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) if (value !== undefined) given.set(name, String(value));
+  return api.get(`/ops?${given}`, operationsPageSchema);
+}
+
+function throughAgent(api: ApiClient): MemberSource {
+  return {
+    operations: (query) => askOperations(api, query),
+    verify: () => api.post('/verify', {}, verifyResultSchema, patienceMs),
+    replay: (into) => api.post('/replay', { into }, replayResultSchema, patienceMs),
+    close: () => Promise.resolve(),
+  };
+}
+
+/** Opens what can be asked of the member in `directory` whether or not its agent runs. */
+export async function openMemberSource(terminal: Terminal, directory: string): Promise<MemberSource> {
+  const api = await findApi(directory);
+  if (api !== undefined) return throughAgent(api);
+  const { config } = await loadConfig(directory, { env: terminal.env });
+  const lock = await acquireLock(directory, terminal.nowMs());
+  try {
+    const log = pino({ level: config.logLevel }, pino.destination({ dest: 2, sync: true }));
+    const { openOffline } = await import('../offline.ts');
+    const member = await openOffline(directory, config, log);
+    const { signal } = new AbortController();
+    terminal.note(`No agent runs on ${directory}: this is what its own journal and disk say.`);
+    return {
+      operations: (query) => Promise.resolve(member.operations(query)),
+      verify: () => member.verify(signal),
+      replay: (into) => member.replay({ into }, signal),
+      async close() {
+        await member.close();
+        await lock.release();
+      },
+    };
+  } catch (error) {
+    await lock.release();
+    throw error;
+  }
+}

@@ -1,0 +1,62 @@
+import { join } from 'node:path';
+import { LockstepError } from '@lockstep/shared';
+import { EngineFacade } from './agent-facade.ts';
+import type { Config } from './config/schema.ts';
+import { openFolder } from './fs/folder.ts';
+import type { AgentFacade } from './http/facade.ts';
+import { loadIdentity } from './net/identity.ts';
+import { nodeClock } from './node-clock.ts';
+import { statePath } from './state-directory.ts';
+import { openJournal } from './store/journal.ts';
+import { createEngine } from './sync/engine.ts';
+import type { Log } from './sync/ports/log.ts';
+import type { Network } from './sync/ports/network.ts';
+
+/** What can be asked of a member whose agent does not run: everything that its journal and its folder can answer alone. */
+export interface OfflineMember extends Pick<AgentFacade, 'operations' | 'verify' | 'replay'> {
+  close(): Promise<void>;
+}
+
+/** Nobody can be reached. */
+const noNetwork: Network = {
+  dial: (address) => Promise.reject(new LockstepError('not-running', `${address} is not dialled: no agent runs here.`)),
+  onLink: () => undefined,
+  onRefused: () => undefined,
+};
+
+/** Opens the member whose folder is `directory` without starting it; the caller holds the folder's lock. */
+export async function openOffline(directory: string, config: Config, log: Log): Promise<OfflineMember> {
+  const state = statePath(directory);
+  const { memberId } = await loadIdentity(state);
+  const { random, wallMs } = nodeClock;
+  const journal = openJournal({ path: join(state, 'journal.db'), memberId, random, nowMs: wallMs });
+  try {
+    const folder = await openFolder({ root: directory, stateDirectory: state, log });
+    const engine = createEngine({
+      identity: { id: memberId, name: config.name, addresses: [] },
+      peers: [],
+      journal,
+      folder,
+      network: noNetwork,
+      clock: nodeClock,
+      log,
+    });
+    const facade = new EngineFacade(
+      engine,
+      { folder: directory, address: '', dashboard: '', startedAt: 0 },
+      () => undefined,
+    );
+    return {
+      operations: (query) => facade.operations(query),
+      verify: (signal) => facade.verify(signal),
+      replay: (request, signal) => facade.replay(request, signal),
+      async close() {
+        await folder.close();
+        journal.close();
+      },
+    };
+  } catch (error) {
+    journal.close();
+    throw error;
+  }
+}
