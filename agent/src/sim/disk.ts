@@ -160,6 +160,18 @@ export class Disk {
     this.#touch(target, nameOf(to));
   }
 
+  /** rename(2) to somewhere outside the tree: what `place` may bring back. */
+  take(path: string): Inode {
+    const inode = this.at(path);
+    if (inode === undefined) throw new DiskError('ENOENT', path);
+    const parent = this.parentAt(path);
+    parent.children?.delete(nameOf(path));
+    inode.links -= 1;
+    inode.ctimeMs = this.timeMs();
+    this.#touch(parent, nameOf(path));
+    return inode;
+  }
+
   unlink(path: string): void {
     const inode = this.at(path);
     if (inode === undefined) throw new DiskError('ENOENT', path);

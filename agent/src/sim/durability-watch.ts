@@ -1,0 +1,56 @@
+import { type ValueKey, valueAt } from './ledger.ts';
+import type { Machine } from './machine.ts';
+import type { World } from './world.ts';
+
+const waitTimeoutMs = 4_000;
+
+/** What the disk of a machine holds that would be there after a power cut: the folder and the history. */
+export function valuesOn(machine: Machine): ReadonlySet<ValueKey> {
+  const values = new Set<ValueKey>();
+  for (const [, inode] of machine.volume.disk.entries()) {
+    const value = valueAt(inode);
+    if (value !== undefined) values.add(value);
+  }
+  for (const inode of machine.volume.history.values()) {
+    const value = valueAt(inode);
+    if (value !== undefined) values.add(value);
+  }
+  return values;
+}
+
+/**
+ * Asks a member to wait for a majority, and when it says that this is reached, counts where the values really are that were on its
+ * disk when it was asked. `reached` is called then with the number of members that it counts.
+ */
+export function durabilityWatch(world: World, machine: Machine, reached: (members: number) => void): void {
+  const { engine } = machine;
+  if (engine === undefined) return;
+  const { story, ledger } = world;
+  const asked = [...machine.volume.disk.entries()].map(([path, inode]) => ({ path, value: valueAt(inode) }));
+  story.tell(machine.name, () => 'is asked to wait for a majority');
+  engine.wait({ for: 'majority', timeoutMs: waitTimeoutMs }).then(
+    (outcome) => {
+      if (machine.engine !== engine || machine.isDestroyed) return;
+      story.tell(
+        machine.name,
+        () => `answers the wait: ${outcome.done ? 'durable' : 'not yet'} (${outcome.holding} of ${outcome.members})`,
+      );
+      if (!outcome.done) return;
+      const held = world.standing.map((other) => valuesOn(other));
+      for (const { path, value } of asked) {
+        if (value === undefined || !ledger.isOwed(value)) continue;
+        const holders = held.filter((values) => values.has(value)).length;
+        if (holders >= outcome.wanted) continue;
+        const name = ledger.nameOf(value);
+        world.violate(
+          'Durable',
+          `${machine.name} said a majority holds ${path} = ${name}; ${holders} of ${outcome.members} do`,
+        );
+      }
+      reached(outcome.members);
+    },
+    (error: unknown) => {
+      if (machine.engine === engine) world.failed(machine, `wait failed: ${String(error)}`);
+    },
+  );
+}

@@ -1,0 +1,204 @@
+import type { MemberId } from '@lockstep/shared';
+import { openJournal } from '../store/journal.ts';
+import { createEngine, type Engine } from '../sync/engine.ts';
+import type { Journal } from '../sync/ports/journal.ts';
+import type { Log } from '../sync/ports/log.ts';
+import type { Content } from './content.ts';
+import { gateJournal } from './journal-gate.ts';
+import { Life } from './life.ts';
+import type { Random } from './random.ts';
+import type { Scenario } from './scenario.ts';
+import type { Scheduler } from './scheduler.ts';
+import { SimClock, WallClock } from './sim-clock.ts';
+import { SimFolder } from './sim-folder.ts';
+import type { Medium } from './sim-network.ts';
+import type { Story } from './story.ts';
+import { Volume } from './volume.ts';
+
+/** What a machine needs of the world around it. */
+export interface Surroundings {
+  readonly scheduler: Scheduler;
+  readonly medium: Medium;
+  readonly scenario: Scenario;
+  readonly story: Story;
+  /** An agent put this content at this path of its folder. */
+  placed(machine: Machine, path: string, content: Content): void;
+  /** An agent wrote to its journal. */
+  journaled(machine: Machine, call: string): void;
+  /** An agent did what no agent may do: it failed, or said that something unforeseen happened to it. */
+  failed(machine: Machine, what: string): void;
+}
+
+/** One member: a machine with its disk, journal and clock, which outlive the agent, and the agent while it runs. */
+export class Machine {
+  readonly name: string;
+  readonly id: MemberId;
+  readonly address: string;
+  readonly volume: Volume;
+  readonly wall: WallClock;
+  journal: Journal;
+  engine: Engine | undefined;
+  /** Its disk and journal are gone for good. */
+  isDestroyed = false;
+  readonly #around: Surroundings;
+  readonly #random: Random;
+  readonly #peers: readonly string[];
+  readonly #closed: Journal[] = [];
+  #life: Life | undefined;
+  #isStopping = false;
+
+  constructor(options: {
+    name: string;
+    offsetMs: number;
+    /** Addresses in its configuration. */
+    peers: readonly string[];
+    around: Surroundings;
+    random: Random;
+  }) {
+    this.name = options.name;
+    this.#around = options.around;
+    this.#random = options.random;
+    this.#peers = options.peers;
+    this.id = options.random.base32(52) as MemberId;
+    this.address = addressOf(options.name);
+    this.wall = new WallClock(options.around.scheduler, options.offsetMs);
+    this.volume = new Volume(() => this.wall.preciseMs());
+    this.journal = this.#newJournal();
+  }
+
+  get isRunning(): boolean {
+    return this.#life?.alive === true;
+  }
+
+  /** Starts the agent, unless it runs. */
+  start(): void {
+    if (this.isRunning || this.isDestroyed) return;
+    const { scheduler, medium, scenario, story } = this.#around;
+    const life = new Life(() => this.#diedInside());
+    this.#life = life;
+    this.#isStopping = false;
+    medium.up(this.id);
+    const wallMs = () => this.wall.preciseMs();
+    const engine = createEngine({
+      identity: { id: this.id, name: this.name, addresses: [this.address] },
+      peers: this.#peers,
+      journal: gateJournal(this.journal, life, { wrote: (call) => this.#around.journaled(this, call) }),
+      folder: new SimFolder({
+        volume: this.volume,
+        scheduler,
+        random: this.#random.fork(),
+        life,
+        wallMs,
+        watch: scenario.watch,
+        callMsMax: scenario.callMsMax,
+        placed: (path, content) => this.#around.placed(this, path, content),
+      }),
+      network: medium.open(this.id, this.address, life),
+      clock: new SimClock({ scheduler, wall: this.wall, random: this.#random.fork(), life }),
+      log: this.#log(life),
+    });
+    this.engine = engine;
+    story.tell(this.name, () => 'starts its agent');
+    engine.start().then(
+      () => {
+        if (life.alive) story.tell(this.name, () => 'is active');
+      },
+      (error: unknown) => {
+        if (life.alive) this.#around.failed(this, `start failed: ${String(error)}`);
+      },
+    );
+  }
+
+  /** The agent ends between two of its effects, now. `told`: its connections are closed by the kernel. */
+  crash(told: boolean): void {
+    if (!this.isRunning) return;
+    this.#life?.end();
+    this.#down(told, told ? 'agent is killed' : 'loses power');
+  }
+
+  /** The agent will end between two of its next effects, and start again later. */
+  crashInside(afterEffects: number): void {
+    this.#life?.crashAfterEffects(afterEffects);
+  }
+
+  /** Stops the agent as a person would. */
+  stop(): void {
+    const { engine, name } = this;
+    const life = this.#life;
+    if (engine === undefined || life?.alive !== true || this.#isStopping) return;
+    this.#isStopping = true;
+    this.#around.story.tell(name, () => 'is stopped');
+    engine.stop().then(
+      () => {
+        if (!life.alive) return;
+        life.end();
+        this.#down(true, 'has stopped');
+      },
+      (error: unknown) => {
+        if (life.alive) this.#around.failed(this, `stop failed: ${String(error)}`);
+      },
+    );
+  }
+
+  /** The journal is lost, the folder is not. */
+  loseJournal(): void {
+    this.crash(true);
+    this.#closed.push(this.journal);
+    this.journal = this.#newJournal();
+    this.#around.story.tell(this.name, () => 'loses its journal');
+  }
+
+  /** The machine is gone with everything on it. */
+  destroy(): void {
+    this.crash(false);
+    this.isDestroyed = true;
+    this.#around.story.tell(this.name, () => 'is destroyed');
+  }
+
+  /** Frees the databases. */
+  close(): void {
+    this.#life?.end();
+    for (const journal of [this.journal, ...this.#closed]) journal.close();
+  }
+
+  #diedInside(): void {
+    this.#down(true, 'agent crashes in the middle of its work');
+    this.#around.scheduler.after(this.#random.between(1, 3_000), () => this.start());
+  }
+
+  #down(told: boolean, what: string): void {
+    this.engine = undefined;
+    this.#around.medium.down(this.id, this.address, told);
+    this.#around.story.tell(this.name, () => what);
+  }
+
+  #newJournal(): Journal {
+    const random = this.#random.fork();
+    return openJournal({
+      path: ':memory:',
+      memberId: this.id,
+      random: () => random.unit(),
+      nowMs: () => Math.floor(this.wall.preciseMs()),
+    });
+  }
+
+  #log(life: Life): Log {
+    const tell = (fields: object, message: string) => {
+      if (life.alive) this.#around.story.tell(this.name, () => `  log: ${message} ${JSON.stringify(fields)}`);
+    };
+    return {
+      debug: tell,
+      info: tell,
+      warn: tell,
+      error: (fields, message) => {
+        tell(fields, message);
+        if (life.alive) this.#around.failed(this, `${message} ${JSON.stringify(fields)}`);
+      },
+    };
+  }
+}
+
+/** Where the member of this name listens. */
+export function addressOf(name: string): string {
+  return `${name}.test:4701`;
+}

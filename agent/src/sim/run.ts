@@ -1,0 +1,101 @@
+import { checkConverged, checkKept, checkReplay, checkWhole } from './check.ts';
+import { Faults } from './faults.ts';
+import { Random } from './random.ts';
+import { drawScenario } from './scenario.ts';
+import type { Violation } from './violation.ts';
+import { World } from './world.ts';
+
+/** By then everything must be level, however unlucky the back-offs were. */
+const convergeMsMax = 180_000;
+const checkEveryMs = 250;
+/** Messages, heartbeats aside, that getting level may take: some for each member, and some for each operation and member. */
+const messagesMin = 2_000;
+const messagesPerOperation = 40;
+/** What follows convergence without being part of it: acknowledgements, events for people. */
+const afterwardsMs = 4_000;
+
+/** The outcome of one seed. */
+export interface Outcome {
+  readonly seed: number;
+  readonly violation: Violation | undefined;
+  readonly story: readonly string[];
+  readonly tasks: number;
+  /** From the end of all trouble to convergence, in virtual time. */
+  readonly convergedAfterMs: number;
+}
+
+/** Runs the world of one seed from beginning to end and checks the rules. */
+export async function runSeed(seed: number, options: { readonly tellsStory: boolean }): Promise<Outcome> {
+  const random = new Random(seed);
+  const world = new World(drawScenario(random.fork()), random.fork(), options);
+  const { scheduler, story, scenario } = world;
+  story.tell('', () => `scenario: ${JSON.stringify(scenario)}`);
+  const faults = new Faults(world, random.fork());
+  const isBroken = () => world.violation !== undefined;
+  let convergedAfterMs = 0;
+  try {
+    faults.start();
+    await scheduler.run(scenario.workMs, isBroken);
+    world.stopUsers();
+    faults.repair();
+    story.tell('', () => 'users stop, everything is repaired');
+    // Actions that users had begun, and agents that were to come back, end within this time.
+    await scheduler.run(scheduler.nowMs + 500, isBroken);
+    if (!isBroken()) convergedAfterMs = await converge(world);
+    if (!isBroken()) checkEnd(world);
+    if (!isBroken()) await checkQuiet(world);
+  } catch (error) {
+    world.violate('Sound', `an agent threw: ${error instanceof Error ? error.stack : String(error)}`);
+  } finally {
+    world.close();
+  }
+  return { seed, violation: world.violation, story: story.lines, tasks: scheduler.tasksRun, convergedAfterMs };
+}
+
+async function converge(world: World): Promise<number> {
+  const { scheduler, tally } = world;
+  const sinceMs = scheduler.nowMs;
+  const messagesBefore = tally.messages;
+  for (;;) {
+    const open = checkConverged(world);
+    if (open === undefined) break;
+    if (scheduler.nowMs - sinceMs > convergeMsMax) {
+      world.violate('Converge', `after ${convergeMsMax / 1_000} s ${open}`);
+      break;
+    }
+    await scheduler.run(scheduler.nowMs + checkEveryMs, () => world.violation !== undefined);
+    if (world.violation !== undefined) break;
+  }
+  const operations = world.standing[0]?.journal.counts().operations ?? 0;
+  const most = world.standing.length * (messagesMin + messagesPerOperation * operations);
+  const messages = tally.messages - messagesBefore;
+  if (messages > most) world.violate('Converge', `${messages} messages for ${operations} operations`);
+  world.story.tell('', () => `level after ${scheduler.nowMs - sinceMs} ms and ${messages} messages`);
+  return scheduler.nowMs - sinceMs;
+}
+
+function checkEnd(world: World): void {
+  const kept = checkKept(world);
+  if (kept !== undefined) world.violate('Keep', kept);
+  const whole = checkWhole(world);
+  if (whole !== undefined) world.violate('Atomic', whole);
+  const replay = checkReplay(world);
+  if (replay !== undefined) world.violate('Replay', replay);
+}
+
+async function checkQuiet(world: World): Promise<void> {
+  const { scheduler, tally, scenario } = world;
+  const isBroken = () => world.violation !== undefined;
+  await scheduler.run(scheduler.nowMs + afterwardsMs, isBroken);
+  let changes = 0;
+  const stops = world.standing.map(({ volume }) => volume.disk.listen(() => changes++));
+  const before = { ...tally };
+  await scheduler.run(scheduler.nowMs + scenario.quietMs, isBroken);
+  for (const stop of stops) stop();
+  const writes = tally.journalWrites - before.journalWrites;
+  if (writes > 0)
+    world.violate('Quiet', `${writes} journal writes with nothing to do, the last: ${world.lastJournalWrite}`);
+  if (changes > 0) world.violate('Quiet', `${changes} changes of a disk with nothing to do`);
+  const open = checkConverged(world);
+  if (open !== undefined) world.violate('Converge', `no longer level after a while: ${open}`);
+}

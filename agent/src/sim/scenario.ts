@@ -1,0 +1,86 @@
+import type { Random } from './random.ts';
+import type { NetworkConduct } from './sim-network.ts';
+import type { WatchConduct } from './sim-watcher.ts';
+
+const dayMs = 86_400_000;
+
+/** What can go wrong in a run, each with its weight; 0 in runs that are spared it. */
+export interface FaultWeights {
+  readonly killed: number;
+  readonly powerCut: number;
+  readonly crashInside: number;
+  readonly stopped: number;
+  readonly cutRefused: number;
+  readonly cutSilent: number;
+  readonly partition: number;
+  readonly clockJump: number;
+  readonly unmounted: number;
+  readonly diskFull: number;
+  readonly journalLost: number;
+  readonly newcomer: number;
+  readonly wait: number;
+  readonly waitThenDestroy: number;
+}
+
+/** The circumstances of one run: everything that its seed decides before it begins. */
+export interface Scenario {
+  readonly members: number;
+  /** How long users work and things go wrong. */
+  readonly workMs: number;
+  /** The longest pause of a user between two actions. */
+  readonly pauseMsMax: number;
+  /** Members whose folder holds something before they are first started. */
+  readonly filledAtStart: number;
+  readonly network: NetworkConduct;
+  readonly watch: WatchConduct;
+  readonly callMsMax: number;
+  /** Messages pass through the real codec. */
+  readonly isEncoded: boolean;
+  /** Each member is told the addresses of all, or only of the next. */
+  readonly knowsAll: boolean;
+  readonly clockOffsetsMs: readonly number[];
+  /** Time between two faults, at most; infinite in a calm run. */
+  readonly faultEveryMsMax: number;
+  readonly faults: FaultWeights;
+  /** How long nothing may happen after everything has converged. */
+  readonly quietMs: number;
+}
+
+/** The circumstances that a seed stands for. Most runs are small: a rule that can be broken is mostly broken by few members. */
+export function drawScenario(random: Random): Scenario {
+  const sometimes = (chance: number, weight: number) => (random.chance(chance) ? weight : 0);
+  const members = random.pick([2, 2, 2, 3, 3, 3, 3, 4, 5]);
+  const isWrong = random.chance(0.25);
+  return {
+    members,
+    workMs: random.pick([500, 1_000, 2_000, 4_000, 8_000]),
+    pauseMsMax: random.pick([100, 300, 1_000, 2_000]),
+    filledAtStart: random.chance(0.4) ? random.below(members + 1) : 0,
+    network: { delayMsMax: random.pick([1, 20, 100, 400]), bytesPerMs: random.pick([10, 100, 1e6, 1e6]) },
+    watch: { delayMsMax: random.pick([1, 15, 60]), overflowChance: random.chance(0.2) ? 0.03 : 0 },
+    callMsMax: random.pick([0.1, 1, 5]),
+    isEncoded: random.chance(0.1),
+    knowsAll: random.chance(0.7),
+    clockOffsetsMs: Array.from({ length: members }, () => {
+      return isWrong ? random.pick([0, 0, dayMs, -dayMs, 5_000]) : random.between(-20, 20);
+    }),
+    faultEveryMsMax: random.chance(0.15) ? Number.POSITIVE_INFINITY : random.pick([300, 1_000, 3_000]),
+    faults: {
+      killed: sometimes(0.6, 3),
+      powerCut: sometimes(0.3, 2),
+      crashInside: sometimes(0.6, 5),
+      stopped: sometimes(0.4, 2),
+      cutRefused: sometimes(0.5, 3),
+      cutSilent: sometimes(0.3, 3),
+      partition: sometimes(0.4, 2),
+      clockJump: sometimes(0.2, 2),
+      unmounted: sometimes(0.15, 2),
+      diskFull: sometimes(0.15, 2),
+      journalLost: sometimes(0.15, 1),
+      newcomer: sometimes(0.25, 1),
+      wait: 3,
+      waitThenDestroy: members > 2 ? sometimes(0.25, 2) : 0,
+    },
+    quietMs: random.chance(0.2) ? 60_000 : 5_000,
+  };
+}

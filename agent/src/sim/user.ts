@@ -1,0 +1,295 @@
+import { blockBytes, inlineBytesMax, joinPath, nameOf, parentOf } from '@lockstep/shared';
+import { type Content, contentOfText, virtualContent, withNewTail } from './content.ts';
+import { DiskError, type Inode, type InodeType } from './disk.ts';
+import type { Random } from './random.ts';
+import type { Scheduler } from './scheduler.ts';
+import type { UserShell } from './user-shell.ts';
+
+/** Few names, so that members meet at the same paths. */
+const names = ['a', 'b', 'c', 'Doc.txt', 'notes.tar.gz', '-x y%'];
+const depthMax = 3;
+
+/** What users do, and how often in proportion. */
+const habits = {
+  create: 14,
+  overwrite: 12,
+  overwriteTwice: 4,
+  append: 5,
+  appendOften: 1,
+  atomicSave: 7,
+  remove: 5,
+  recreate: 2,
+  renameFile: 7,
+  renameOver: 3,
+  renameCase: 2,
+  swap: 2,
+  renameDirectory: 5,
+  copy: 2,
+  makeTree: 5,
+  unpack: 1,
+  removeTree: 3,
+  fileToDirectory: 2,
+  directoryToFile: 2,
+  chmod: 3,
+  touch: 2,
+  symlink: 3,
+  moveOutAndIn: 2,
+  pipe: 0.3,
+} as const;
+
+type Habit = keyof typeof habits;
+
+/** Someone who works in one member's folder, whether its agent runs or not. */
+export class User {
+  readonly #shell: UserShell;
+  readonly #scheduler: Scheduler;
+  readonly #random: Random;
+  readonly #pauseMsMax: number;
+  readonly #mayWork: () => boolean;
+  #working = true;
+
+  readonly #habits: Readonly<Record<Habit, () => void>> = {
+    create: () => this.#create(this.#newPath()),
+    overwrite: () => this.#withFile((path) => this.#save(path)),
+    overwriteTwice: () => this.#withFile((path) => this.#overwriteTwice(path)),
+    append: () => this.#withFile((path) => this.#append(path)),
+    appendOften: () => this.#withFile((path) => this.#appendOften(path, 3 + this.#random.below(8))),
+    atomicSave: () => this.#withFile((path) => this.#atomicSave(path)),
+    remove: () => this.#withAny(['file', 'symlink'], (path) => this.#shell.remove(path)),
+    recreate: () => this.#withFile((path) => this.#recreate(path)),
+    renameFile: () => this.#withAny(['file', 'symlink'], (path) => this.#shell.rename(path, this.#newPath())),
+    renameOver: () => this.#withFile((from) => this.#withFile((to) => this.#shell.rename(from, to))),
+    renameCase: () => this.#withAny(['file', 'directory'], (path) => this.#renameCase(path)),
+    swap: () => this.#withFile((one) => this.#withFile((other) => this.#swap(one, other))),
+    renameDirectory: () => this.#withAny(['directory'], (path) => this.#renameDirectory(path)),
+    copy: () => this.#withFile((path) => this.#shell.copy(path, this.#newPath())),
+    makeTree: () => this.#makeTree(1 + this.#random.below(3)),
+    unpack: () => this.#makeTree(10 + this.#random.below(20)),
+    removeTree: () => this.#withAny(['directory'], (path) => this.#shell.removeTree(path)),
+    fileToDirectory: () => this.#withFile((path) => this.#fileToDirectory(path)),
+    directoryToFile: () => this.#withAny(['directory'], (path) => this.#directoryToFile(path)),
+    chmod: () => this.#withAny(['file', 'directory'], (path, inode) => this.#chmod(path, inode)),
+    touch: () =>
+      this.#withFile((path, inode) => this.#shell.touch(path, inode.mtimeMs - 1_000 * this.#random.below(90_000))),
+    symlink: () => this.#symlink(this.#newPath()),
+    moveOutAndIn: () => this.#withAny(['directory', 'file'], (path) => this.#moveOutAndIn(path)),
+    pipe: () => this.#shell.mkfifo(joinPath(this.#directory(), `pipe-${this.#shell.ledger.nextName()}`)),
+  };
+
+  constructor(options: {
+    shell: UserShell;
+    scheduler: Scheduler;
+    random: Random;
+    pauseMsMax: number;
+    mayWork: () => boolean;
+  }) {
+    this.#shell = options.shell;
+    this.#scheduler = options.scheduler;
+    this.#random = options.random;
+    this.#pauseMsMax = options.pauseMsMax;
+    this.#mayWork = options.mayWork;
+  }
+
+  /** Works until `stop`. */
+  start(): void {
+    this.#scheduler.after(this.#random.unit() ** 3 * this.#pauseMsMax, () => {
+      if (!this.#working) return;
+      this.act(this.#random.weighted(habits));
+      this.start();
+    });
+  }
+
+  /** No new action is begun; what was begun is finished. */
+  stop(): void {
+    this.#working = false;
+  }
+
+  /** Does one thing, or nothing where the folder has nothing to do it to. */
+  act(habit: Habit): void {
+    this.#attempt(this.#habits[habit]);
+  }
+
+  #create(path: string): void {
+    if (this.#shell.disk.at(path) !== undefined || this.#random.chance(0.8)) {
+      this.#save(path);
+      return;
+    }
+    // Many programs make the file first and fill it a moment later.
+    this.#shell.write(path, 'empty', contentOfText(''));
+    this.#soon(20, () => this.#save(path));
+  }
+
+  /** A new value, in one write or as a first part and the rest. */
+  #save(path: string): void {
+    const [name, content] = this.#newValue(path);
+    if (content.parts.length > 1 || this.#random.chance(0.85)) {
+      this.#shell.write(path, name, content);
+      return;
+    }
+    const half = this.#shell.ledger.nextName();
+    this.#shell.write(path, half, contentOfText(`${half} is the first half of ${name}`));
+    this.#soon(15, () => this.#shell.write(path, name, content));
+  }
+
+  /** Two values of one size within a moment: perhaps within one step of the file times. */
+  #overwriteTwice(path: string): void {
+    const write = () => {
+      const name = this.#shell.ledger.nextName();
+      this.#shell.write(path, name, contentOfText(name.padEnd(16)));
+    };
+    write();
+    this.#soon(6, write);
+  }
+
+  #append(path: string): void {
+    const before = this.#shell.disk.at(path)?.content;
+    if (before === undefined) return;
+    const name = this.#shell.ledger.nextName();
+    if (before.size > inlineBytesMax) {
+      const size = before.size + this.#random.below(blockBytes);
+      this.#shell.write(path, name, withNewTail(before, name, size));
+      return;
+    }
+    const text = new TextDecoder().decode(before.parts[0]).slice(-200);
+    this.#shell.write(path, name, contentOfText(`${text}\n${name}`));
+  }
+
+  #appendOften(path: string, times: number): void {
+    this.#append(path);
+    if (times > 1) this.#soon(30, () => this.#appendOften(path, times - 1));
+  }
+
+  #atomicSave(path: string): void {
+    const temporary = joinPath(parentOf(path), `.${nameOf(path)}.tmp`);
+    const [name, content] = this.#newValue(path);
+    this.#shell.write(temporary, name, content);
+    this.#maybeSoon(0.3, 10, () => this.#shell.rename(temporary, path));
+  }
+
+  #recreate(path: string): void {
+    const inode = this.#shell.disk.at(path);
+    const content = inode?.content;
+    if (content === undefined) return;
+    const name = this.#shell.ledger.nameOf(content.id);
+    this.#shell.remove(path);
+    this.#maybeSoon(0.7, 60, () => {
+      if (this.#shell.disk.at(path) === undefined) this.#shell.write(path, name, content);
+    });
+  }
+
+  #renameCase(path: string): void {
+    const name = nameOf(path);
+    const other = name === name.toLowerCase() ? name.toUpperCase() : name.toLowerCase();
+    const target = joinPath(parentOf(path), other);
+    if (other !== name && this.#shell.disk.at(target) === undefined) this.#shell.rename(path, target);
+  }
+
+  #swap(one: string, other: string): void {
+    if (one === other) return;
+    const aside = joinPath(parentOf(one), '.swap');
+    this.#shell.rename(one, aside);
+    this.#shell.rename(other, one);
+    this.#maybeSoon(0.3, 10, () => this.#shell.rename(aside, other));
+  }
+
+  #renameDirectory(path: string): void {
+    const target = this.#newPath();
+    const existing = this.#shell.disk.at(target);
+    if (existing !== undefined) return;
+    this.#shell.rename(path, target);
+    // A user who goes on working where they were.
+    this.#maybeSoon(0.3, 20, () => this.#create(joinPath(target, this.#random.pick(names))));
+  }
+
+  #makeTree(files: number): void {
+    const top = this.#newPath();
+    const directories = [top, joinPath(top, this.#random.pick(names)), joinPath(top, 'deep/er')];
+    for (let i = 0; i < files; i++) {
+      const directory = this.#random.pick(directories);
+      if (this.#shell.makeDirectories(directory)) this.#attempt(() => this.#create(joinPath(directory, `f${i}`)));
+    }
+  }
+
+  #fileToDirectory(path: string): void {
+    this.#shell.remove(path);
+    this.#maybeSoon(0.3, 10, () => {
+      if (this.#shell.makeDirectories(path)) this.#create(joinPath(path, this.#random.pick(names)));
+    });
+  }
+
+  #directoryToFile(path: string): void {
+    this.#shell.removeTree(path);
+    this.#maybeSoon(0.3, 10, () => this.#create(path));
+  }
+
+  #chmod(path: string, inode: Inode): void {
+    const modes = inode.type === 'directory' ? [0o755, 0o700, 0o775] : [0o644, 0o600, 0o755, 0o444];
+    this.#shell.chmod(path, this.#random.pick(modes));
+  }
+
+  #symlink(path: string): void {
+    const existing = this.#shell.disk.at(path);
+    if (existing?.type === 'directory') return;
+    if (existing !== undefined) this.#shell.remove(path);
+    const name = this.#shell.ledger.nextName();
+    this.#shell.symlink(path, name, `${this.#random.pick(['../', '/', 'a/'])}${name}`);
+  }
+
+  #moveOutAndIn(path: string): void {
+    const inode = this.#shell.moveOut(path);
+    this.#soon(500, () => {
+      const target = this.#random.chance(0.5) ? path : this.#newPath();
+      if (this.#shell.disk.at(target) === undefined) this.#shell.moveIn(target, inode);
+    });
+  }
+
+  /** Mostly of one size, so that size gives nothing away; sometimes too large to travel inline, or of several blocks. */
+  #newValue(path: string): [name: string, content: Content] {
+    const name = this.#shell.ledger.nextName();
+    if (this.#random.chance(0.9)) return [name, contentOfText(name.padEnd(16))];
+    const before = this.#shell.disk.at(path)?.content;
+    const size = this.#random.pick([inlineBytesMax + 1, 200_000, blockBytes, blockBytes + 1, 3 * blockBytes + 17]);
+    if (before !== undefined && before.size > inlineBytesMax) return [name, withNewTail(before, name, size)];
+    return [name, virtualContent(name, size)];
+  }
+
+  #newPath(): string {
+    return joinPath(this.#directory(), this.#random.pick(names));
+  }
+
+  #directory(): string {
+    const directories = [''];
+    for (const [path, inode] of this.#shell.disk.entries()) {
+      if (inode.type === 'directory' && path.split('/').length < depthMax) directories.push(path, path);
+    }
+    return this.#random.pick(directories);
+  }
+
+  #withFile(body: (path: string, inode: Inode) => void): void {
+    this.#withAny(['file'], body);
+  }
+
+  #withAny(types: readonly InodeType[], body: (path: string, inode: Inode) => void): void {
+    const found = [...this.#shell.disk.entries()].filter(([, { type }]) => types.includes(type));
+    if (found.length > 0) body(...this.#random.pick(found));
+  }
+
+  #maybeSoon(chance: number, delayMsMax: number, body: () => void): void {
+    if (this.#random.chance(chance)) this.#soon(delayMsMax, body);
+    else body();
+  }
+
+  #soon(delayMsMax: number, body: () => void): void {
+    this.#scheduler.after(this.#random.between(0, delayMsMax), () => this.#attempt(body));
+  }
+
+  /** The folder may have changed under the user's hands: then the system call fails, and the user shrugs. */
+  #attempt(body: () => void): void {
+    if (!this.#mayWork()) return;
+    try {
+      body();
+    } catch (error) {
+      if (!(error instanceof DiskError)) throw error;
+    }
+  }
+}

@@ -1,0 +1,8 @@
+/** The rules of DESIGN 9 that a run checks, and `Sound`: no agent meets what it did not foresee. */
+export type Rule = 'Converge' | 'Keep' | 'Atomic' | 'Replay' | 'Durable' | 'Quiet' | 'Sound';
+
+/** A rule that did not hold in a run. */
+export interface Violation {
+  readonly rule: Rule;
+  readonly reason: string;
+}

@@ -1,0 +1,162 @@
+import { decodeMessage, encodeMessage } from '../net/codec.ts';
+import type { Content } from './content.ts';
+import { valuesOn } from './durability-watch.ts';
+import { Ledger } from './ledger.ts';
+import { addressOf, Machine, type Surroundings } from './machine.ts';
+import type { Random } from './random.ts';
+import type { Scenario } from './scenario.ts';
+import { Scheduler } from './scheduler.ts';
+import { freezeMessage, Medium } from './sim-network.ts';
+import { Story } from './story.ts';
+import { User } from './user.ts';
+import { UserShell } from './user-shell.ts';
+import type { Rule, Violation } from './violation.ts';
+
+const names = ['ant', 'bee', 'cat', 'dog', 'elk', 'fox', 'gnu', 'hen', 'ibis', 'jay'];
+
+/** Counts of what happened, for the bounds of Converge and the stillness of Quiet. */
+export interface Tally {
+  messages: number;
+  journalWrites: number;
+  entriesPlaced: number;
+}
+
+/** All members, their users, and what lies between them. */
+export class World implements Surroundings {
+  readonly scheduler: Scheduler;
+  readonly medium: Medium;
+  readonly scenario: Scenario;
+  readonly story: Story;
+  readonly ledger = new Ledger();
+  readonly machines: Machine[] = [];
+  readonly tally: Tally = { messages: 0, journalWrites: 0, entriesPlaced: 0 };
+  readonly #random: Random;
+  readonly #users: User[] = [];
+  #violation: Violation | undefined;
+  /** What the last journal writes were, for the reason of a broken Quiet. */
+  lastJournalWrite = '';
+
+  constructor(scenario: Scenario, random: Random, options: { readonly tellsStory: boolean }) {
+    this.scenario = scenario;
+    this.#random = random;
+    this.scheduler = new Scheduler(random.fork());
+    this.story = new Story(options.tellsStory, () => this.scheduler.nowMs);
+    this.medium = new Medium({
+      scheduler: this.scheduler,
+      random: random.fork(),
+      conduct: scenario.network,
+      carrier: scenario.isEncoded
+        ? (message) => decodeMessage(encodeMessage(message).map((frame) => Buffer.from(frame)))
+        : freezeMessage,
+      observed: (from, to, message) => {
+        if (message.type === 'heartbeat' || message.type === 'heartbeat-reply') return;
+        this.tally.messages += 1;
+        this.story.tell(this.#nameOf(to), () => `  got ${describe(message)} from ${this.#nameOf(from)}`);
+      },
+    });
+    for (let i = 0; i < scenario.members; i++) this.#addFounder(i);
+  }
+
+  /** The first rule that was broken, if any. */
+  get violation(): Violation | undefined {
+    return this.#violation;
+  }
+
+  /** Members that are not destroyed. */
+  get standing(): readonly Machine[] {
+    return this.machines.filter(({ isDestroyed }) => !isDestroyed);
+  }
+
+  violate(rule: Rule, reason: string): void {
+    this.story.tell('', () => `VIOLATION of ${rule}: ${reason}`);
+    this.#violation ??= { rule, reason };
+  }
+
+  /** Another member comes, with an empty folder or with files of its own. */
+  addNewcomer(): void {
+    if (this.machines.length === names.length) return;
+    const peers = this.standing.map(({ address }) => address);
+    const machine = this.#add(names[this.machines.length] ?? 'new', peers, this.#random.between(-20, 20));
+    if (this.#random.chance(0.5)) this.#fill(machine);
+    machine.start();
+  }
+
+  /** Nobody edits from now on; what was begun is finished. */
+  stopUsers(): void {
+    for (const user of this.#users) user.stop();
+  }
+
+  /** What only destroyed machines had is lost, and nobody owes it. */
+  releaseDestroyed(): void {
+    const held = this.standing.map((machine) => valuesOn(machine));
+    for (const { key } of this.ledger.owed()) {
+      if (!held.some((values) => values.has(key)))
+        this.ledger.release(key, 'destroyed with the only machine that had it');
+    }
+  }
+
+  close(): void {
+    for (const machine of this.machines) machine.close();
+  }
+
+  placed(machine: Machine, path: string, content: Content): void {
+    this.tally.entriesPlaced += 1;
+    this.story.tell(machine.name, () => `  puts ${this.ledger.nameOf(content.id)} at ${path}`);
+    if (!this.ledger.isWritten(content)) {
+      this.violate('Atomic', `${machine.name} put at ${path} what nobody wrote: ${content.id}`);
+    }
+  }
+
+  journaled(machine: Machine, call: string): void {
+    this.tally.journalWrites += 1;
+    this.lastJournalWrite = `${machine.name} ${call}`;
+  }
+
+  failed(machine: Machine, what: string): void {
+    this.violate('Sound', `${machine.name}: ${what}`);
+  }
+
+  #addFounder(index: number): void {
+    const { scenario } = this;
+    const all = names.slice(0, scenario.members);
+    const others = scenario.knowsAll ? all : [all[(index + 1) % all.length] ?? ''];
+    const peers = others.map(addressOf).filter((_, i) => others[i] !== all[index]);
+    const machine = this.#add(all[index] ?? '', peers, scenario.clockOffsetsMs[index] ?? 0);
+    if (index < scenario.filledAtStart) this.#fill(machine);
+    this.scheduler.after(this.#random.between(0, 500), () => machine.start());
+  }
+
+  #add(name: string, peers: readonly string[], offsetMs: number): Machine {
+    const machine = new Machine({ name, offsetMs, peers, around: this, random: this.#random.fork() });
+    this.machines.push(machine);
+    const shell = new UserShell({ name, disk: machine.volume.disk, ledger: this.ledger, story: this.story });
+    const user = new User({
+      shell,
+      scheduler: this.scheduler,
+      random: this.#random.fork(),
+      pauseMsMax: this.scenario.pauseMsMax,
+      mayWork: () => !machine.volume.missing && !machine.isDestroyed,
+    });
+    this.#users.push(user);
+    user.start();
+    return machine;
+  }
+
+  /** A folder that was in use before Lockstep came. */
+  #fill(machine: Machine): void {
+    const user = this.#users[this.machines.indexOf(machine)];
+    for (let i = 0; i < 6; i++) user?.act(this.#random.pick(['create', 'create', 'makeTree', 'symlink']));
+  }
+
+  #nameOf(member: string): string {
+    return this.machines.find(({ id }) => id === member)?.name ?? member.slice(0, 8);
+  }
+}
+
+function describe(message: Parameters<typeof freezeMessage>[0]): string {
+  if (message.type !== 'operations') return message.type;
+  const operations = message.carried.map(
+    ({ operation: { kind, path, seq, origin } }) => `${kind} ${path} (${origin.slice(0, 4)}:${seq})`,
+  );
+  return `operations ${operations.join(', ')}`;
+}
