@@ -82,7 +82,7 @@ describe('[API4] live events', () => {
       const { socket, messages } = connect(`?after=${seen.at(-1) ?? 0}`);
       const wanted = seen.length + 300;
       socket.on('message', () => {
-        if (facade.all.length < 2_500) facade.addEvents(3);
+        if (facade.all.length < (round + 2) * 1_000) facade.addEvents(3);
       });
       await vi.waitFor(() => expect(seen.length + numbersOf(messages).length).toBeGreaterThanOrEqual(wanted));
       socket.terminate();

@@ -55,9 +55,9 @@ test('every reference leads somewhere, and every parameter of a path is describe
   const known = new Set([...objectsIn(document)].map(([at]) => at));
   let references = 0;
   for (const [at, object] of objectsIn(document)) {
-    if (typeof object['$ref'] !== 'string') continue;
+    if (typeof object.$ref !== 'string') continue;
     references++;
-    expect(known, at).toContain(object['$ref']);
+    expect(known, at).toContain(object.$ref);
   }
   expect(references).toBeGreaterThan(20);
   for (const [path, methods] of Object.entries<Record<string, { parameters?: { in: string; name: string }[] }>>(

@@ -1,4 +1,4 @@
-import type { FastifyDynamicSwaggerOptions } from '@fastify/swagger';
+import type { FastifyDynamicSwaggerOptions, SwaggerTransform, SwaggerTransformObject } from '@fastify/swagger';
 import {
   apiErrorSchema,
   apiEventSchema,
@@ -13,13 +13,11 @@ import {
   operationsPageSchema,
   pathReportSchema,
   problemSchema,
-  replayRequestSchema,
   replayResultSchema,
   rescanResultSchema,
   SOFTWARE_VERSION,
   statusSchema,
   verifyResultSchema,
-  waitRequestSchema,
   waitResultSchema,
 } from '@lockstep/shared';
 import { createJsonSchemaTransform, createJsonSchemaTransformObject } from 'fastify-type-provider-zod';
@@ -40,17 +38,40 @@ const named = {
   OperationsPage: operationsPageSchema,
   PathReport: pathReportSchema,
   Problem: problemSchema,
-  ReplayRequest: replayRequestSchema,
   ReplayResult: replayResultSchema,
   RescanResult: rescanResultSchema,
   Status: statusSchema,
   VerifyResult: verifyResultSchema,
-  WaitRequest: waitRequestSchema,
   WaitResult: waitResultSchema,
 };
 
 const registry = z.registry<{ id: string }>();
 for (const [id, schema] of Object.entries(named)) registry.add(schema, { id });
+
+const toJsonSchema = createJsonSchemaTransform({ schemaRegistry: registry });
+const addComponents = createJsonSchemaTransformObject({ schemaRegistry: registry });
+
+/** The rest of a path goes by a name in the description: `*` is the router's word for it. */
+const wildcardName = 'path';
+
+const transform: SwaggerTransform = (route) => {
+  const { schema, url } = toJsonSchema(route);
+  if (!url.endsWith('/*')) return { schema, url };
+  const params = { type: 'object', properties: { [wildcardName]: { type: 'string' } }, required: [wildcardName] };
+  return { schema: { ...schema, params }, url: `${url.slice(0, -1)}:${wildcardName}` };
+};
+
+const transformObject: SwaggerTransformObject = (document) => {
+  const described = addComponents(document);
+  // Every schema comes twice, as something sent and something received. Requests are written out where they are used.
+  const schemas = 'components' in described ? (described.components?.schemas ?? {}) : {};
+  // Every schema comes twice, as something sent and something received. Requests are written out where they are used.
+  for (const name of Object.keys(schemas)) if (!(name in named)) delete schemas[name];
+  return described;
+};
+  const sent = Object.entries(components?.schemas ?? {}).filter(([name]) => name in named);
+  return { ...described, components: { ...components, schemas: Object.fromEntries(sent) } };
+};
 
 /** How the description is generated from the routes' schemas. */
 export const openapiOptions: FastifyDynamicSwaggerOptions = {
@@ -71,6 +92,6 @@ export const openapiOptions: FastifyDynamicSwaggerOptions = {
       { name: 'operation', description: 'For monitoring.' },
     ],
   },
-  transform: createJsonSchemaTransform({ schemaRegistry: registry }),
-  transformObject: createJsonSchemaTransformObject({ schemaRegistry: registry }),
+  transform,
+  transformObject,
 };

@@ -58,6 +58,17 @@ export async function buildServer(options: HttpOptions): Promise<FastifyInstance
   // Only JSON is read: the types that a page of another site may send without asking first are refused.
   app.removeContentTypeParser('text/plain');
 
+  // Before our own hooks: it marks upgrades, and closes the connections of those that are refused.
+  await app.register(websocket, {
+    options: { maxPayload: liveInboundBytesMax },
+    preClose(done) {
+      stopping.abort();
+      for (const socket of this.websocketServer.clients) socket.close(1001, 'the agent stops');
+      this.websocketServer.close();
+      done();
+    },
+  });
+
   app.addHook('onRequest', async (request, reply) => {
     reply.headers({
       'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
@@ -83,14 +94,6 @@ export async function buildServer(options: HttpOptions): Promise<FastifyInstance
     sendError(reply, 404, 'not-found', `There is nothing at ${request.method} ${request.url.split('?')[0]}.`),
   );
 
-  await app.register(websocket, {
-    options: { maxPayload: liveInboundBytesMax },
-    preClose(done) {
-      stopping.abort();
-      for (const socket of this.websocketServer.clients) socket.close(1001, 'the agent stops');
-      done();
-    },
-  });
   await app.register(swagger, openapiOptions);
   await app.register(stateRoutes, { prefix: apiPrefix, facade });
   await app.register(commandRoutes, { prefix: apiPrefix, facade, stopping: stopping.signal });
