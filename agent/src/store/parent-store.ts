@@ -38,7 +38,10 @@ export class ParentStore {
       `SELECT op, path FROM heads WHERE path >= ? AND path < ? AND rank = 0 AND type <> ${absentType} ORDER BY path LIMIT ?`,
     );
     this.#mark = database.statement('UPDATE heads SET orphan = ? WHERE op = ?');
-    this.#markPath = database.statement('UPDATE heads SET orphan = 1 WHERE path = ? AND rank = 0');
+    // Live still: within one batch an entry can come and go.
+    this.#markPath = database.statement(
+      `UPDATE heads SET orphan = 1 WHERE path = ? AND rank = 0 AND type <> ${absentType}`,
+    );
     database.addHook({ afterRollback: () => this.#clear() });
   }
 

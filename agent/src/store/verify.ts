@@ -74,6 +74,8 @@ export class Verifier {
       const { compared, differing } = this.#compare();
       const all = [...differing, ...strays];
       if (repair) {
+        // All wrong rows go first: one may stand for an operation that belongs to another path.
+        for (const path of all) this.#parts.heads.set(path, []);
         for (const path of all) this.#repair(path);
         this.#rebuild();
       }

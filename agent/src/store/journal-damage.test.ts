@@ -1,0 +1,182 @@
+import {
+  appendFileSync,
+  closeSync,
+  existsSync,
+  openSync,
+  readFileSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { LockstepError } from '@lockstep/shared';
+import Sqlite from 'better-sqlite3';
+import { describe, expect, test } from 'vitest';
+import { checkJournal, readJournalOrigin } from './check-journal.ts';
+import { ant, bee, cat, mkdir, openAnt, put, remove, show, temporaryFolder } from './fixtures.contract.ts';
+
+const pageBytes = 4096;
+
+/** A closed journal of some hundred pages. */
+function journalFile(): string {
+  const path = join(temporaryFolder(), 'journal.db');
+  const journal = openAnt(path);
+  const operations = Array.from({ length: 2000 }, (_, index) => put(ant, index + 1, `directory/file-${index}`));
+  journal.append([...operations, put(bee, 1, 'directory/file-1', { hlc: 1 }), mkdir(bee, 2, 'e'), put(cat, 1, 'e/x')]);
+  show(journal, ...operations);
+  journal.close();
+  return path;
+}
+
+function overwrite(path: string, at: number, bytes: Uint8Array): void {
+  const file = openSync(path, 'r+');
+  writeSync(file, bytes, 0, bytes.length, at);
+  closeSync(file);
+}
+
+function change(path: string, ...statements: readonly string[]): void {
+  const sqlite = new Sqlite(path);
+  for (const sql of statements) sqlite.exec(sql);
+  sqlite.close();
+}
+
+function errorOf(run: () => unknown): LockstepError {
+  try {
+    run();
+  } catch (error) {
+    if (error instanceof LockstepError) return error;
+    throw error;
+  }
+  throw new Error('It did not fail.');
+}
+
+describe('a damaged journal', () => {
+  const middle = (path: string) => Math.floor(statSync(path).size / pageBytes / 2) * pageBytes;
+
+  test.each<{ name: string; damage: (path: string) => void }>([
+    { name: 'cut in the middle', damage: (path) => truncateSync(path, middle(path)) },
+    { name: 'cut within a page', damage: (path) => truncateSync(path, middle(path) + 100) },
+    { name: 'a page of zeros', damage: (path) => overwrite(path, middle(path), new Uint8Array(pageBytes)) },
+    {
+      name: 'a page of something else',
+      damage: (path) => overwrite(path, middle(path), new Uint8Array(pageBytes).fill(0xa5)),
+    },
+    { name: 'the first page', damage: (path) => overwrite(path, 0, new Uint8Array(pageBytes).fill(0xa5)) },
+    { name: 'only the schema', damage: (path) => overwrite(path, 100, new Uint8Array(pageBytes - 100).fill(0x5a)) },
+    { name: 'some text', damage: (path) => writeFileSync(path, 'This is no database. '.repeat(1000)) },
+    { name: 'another database', damage: (path) => change(path, 'PRAGMA application_id = 1') },
+    {
+      name: 'no origin of a member',
+      damage: (path) => change(path, "UPDATE settings SET value = 'x' WHERE name = 'origin'"),
+    },
+  ])('$name: is refused, and the message says what to do', ({ damage }) => {
+    const path = journalFile();
+    damage(path);
+    const before = readFileSync(path);
+    const error = errorOf(() => openAnt(path));
+    expect(error.code).toBe('journal-damaged');
+    expect(error.message).toContain(`move ${path}, ${path}-wal and ${path}-shm away`);
+    expect(readFileSync(path).equals(before)).toBe(true);
+  });
+
+  test('is refused before anybody writes, too', () => {
+    const path = journalFile();
+    expect(checkJournal(path)).toEqual({ state: 'sound' });
+    overwrite(path, middle(path), new Uint8Array(pageBytes));
+    expect(checkJournal(path)).toMatchObject({ state: 'damaged', error: { code: 'journal-damaged' } });
+  });
+
+  test('a page that breaks while the journal is open is told as damage', () => {
+    const path = journalFile();
+    const journal = openAnt(path);
+    // A change by another connection makes this one forget the pages that it read when it opened.
+    change(path, "INSERT INTO events VALUES (1, 1, 'joined', '{}')");
+    overwrite(path, pageBytes, new Uint8Array(statSync(path).size - pageBytes).fill(0xa5));
+    expect(errorOf(() => journal.heads('directory/file-7')).code).toBe('journal-damaged');
+    journal.close();
+  });
+});
+
+describe('a journal of another version', () => {
+  test('a newer one is refused and left as it is', () => {
+    const path = journalFile();
+    change(path, 'PRAGMA user_version = 99');
+    const error = errorOf(() => openAnt(path));
+    expect(error.code).toBe('journal-newer');
+    expect(error.message).toContain('schema 99');
+    expect(checkJournal(path)).toMatchObject({ state: 'newer', error: { code: 'journal-newer' } });
+    expect(errorOf(() => readJournalOrigin(path)).code).toBe('journal-newer');
+    change(path, 'PRAGMA user_version = 1');
+    openAnt(path).close();
+  });
+});
+
+describe('looking at a journal from outside', () => {
+  test('nothing is there: nothing is made', () => {
+    const path = join(temporaryFolder(), 'journal.db');
+    expect([checkJournal(path), readJournalOrigin(path)]).toEqual([{ state: 'absent' }, undefined]);
+    expect(existsSync(path)).toBe(false);
+    appendFileSync(path, '');
+    expect([checkJournal(path), readJournalOrigin(path)]).toEqual([{ state: 'absent' }, undefined]);
+    openAnt(path).close();
+    expect(readJournalOrigin(path)).toBe(ant);
+  });
+
+  test('an agent that has it open is not in the way', () => {
+    const path = journalFile();
+    const journal = openAnt(path);
+    journal.transaction(() => {
+      journal.append([put(ant, 2001, 'new')]);
+      expect([checkJournal(path), readJournalOrigin(path)]).toEqual([{ state: 'sound' }, ant]);
+    });
+    journal.close();
+  });
+});
+
+describe('heads that differ from the log', () => {
+  const file = 'directory/file-7';
+
+  test.each<{ name: string; sql: string; paths: readonly string[] }>([
+    { name: 'a head is missing', sql: `DELETE FROM heads WHERE path = '${file}'`, paths: [file] },
+    { name: 'a head is another operation', sql: `UPDATE heads SET seq = 9 WHERE path = '${file}'`, paths: [file] },
+    { name: 'a sibling is missing', sql: 'DELETE FROM heads WHERE rank = 1', paths: ['directory/file-1'] },
+    { name: 'whether the disk shows it', sql: `UPDATE heads SET state = 1 WHERE path = '${file}'`, paths: [file] },
+    {
+      name: 'a path that the log does not know',
+      sql: `UPDATE heads SET path = 'stray' WHERE path = '${file}'`,
+      paths: [file, 'stray'],
+    },
+    {
+      name: 'all heads are gone',
+      sql: "DELETE FROM heads WHERE path < 'directory/file-1000'",
+      paths: ['directory/file-0', 'directory/file-1', 'directory/file-10', 'directory/file-100'],
+    },
+    { name: 'only the sums', sql: 'UPDATE totals SET digest_lo = 1, files = 5, pending = 7', paths: [] },
+    { name: 'only the orphans', sql: 'UPDATE heads SET orphan = NULL; DELETE FROM parents', paths: [] },
+  ])('$name: it is found and repaired', ({ sql, paths }) => {
+    const path = journalFile();
+    const sound = openAnt(path);
+    const everything = (journal: typeof sound) => ({
+      digest: journal.digest(),
+      counts: journal.counts(),
+      applied: journal.applied(),
+      heads: journal.headsUnder('', undefined, 9999),
+      orphans: journal.orphans(undefined, 9999),
+      live: ['', 'directory', 'e', 'directory/file-7'].map((directory) => journal.hasLiveBelow(directory)),
+    });
+    const before = everything(sound);
+    expect(before.orphans).toHaveLength(2000);
+    sound.close();
+    change(path, sql);
+
+    const journal = openAnt(path);
+    expect(journal.verifyHeads(false).differing).toEqual(paths);
+    expect(journal.verifyHeads(true).differing).toEqual(paths);
+    expect(journal.verifyHeads(false).differing).toEqual([]);
+    expect(everything(journal)).toEqual(before);
+    journal.append([remove(ant, 2001, 'directory/file-7')]);
+    expect(journal.counts().files).toBe(before.counts.files - 1);
+    journal.close();
+  });
+});
