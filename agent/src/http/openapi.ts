@@ -69,9 +69,6 @@ const transformObject: SwaggerTransformObject = (document) => {
   for (const name of Object.keys(schemas)) if (!(name in named)) delete schemas[name];
   return described;
 };
-  const sent = Object.entries(components?.schemas ?? {}).filter(([name]) => name in named);
-  return { ...described, components: { ...components, schemas: Object.fromEntries(sent) } };
-};
 
 /** How the description is generated from the routes' schemas. */
 export const openapiOptions: FastifyDynamicSwaggerOptions = {
