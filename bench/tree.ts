@@ -1,0 +1,60 @@
+import { execFile } from 'node:child_process';
+import { createHash, randomBytes } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { mkdir, open, readdir, readlink, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+
+/** `count` files of `size` random bytes, 100 in each directory. */
+export async function makeSmallFiles(directory: string, count: number, size: number): Promise<void> {
+  for (let first = 0; first < count; first += 100) {
+    const sub = join(directory, `d${String(first / 100).padStart(4, '0')}`);
+    await mkdir(sub, { recursive: true });
+    const names = Array.from({ length: Math.min(100, count - first) }, (_, index) => `f${first + index}`);
+    await Promise.all(names.map((name) => writeFile(join(sub, name), randomBytes(size))));
+  }
+}
+
+/** One file of `mebibytes` MiB without repetition. */
+export async function makeLargeFile(path: string, mebibytes: number): Promise<void> {
+  const file = await open(path, 'w');
+  for (let index = 0; index < mebibytes; index++) await file.write(randomBytes(1_048_576));
+  await file.close();
+}
+
+/** Runs a program and gives back the milliseconds that it took. */
+export async function timed(program: string, ...args: string[]): Promise<number> {
+  const startMs = performance.now();
+  await run(program, args);
+  return performance.now() - startMs;
+}
+
+export async function flush(): Promise<void> {
+  await run('sync');
+}
+
+export async function remove(path: string): Promise<void> {
+  await rm(path, { recursive: true, force: true });
+}
+
+/** A hash of everything below `directory` but `.lockstep`: names, types, bytes, link texts. */
+export async function treeHash(directory: string): Promise<string> {
+  const hash = createHash('sha256');
+  const walk = async (path: string): Promise<void> => {
+    const entries = await readdir(join(directory, path), { withFileTypes: true });
+    entries.sort((a, b) => (a.name < b.name ? -1 : 1));
+    for (const entry of entries) {
+      const name = join(path, entry.name);
+      if (name === '.lockstep') continue;
+      hash.update(`${name}\0`);
+      if (entry.isDirectory()) await walk(name);
+      else if (entry.isSymbolicLink()) hash.update(await readlink(join(directory, name)));
+      else await pipeline(createReadStream(join(directory, name)), hash, { end: false });
+    }
+  };
+  await walk('');
+  return hash.digest('hex');
+}

@@ -1,0 +1,117 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type Member, until } from '../cluster.ts';
+import type { Result } from '../result.ts';
+import { flush, makeLargeFile, makeSmallFiles, remove, timed, treeHash } from '../tree.ts';
+
+type Trio = readonly [Member, Member, Member];
+
+interface Series {
+  readonly lockstep: number[];
+  readonly cp: number[];
+  readonly rsync: number[];
+}
+
+const newSeries = (): Series => ({ lockstep: [], cp: [], rsync: [] });
+
+/** Times a change made in ant's folder until both peers show it, then checks that the trees are equal. */
+async function throughLockstep(members: Trio, change: () => Promise<unknown>): Promise<number> {
+  const [ant, ...peers] = members;
+  const before = (await ant.status()).operations;
+  await flush();
+  const startMs = performance.now();
+  await change();
+  // The peers are complete when they hold everything that ant has journaled, and ant has nothing left to journal.
+  await until([ant], (status) => status.operations > before && status.synchronised);
+  const elapsedMs = performance.now() - startMs;
+  const hashes = await Promise.all(members.map((member) => treeHash(member.folder)));
+  if (new Set(hashes).size !== 1) throw new Error(`the trees of ${peers.map(({ name }) => name).join(' and ')} differ`);
+  return elapsedMs;
+}
+
+/** The same change followed by a copying program, to two plain folders. */
+async function throughProgram(program: 'cp' | 'rsync', source: string, targets: readonly string[]): Promise<number> {
+  let sumMs = 0;
+  for (const target of targets) {
+    sumMs +=
+      program === 'cp'
+        ? await timed('cp', '-a', `${source}/.`, target)
+        : await timed('rsync', '-a', '--delete', `${source}/`, `${target}/`);
+  }
+  return sumMs;
+}
+
+/** Create, rename, delete, on a tree made beforehand. The programs are given the same change to a plain folder first. */
+async function series(
+  members: Trio,
+  scratch: string,
+  template: string,
+  repetitions: number,
+): Promise<{ create: Series; rename: Series; remove: Series }> {
+  const all = { create: newSeries(), rename: newSeries(), remove: newSeries() };
+  const [ant] = members;
+  for (let round = 0; round < repetitions; round++) {
+    const [old, moved] = [join(ant.folder, `tree-${round}`), join(ant.folder, `moved-${round}`)];
+    all.create.lockstep.push(await throughLockstep(members, () => timed('cp', '-a', template, old)));
+    all.rename.lockstep.push(await throughLockstep(members, () => timed('mv', old, moved)));
+    all.remove.lockstep.push(await throughLockstep(members, () => timed('rm', '-rf', moved)));
+    for (const program of ['cp', 'rsync'] as const) {
+      const source = join(scratch, 'source');
+      const targets = [join(scratch, 'one'), join(scratch, 'two')];
+      for (const path of [source, ...targets]) {
+        await remove(path);
+        await mkdir(path, { recursive: true });
+      }
+      await flush();
+      const makeMs = await timed('cp', '-a', template, join(source, 'tree'));
+      all.create[program].push(makeMs + (await throughProgram(program, source, targets)));
+      if (program === 'cp') continue;
+      await flush();
+      const renameMs = await timed('mv', join(source, 'tree'), join(source, 'moved'));
+      all.rename.rsync.push(renameMs + (await throughProgram('rsync', source, targets)));
+      await flush();
+      const removeMs = await timed('rm', '-rf', join(source, 'moved'));
+      all.remove.rsync.push(removeMs + (await throughProgram('rsync', source, targets)));
+    }
+  }
+  return all;
+}
+
+export async function smallFiles(members: Trio, scratch: string, repetitions: number): Promise<Result[]> {
+  const template = join(scratch, 'small');
+  await makeSmallFiles(template, 10_000, 4096);
+  const { create, rename, remove: removed } = await series(members, scratch, template, repetitions);
+  return [
+    {
+      name: '10,000 files of 4 KiB in 100 directories',
+      unit: 'ms',
+      ...create,
+      target: { timesRsync: 2 },
+      goal: { timesRsync: 1 },
+    },
+    {
+      name: 'rename of a directory of 10,000 files',
+      unit: 'ms',
+      lockstep: rename.lockstep,
+      rsync: rename.rsync,
+      target: { timesRsync: 1 },
+      goal: { timesRsync: 0.3 },
+    },
+    {
+      name: 'rm -rf of it',
+      unit: 'ms',
+      lockstep: removed.lockstep,
+      rsync: removed.rsync,
+      target: { timesRsync: 1.5 },
+      goal: { timesRsync: 1 },
+    },
+  ];
+}
+
+export async function largeFile(members: Trio, scratch: string, repetitions: number): Promise<Result[]> {
+  const template = join(scratch, 'large');
+  await mkdir(template, { recursive: true });
+  await makeLargeFile(join(template, 'file'), 1024);
+  const { create } = await series(members, scratch, template, repetitions);
+  return [{ name: 'one file of 1 GiB', unit: 'ms', ...create, target: { timesRsync: 3 }, goal: { timesRsync: 1.5 } }];
+}
