@@ -1,5 +1,6 @@
 import { checkConverged, checkKept, checkReplay, checkWhole } from './check.ts';
 import { Faults } from './faults.ts';
+import { CrashedError } from './life.ts';
 import { Random } from './random.ts';
 import { drawScenario } from './scenario.ts';
 import type { Violation } from './violation.ts';
@@ -12,7 +13,7 @@ const checkEveryMs = 250;
 const messagesMin = 2_000;
 const messagesPerOperation = 40;
 /** What follows convergence without being part of it: acknowledgements, events for people. */
-const afterwardsMs = 4_000;
+const afterwardsMs = 15_000;
 
 /** The outcome of one seed. */
 export interface Outcome {
@@ -33,6 +34,12 @@ export async function runSeed(seed: number, options: { readonly tellsStory: bool
   const faults = new Faults(world, random.fork());
   const isBroken = () => world.violation !== undefined;
   let convergedAfterMs = 0;
+  const rejected = (error: unknown) => {
+    // What a crashed agent leaves behind is nobody's concern.
+    if (!(error instanceof CrashedError))
+      world.violate('Sound', `a promise was rejected, and nobody heard: ${describe(error)}`);
+  };
+  process.on('unhandledRejection', rejected);
   try {
     faults.start();
     await scheduler.run(scenario.workMs, isBroken);
@@ -45,11 +52,18 @@ export async function runSeed(seed: number, options: { readonly tellsStory: bool
     if (!isBroken()) checkEnd(world);
     if (!isBroken()) await checkQuiet(world);
   } catch (error) {
-    world.violate('Sound', `an agent threw: ${error instanceof Error ? error.stack : String(error)}`);
+    world.violate('Sound', `an agent threw: ${describe(error)}`);
   } finally {
     world.close();
+    // Node tells of rejections when it has no more ticks to run.
+    await new Promise((resolve) => setImmediate(resolve));
+    process.off('unhandledRejection', rejected);
   }
   return { seed, violation: world.violation, story: story.lines, tasks: scheduler.tasksRun, convergedAfterMs };
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }
 
 async function converge(world: World): Promise<number> {
