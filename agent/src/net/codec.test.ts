@@ -293,7 +293,7 @@ describe('what is encoded', () => {
   });
 });
 
-describe('what is not a message is refused, with a sentence', () => {
+describe('[SY6] what is not a message is refused, with a sentence', () => {
   function refuses(frame: Uint8Array): void {
     try {
       decodeMessage(Buffer.from(frame));

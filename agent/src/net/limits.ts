@@ -1,4 +1,4 @@
-import { membersMax } from '@lockstep/shared';
+import { blockBytes, membersMax } from '@lockstep/shared';
 
 /** Limits of the wire alone; those that other parts know too are in shared/limits.ts. */
 
@@ -14,6 +14,12 @@ export const handshakeBytesMax = 128 * 1_024;
 /** Connections whose handshake is under way. When one more comes, the oldest is dropped: honest ones need milliseconds. */
 export const unauthenticatedMax = 2 * membersMax;
 
+/**
+ * Bytes given to the socket, above which blocks wait in the link, where other messages overtake them. The kernel's own
+ * buffer bridges the time between two blocks: more made no difference in throughput.
+ */
+export const blockBytesAheadMax = blockBytes;
+
 /** A closing session waits this long for the other side's goodbye before it cuts the connection. */
 export const closeTimeoutMs = 2_000;
 
@@ -21,7 +27,7 @@ export const closeTimeoutMs = 2_000;
 export const originsMax = 4_096;
 
 /** Exceptions of one version: only an edit under standing siblings adds any, and joining them removes them again. */
-export const exceptionsMax = 1_024;
+export const exceptionsMax = 4_096;
 
 /** Nesting of a frame's body; the deepest legal one is an operation's version, five levels down. */
 export const bodyDepthMax = 8;

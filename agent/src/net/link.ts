@@ -1,25 +1,14 @@
 import type { TLSSocket } from 'node:tls';
-import {
-  frameBytesMax,
-  LockstepError,
-  type MemberId,
-  memberOf,
-  type PeerMessage,
-  sendQueueBytesMax,
-} from '@lockstep/shared';
+import { frameBytesMax, LockstepError, type MemberId, memberOf, type PeerMessage } from '@lockstep/shared';
 import type { RawData, WebSocket } from 'ws';
 import type { Log } from '../sync/ports/log.ts';
 import type { Link } from '../sync/ports/network.ts';
 import { closeCodes, closeReason, printable } from './close-code.ts';
 import { decodeMessage, encodeMessage } from './codec.ts';
 import { frameFault } from './frame-fault.ts';
+import { SendQueue } from './send-queue.ts';
 
 type Receiver = Parameters<Link['start']>[0];
-
-/** Frames up to this size that are sent in one turn of the event loop leave in one write. */
-const gatheredBytesMax = 65_536;
-
-const binaryFrame = { binary: true, compress: false } as const;
 
 interface LinkOptions {
   readonly socket: WebSocket;
@@ -36,21 +25,19 @@ export class SocketLink implements Link {
   readonly dialled: boolean;
   readonly remote: string;
   readonly #socket: WebSocket;
-  readonly #tls: TLSSocket;
+  readonly #queue: SendQueue;
   readonly #log: Log;
   #receiver: Receiver | undefined;
   /** Messages that one read brought before `start`; then the socket is paused, so they are no more than fit into that read. */
   #early: PeerMessage[] = [];
-  #waiting: (() => void)[] = [];
   #endReason: string | undefined;
   #isClosedHere = false;
   #isEndReported = false;
-  #isGathering = false;
   #trouble = '';
 
   constructor({ socket, tls, peer, dialled, remote, log }: LinkOptions) {
     this.#socket = socket;
-    this.#tls = tls;
+    this.#queue = new SendQueue(socket, tls);
     this.#log = log;
     this.peer = peer;
     this.dialled = dialled;
@@ -67,26 +54,20 @@ export class SocketLink implements Link {
     socket.pause();
   }
 
+  /** The byte arrays of a message must not change or be transferred until they are sent: they are not copied. */
   send(message: PeerMessage): void {
     if (this.#endReason !== undefined) return;
-    const [first, second] = encodeMessage(message);
-    this.#gather(first.length + (second?.length ?? 0));
-    const onSent = (): void => this.#onSent();
-    if (second === undefined) this.#socket.send(first, binaryFrame, onSent);
-    else {
-      this.#socket.send(first, { ...binaryFrame, fin: false });
-      this.#socket.send(second, binaryFrame, onSent);
-    }
+    const frames = encodeMessage(message);
+    if (message.type === 'block') this.#queue.sendBlock(frames);
+    else this.#queue.send(frames);
   }
 
   queuedBytes(): number {
-    return this.#socket.bufferedAmount;
+    return this.#queue.queuedBytes();
   }
 
   whenDrained(run: () => void): void {
-    if (this.#endReason !== undefined) return;
-    if (this.#isDrained()) run();
-    else this.#waiting.push(run);
+    if (this.#endReason === undefined) this.#queue.whenDrained(run);
   }
 
   start(receiver: Receiver): void {
@@ -123,7 +104,7 @@ export class SocketLink implements Link {
 
   #end(reason: string): void {
     this.#endReason = reason;
-    this.#waiting = [];
+    this.#queue.end();
     this.#reportEnd();
   }
 
@@ -174,32 +155,6 @@ export class SocketLink implements Link {
     else if (code === closeCodes.frameInvalid || code === closeCodes.tooLarge)
       this.#end(`it refused a frame from here: ${said}`);
     else this.#end(said === '' ? 'the connection was lost' : said);
-  }
-
-  #isDrained(): boolean {
-    return this.queuedBytes() < sendQueueBytesMax / 2;
-  }
-
-  #onSent(): void {
-    if (this.#waiting.length === 0 || !this.#isDrained()) return;
-    const waiting = this.#waiting;
-    this.#waiting = [];
-    for (const run of waiting) run();
-  }
-
-  /** Keeps the frames of one turn together: one TLS record and one system call instead of many. */
-  #gather(frameBytes: number): void {
-    if (frameBytes > gatheredBytesMax) this.#release();
-    if (frameBytes > gatheredBytesMax || this.#isGathering) return;
-    this.#isGathering = true;
-    this.#tls.cork();
-    process.nextTick(() => this.#release());
-  }
-
-  #release(): void {
-    if (!this.#isGathering) return;
-    this.#isGathering = false;
-    this.#tls.uncork();
   }
 }
 

@@ -40,7 +40,7 @@ function assertPlain(bytes: Uint8Array): void {
   const enter = (count: number): void => {
     if (count > end - at) throw cut();
     if (count === 0) return;
-    if (open.push(count) > bodyDepthMax) throw new LockstepError('frame-invalid', 'the body is nested too deep');
+    if (open.push(count) - 1 > bodyDepthMax) throw new LockstepError('frame-invalid', 'the body is nested too deep');
   };
   while (open.length > 0) {
     const last = open.length - 1;

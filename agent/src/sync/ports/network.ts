@@ -1,13 +1,13 @@
 import type { MemberId, PeerMessage } from '@lockstep/shared';
 
-/** One authenticated session with one member. Messages arrive whole, in order, and already checked against the schema. */
+/** One authenticated session with one member. Messages arrive whole, in order (but others may overtake a `block`), and checked against the schema. */
 export interface Link {
   readonly peer: MemberId;
   /** True when this side opened the connection. */
   readonly dialled: boolean;
   /** `host:port` of the other side, for people. */
   readonly remote: string;
-  /** Queues a message. After the link closed this does nothing. */
+  /** Queues a message, whose byte arrays must not change until it is sent. After the link closed this does nothing. */
   send(message: PeerMessage): void;
   /** Bytes queued and not yet handed to the kernel. */
   queuedBytes(): number;
