@@ -173,7 +173,8 @@ class Look implements LookResult {
     const { fingerprint } = observation;
     const isDirectory = isDirectoryMode(fingerprint.mode);
     const known = row?.fingerprint?.ino === fingerprint.ino;
-    if (isDirectory && !known) this.scan.push(path);
+    // An inode number says nothing here: a directory made where another was removed often gets the same, and has no watch.
+    if (isDirectory) this.scan.push(path);
     if (!known && !(isDirectory && row?.fingerprint && isDirectoryMode(row.fingerprint.mode))) {
       if (await this.#judgeRename(unsettled, fingerprint)) return;
     }
