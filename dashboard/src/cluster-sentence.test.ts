@@ -1,0 +1,88 @@
+import type { MemberReport, Status } from '@lockstep/shared';
+import { expect, test } from 'vitest';
+import { clusterSentence } from './cluster-sentence.ts';
+
+function member(name: string, more: Partial<MemberReport> = {}): MemberReport {
+  return {
+    id: name.repeat(20).slice(0, 52),
+    name,
+    self: name === 'ant',
+    state: 'active',
+    connected: true,
+    rttMs: 1,
+    behind: 0,
+    behindSeconds: 0,
+    addresses: [],
+    ...more,
+  };
+}
+
+const ant = member('ant');
+const bee = member('bee');
+const cat = member('cat');
+
+function status(members: readonly MemberReport[], more: Partial<Status> = {}): Status {
+  return {
+    member: {
+      id: ant.id,
+      name: 'ant',
+      state: 'active',
+      software: '0.1.0',
+      startedAt: 0,
+      address: '',
+      addresses: [],
+      folder: '/',
+      dashboard: '',
+      origin: '',
+    },
+    now: 0,
+    synchronised: true,
+    pending: 0,
+    conflicts: 0,
+    problems: [],
+    problemCount: 0,
+    files: 0,
+    directories: 0,
+    bytes: 0,
+    freeBytes: 0,
+    load: 0,
+    operations: 0,
+    version: {},
+    digest: '',
+    lastEvent: 0,
+    members,
+    ...more,
+  };
+}
+
+const downCat = member('cat', { state: 'down', connected: false, rttMs: null, behind: 7 });
+const syncing = (done: number) =>
+  member('cat', { state: 'syncing', behind: 9, catchUp: { source: ant.id, done, total: 1_204 } });
+
+test.each<[string, string, Status]>([
+  ['good', 'All 3 members have the same files.', status([ant, bee, cat])],
+  ['good', 'Both members have the same files.', status([ant, bee])],
+  ['good', 'Both members have the same files.', status([ant, bee, member('cat', { state: 'left', behind: 5 })])],
+  ['good', 'ant is alone and waits for others.', status([ant])],
+  ['bad', 'cat is down; the other two have the same files.', status([ant, bee, downCat])],
+  ['bad', 'cat is down.', status([ant, member('bee', { behind: 1 }), downCat])],
+  ['bad', 'cat is down.', status([ant, downCat])],
+  ['bad', 'bee and cat are down.', status([ant, member('bee', { state: 'down' }), downCat])],
+  ['bad', '2 problems on ant to look at.', status([ant, bee], { problemCount: 2 })],
+  ['bad', 'bee has problems to look at.', status([ant, member('bee', { problems: 1 })])],
+  ['busy', 'bee did not answer just now.', status([ant, member('bee', { state: 'suspect' })])],
+  ['busy', 'cat is catching up: 300 of 1,204 operations.', status([ant, bee, syncing(300)])],
+  ['busy', 'bee and cat are catching up.', status([ant, member('bee', { state: 'joining' }), syncing(1)])],
+  ['busy', '1 file has conflicting versions; copies are on the way.', status([ant, bee], { conflicts: 1 })],
+  ['busy', 'bee is 12 operations behind.', status([ant, member('bee', { behind: 12 })])],
+  ['busy', 'bee and cat are behind.', status([ant, member('bee', { behind: 1 }), member('cat', { behind: 1 })])],
+  ['busy', '1,204 files on the way to ant.', status([ant, bee], { pending: 1_204 })],
+  ['busy', 'Changes are on their way.', status([ant, bee], { synchronised: false })],
+  [
+    'bad',
+    'ant has left the cluster. Its files stay and are no longer replicated.',
+    status([ant, bee], { member: { ...status([]).member, state: 'left' } }),
+  ],
+])('%s: %s', (tone, text, input) => {
+  expect(clusterSentence(input)).toEqual({ tone, text });
+});

@@ -1,0 +1,20 @@
+import type { MemberReport } from '@lockstep/shared';
+import classes from './state-mark.module.css';
+
+const words: Record<MemberReport['state'], string> = {
+  joining: 'joining',
+  syncing: 'catching up',
+  active: 'active',
+  suspect: 'silent',
+  down: 'down',
+  left: 'has left',
+};
+
+/** A member's state as a word; shape and colour only repeat it. */
+export function StateMark({ state }: { readonly state: MemberReport['state'] }) {
+  return (
+    <span className={classes.mark} data-state={state}>
+      {words[state]}
+    </span>
+  );
+}
