@@ -64,7 +64,7 @@ export interface Operation {
   readonly from?: string;
   /** `seq` of the first operation of the group (a rename of a directory, an unpacked archive) it belongs to; same origin. */
   readonly group?: number;
-  /** On the `mkdir` that begins a rename of a directory: how many operations, this one included, make up the rename. */
+  /** On the first operation of a rename: how many operations, this one included, make it up. */
   readonly span?: number;
   /** Files of more than one block: the 32-byte BLAKE3 hashes of its 1 MiB blocks, joined. */
   readonly blocks?: Uint8Array;

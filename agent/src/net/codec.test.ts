@@ -394,7 +394,7 @@ describe('[SY6] what is not a message is refused, with a sentence', () => {
     ['put', 'put lacks mode', { mode: undefined }],
     ['put', 'put lacks mtimeUs', { mtimeUs: undefined }],
     ['put', 'put has target', { target: 'x' }],
-    ['put', 'put has span', { span: 2 }],
+    ['delete', 'delete has span', { span: 2 }],
     ['put', 'content is no id for', { size: blockBytes + 1 }],
     ['put', 'content is no id for', { ...tree, size: blockBytes }],
     ['put', 'blocks are 0 bytes, not 64', { ...tree, blocks: undefined }],

@@ -39,9 +39,9 @@ const file: FieldRule = {
 };
 
 const rules: Readonly<Record<OperationKind, FieldRule>> = {
-  put: { required: file.required, optional: file.optional | has.from },
+  put: { required: file.required, optional: file.optional | has.from | has.span },
   mkdir: { required: has.mode, optional: has.replaced | has.from | has.group | has.span },
-  symlink: { required: has.target | has.mtimeUs, optional: has.replaced | has.from | has.group },
+  symlink: { required: has.target | has.mtimeUs, optional: has.replaced | has.from | has.group | has.span },
   attr: { required: has.mode, optional: has.group },
   delete: { required: 0, optional: has.replaced | has.group },
   member: { required: has.member, optional: 0 },
