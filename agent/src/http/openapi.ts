@@ -63,7 +63,6 @@ const transform: SwaggerTransform = (route) => {
 
 const transformObject: SwaggerTransformObject = (document) => {
   const described = addComponents(document);
-  // Every schema comes twice, as something sent and something received. Requests are written out where they are used.
   const schemas = 'components' in described ? (described.components?.schemas ?? {}) : {};
   // Every schema comes twice, as something sent and something received. Requests are written out where they are used.
   for (const name of Object.keys(schemas)) if (!(name in named)) delete schemas[name];
