@@ -6,7 +6,7 @@ import { LockstepError, type MemberId } from '@lockstep/shared';
 import { EngineFacade } from './agent-facade.ts';
 import { formatHostPort, isAnyHost } from './config/host-port.ts';
 import type { Config } from './config/schema.ts';
-import { openFolder } from './fs/folder.ts';
+import { openFolder } from './fs/open-folder.ts';
 import { startHttp } from './http/server.ts';
 import { parseClusterKey } from './net/cluster-key.ts';
 import { loadIdentity } from './net/identity.ts';

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { LockstepError } from '@lockstep/shared';
 import { EngineFacade } from './agent-facade.ts';
 import type { Config } from './config/schema.ts';
-import { openFolder } from './fs/folder.ts';
+import { openFolder } from './fs/open-folder.ts';
 import type { AgentFacade } from './http/facade.ts';
 import { loadIdentity } from './net/identity.ts';
 import { nodeClock } from './node-clock.ts';
