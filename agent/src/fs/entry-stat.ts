@@ -1,0 +1,63 @@
+import { lstatSync, type Stats } from 'node:fs';
+import type { Fingerprint } from '../core/disk-entry.ts';
+import { errorCodeOf } from './path-problem.ts';
+
+/** File times advance in steps of some milliseconds: within this time of a change another one may leave the same stamp. */
+export const racyMs = 50;
+
+export type EntryType = 'file' | 'directory' | 'symlink' | 'special';
+
+/** `lstat` that answers undefined where nothing stands (or can stand, below a file). Other errors are thrown. */
+export function lstatIfThere(path: string): Stats | undefined {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false });
+  } catch (error) {
+    if (errorCodeOf(error) === 'ENOTDIR') return undefined;
+    throw error;
+  }
+}
+
+export function fingerprintOf(stats: Stats): Fingerprint {
+  const { ino, size, mtimeMs, ctimeMs, mode } = stats;
+  return { ino, size, mtimeMs, ctimeMs, mode };
+}
+
+export function typeOf(stats: Stats): EntryType {
+  if (stats.isFile()) return 'file';
+  if (stats.isDirectory()) return 'directory';
+  return stats.isSymbolicLink() ? 'symlink' : 'special';
+}
+
+/** True when the entry still has this fingerprint. Of a directory only identity and mode count: its times move with its entries. */
+export function hasFingerprint(stats: Stats, expected: Fingerprint): boolean {
+  if (stats.ino !== expected.ino || stats.mode !== expected.mode) return false;
+  return stats.isDirectory() || (hasContentOf(stats, expected) && stats.ctimeMs === expected.ctimeMs);
+}
+
+/** As `hasFingerprint`, but without the change time, which our own link(2) and rename(2) move. */
+export function hasContentOf(stats: Stats, expected: Fingerprint): boolean {
+  return (
+    stats.ino === expected.ino &&
+    stats.mode === expected.mode &&
+    stats.size === expected.size &&
+    stats.mtimeMs === expected.mtimeMs
+  );
+}
+
+/**
+ * True when a change after the look at `wallMs` could leave the same fingerprint. The change time alone would tell, as nobody
+ * can set it; where the file system keeps none, the modification time stands in, unless somebody set it into the future.
+ */
+export function isRacy(stats: Stats, wallMs: number): boolean {
+  const sinceChangeMs = wallMs - stats.ctimeMs;
+  const sinceModificationMs = wallMs - stats.mtimeMs;
+  return sinceChangeMs < racyMs || (sinceModificationMs >= 0 && sinceModificationMs < racyMs);
+}
+
+/**
+ * As `isRacy`, for a file that we just put there with a modification time of our choosing: whoever writes to it now gives it
+ * the present time, so only a chosen time that is near the present could hide that.
+ */
+export function isRacyAfterPlacing(stats: Stats, wallMs: number): boolean {
+  return stats.isFile() && Math.abs(wallMs - stats.mtimeMs) < racyMs;
+}

@@ -1,0 +1,118 @@
+import { type Dirent, readdirSync } from 'node:fs';
+import { joinPath, type ProblemCode, pathFault, stateDirectoryName } from '@lockstep/shared';
+import type { ScannedDirectory, ScannedEntry } from '../sync/ports/folder.ts';
+import { fingerprintOf, lstatIfThere, typeOf } from './entry-stat.ts';
+import { errorCodeOf, folderMissing, type PathProblem, problemOf } from './path-problem.ts';
+import { absolutePath, ParentCheck, type Places, stillThere } from './places.ts';
+
+/** Entries after which a batch of directories ends early: bounds the message, and the time between two batches. */
+const batchEntriesMax = 4_096;
+
+const replacementCharacter = '\ufffd';
+
+/** A listed directory, and which one it was: a watch set on another one of this name before does not count. */
+export interface ListedDirectory {
+  readonly scanned: ScannedDirectory;
+  readonly ino?: number | undefined;
+}
+
+/** The text of a name, or undefined when it is not UTF-8. */
+export function decodeName(name: Buffer): string | undefined {
+  const text = name.toString('utf8');
+  return text.includes(replacementCharacter) && !Buffer.from(text, 'utf8').equals(name) ? undefined : text;
+}
+
+/** Lists directories, as many of them from the first on as make one batch. Runs in a worker. */
+export function listDirectories(places: Places, directories: readonly string[]): readonly ListedDirectory[] {
+  const missing = (): readonly ListedDirectory[] =>
+    directories.map((path) => ({ scanned: failed(path, folderMissing) }));
+  if (!stillThere(places)) return missing();
+  const parents = new ParentCheck(places.root);
+  const listed: ListedDirectory[] = [];
+  let count = 0;
+  for (const path of directories) {
+    const directory = list(places.root, parents, path);
+    listed.push(directory);
+    count += directory.scanned.entries.length;
+    if (count >= batchEntriesMax) break;
+  }
+  return stillThere(places) ? listed : missing();
+}
+
+function failed(path: string, problem: PathProblem): ScannedDirectory {
+  return { path, entries: [], skipped: [], problem };
+}
+
+function list(root: string, parents: ParentCheck, path: string): ListedDirectory {
+  try {
+    const absolute = absolutePath(root, path);
+    const before = parents.parentStands(path) ? lstatIfThere(absolute) : undefined;
+    if (!before?.isDirectory()) return { scanned: { path, entries: [], skipped: [], absent: true } };
+    const scanned = listEntries(absolute, path);
+    const after = lstatIfThere(absolute);
+    if (after?.isDirectory() && after.ino === before.ino) return { scanned, ino: before.ino };
+    // Exchanged while it was read: as if it had not been there, and the hint of that change is on its way.
+    return { scanned: { path, entries: [], skipped: [], absent: true } };
+  } catch (error) {
+    if (errorCodeOf(error) === 'ENOENT' || errorCodeOf(error) === 'ENOTDIR') {
+      return { scanned: { path, entries: [], skipped: [], absent: true } };
+    }
+    return { scanned: failed(path, problemOf(error, path)) };
+  }
+}
+
+function listEntries(absolute: string, path: string): ScannedDirectory {
+  const entries: ScannedEntry[] = [];
+  const skipped: { name: string; code: ProblemCode }[] = [];
+  const names = readdirSync(absolute);
+  // A name with a replacement character may be one that could not be decoded: only then the bytes are needed.
+  const undecodable = names.some((name) => name.includes(replacementCharacter)) ? namesNotUtf8(absolute) : undefined;
+  for (const name of undecodable?.names ?? names) {
+    if (path === '' && name === stateDirectoryName) continue;
+    const child = joinPath(path, name);
+    if (pathFault(child) !== undefined) {
+      skipped.push({ name, code: 'path-too-long' });
+      continue;
+    }
+    const stats = lstatIfThere(`${absolute}/${name}`);
+    if (stats === undefined) continue;
+    const type = typeOf(stats);
+    if (type === 'special') skipped.push({ name, code: 'path-special' });
+    else entries.push({ name, type, fingerprint: fingerprintOf(stats) });
+  }
+  for (const name of undecodable?.skipped ?? []) skipped.push({ name, code: 'path-not-utf8' });
+  return { path, entries, skipped };
+}
+
+function namesNotUtf8(absolute: string): { readonly names: readonly string[]; readonly skipped: readonly string[] } {
+  const names: string[] = [];
+  const skipped: string[] = [];
+  for (const bytes of readdirSync(absolute, { encoding: 'buffer' })) {
+    const name = decodeName(bytes);
+    if (name === undefined) skipped.push(bytes.toString('utf8'));
+    else names.push(name);
+  }
+  return { names, skipped };
+}
+
+/**
+ * The paths of everything below a directory, relative to it; undefined when something is there that has no path of ours (a
+ * special file, a name that is not UTF-8) or that cannot be read.
+ */
+export function namesBelow(absolute: string): ReadonlySet<string> | undefined {
+  const found = new Set<string>();
+  const waiting = [''];
+  for (let directory = waiting.pop(); directory !== undefined; directory = waiting.pop()) {
+    for (const entry of readdirSync(absolutePath(absolute, directory), { withFileTypes: true })) {
+      if (isForeign(entry)) return undefined;
+      const path = joinPath(directory, entry.name);
+      found.add(path);
+      if (entry.isDirectory()) waiting.push(path);
+    }
+  }
+  return found;
+}
+
+function isForeign(entry: Dirent): boolean {
+  return !entry.isFile() && !entry.isDirectory() && !entry.isSymbolicLink();
+}

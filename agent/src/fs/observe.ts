@@ -1,0 +1,84 @@
+import { fstatSync, readlinkSync, type Stats } from 'node:fs';
+import { fileBytesMax, hashUnderLockBytesMax, inlineBytesMax, pathFault } from '@lockstep/shared';
+import type { Observation, ObserveRequest } from '../sync/ports/folder.ts';
+import { fingerprintOf, hasFingerprint, isRacy, lstatIfThere, typeOf } from './entry-stat.ts';
+import { decodeName } from './list-directory.ts';
+import { errorCodeOf, folderMissing, problemOf } from './path-problem.ts';
+import { absolutePath, ParentCheck, type Places, stillThere } from './places.ts';
+import { isUnchanged, readContent, withFile } from './read-content.ts';
+
+/** Looks at each path of a batch (the port's `observe`). Runs in a worker. */
+export function observe(places: Places, requests: readonly ObserveRequest[]): readonly Observation[] {
+  const missing = (): readonly Observation[] =>
+    requests.map(({ path }) => ({ path, state: 'problem', ...folderMissing }) as const);
+  if (!stillThere(places)) return missing();
+  const parents = new ParentCheck(places.root);
+  const observations = requests.map((request) => observeOne(places, parents, request));
+  // Were the folder exchanged or unmounted meanwhile, what was seen last would not be about this folder.
+  return stillThere(places) ? observations : missing();
+}
+
+function observeOne(places: Places, parents: ParentCheck, request: ObserveRequest): Observation {
+  const { path, expected } = request;
+  const fault = pathFault(path);
+  if (fault !== undefined) {
+    const code = fault.includes('longer') ? 'path-too-long' : 'path-in-the-way';
+    return { path, state: 'problem', code, detail: `The path ${path} ${fault}.` };
+  }
+  try {
+    if (!parents.parentStands(path)) return { path, state: 'absent' };
+    const absolute = absolutePath(places.root, path);
+    const wallMs = Date.now();
+    const stats = lstatIfThere(absolute);
+    if (stats === undefined) return { path, state: 'absent' };
+    if (expected !== undefined && hasFingerprint(stats, expected)) return { path, state: 'same' };
+    switch (typeOf(stats)) {
+      case 'special':
+        return { path, state: 'special' };
+      case 'directory':
+        return { path, state: 'directory', fingerprint: fingerprintOf(stats) };
+      case 'symlink':
+        return observeSymlink(path, absolute, stats);
+      case 'file':
+        return observeFile(path, absolute, stats, wallMs, request.hashLarge ?? false);
+    }
+  } catch (error) {
+    // Gone or replaced between two of the calls above.
+    const code = errorCodeOf(error);
+    if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'ELOOP') return { path, state: 'changing' };
+    return { path, state: 'problem', ...problemOf(error, path) };
+  }
+}
+
+function observeSymlink(path: string, absolute: string, stats: Stats): Observation {
+  const target = decodeName(readlinkSync(absolute, { encoding: 'buffer' }));
+  if (target === undefined) {
+    return { path, state: 'problem', code: 'path-not-utf8', detail: `What the link ${path} points to is not UTF-8.` };
+  }
+  const after = lstatIfThere(absolute);
+  if (after === undefined || !hasFingerprint(after, fingerprintOf(stats))) return { path, state: 'changing' };
+  return { path, state: 'symlink', fingerprint: fingerprintOf(stats), target };
+}
+
+function observeFile(path: string, absolute: string, stats: Stats, wallMs: number, hashLarge: boolean): Observation {
+  const fingerprint = fingerprintOf(stats);
+  if (stats.size > fileBytesMax) {
+    return { path, state: 'problem', code: 'file-too-large', detail: `${path} has more than ${fileBytesMax} bytes.` };
+  }
+  if (stats.size > hashUnderLockBytesMax && !hashLarge) return { path, state: 'large', fingerprint };
+  return withFile(absolute, (fd): Observation => {
+    if (!hasFingerprint(fstatSync(fd), fingerprint)) return { path, state: 'changing' };
+    const read = readContent(fd, stats.size, inlineBytesMax);
+    if (read === undefined || !isUnchanged(fd, stats)) return { path, state: 'changing' };
+    const { content, blocks, bytes } = read;
+    return {
+      path,
+      state: 'file',
+      fingerprint,
+      racy: isRacy(stats, wallMs),
+      content,
+      ...(blocks && { blocks }),
+      ...(bytes && { bytes }),
+    };
+  });
+}

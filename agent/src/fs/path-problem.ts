@@ -1,0 +1,52 @@
+import type { ProblemCode } from '@lockstep/shared';
+
+/** Trouble with one path: a code and a sentence. */
+export interface PathProblem {
+  readonly code: ProblemCode;
+  readonly detail: string;
+}
+
+/** The `code` of a system error, as in `ENOENT`; undefined for anything else that was thrown. */
+export function errorCodeOf(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+}
+
+/** Says what a system error at `path` means to a person. Whatever is not a system error is a mistake of ours: it is thrown on. */
+export function problemOf(error: unknown, path: string): PathProblem {
+  const errorCode = errorCodeOf(error);
+  if (errorCode === undefined) throw error;
+  const shown = path === '' ? 'The folder' : path;
+  switch (errorCode) {
+    case 'EACCES':
+    case 'EPERM':
+    case 'EROFS':
+      return {
+        code: 'path-permission',
+        detail: `${shown} cannot be read or written: give the agent's user permission.`,
+      };
+    case 'ENOSPC':
+    case 'EDQUOT':
+      return {
+        code: 'disk-full',
+        detail: `There is no room for ${shown}. Free some space; it is tried again by itself.`,
+      };
+    case 'ENAMETOOLONG':
+      return { code: 'path-too-long', detail: `${shown} is longer than this file system allows: shorten it.` };
+    case 'EXDEV':
+      return {
+        code: 'path-in-the-way',
+        detail: `${shown} lies on another file system than .lockstep, so nothing can be moved there in one step: unmount it.`,
+      };
+    case 'EFBIG':
+      return { code: 'file-too-large', detail: `${shown} is larger than this file system allows.` };
+    default:
+      return { code: 'path-io', detail: `The disk answered ${errorCode} for ${shown}: check the disk.` };
+  }
+}
+
+/** The problem of everything in a folder that is not the one that was opened. */
+export const folderMissing: PathProblem = {
+  code: 'folder-missing',
+  detail:
+    'The folder or its .lockstep is gone or is not the one that was opened. Mount it, or put it back; nothing is deleted meanwhile.',
+};

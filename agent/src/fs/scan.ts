@@ -1,0 +1,62 @@
+import { joinPath } from '@lockstep/shared';
+import type { ScannedDirectory } from '../sync/ports/folder.ts';
+import type { ListedDirectory } from './list-directory.ts';
+import type { Watcher } from './watcher.ts';
+import type { WorkerPool } from './worker-pool.ts';
+
+/** Directories listed in one message to a worker. */
+const batchDirectoriesMax = 64;
+
+/** A directory that is exchanged for another one again and again while it is listed is taken as it was the last time. */
+const attemptsMax = 3;
+
+export interface ScanOptions {
+  readonly recursive: boolean;
+  readonly skip: (path: string, isDirectory: boolean) => boolean;
+}
+
+/**
+ * Lists a directory, or a tree, parents before children. Each directory's watch is active before it is listed: what comes
+ * into it later is an event, what was there before is in the list.
+ */
+export async function* scan(
+  workers: WorkerPool,
+  watcher: Watcher | undefined,
+  directory: string,
+  options: ScanOptions,
+): AsyncGenerator<readonly ScannedDirectory[]> {
+  const waiting = [directory];
+  const attempts = new Map<string, number>();
+  while (waiting.length > 0) {
+    const batch = waiting.splice(-batchDirectoriesMax).reverse();
+    const watched = batch.map((path) => watcher?.watch(path));
+    const listed = await workers.run('list', batch);
+    waiting.push(...batch.slice(listed.length).reverse());
+    const chunk: ScannedDirectory[] = [];
+    const below: string[] = [];
+    for (const [index, found] of listed.entries()) {
+      const { path } = found.scanned;
+      const attempt = (attempts.get(path) ?? 0) + 1;
+      if (watcher !== undefined && isAnother(found, watched[index]) && attempt < attemptsMax) {
+        attempts.set(path, attempt);
+        below.push(path);
+        continue;
+      }
+      attempts.delete(path);
+      if (found.scanned.absent) watcher?.forget(path);
+      const entries = found.scanned.entries.filter(
+        (entry) => !options.skip(joinPath(path, entry.name), entry.type === 'directory'),
+      );
+      chunk.push({ ...found.scanned, entries });
+      if (!options.recursive) continue;
+      for (const entry of entries) if (entry.type === 'directory') below.push(joinPath(path, entry.name));
+    }
+    waiting.push(...below.reverse());
+    if (chunk.length > 0) yield chunk;
+  }
+}
+
+/** True when the directory that was listed is not the one whose watch was set before. */
+function isAnother(listed: ListedDirectory, watchedIno: number | undefined): boolean {
+  return listed.ino !== undefined && listed.ino !== watchedIno;
+}

@@ -1,0 +1,75 @@
+import type { ContentId } from '@lockstep/shared';
+import { blockCount } from '../core/blocks.ts';
+import { expectedBlock, fitsContent } from './content-id.ts';
+import type { WorkerPool } from './worker-pool.ts';
+
+/** What is gathered of one content. */
+interface Gathered {
+  readonly present: Uint8Array;
+  missing: number;
+  /** Settles when everything asked of this content so far is done. */
+  tail: Promise<unknown>;
+}
+
+export interface StageBlockRequest {
+  readonly content: ContentId;
+  readonly blocks?: Uint8Array | undefined;
+  readonly size: number;
+  readonly index: number;
+  readonly bytes: Uint8Array;
+}
+
+/** Which blocks of which contents lie verified in staging. */
+export class StagedContents {
+  readonly #workers: WorkerPool;
+  readonly #contents = new Map<ContentId, Gathered>();
+
+  constructor(workers: WorkerPool) {
+    this.#workers = workers;
+  }
+
+  /** True when every block is there. */
+  isComplete(content: ContentId): boolean {
+    return this.#contents.get(content)?.missing === 0;
+  }
+
+  /** The file has been given its name in the folder. */
+  consumed(content: ContentId): void {
+    this.#contents.delete(content);
+  }
+
+  async stage(request: StageBlockRequest): Promise<'ok' | 'corrupt' | 'disk-full'> {
+    const { content, blocks, size, index, bytes } = request;
+    const gathered = this.#contents.get(content) ?? begin(request);
+    // The list of hashes is checked once; from then on each block is checked against its own hash.
+    if (gathered === undefined || index < 0 || index >= gathered.present.length) return 'corrupt';
+    this.#contents.set(content, gathered);
+    const block = expectedBlock({ content, blocks, size, index });
+    const copy = new Uint8Array(bytes);
+    const job = gathered.tail
+      .then(() => this.#workers.run('stageBlock', { block, bytes: copy }, 'second', [copy.buffer]))
+      .then((outcome) => {
+        if (outcome === 'ok' && gathered.present[index] === 0) {
+          gathered.present[index] = 1;
+          gathered.missing -= 1;
+        }
+        return outcome;
+      });
+    gathered.tail = job.catch(() => undefined);
+    return await job;
+  }
+
+  async drop(content: ContentId): Promise<void> {
+    const gathered = this.#contents.get(content);
+    this.#contents.delete(content);
+    await gathered?.tail;
+    // Somebody may have begun anew meanwhile: those blocks are not ours to remove.
+    if (!this.#contents.has(content)) await this.#workers.run('unstage', content, 'second');
+  }
+}
+
+function begin({ content, blocks, size }: StageBlockRequest): Gathered | undefined {
+  if (!fitsContent(content, blocks, size)) return undefined;
+  const count = blockCount(size);
+  return { present: new Uint8Array(count), missing: count, tail: Promise.resolve() };
+}
