@@ -1,0 +1,36 @@
+import { accessSync, constants } from 'node:fs';
+import { delimiter, join } from 'node:path';
+
+/**
+ * The browser to test with: the one that LOCKSTEP_CHROMIUM names, else a Chromium of this machine, else (undefined) the one
+ * that Playwright downloads for itself.
+ */
+export function chromiumPath(env: NodeJS.ProcessEnv): string | undefined {
+  const named = env.LOCKSTEP_CHROMIUM;
+  if (named !== undefined && named !== '') return named;
+  const places = ['/usr/bin/chromium', ...(env.PATH ?? '').split(delimiter).map((place) => join(place, 'chromium'))];
+  return places.find(isProgram);
+}
+
+function isProgram(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The tests need no graphics processor, and the browser shall speak to nobody but the agents. */
+export function chromiumArguments(): string[] {
+  const always = [
+    '--disable-gpu',
+    '--disable-quic',
+    '--no-first-run',
+    '--disable-background-networking',
+    '--disable-component-update',
+    '--disable-sync',
+  ];
+  // Chromium's sandbox does not work for root, which is who runs the tests in a container.
+  return process.getuid?.() === 0 ? [...always, '--no-sandbox'] : always;
+}

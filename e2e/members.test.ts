@@ -1,0 +1,72 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from './test.ts';
+
+test('the page shows the members as they are', async ({ page, cluster, complaints }) => {
+  const [ant, cat] = [cluster.member('ant'), cluster.member('cat')];
+  const row = (name: string) => page.getByRole('row').filter({ has: page.getByRole('rowheader', { name }) });
+
+  await page.goto(ant.url);
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('All 3 members have the same files.');
+  for (const name of ['ant', 'bee', 'cat']) await expect(row(name)).toContainText('active');
+  await expect(row('ant')).toContainText('this machine');
+  await expect(row('bee')).toContainText(/\d ms/);
+
+  await test.step('a file that is dropped into one folder arrives in all', async () => {
+    await writeFile(join(ant.folder, 'hello.txt'), 'hello\n');
+    for (const name of ['ant', 'bee', 'cat']) {
+      await expect(row(name).getByRole('cell').last()).toHaveText('16 B');
+    }
+    for (const { folder } of cluster.members) {
+      expect(await readFile(join(folder, 'hello.txt'), 'utf8')).toBe('hello\n');
+    }
+    await expect(page.getByRole('heading', { level: 1 })).toHaveText('All 3 members have the same files.');
+  });
+
+  await test.step('a member that is killed is shown as down, and as active when it is back', async () => {
+    await cat.stop('SIGKILL');
+    await expect(row('cat')).toContainText('down');
+    await expect(page.getByRole('heading', { level: 1 })).toHaveText('cat is down; the other two have the same files.');
+    await cat.start();
+    await expect(row('cat')).toContainText('active');
+    await expect(page.getByRole('heading', { level: 1 })).toHaveText('All 3 members have the same files.');
+  });
+
+  expect(complaints).toEqual([]);
+});
+
+test.describe('one member', () => {
+  test.use({ names: ['ant'] });
+
+  test('it says how to add another, and fits a telephone in both colour schemes', async ({
+    page,
+    cluster,
+    complaints,
+  }) => {
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.goto(cluster.member('ant').url);
+    await expect(page.getByRole('heading', { name: 'Add a second machine' })).toBeVisible();
+    const background = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+    const light = await background();
+    await page.getByRole('button', { name: 'Switch to the dark colours' }).click();
+    await expect.poll(background).not.toBe(light);
+    const dark = await background();
+    await page.reload();
+    await expect(page.getByRole('heading', { name: 'Add a second machine' })).toBeVisible();
+    expect(await background()).toBe(dark);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
+    expect(complaints).toEqual([]);
+  });
+
+  test('it says so when the agent stops answering, and goes on when it is back', async ({ page, cluster }) => {
+    const ant = cluster.member('ant');
+    await page.goto(ant.url);
+    await expect(page.getByRole('heading', { level: 1 })).toHaveText('ant is alone and waits for others.');
+    await page.route('**/api/v1/status', (route) => route.abort());
+    await expect(page.getByRole('alert')).toContainText('does not answer');
+    await expect(page.getByRole('heading', { level: 1 })).toHaveText(/^Last known: /);
+    await page.unroute('**/api/v1/status');
+    await expect(page.getByRole('alert')).toBeHidden();
+    await expect(page.getByRole('heading', { level: 1 })).toHaveText('ant is alone and waits for others.');
+  });
+});

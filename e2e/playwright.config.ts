@@ -1,0 +1,24 @@
+import { defineConfig, devices } from '@playwright/test';
+import { chromiumArguments, chromiumPath } from './browser.ts';
+
+const executablePath = chromiumPath(process.env);
+
+/** Real agents in real folders: `npm run build` first (npm test does). */
+export default defineConfig({
+  testDir: '.',
+  // One after the other: each test starts several agents.
+  workers: 1,
+  timeout: 90_000,
+  expect: { timeout: 20_000 },
+  forbidOnly: process.env.CI !== undefined,
+  reporter: 'list',
+  use: {
+    ...devices['Desktop Chrome'],
+    viewport: { width: 1440, height: 900 },
+    trace: 'retain-on-failure',
+    launchOptions: {
+      args: chromiumArguments(),
+      ...(executablePath === undefined ? {} : { executablePath }),
+    },
+  },
+});

@@ -1,0 +1,34 @@
+import { test as base } from '@playwright/test';
+import { Cluster } from './cluster.ts';
+
+export { expect } from '@playwright/test';
+
+interface Fixtures {
+  /** Names of the members to start; change it with `test.use`. */
+  readonly names: readonly string[];
+  readonly cluster: Cluster;
+  /** What the page complained about, and every address outside the agent that it asked for. */
+  readonly complaints: string[];
+}
+
+/** Playwright's test, with real agents. */
+export const test = base.extend<Fixtures>({
+  names: [['ant', 'bee', 'cat'], { option: true }],
+  cluster: async ({ names }, use) => {
+    const cluster = await Cluster.start(names);
+    await use(cluster);
+    await cluster.stop();
+  },
+  complaints: async ({ page, cluster }, use) => {
+    const complaints: string[] = [];
+    page.on('console', (message) => {
+      if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text());
+    });
+    page.on('pageerror', (error) => complaints.push(String(error)));
+    page.on('request', (request) => {
+      const own = cluster.members.some(({ url }) => url !== '' && request.url().startsWith(url));
+      if (!own && !request.url().startsWith('data:')) complaints.push(`asked for ${request.url()}`);
+    });
+    await use(complaints);
+  },
+});
