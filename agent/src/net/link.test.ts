@@ -1,0 +1,216 @@
+import { blockBytes, frameBytesMax, originId, type PeerMessage, sendQueueBytesMax } from '@lockstep/shared';
+import { describe, expect, test } from 'vitest';
+import type { WebSocket } from 'ws';
+import {
+  afterTest,
+  ant,
+  bee,
+  blockOf,
+  clusterKey,
+  firstOf,
+  openPair,
+  openTestNetwork,
+  receive,
+  silentLog,
+  until,
+} from '../../test/support/networks.ts';
+import { formatAddress } from './address.ts';
+import { encodeMessage } from './codec.ts';
+import { openConnection } from './dial.ts';
+import { openNetwork } from './network.ts';
+
+describe('a session', () => {
+  test('both sides know who the other one is', async () => {
+    const { b, dialled, accepted } = await openPair();
+    expect(dialled).toMatchObject({ peer: bee.memberId, dialled: true, remote: b.address });
+    expect(accepted).toMatchObject({ peer: ant.memberId, dialled: false });
+    expect(accepted.remote).toMatch(/^127\.0\.0\.1:\d+$/);
+  });
+
+  test('carries messages both ways, in order', async () => {
+    const { dialled, accepted } = await openPair();
+    const atDialler = receive(dialled);
+    const atListener = receive(accepted);
+    for (let id = 0; id < 100; id++) dialled.send({ type: 'received', id });
+    accepted.send({ type: 'leave', retire: false });
+    await until(() => expect(atListener.messages.length).toBe(100));
+    expect(atListener.messages.map((message) => 'id' in message && message.id)).toEqual([...Array(100).keys()]);
+    await until(() => expect(atDialler.messages).toEqual([{ type: 'leave', retire: false }]));
+  });
+
+  test('keeps what comes before start, the end included', async () => {
+    const { dialled, accepted } = await openPair();
+    for (let id = 0; id < 50; id++) dialled.send({ type: 'received', id });
+    dialled.send(blockOf(7));
+    dialled.close('going home');
+    const received = receive(accepted);
+    await until(() => expect(received.ends).toEqual(['going home']));
+    expect(received.messages.length).toBe(51);
+  });
+
+  test('a block arrives in memory of its own, whatever its size', async () => {
+    const { dialled, accepted } = await openPair();
+    const received = receive(accepted);
+    for (const length of [0, 1, 4_096, 70_000, blockBytes]) {
+      dialled.send({ type: 'block', id: length, bytes: new Uint8Array(length).fill(length % 251) });
+    }
+    await until(() => expect(received.messages.length).toBe(5));
+    for (const message of received.messages) {
+      if (message.type !== 'block') throw new Error(message.type);
+      expect(message.bytes).toHaveLength(message.id);
+      expect(message.bytes.every((byte) => byte === message.id % 251)).toBe(true);
+      expect(message.bytes.buffer.byteLength - message.bytes.byteOffset).toBe(message.id);
+      structuredClone(message.bytes, { transfer: [message.bytes.buffer as ArrayBuffer] });
+    }
+  });
+
+  test('closed is called once, on both sides, whoever closes', async () => {
+    const { dialled, accepted } = await openPair();
+    const atDialler = receive(dialled);
+    const atListener = receive(accepted);
+    accepted.close('first');
+    accepted.close('second');
+    dialled.close('third');
+    await until(() => expect(atDialler.ends).toHaveLength(1));
+    await until(() => expect(atListener.ends).toEqual(['first']));
+    accepted.send({ type: 'leave', retire: false });
+    expect(accepted.queuedBytes()).toBe(0);
+  });
+
+  test('a network that closes tells its peers and frees its port', async () => {
+    const { a, b, dialled } = await openPair();
+    const received = receive(dialled);
+    await b.network.close();
+    await until(() => expect(received.ends).toEqual(['the agent stops']));
+    await expect(a.network.dial(b.address)).rejects.toMatchObject({ code: 'unreachable' });
+    await openTestNetwork(bee, { listen: b.network.address });
+  });
+
+  test('sessions that open before onLink wait for it', async () => {
+    const b = await openNetwork({ identity: bee, clusterKey, listen: { host: '127.0.0.1', port: 0 }, log: silentLog });
+    afterTest(() => b.close());
+    const a = await openTestNetwork(ant);
+    await a.network.dial(formatAddress(b.address));
+    const peers: string[] = [];
+    b.onLink((link) => peers.push(link.peer));
+    await until(() => expect(peers).toEqual([ant.memberId]));
+  });
+
+  test('a peer that does not read: the queue grows, and drains when it reads again', async () => {
+    const { dialled, accepted } = await openPair();
+    let drained = 0;
+    const blocks = 64;
+    for (let index = 0; index < blocks; index++) dialled.send(blockOf(index));
+    // More than the kernel takes on loopback, and the other side has not called start.
+    await until(() => expect(dialled.queuedBytes()).toBeGreaterThan(sendQueueBytesMax));
+    dialled.whenDrained(() => drained++);
+    expect(drained).toBe(0);
+    const received = receive(accepted);
+    await until(() => expect(drained).toBe(1));
+    expect(dialled.queuedBytes()).toBeLessThan(sendQueueBytesMax / 2);
+    await until(() => expect(received.messages.length).toBe(blocks));
+    dialled.whenDrained(() => drained++);
+    expect(drained).toBe(2);
+  });
+
+  test('[MB5] blocks are overtaken by all other messages, and by no other block', async () => {
+    const { dialled, accepted } = await openPair();
+    for (let index = 0; index < 64; index++) dialled.send(blockOf(index));
+    dialled.send({ type: 'heartbeat-reply', id: 1 });
+    dialled.send({ type: 'heartbeat-reply', id: 2 });
+    const { messages } = receive(accepted);
+    await until(() => expect(messages.length).toBe(66));
+    const blocks = messages.filter((message) => message.type === 'block');
+    expect(blocks.map((message) => message.id)).toEqual([...Array(64).keys()]);
+    const at = messages.findIndex((message) => message.type === 'heartbeat-reply');
+    expect(at).toBeLessThan(32);
+    expect(messages[at + 1]).toEqual({ type: 'heartbeat-reply', id: 2 });
+  });
+
+  test('whenDrained is not called after the link closed', async () => {
+    const { dialled } = await openPair();
+    const received = receive(dialled);
+    let drained = 0;
+    for (let index = 0; index < 64; index++) dialled.send(blockOf(index));
+    dialled.whenDrained(() => drained++);
+    dialled.close('enough');
+    await until(() => expect(received.ends).toEqual(['enough']));
+    expect(drained).toBe(0);
+  });
+});
+
+describe('[SY6] a bad frame ends its session, and the agent goes on', () => {
+  /** A member that proves who it is and then sends frames as they are given. */
+  async function openRaw() {
+    const b = await openTestNetwork(bee);
+    const credentials = { identity: ant, clusterKey, protocol: { min: 1, max: 1 }, instance: 'raw' };
+    const { socket } = await new Promise<{ socket: WebSocket }>((opened, failed) => {
+      openConnection({ address: b.address, credentials, handshakeTimeoutMs: 5_000, opened, failed });
+    });
+    afterTest(() => socket.terminate());
+    socket.on('error', () => {});
+    const closed = new Promise<{ code: number; reason: string }>((resolve) => {
+      socket.once('close', (code, reason) => resolve({ code, reason: reason.toString() }));
+    });
+    const accepted = await firstOf(b.links);
+    return { b, socket, closed, received: receive(accepted) };
+  }
+
+  const [leave] = encodeMessage({ type: 'leave', retire: true });
+  const nothing = { vector: {}, ranges: {} };
+  const foreign: PeerMessage = {
+    type: 'hello',
+    name: 'ant',
+    addresses: [],
+    origin: originId(bee.memberId, 'aaaaaaaa'),
+    known: {},
+    applied: nothing,
+    state: 'joining',
+    software: '0.1.0',
+  };
+
+  test.each<[string, string | Buffer, string]>([
+    ['text', 'hello', 'frame is text'],
+    ['an empty frame', Buffer.alloc(0), 'header is cut short'],
+    ['garbage', Buffer.from('garbage'), 'header has the format version 103, not 1'],
+    ['an unknown message type', Buffer.from([1, 200]), 'header has the unknown message type 200'],
+    ['a truncated frame', leave.subarray(0, -1), 'leave: the body is cut short'],
+    [
+      'a frame with something behind it',
+      Buffer.concat([leave, Buffer.alloc(3)]),
+      'leave: the body is followed by 3 bytes',
+    ],
+    ['the origin of another member', encodeMessage(foreign)[0], 'hello.origin belongs to another member'],
+  ])('%s', async (_what, frame, fault) => {
+    const { b, socket, closed, received } = await openRaw();
+    socket.send(leave);
+    socket.send(frame);
+    socket.send(leave);
+    await until(() => expect(received.ends).toEqual([`invalid frame: ${fault}`]));
+    expect(received.messages).toEqual([{ type: 'leave', retire: true }]);
+    expect(await closed).toEqual({ code: 4006, reason: `invalid frame: ${fault}` });
+    const again = await openTestNetwork(ant);
+    await expect(again.network.dial(b.address)).resolves.toMatchObject({ peer: bee.memberId });
+  });
+
+  test('a frame that is too large', async () => {
+    const { socket, closed, received } = await openRaw();
+    socket.send(Buffer.alloc(frameBytesMax + 1));
+    await until(() => expect(received.ends).toEqual([`it sent a frame of more than ${frameBytesMax} bytes`]));
+    expect((await closed).code).toBe(1009);
+  });
+
+  test('a message in many frames', async () => {
+    const { socket, received } = await openRaw();
+    socket.send(leave.subarray(0, 3), { fin: false });
+    socket.send(leave.subarray(3, 5), { fin: false });
+    socket.send(leave.subarray(5), { fin: true });
+    await until(() => expect(received.ends).toEqual([expect.stringContaining('broke the WebSocket protocol')]));
+  });
+
+  test('a connection that breaks', async () => {
+    const { socket, received } = await openRaw();
+    socket.terminate();
+    await until(() => expect(received.ends).toEqual([expect.stringContaining('the connection was lost')]));
+  });
+});
