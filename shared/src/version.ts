@@ -11,7 +11,7 @@ export const PROTOCOL_VERSION_MIN = 1;
 /**
  * The journal's schema version (`PRAGMA user_version`).
  *
- * v1 (0.1): ops, blocks, heads, disk, digest, members, acks, samples, events.
+ * v1 (0.1): origins, ops, blocks, heads, parents, totals (digest and counts), disk, acks, events, settings.
  */
 export const JOURNAL_VERSION = 1;
 

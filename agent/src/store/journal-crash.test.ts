@@ -32,8 +32,8 @@ const writer = `
 
 /** Lets a writer commit at least `batches` batches, kills it, and returns the last number that it told. */
 async function killedWriter(path: string, batches: number): Promise<number> {
-  const arguments_ = ['--input-type=module', '--eval', writer, built, path, antMember, ant];
-  const child: ChildProcess = spawn(process.execPath, arguments_, { stdio: ['ignore', 'pipe', 'inherit'] });
+  const parameters = ['--input-type=module', '--eval', writer, built, path, antMember, ant];
+  const child: ChildProcess = spawn(process.execPath, parameters, { stdio: ['ignore', 'pipe', 'inherit'] });
   onTestFinished(() => {
     child.kill('SIGKILL');
   });
@@ -52,7 +52,7 @@ async function killedWriter(path: string, batches: number): Promise<number> {
 }
 
 describe('kill -9 while the journal is written', () => {
-  test('loses nothing that was committed, and keeps no half of a transaction', { timeout: 60_000 }, async () => {
+  test('[JN2] loses nothing that was committed, and keeps no half of a transaction', { timeout: 60_000 }, async () => {
     const path = join(temporaryFolder(), 'journal.db');
     for (const batches of [1, 7, 40, 200]) {
       const told = await killedWriter(path, batches);

@@ -70,7 +70,7 @@ describe('a damaged journal', () => {
       name: 'no origin of a member',
       damage: (path) => change(path, "UPDATE settings SET value = 'x' WHERE name = 'origin'"),
     },
-  ])('$name: is refused, and the message says what to do', ({ damage }) => {
+  ])('[JN10] $name: is refused, and the message says what to do', ({ damage }) => {
     const path = journalFile();
     damage(path);
     const before = readFileSync(path);
@@ -80,7 +80,7 @@ describe('a damaged journal', () => {
     expect(readFileSync(path).equals(before)).toBe(true);
   });
 
-  test('is refused before anybody writes, too', () => {
+  test('[JN10] is refused before anybody writes, too', () => {
     const path = journalFile();
     expect(checkJournal(path)).toEqual({ state: 'sound' });
     overwrite(path, middle(path), new Uint8Array(pageBytes));
@@ -99,7 +99,7 @@ describe('a damaged journal', () => {
 });
 
 describe('a journal of another version', () => {
-  test('a newer one is refused and left as it is', () => {
+  test('[JN10] a newer one is refused and left as it is', () => {
     const path = journalFile();
     change(path, 'PRAGMA user_version = 99');
     const error = errorOf(() => openAnt(path));
@@ -154,7 +154,7 @@ describe('heads that differ from the log', () => {
     },
     { name: 'only the sums', sql: 'UPDATE totals SET digest_lo = 1, files = 5, pending = 7', paths: [] },
     { name: 'only the orphans', sql: 'UPDATE heads SET orphan = NULL; DELETE FROM parents', paths: [] },
-  ])('$name: it is found and repaired', ({ sql, paths }) => {
+  ])('[RP1] $name: it is found and repaired', ({ sql, paths }) => {
     const path = journalFile();
     const sound = openAnt(path);
     const everything = (journal: typeof sound) => ({

@@ -139,7 +139,7 @@ function expectAppliedToBeRight(journal: Journal, outstanding: readonly Operatio
 }
 
 describe('histories of a cluster', () => {
-  test('any order and repetition of the same operations gives the same heads and digest', () => {
+  test('[JN3] [JN7] any order and repetition of the same operations gives the same heads and digest', () => {
     const choices = fc.array(fc.nat(999), { maxLength: 80 });
     fc.assert(
       fc.property(anyHistory, choices, choices, fc.integer({ min: 1, max: 50 }), (steps, one, other, size) => {

@@ -1,0 +1,133 @@
+import type { MemberRecord } from '@lockstep/shared';
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { Journal } from '../sync/ports/journal.ts';
+import {
+  after,
+  ant,
+  antMember,
+  bee,
+  beeMember,
+  cat,
+  content,
+  dot,
+  memberOperation,
+  mkdir,
+  pathsOf,
+  put,
+  remove,
+} from './fixtures.contract.ts';
+
+/** How the heads follow from the operations. */
+export function headsContract(open: () => Journal): void {
+  let journal: Journal;
+  beforeEach(() => {
+    journal = open();
+    return () => journal.close();
+  });
+
+  describe('heads', () => {
+    const [mine, yours] = [put(ant, 1, 'x'), put(bee, 1, 'x', { content: content(2), hlc: 1 })];
+
+    test('[MG1] an operation replaces what it knew of; concurrent ones stay, the visible one first', () => {
+      journal.append([yours, mine]);
+      expect(journal.heads('x')).toEqual([mine, yours]);
+      expect(journal.contested(undefined, 9)).toEqual([{ path: 'x', heads: [mine, yours] }]);
+      expect(journal.counts()).toMatchObject({ files: 1, bytes: 10, contested: 1, operations: 2 });
+      const joined = put(cat, 1, 'x', { version: after(dot(cat, 1), mine, yours) });
+      journal.append([joined]);
+      expect(journal.heads('x')).toEqual([joined]);
+      expect(journal.counts()).toMatchObject({ files: 1, contested: 0 });
+    });
+
+    test('one that is superseded already is only logged', () => {
+      const later = put(bee, 1, 'x', { version: after(dot(bee, 1), mine) });
+      journal.append([later]);
+      const digest = journal.digest();
+      journal.append([mine]);
+      expect([journal.heads('x'), journal.digest()]).toEqual([[later], digest]);
+      expect(journal.operation(mine)).toEqual(mine);
+    });
+
+    test('contested paths and members page by path', () => {
+      const record: MemberRecord = { id: beeMember, name: 'bee', addresses: [], standing: 'joined' };
+      journal.append(['p', 'q', 'r'].map((path, index) => put(ant, index + 1, path)));
+      journal.append(['p', 'q', 'r'].map((path, index) => put(bee, index + 1, path)));
+      journal.append([memberOperation(bee, 4, record)]);
+      expect(pathsOf(journal.contested(undefined, 2))).toEqual(['p', 'q']);
+      expect(pathsOf(journal.contested('q', 2))).toEqual(['r']);
+      journal.append([memberOperation(ant, 4, { ...record, id: antMember, name: 'ant', standing: 'left' })]);
+      expect(journal.members().map(({ name }) => name)).toEqual(['ant', 'bee']);
+      expect(journal.counts()).toMatchObject({ files: 3, directories: 0 });
+    });
+
+    test('those under a prefix do not include its neighbours', () => {
+      const paths = ['a', 'a-b', 'a.b', 'a/b', 'a/b/c', 'a/🐜', 'a0', 'b'];
+      journal.append(paths.map((path, index) => put(ant, index + 1, path)));
+      const under = (prefix: string, from: string | undefined, limit: number) =>
+        pathsOf(journal.headsUnder(prefix, from, limit));
+      expect(under('', undefined, 99)).toEqual(paths);
+      expect(under('', 'a.b', 2)).toEqual(['a/b', 'a/b/c']);
+      expect(under('a', undefined, 99)).toEqual(['a', 'a/b', 'a/b/c', 'a/🐜']);
+      expect(under('a', undefined, 1)).toEqual(['a']);
+      expect(under('a', 'a', 1)).toEqual(['a/b']);
+      expect(under('a', 'a/b', 99)).toEqual(['a/b/c', 'a/🐜']);
+      expect(under('c', undefined, 99)).toEqual([]);
+    });
+
+    test('a content is found as long as a head carries it', () => {
+      journal.append([mine, yours]);
+      expect(journal.headWithContent(content(2))).toEqual(yours);
+      journal.append([put(ant, 2, 'x', { version: after(dot(ant, 2), mine, yours), content: content(7) })]);
+      expect(journal.headWithContent(content(2))).toBeUndefined();
+      expect(journal.headWithContent(content(7))?.seq).toBe(2);
+      const sameEnd = `b3:1${content(7).slice(4)}` as typeof mine.content;
+      expect(sameEnd && journal.headWithContent(sameEnd)).toBeUndefined();
+    });
+  });
+
+  describe('parents', () => {
+    const orphans = () => pathsOf(journal.orphans(undefined, 99));
+
+    test('a directory deleted while something live lies in it leaves orphans, until it stands again', () => {
+      journal.append([
+        mkdir(ant, 1, 'd'),
+        put(ant, 2, 'd/x'),
+        mkdir(ant, 3, 'd/e'),
+        put(ant, 4, 'd/e/y'),
+        put(ant, 5, 'd-'),
+      ]);
+      expect(orphans()).toEqual([]);
+      journal.append([remove(ant, 6, 'd')]);
+      expect(orphans()).toEqual(['d/e', 'd/x']);
+      expect(pathsOf(journal.orphans('d/e', 1))).toEqual(['d/x']);
+      journal.append([remove(ant, 7, 'd/x'), remove(ant, 8, 'd/e')]);
+      expect(orphans()).toEqual(['d/e/y']);
+      expect(journal.hasLiveBelow('d')).toBe(true);
+      journal.append([mkdir(ant, 9, 'd/e')]);
+      expect(orphans()).toEqual(['d/e']);
+      journal.append([mkdir(ant, 10, 'd')]);
+      expect(orphans()).toEqual([]);
+    });
+
+    test('a file does not hold entries; a change of an orphan leaves it one', () => {
+      journal.append([put(ant, 1, 'f/x'), put(ant, 2, 'f')]);
+      expect(orphans()).toEqual(['f/x']);
+      journal.append([put(ant, 3, 'f/x')]);
+      expect(orphans()).toEqual(['f/x']);
+      journal.append([put(bee, 1, 'f/x')]);
+      expect(orphans()).toEqual(['f/x']);
+      journal.append([mkdir(bee, 2, 'f')]);
+      expect(orphans()).toEqual([]);
+    });
+
+    test('something live below is found at any depth', () => {
+      journal.append([put(ant, 1, 'a/b/c/d'), put(ant, 2, 'a/b-'), put(ant, 3, 'e')]);
+      const below = ['', 'a', 'a/b', 'a/b/c', 'a/b/c/d', 'a/b-', 'e'].map((path) => journal.hasLiveBelow(path));
+      expect(below).toEqual([true, true, true, true, false, false, false]);
+      journal.append([remove(ant, 4, 'a/b/c/d')]);
+      expect(['a', 'a/b', 'a/b/c'].map((path) => journal.hasLiveBelow(path))).toEqual([true, false, false]);
+      journal.append([remove(ant, 5, 'a/b-'), remove(ant, 6, 'e')]);
+      expect(['', 'a'].map((path) => journal.hasLiveBelow(path))).toEqual([false, false]);
+    });
+  });
+}

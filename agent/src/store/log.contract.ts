@@ -1,0 +1,121 @@
+import type { Operation } from '@lockstep/shared';
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { Journal } from '../sync/ports/journal.ts';
+import {
+  after,
+  ant,
+  antMember,
+  bee,
+  cat,
+  content,
+  dot,
+  journaledAt,
+  memberOperation,
+  mkdir,
+  put,
+  remove,
+} from './fixtures.contract.ts';
+
+/** How the log keeps operations. */
+export function logContract(open: () => Journal): void {
+  let journal: Journal;
+  beforeEach(() => {
+    journal = open();
+    return () => journal.close();
+  });
+
+  describe('the log', () => {
+    const dirVersion = { vector: { [ant]: 2, [bee]: 7 }, except: [dot(ant, 1)] };
+    const kinds: readonly Operation[] = [
+      put(ant, 1, 'empty', { size: 0, content: content(0) }),
+      mkdir(ant, 2, 'dir', { version: dirVersion, from: 'old', group: 2, span: 5, mode: 0o2755 }),
+      { ...remove(ant, 3, 'gone'), replaced: content(9) },
+      {
+        origin: ant,
+        seq: 4,
+        hlc: 5,
+        kind: 'symlink',
+        path: 'link',
+        version: { vector: { [ant]: 4 } },
+        target: '',
+        mtimeUs: -1,
+      },
+      put(ant, 5, 'attr', { kind: 'attr', hlc: Number.MAX_SAFE_INTEGER }),
+      memberOperation(ant, 6, { id: antMember, name: 'Ameise 🐜', addresses: ['127.0.0.1:1'], standing: 'joined' }),
+      put(ant, 7, 'big', {
+        content: `b3t:${'f'.repeat(64)}` as never,
+        size: 2 ** 40,
+        blocks: new Uint8Array(64).fill(7),
+      }),
+      put(ant, 8, '- \n%\\é🐜\u{10ffff}', { version: { vector: { [bee]: 1 } } }),
+    ];
+
+    test('[JN3] gives back every field of every kind', () => {
+      expect(journal.append(kinds)).toEqual(kinds);
+      expect(journal.operationsOf(ant, 0, 100)).toStrictEqual(kinds);
+      for (const operation of kinds) expect(journal.operation(operation)).toStrictEqual(operation);
+      for (const operation of kinds) expect(journal.heads(operation.path)).toStrictEqual([operation]);
+    });
+
+    test('[JN1] skips what it knows, also within one call', () => {
+      const [first, second] = [put(ant, 1, 'a'), put(ant, 2, 'b')];
+      expect(journal.append([first, second, first])).toEqual([first, second]);
+      expect(journal.append([second, put(ant, 3, 'c'), first])).toEqual([put(ant, 3, 'c')]);
+      expect(journal.known()).toEqual({ [ant]: 3 });
+      expect(journal.counts().operations).toBe(3);
+    });
+
+    test.each([
+      ['from the start', [put(bee, 2, 'x')]],
+      ['after what is known', [put(ant, 3, 'x')]],
+      ['within the call', [put(ant, 2, 'x'), put(ant, 4, 'y')]],
+    ])('[JN1] refuses a gap %s and takes nothing', (_, operations) => {
+      journal.append([put(ant, 1, 'a')]);
+      const digest = journal.digest();
+      expect(() => journal.append(operations)).toThrow('numbers are missing');
+      expect(journal.known()).toEqual({ [ant]: 1 });
+      expect([journal.digest(), journal.heads('x')]).toEqual([digest, []]);
+    });
+
+    test('knows nothing of an origin that is only mentioned', () => {
+      journal.append([put(ant, 1, 'a', { version: after(dot(ant, 1), dot(bee, 9)) })]);
+      expect(journal.known()).toEqual({ [ant]: 1 });
+      expect(journal.applied().vector).toEqual({});
+      expect([journal.operation(dot(bee, 9)), journal.operation(dot(cat, 1))]).toEqual([undefined, undefined]);
+    });
+
+    test('[JN1] says what lies beyond a vector, origin by origin in seq order', () => {
+      const ofAnt = [1, 2, 3, 4, 5].map((seq) => put(ant, seq, `a${seq}`));
+      const ofBee = [1, 2].map((seq) => put(bee, seq, `b${seq}`));
+      journal.append([...ofAnt.slice(0, 2), ...ofBee, ...ofAnt.slice(2)]);
+      expect(journal.operationsOf(ant, 1, 2)).toEqual(ofAnt.slice(1, 3));
+      expect([...journal.operationsBeyond({}, 2)]).toEqual([
+        ofAnt.slice(0, 2),
+        ofAnt.slice(2, 4),
+        ofAnt.slice(4),
+        ofBee,
+      ]);
+      expect([...journal.operationsBeyond({ [ant]: 4, [bee]: 9, [cat]: 1 }, 2)]).toEqual([ofAnt.slice(4)]);
+    });
+
+    test('can be read in both directions, as a whole and for one path', () => {
+      const operations = [put(bee, 1, 'x'), put(ant, 1, 'y'), put(bee, 2, 'x'), put(ant, 2, 'x')];
+      journal.append(operations.slice(0, 2));
+      journal.append(operations.slice(2));
+      const rows = operations.map((operation, index) => ({ row: index + 1, operation, journaledAt }));
+      expect(journal.log({ limit: 9 })).toEqual(rows);
+      expect(journal.log({ afterRow: 1, limit: 2 })).toEqual(rows.slice(1, 3));
+      expect(journal.log({ beforeRow: 4, limit: 2 }).map(({ row }) => row)).toEqual([3, 2]);
+      expect(journal.log({ path: 'x', limit: 9 }).map(({ row }) => row)).toEqual([1, 3, 4]);
+      expect(journal.log({ path: 'x', beforeRow: 4, limit: 1 }).map(({ row }) => row)).toEqual([3]);
+      expect(journal.log({ path: 'x', afterRow: 1, beforeRow: 4, limit: 9 }).map(({ row }) => row)).toEqual([3]);
+      expect(journal.log({ path: 'z', limit: 9 })).toEqual([]);
+    });
+
+    test('remembers every content of a path', () => {
+      journal.append([put(ant, 1, 'x'), put(ant, 2, 'x'), remove(ant, 3, 'x'), put(ant, 4, 'y')]);
+      const contents = [1, 2, 3, 4].map((seq) => journal.everHad('x', content(seq)));
+      expect(contents).toEqual([true, true, false, false]);
+    });
+  });
+}
