@@ -11,7 +11,8 @@ export const nodeClock: Clock = {
       const immediate = setImmediate(run);
       return { cancel: () => clearImmediate(immediate) };
     }
-    const timeout = setTimeout(run, delayMs);
+    // A timer alone keeps no agent running: once its sockets are closed there is nothing left to wait for.
+    const timeout = setTimeout(run, delayMs).unref();
     return { cancel: () => clearTimeout(timeout) };
   },
 };

@@ -4,6 +4,7 @@ import { majorityOf } from '../core/membership.ts';
 import type { Context } from './context.ts';
 import type { LocalChanges } from './local-changes.ts';
 import type { Peer, Peers } from './peers.ts';
+import type { Timer } from './ports/clock.ts';
 
 const listedMax = 100;
 const checkIntervalMs = 20;
@@ -55,8 +56,12 @@ export async function waitForDurability(
   const { clock } = context;
   const startMs = clock.monotonicMs();
   const elapsedMs = (): number => clock.monotonicMs() - startMs;
-  const expiry = new Promise<void>((resolve) => clock.after(query.timeoutMs, resolve));
+  let timer: Timer | undefined;
+  const expiry = new Promise<void>((resolve) => {
+    timer = clock.after(query.timeoutMs, resolve);
+  });
   const unsettled = await localChanges.settleAll(query.path ?? '', expiry);
+  timer?.cancel();
   const standing = new Map(context.journal.members().map((record) => [record.id, record.standing]));
   const others = peers.all().filter((peer) => standing.get(peer.id) !== 'left');
   const members = others.length + 1;
