@@ -142,7 +142,8 @@ export class DialLoop {
     target.lastError = error instanceof Error ? error.message : String(error);
     if (refusedFor(error)) this.#context.problems.set('member-refused', { member: address }, target.lastError);
     this.#firstDone(false);
-    this.#later(address, target);
+    // Our own address, by another name or in a list that all members share: nobody else will ever answer there.
+    if ((error as { code?: unknown }).code !== 'self-dialled') this.#later(address, target);
   }
 
   #isConnected(address: string, target: Target): boolean {
