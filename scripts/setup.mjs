@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url';
 import { ensureBrowser } from './lib/browser.mjs';
 import { ensureBuild } from './lib/build.mjs';
 import { checkNode, ensureDependencies } from './lib/dependencies.mjs';
-import { SetupError } from './lib/process.mjs';
+import { SetupError, UsageError } from './lib/process.mjs';
 
 /** Makes the clone ready to run. */
 export async function setup() {
@@ -20,14 +20,14 @@ export async function main(body) {
   } catch (error) {
     if (!(error instanceof SetupError)) throw error;
     console.error(`\n${error.message}`);
-    process.exitCode = 1;
+    process.exitCode = error.exitCode;
   }
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
   await main(async (args) => {
     const unknown = args.find((arg) => arg !== '--browser');
-    if (unknown !== undefined) throw new SetupError(`setup does not know ${unknown}. It takes --browser only.`);
+    if (unknown !== undefined) throw new UsageError(`setup does not know ${unknown}. It takes --browser only.`);
     await setup();
     if (args.includes('--browser')) console.log(`Browser for the tests: ${await ensureBrowser()}`);
     console.log('Ready: `npm start` opens the lab, `npm test` runs all tests.');

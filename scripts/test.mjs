@@ -3,7 +3,7 @@ import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { ensureBrowser } from './lib/browser.mjs';
 import { ensureProgram } from './lib/dependencies.mjs';
-import { readJson, root, run, runTool, SetupError } from './lib/process.mjs';
+import { readJson, root, run, runTool, UsageError } from './lib/process.mjs';
 import { main, setup } from './setup.mjs';
 
 const reports = join(root, 'node_modules', '.cache', 'lockstep-tests');
@@ -72,12 +72,12 @@ function chosen(args) {
   for (let index = 0; index < args.length; index++) {
     const [option, value] = args[index].split('=', 2);
     if (option !== '--only')
-      throw new SetupError(`npm test does not know ${args[index]}. It takes --only STAGE[,STAGE…].`);
+      throw new UsageError(`npm test does not know ${args[index]}. It takes --only STAGE[,STAGE…].`);
     names.push(...(value ?? args[++index] ?? '').split(','));
   }
   const unknown = names.find((name) => !stages.some((stage) => stage.name === name));
   if (unknown !== undefined) {
-    throw new SetupError(
+    throw new UsageError(
       `There is no stage "${unknown}". The stages are ${stages.map(({ name }) => name).join(', ')}.`,
     );
   }

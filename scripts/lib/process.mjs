@@ -7,7 +7,14 @@ import { fileURLToPath } from 'node:url';
 export const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
 
 /** Trouble that a person can do something about: the message says what. */
-export class SetupError extends Error {}
+export class SetupError extends Error {
+  exitCode = 1;
+}
+
+/** An argument that the script does not know. */
+export class UsageError extends SetupError {
+  exitCode = 2;
+}
 
 /** The path of `name` in PATH, or undefined. */
 export function findProgram(name) {
