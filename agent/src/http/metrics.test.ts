@@ -75,7 +75,7 @@ test('the process is described too', async () => {
 
 test('docs/METRICS.md names every metric of ours with its type, and no other', async () => {
   const document = await readFile(new URL('../../../docs/METRICS.md', import.meta.url), 'utf8');
-  const documented = [...document.matchAll(/^\| `(lockstep_\w+)`[^|]*\| (\w+) \|/gm)].map(([, name, type]) => [
+  const documented = [...document.matchAll(/^\| `(lockstep_\w+)`[^|]*\| (\w+)\s*\|/gm)].map(([, name, type]) => [
     name,
     type,
   ]);

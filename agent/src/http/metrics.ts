@@ -1,6 +1,7 @@
 import { type MemberReport, memberStateSchema, problemCodes, type Status } from '@lockstep/shared';
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { AgentFacade, MetricsSnapshot } from './facade.ts';
+import { eventLoopLookIntervalMs } from './limits.ts';
 
 /** What `/metrics` answers. */
 export interface Metrics {
@@ -184,7 +185,9 @@ export function createMetrics(facade: AgentFacade): Metrics {
     contentType: registry.contentType,
     render: () => {
       // They watch the event loop with a timer of their own: an agent that nobody scrapes does without.
-      if (!processMetrics) collectDefaultMetrics({ register: registry });
+      if (!processMetrics) {
+        collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: eventLoopLookIntervalMs });
+      }
       processMetrics = true;
       const status = facade.status();
       const snapshot = facade.metrics();
