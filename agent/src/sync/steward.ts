@@ -36,7 +36,6 @@ export class Steward {
     readonly enabledAt?: number | undefined;
   };
   readonly #copied: (copy: ConflictCopy) => void;
-  readonly #keeping = new Set<ContentId>();
   #running = false;
   #wanted = false;
   #stopped = false;
@@ -109,12 +108,10 @@ export class Steward {
     const mine: Operation[] = [];
     for (const head of candidates) {
       const isLost = lost.includes(head);
-      const source = isLost && head.content ? await this.#source(head) : undefined;
-      if (isLost && head.content && source === undefined) {
+      if (isLost && !(await this.#keep(head))) {
         this.#obtain(head);
         continue;
       }
-      if (isLost && head.content && source) this.#keep(head, source);
       if (this.#isResponsible(head)) mine.push(head);
     }
     if (mine.length === 0) return false;
@@ -180,34 +177,39 @@ export class Steward {
     return [{ path, kind, content, size, mode, mtimeUs, target, blocks, parents: [], origin: loser }];
   }
 
-  async #source(head: Operation): Promise<ContentSource | undefined> {
-    const { content } = head;
-    if (content === undefined) return undefined;
-    const { journal, folder, inbox } = this.#context;
-    if ((await folder.inHistory([content])).has(content)) return { from: 'history' };
-    const [row] = journal.diskWithContent(content, 1);
-    if (row?.fingerprint) return { from: 'file', path: row.path, fingerprint: row.fingerprint };
-    const bytes = inbox.get(content);
-    if (bytes) return { from: 'bytes', bytes };
-    return this.#transfers.isStaged(content) ? { from: 'staged' } : undefined;
+  /**
+   * Every member keeps the losing content until the copy is made, so that any of them can make it; and nobody makes a copy of what
+   * they do not hold. What `disk` says may be out of date: a user may have overwritten it this moment. False when it is not here.
+   */
+  async #keep(head: Operation): Promise<boolean> {
+    const { content, blocks, size = 0 } = head;
+    if (content === undefined) return true;
+    const { folder, inbox, log } = this.#context;
+    if ((await folder.inHistory([content])).has(content)) return true;
+    for (const source of this.#sources(content)) {
+      try {
+        if (!(await folder.keep({ content, blocks, size, source }))) continue;
+      } catch (error) {
+        log.warn({ path: head.path, error: String(error) }, 'a losing version could not be kept');
+        continue;
+      }
+      if (source.from === 'bytes') inbox.delete(content);
+      if (source.from === 'staged') this.#transfers.applied(content);
+      return true;
+    }
+    return false;
   }
 
-  /** Every member keeps the losing content until the copy is made, so that any of them can make it. */
-  #keep(head: Operation, source: ContentSource): void {
-    const { content, blocks, size = 0 } = head;
-    if (content === undefined || source.from === 'history' || this.#keeping.has(content)) return;
-    this.#keeping.add(content);
-    this.#context.folder
-      .keep({ content, blocks, size, source })
-      .then(
-        () => {
-          if (source.from === 'bytes') this.#context.inbox.delete(content);
-          if (source.from === 'staged') this.#transfers.applied(content);
-        },
-        (error: unknown) =>
-          this.#context.log.warn({ path: head.path, error: String(error) }, 'a losing version could not be kept'),
-      )
-      .finally(() => this.#keeping.delete(content));
+  #sources(content: ContentId): readonly ContentSource[] {
+    const { journal, inbox } = this.#context;
+    const sources: ContentSource[] = [];
+    const bytes = inbox.get(content);
+    if (bytes) sources.push({ from: 'bytes', bytes });
+    if (this.#transfers.isStaged(content)) sources.push({ from: 'staged' });
+    for (const { path, fingerprint } of journal.diskWithContent(content, 4)) {
+      if (fingerprint) sources.push({ from: 'file', path, fingerprint });
+    }
+    return sources;
   }
 
   #obtain(head: Operation): void {
