@@ -12,11 +12,14 @@ const headsAtOnce = 10_000;
 /** What is wrong, or undefined. */
 type Finding = string | undefined;
 
-/** Contents that some live operation speaks of and that no machine has any more: their machines were destroyed. */
+/**
+ * Contents that some live operation speaks of and that no machine has any more: the machine was destroyed, or what its users did to
+ * them is not known any more, since it went with a lost journal.
+ */
 function lostContents(world: World): ReadonlySet<ContentId> {
   const lost = new Set<ContentId>();
-  const { machines, standing } = world;
-  if (machines.length === standing.length) return lost;
+  const { standing } = world;
+  if (!world.mayLackContent) return lost;
   const held = standing.map((machine) => valuesOn(machine));
   for (const { journal } of standing) {
     const heads = [
@@ -64,7 +67,7 @@ export function checkConverged(world: World): Finding {
   const lost = lostPaths(world);
   for (const machine of standing) {
     const { pending, contested } = machine.journal.counts();
-    if (pending > lost.size) return `${machine.name} has ${pending} pending paths: ${pendingOf(machine)}`;
+    if (pending > lost.size) return `${machine.name} has ${pending} pending paths: ${pendingOf(machine, world)}`;
     if (contested > lost.size) return `${machine.name} has contested paths: ${contestedOf(machine)}`;
   }
   for (const machine of standing) {
@@ -112,9 +115,15 @@ function knowledgeOf({ journal }: Machine): string {
   return JSON.stringify(Object.entries(journal.known()).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-function pendingOf({ journal }: Machine): string {
+function pendingOf({ journal }: Machine, world: World): string {
   const rows = (['live', 'delete'] as const).flatMap((which) => journal.pending({ which, limit: 3 }));
-  return rows.map(({ path, heads }) => `${path} (${heads[0]?.kind})`).join(', ');
+  const holders = (content: ContentId) => {
+    const names = world.standing.filter((machine) => valuesOn(machine).has(content)).map(({ name }) => name);
+    return `${world.ledger.nameOf(content)}, held by ${names.length > 0 ? names.join(' and ') : 'nobody'}`;
+  };
+  return rows
+    .map(({ path, heads: [head] }) => `${path} (${head?.kind}${head?.content ? ` ${holders(head.content)}` : ''})`)
+    .join(', ');
 }
 
 function contestedOf({ journal }: Machine): string {

@@ -66,6 +66,10 @@ export class Machine {
     this.journal = this.#newJournal();
   }
 
+  get hasLostJournal(): boolean {
+    return this.#closed.length > 0;
+  }
+
   get isRunning(): boolean {
     return this.#life?.alive === true;
   }

@@ -1,4 +1,4 @@
-import type { Life } from './life.ts';
+import { CrashedError, type Life } from './life.ts';
 import type { Random } from './random.ts';
 
 /** A task that may still be called off. */
@@ -82,7 +82,7 @@ export class Scheduler {
           entry.run?.();
         } catch (error) {
           // An agent that crashes in the middle of a task leaves it by a throw; nobody is left to hear of it.
-          if (entry.life?.alive !== false) {
+          if (!(error instanceof CrashedError)) {
             reject(error);
             return;
           }

@@ -86,6 +86,11 @@ export class World implements Surroundings {
     for (const user of this.#users) user.stop();
   }
 
+  /** A machine or a journal was lost: an operation may speak of content that nobody has. */
+  get mayLackContent(): boolean {
+    return this.machines.some(({ isDestroyed, hasLostJournal }) => isDestroyed || hasLostJournal);
+  }
+
   /** What only destroyed machines had is lost, and nobody owes it. */
   releaseDestroyed(): void {
     const held = this.standing.map((machine) => valuesOn(machine));
