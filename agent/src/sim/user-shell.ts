@@ -71,6 +71,8 @@ export class UserShell {
 
   /** mv: what stood at `to` is overwritten. */
   rename(from: string, to: string): void {
+    // mv refuses this: nothing would be written, and nobody's knowledge changes.
+    if (from === to) return;
     const moved = [...this.disk.entries(from)].map(([path, inode]) => [path, valueAt(inode)] as const);
     const before = from === to ? undefined : valueAt(this.disk.at(to));
     this.disk.rename(from, to);
