@@ -52,7 +52,7 @@ function refusal(query: string, headers?: Record<string, string>): Promise<numbe
   });
 }
 
-describe('[API4] live events', () => {
+describe('[API2] live events', () => {
   test('without a number: from now on', async () => {
     facade.addEvents(5);
     const { messages } = connect('');

@@ -45,7 +45,7 @@ test('a member without a connection has no round trip, and this member is no pee
   expect(lines.filter((line) => line.includes('peer="ant"'))).toEqual([]);
 });
 
-test('no path is ever a label', async () => {
+test('[API3] no path is ever a label', async () => {
   const { lines } = await scrape(new FakeFacade());
   expect(lines.filter((line) => line.includes('secret') || line.includes('/home'))).toEqual([]);
 });

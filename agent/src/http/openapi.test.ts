@@ -28,7 +28,7 @@ function* objectsIn(value: unknown, at = '#'): Generator<[string, Record<string,
   }
 }
 
-test('[API5] the description names every route and says something about each', async () => {
+test('[API4] the description names every route and says something about each', async () => {
   const { openapi, info, paths } = await description();
   expect(openapi).toBe('3.1.0');
   expect(info).toMatchObject({ title: 'Lockstep' });

@@ -26,7 +26,7 @@ describe('the name in a Host header', () => {
   });
 });
 
-describe('which Host is answered', () => {
+describe('[API1] which Host is answered', () => {
   test.each<[string | undefined, Partial<GuardedRequest>, boolean]>([
     ['localhost:4800', {}, true],
     ['127.0.0.1:4800', {}, true],
@@ -47,7 +47,7 @@ describe('which Host is answered', () => {
   });
 });
 
-describe('which Origin may change something', () => {
+describe('[API1] which Origin may change something', () => {
   const host = 'localhost:4800';
   test.each<[string, IncomingHttpHeaders, Partial<GuardedRequest>, boolean]>([
     ['POST', {}, {}, true],

@@ -56,7 +56,7 @@ async function get(url: string) {
 const longPath = `${'🐜'.repeat(63)}/`.repeat(12) + 'x'.repeat(36);
 
 describe('what is', () => {
-  test('[API1] status says the least that scripts rely on', async () => {
+  test('status says the least that scripts rely on', async () => {
     const status = statusSchema.parse(await get('/api/v1/status'));
     expect(status.member).toMatchObject({ name: 'ant', state: 'active' });
     expect(status).toMatchObject({ synchronised: true, pending: 0, conflicts: 0 });
@@ -183,10 +183,26 @@ describe('refusals are sentences with a code', () => {
     ['a large body', 'POST', '/api/v1/wait', { payload: { path: 'x'.repeat(70_000) } }, 413, 'body-too-large', /./],
     ['a relative replay', 'POST', '/api/v1/replay', { payload: { into: 'there' } }, 400, 'request-invalid', /absolute/],
     ['no WebSocket', 'GET', '/api/v1/events/live', {}, 426, 'request-invalid', /WebSocket/],
-    ['a foreign Host', 'GET', '/api/v1/status', { headers: { host: 'evil.example' } }, 403, 'forbidden-host', /evil/],
-    ['a foreign Host on a file', 'GET', '/', { headers: { host: 'evil.example' } }, 403, 'forbidden-host', /evil/],
     [
-      'a foreign Origin',
+      '[API1] a foreign Host',
+      'GET',
+      '/api/v1/status',
+      { headers: { host: 'evil.example' } },
+      403,
+      'forbidden-host',
+      /evil/,
+    ],
+    [
+      '[API1] a foreign Host on a file',
+      'GET',
+      '/',
+      { headers: { host: 'evil.example' } },
+      403,
+      'forbidden-host',
+      /evil/,
+    ],
+    [
+      '[API1] a foreign Origin',
       'POST',
       '/api/v1/leave',
       { headers: { origin: 'http://evil.example' } },
@@ -194,7 +210,7 @@ describe('refusals are sentences with a code', () => {
       'forbidden-origin',
       /evil/,
     ],
-  ])('[API2] %s', async (_name, method, url, more, expected, code, message) => {
+  ])('%s', async (_name, method, url, more, expected, code, message) => {
     const { status, text } = await ask(method, url, more);
     expect(status, text).toBe(expected);
     const { error }: ApiError = JSON.parse(text);
@@ -221,7 +237,7 @@ describe('refusals are sentences with a code', () => {
 });
 
 describe('the dashboard’s files', () => {
-  test('[API3] the page permits its own files and one style element, and nothing else', async () => {
+  test('the page permits its own files and one style element, and nothing else', async () => {
     const { headers, text } = await ask('GET', '/');
     const policy = String(headers['content-security-policy']);
     const nonce = /content="([\w-]+)"/.exec(text)?.[1];
