@@ -105,6 +105,11 @@ export class Steward {
     const directoryWins = heldUp && entryType(visible) !== 'directory';
     const candidates = directoryWins ? heads : heads.slice(1);
     if (candidates.length === 0) return true;
+    // The join puts the visible content anew, and may outlive every other operation that speaks of it.
+    if (!directoryWins && !(await this.#keep(visible))) {
+      this.#obtain(visible);
+      return false;
+    }
     const mine: Operation[] = [];
     for (const head of candidates) {
       const isLost = lost.includes(head);
