@@ -142,6 +142,10 @@ class Rebuild {
       }
       await file.chmod(head.mode ?? 0o644);
       await file.utimes(seconds(head), seconds(head));
+    } catch (error) {
+      // Half a file would look like one that was rebuilt.
+      await rm(target, { force: true });
+      throw error;
     } finally {
       await file.close();
     }

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -178,7 +178,36 @@ describe('with an agent', () => {
     expect(await lockstep(['replay', ant, '--into', 'again'])).toMatchObject({ code: 0 });
   });
 
-  test('[CL6] leave retires the member and ends its agent', async () => {
+  test('[RP1] [RP2] log, verify and replay answer without the agent too, and find what is wrong', async () => {
+    await init(ant);
+    const { child } = await up(ant);
+    await writeFile(join(ant, 'note.txt'), 'hello');
+    await writeFile(join(ant, 'lost.txt'), 'lost');
+    await lockstep(['wait', '--for', 'all'], { cwd: ant });
+    child.kill('SIGTERM');
+    await once(child, 'close');
+
+    const note = expect.stringContaining('No agent runs');
+    expect(await lockstep(['log', ant])).toMatchObject({
+      code: 0,
+      err: note,
+      out: expect.stringContaining('wrote note.txt'),
+    });
+    expect(await lockstep(['verify', ant])).toMatchObject({ code: 0, err: note });
+    await writeFile(join(ant, 'note.txt'), 'other');
+    await rm(join(ant, 'lost.txt'));
+    const verify = await lockstep(['verify', '--json', ant]);
+    expect(verify.code).toBe(1);
+    expect(JSON.parse(verify.out)).toMatchObject({ ok: false, heads: { differing: 0 }, disk: { differing: 2 } });
+    const replay = await lockstep(['replay', '--json', ant, '--into', 'again']);
+    expect(replay.code).toBe(1);
+    const missing: readonly { path: string }[] = JSON.parse(replay.out).missing;
+    expect(missing.map(({ path }) => path)).toEqual(['lost.txt', 'note.txt']);
+    expect(await readdir(join(root, 'again'))).toEqual([]);
+    expect((await lockstep(['replay', ant, '--into', join(ant, 'again')])).code).toBe(2);
+  });
+
+  test('[CL5] leave retires the member and ends its agent', async () => {
     await init(ant);
     const { child } = await up(ant);
     const ended = once(child, 'close');
