@@ -2,6 +2,7 @@ import type { ContentId, MemberRecord, Operation, OperationKind } from '@lockste
 import { entryType, isLive } from '@lockstep/shared';
 import type { DiskEntry, Fingerprint } from './disk-entry.ts';
 import { isDirectoryMode, permissions } from './plan-step.ts';
+import { supersedes } from './version.ts';
 
 /** A local change on its way to becoming an operation. */
 export interface Draft {
@@ -96,12 +97,14 @@ export function findLocalChange(input: {
     const moved = seen.state !== 'directory' || row.fingerprint?.ino !== fingerprint.ino;
     return moved ? { do: 'refresh', fingerprint, racy } : { do: 'nothing' };
   }
-  if (head && head !== shown) {
-    const matchesHead = matches(head);
+  const matchesHead = head && head !== shown ? matches(head) : 'no';
+  // A head that was made without knowing of what the user replaced here does not say that it is gone: an operation must.
+  if (head && (shown === undefined || supersedes(head, shown))) {
     if (matchesHead === 'all') return { do: 'adopt', head, fingerprint, racy };
     if (matchesHead === 'content' && matchesShown === 'no') return { do: 'adopt-attributes', head, fingerprint };
   }
-  const base = { path: input.path, parents, fingerprint, racy, mode, mtimeUs, replaced };
+  const replacedHere = head && matchesHead === 'all' ? [...parents, head] : parents;
+  const base = { path: input.path, parents: replacedHere, fingerprint, racy, mode, mtimeUs, replaced };
   if (seen.state === 'directory') {
     return { do: 'draft', draft: { ...base, kind: matchesShown === 'content' ? 'attr' : 'mkdir' } };
   }
