@@ -118,11 +118,14 @@ function reportPeer(engine: Engine, peer: Peer): MemberReport {
     bytes: heartbeat?.bytes,
     freeBytes: heartbeat?.freeBytes,
     load: heartbeat?.load,
-    version: peer.known,
+    // The digest belongs to what the same heartbeat said; an acknowledgement may have said more since.
+    version: heartbeat?.known ?? peer.known,
     digest: heartbeat?.digest,
     catchUp: heartbeat?.progress,
     latenciesMs: heartbeat?.latenciesMs,
     queuedBytes: peer.link?.queuedBytes(),
+    sentBytes: peer.sentBytes,
+    receivedBytes: peer.receivedBytes,
   };
 }
 

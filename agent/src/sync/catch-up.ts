@@ -124,10 +124,10 @@ export class CatchUp {
     );
     if (source === undefined) return false;
     const { peer } = source;
-    // Origins that are pushed to us are not asked for a second time.
+    // Origins that are pushed to us are left out, whatever more of them the source knows by the time it answers.
     const known = { ...own };
-    for (const [origin, seq] of Object.entries(peer.known) as [OriginId, number][]) {
-      if (!wanted(origin)) known[origin] = Math.max(seq, known[origin] ?? 0);
+    for (const origin of Object.keys(peer.known) as OriginId[]) {
+      if (!wanted(origin)) known[origin] = Number.MAX_SAFE_INTEGER;
     }
     this.#pull = {
       id: ++this.#pullId,

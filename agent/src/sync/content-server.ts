@@ -10,14 +10,17 @@ const readsAtOnce = 2;
 export class ContentServer {
   readonly #context: Context;
   readonly #link: Link;
+  readonly #sent: (bytes: number) => void;
   readonly #queue: WantMessage[] = [];
   #reading = 0;
   #closed = false;
   /** Where the content asked for last lies: the next block is most likely of the same one. */
   #last: { readonly content: ContentId; readonly source: ContentSource; readonly operation: Operation } | undefined;
 
-  constructor(context: Context, link: Link) {
+  /** `sent` counts the bytes of contents. */
+  constructor(context: Context, link: Link, sent: (bytes: number) => void) {
     this.#context = context;
+    this.#sent = sent;
     this.#link = link;
   }
 
@@ -69,7 +72,10 @@ export class ContentServer {
     if (bytes === undefined) {
       this.#last = undefined;
       this.#link.send({ type: 'missing', id: want.id });
-    } else this.#link.send({ type: 'block', id: want.id, bytes });
+    } else {
+      this.#sent(bytes.length);
+      this.#link.send({ type: 'block', id: want.id, bytes });
+    }
   }
 
   async #find(

@@ -379,9 +379,12 @@ export class Engine {
   #ready(peer: Peer): void {
     const { link } = peer;
     if (link === undefined) return;
+    const sent = (bytes: number): void => {
+      peer.sentBytes += bytes;
+    };
     this.#sessions.set(peer, {
-      outgoing: new Outgoing(this.context, link),
-      server: new ContentServer(this.context, link),
+      outgoing: new Outgoing(this.context, link, sent),
+      server: new ContentServer(this.context, link, sent),
     });
     this.events.add('joined', { ...this.#about(peer), reason: undefined, remote: link.remote });
     this.catchUp.ready(peer);

@@ -33,6 +33,7 @@ export class Incoming {
     }
     const news = new Set(added);
     for (const { operation, bytes } of message.carried) {
+      peer.receivedBytes += bytes?.length ?? 0;
       if (bytes !== undefined && operation.content !== undefined && news.has(operation)) {
         inbox.put(operation.content, bytes);
       }

@@ -216,6 +216,7 @@ class Look implements LookResult {
       head: journal.heads(path)[0],
     });
     this.#settle(path);
+    if (seen.state === 'absent') this.#context.problems.clearBelow(path);
     switch (finding.do) {
       case 'nothing':
         return;

@@ -29,6 +29,7 @@ interface Stream {
 export class Outgoing {
   readonly #context: Context;
   readonly #link: Link;
+  readonly #sent: (bytes: number) => void;
   readonly #streams: Stream[] = [];
   readonly #unsent: { stream: Stream; operations: Operation[] }[] = [];
   readonly #inFlight = new Set<number>();
@@ -37,8 +38,10 @@ export class Outgoing {
   #wanted = false;
   #closed = false;
 
-  constructor(context: Context, link: Link) {
+  /** `sent` counts the bytes of contents that go along. */
+  constructor(context: Context, link: Link, sent: (bytes: number) => void) {
     this.#context = context;
+    this.#sent = sent;
     this.#link = link;
   }
 
@@ -163,6 +166,7 @@ export class Outgoing {
       for (const [index, operation] of some.entries()) {
         const own = bytes[index];
         carried.push(own === undefined ? { operation } : { operation, bytes: own });
+        this.#sent(own?.length ?? 0);
       }
     }
     return carried;

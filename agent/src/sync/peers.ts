@@ -33,6 +33,9 @@ export class Peer {
   state: MemberState = 'down';
   stateSince: number;
   lastError: string | undefined;
+  /** File contents sent to it and received from it since the start. */
+  sentBytes = 0;
+  receivedBytes = 0;
 
   constructor(id: MemberId, applied: Applied | undefined, nowWallMs: number) {
     this.id = id;

@@ -1,5 +1,5 @@
 import type { Problem, ProblemCode } from '@lockstep/shared';
-import { problemsMax } from '@lockstep/shared';
+import { isBelow, problemsMax } from '@lockstep/shared';
 import type { Clock } from './ports/clock.ts';
 
 interface Subject {
@@ -41,6 +41,13 @@ export class Problems {
     if (this.#problems.size === 0) return;
     for (const [key, problem] of this.#problems) {
       if (problem.path === path) this.#problems.delete(key);
+    }
+  }
+
+  /** The directory is gone, and what was wrong in it with it. */
+  clearBelow(directory: string): void {
+    for (const [key, problem] of this.#problems) {
+      if (problem.path !== undefined && isBelow(problem.path, directory)) this.#problems.delete(key);
     }
   }
 

@@ -1,4 +1,4 @@
-import { joinPath } from '@lockstep/shared';
+import { isBelow, joinPath, type ProblemCode, parentOf } from '@lockstep/shared';
 import type { Fingerprint } from '../core/disk-entry.ts';
 import { isDirectoryMode } from '../core/plan-step.ts';
 import type { Context } from './context.ts';
@@ -57,23 +57,36 @@ export class ScanQueue {
   async #scan(directory: string, recursive: boolean): Promise<void> {
     const { folder, ignored, log } = this.#context;
     const skip = (path: string, isDirectory: boolean): boolean => ignored.ignores(path, isDirectory);
+    const found: Found = { skipped: new Set(), unread: [] };
     try {
       for await (const chunk of folder.scan(directory, { recursive, skip })) {
         if (this.#stopped) return;
-        for (const scanned of chunk) this.#compare(scanned);
+        for (const scanned of chunk) this.#compare(scanned, found);
       }
+      this.#forgetSkipped(directory, recursive, found);
       if (directory === '' && recursive) this.#scanned();
     } catch (error) {
       log.warn({ directory, error: String(error) }, 'a scan failed; it is repeated by timer');
     }
   }
 
-  #compare(scanned: ScannedDirectory): void {
+  /** Nobody looks at an entry that is left alone: only a listing without it says that what was said of it is over. */
+  #forgetSkipped(directory: string, recursive: boolean, { skipped, unread }: Found): void {
+    const { problems } = this.#context;
+    for (const { code, path } of problems.list()) {
+      if (path === undefined || !skippedCodes.has(code) || skipped.has(path)) continue;
+      const listed = recursive ? isBelow(path, directory) : parentOf(path) === directory;
+      if (listed && !unread.some((closed) => isBelow(path, closed))) problems.clear(code, { path });
+    }
+  }
+
+  #compare(scanned: ScannedDirectory, found: Found): void {
     const { journal, problems } = this.#context;
     const { path } = scanned;
     for (const { name, code } of scanned.skipped) {
       const detail = skippedDetail(code, joinPath(path, name));
       problems.set(code, { path: joinPath(path, name) }, detail);
+      found.skipped.add(joinPath(path, name));
     }
     if (scanned.absent) {
       if (path !== '') this.#mark(path);
@@ -81,6 +94,7 @@ export class ScanQueue {
     }
     if (scanned.problem) {
       problems.set(scanned.problem.code, { path }, scanned.problem.detail);
+      found.unread.push(path);
     }
     const rows = new Map(journal.diskChildren(path).map((row) => [row.path, row]));
     for (const entry of scanned.entries) {
@@ -94,6 +108,17 @@ export class ScanQueue {
     if (scanned.problem === undefined) for (const gone of rows.keys()) this.#mark(gone);
   }
 }
+
+/** What a scan found beside the entries to compare. */
+interface Found {
+  /** Paths that are left alone. */
+  readonly skipped: Set<string>;
+  /** Directories that could not be listed. */
+  readonly unread: string[];
+}
+
+/** The problems of entries that are left alone as they are. */
+const skippedCodes: ReadonlySet<ProblemCode> = new Set(['path-not-utf8', 'path-special', 'path-too-long']);
 
 /** Directories change size and times with every entry in them; only identity and mode count. */
 function sameEntry(a: Fingerprint, b: Fingerprint): boolean {

@@ -113,6 +113,7 @@ export class Transfers {
 
   /** A block that was asked for. */
   block(peer: Peer, id: number, bytes: Uint8Array): void {
+    peer.receivedBytes += bytes.length;
     const want = this.#take(peer, id);
     if (want === undefined) return;
     this.#stage(want.fetch, want.index, bytes, peer).catch((error: unknown) => {
