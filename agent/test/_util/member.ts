@@ -173,7 +173,7 @@ export class Member {
     return (await this.status()).problems.map(({ code }) => code);
   }
 
-  tree(): Promise<Tree> {
+  tree(): Tree {
     return readTree(this.folder);
   }
 

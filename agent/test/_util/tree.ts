@@ -1,42 +1,56 @@
 import { createHash } from 'node:crypto';
-import type { BigIntStats } from 'node:fs';
-import { lstat, readdir, readFile, readlink } from 'node:fs/promises';
+import { type BigIntStats, lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
 const stateDirectory = '.lockstep';
 
-/** Everything that must be the same on every member: by name (its bytes, one character each), what stands there. */
-export type Tree = ReadonlyMap<string, string>;
+export interface TreeEntry {
+  /** Type, mode, content: everything that must be equal as it is. */
+  readonly what: string;
+  /** Modification time; files only. */
+  readonly mtimeUs?: number;
+}
 
-/** Reads a tree: names as bytes, type, mode, content, time of files to the microsecond, text of links. Without `.lockstep`. */
-export async function readTree(root: string): Promise<Tree> {
-  const entries = new Map<string, string>();
-  await readDirectory(Buffer.from(root), '', entries);
+/** Everything that must be the same on every member: by name (its bytes, one character each), what stands there. */
+export type Tree = ReadonlyMap<string, TreeEntry>;
+
+/** Times travel as whole microseconds, and Node's number of milliseconds may put the nanoseconds of the original up to the next one. */
+const timeToleranceUs = 1;
+
+/**
+ * Reads a tree: names as bytes, type, mode, content, time of files to the microsecond, text of links. Without `.lockstep`.
+ * Synchronous, which takes a fraction of the time where the files are small.
+ */
+export function readTree(root: string): Tree {
+  const entries = new Map<string, TreeEntry>();
+  readDirectory(Buffer.from(root), '', entries);
   return entries;
 }
 
-async function readDirectory(path: Buffer, name: string, entries: Map<string, string>): Promise<void> {
-  const names = await readdir(path, { encoding: 'buffer' });
+function readDirectory(path: Buffer, name: string, entries: Map<string, TreeEntry>): void {
+  const names = readdirSync(path, { encoding: 'buffer' });
   names.sort(Buffer.compare);
   for (const child of names) {
-    if (name === '' && child.toString() === stateDirectory) continue;
     const childPath = Buffer.concat([path, Buffer.from('/'), child]);
     const childName = name + (name === '' ? '' : '/') + child.toString('latin1');
-    const stats = await lstat(childPath, { bigint: true });
-    entries.set(childName, await describe(childPath, stats));
-    if (stats.isDirectory()) await readDirectory(childPath, childName, entries);
+    const stats = lstatSync(childPath, { bigint: true });
+    if (childName === stateDirectory && stats.isDirectory()) continue;
+    entries.set(childName, describe(childPath, stats));
+    if (stats.isDirectory()) readDirectory(childPath, childName, entries);
   }
 }
 
-async function describe(path: Buffer, stats: BigIntStats): Promise<string> {
+function describe(path: Buffer, stats: BigIntStats): TreeEntry {
   const mode = (stats.mode & 0o7777n).toString(8).padStart(4, '0');
-  if (stats.isDirectory()) return `directory ${mode}`;
-  if (stats.isSymbolicLink()) return `link to ${JSON.stringify((await readlink(path, 'buffer')).toString('latin1'))}`;
-  if (!stats.isFile()) return 'special';
-  const hash = createHash('sha256')
-    .update(await readFile(path))
-    .digest('hex')
-    .slice(0, 16);
-  return `file ${mode} of ${stats.size} B, content ${hash}, modified ${stats.mtimeNs / 1000n} µs`;
+  if (stats.isDirectory()) return { what: `directory ${mode}` };
+  if (stats.isSymbolicLink()) {
+    return { what: `link to ${JSON.stringify(readlinkSync(path, 'buffer').toString('latin1'))}` };
+  }
+  if (!stats.isFile()) return { what: 'special' };
+  const hash = createHash('sha256').update(readFileSync(path)).digest('hex').slice(0, 16);
+  return {
+    what: `file ${mode} of ${stats.size} B, content ${hash}`,
+    mtimeUs: Number(stats.mtimeNs / 1000n),
+  };
 }
 
 /** A name of a tree for people. */
@@ -44,16 +58,26 @@ function shown(name: string): string {
   return JSON.stringify(Buffer.from(name, 'latin1').toString('utf8'));
 }
 
+function same(a: TreeEntry, b: TreeEntry): boolean {
+  return a.what === b.what && Math.abs((a.mtimeUs ?? 0) - (b.mtimeUs ?? 0)) <= timeToleranceUs;
+}
+
+function text({ what, mtimeUs }: TreeEntry): string {
+  return mtimeUs === undefined ? what : `${what}, modified ${mtimeUs} µs`;
+}
+
 /** The differences of two trees as lines; none when they are equal. */
 export function diffTrees(a: Tree, b: Tree, names: readonly [a: string, b: string]): readonly string[] {
   const lines: string[] = [];
-  for (const [name, what] of a) {
+  for (const [name, entry] of a) {
     const other = b.get(name);
-    if (other === undefined) lines.push(`${shown(name)} is only in ${names[0]}: ${what}`);
-    else if (other !== what) lines.push(`${shown(name)}: ${names[0]} has ${what}; ${names[1]} has ${other}`);
+    if (other === undefined) lines.push(`${shown(name)} is only in ${names[0]}: ${text(entry)}`);
+    else if (!same(entry, other)) {
+      lines.push(`${shown(name)}: ${names[0]} has ${text(entry)}; ${names[1]} has ${text(other)}`);
+    }
   }
-  for (const [name, what] of b) {
-    if (!a.has(name)) lines.push(`${shown(name)} is only in ${names[1]}: ${what}`);
+  for (const [name, entry] of b) {
+    if (!a.has(name)) lines.push(`${shown(name)} is only in ${names[1]}: ${text(entry)}`);
   }
   return lines;
 }
@@ -62,7 +86,7 @@ export function diffTrees(a: Tree, b: Tree, names: readonly [a: string, b: strin
 export function subtree(tree: Tree, directory: string): Tree {
   const prefix = `${Buffer.from(directory).toString('latin1')}/`;
   const below = [...tree].filter(([name]) => name.startsWith(prefix));
-  return new Map(below.map(([name, what]) => [name.slice(prefix.length), what]));
+  return new Map(below.map(([name, entry]) => [name.slice(prefix.length), entry]));
 }
 
 /** The names of a tree as text, in order. */
