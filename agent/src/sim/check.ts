@@ -68,7 +68,7 @@ export function checkConverged(world: World): Finding {
   for (const machine of standing) {
     const { pending, contested } = machine.journal.counts();
     if (pending > lost.size) return `${machine.name} has ${pending} pending paths: ${pendingOf(machine, world)}`;
-    if (contested > lost.size) return `${machine.name} has contested paths: ${contestedOf(machine)}`;
+    if (contested > lost.size) return `${machine.name} has contested paths: ${contestedOf(machine, world)}`;
   }
   for (const machine of standing) {
     const difference = compareWithHeads(machine, lost, world.ledger);
@@ -117,20 +117,19 @@ function knowledgeOf({ journal }: Machine): string {
 
 function pendingOf({ journal }: Machine, world: World): string {
   const rows = (['live', 'delete'] as const).flatMap((which) => journal.pending({ which, limit: 3 }));
-  const holders = (content: ContentId) => {
-    const names = world.standing.filter((machine) => valuesOn(machine).has(content)).map(({ name }) => name);
-    return `${world.ledger.nameOf(content)}, held by ${names.length > 0 ? names.join(' and ') : 'nobody'}`;
-  };
-  return rows
-    .map(({ path, heads: [head] }) => `${path} (${head?.kind}${head?.content ? ` ${holders(head.content)}` : ''})`)
-    .join(', ');
+  return rows.map(({ path, heads }) => `${path} (${heads.map((head) => about(head, world)).join('; ')})`).join(', ');
 }
 
-function contestedOf({ journal }: Machine): string {
-  return journal
-    .contested(undefined, 3)
-    .map(({ path, heads }) => `${path} (${heads.map(({ kind }) => kind).join(', ')})`)
-    .join(', ');
+function contestedOf({ journal }: Machine, world: World): string {
+  const rows = journal.contested(undefined, 3);
+  return rows.map(({ path, heads }) => `${path} (${heads.map((head) => about(head, world)).join('; ')})`).join(', ');
+}
+
+function about({ kind, origin, seq, content }: Operation, world: World): string {
+  const dot = `${kind} ${origin.slice(0, 4)}:${seq}`;
+  if (content === undefined) return dot;
+  const holders = world.standing.filter((machine) => valuesOn(machine).has(content)).map(({ name }) => name);
+  return `${dot} ${world.ledger.nameOf(content)}, held by ${holders.join(' and ') || 'nobody'}`;
 }
 
 /** Compares a folder with what its journal says is visible, entry by entry. */

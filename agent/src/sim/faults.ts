@@ -130,7 +130,7 @@ export class Faults {
       const { content } = inode;
       if (content === undefined || machine.journal.disk(path)?.content === content.id) continue;
       if (standing.some(({ journal }) => journal.everHad(path, content.id))) {
-        ledger.release(valueAt(inode), `an old version when ${machine.name} lost its journal`);
+        ledger.release(valueAt(inode), 'fate', `an old version when ${machine.name} lost its journal`);
       }
     }
     machine.loseJournal();

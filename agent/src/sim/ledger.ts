@@ -11,8 +11,11 @@ export interface Value {
   readonly name: string;
   writer: string;
   path: string;
-  /** Why it need not exist any more: a user who had it before their eyes overwrote or deleted it, or its only copy was destroyed. */
-  released?: string | undefined;
+  /**
+   * Who let go of it, and how: users who overwrote or deleted it with it before their eyes. A user who brings it back takes back
+   * only what they did themselves: of a file that was away and is back nobody else can know.
+   */
+  readonly releases: Map<string, string>;
 }
 
 /** The value at a name, if that is one: directories and empty files carry none. */
@@ -39,24 +42,24 @@ export class Ledger {
   /** A user made the file's content this, whole or as a step on the way. */
   wrote(writer: string, path: string, name: string, content: Content): void {
     this.#written.add(content.id);
-    if (content.size > 0) this.#owe({ key: content.id, name, writer, path });
+    if (content.size > 0) this.#owe(content.id, name, writer, path);
   }
 
   /** A user made a symbolic link. */
   linked(writer: string, path: string, name: string, target: string): void {
-    this.#owe({ key: `link:${target}`, name, writer, path });
+    this.#owe(`link:${target}`, name, writer, path);
   }
 
-  /** A user brought a value to another place: it is owed there, whoever else lets go of it elsewhere before. */
+  /** A user brought a value to another place, or back to where it was. */
   copied(writer: string, path: string, key: ValueKey | undefined): void {
     const value = key === undefined ? undefined : this.#values.get(key);
-    if (value !== undefined) this.#owe({ ...value, writer, path, released: undefined });
+    if (value !== undefined) this.#owe(value.key, value.name, writer, path);
   }
 
-  /** A user overwrote or deleted this value, having it before their eyes. */
-  release(key: ValueKey | undefined, why: string): void {
+  /** Someone let go of this value, having it before their eyes. */
+  release(key: ValueKey | undefined, who: string, how: string): void {
     const value = key === undefined ? undefined : this.#values.get(key);
-    if (value !== undefined && value.released === undefined) value.released = why;
+    value?.releases.set(who, how);
   }
 
   /** True when some user wrote exactly this content. */
@@ -66,12 +69,12 @@ export class Ledger {
 
   isOwed(key: ValueKey): boolean {
     const value = this.#values.get(key);
-    return value !== undefined && value.released === undefined;
+    return value !== undefined && value.releases.size === 0;
   }
 
   /** Every value that must still exist. */
   owed(): readonly Value[] {
-    return [...this.#values.values()].filter(({ released }) => released === undefined);
+    return [...this.#values.values()].filter(({ releases }) => releases.size === 0);
   }
 
   /** The value's name, for people. */
@@ -80,7 +83,11 @@ export class Ledger {
     return this.#values.get(key)?.name ?? key.slice(0, 12);
   }
 
-  #owe(value: Value): void {
-    this.#values.set(value.key, value);
+  #owe(key: ValueKey, name: string, writer: string, path: string): void {
+    const value = this.#values.get(key) ?? { key, name, writer, path, releases: new Map() };
+    value.writer = writer;
+    value.path = path;
+    value.releases.delete(writer);
+    this.#values.set(key, value);
   }
 }

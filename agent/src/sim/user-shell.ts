@@ -122,7 +122,7 @@ export class UserShell {
   }
 
   #letGo(value: string | undefined, what: string): void {
-    this.ledger.release(value, `${what} by ${this.#name}`);
+    this.ledger.release(value, this.#name, what);
   }
 
   #tell(what: () => string): void {

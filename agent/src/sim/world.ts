@@ -96,7 +96,7 @@ export class World implements Surroundings {
     const held = this.standing.map((machine) => valuesOn(machine));
     for (const { key } of this.ledger.owed()) {
       if (!held.some((values) => values.has(key)))
-        this.ledger.release(key, 'destroyed with the only machine that had it');
+        this.ledger.release(key, 'fate', 'destroyed with the only machine that had it');
     }
   }
 
