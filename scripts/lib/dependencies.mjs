@@ -49,12 +49,22 @@ function headersHint() {
   return present && process.env.npm_config_nodedir === undefined ? { npm_config_nodedir: prefix } : {};
 }
 
-async function install() {
-  const options = { env: headersHint(), input: 'ignore' };
-  const { code } = await run('npm', ['ci', '--no-audit', '--no-fund'], options).catch((cause) => {
+/** Runs npm with its messages held back; they are shown only when it fails. */
+async function npm(args) {
+  const options = { env: headersHint(), input: 'ignore', quiet: true };
+  return run('npm', [...args, '--no-audit', '--no-fund'], options).catch((cause) => {
     throw new SetupError(`npm cannot be started (${cause.message}). Install npm 10 or later, which comes with Node.`);
   });
-  return code === 0 && nativeModulesLoad();
+}
+
+/** Installs what package-lock.json says, and looks whether that is what came. */
+async function install() {
+  let { code, output } = await npm(['ci']);
+  // A lock file that was made where the registry has no packages for other platforms does not name them. `npm ci` takes that
+  // for a mistake; `npm install` follows the lock file all the same, and the look afterwards compares every version.
+  if (code !== 0 && output.includes('in sync')) ({ code, output } = await npm(['install', '--no-save']));
+  if (code !== 0) console.error(output);
+  return code === 0 && areCurrent();
 }
 
 const compilers = { python3: 'python3', make: 'make', 'g++': 'g++' };
@@ -62,7 +72,7 @@ const compilers = { python3: 'python3', make: 'make', 'g++': 'g++' };
 /** Installs the dependencies unless they are what package-lock.json says. */
 export async function ensureDependencies() {
   if (areCurrent()) return;
-  console.error('Installing dependencies (npm ci). The first time this takes up to some minutes…');
+  console.error('Installing dependencies. The first time this takes up to some minutes…');
   if (await install()) return;
   const missing = Object.keys(compilers).filter((name) => findProgram(name) === undefined);
   if (missing.length > 0 && canUseApt()) {

@@ -31,28 +31,30 @@ export function findProgram(name) {
 }
 
 /**
- * Runs a program in the clone and resolves with its exit code (128 + signal when it was killed). Output goes to the terminal;
- * with `capture` it is also collected and resolved as `output`.
+ * Runs a program in the clone and resolves with its exit code (1 when it was killed). Output goes to the terminal; with
+ * `capture` standard output is also collected and resolved as `output`, with `quiet` all output is only collected.
  */
 export function run(
   program,
   args,
-  { cwd = root, env = {}, capture = false, timeoutMs = undefined, input = 'inherit' } = {},
+  { cwd = root, env = {}, capture = false, quiet = false, timeoutMs = undefined, input = 'inherit' } = {},
 ) {
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, {
       cwd,
       env: { ...process.env, ...env },
-      stdio: [input, capture ? 'pipe' : 'inherit', 'inherit'],
+      stdio: [input, capture || quiet ? 'pipe' : 'inherit', quiet ? 'pipe' : 'inherit'],
       timeout: timeoutMs,
     });
     let output = '';
-    child.stdout?.on('data', (chunk) => {
-      process.stdout.write(chunk);
+    const collect = (chunk) => {
+      if (!quiet) process.stdout.write(chunk);
       output += chunk;
-    });
+    };
+    child.stdout?.on('data', collect);
+    child.stderr?.on('data', collect);
     child.once('error', reject);
-    child.once('close', (code, signal) => resolve({ code: code ?? (signal === null ? 1 : 128), output }));
+    child.once('close', (code) => resolve({ code: code ?? 1, output }));
   });
 }
 
