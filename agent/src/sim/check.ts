@@ -58,6 +58,10 @@ export function checkConverged(world: World): Finding {
     if (!machine.isRunning) return `${machine.name} does not run`;
     if (machine.engine?.state !== 'active') return `${machine.name} is ${machine.engine?.state}`;
   }
+  for (const machine of standing) {
+    const lonely = standing.find(({ id }) => id !== machine.id && machine.engine?.peers.get(id)?.ready !== true);
+    if (lonely !== undefined) return `${machine.name} has no session with ${lonely.name}`;
+  }
   const known = knowledgeOf(first);
   for (const machine of standing) {
     if (machine.journal.digest() !== first.journal.digest())

@@ -6,7 +6,7 @@ const writes = ['append', 'recordDisk', 'saveAck', 'addEvent', 'setSetting', 've
 /** What the gate tells of a life's dealings with its journal. */
 export interface JournalWitness {
   /** A call that writes, after it succeeded. */
-  wrote(call: (typeof writes)[number], args: readonly unknown[], result: unknown): void;
+  wrote(call: (typeof writes)[number], args: readonly unknown[]): void;
 }
 
 /**
@@ -29,7 +29,7 @@ export function gateJournal(journal: Journal, life: Life, witness: JournalWitnes
     return (...args: unknown[]) => {
       if (isWrite(name) || !life.alive) life.effect();
       const result = call.apply(journal, args);
-      if (isWrite(name)) witness.wrote(name, args, result);
+      if (isWrite(name)) witness.wrote(name, args);
       return result;
     };
   };

@@ -24,7 +24,7 @@ export interface Surroundings {
   /** An agent put this content at this path of its folder. */
   placed(machine: Machine, path: string, content: Content): void;
   /** An agent wrote to its journal. */
-  journaled(machine: Machine, call: string): void;
+  journaled(machine: Machine, call: string, args: readonly unknown[]): void;
   /** An agent did what no agent may do: it failed, or said that something unforeseen happened to it. */
   failed(machine: Machine, what: string): void;
 }
@@ -86,7 +86,9 @@ export class Machine {
     const engine = createEngine({
       identity: { id: this.id, name: this.name, addresses: [this.address] },
       peers: this.#peers,
-      journal: gateJournal(this.journal, life, { wrote: (call) => this.#around.journaled(this, call) }),
+      journal: gateJournal(this.journal, life, {
+        wrote: (call, args) => this.#around.journaled(this, call, args),
+      }),
       folder: new SimFolder({
         volume: this.volume,
         scheduler,

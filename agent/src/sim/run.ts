@@ -108,7 +108,7 @@ async function checkQuiet(world: World): Promise<void> {
   for (const stop of stops) stop();
   const writes = tally.journalWrites - before.journalWrites;
   if (writes > 0)
-    world.violate('Quiet', `${writes} journal writes with nothing to do, the last: ${world.lastJournalWrite}`);
+    world.violate('Quiet', `${writes} journal writes with nothing to do, the last: ${world.lastJournalWrite()}`);
   if (changes > 0) world.violate('Quiet', `${changes} changes of a disk with nothing to do`);
   const open = checkConverged(world);
   if (open !== undefined) world.violate('Converge', `no longer level after a while: ${open}`);

@@ -33,8 +33,8 @@ export class World implements Surroundings {
   readonly #random: Random;
   readonly #users: User[] = [];
   #violation: Violation | undefined;
-  /** What the last journal writes were, for the reason of a broken Quiet. */
-  lastJournalWrite = '';
+  /** What the last journal write was, for the reason of a broken Quiet. */
+  lastJournalWrite = () => 'none';
 
   constructor(scenario: Scenario, random: Random, options: { readonly tellsStory: boolean }) {
     this.scenario = scenario;
@@ -112,9 +112,9 @@ export class World implements Surroundings {
     }
   }
 
-  journaled(machine: Machine, call: string): void {
+  journaled(machine: Machine, call: string, args: readonly unknown[]): void {
     this.tally.journalWrites += 1;
-    this.lastJournalWrite = `${machine.name} ${call}`;
+    this.lastJournalWrite = () => `${machine.name} ${call} ${JSON.stringify(args).slice(0, 300)}`;
   }
 
   failed(machine: Machine, what: string): void {
