@@ -139,6 +139,7 @@ export class Faults {
 
   /** As many machines as a majority can lose. Others take their places. */
   #destroyMinority(members: number): void {
+    if (!this.#working) return;
     const { machines, standing } = this.#world;
     const gone = machines.length - standing.length;
     const count = Math.min(Math.floor((members - 1) / 2) - gone, standing.length - 1);
