@@ -85,9 +85,8 @@ export class Materialiser {
 
   /** Why a pending path is not applied yet, where that is known. */
   reason(path: string): string | undefined {
-    return (
-      this.#parked.get(path)?.reason ?? (this.#transfers.isFetching(path) ? 'its content is being fetched' : undefined)
-    );
+    const fetching = this.#context.journal.heads(path).some((head) => this.#transfers.isFetching(head));
+    return this.#parked.get(path)?.reason ?? (fetching ? 'its content is being fetched' : undefined);
   }
 
   async #run(): Promise<void> {
@@ -101,30 +100,25 @@ export class Materialiser {
   }
 
   async #pass(which: 'live' | 'delete'): Promise<{ progress: boolean; waiting: boolean }> {
-    const { journal, clock } = this.#context;
+    const { journal, lock } = this.#context;
     let after: string | undefined;
     let progress = false;
     let waiting = false;
     for (;;) {
-      if (this.#stopped) return { progress, waiting };
-      const rows = journal.pending({ which, after, limit: batchPathsMax });
-      const last = rows.at(-1);
-      if (last === undefined) return { progress, waiting };
-      after = last.path;
-      const nowMs = clock.monotonicMs();
-      const ready = rows.filter((row) => this.#isReady(row, nowMs));
-      if (ready.length > 0) {
-        const done = await this.#batch(ready);
-        progress ||= done.progress;
-        waiting ||= done.waiting;
-      }
-      if (rows.length < batchPathsMax) return { progress, waiting };
+      const query = { which, after, limit: batchPathsMax };
+      if (this.#stopped || journal.pending({ ...query, limit: 1 }).length === 0) return { progress, waiting };
+      // The rows are read under the lock: what a look journals in the meantime must not be planned over.
+      const done = await lock.run(() => this.#batch(journal.pending(query)));
+      progress ||= done.progress;
+      waiting ||= done.waiting;
+      after = done.last;
+      if (after === undefined) return { progress, waiting };
     }
   }
 
   #isReady(row: PendingPath, nowMs: number): boolean {
     const [head] = row.heads;
-    if (head === undefined || this.#transfers.isFetching(row.path)) return false;
+    if (head === undefined || this.#transfers.isFetching(head)) return false;
     const parked = this.#parked.get(row.path);
     if (parked !== undefined) {
       if (parked.head === headKey(head) && parked.untilMs > nowMs) {
@@ -135,25 +129,30 @@ export class Materialiser {
     return this.#gate.isOpen(head);
   }
 
-  async #batch(rows: readonly PendingPath[]): Promise<{ progress: boolean; waiting: boolean }> {
-    const { lock, journal, folder, problems } = this.#context;
-    return await lock.run(async () => {
-      const health = await folder.health();
-      if (!health.ok) {
-        problems.set('folder-missing', {}, health.detail ?? 'The folder cannot be used.');
-        this.#wakeIn(1_000);
-        return { progress: false, waiting: false };
-      }
-      const view = await JournalView.open(this.#context, rows, (content) => this.#transfers.isStaged(content));
-      const plan = planBatch(rows, view);
-      if (plan.records.length > 0) journal.recordDisk(plan.records);
-      for (const operation of plan.needs) this.#fetch(operation);
-      let progress = plan.records.length > 0;
-      if (progress) this.#notify.applied(0, 0);
-      for (const steps of inBatches(plan.steps)) progress = (await this.#apply(steps)) || progress;
-      this.#forget(plan, progress);
-      return { progress, waiting: plan.waiting.length > 0 };
-    });
+  /** Plans and carries out what can be done of these rows. `last`: where to go on, unless these were the last ones. */
+  async #batch(
+    rows: readonly PendingPath[],
+  ): Promise<{ progress: boolean; waiting: boolean; last: string | undefined }> {
+    const { journal, folder, problems, clock } = this.#context;
+    const last = rows.length < batchPathsMax ? undefined : rows.at(-1)?.path;
+    const nowMs = clock.monotonicMs();
+    const ready = rows.filter((row) => this.#isReady(row, nowMs));
+    if (ready.length === 0) return { progress: false, waiting: false, last };
+    const health = await folder.health();
+    if (!health.ok) {
+      problems.set('folder-missing', {}, health.detail ?? 'The folder cannot be used.');
+      this.#wakeIn(1_000);
+      return { progress: false, waiting: false, last: undefined };
+    }
+    const view = await JournalView.open(this.#context, ready, (content) => this.#transfers.isStaged(content));
+    const plan = planBatch(ready, view);
+    if (plan.records.length > 0) journal.recordDisk(plan.records);
+    for (const operation of plan.needs) this.#fetch(operation);
+    let progress = plan.records.length > 0;
+    if (progress) this.#notify.applied(0, 0);
+    for (const steps of inBatches(plan.steps)) progress = (await this.#apply(steps)) || progress;
+    this.#forget(plan, progress);
+    return { progress, waiting: plan.waiting.length > 0, last };
   }
 
   #forget(plan: Plan, progress: boolean): void {

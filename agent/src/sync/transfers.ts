@@ -13,7 +13,7 @@ interface Fetch {
   readonly operation: Operation;
   readonly content: ContentId;
   readonly size: number;
-  readonly waiting: { readonly path: string; readonly done: (outcome: FetchOutcome) => void }[];
+  readonly waiting: { readonly operation: Operation; readonly done: (outcome: FetchOutcome) => void }[];
   readonly tried: Set<MemberId>;
   source: Peer | undefined;
   /** Blocks not asked for yet, and those asked for again. */
@@ -38,7 +38,8 @@ export class Transfers {
   readonly #context: Context;
   readonly #peers: Peers;
   readonly #fetches = new Map<ContentId, Fetch>();
-  readonly #paths = new Set<string>();
+  /** The operations whose content is on its way. */
+  readonly #fetching = new Set<string>();
   readonly #staged = new Set<ContentId>();
   readonly #wants = new Map<number, { readonly fetch: Fetch; readonly index: number; readonly peer: Peer }>();
   readonly #inFlight = new Map<Peer, number>();
@@ -55,8 +56,8 @@ export class Transfers {
     this.#fetches.clear();
   }
 
-  isFetching(path: string): boolean {
-    return this.#paths.has(path);
+  isFetching(operation: Operation): boolean {
+    return this.#fetching.has(keyOf(operation));
   }
 
   isStaged(content: ContentId): boolean {
@@ -84,12 +85,12 @@ export class Transfers {
    * again when one is done.
    */
   fetch(operation: Operation, done: (outcome: FetchOutcome) => void): void {
-    const { content, size, path } = operation;
-    if (content === undefined || size === undefined || this.#stopped || this.#paths.has(path)) return;
+    const { content, size } = operation;
+    if (content === undefined || size === undefined || this.#stopped || this.isFetching(operation)) return;
     const open = this.#fetches.get(content);
     if (open !== undefined) {
-      open.waiting.push({ path, done });
-      this.#paths.add(path);
+      open.waiting.push({ operation, done });
+      this.#fetching.add(keyOf(operation));
       return;
     }
     if (this.#fetches.size >= fetchesMax) return;
@@ -98,7 +99,7 @@ export class Transfers {
       operation,
       content,
       size,
-      waiting: [{ path, done }],
+      waiting: [{ operation, done }],
       tried: new Set(),
       source: undefined,
       todo: Array.from({ length: blockCount(size) }, (_, index) => index),
@@ -107,7 +108,7 @@ export class Transfers {
       startedMs: nowMs,
     };
     this.#fetches.set(content, fetch);
-    this.#paths.add(path);
+    this.#fetching.add(keyOf(operation));
     this.#pump();
   }
 
@@ -224,7 +225,7 @@ export class Transfers {
   #finish(fetch: Fetch, outcome: FetchOutcome): void {
     if (this.#fetches.get(fetch.content) !== fetch) return;
     this.#fetches.delete(fetch.content);
-    for (const { path } of fetch.waiting) this.#paths.delete(path);
+    for (const { operation } of fetch.waiting) this.#fetching.delete(keyOf(operation));
     if (outcome === 'ok') this.#staged.add(fetch.content);
     else {
       this.#context.folder.unstage(fetch.content).catch((error: unknown) => {
@@ -233,4 +234,8 @@ export class Transfers {
     }
     for (const { done } of fetch.waiting) done(outcome);
   }
+}
+
+function keyOf(operation: Operation): string {
+  return `${operation.content} ${operation.path}`;
 }
