@@ -97,6 +97,7 @@ export class Machine {
         wallMs,
         watch: scenario.watch,
         callMsMax: scenario.callMsMax,
+        tell: (what) => story.tell(this.name, what),
         placed: (path, content) => this.#around.placed(this, path, content),
       }),
       network: medium.open(this.id, this.address, life),

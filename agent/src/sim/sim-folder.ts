@@ -33,6 +33,8 @@ export interface SimFolderOptions {
   /** The longest time that one system call takes. */
   readonly callMsMax: number;
   readonly placed: PlacedListener;
+  /** Tells the story of the run what an action came to. */
+  readonly tell: (what: () => string) => void;
 }
 
 /** The folder port over a volume in memory, for one life of an agent. Time passes, and others write, between its steps. */
@@ -43,6 +45,7 @@ export class SimFolder implements Folder {
   readonly #life: Life;
   readonly #wallMs: () => number;
   readonly #callMsMax: number;
+  readonly #tell: (what: () => string) => void;
   readonly #apply: SimApply;
   readonly #watcher: SimWatcher;
 
@@ -54,6 +57,7 @@ export class SimFolder implements Folder {
     this.#life = life;
     this.#wallMs = wallMs;
     this.#callMsMax = options.callMsMax;
+    this.#tell = options.tell;
     this.#apply = new SimApply({ volume, life, wallMs, placed });
     this.#watcher = new SimWatcher({ disk: volume.disk, scheduler, random, life, conduct: options.watch });
     // An agent that begins clears what the one before it left in staging, or may come to keep it: nobody may build on either.
@@ -120,7 +124,9 @@ export class SimFolder implements Folder {
       for (const [index, request] of requests.entries()) {
         this.#life.effect();
         await this.#call();
-        results.push(this.#apply.commit(request, prepared[index]));
+        const result = this.#apply.commit(request, prepared[index]);
+        this.#tell(() => `  apply ${describe(request)}: ${result.result}`);
+        results.push(result);
       }
       await this.#call();
       this.#life.effect();
@@ -279,4 +285,8 @@ export class SimFolder implements Folder {
       );
     });
   }
+}
+
+function describe({ action }: ActionRequest): string {
+  return 'path' in action ? `${action.do} ${action.path}` : `${action.do} ${action.from} to ${action.to}`;
 }
