@@ -78,6 +78,7 @@ export class DiskFolder implements Folder {
   async apply(requests: readonly ActionRequest[]): Promise<readonly ActionResult[]> {
     const ready = requests.filter((request) => this.#isReady(request));
     const { packed, buffer } = packRequests(ready);
+    for (const { action } of ready) if (action.do === 'rename-directory') this.#watcher?.moving(action.from);
     const results = ready.length === 0 ? [] : await this.#workers.run('apply', packed, 'first', [buffer]);
     let next = 0;
     const all = requests.map((request): ActionResult => {
@@ -160,9 +161,9 @@ export class DiskFolder implements Folder {
       const isDone = results[index]?.result === 'done';
       // The last write of a staged content takes its very file, those before it copy it (see Staging).
       if (action.do === 'write' && action.source.from === 'staged') takers.set(action.content, isDone);
+      if (action.do === 'rename-directory') this.#watcher?.moved(action.from, isDone ? action.to : undefined);
       if (!isDone) continue;
       if (action.do === 'mkdir') this.#watcher?.watch(action.path);
-      else if (action.do === 'rename-directory') this.#watcher?.renamed(action.from, action.to);
       else if (action.do === 'rmdir') this.#watcher?.forget(action.path);
     }
     for (const [content, isTaken] of takers) if (isTaken) this.#staged.consumed(content);

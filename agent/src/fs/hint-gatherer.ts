@@ -16,14 +16,17 @@ export class HintGatherer {
   readonly #deliver: (hints: readonly WatchHint[]) => void;
   readonly #paths = new Set<string>();
   readonly #directories = new Map<string, boolean>();
+  readonly #nowMs: () => number;
   readonly #ticker: NodeJS.Timeout;
   #events = 0;
   #lost = false;
   #flush: NodeJS.Immediate | undefined;
-  #lastTickMs = performance.now();
+  #lastTickMs: number;
 
-  constructor(deliver: (hints: readonly WatchHint[]) => void) {
+  constructor(deliver: (hints: readonly WatchHint[]) => void, nowMs = () => performance.now()) {
     this.#deliver = deliver;
+    this.#nowMs = nowMs;
+    this.#lastTickMs = nowMs();
     this.#ticker = setInterval(() => this.#tick(), tickMs).unref();
   }
 
@@ -61,7 +64,7 @@ export class HintGatherer {
   }
 
   #tick(): void {
-    const nowMs = performance.now();
+    const nowMs = this.#nowMs();
     if (nowMs - this.#lastTickMs > tickMs + stallMsMin) this.loseTrack();
     this.#lastTickMs = nowMs;
   }

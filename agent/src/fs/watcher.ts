@@ -35,6 +35,8 @@ export class Watcher {
   /** Watched directories directly below a directory, so that a tree can be forgotten without a look at all the others. */
   readonly #children = new Map<string, Set<string>>();
   readonly #unwatched = new Set<string>();
+  /** Directories that the agent itself is about to rename. */
+  readonly #moving = new Set<string>();
   #limitReported = false;
 
   constructor(options: { root: string; log: Log; hint: (hints: readonly WatchHint[]) => void }) {
@@ -72,12 +74,22 @@ export class Watcher {
     return identity.ino;
   }
 
-  /** A directory and all below it were renamed by us: their watches go along, and not an event is lost. */
-  renamed(from: string, to: string): void {
+  /** The agent is about to rename this directory: that it moves away is no reason to forget what is watched in it. */
+  moving(from: string): void {
+    this.#moving.add(from);
+  }
+
+  /** The agent has renamed a directory, or (without `to`) has not: the watches in it go along, and not an event is lost. */
+  moved(from: string, to: string | undefined): void {
+    this.#moving.delete(from);
+    if (to === undefined) {
+      this.#recheck(from);
+      return;
+    }
     const below = [from, ...this.#below(from)].filter((path) => this.#watches.has(path) || this.#unwatched.has(path));
     for (const path of below) {
       this.watch(to + path.slice(from.length));
-      if (this.#watches.has(path)) this.#drop(path);
+      this.#drop(path);
       this.#unwatched.delete(path);
     }
   }
@@ -155,7 +167,7 @@ export class Watcher {
     const watch = this.#watches.get(directory);
     if (watch === undefined) return;
     this.#hints.countEvent();
-    if (name === undefined || watch.selfNames.has(name)) this.#selfEvent(event, directory, watch);
+    if (name === undefined || watch.selfNames.has(name)) this.#selfEvent(event, directory);
     if (name === undefined || (directory === '' && name === stateDirectoryName)) return;
     // A name that is not UTF-8 has no path; that it is there shows when the directory is listed.
     if (name.includes(replacementCharacter)) this.#hints.directory(directory, false);
@@ -163,15 +175,20 @@ export class Watcher {
   }
 
   /** Something happened to the directory itself, or to an entry in it of the same name: which of both cannot be seen. */
-  #selfEvent(event: string, directory: string, watch: Watch): void {
+  #selfEvent(event: string, directory: string): void {
     if (directory === '') this.#hints.directory('', false);
     else this.#hints.path(directory);
-    if (event !== 'rename') return;
+    if (event === 'rename' && !this.#moving.has(directory)) this.#recheck(directory);
+  }
+
+  /** Sees to it that the watch is not that of a directory which was removed or moved away. */
+  #recheck(directory: string): void {
+    const watch = this.#watches.get(directory);
     const now = this.#identify(directory);
-    if (now !== undefined && isSame(watch, now)) return;
-    // It was removed or moved away. Whatever stands there now is another one, and what it holds was not watched.
+    if (watch === undefined || (now !== undefined && isSame(watch, now))) return;
     this.forget(directory);
     if (now === undefined) return;
+    // Whatever stands there now is another directory, and what it holds was not watched.
     this.watch(directory);
     this.#hints.directory(directory, true);
   }

@@ -111,7 +111,13 @@ export class WorkerPool {
 
   #start(): Thread {
     const workerData: WorkerOptions = { places: this.#options.places, stepGate: this.#gate };
-    const worker = new Worker(workerFile(), { workerData, resourceLimits: heapLimits, name: 'lockstep-folder' });
+    const worker = new Worker(workerFile(), {
+      workerData,
+      resourceLimits: heapLimits,
+      name: 'lockstep-folder',
+      // Options of the main script, such as how to read it, are not the worker's.
+      execArgv: [],
+    });
     const thread: Thread = { worker, busyWith: undefined };
     worker.on('message', (message: WorkerMessage) => this.#received(thread, message));
     worker.on('error', (error) => this.#failed(error instanceof Error ? error : new Error(String(error))));

@@ -1,0 +1,48 @@
+import { lstatSync, type Stats } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+import { fingerprintOf, hasContentOf, hasFingerprint, isRacy, isRacyAfterPlacing, racyMs } from './entry-stat.ts';
+
+const nowMs = 1_700_000_000_000;
+const longAgoMs = nowMs - 1_000_000;
+
+/** A file's stats, with these numbers. */
+function fileStats(more: Partial<Record<'ino' | 'size' | 'mtimeMs' | 'ctimeMs' | 'mode', number>>): Stats {
+  const stats = lstatSync(fileURLToPath(import.meta.url));
+  return Object.assign(stats, { mtimeMs: longAgoMs, ctimeMs: longAgoMs }, more);
+}
+
+describe('racy', () => {
+  test.each([
+    ['changed long ago', {}, false, false],
+    ['changed just now', { ctimeMs: nowMs - racyMs + 1 }, true, false],
+    ['changed just not', { ctimeMs: nowMs - racyMs }, false, false],
+    ['modified just now', { ctimeMs: nowMs, mtimeMs: nowMs - 1 }, true, true],
+    ['modified just now, on a file system without change times', { mtimeMs: nowMs - 1 }, true, true],
+    ['given a time far in the future', { mtimeMs: nowMs + 1_000_000 }, false, false],
+    ['changed by a clock that was ahead', { ctimeMs: nowMs + 1_000_000 }, true, false],
+    ['placed with a time in the next moment', { ctimeMs: nowMs, mtimeMs: nowMs + racyMs - 1 }, true, true],
+  ])('%s', (_name, times, racy, racyAfterPlacing) => {
+    const stats = fileStats(times);
+    expect(isRacy(stats, nowMs)).toBe(racy);
+    expect(isRacyAfterPlacing(stats, nowMs)).toBe(racyAfterPlacing);
+  });
+});
+
+describe('fingerprints', () => {
+  test.each(['ino', 'size', 'mtimeMs', 'ctimeMs', 'mode'] as const)('of a file, %s counts', (field) => {
+    const stats = fileStats({});
+    const expected = fingerprintOf(stats);
+    expect(hasFingerprint(stats, expected)).toBe(true);
+    const other = { ...expected, [field]: expected[field] + 1 };
+    expect(hasFingerprint(stats, other)).toBe(false);
+    expect(hasContentOf(stats, other)).toBe(field === 'ctimeMs');
+  });
+
+  test.each(['size', 'mtimeMs', 'ctimeMs'] as const)('of a directory, %s does not count', (field) => {
+    const stats = lstatSync(fileURLToPath(new URL('.', import.meta.url)));
+    const expected = fingerprintOf(stats);
+    expect(hasFingerprint(stats, { ...expected, [field]: expected[field] + 1 })).toBe(true);
+    expect(hasFingerprint(stats, { ...expected, ino: expected.ino + 1 })).toBe(false);
+  });
+});

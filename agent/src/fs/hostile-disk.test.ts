@@ -1,0 +1,157 @@
+import { chownSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { runInChild, writeInScript } from './in-child.contract.ts';
+
+let root: string;
+
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'lockstep-hostile-'));
+});
+afterEach(() => {
+  rmSync(root, { recursive: true, force: true });
+});
+
+const isRoot = process.getuid?.() === 0;
+const nobody = 65_534;
+
+/** Root may do everything: what is refused is seen as somebody else. */
+const asNobody = isRoot ? ['setpriv', '--reuid', `${nobody}`, '--regid', `${nobody}`, '--clear-groups'] : [];
+
+function forNobody(...paths: string[]): void {
+  if (isRoot) for (const path of paths) chownSync(path, nobody, nobody);
+}
+
+describe('[MT10] without permission', () => {
+  test('a directory that may not be written to is the problem of what belongs there', async () => {
+    for (const path of ['.lockstep', 'closed', 'open']) mkdirSync(join(root, path));
+    writeFileSync(join(root, 'closed/file'), 'x');
+    forNobody(root, ...['.lockstep', 'closed', 'closed/file', 'open'].map((path) => join(root, path)));
+    const outcome = await runInChild({
+      root,
+      wrapper: asNobody,
+      script: `
+        const folder = await openHere();
+        fs.chmodSync(root + '/closed', 0o555);
+        const [seen] = await folder.observe([{ path: 'closed/file' }]);
+        const results = await folder.apply([
+          ${writeInScript('closed/new', 'x')}, ${writeInScript('open/new', 'x')},
+          { action: { do: 'mkdir', path: 'closed/d', expected: 'absent', mode: 0o755 } },
+          { action: { do: 'unlink', path: 'closed/file', expected: seen.fingerprint } },
+        ]);
+        const staging = fs.readdirSync(root + '/.lockstep/staging');
+        answer({ results: results.map((r) => r.code ?? r.result), staging, health: (await folder.health()).ok });
+        await folder.close();`,
+    });
+    const refused = 'path-permission';
+    const results = [refused, 'done', refused, refused];
+    expect(outcome).toMatchObject({ errors: '', answer: { results, staging: [], health: true } });
+  });
+
+  test('what may not be read is a problem, and nothing is missing from it', async () => {
+    for (const path of ['.lockstep', 'secret', 'names-only']) mkdirSync(join(root, path));
+    for (const path of ['file', 'secret/file', 'names-only/file']) writeFileSync(join(root, path), 'x');
+    forNobody(root, ...['.lockstep', 'secret', 'names-only', 'file'].map((path) => join(root, path)));
+    const outcome = await runInChild({
+      root,
+      wrapper: asNobody,
+      script: `
+        const folder = await openHere();
+        fs.chmodSync(root + '/secret', 0);
+        fs.chmodSync(root + '/names-only', 0o444);
+        fs.chmodSync(root + '/file', 0);
+        const seen = await folder.observe(['file', 'secret/file', 'names-only/file'].map((path) => ({ path })));
+        const scanned = [];
+        for await (const chunk of folder.scan('', { recursive: true, skip: () => false })) scanned.push(...chunk);
+        answer({ seen: seen.map((o) => o.code ?? o.state),
+          scanned: scanned.map((s) => [s.path, s.problem?.code ?? 'fine', s.absent ?? false]).sort() });
+        for (const name of ['secret', 'names-only']) fs.chmodSync(root + '/' + name, 0o755);
+        await folder.close();`,
+    });
+    const refused = 'path-permission';
+    const scanned = [
+      ['', 'fine', false],
+      ['names-only', refused, false],
+      ['secret', refused, false],
+    ];
+    expect(outcome).toMatchObject({ errors: '', answer: { seen: [refused, refused, refused], scanned } });
+  });
+
+  test.runIf(isRoot)('where link(2) is refused, the replaced version is copied', async () => {
+    mkdirSync(join(root, '.lockstep'));
+    // Another user's file in our directory: it may be replaced, but the kernel lets nobody else link it.
+    writeFileSync(join(root, 'theirs'), 'old', { mode: 0o644 });
+    forNobody(root, join(root, '.lockstep'));
+    const outcome = await runInChild({
+      root,
+      wrapper: asNobody,
+      script: `
+        const folder = await openHere();
+        const [seen] = await folder.observe([{ path: 'theirs' }]);
+        const [result] = await folder.apply([{ ...${writeInScript('theirs', 'new', 'expected: seen.fingerprint')}, keep: seen.content }]);
+        const kept = [...await folder.inHistory([seen.content])].length;
+        answer({ result: result.result, kept, text: fs.readFileSync(root + '/theirs', 'utf8') });
+        await folder.close();`,
+    });
+    expect(outcome).toMatchObject({ errors: '', answer: { result: 'done', kept: 1, text: 'new' } });
+  });
+});
+
+/** A small file system in a mount namespace of its own, gone with the child. */
+function onSmallDisk(sizeMib: number): string[] {
+  const mount = `mount -t tmpfs -o size=${sizeMib}m,mode=755 tmpfs "$0" && mkdir "$0/.lockstep" && exec "$@"`;
+  return ['unshare', '-Urm', 'sh', '-c', mount];
+}
+
+test('a full disk is a problem, and leaves neither half a file nor staging', async () => {
+  const outcome = await runInChild({
+    root,
+    wrapper: [...onSmallDisk(20), root],
+    // Of 20 MiB, 16 are never used: four files of 1 MiB find room, the fifth does not.
+    script: `
+      const folder = await openHere();
+      const write = (path, fill) => {
+        const bytes = new Uint8Array(1048576).fill(fill);
+        return { action: { do: 'write', path, expected: 'absent', ...hashBytes(bytes), size: bytes.length,
+          mode: 0o644, mtimeUs: 1, source: { from: 'bytes', bytes } } };
+      };
+      const results = await folder.apply(['a', 'b', 'c', 'd', 'e'].map(write));
+      const block = new Uint8Array(1048576).fill(9);
+      const staged = await folder.stageBlock({ ...hashBytes(block), size: block.length, index: 0, bytes: block });
+      // A user takes even the reserve: then the disk itself refuses.
+      let full = 0;
+      try { fs.writeFileSync(root + '/user', Buffer.alloc(17 * 1048576)); } catch { full = fs.statSync(root + '/user').size; }
+      const [last] = await folder.apply([write('f', 6)]);
+      fs.rmSync(root + '/user');
+      fs.rmSync(root + '/a');
+      const [after] = await folder.apply([write('f', 6)]);
+      const files = fs.readdirSync(root).sort();
+      answer({ results: results.map((r) => r.code ?? r.result), staged, last: last.code, after: after.result, files,
+        staging: fs.readdirSync(root + '/.lockstep/staging').length });
+      await folder.close();`,
+  });
+  const results = ['done', 'done', 'done', 'done', 'disk-full'];
+  expect(outcome).toMatchObject({
+    errors: '',
+    answer: { results, staged: 'disk-full', last: 'disk-full', after: 'done', staging: 0 },
+  });
+  expect(outcome.answer).toMatchObject({ files: ['.lockstep', 'b', 'c', 'd', 'f'] });
+});
+
+test('[WT6] an unmounted disk is a missing folder, not an empty one', async () => {
+  const outcome = await runInChild({
+    root,
+    wrapper: [...onSmallDisk(20), root],
+    script: `
+      const { execFileSync } = await import('node:child_process');
+      const folder = await openHere();
+      fs.writeFileSync(root + '/file', 'x');
+      const [before] = await folder.observe([{ path: 'file' }]);
+      execFileSync('umount', [root]);
+      const [after] = await folder.observe([{ path: 'file', expected: before.fingerprint }]);
+      answer({ before: before.state, after: after.code, health: (await folder.health()).ok });
+      await folder.close();`,
+  });
+  expect(outcome).toMatchObject({ errors: '', answer: { before: 'file', after: 'folder-missing', health: false } });
+});

@@ -1,0 +1,178 @@
+import { blockBytes, hashUnderLockBytesMax, inlineBytesMax } from '@lockstep/shared';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { WatchHint } from '../sync/ports/folder.ts';
+import {
+  bytesOf,
+  doOne,
+  expectBytes,
+  type FolderSubject,
+  fingerprintAt,
+  type OpenSubject,
+  observeOne,
+  scanAll,
+  textOf,
+  writeRequest,
+} from './folder-subject.contract.ts';
+
+/** Observing, scanning and watching, as every folder does them. */
+export function lookContract(open: OpenSubject): void {
+  let subject: FolderSubject;
+  beforeEach(async () => {
+    subject = await open();
+  });
+  afterEach(async () => {
+    await subject.close();
+  });
+
+  describe('observe', () => {
+    test('finds each kind of entry, and nothing', async () => {
+      const { user, folder } = subject;
+      await user.write('file', bytesOf('text'));
+      await user.mkdir('directory');
+      await user.symlink('link', 'where/ever');
+      const paths = ['file', 'directory', 'link', 'nothing', 'file/below', 'no/where'];
+      const seen = await folder.observe(paths.map((path) => ({ path })));
+      expect(seen.map(({ path }) => path)).toEqual(paths);
+      expect(seen).toMatchObject([
+        { state: 'file', content: subject.identify(bytesOf('text')).content, bytes: bytesOf('text') },
+        { state: 'directory' },
+        { state: 'symlink', target: 'where/ever' },
+        { state: 'absent' },
+        { state: 'absent' },
+        { state: 'absent' },
+      ]);
+    });
+
+    test('[LC1] answers `same` for the fingerprint that apply left', async () => {
+      const fingerprint = await doOne(subject, writeRequest(subject, 'file', 'mine'));
+      expect(await observeOne(subject, 'file', fingerprint)).toEqual({ path: 'file', state: 'same' });
+      await subject.user.write('file', bytesOf('theirs'));
+      expect(await observeOne(subject, 'file', fingerprint)).toMatchObject({ state: 'file', bytes: bytesOf('theirs') });
+    });
+
+    test.each([0, 1, inlineBytesMax])('gives the bytes of a file of %i', async (size) => {
+      const bytes = new Uint8Array(size).fill(7);
+      await subject.user.write('file', bytes);
+      const seen = await observeOne(subject, 'file');
+      expect(seen).toMatchObject({ state: 'file', fingerprint: { size } });
+      expectBytes('bytes' in seen ? seen.bytes : undefined, bytes);
+    });
+
+    test('[CT2] hashes a file above one block only when asked to', async () => {
+      const bytes = new Uint8Array(hashUnderLockBytesMax + 1).fill(3);
+      await subject.user.write('large', bytes);
+      const { content, blocks } = subject.identify(bytes);
+      expect(await observeOne(subject, 'large')).toMatchObject({ state: 'large', fingerprint: { size: bytes.length } });
+      const [seen] = await subject.folder.observe([{ path: 'large', hashLarge: true }]);
+      expect(seen).toMatchObject({ state: 'file', content, blocks });
+      expect(seen).not.toHaveProperty('bytes');
+    });
+  });
+
+  describe('scan', () => {
+    test('lists a tree, parents before children', async () => {
+      const { user } = subject;
+      await user.mkdir('a');
+      await user.mkdir('a/b');
+      await user.write('a/b/file', bytesOf('x'));
+      await user.symlink('a/link', '..');
+      const found = await scanAll(subject);
+      expect(found.map(({ path }) => path)).toEqual(['', 'a', 'a/b']);
+      const listed = found.flatMap(({ path, entries }) => entries.map(({ name, type }) => `${path}/${name} ${type}`));
+      expect(listed.sort()).toEqual(['/a directory', 'a/b directory', 'a/b/file file', 'a/link symlink'].sort());
+      expect(found[2]?.entries[0]?.fingerprint).toEqual(await fingerprintAt(subject, 'a/b/file'));
+    });
+
+    test('lists one directory where it is not recursive, and neither enters nor reports what is skipped', async () => {
+      const { user } = subject;
+      for (const path of ['a', 'a/kept', 'a/skipped', 'a/skipped/below']) await user.mkdir(path);
+      const flat = await scanAll(subject, 'a', { recursive: false });
+      expect(flat.map(({ path }) => path)).toEqual(['a']);
+      const found = await scanAll(subject, '', { skip: (path) => path === 'a/skipped' });
+      expect(found.map(({ path }) => path)).toEqual(['', 'a', 'a/kept']);
+      expect(found[1]?.entries.map(({ name }) => name)).toEqual(['kept']);
+    });
+
+    test('says that a directory is not there', async () => {
+      await subject.user.write('file', bytesOf('x'));
+      for (const path of ['nothing', 'file', 'nothing/below']) {
+        expect(await scanAll(subject, path)).toEqual([{ path, entries: [], skipped: [], absent: true }]);
+      }
+    });
+  });
+
+  describe('watch', () => {
+    test('[WT2] hints at what happens in directories that were scanned', async () => {
+      const hints: WatchHint[] = [];
+      await subject.folder.watch((more) => hints.push(...more));
+      await subject.user.mkdir('a');
+      await scanAll(subject);
+      await subject.user.write('a/file', bytesOf('x'));
+      await vi.waitFor(() => expect(hints).toContainEqual({ kind: 'path', path: 'a/file' }));
+      await subject.user.remove('a/file');
+      hints.length = 0;
+      await vi.waitFor(() => expect(hints).toContainEqual({ kind: 'path', path: 'a/file' }));
+    });
+  });
+
+  describe('blocks', () => {
+    test('[CT6] a block is read while the source has it', async () => {
+      const bytes = new Uint8Array(2 * blockBytes + 10).map((_, index) => (index >> 12) | 1);
+      await subject.user.write('file', bytes);
+      const fingerprint = await fingerprintAt(subject, 'file');
+      const source = { from: 'file', path: 'file', fingerprint } as const;
+      const request = { ...subject.identify(bytes), size: bytes.length, source };
+      expectBytes(await subject.folder.readBlock({ ...request, index: 2 }), bytes.slice(2 * blockBytes));
+      await subject.user.write('file', new Uint8Array(bytes.length));
+      expect(await subject.folder.readBlock({ ...request, index: 2 })).toBeUndefined();
+      await subject.user.remove('file');
+      expect(await subject.folder.readBlock({ ...request, index: 0 })).toBeUndefined();
+    });
+
+    test('[CT2] verified blocks become a file, once all are there', async () => {
+      const { folder, user } = subject;
+      const bytes = new Uint8Array(blockBytes + 3).fill(9);
+      const content = { ...subject.identify(bytes), size: bytes.length };
+      const [first, last] = [bytes.slice(0, blockBytes), bytes.slice(blockBytes)];
+      const request = writeRequest(subject, 'file', bytes, { source: { from: 'staged' } });
+      expect(await folder.stageBlock({ ...content, index: 1, bytes: last })).toBe('ok');
+      expect(await folder.apply([request])).toEqual([{ result: 'source-gone' }]);
+      expect(await folder.stageBlock({ ...content, index: 0, bytes: first.map((byte) => byte + 1) })).toBe('corrupt');
+      expect(await folder.stageBlock({ ...content, index: 0, bytes: first })).toBe('ok');
+      expect(await folder.apply([request])).toMatchObject([{ result: 'done' }]);
+      expectBytes((await user.look('file'))?.bytes, bytes);
+      await folder.stageBlock({ ...content, index: 0, bytes: first });
+      await folder.unstage(content.content);
+      await folder.stageBlock({ ...content, index: 1, bytes: last });
+      const again = writeRequest(subject, 'again', bytes, { source: { from: 'staged' } });
+      expect(await folder.apply([again])).toEqual([{ result: 'source-gone' }]);
+    });
+  });
+
+  describe('history', () => {
+    test('[MT5] keeps contents, gives them back, and forgets the oldest that nobody needs', async () => {
+      const { folder } = subject;
+      const texts = ['oldest', 'needed', 'newest'];
+      const contents = texts.map((text) => subject.identify(bytesOf(text)).content);
+      for (const [index, text] of texts.entries()) {
+        const source = { from: 'bytes', bytes: bytesOf(text) } as const;
+        const [content, size] = [contents[index] ?? contents[0], text.length];
+        if (content === undefined) throw new Error('no content');
+        expect(await folder.keep({ content, size, source })).toBe(true);
+      }
+      expect([...(await folder.inHistory(contents))].sort()).toEqual([...contents].sort());
+      await doOne(subject, writeRequest(subject, 'back', 'oldest', { source: { from: 'history' } }));
+      expect(textOf(await subject.user.look('back'))).toBe('oldest');
+      await folder.trimHistory(12, (content) => content === contents[1]);
+      expect(await folder.inHistory(contents)).toEqual(new Set(contents.slice(1)));
+      await folder.trimHistory(0, (content) => content === contents[1]);
+      expect(await folder.inHistory(contents)).toEqual(new Set([contents[1]]));
+      const gone = writeRequest(subject, 'gone', 'oldest', { source: { from: 'history' } });
+      expect(await folder.apply([gone])).toEqual([{ result: 'source-gone' }]);
+    });
+  });
+
+  test('a folder that is in order is healthy', async () => {
+    expect(await subject.folder.health()).toMatchObject({ ok: true });
+  });
+}

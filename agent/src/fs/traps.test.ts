@@ -1,0 +1,257 @@
+import { execFileSync } from 'node:child_process';
+import {
+  chmodSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { Action } from '../sync/ports/folder.ts';
+import { type DiskSubject, openDiskSubject } from './disk-subject.contract.ts';
+import {
+  bytesOf,
+  doOne,
+  fingerprintAt,
+  mtimeUs,
+  observeOne,
+  scanAll,
+  tryOne,
+  writeRequest,
+} from './folder-subject.contract.ts';
+
+let subject: DiskSubject;
+
+beforeEach(async () => {
+  subject = await openDiskSubject();
+});
+afterEach(async () => {
+  await subject.close();
+});
+
+function inFolder(path: string): string {
+  return join(subject.root, path);
+}
+
+describe('[WT6] a folder that is not the one that was opened', () => {
+  const gone = { code: 'folder-missing' };
+
+  beforeEach(async () => {
+    await doOne(subject, writeRequest(subject, 'file', 'text'));
+  });
+  afterEach(() => {
+    rmSync(`${subject.root}-aside`, { recursive: true, force: true });
+  });
+
+  test.each([
+    ['was moved away', () => renameSync(subject.root, `${subject.root}-aside`)],
+    [
+      'was replaced by an empty one',
+      () => {
+        renameSync(subject.root, `${subject.root}-aside`);
+        mkdirSync(join(subject.root, '.lockstep'), { recursive: true });
+      },
+    ],
+    ['lost its .lockstep', () => rmSync(inFolder('.lockstep'), { recursive: true })],
+    [
+      'got another .lockstep',
+      () => {
+        renameSync(inFolder('.lockstep'), `${subject.root}-aside`);
+        mkdirSync(inFolder('.lockstep'));
+      },
+    ],
+  ])('because it %s: nothing is absent, and nothing is done', async (_name, happen) => {
+    const expected = await fingerprintAt(subject, 'file');
+    happen();
+    expect(await observeOne(subject, 'file')).toMatchObject({ state: 'problem', ...gone });
+    expect(await observeOne(subject, 'never')).toMatchObject({ state: 'problem', ...gone });
+    for (const path of ['', 'd']) {
+      const [scanned] = await scanAll(subject, path);
+      expect(scanned).toMatchObject({ entries: [], problem: gone });
+      expect(scanned).not.toHaveProperty('absent');
+    }
+    expect(await tryOne(subject, writeRequest(subject, 'new', 'x'))).toMatchObject({ result: 'problem', ...gone });
+    expect(await tryOne(subject, { do: 'unlink', path: 'file', expected })).toMatchObject({
+      result: 'problem',
+      ...gone,
+    });
+    expect(await subject.folder.health()).toMatchObject({ ok: false });
+  });
+
+  test('opening it says what is missing', async () => {
+    await expect(subject.reopen({ root: inFolder('nowhere') })).rejects.toMatchObject({ code: 'folder-not-found' });
+    await expect(subject.reopen({ stateDirectory: inFolder('none') })).rejects.toMatchObject({
+      code: 'folder-not-found',
+    });
+  });
+});
+
+test('[MT8] what lies behind a symbolic link is absent, and is not touched', async () => {
+  const outside = `${subject.root}-outside`;
+  mkdirSync(outside);
+  writeFileSync(join(outside, 'file'), 'outside');
+  const expected = await doOne(subject, writeRequest(subject, 'elsewhere', 'outside'));
+  symlinkSync(outside, inFolder('link'));
+  expect(await observeOne(subject, 'link/file')).toMatchObject({ state: 'absent' });
+  expect(await scanAll(subject, 'link')).toMatchObject([{ absent: true }]);
+  const actions: Action[] = [
+    { do: 'mkdir', path: 'link/d', expected: 'absent', mode: 0o755 },
+    { do: 'unlink', path: 'link/file', expected },
+    { do: 'rename', from: 'elsewhere', to: 'link/moved', expectedFrom: expected, expected: 'absent' },
+    { do: 'symlink', path: 'link/l', expected: 'absent', target: 'x', mtimeUs },
+    { do: 'attr', path: 'link/file', expected, mode: 0o600 },
+  ];
+  for (const action of actions) expect(await tryOne(subject, action)).toEqual({ result: 'changed' });
+  expect(await tryOne(subject, writeRequest(subject, 'link/new', 'x'))).toEqual({ result: 'changed' });
+  const source = { from: 'file', path: 'link/file', fingerprint: expected } as const;
+  const copy = writeRequest(subject, 'copy', 'outside', { source });
+  expect(await tryOne(subject, copy)).toEqual({ result: 'source-gone' });
+  expect(readdirSync(outside)).toEqual(['file']);
+  expect(readFileSync(join(outside, 'file'), 'utf8')).toBe('outside');
+  rmSync(outside, { recursive: true });
+});
+
+test('[LC10] sockets and pipes are skipped, and not overwritten', async () => {
+  execFileSync('mkfifo', [inFolder('pipe')]);
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(inFolder('socket'), resolve));
+  for (const path of ['pipe', 'socket']) {
+    expect(await observeOne(subject, path)).toEqual({ path, state: 'special' });
+    const request = writeRequest(subject, path, 'x');
+    expect(await tryOne(subject, request)).toMatchObject({ result: 'problem', code: 'path-in-the-way' });
+    expect(lstatSync(inFolder(path)).isFile()).toBe(false);
+  }
+  const [scanned] = await scanAll(subject);
+  expect(scanned?.entries).toEqual([]);
+  expect(scanned?.skipped.map(({ name, code }) => `${name} ${code}`).sort()).toEqual([
+    'pipe path-special',
+    'socket path-special',
+  ]);
+  await new Promise((resolve) => server.close(resolve));
+});
+
+test('[LC10] names that are not UTF-8 are skipped, and only they', async () => {
+  writeFileSync(Buffer.concat([Buffer.from(`${subject.root}/caf`), Buffer.from([0xe9])]), 'x');
+  writeFileSync(inFolder('really \ufffd'), 'x');
+  symlinkSync(Buffer.from([0x2e, 0xff]), inFolder('link'));
+  const [scanned] = await scanAll(subject);
+  expect(scanned?.entries.map(({ name }) => name).sort()).toEqual(['link', 'really \ufffd']);
+  expect(scanned?.skipped).toEqual([{ name: 'caf\ufffd', code: 'path-not-utf8' }]);
+  expect(await observeOne(subject, 'link')).toMatchObject({ state: 'problem', code: 'path-not-utf8' });
+});
+
+test.each(['x'.repeat(255), 'é'.repeat(127), ' lead and trail ', '-n', 'new\nline', 'a\\b', '%2e', '🙂', '.lockstep2'])(
+  '[LC11] the name %j is one like any other',
+  async (name) => {
+    const fingerprint = await doOne(subject, writeRequest(subject, name, 'text'));
+    const [scanned] = await scanAll(subject);
+    expect(scanned?.entries).toEqual([{ name, type: 'file', fingerprint }]);
+    expect(await observeOne(subject, name)).toMatchObject({ state: 'file', bytes: bytesOf('text') });
+    expect(await tryOne(subject, { do: 'unlink', path: name, expected: fingerprint })).toEqual({ result: 'done' });
+  },
+);
+
+test('paths above the limit are skipped; names that no file system takes are a problem', async () => {
+  const name = 'x'.repeat(250);
+  let path = '';
+  for (let depth = 0; depth < 13; depth++) {
+    path = path === '' ? name : `${path}/${name}`;
+    if (path.length <= 3_072) mkdirSync(inFolder(path));
+    else execFileSync('mkdir', [name], { cwd: inFolder(path.slice(0, path.lastIndexOf('/'))) });
+  }
+  const found = await scanAll(subject);
+  expect(found.at(-1)?.skipped).toEqual([{ name, code: 'path-too-long' }]);
+  expect(await observeOne(subject, path)).toMatchObject({ state: 'problem', code: 'path-too-long' });
+  expect(await tryOne(subject, writeRequest(subject, 'y'.repeat(256), 'x'))).toMatchObject({ code: 'path-too-long' });
+});
+
+test('[LC1] a fingerprint is racy while a change could leave it the same', async () => {
+  // On a busy machine a look may come later than that.
+  await vi.waitFor(async () => {
+    writeFileSync(inFolder('file'), 'a');
+    expect(await observeOne(subject, 'file')).toMatchObject({ state: 'file', racy: true });
+  });
+  await vi.waitFor(async () => expect(await observeOne(subject, 'file')).toMatchObject({ racy: false }));
+});
+
+test('[WT5] .lockstep is neither listed, nor observed', async () => {
+  const [scanned] = await scanAll(subject);
+  expect(scanned).toMatchObject({ entries: [], skipped: [] });
+  for (const path of ['.lockstep', '.lockstep/staging']) {
+    expect(await observeOne(subject, path)).toMatchObject({ state: 'problem' });
+  }
+});
+
+test('[CT5] bytes that are not the content are never visible', async () => {
+  const request = writeRequest(subject, 'file', 'right', { source: { from: 'bytes', bytes: bytesOf('wrong') } });
+  expect(await tryOne(subject, request)).toMatchObject({ result: 'problem', code: 'content-corrupt' });
+  expect(readdirSync(subject.root)).toEqual(['.lockstep']);
+});
+
+test('a kept version that was written to later is not taken for what its name says', async () => {
+  const expected = await doOne(subject, writeRequest(subject, 'file', 'old'));
+  const { content } = subject.identify(bytesOf('old'));
+  await doOne(subject, writeRequest(subject, 'file', 'new', { expected, keep: content }));
+  const [kept] = readdirSync(inFolder('.lockstep/history'));
+  writeFileSync(inFolder(`.lockstep/history/${kept}`), 'tampered');
+  const back = writeRequest(subject, 'back', 'old', { source: { from: 'history' } });
+  expect(await tryOne(subject, back)).toEqual({ result: 'source-gone' });
+  expect(await subject.folder.inHistory([content])).toEqual(new Set());
+});
+
+test('hard links: renaming one name onto another leaves the one that was asked for', async () => {
+  const expectedFrom = await doOne(subject, writeRequest(subject, 'a', 'text'));
+  execFileSync('ln', ['a', 'b'], { cwd: subject.root });
+  const linked = await fingerprintAt(subject, 'b');
+  expect(linked.ino).toBe(expectedFrom.ino);
+  await doOne(subject, { do: 'rename', from: 'a', to: 'b', expectedFrom: linked, expected: linked });
+  expect(readdirSync(subject.root).sort()).toEqual(['.lockstep', 'b']);
+});
+
+test('what an earlier agent left in staging is cleared; history stays', async () => {
+  writeFileSync(inFolder('.lockstep/staging/left'), 'x', { mode: 0o400 });
+  const source = { from: 'bytes', bytes: bytesOf('kept') } as const;
+  const { content } = subject.identify(source.bytes);
+  expect(await subject.folder.keep({ content, size: 4, source })).toBe(true);
+  await using again = await subject.reopen();
+  expect(readdirSync(inFolder('.lockstep/staging'))).toEqual([]);
+  expect(await again.inHistory([content])).toEqual(new Set([content]));
+});
+
+test('one staged content makes several files, and survives an action that is not done', async () => {
+  const bytes = bytesOf('staged once');
+  const block = { ...subject.identify(bytes), size: bytes.length, index: 0, bytes };
+  await subject.folder.stageBlock(block);
+  writeFileSync(inFolder('taken'), 'theirs');
+  const source = { from: 'staged' } as const;
+  expect(await tryOne(subject, writeRequest(subject, 'taken', bytes, { source, mode: 0o400 }))).toEqual({
+    result: 'changed',
+  });
+  const several = ['a', 'b', 'c'].map((path) => writeRequest(subject, path, bytes, { source }));
+  expect((await subject.folder.apply(several)).map(({ result }) => result)).toEqual(['done', 'done', 'done']);
+  expect(new Set(['a', 'b', 'c'].map((path) => lstatSync(inFolder(path)).ino)).size).toBe(3);
+  expect(readdirSync(inFolder('.lockstep/staging'))).toEqual([]);
+});
+
+test('a batch large enough to be synced together', async () => {
+  const requests = Array.from({ length: 40 }, (_, index) => writeRequest(subject, `f${index}`, `text ${index}`));
+  const results = await subject.folder.apply(requests);
+  expect(results.every(({ result }) => result === 'done')).toBe(true);
+  expect(readFileSync(inFolder('f39'), 'utf8')).toBe('text 39');
+  expect(readdirSync(inFolder('.lockstep/staging'))).toEqual([]);
+});
+
+test('modes: no wider than asked for, special bits too', async () => {
+  await doOne(subject, writeRequest(subject, 'secret', 'x', { mode: 0o400 }));
+  await doOne(subject, writeRequest(subject, 'tool', 'x', { mode: 0o6755 }));
+  await doOne(subject, { do: 'mkdir', path: 'shared', expected: 'absent', mode: 0o1777 });
+  const modeOf = (path: string): number => lstatSync(inFolder(path)).mode & 0o7777;
+  expect([modeOf('secret'), modeOf('tool'), modeOf('shared')]).toEqual([0o400, 0o6755, 0o1777]);
+  chmodSync(inFolder('shared'), 0o755);
+});
