@@ -1,48 +1,50 @@
 import type { Operation } from '@lockstep/shared';
-import { entryType, isLive } from '@lockstep/shared';
+import { entryType, isBelow, isLive } from '@lockstep/shared';
 import type { DiskChange } from './disk-entry.ts';
-import { entryFor, isDirectoryMode, type PlanStep, type PlanView } from './plan-step.ts';
+import { entryFor, isDirectoryMode, isSameTime, type PlanStep, type PlanView } from './plan-step.ts';
 
 export interface DirectoryRename {
   readonly step: PlanStep;
-  /** Every path of the old and the new tree: nothing is left to do for them. */
+  /** Every path of the old and the new tree that goes along: nothing is left to do for them. */
   readonly dealtWith: readonly string[];
   readonly directories: readonly string[];
 }
 
 /**
  * When `head` says that a directory was renamed, and all that stands in the old one here goes to the same place in the new
- * one, a single rename(2) does it. Undefined when that is not so; then its entries are moved one by one.
+ * one, a single rename(2) does it. Undefined when that is not so; then its entries are moved one by one. `leaving`: what steps
+ * before this one take away.
  */
-export function planDirectoryRename(head: Operation, view: PlanView): DirectoryRename | undefined {
+export function planDirectoryRename(
+  head: Operation,
+  view: PlanView,
+  leaving: ReadonlySet<string>,
+): DirectoryRename | undefined {
   const { from, path } = head;
-  if (from === undefined || head.span === undefined) return undefined;
+  if (from === undefined || head.span === undefined || isBelow(path, from) || !view.movesWhole(head)) return undefined;
   const old = view.disk(from);
   const gone = view.head(from);
   if (!old?.fingerprint || !isDirectoryMode(old.fingerprint.mode) || !gone || isLive(gone)) return undefined;
+  if (view.ignores(from, true)) return undefined;
   const changes: DiskChange[] = [entryFor(from, gone, undefined, false)];
   const names: string[] = [];
   const dealtWith: string[] = [from];
   const directories: string[] = [];
   for (const row of view.diskBelow(from)) {
+    if (leaving.has(row.path)) continue;
     const name = row.path.slice(from.length + 1);
     const target = `${path}/${name}`;
     const before = view.head(row.path);
     const after = view.head(target);
     if (!row.fingerprint || !before || isLive(before) || !after || !isLive(after)) return undefined;
     if (view.disk(target)?.fingerprint !== undefined) return undefined;
+    const isDirectory = isDirectoryMode(row.fingerprint.mode);
+    if (view.ignores(row.path, isDirectory) || view.ignores(target, isDirectory)) return undefined;
     const shown = view.shown(row);
-    const same =
-      shown !== undefined &&
-      entryType(shown) === entryType(after) &&
-      row.content === after.content &&
-      shown.target === after.target &&
-      shown.mode === after.mode &&
-      shown.mtimeUs === after.mtimeUs;
-    if (!same) return undefined;
+    if (shown === undefined || !isSameEntry(shown, after)) return undefined;
     names.push(name);
     dealtWith.push(row.path, target);
-    if (isDirectoryMode(row.fingerprint.mode)) directories.push(target);
+    if (isDirectory) directories.push(target);
     changes.push(entryFor(target, after, row.fingerprint, row.racy ?? false));
     changes.push(entryFor(row.path, before, undefined, false));
   }
@@ -60,4 +62,16 @@ export function planDirectoryRename(head: Operation, view: PlanView): DirectoryR
     record: (left, racy) => [entryFor(path, head, left, racy), ...changes],
   };
   return { step, dealtWith, directories };
+}
+
+/** True when moving what shows `shown` is all there is to do to show `after`. A link's own time is carried, not corrected. */
+function isSameEntry(shown: Operation, after: Operation): boolean {
+  const type = entryType(shown);
+  return (
+    type === entryType(after) &&
+    shown.content === after.content &&
+    shown.target === after.target &&
+    shown.mode === after.mode &&
+    (type === 'symlink' || isSameTime(shown.mtimeUs ?? 0, after.mtimeUs ?? 0))
+  );
 }

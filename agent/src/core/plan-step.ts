@@ -12,6 +12,9 @@ export interface PlanView {
   hasLiveBelow(directory: string): boolean;
   /** Rows of existing entries below `directory`, all of them. */
   diskBelow(directory: string): readonly DiskEntry[];
+  hasDiskBelow(directory: string): boolean;
+  /** False when the directory rename `operation` was tried, and what the journal does not know lay in the way of doing it whole. */
+  movesWhole(operation: Operation): boolean;
   /** Where this member has the content without asking anyone. */
   localSource(content: ContentId): ContentSource | undefined;
   ignores(path: string, isDirectory: boolean): boolean;
@@ -22,6 +25,14 @@ export interface PlanStep {
   readonly request: ActionRequest;
   readonly path: string;
   readonly record: (left: Fingerprint | undefined, racy: boolean) => readonly DiskChange[];
+}
+
+/** File systems, and Node, keep times to less than two microseconds of what they were given. */
+const timeToleranceUs = 2;
+
+/** True when two modification times, in microseconds, are the same one. */
+export function isSameTime(a: number, b: number): boolean {
+  return Math.abs(a - b) < timeToleranceUs;
 }
 
 /** The row of `disk` that says: `path` shows `head`, and left this fingerprint. */

@@ -3,7 +3,7 @@ import { entryType, isLive, parentOf } from '@lockstep/shared';
 import type { Action, ActionRequest } from './action.ts';
 import type { DiskChange, DiskEntry, PendingPath } from './disk-entry.ts';
 import { planDirectoryRename } from './plan-directory-rename.ts';
-import { entryFor, isDirectoryMode, type PlanStep, type PlanView, permissions } from './plan-step.ts';
+import { entryFor, isDirectoryMode, isSameTime, type PlanStep, type PlanView, permissions } from './plan-step.ts';
 
 export interface Plan {
   /** In the order in which they must be carried out. */
@@ -92,7 +92,8 @@ class Planner {
       }
       return;
     }
-    const renamed = fingerprint === undefined ? planDirectoryRename(head, this.#view) : undefined;
+    const isNew = fingerprint === undefined && !this.#dealtWith.has(head.from ?? '');
+    const renamed = isNew ? planDirectoryRename(head, this.#view, this.#dealtWith) : undefined;
     if (renamed !== undefined) {
       this.#steps.push(renamed.step);
       for (const path of renamed.dealtWith) this.#dealtWith.add(path);
@@ -111,6 +112,7 @@ class Planner {
       this.#recordAs(row.path, head, row.disk);
       return;
     }
+    if (this.#planRename(row, head)) return;
     const action: Action = {
       do: 'symlink',
       path: row.path,
@@ -129,12 +131,12 @@ class Planner {
     const mode = head.mode ?? 0o644;
     const mtimeUs = head.mtimeUs ?? 0;
     if (row.disk && fingerprint && row.disk.content === content) {
-      const sameTime = Math.abs(fingerprint.mtimeMs * 1000 - mtimeUs) < 2;
+      const sameTime = isSameTime(fingerprint.mtimeMs * 1000, mtimeUs);
       if (permissions(fingerprint.mode) === mode && sameTime) this.#recordAs(row.path, head, row.disk);
       else this.#step(row.path, { action: { do: 'attr', path: row.path, expected: fingerprint, mode, mtimeUs } }, head);
       return;
     }
-    if (this.#planFileRename(row, head)) return;
+    if (this.#planRename(row, head)) return;
     const source = this.#view.localSource(content);
     if (source === undefined) {
       this.#needs.push(head);
@@ -154,36 +156,52 @@ class Planner {
     this.#step(row.path, { action, keep: row.disk?.content }, head);
   }
 
-  /** The file was renamed, and here it still stands under its old name, which goes: one rename(2) does both. */
-  #planFileRename(row: PendingPath, head: Operation): boolean {
+  /**
+   * The file or link was renamed, and here it still stands under its old name, which goes: one rename(2) does both. Should what
+   * stands there have changed without a trace (a racy row), the rename takes the change along, and the new row is racy too.
+   */
+  #planRename(row: PendingPath, head: Operation): boolean {
     const { from } = head;
     if (from === undefined || this.#dealtWith.has(from)) return false;
     const old = this.#view.disk(from);
     const gone = this.#view.head(from);
-    if (!old?.fingerprint || old.content !== head.content || old.racy) return false;
-    if (gone === undefined || isLive(gone) || this.#view.hasLiveBelow(from)) return false;
+    if (!old?.fingerprint || !this.#showsSame(old, head)) return false;
+    if (gone === undefined || isLive(gone) || this.#view.hasLiveBelow(from) || this.#view.ignores(from, false)) {
+      return false;
+    }
+    const isLink = entryType(head) === 'symlink';
     const action: Action = {
       do: 'rename',
       from,
       to: row.path,
       expectedFrom: old.fingerprint,
       expected: row.disk?.fingerprint ?? 'absent',
-      mode: head.mode,
-      mtimeUs: head.mtimeUs,
+      mode: isLink ? undefined : head.mode,
+      mtimeUs: isLink ? undefined : head.mtimeUs,
     };
     this.#dealtWith.add(from);
     this.#steps.push({
       request: { action, keep: row.disk?.content },
       path: row.path,
-      record: (left, racy) => [entryFor(row.path, head, left, racy), entryFor(from, gone, undefined, false)],
+      record: (left, racy) => [
+        entryFor(row.path, head, left, racy || (old.racy ?? false)),
+        entryFor(from, gone, undefined, false),
+      ],
     });
     return true;
+  }
+
+  /** True when the entry of this row is what `head` puts at its path, but for mode and time. */
+  #showsSame(entry: DiskEntry, head: Operation): boolean {
+    if (head.content !== undefined) return entry.content === head.content;
+    const shown = this.#view.shown(entry);
+    return shown !== undefined && entryType(shown) === 'symlink' && shown.target === head.target;
   }
 
   /** A directory stands where a file must go: it can, once everything in it is gone. */
   #directoryInTheWay(row: PendingPath): boolean {
     const fingerprint = row.disk?.fingerprint;
-    if (!fingerprint || !isDirectoryMode(fingerprint.mode) || this.#view.diskBelow(row.path).length === 0) return false;
+    if (!fingerprint || !isDirectoryMode(fingerprint.mode) || !this.#view.hasDiskBelow(row.path)) return false;
     this.#waiting.push(row.path);
     return true;
   }
@@ -191,6 +209,8 @@ class Planner {
   #parentStands(path: string): boolean {
     const parent = parentOf(path);
     if (parent === '' || this.#madeDirectories.has(parent)) return true;
+    // A rename of this batch takes the directory away: it stands again when the steward has journaled it anew.
+    if (this.#dealtWith.has(parent)) return false;
     const fingerprint = this.#view.disk(parent)?.fingerprint;
     return fingerprint !== undefined && isDirectoryMode(fingerprint.mode);
   }

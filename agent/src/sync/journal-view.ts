@@ -8,11 +8,18 @@ import type { Context } from './context.ts';
 export class JournalView implements PlanView {
   readonly #context: Context;
   readonly #staged: (content: ContentId) => boolean;
+  readonly #movesWhole: (operation: Operation) => boolean;
   readonly #history: ReadonlySet<ContentId>;
 
-  private constructor(context: Context, staged: (content: ContentId) => boolean, history: ReadonlySet<ContentId>) {
+  private constructor(
+    context: Context,
+    staged: (content: ContentId) => boolean,
+    movesWhole: (operation: Operation) => boolean,
+    history: ReadonlySet<ContentId>,
+  ) {
     this.#context = context;
     this.#staged = staged;
+    this.#movesWhole = movesWhole;
     this.#history = history;
   }
 
@@ -20,15 +27,16 @@ export class JournalView implements PlanView {
     context: Context,
     rows: readonly PendingPath[],
     staged: (content: ContentId) => boolean,
+    movesWhole: (operation: Operation) => boolean,
   ): Promise<JournalView> {
-    const empty = new JournalView(context, staged, new Set());
+    const empty = new JournalView(context, staged, movesWhole, new Set());
     const elsewhere = new Set<ContentId>();
     for (const { heads } of rows) {
       const content = heads[0]?.content;
       if (content !== undefined && empty.localSource(content) === undefined) elsewhere.add(content);
     }
     if (elsewhere.size === 0) return empty;
-    return new JournalView(context, staged, await context.folder.inHistory([...elsewhere]));
+    return new JournalView(context, staged, movesWhole, await context.folder.inHistory([...elsewhere]));
   }
 
   head(path: string): Operation | undefined {
@@ -51,13 +59,22 @@ export class JournalView implements PlanView {
     return this.#context.journal.diskBelow(directory, undefined, Number.MAX_SAFE_INTEGER);
   }
 
+  hasDiskBelow(directory: string): boolean {
+    return this.#context.journal.diskBelow(directory, undefined, 1).length > 0;
+  }
+
+  movesWhole(operation: Operation): boolean {
+    return this.#movesWhole(operation);
+  }
+
   localSource(content: ContentId): ContentSource | undefined {
     const bytes = this.#context.inbox.get(content);
     if (bytes) return { from: 'bytes', bytes };
     if (this.#staged(content)) return { from: 'staged' };
-    for (const { path, fingerprint, racy } of this.#context.journal.diskWithContent(content, 2)) {
-      if (fingerprint && !racy) return { from: 'file', path, fingerprint };
-    }
+    // A racy row may be wrong, but nothing is shown that does not have its content id: asking the others is dearer than trying.
+    const rows = this.#context.journal.diskWithContent(content, 2);
+    const row = rows.find(({ racy }) => !racy) ?? rows[0];
+    if (row?.fingerprint) return { from: 'file', path: row.path, fingerprint: row.fingerprint };
     return this.#history.has(content) ? { from: 'history' } : undefined;
   }
 

@@ -13,6 +13,10 @@ import type { Transfers } from './transfers.ts';
 
 const retry = { minMs: 50, maxMs: 10_000 };
 const parkedMax = 100_000;
+/** Failures to remove a directory that is empty as far as the journal knows, before it is kept. */
+const keepDirectoryAfter = 3;
+/** Forgetting them costs one more attempt each. */
+const notWholeMax = 1_000;
 
 /** A path that could not be brought to its head: tried again later, or when the head changes. */
 interface Parked {
@@ -43,6 +47,9 @@ export class Materialiser {
   readonly #gate: GroupGate;
   readonly #notify: MaterialiserEvents;
   readonly #parked = new Map<string, Parked>();
+  /** Renames of directories that hold more than the journal knows: their entries are moved one by one. */
+  readonly #notWhole = new Set<string>();
+  #planAgain = false;
   #wanted = false;
   #running = false;
   #stopped = false;
@@ -92,7 +99,13 @@ export class Materialiser {
   async #run(): Promise<void> {
     while (this.#wanted && !this.#stopped) {
       this.#wanted = false;
+      this.#planAgain = false;
       const live = await this.#pass('live');
+      if (this.#planAgain) {
+        // Were the deletes to come first, they would take away what is still to be moved.
+        this.#wanted = true;
+        continue;
+      }
       const deleted = await this.#pass('delete');
       // Deletes make room for files where directories were, and renames of directories settle both sides.
       if (live.progress || deleted.progress) this.#wanted ||= deleted.progress || live.waiting;
@@ -144,7 +157,12 @@ export class Materialiser {
       this.#wakeIn(1_000);
       return { progress: false, waiting: false, last: undefined };
     }
-    const view = await JournalView.open(this.#context, ready, (content) => this.#transfers.isStaged(content));
+    const view = await JournalView.open(
+      this.#context,
+      ready,
+      (content) => this.#transfers.isStaged(content),
+      (operation) => !this.#notWhole.has(headKey(operation)),
+    );
     const plan = planBatch(ready, view);
     if (plan.records.length > 0) journal.recordDisk(plan.records);
     for (const operation of plan.needs) this.#fetch(operation);
@@ -213,10 +231,13 @@ export class Materialiser {
     if (head === undefined) return;
     if (result.result === 'changed') {
       // Somebody changed what we were about to change: their edit is journaled first.
-      this.#park(step.path, head, 'what stands there has changed and is looked at first');
+      if (action.do === 'rename-directory' && !this.#notWhole.has(headKey(head))) this.#moveOneByOne(head);
+      else this.#park(step.path, head, 'what stands there has changed and is looked at first');
       this.#notify.look(step.path);
       if (action.do === 'rename' || action.do === 'rename-directory') this.#notify.look(action.from);
-      if (action.do === 'rmdir') this.#keepDirectory(step, head);
+      const expected = 'expected' in action ? action.expected : undefined;
+      const removes = typeof expected === 'object' && action.do !== 'attr' && isDirectoryMode(expected.mode);
+      if (action.do === 'rmdir' || removes) this.#keepDirectory(step, head);
     } else if (result.result === 'source-gone') {
       if (action.do === 'write') {
         this.#context.inbox.delete(action.content);
@@ -227,9 +248,15 @@ export class Materialiser {
     } else this.#park(step.path, head, result.detail, result.code);
   }
 
+  #moveOneByOne(rename: Operation): void {
+    if (this.#notWhole.size >= notWholeMax) this.#notWhole.clear();
+    this.#notWhole.add(headKey(rename));
+    this.#planAgain = true;
+  }
+
   /**
-   * Something that the journal does not know keeps a deleted directory: it is found as new, and raises the directory again.
-   * (Where it is only ignored entries, they are this member's own business, and so is the directory: it is journaled anew too.)
+   * Something that the journal does not know keeps a directory that should go: a socket, an ignored file. The row is forgotten, so
+   * that the directory is found as new here, and raises the directory again: what is this member's own business stays.
    */
   #keepDirectory(step: PlanStep, head: Operation): void {
     const { journal } = this.#context;
