@@ -10,6 +10,7 @@ import { permissionsOf } from './file-times.ts';
 import { namesBelow } from './list-directory.ts';
 import { errorCodeOf, problemOf } from './path-problem.ts';
 import { absolutePath, type Places, parentStands } from './places.ts';
+import type { ReadOnlyDirectories } from './read-only-directories.ts';
 import { linkIfPermitted, ReplacedVersion, takeAway } from './replaced-version.ts';
 import { isStaged, type StagedEntry, type StageOutcome, temporaryPath } from './staging.ts';
 
@@ -27,10 +28,12 @@ export interface Committed {
 export class Commit {
   readonly #places: Places;
   readonly #fault: FaultPoint | undefined;
+  readonly #readOnly: ReadOnlyDirectories;
   #touched: string[] = [];
 
-  constructor(places: Places, fault: FaultPoint | undefined) {
+  constructor(places: Places, readOnly: ReadOnlyDirectories, fault: FaultPoint | undefined) {
     this.#places = places;
+    this.#readOnly = readOnly;
     this.#fault = fault;
   }
 
@@ -41,34 +44,39 @@ export class Commit {
     return { result, touched: this.#touched };
   }
 
-  #attempt({ action, keep }: ActionRequest, staged: StagedEntry | undefined): ActionResult {
-    const path = action.do === 'rename' || action.do === 'rename-directory' ? action.to : action.path;
+  #attempt(request: ActionRequest, staged: StagedEntry | undefined): ActionResult {
+    const paths = pathsOf(request.action);
+    const parents = paths.map((path) => absolutePath(this.#places.root, parentOf(path)));
     try {
-      this.#fault?.('check');
-      switch (action.do) {
-        case 'write':
-        case 'symlink':
-          return staged === undefined ? changed : this.#place(action, staged, keep);
-        case 'rename':
-          return this.#rename(action, keep);
-        case 'rename-directory':
-          return this.#renameDirectory(action);
-        case 'mkdir':
-          return this.#mkdir(action, keep);
-        case 'attr':
-          return this.#attr(action);
-        case 'unlink':
-          return this.#unlink(action, keep);
-        case 'rmdir':
-          return this.#rmdir(action);
-      }
+      return this.#readOnly.opened(parents, () => this.#carryOut(request, staged));
     } catch (error) {
       const code = errorCodeOf(error);
       // What stood a moment ago is gone, or something stands where nothing did: somebody else is at work here.
       if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'EEXIST' || code === 'ENOTEMPTY' || code === 'EISDIR') {
         return changed;
       }
-      return { result: 'problem', ...problemOf(error, path) };
+      return { result: 'problem', ...problemOf(error, paths.at(-1) ?? '') };
+    }
+  }
+
+  #carryOut({ action, keep }: ActionRequest, staged: StagedEntry | undefined): ActionResult {
+    this.#fault?.('check');
+    switch (action.do) {
+      case 'write':
+      case 'symlink':
+        return staged === undefined ? changed : this.#place(action, staged, keep);
+      case 'rename':
+        return this.#rename(action, keep);
+      case 'rename-directory':
+        return this.#renameDirectory(action);
+      case 'mkdir':
+        return this.#mkdir(action, keep);
+      case 'attr':
+        return this.#attr(action);
+      case 'unlink':
+        return this.#unlink(action, keep);
+      case 'rmdir':
+        return this.#rmdir(action);
     }
   }
 
@@ -111,7 +119,12 @@ export class Commit {
     const replaced = ReplacedVersion.hold(this.#places, target, expected, keep);
     if (replaced === undefined) return false;
     this.#fault?.('rename');
-    renameSync(source, target);
+    try {
+      renameSync(source, target);
+    } catch (error) {
+      replaced.release();
+      throw error;
+    }
     if (!replaced.isUnchanged()) {
       replaced.putBack(source, target);
       return false;
@@ -195,7 +208,9 @@ export class Commit {
     chmodSync(target, permissionsOf(mode));
     this.#touch(path);
     const stats = lstatIfThere(target);
-    return stats?.isDirectory() ? done(stats) : changed;
+    if (!stats?.isDirectory()) return changed;
+    this.#readOnly.made(stats);
+    return done(stats);
   }
 
   #attr(action: ActionOf<'attr'>): ActionResult {
@@ -255,6 +270,10 @@ export class Commit {
   #touch(path: string): void {
     this.#touched.push(absolutePath(this.#places.root, parentOf(path)));
   }
+}
+
+function pathsOf(action: Action): readonly string[] {
+  return action.do === 'rename' || action.do === 'rename-directory' ? [action.from, action.to] : [action.path];
 }
 
 function done(stats: Stats): ActionResult {

@@ -49,6 +49,29 @@ describe('[MT10] without permission', () => {
     expect(outcome).toMatchObject({ errors: '', answer: { results, staging: [], health: true } });
   });
 
+  test('[LC11] a directory without permission to write is made with what belongs into it', async () => {
+    mkdirSync(join(root, '.lockstep'));
+    forNobody(root, join(root, '.lockstep'));
+    const outcome = await runInChild({
+      root,
+      wrapper: asNobody,
+      script: `
+        const folder = await openHere();
+        const results = await folder.apply([
+          { action: { do: 'mkdir', path: 'closed', expected: 'absent', mode: 0o555 } },
+          ${writeInScript('closed/a', 'x')}, ${writeInScript('closed/b', 'x')}]);
+        results.push(...await folder.apply([${writeInScript('closed/c', 'x')}]));
+        const mode = (fs.lstatSync(root + '/closed').mode & 0o777).toString(8);
+        fs.chmodSync(root + '/closed', 0o500);
+        results.push(...await folder.apply([${writeInScript('closed/late', 'x')}]));
+        answer({ results: results.map((r) => r.code ?? r.result), mode, names: fs.readdirSync(root + '/closed') });
+        fs.chmodSync(root + '/closed', 0o755);
+        await folder.close();`,
+    });
+    const results = ['done', 'done', 'done', 'done', 'path-permission'];
+    expect(outcome).toMatchObject({ errors: '', answer: { results, mode: '555', names: ['a', 'b', 'c'] } });
+  });
+
   test('what may not be read is a problem, and nothing is missing from it', async () => {
     for (const path of ['.lockstep', 'secret', 'names-only']) mkdirSync(join(root, path));
     for (const path of ['file', 'secret/file', 'names-only/file']) writeFileSync(join(root, path), 'x');

@@ -19,6 +19,8 @@ export class Notifier extends FSWatcher {
   /** `failed` is called when watches that were set fail later on. */
   constructor(listener: RawListener, failed: (error: Error) => void) {
     super({ persistent: true, ignoreInitial: true, followSymlinks: false, atomic: false });
+    // CHOKIDAR_USEPOLLING, set for some other tool, would turn every watch into a poll that has no raw events.
+    this.options = Object.freeze({ ...this.options, usePolling: false });
     this.on('raw', (event, name, details) => {
       // The details are typed unknown, the name may be null whatever its type says: the kernel gives none for the directory itself.
       const watchedPath = watchedPathOf(details);

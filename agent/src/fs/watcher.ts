@@ -198,10 +198,8 @@ export class Watcher {
     this.#log.debug({ path, code }, 'a directory cannot be watched');
     if (this.#limitReported || (code !== 'ENOSPC' && code !== 'EMFILE')) return;
     this.#limitReported = true;
-    this.#log.warn(
-      { code },
-      'the limit of inotify watches is reached: some directories are scanned by timer instead; raise fs.inotify.max_user_watches',
-    );
+    const setting = code === 'EMFILE' ? 'fs.inotify.max_user_instances' : 'fs.inotify.max_user_watches';
+    this.#log.warn({ code, setting }, 'a limit of inotify is reached: some directories are scanned by timer; raise it');
   }
 }
 
