@@ -1,5 +1,5 @@
 import type { ContentId, Operation } from '@lockstep/shared';
-import { entryType } from '@lockstep/shared';
+import { entryType, parentOf } from '@lockstep/shared';
 import type { Inode } from './disk.ts';
 import { valuesOn } from './durability-watch.ts';
 import type { Ledger } from './ledger.ts';
@@ -49,6 +49,16 @@ function lostPaths(world: World): ReadonlySet<string> {
   return paths;
 }
 
+/** Directories that cannot become anything else here: a pipe lies in them, which is this machine's own business. */
+function obstructedPaths(machine: Machine): ReadonlySet<string> {
+  const paths = new Set<string>();
+  for (const [path, { type }] of machine.volume.disk.entries()) {
+    if (type !== 'special') continue;
+    for (let parent = parentOf(path); parent !== ''; parent = parentOf(parent)) paths.add(parent);
+  }
+  return paths;
+}
+
 /** Converge: every member knows the same, and shows it. Says what is not level yet. */
 export function checkConverged(world: World): Finding {
   const { standing } = world;
@@ -71,11 +81,12 @@ export function checkConverged(world: World): Finding {
   const lost = lostPaths(world);
   for (const machine of standing) {
     const { pending, contested } = machine.journal.counts();
-    if (pending > lost.size) return `${machine.name} has ${pending} pending paths: ${pendingOf(machine, world)}`;
+    if (pending > lost.size + obstructedPaths(machine).size)
+      return `${machine.name} has ${pending} pending paths: ${pendingOf(machine, world)}`;
     if (contested > lost.size) return `${machine.name} has contested paths: ${contestedOf(machine, world)}`;
   }
   for (const machine of standing) {
-    const difference = compareWithHeads(machine, lost, world.ledger);
+    const difference = compareWithHeads(machine, new Set([...lost, ...obstructedPaths(machine)]), world.ledger);
     if (difference !== undefined) return difference;
   }
   return undefined;
@@ -86,6 +97,7 @@ export function checkKept(world: World): Finding {
   const owed = world.ledger.owed();
   for (const machine of world.standing) {
     const there = new Set([...machine.volume.disk.entries()].map(([, inode]) => valueAt(inode)));
+    for (const path of obstructedPaths(machine)) there.add(machine.journal.heads(path)[0]?.content);
     for (const { key, name, path, writer } of owed) {
       if (!there.has(key))
         return `${name}, which ${writer} wrote at ${path}, is nowhere in the folder of ${machine.name}`;
@@ -137,10 +149,10 @@ function about({ kind, origin, seq, content }: Operation, world: World): string 
 }
 
 /** Compares a folder with what its journal says is visible, entry by entry. */
-function compareWithHeads(machine: Machine, lost: ReadonlySet<string>, ledger: Ledger): Finding {
+function compareWithHeads(machine: Machine, exempt: ReadonlySet<string>, ledger: Ledger): Finding {
   const heads = new Map(machine.journal.headsUnder('', undefined, headsAtOnce).map((head) => [head.path, head]));
   for (const [path, inode] of machine.volume.disk.entries()) {
-    if (inode.type === 'special' || lost.has(path)) continue;
+    if (inode.type === 'special' || exempt.has(path)) continue;
     const head = heads.get(path);
     if (head === undefined)
       return `${machine.name} has ${path} (${ledger.nameOf(valueAt(inode))}), which its journal does not know`;
@@ -150,7 +162,7 @@ function compareWithHeads(machine: Machine, lost: ReadonlySet<string>, ledger: L
     heads.delete(path);
   }
   for (const [path, head] of heads) {
-    if (entryType(head) === 'member' || entryType(head) === 'absent' || lost.has(path)) continue;
+    if (entryType(head) === 'member' || entryType(head) === 'absent' || exempt.has(path)) continue;
     return `${machine.name} has no ${path}, which its journal says is a ${entryType(head)}`;
   }
   return undefined;

@@ -36,7 +36,8 @@ export function durabilityWatch(world: World, machine: Machine, reached: (member
         () => `answers the wait: ${outcome.done ? 'durable' : 'not yet'} (${outcome.holding} of ${outcome.members})`,
       );
       if (!outcome.done) return;
-      const held = world.standing.map((other) => valuesOn(other));
+      // A machine that was destroyed since it acknowledged did hold what it said.
+      const held = world.machines.map((other) => valuesOn(other));
       for (const { path, value } of asked) {
         if (value === undefined || !ledger.isOwed(value)) continue;
         const holders = held.filter((values) => values.has(value)).length;

@@ -63,7 +63,9 @@ export async function runSeed(seed: number, options: { readonly tellsStory: bool
 }
 
 function describe(error: unknown): string {
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+  if (!(error instanceof Error)) return String(error);
+  // Where it happened, without the machinery below.
+  return (error.stack ?? error.message).split('\n').slice(0, 5).join(' | ');
 }
 
 async function converge(world: World): Promise<number> {

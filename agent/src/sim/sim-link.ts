@@ -129,9 +129,8 @@ export class SimLink implements Link {
 
   /** The route is no longer silent: what waited arrives. */
   resume(): void {
-    const held = this.#held;
-    this.#held = 0;
-    for (let i = 0; i < held; i++) this.#arrive();
+    const { scheduler, life } = this.#options;
+    for (; this.#held > 0; this.#held--) scheduler.after(0, () => this.#arrive(), life);
   }
 
   #transmit(message: PeerMessage | undefined, leavesAtMs: number): void {
