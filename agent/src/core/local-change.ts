@@ -54,6 +54,8 @@ export type Finding =
       readonly fingerprint: Fingerprint | undefined;
       readonly racy: boolean;
     }
+  /** The row passed over a live entry that nothing stands in the way of any more: without the row it is pending again. */
+  | { readonly do: 'forget' }
   /** As `adopt`, but mode or time must first be set to the head's. */
   | { readonly do: 'adopt-attributes'; readonly head: Operation; readonly fingerprint: Fingerprint }
   | { readonly do: 'draft'; readonly draft: Draft };
@@ -77,7 +79,7 @@ export function findLocalChange(input: {
   const parents = shown ? [shown] : [];
   const replaced = present ? row.content : undefined;
   if (seen.state === 'absent') {
-    if (!present) return { do: 'nothing' };
+    if (!present) return input.shown && isLive(input.shown) ? { do: 'forget' } : { do: 'nothing' };
     if (head && !isLive(head)) return { do: 'adopt', head, fingerprint: undefined, racy: false };
     return { do: 'draft', draft: { path: input.path, kind: 'delete', parents, replaced, vanished: true } };
   }

@@ -227,6 +227,9 @@ class Look implements LookResult {
         this.#rows.push({ path, entry: { dot, content, fingerprint, racy } });
         return;
       }
+      case 'forget':
+        this.#rows.push({ path, entry: undefined });
+        return;
       case 'adopt':
         this.#rows.push(entryFor(path, finding.head, finding.fingerprint, finding.racy));
         return;

@@ -4,7 +4,7 @@ import { backoffMs } from '../core/backoff.ts';
 import type { DiskChange, PendingPath } from '../core/disk-entry.ts';
 import { ignoreFileName } from '../core/ignore-rules.ts';
 import { type Plan, planBatch } from '../core/plan.ts';
-import type { PlanStep } from '../core/plan-step.ts';
+import { isDirectoryMode, type PlanStep } from '../core/plan-step.ts';
 import type { Context } from './context.ts';
 import type { GroupGate } from './group-gate.ts';
 import { JournalView } from './journal-view.ts';
@@ -260,7 +260,8 @@ export class Materialiser {
    */
   #keepDirectory(step: PlanStep, head: Operation): void {
     const { journal } = this.#context;
-    if (journal.diskBelow(step.path, undefined, 1).length > 0) return;
+    const attempts = this.#parked.get(step.path)?.attempts ?? 0;
+    if (attempts < keepDirectoryAfter || journal.diskBelow(step.path, undefined, 1).length > 0) return;
     journal.recordDisk([{ path: step.path, entry: { dot: { origin: head.origin, seq: head.seq } } }]);
     this.#notify.scan(step.path);
   }

@@ -67,7 +67,7 @@ export class OwnLog {
       const group = operations[index]?.group;
       if (draft.groupPath !== undefined && group !== undefined) this.#touchGroup(draft.groupPath, group, nowMs);
     });
-    if (operations.length > 0) this.#committed(operations);
+    this.#committed(operations);
     return operations;
   }
 
