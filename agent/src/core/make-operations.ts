@@ -34,7 +34,9 @@ export function makeOperations(
     const others = needed === undefined ? heads : [...heads, ...context.ownAt(draft.path, needed)];
     let group: number | undefined;
     if (draft.groupPath !== undefined) {
-      group = opened.get(draft.groupPath) ?? context.groupOf(draft.groupPath) ?? seq;
+      // A span counts from its own operation: what came under the same name before is another group.
+      const begins = draft.span !== undefined;
+      group = begins ? seq : (opened.get(draft.groupPath) ?? context.groupOf(draft.groupPath) ?? seq);
       opened.set(draft.groupPath, group);
     }
     return withoutUndefined({

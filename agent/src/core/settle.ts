@@ -28,6 +28,8 @@ const publishedMax = 4_096;
 export class Settle {
   readonly #unsettled = new Map<string, Unsettled>();
   readonly #published = new Map<string, { quietMs: number; atMs: number }>();
+  /** Nothing is due before this. Kept beside the map, because it is asked for with every mark: of tens of thousands in a burst. */
+  #nothingDueBeforeMs = Number.POSITIVE_INFINITY;
 
   get size(): number {
     return this.#unsettled.size;
@@ -40,13 +42,14 @@ export class Settle {
     const quietMs = this.#quietMs(path, nowMs);
     const wantedMs = Math.max(known === undefined ? 0 : known.dueMs - known.lastMs, quietMs);
     const dueMs = Math.min(nowMs + wantedMs, Math.max(known?.dueMs ?? 0, firstMs + wantedMs * patience));
-    this.#unsettled.set(path, { path, firstMs, lastMs: nowMs, dueMs });
+    this.#put({ path, firstMs, lastMs: nowMs, dueMs });
   }
 
-  /** Looked at, and not ready: look again at `dueMs`, or after further changes. */
-  defer(path: string, firstMs: number, nowMs: number, dueMs: number): void {
+  /** Looked at, last changed at `lastMs`, and not ready: look again at `dueMs`, or after further changes. */
+  defer(path: string, firstMs: number, lastMs: number, dueMs: number): void {
     const known = this.#unsettled.get(path);
-    this.#unsettled.set(path, { path, firstMs, lastMs: nowMs, dueMs: Math.max(dueMs, known?.dueMs ?? 0) });
+    const since = Math.max(lastMs, known?.lastMs ?? lastMs);
+    this.#put({ path, firstMs, lastMs: since, dueMs: Math.max(dueMs, known?.dueMs ?? dueMs) });
   }
 
   /** An operation was made of what `path` was: if it changes again soon, it must hold still longer. */
@@ -65,28 +68,35 @@ export class Settle {
   /** Takes out up to `limit` paths that are due, in the order of their first change. */
   takeDue(nowMs: number, limit: number): readonly Unsettled[] {
     const due: Unsettled[] = [];
+    if (nowMs < this.#nothingDueBeforeMs) return due;
+    let nextMs = Number.POSITIVE_INFINITY;
     for (const entry of this.#unsettled.values()) {
-      if (entry.dueMs > nowMs) continue;
+      if (entry.dueMs > nowMs) {
+        nextMs = Math.min(nextMs, entry.dueMs);
+        continue;
+      }
+      if (due.length === limit) {
+        nextMs = nowMs;
+        break;
+      }
       due.push(entry);
-      if (due.length === limit) break;
     }
     for (const entry of due) this.#unsettled.delete(entry.path);
+    this.#nothingDueBeforeMs = nextMs;
     return due;
   }
 
-  /** When the next path is due, or undefined when nothing is unsettled. */
+  /**
+   * When to take what is due, or undefined when nothing is unsettled. It may come out early, when a path that was marked again
+   * had been the next: then nothing is taken, and the answer is exact.
+   */
   nextDueMs(): number | undefined {
-    let next: number | undefined;
-    for (const { dueMs } of this.#unsettled.values()) {
-      if (next === undefined || dueMs < next) next = dueMs;
-    }
-    return next;
+    return this.#unsettled.size === 0 ? undefined : this.#nothingDueBeforeMs;
   }
 
   /** Makes everything due now: somebody asks whether all is synchronised. */
   hurry(nowMs: number): void {
-    for (const [path, entry] of this.#unsettled)
-      this.#unsettled.set(path, { ...entry, dueMs: Math.min(entry.dueMs, nowMs) });
+    for (const entry of this.#unsettled.values()) this.#put({ ...entry, dueMs: Math.min(entry.dueMs, nowMs) });
   }
 
   paths(): readonly string[] {
@@ -95,6 +105,12 @@ export class Settle {
 
   clear(): void {
     this.#unsettled.clear();
+    this.#nothingDueBeforeMs = Number.POSITIVE_INFINITY;
+  }
+
+  #put(entry: Unsettled): void {
+    this.#unsettled.set(entry.path, entry);
+    this.#nothingDueBeforeMs = Math.min(this.#nothingDueBeforeMs, entry.dueMs);
   }
 
   #quietMs(path: string, nowMs: number): number {
@@ -115,7 +131,9 @@ export function largeFileDueMs(
   modifiedAgoMs: number,
   nowMs: number,
 ): number | undefined {
-  if (nowMs - unsettled.lastMs >= largeQuietMs && modifiedAgoMs >= largeQuietMs) return undefined;
+  // A modification time in the future was set by somebody, and says nothing of when that was.
+  const isStill = modifiedAgoMs >= largeQuietMs || modifiedAgoMs < 0;
+  if (nowMs - unsettled.lastMs >= largeQuietMs && isStill) return undefined;
   const readMs = size / hashedBytesPerMs;
   const latestMs = unsettled.firstMs + Math.max(quietMsMax * patience, readMs / largeReadShare);
   if (nowMs >= latestMs) return undefined;
