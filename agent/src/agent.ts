@@ -23,6 +23,8 @@ export interface AgentOptions {
   readonly directory: string;
   readonly config: Config;
   readonly log: Log;
+  /** The state directory is a copy or a backup of one that is gone: its journal may lack what the original did last. */
+  readonly adopted?: boolean | undefined;
 }
 
 /** A running member. */
@@ -39,7 +41,7 @@ export interface Agent {
  * Starts the member whose folder is `directory`: opens the adapters, joins them to the engine, and serves. The only place that
  * knows adapters and loops at once. Throws a LockstepError for whatever a person must mend first.
  */
-export async function startAgent({ directory, config, log }: AgentOptions): Promise<Agent> {
+export async function startAgent({ directory, config, log, adopted }: AgentOptions): Promise<Agent> {
   const state = statePath(directory);
   const identity = await loadIdentity(state);
   const keyFile = clusterKeyPath(directory);
@@ -51,6 +53,7 @@ export async function startAgent({ directory, config, log }: AgentOptions): Prom
   try {
     const { journal, setAside } = await openJournalOrRebuild(join(state, 'journal.db'), identity.memberId, log);
     closing.push(() => journal.close());
+    if (adopted) journal.renewOrigin();
     const folder = await openFolder({ root: directory, stateDirectory: state, log });
     closing.push(() => folder.close());
     const network = await openNetwork({ identity, clusterKey, listen: config.listen, log });

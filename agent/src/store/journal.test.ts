@@ -33,6 +33,23 @@ describe('a journal that is opened again', () => {
     second.close();
   });
 
+  test('keeps a new incarnation, and numbers from 1 under it', () => {
+    const path = join(temporaryFolder(), 'journal.db');
+    openAnt(path).close();
+    const memberId = 'a'.repeat(52) as typeof beeMember;
+    const first = openJournal({ path, memberId, random: Math.random, nowMs: Date.now });
+    first.append([put(ant, 1, 'x')]);
+    first.renewOrigin();
+    const renewed = first.origin;
+    expect(renewed).not.toBe(ant);
+    first.append([put(renewed, 1, 'y')]);
+    first.close();
+    const second = openJournal({ path, memberId, random: Math.random, nowMs: Date.now });
+    expect(second.origin).toBe(renewed);
+    expect(second.known()).toEqual({ [ant]: 1, [renewed]: 1 });
+    second.close();
+  });
+
   test('is refused by another member', () => {
     const path = join(temporaryFolder(), 'journal.db');
     openAnt(path).close();

@@ -42,7 +42,7 @@ export function openJournal(options: JournalOptions): Journal {
 
 function compose(database: JournalDatabase, { memberId, random, nowMs }: JournalOptions): Journal {
   const settings = new SettingStore(database);
-  const origin = settings.origin(memberId, random);
+  let origin = settings.origin(memberId, random);
   const origins = new OriginTable(database);
   const totals = new TotalsStore(database);
   const log = new OperationLog(database, origins);
@@ -56,7 +56,12 @@ function compose(database: JournalDatabase, { memberId, random, nowMs }: Journal
   const verifier = new Verifier(database, { origins, log, disk, heads, parents, totals });
 
   return {
-    origin,
+    get origin() {
+      return origin;
+    },
+    renewOrigin() {
+      origin = settings.newOrigin(memberId, random);
+    },
     transaction: (body) => database.transaction(body),
 
     append(operations) {

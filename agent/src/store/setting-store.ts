@@ -37,14 +37,17 @@ export class SettingStore {
   /** The origin of this journal: drawn when it is new, the same ever after. Throws when the journal is another member's. */
   origin(member: MemberId, random: () => number): OriginId {
     const stored = this.#get.get(originSetting)?.value;
-    if (stored === undefined) {
-      const drawn = originId(member, drawIncarnation(random));
-      this.#database.transaction(() => this.#set.run(originSetting, drawn));
-      return drawn;
-    }
+    if (stored === undefined) return this.newOrigin(member, random);
     if (!isOriginId(stored)) throw damaged(this.#database.path, `its origin reads "${stored}"`);
     if (memberOf(stored) !== member) throw copied(this.#database.path, memberOf(stored), member);
     return stored;
+  }
+
+  /** Draws another origin and keeps it. */
+  newOrigin(member: MemberId, random: () => number): OriginId {
+    const drawn = originId(member, drawIncarnation(random));
+    this.#database.transaction(() => this.#set.run(originSetting, drawn));
+    return drawn;
   }
 }
 

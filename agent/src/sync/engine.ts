@@ -35,6 +35,7 @@ import { unparkIgnored } from './unpark-ignored.ts';
 const firstRoundMs = 3_000;
 /** How long `stop` lets the last messages leave. */
 const goodbyeMs = 200;
+const askAgainMs = 50;
 
 export interface EngineOptions {
   readonly identity: Self;
@@ -261,7 +262,13 @@ export class Engine {
   async obtain(operation: Operation): Promise<boolean> {
     const { content, blocks, size = 0 } = operation;
     if (content === undefined) return false;
-    const outcome = await new Promise((resolve) => this.transfers.fetch(operation, resolve));
+    const { clock } = this.context;
+    const outcome = await new Promise((resolve) => {
+      const ask = (): void => {
+        if (!this.transfers.fetch(operation, resolve) && !this.#stopped) clock.after(askAgainMs, ask);
+      };
+      ask();
+    });
     if (outcome !== 'ok') return false;
     const kept = await this.context.folder.keep({ content, blocks, size, source: { from: 'staged' } });
     this.transfers.applied(content);
@@ -376,9 +383,23 @@ export class Engine {
     return { member: peer.id, name: this.peers.nameOf(peer.id), reason: peer.lastError };
   }
 
+  /**
+   * A journal restored from a backup numbers operations that others have seen already. They are pulled like any others; what
+   * this member makes from now on gets numbers of a new incarnation.
+   */
+  #renewIfOutdated(peer: Peer): boolean {
+    const { journal, log } = this.context;
+    const { origin } = journal;
+    if ((peer.known[origin] ?? 0) <= (journal.known()[origin] ?? 0)) return false;
+    journal.renewOrigin();
+    log.warn({ origin, now: journal.origin, peer: peer.id }, 'the journal is older than what others know of it');
+    for (const other of this.peers.all()) other.link?.close('this member begins a new incarnation');
+    return true;
+  }
+
   #ready(peer: Peer): void {
     const { link } = peer;
-    if (link === undefined) return;
+    if (link === undefined || this.#renewIfOutdated(peer)) return;
     const sent = (bytes: number): void => {
       peer.sentBytes += bytes;
     };

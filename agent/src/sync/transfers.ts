@@ -81,19 +81,19 @@ export class Transfers {
   }
 
   /**
-   * Fetches what `operation` put at its path; `done` is called once. When `fetchesMax` are under way nothing happens: ask
-   * again when one is done.
+   * Fetches what `operation` put at its path; `done` is called once. False, and nothing happens, when it is on its way already
+   * or `fetchesMax` others are: ask again when one is done.
    */
-  fetch(operation: Operation, done: (outcome: FetchOutcome) => void): void {
+  fetch(operation: Operation, done: (outcome: FetchOutcome) => void): boolean {
     const { content, size } = operation;
-    if (content === undefined || size === undefined || this.#stopped || this.isFetching(operation)) return;
+    if (content === undefined || size === undefined || this.#stopped || this.isFetching(operation)) return false;
     const open = this.#fetches.get(content);
     if (open !== undefined) {
       open.waiting.push({ operation, done });
       this.#fetching.add(keyOf(operation));
-      return;
+      return true;
     }
-    if (this.#fetches.size >= fetchesMax) return;
+    if (this.#fetches.size >= fetchesMax) return false;
     const nowMs = this.#context.clock.monotonicMs();
     const fetch: Fetch = {
       operation,
@@ -110,6 +110,7 @@ export class Transfers {
     this.#fetches.set(content, fetch);
     this.#fetching.add(keyOf(operation));
     this.#pump();
+    return true;
   }
 
   /** A block that was asked for. */

@@ -23,7 +23,7 @@ async function up(terminal: Terminal, directory: string, command: Command): Prom
     if (origin !== 'same') log.warn({ directory, origin }, 'the state directory is at a new place');
     // Loaded here only: the other commands need nothing of it and start in half the time.
     const { startAgent } = await import('../../agent.ts');
-    const agent = await startAgent({ directory, config, log });
+    const agent = await startAgent({ directory, config, log, adopted: origin === 'adopted' });
     try {
       await lock.announce(agent.dashboardUrl);
       const ended = Promise.race([signal.received, agent.retired]).then(() => 'ended' as const);

@@ -55,6 +55,8 @@ export interface JournalCounts {
 export interface Journal {
   /** Under which this journal numbers its own operations. Drawn anew with every new journal. */
   readonly origin: OriginId;
+  /** Begins a new incarnation: others know operations of the present one that this journal has lost, and their numbers are taken. */
+  renewOrigin(): void;
 
   /** Runs `body` in one transaction; nested calls join the outer one. A throw rolls everything back. */
   transaction<T>(body: () => T): T;
