@@ -1,0 +1,216 @@
+import type { ContentId, Dot, Operation, OperationKind, OriginId } from '@lockstep/shared';
+import { dotKey, isBelow, isLive } from '@lockstep/shared';
+import type { Action, ContentSource } from './action.ts';
+import type { DiskEntry, Fingerprint, PendingPath } from './disk-entry.ts';
+import { type Plan, planBatch } from './plan.ts';
+import { isDirectoryMode, type PlanView } from './plan-step.ts';
+import { nextVersion } from './version.ts';
+
+/** What stands at a path, or what a head says should. Content ids are single letters here. */
+export interface Shape {
+  readonly kind: OperationKind;
+  readonly content?: string | undefined;
+  readonly target?: string | undefined;
+  readonly mode?: number | undefined;
+  readonly mtimeUs?: number | undefined;
+  readonly from?: string | undefined;
+  readonly span?: number | undefined;
+  readonly racy?: boolean | undefined;
+}
+
+type Extra = Omit<Shape, 'kind' | 'content' | 'target'>;
+
+export function file(content: string, extra: Extra = {}): Shape {
+  return { kind: 'put', content, mode: 0o644, mtimeUs: 1_000_000, ...extra };
+}
+
+export function directory(extra: Extra = {}): Shape {
+  return { kind: 'mkdir', mode: 0o755, ...extra };
+}
+
+export function link(target: string, extra: Extra = {}): Shape {
+  return { kind: 'symlink', target, mtimeUs: 1_000_000, ...extra };
+}
+
+/** A head that says there is nothing. On a disk: a row without an entry. */
+export const gone: Shape = { kind: 'delete' };
+
+export type Tree = Readonly<Record<string, Shape>>;
+
+export const [ant, bee, cat] = ['ant', 'bee', 'cat'] as [OriginId, OriginId, OriginId];
+
+/** An operation that puts `shape` at `path`, after `parents`. */
+export function operation(path: string, shape: Shape, dot: Dot, parents: readonly Operation[] = []): Operation {
+  const { kind, content, racy: _, ...rest } = shape;
+  const { origin, seq } = dot;
+  const fields = { ...rest, ...(content !== undefined && { content: content as ContentId, size: 1 }) };
+  const defined = Object.entries(fields).filter(([, value]) => value !== undefined);
+  return {
+    origin,
+    seq,
+    hlc: seq,
+    kind,
+    path,
+    version: nextVersion(dot, parents, []),
+    ...(Object.fromEntries(defined) as Partial<Operation>),
+  };
+}
+
+const typeBits: Partial<Record<OperationKind, number>> = { put: 0o100000, mkdir: 0o040000, symlink: 0o120000 };
+
+export function fingerprint(shape: Shape, ino: number): Fingerprint {
+  const mode = (typeBits[shape.kind] ?? 0) | (shape.kind === 'symlink' ? 0o777 : (shape.mode ?? 0));
+  return { ino, size: 1, mtimeMs: (shape.mtimeUs ?? 0) / 1000, ctimeMs: ino, mode };
+}
+
+/**
+ * A journal and a disk small enough to be written down. `disk` is what the disk shows, each entry by an operation of ant; `heads`
+ * is what bee has made of some of these paths, and of others. A path that is in `disk` only is as it should be.
+ */
+export class World implements PlanView {
+  readonly heads = new Map<string, Operation>();
+  readonly rows = new Map<string, DiskEntry>();
+  readonly history = new Set<string>();
+  readonly staged = new Set<string>();
+  readonly ignored = new Set<string>();
+  readonly mixed = new Set<string>();
+  readonly #operations = new Map<string, Operation>();
+  #number = 0;
+
+  constructor(input: {
+    readonly disk?: Tree;
+    readonly heads?: Tree;
+    readonly history?: string;
+    readonly staged?: string;
+    readonly ignored?: readonly string[];
+    /** Directories that are not moved whole. */
+    readonly mixed?: readonly string[];
+  }) {
+    for (const [path, shape] of Object.entries(input.disk ?? {})) this.show(path, shape);
+    for (const [path, shape] of Object.entries(input.heads ?? {})) this.head_(path, shape);
+    for (const content of input.history ?? '') this.history.add(content);
+    for (const content of input.staged ?? '') this.staged.add(content);
+    for (const path of input.ignored ?? []) this.ignored.add(path);
+    for (const path of input.mixed ?? []) this.mixed.add(path);
+  }
+
+  /** The disk comes to show `shape`, as an operation of ant says. */
+  show(path: string, shape: Shape): void {
+    const made = this.#make(path, shape, ant);
+    const { origin, seq, content } = made;
+    const there = shape.kind === 'delete' ? {} : { content, fingerprint: fingerprint(shape, seq), racy: shape.racy };
+    this.rows.set(path, { path, dot: { origin, seq }, ...there });
+  }
+
+  /** Bee makes a new head of `path`. */
+  head_(path: string, shape: Shape): void {
+    this.#make(path, shape, bee);
+  }
+
+  #make(path: string, shape: Shape, origin: OriginId): Operation {
+    this.#number++;
+    const before = this.heads.get(path);
+    const made = operation(path, shape, { origin, seq: this.#number }, before ? [before] : []);
+    this.heads.set(path, made);
+    this.#operations.set(dotKey(made), made);
+    return made;
+  }
+
+  head(path: string): Operation | undefined {
+    return this.heads.get(path);
+  }
+
+  disk(path: string): DiskEntry | undefined {
+    return this.rows.get(path);
+  }
+
+  shown(entry: DiskEntry): Operation | undefined {
+    return this.#operations.get(dotKey(entry.dot));
+  }
+
+  hasLiveBelow(path: string): boolean {
+    return [...this.heads.values()].some((head) => isLive(head) && isBelow(head.path, path));
+  }
+
+  diskBelow(path: string): readonly DiskEntry[] {
+    const rows = [...this.rows.values()].filter((row) => row.fingerprint && isBelow(row.path, path));
+    return rows.sort((a, b) => (a.path < b.path ? -1 : 1));
+  }
+
+  hasDiskBelow(path: string): boolean {
+    return this.diskBelow(path).length > 0;
+  }
+
+  movesWhole({ path }: Operation): boolean {
+    return !this.mixed.has(path);
+  }
+
+  localSource(content: ContentId): ContentSource | undefined {
+    if (this.staged.has(content)) return { from: 'staged' };
+    for (const { path, content: held, fingerprint: left } of this.rows.values()) {
+      if (held === content && left) return { from: 'file', path, fingerprint: left };
+    }
+    return this.history.has(content) ? { from: 'history' } : undefined;
+  }
+
+  ignores(path: string): boolean {
+    return [...this.ignored].some((rule) => path === rule || isBelow(path, rule));
+  }
+
+  /** Paths whose head the disk does not show, in the order of the journal: parents first, or for deletes children first. */
+  pending(which: 'live' | 'delete'): readonly PendingPath[] {
+    const paths = [...this.heads.keys()].sort();
+    if (which === 'delete') paths.reverse();
+    return paths.flatMap((path) => {
+      const head = this.heads.get(path);
+      const row = this.rows.get(path);
+      if (head === undefined || isLive(head) !== (which === 'live')) return [];
+      if (row && dotKey(row.dot) === dotKey(head)) return [];
+      if (which === 'delete' && row?.fingerprint === undefined) return [];
+      return [{ path, heads: [head], disk: row }];
+    });
+  }
+
+  plan(which: 'live' | 'delete'): Plan {
+    return planBatch(this.pending(which), this);
+  }
+}
+
+/** A plan, a line for each thing in it. */
+export function lines({ steps, records, needs, waiting }: Plan): readonly string[] {
+  return [
+    ...steps.map(({ request }) => line(request.action) + (request.keep === undefined ? '' : `, keep ${request.keep}`)),
+    ...records.map(({ path, entry }) => `record ${path}${entry?.fingerprint ? '' : ' as absent'}`),
+    ...needs.map(({ path, content }) => `need ${content} for ${path}`),
+    ...waiting.map((path) => `wait ${path}`),
+  ];
+}
+
+function line(action: Action): string {
+  const over = 'expected' in action && action.expected !== 'absent' ? ` over ${typeOf(action.expected)}` : '';
+  switch (action.do) {
+    case 'write': {
+      const { from } = action.source;
+      const source = action.source.from === 'file' ? action.source.path : from;
+      return `write ${action.path}=${action.content} from ${source}${over}`;
+    }
+    case 'rename':
+      return `rename ${action.from} to ${action.to}${over}`;
+    case 'rename-directory':
+      return `rename-directory ${action.from} to ${action.to} with ${action.names.join(' ')}`;
+    case 'mkdir':
+      return `mkdir ${action.path} ${action.mode.toString(8)}${over}`;
+    case 'symlink':
+      return `symlink ${action.path} to ${action.target}${over}`;
+    case 'attr':
+      return `attr ${action.path} ${action.mode.toString(8)}${action.mtimeUs === undefined ? '' : ` @${action.mtimeUs}`}`;
+    case 'unlink':
+    case 'rmdir':
+      return `${action.do} ${action.path}`;
+  }
+}
+
+function typeOf({ mode }: Fingerprint): string {
+  if (isDirectoryMode(mode)) return 'directory';
+  return (mode & 0o170000) === 0o120000 ? 'link' : 'file';
+}

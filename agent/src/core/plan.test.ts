@@ -1,0 +1,431 @@
+import { describe, expect, test } from 'vitest';
+import { directory, file, gone, lines, link, type Shape, type Tree, World } from './_fixtures.ts';
+
+interface Case {
+  readonly name: string;
+  readonly disk?: Tree;
+  readonly heads?: Tree;
+  readonly history?: string;
+  readonly staged?: string;
+  readonly ignored?: readonly string[];
+  readonly mixed?: readonly string[];
+  /** The plan for what is live, and then the plan for what is to go, over the same world. */
+  readonly live?: readonly string[];
+  readonly deleted?: readonly string[];
+}
+
+function check({ live = [], deleted = [], ...input }: Case): void {
+  const world = new World(input);
+  expect(lines(world.plan('live'))).toEqual(live);
+  expect(lines(world.plan('delete'))).toEqual(deleted);
+}
+
+describe('what the disk shows × what the visible head is', () => {
+  const onDisk: Readonly<Record<string, Shape | undefined>> = {
+    nothing: undefined,
+    'a deleted entry': gone,
+    'the same file': file('A'),
+    'the same file, other mode': file('A', { mode: 0o600 }),
+    'the same file, other time': file('A', { mtimeUs: 7_000_000 }),
+    'another file': file('B'),
+    'an empty directory': directory(),
+    'a directory of another mode': directory({ mode: 0o700 }),
+    'the same link': link('t'),
+    'another link': link('u'),
+  };
+  const [put, putKeep] = ['write p=A from staged', 'write p=A from staged over file, keep B'];
+  const expected: Readonly<Record<string, { head: Shape; plans: Readonly<Record<string, readonly string[]>> }>> = {
+    file: {
+      head: file('A'),
+      plans: {
+        nothing: [put],
+        'a deleted entry': [put],
+        'the same file': ['record p'],
+        'the same file, other mode': ['attr p 644 @1000000'],
+        'the same file, other time': ['attr p 644 @1000000'],
+        'another file': [putKeep],
+        'an empty directory': [`${put} over directory`],
+        'a directory of another mode': [`${put} over directory`],
+        'the same link': [`${put} over link`],
+        'another link': [`${put} over link`],
+      },
+    },
+    directory: {
+      head: directory(),
+      plans: {
+        nothing: ['mkdir p 755'],
+        'a deleted entry': ['mkdir p 755'],
+        'the same file': ['mkdir p 755 over file, keep A'],
+        'the same file, other mode': ['mkdir p 755 over file, keep A'],
+        'the same file, other time': ['mkdir p 755 over file, keep A'],
+        'another file': ['mkdir p 755 over file, keep B'],
+        'an empty directory': ['record p'],
+        'a directory of another mode': ['attr p 755'],
+        'the same link': ['mkdir p 755 over link'],
+        'another link': ['mkdir p 755 over link'],
+      },
+    },
+    link: {
+      head: link('t', { mtimeUs: 9 }),
+      plans: {
+        nothing: ['symlink p to t'],
+        'a deleted entry': ['symlink p to t'],
+        'the same file': ['symlink p to t over file, keep A'],
+        'the same file, other mode': ['symlink p to t over file, keep A'],
+        'the same file, other time': ['symlink p to t over file, keep A'],
+        'another file': ['symlink p to t over file, keep B'],
+        'an empty directory': ['symlink p to t over directory'],
+        'a directory of another mode': ['symlink p to t over directory'],
+        'the same link': ['record p'],
+        'another link': ['symlink p to t over link'],
+      },
+    },
+    delete: {
+      head: gone,
+      plans: {
+        nothing: [],
+        'a deleted entry': [],
+        'the same file': ['unlink p, keep A'],
+        'the same file, other mode': ['unlink p, keep A'],
+        'the same file, other time': ['unlink p, keep A'],
+        'another file': ['unlink p, keep B'],
+        'an empty directory': ['rmdir p'],
+        'a directory of another mode': ['rmdir p'],
+        'the same link': ['unlink p'],
+        'another link': ['unlink p'],
+      },
+    },
+  };
+  const cases = Object.entries(expected).flatMap(([wanted, { head, plans }]) =>
+    Object.entries(onDisk).map(([shown, shape]) => ({ shown, shape, wanted, head, plan: plans[shown] ?? [] })),
+  );
+
+  test.each(cases)('[MT13] $shown → $wanted', ({ shape, head, wanted, plan }) => {
+    const world = new World({ disk: shape ? { p: shape } : {}, heads: { p: head }, staged: 'A' });
+    expect(lines(world.plan(wanted === 'delete' ? 'delete' : 'live'))).toEqual(plan);
+    expect(lines(world.plan(wanted === 'delete' ? 'live' : 'delete'))).toEqual([]);
+  });
+
+  test('[MT4] every step that changes an entry expects the fingerprint of the row', () => {
+    for (const { shape, head } of cases) {
+      const world = new World({ disk: shape ? { p: shape } : {}, heads: { p: head }, staged: 'A' });
+      const row = world.disk('p')?.fingerprint ?? 'absent';
+      for (const which of ['live', 'delete'] as const) {
+        for (const { request } of world.plan(which).steps) {
+          if ('expected' in request.action) expect(request.action.expected).toEqual(row);
+          else expect(request.action.do).toBe('rmdir');
+        }
+      }
+    }
+  });
+
+  test('[MT13] a time that is off by less than two microseconds is the same time', () => {
+    const world = new World({ disk: { p: file('A', { mtimeUs: 999_999 }) }, heads: { p: file('A') } });
+    expect(lines(world.plan('live'))).toEqual(['record p']);
+  });
+
+  test('[MT6] what is recorded is the head, with the fingerprint that the step left', () => {
+    const world = new World({ disk: { p: file('B') }, heads: { p: file('A') }, staged: 'A' });
+    const left = { ino: 77, size: 1, mtimeMs: 1, ctimeMs: 1, mode: 0o100644 };
+    const [step] = world.plan('live').steps;
+    expect(step?.record(left, true)).toEqual([
+      { path: 'p', entry: { dot: { origin: 'bee', seq: 2 }, content: 'A', fingerprint: left, racy: true } },
+    ]);
+  });
+});
+
+describe('parents, children, and what stands in the way', () => {
+  test.each<Case>([
+    {
+      name: '[MT2] parents are made before children',
+      heads: { d: directory(), 'd/e': directory(), 'd/e/f': file('A'), 'd/l': link('x') },
+      staged: 'A',
+      live: ['mkdir d 755', 'mkdir d/e 755', 'write d/e/f=A from staged', 'symlink d/l to x'],
+    },
+    {
+      name: '[MT2] what is in a directory goes before it',
+      disk: { d: directory(), 'd/e': directory(), 'd/e/f': file('A'), 'd/l': link('x') },
+      heads: { d: gone, 'd/e': gone, 'd/e/f': gone, 'd/l': gone },
+      deleted: ['unlink d/l', 'unlink d/e/f, keep A', 'rmdir d/e', 'rmdir d'],
+    },
+    {
+      name: '[MT12] an entry whose parent is not there waits',
+      heads: { 'd/f': file('A'), 'd/s': directory(), 'd/l': link('x') },
+      staged: 'A',
+      live: ['wait d/f', 'wait d/l', 'wait d/s'],
+    },
+    {
+      name: '[MT12] an entry whose parent is a file on this disk waits',
+      disk: { d: file('B') },
+      heads: { 'd/f': file('A') },
+      staged: 'A',
+      live: ['wait d/f'],
+    },
+    {
+      name: '[MG8] a file head over a directory that something live holds up waits for the steward',
+      disk: { d: directory(), 'd/f': file('A') },
+      heads: { d: file('B') },
+      staged: 'B',
+      live: ['wait d'],
+    },
+    {
+      name: '[MG8] a delete below which something lives waits for the steward',
+      disk: { d: directory(), 'd/f': file('A'), 'd/g': file('B') },
+      heads: { d: gone, 'd/g': gone },
+      deleted: ['unlink d/g, keep B', 'wait d'],
+    },
+    {
+      name: '[MG8] a delete waits too for what is live below and not on the disk yet',
+      disk: { d: directory() },
+      heads: { d: gone, 'd/f': file('A') },
+      staged: 'A',
+      live: ['write d/f=A from staged'],
+      deleted: ['wait d'],
+    },
+    {
+      name: '[MT12] a file where a full directory stands waits until that is empty',
+      disk: { d: directory(), 'd/f': file('A') },
+      heads: { d: file('B'), 'd/f': gone },
+      staged: 'B',
+      live: ['wait d'],
+      deleted: ['unlink d/f, keep A'],
+    },
+    {
+      name: '[MT12] a link where a full directory stands waits too',
+      disk: { d: directory(), 'd/f': file('A') },
+      heads: { d: link('x'), 'd/f': gone },
+      live: ['wait d'],
+      deleted: ['unlink d/f, keep A'],
+    },
+    {
+      name: '[MT12] a file becomes a directory with something in it',
+      disk: { d: file('A') },
+      heads: { d: directory(), 'd/f': file('B') },
+      staged: 'B',
+      live: ['mkdir d 755 over file, keep A', 'write d/f=B from staged'],
+    },
+    {
+      name: '[CT4] a file becomes a directory with itself in it',
+      disk: { d: file('A') },
+      heads: { d: directory(), 'd/f': file('A', { from: 'd' }) },
+      live: ['mkdir d 755 over file, keep A', 'write d/f=A from d'],
+    },
+  ])('$name', check);
+});
+
+describe('where content comes from', () => {
+  test.each<Case>([
+    {
+      name: '[CT4] from another file of the folder',
+      disk: { a: file('A') },
+      heads: { b: file('A') },
+      live: ['write b=A from a'],
+    },
+    {
+      name: '[CT4] from history',
+      heads: { b: file('A') },
+      history: 'A',
+      live: ['write b=A from history'],
+    },
+    {
+      name: '[CT4] what nobody here has is needed, and the rest goes on',
+      heads: { a: file('A'), b: file('B'), c: file('A') },
+      staged: 'B',
+      live: ['write b=B from staged', 'need A for a', 'need A for c'],
+    },
+    {
+      name: '[CT4] content is not needed for a change of mode only',
+      disk: { a: file('A') },
+      heads: { a: file('A', { mode: 0o755 }) },
+      live: ['attr a 755 @1000000'],
+    },
+    {
+      name: '[CT4] nor for what waits',
+      heads: { 'd/f': file('A') },
+      live: ['wait d/f'],
+    },
+  ])('$name', check);
+});
+
+describe('renames of files and links', () => {
+  test.each<Case>([
+    {
+      name: '[MT14] a rename and its delete are one rename(2)',
+      disk: { a: file('A') },
+      heads: { b: file('A', { from: 'a' }), a: gone },
+      live: ['rename a to b'],
+      deleted: ['unlink a, keep A'],
+    },
+    {
+      name: '[MT14] the same for a link',
+      disk: { a: link('t') },
+      heads: { b: link('t', { from: 'a' }), a: gone },
+      live: ['rename a to b'],
+      deleted: ['unlink a'],
+    },
+    {
+      name: '[MT14] a racy row is taken along',
+      disk: { a: file('A', { racy: true }) },
+      heads: { b: file('A', { from: 'a' }), a: gone },
+      live: ['rename a to b'],
+      deleted: ['unlink a, keep A'],
+    },
+    {
+      name: '[MT14] without the delete it is a copy',
+      disk: { a: file('A') },
+      heads: { b: file('A', { from: 'a' }) },
+      live: ['write b=A from a'],
+    },
+    {
+      name: '[MT14] a link without the delete is made anew',
+      disk: { a: link('t') },
+      heads: { b: link('t', { from: 'a' }) },
+      live: ['symlink b to t'],
+    },
+    {
+      name: '[MT14] over a file that stands there: that one is kept',
+      disk: { a: file('A'), b: file('B') },
+      heads: { b: file('A', { from: 'a' }), a: gone },
+      live: ['rename a to b over file, keep B'],
+      deleted: ['unlink a, keep A'],
+    },
+    {
+      name: '[MT14] over an empty directory',
+      disk: { a: file('A'), b: directory() },
+      heads: { b: file('A', { from: 'a' }), a: gone },
+      live: ['rename a to b over directory'],
+      deleted: ['unlink a, keep A'],
+    },
+    {
+      name: '[MT14] a file that was changed as it was renamed is not taken from the old name',
+      disk: { a: file('A') },
+      heads: { b: file('B', { from: 'a' }), a: gone },
+      staged: 'B',
+      live: ['write b=B from staged'],
+      deleted: ['unlink a, keep A'],
+    },
+    {
+      name: '[MT14] what stands under the old name here is something else',
+      disk: { a: file('C') },
+      heads: { b: file('A', { from: 'a' }), a: gone },
+      live: ['need A for b'],
+      deleted: ['unlink a, keep C'],
+    },
+    {
+      name: '[MT14] a link in place of the file that was renamed',
+      disk: { a: link('t') },
+      heads: { b: file('A', { from: 'a' }), a: gone },
+      live: ['need A for b'],
+      deleted: ['unlink a'],
+    },
+    {
+      name: '[MT14] nothing stands under the old name here',
+      heads: { b: file('A', { from: 'a' }), a: gone },
+      history: 'A',
+      live: ['write b=A from history'],
+    },
+    {
+      name: '[MT14] two renames of one file: the first takes it, the second copies',
+      disk: { a: file('A') },
+      heads: { b: file('A', { from: 'a' }), c: file('A', { from: 'a' }), a: gone },
+      live: ['rename a to b', 'write c=A from a'],
+      deleted: ['unlink a, keep A'],
+    },
+    {
+      name: '[CT4] a swap fetches nothing: both are staged before either is replaced',
+      disk: { a: file('A'), b: file('B') },
+      heads: { a: file('B', { from: 'b' }), b: file('A', { from: 'a' }) },
+      live: ['write a=B from b over file, keep A', 'write b=A from a over file, keep B'],
+    },
+    {
+      name: '[CT4] a chain fetches nothing',
+      disk: { a: file('A'), b: file('B') },
+      heads: { b: file('A', { from: 'a' }), c: file('B', { from: 'b' }), a: gone },
+      live: ['rename a to b over file, keep B', 'write c=B from b'],
+      deleted: ['unlink a, keep A'],
+    },
+    {
+      name: '[CT4] a cycle of three fetches nothing',
+      disk: { a: file('A'), b: file('B'), c: file('C') },
+      heads: { a: file('C', { from: 'c' }), b: file('A', { from: 'a' }), c: file('B', { from: 'b' }) },
+      live: [
+        'write a=C from c over file, keep A',
+        'write b=A from a over file, keep B',
+        'write c=B from b over file, keep C',
+      ],
+    },
+    {
+      name: '[MT14] only the case of the name changes',
+      disk: { readme: file('A') },
+      heads: { README: file('A', { from: 'readme' }), readme: gone },
+      live: ['rename readme to README'],
+      deleted: ['unlink readme, keep A'],
+    },
+    {
+      name: '[MT2] into a directory made by the same batch',
+      disk: { a: file('A') },
+      heads: { d: directory(), 'd/a': file('A', { from: 'a' }), a: gone },
+      live: ['mkdir d 755', 'rename a to d/a'],
+      deleted: ['unlink a, keep A'],
+    },
+    {
+      name: '[MT2] out of a directory that goes',
+      disk: { d: directory(), 'd/a': file('A') },
+      heads: { d: gone, 'd/a': gone, z: file('A', { from: 'd/a' }) },
+      live: ['rename d/a to z'],
+      deleted: ['unlink d/a, keep A', 'rmdir d'],
+    },
+    {
+      name: '[MT12] out of a directory whose name it takes: when that is empty, from history',
+      disk: { d: directory(), 'd/a': file('A') },
+      heads: { d: file('A', { from: 'd/a' }), 'd/a': gone },
+      live: ['wait d'],
+      deleted: ['unlink d/a, keep A'],
+    },
+    {
+      name: '[IG1] an old name that is ignored here stays as it is',
+      disk: { a: file('A') },
+      heads: { b: file('A', { from: 'a' }), a: gone },
+      ignored: ['a'],
+      live: ['write b=A from a'],
+      deleted: ['record a as absent'],
+    },
+  ])('$name', check);
+
+  test('[MT14] both names are recorded, and what was racy stays so', () => {
+    const world = new World({
+      disk: { a: file('A', { racy: true }) },
+      heads: { b: file('A', { from: 'a' }), a: gone },
+    });
+    const left = { ino: 1, size: 1, mtimeMs: 1000, ctimeMs: 9, mode: 0o100644 };
+    const [step] = world.plan('live').steps;
+    expect(step?.record(left, false)).toEqual([
+      { path: 'b', entry: { dot: { origin: 'bee', seq: 2 }, content: 'A', fingerprint: left, racy: true } },
+      { path: 'a', entry: { dot: { origin: 'bee', seq: 3 } } },
+    ]);
+  });
+});
+
+describe('ignored paths', () => {
+  test.each<Case>([
+    {
+      name: '[IG1] an ignored entry is not written, and counts as done',
+      heads: { a: file('A'), d: directory(), 'd/b': link('x') },
+      ignored: ['a', 'd'],
+      live: ['record a as absent', 'record d as absent', 'record d/b as absent'],
+    },
+    {
+      name: '[IG4] an ignored entry is not deleted',
+      disk: { a: file('A'), d: directory() },
+      heads: { a: gone, d: gone },
+      ignored: ['a', 'd'],
+      deleted: ['record d as absent', 'record a as absent'],
+    },
+    {
+      name: '[IG1] what is ignored is not fetched either',
+      heads: { a: file('A') },
+      ignored: ['a'],
+      live: ['record a as absent'],
+    },
+  ])('$name', check);
+});
