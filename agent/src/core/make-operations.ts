@@ -4,6 +4,9 @@ import { mergeStamp, nextStamp } from './hlc.ts';
 import type { Draft } from './local-change.ts';
 import { nextVersion, ownNumbersNeeded } from './version.ts';
 
+/** Operations of one origin that follow each other get different stamps, even where their parents' stamp is the same. */
+const tellApart = 512;
+
 /**
  * Numbers and stamps drafts, in their order, as operations of `origin` from `firstSeq` on. `standing` gives the heads of a path;
  * each path may occur once. `lastStamp`: the origin's newest stamp; `wallMs`: the wall clock.
@@ -27,8 +30,13 @@ export function makeOperations(
   let last = context.lastStamp;
   const operations = drafts.map((draft, index): Operation => {
     const seq = context.firstSeq + index;
-    const hlc = nextStamp({ wallMs, last, parents: draft.parents.map((parent) => parent.hlc) });
-    last = mergeStamp({ last, remote: hlc, wallMs, driftMsMax: clockSkewMsMax });
+    const own = nextStamp({ wallMs, last, parents: [] });
+    const stamp = nextStamp({ wallMs, last, parents: draft.parents.map((parent) => parent.hlc) });
+    const merged = mergeStamp({ last, remote: stamp, wallMs, driftMsMax: clockSkewMsMax });
+    // A stamp that its parents put far ahead does not move the clock, so others may be put to the same place: conflict copies are
+    // named by stamp, and their names must differ.
+    const hlc = stamp > own && stamp > merged ? Math.min(stamp + (seq % tellApart), Number.MAX_SAFE_INTEGER) : stamp;
+    last = Math.max(own, merged);
     const heads = context.standing(draft.path);
     const needed = ownNumbersNeeded(origin, draft.parents, heads);
     const others = needed === undefined ? heads : [...heads, ...context.ownAt(draft.path, needed)];
