@@ -18,9 +18,15 @@ export type Prepared = { readonly inode: Inode } | { readonly failed: ActionResu
 /** Hears of everything that an agent puts into its folder. */
 export type PlacedListener = (path: string, content: Content) => void;
 
-/** True when a later change could leave the fingerprint that the inode has now. */
+/** True when a change after a look at `wallMs` could leave the fingerprint that the inode has now. */
 export function isRacy(inode: Inode, wallMs: number): boolean {
-  return inode.type === 'file' && wallMs - inode.mtimeMs < racyMs;
+  const sinceModificationMs = wallMs - inode.mtimeMs;
+  return wallMs - inode.ctimeMs < racyMs || (sinceModificationMs >= 0 && sinceModificationMs < racyMs);
+}
+
+/** As `isRacy`, for a file just placed with a chosen time: whoever writes to it now gives it the present one. */
+function isRacyAfterPlacing(inode: Inode, wallMs: number): boolean {
+  return inode.type === 'file' && Math.abs(wallMs - inode.mtimeMs) < racyMs;
 }
 
 /** The fingerprint test of the real adapter: of a directory only identity and mode count, its times move with its entries. */
@@ -113,8 +119,9 @@ export class SimApply {
 
   #place(path: string, expected: Expected, inode: Inode, keep: ContentId | undefined): ActionResult {
     const { disk } = this.#volume;
+    const refused = this.#refusal(path, expected);
+    if (refused !== undefined) return refused;
     const existing = disk.at(path);
-    if (!this.#parentStands(path) || !matches(existing, expected)) return changed;
     if (existing?.type === 'directory') {
       if (existing.children?.size !== 0) return changed;
       disk.rmdir(path);
@@ -128,9 +135,9 @@ export class SimApply {
 
   #rename(action: Extract<Action, { do: 'rename' }>, keep: ContentId | undefined): ActionResult {
     const { disk } = this.#volume;
+    const refused = this.#refusal(action.from, action.expectedFrom) ?? this.#refusal(action.to, action.expected);
+    if (refused !== undefined) return refused;
     const existing = disk.at(action.to);
-    if (!this.#parentStands(action.to) || !this.#parentStands(action.from)) return changed;
-    if (!matches(disk.at(action.from), action.expectedFrom) || !matches(existing, action.expected)) return changed;
     if (existing?.type === 'directory') {
       if (existing.children?.size !== 0) return changed;
       disk.rmdir(action.to);
@@ -145,8 +152,8 @@ export class SimApply {
 
   #renameDirectory(action: Extract<Action, { do: 'rename-directory' }>): ActionResult {
     const { disk } = this.#volume;
-    if (!this.#parentStands(action.to) || disk.at(action.to) !== undefined) return changed;
-    if (!matches(disk.at(action.from), action.expectedFrom)) return changed;
+    const refused = this.#refusal(action.from, action.expectedFrom) ?? this.#refusal(action.to, 'absent');
+    if (refused !== undefined) return refused;
     const known = new Set(action.names);
     let found = 0;
     for (const [path] of disk.entries(action.from)) {
@@ -163,8 +170,9 @@ export class SimApply {
 
   #mkdir(action: Extract<Action, { do: 'mkdir' }>, keep: ContentId | undefined): ActionResult {
     const { disk } = this.#volume;
+    const refused = this.#refusal(action.path, action.expected);
+    if (refused !== undefined) return refused;
     const existing = disk.at(action.path);
-    if (!this.#parentStands(action.path) || !matches(existing, action.expected)) return changed;
     if (existing?.type === 'directory') {
       this.#setAttributes(action.path, action.mode, undefined);
       return this.#done(action.path);
@@ -180,16 +188,17 @@ export class SimApply {
   }
 
   #attr(action: Extract<Action, { do: 'attr' }>): ActionResult {
-    if (!this.#parentStands(action.path)) return changed;
-    if (!matches(this.#volume.disk.at(action.path), action.expected)) return changed;
+    const refused = this.#refusal(action.path, action.expected);
+    if (refused !== undefined) return refused;
     this.#setAttributes(action.path, action.mode, action.mtimeUs);
     return this.#done(action.path);
   }
 
   #unlink(action: Extract<Action, { do: 'unlink' }>, keep: ContentId | undefined): ActionResult {
     const { disk } = this.#volume;
+    const refused = this.#refusal(action.path, action.expected);
+    if (refused !== undefined) return refused;
     const existing = disk.at(action.path);
-    if (!this.#parentStands(action.path) || !matches(existing, action.expected)) return changed;
     if (existing?.type === 'directory') return changed;
     this.#keep(existing, keep);
     disk.unlink(action.path);
@@ -218,13 +227,20 @@ export class SimApply {
     if (mtimeUs !== undefined && inode.mtimeMs !== mtimeUs / 1000) disk.utimes(path, mtimeUs / 1000);
   }
 
-  #parentStands(path: string): boolean {
-    return this.#volume.disk.at(parentOf(path))?.type === 'directory';
+  /** Why the action may not go on, if so: no directory to hold the path, or something else there than expected. */
+  #refusal(path: string, expected: Expected): ActionResult | undefined {
+    const { disk } = this.#volume;
+    if (disk.at(parentOf(path))?.type !== 'directory') return changed;
+    const existing = disk.at(path);
+    if (existing?.type === 'special') {
+      return { result: 'problem', code: 'path-in-the-way', detail: `A pipe stands at ${path}: move it away.` };
+    }
+    return matches(existing, expected) ? undefined : changed;
   }
 
   #done(path: string): ActionResult {
     const inode = this.#volume.disk.at(path);
     if (inode === undefined) return changed;
-    return { result: 'done', fingerprint: fingerprintOf(inode), racy: isRacy(inode, this.#wallMs()) };
+    return { result: 'done', fingerprint: fingerprintOf(inode), racy: isRacyAfterPlacing(inode, this.#wallMs()) };
   }
 }
