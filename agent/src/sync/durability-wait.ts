@@ -1,7 +1,7 @@
 import { type Dot, memberOf, type Operation, type OriginId, type VersionVector } from '@lockstep/shared';
-import { blockingOrigins, holds, holdsAll } from '../core/durability.ts';
 import { majorityOf } from '../core/membership.ts';
 import type { Context } from './context.ts';
+import { type Goal, Holders } from './holders.ts';
 import type { LocalChanges } from './local-changes.ts';
 import type { Peer, Peers } from './peers.ts';
 import type { Timer } from './ports/clock.ts';
@@ -34,9 +34,6 @@ export interface WaitOutcome {
   readonly elapsedMs: number;
   readonly blocking: readonly Blocking[];
 }
-
-/** What must be held: everything up to a vector, or certain operations. */
-type Goal = { readonly vector: VersionVector } | { readonly dots: readonly Dot[] };
 
 /**
  * Waits until everything that was on this member's disk when it was called, noticed or not, is durable on so many members.
@@ -74,12 +71,12 @@ export async function waitForDurability(
     }));
     return { done: false, wanted, holding: 0, members, elapsedMs: elapsedMs(), blocking };
   }
-  const goal = goalOf(context, query.path);
+  const holders = new Holders(context, goalOf(context, query.path));
   for (;;) {
-    const holding = count(context, others, goal);
+    const holding = holders.count(others);
     if (holding >= wanted) return { done: true, wanted, holding, members, elapsedMs: elapsedMs(), blocking: [] };
     if (elapsedMs() >= query.timeoutMs || parts.aborted()) {
-      const blocking = explain(parts, others, goal, wanted, members);
+      const blocking = explain(parts, others, holders, wanted, members);
       return { done: false, wanted, holding, members, elapsedMs: elapsedMs(), blocking };
     }
     await new Promise<void>((resolve) => clock.after(checkIntervalMs, resolve));
@@ -106,19 +103,10 @@ function highest(dots: readonly Dot[]): VersionVector {
   return vector;
 }
 
-function reached(applied: Peer['applied'], goal: Goal): boolean {
-  return 'vector' in goal ? holdsAll(applied, goal.vector) : goal.dots.every((dot) => holds(applied, dot));
-}
-
-function count(context: Context, others: readonly Peer[], goal: Goal): number {
-  const self = reached(context.journal.applied(), goal) ? 1 : 0;
-  return self + others.filter((peer) => reached(peer.applied, goal)).length;
-}
-
 function explain(
   parts: { readonly context: Context; readonly peers: Peers; readonly reason: (path: string) => string | undefined },
   others: readonly Peer[],
-  goal: Goal,
+  holders: Holders,
   wanted: number,
   members: number,
 ): readonly Blocking[] {
@@ -128,7 +116,7 @@ function explain(
     blocking.push({ reason: `${wanted} members were asked for, and the cluster has ${members}.` });
   }
   const own = context.journal.applied();
-  for (const dot of missing(own, goal)) {
+  for (const dot of holders.missing(own, listedMax)) {
     const operation = context.journal.operation(dot);
     if (operation === undefined) continue;
     const { path } = operation;
@@ -136,7 +124,7 @@ function explain(
     blocking.push({ path, member: context.self.id, memberName: context.self.name, reason: why });
   }
   for (const peer of others) {
-    for (const dot of missing(peer.applied, goal)) {
+    for (const dot of holders.missing(peer.applied, listedMax)) {
       const name = peers.nameOf(peer.id);
       const reason = peer.ready
         ? `${name} has not finished with it${peer.heartbeat?.problems ? `: it reports ${peer.heartbeat.problems} problems` : ''}.`
@@ -152,9 +140,4 @@ function siblingReason(context: Context, operation: Operation): string {
   const origin = memberOf(operation.origin);
   const name = context.journal.members().find(({ id }) => id === origin)?.name ?? origin.slice(0, 8);
   return `${operation.path} has concurrent versions that are not joined yet; ${name} has one of them.`;
-}
-
-function missing(applied: Peer['applied'], goal: Goal): readonly Dot[] {
-  if ('vector' in goal) return blockingOrigins(applied, goal.vector).slice(0, listedMax);
-  return goal.dots.filter((dot) => !holds(applied, dot)).slice(0, listedMax);
 }
