@@ -101,11 +101,9 @@ export class Medium {
     if (pair.cut === undefined) return;
     pair.cut = undefined;
     for (const session of pair.sessions) {
-      for (const [index, end] of session.ends.entries()) {
-        // A machine that went down meanwhile knows nothing of the session, and says so.
-        if (session.lives[1 - index]?.alive === false || this.#random.chance(0.5)) this.#breakLater(session, 'reset');
-        else end.resume();
-      }
+      // A machine that went down meanwhile knows nothing of the session, and says so.
+      if (session.lives.some((life) => !life.alive) || this.#random.chance(0.5)) this.#breakLater(session, 'reset');
+      else for (const end of session.ends) end.resume();
     }
   }
 
