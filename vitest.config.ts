@@ -1,7 +1,12 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
-const alias = { '@lockstep/shared': fileURLToPath(new URL('./shared/src/index.ts', import.meta.url)) };
+const source = (path: string): string => fileURLToPath(new URL(`./shared/src/${path}`, import.meta.url));
+
+const alias = [
+  { find: '@lockstep/shared/api', replacement: source('api.ts') },
+  { find: '@lockstep/shared', replacement: source('index.ts') },
+];
 
 /** `integration` starts real agents from agent/dist: build first (npm test does). */
 export default defineConfig({

@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import type { Status } from '@lockstep/shared';
+import type { Status } from '@lockstep/shared/api';
 
 const run = promisify(execFile);
-const lockstep = fileURLToPath(new URL('../agent/bin/lockstep.js', import.meta.url));
+const lockstep = fileURLToPath(new URL('../../agent/bin/lockstep.js', import.meta.url));
 
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');

@@ -48,7 +48,7 @@ async function main(): Promise<void> {
       await rm(root, { recursive: true, force: true });
     }
   }
-  const out = fileURLToPath(new URL('results/', import.meta.url));
+  const out = fileURLToPath(new URL('../results/', import.meta.url));
   await mkdir(out, { recursive: true });
   const measured = { at: new Date().toISOString(), machine, repetitions, results };
   await writeFile(join(out, 'bench.json'), `${JSON.stringify(measured, null, 2)}\n`);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import type { Status } from '@lockstep/shared';
+import type { Status } from '@lockstep/shared/api';
 
 const program = fileURLToPath(new URL('../agent/bin/lockstep.js', import.meta.url));
 const run = promisify(execFile);

@@ -6,6 +6,6 @@ import { main, setup } from './setup.mjs';
 
 await main(async (args) => {
   await setup();
-  const run = ['--import', 'tsx', join(root, 'bench', 'run.ts'), ...args];
+  const run = [join(root, 'bench', 'dist', 'run.js'), ...args];
   return spawnSync(process.execPath, run, { cwd: root, stdio: 'inherit' }).status ?? 1;
 });

@@ -14,7 +14,7 @@ import type {
   VerifyResult,
   WaitRequest,
   WaitResult,
-} from '@lockstep/shared';
+} from '@lockstep/shared/api';
 import type { AgentFacade, MetricsSnapshot } from './http/facade.ts';
 import { reportPath } from './path-report.ts';
 import { replayInto } from './replay.ts';

@@ -1,4 +1,5 @@
-import { entryType, type PathReport } from '@lockstep/shared';
+import { entryType } from '@lockstep/shared';
+import type { PathReport } from '@lockstep/shared/api';
 import { holds } from './core/durability.ts';
 import { isDirectoryMode, permissions } from './core/plan-step.ts';
 import { reportLogged, reportOperation } from './reports.ts';

@@ -1,7 +1,8 @@
 import { chmod, lutimes, mkdir, mkdtemp, open, readdir, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
-import { entryType, isLive, LockstepError, type Operation, type ReplayResult } from '@lockstep/shared';
+import { entryType, isLive, LockstepError, type Operation } from '@lockstep/shared';
+import type { ReplayResult } from '@lockstep/shared/api';
 import { blockCount } from './core/blocks.ts';
 import { openJournal } from './store/journal.ts';
 import type { Engine } from './sync/engine.ts';

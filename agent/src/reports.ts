@@ -1,12 +1,5 @@
-import {
-  type LoggedOperation,
-  type MemberReport,
-  memberOf,
-  type Operation,
-  type OperationReport,
-  SOFTWARE_VERSION,
-  type Status,
-} from '@lockstep/shared';
+import { memberOf, type Operation, SOFTWARE_VERSION } from '@lockstep/shared';
+import type { LoggedOperation, MemberReport, OperationReport, Status } from '@lockstep/shared/api';
 import { blockingOrigins, countBehind } from './core/durability.ts';
 import { stampMs } from './core/hlc.ts';
 import { oldestActive } from './core/membership.ts';

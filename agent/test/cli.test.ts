@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { statusSchema } from '@lockstep/shared';
+import { statusSchema } from '@lockstep/shared/api';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
 const program = fileURLToPath(new URL('../bin/lockstep.js', import.meta.url));

@@ -1,4 +1,4 @@
-import type { Status } from '@lockstep/shared';
+import type { Status } from '@lockstep/shared/api';
 import { Alert, Code, Container, Paper, Skeleton, Stack, Text, Title } from '@mantine/core';
 import { useEffect, useState, useSyncExternalStore } from 'react';
 import classes from './app.module.css';

@@ -1,4 +1,4 @@
-import type { MemberReport, Status } from '@lockstep/shared';
+import type { MemberReport, Status } from '@lockstep/shared/api';
 import { expect, test } from 'vitest';
 import { clusterSentence } from './cluster-sentence.ts';
 

@@ -1,4 +1,4 @@
-import type { MemberReport, Status } from '@lockstep/shared';
+import type { MemberReport, Status } from '@lockstep/shared/api';
 import { formatCount, formatItems, formatNames } from './format.ts';
 
 /** `good`: nothing to do. `busy`: it will be good by itself. `bad`: a person should look. */

@@ -1,4 +1,4 @@
-import type { MemberReport } from '@lockstep/shared';
+import type { MemberReport } from '@lockstep/shared/api';
 import { formatBytes, formatCount, formatDuration, formatItems, formatRoundTrip } from './format.ts';
 import classes from './member-table.module.css';
 import { StateMark } from './state-mark.tsx';

@@ -1,4 +1,4 @@
-import type { Status } from '@lockstep/shared';
+import type { Status } from '@lockstep/shared/api';
 import { List, Paper, Text, Title } from '@mantine/core';
 import { formatDuration, formatItems } from './format.ts';
 

@@ -1,4 +1,4 @@
-import type { MemberReport } from '@lockstep/shared';
+import type { MemberReport } from '@lockstep/shared/api';
 import classes from './state-mark.module.css';
 
 const words: Record<MemberReport['state'], string> = {

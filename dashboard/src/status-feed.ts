@@ -1,4 +1,4 @@
-import type { Status } from '@lockstep/shared';
+import type { Status } from '@lockstep/shared/api';
 
 /** How often the status is asked for while nothing happens: round trips change without an event. */
 const pollIntervalMs = 2_000;

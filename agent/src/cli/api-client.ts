@@ -1,6 +1,7 @@
 import { request } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { apiErrorSchema, apiPrefix, errorCodes, LockstepError } from '@lockstep/shared';
+import { errorCodes, LockstepError } from '@lockstep/shared';
+import { apiErrorSchema, apiPrefix } from '@lockstep/shared/api';
 import { z } from 'zod';
 import { findRunning } from '../instance-lock.ts';
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type ApiEvent, apiPrefix, eventsPageSchema, liveMessageSchema } from '@lockstep/shared';
+import { type ApiEvent, apiPrefix, eventsPageSchema, liveMessageSchema } from '@lockstep/shared/api';
 import { WebSocket } from 'ws';
 import { apiClient } from './api-client.ts';
 import type { LabMember } from './lab-plan.ts';

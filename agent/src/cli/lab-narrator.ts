@@ -1,4 +1,4 @@
-import type { ApiEvent } from '@lockstep/shared';
+import type { ApiEvent } from '@lockstep/shared/api';
 import { z } from 'zod';
 import { formatBytes, formatElapsed, plural, printable } from './format.ts';
 

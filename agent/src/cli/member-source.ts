@@ -6,7 +6,7 @@ import {
   replayResultSchema,
   type VerifyResult,
   verifyResultSchema,
-} from '@lockstep/shared';
+} from '@lockstep/shared/api';
 import { pino } from 'pino';
 import { loadConfig } from '../config/load-config.ts';
 import { acquireLock } from '../instance-lock.ts';

@@ -1,4 +1,4 @@
-import type { MemberReport } from '@lockstep/shared';
+import type { MemberReport } from '@lockstep/shared/api';
 import { formatAgo, formatBytes, formatCount, formatElapsed, formatRoundTrip, plural, shortId } from './format.ts';
 import type { Colour, Paint } from './style.ts';
 import { formatTable } from './table.ts';

@@ -1,4 +1,4 @@
-import type { LoggedOperation, OperationReport } from '@lockstep/shared';
+import type { LoggedOperation, OperationReport } from '@lockstep/shared/api';
 import { formatBytes, formatMoment, plural, printable } from './format.ts';
 import type { Paint } from './style.ts';
 

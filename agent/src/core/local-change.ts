@@ -1,7 +1,7 @@
-import type { ContentId, MemberRecord, Operation, OperationKind } from '@lockstep/shared';
+import type { ContentId, Dot, MemberRecord, Operation, OperationKind } from '@lockstep/shared';
 import { entryType, isLive } from '@lockstep/shared';
 import type { DiskEntry, Fingerprint } from './disk-entry.ts';
-import { isDirectoryMode, permissions } from './plan-step.ts';
+import { isDirectoryMode, isSameTime, permissions } from './plan-step.ts';
 import { supersedes } from './version.ts';
 
 /** A local change on its way to becoming an operation. */
@@ -63,7 +63,8 @@ export type Finding =
 /**
  * Compares what stands at a path with the row of `disk` (never with the heads: rule 1), and makes a draft of the difference.
  * `shown` is the operation that the row says the disk shows. `head` is the visible head, which only serves to notice that
- * the disk has come to show it by other means: the same file copied onto two members, a journal that was lost.
+ * the disk has come to show it by other means: the same file copied onto two members, a journal that was lost. `journaled`:
+ * the newest operations at the path, asked for only where the head is not what was shown.
  */
 export function findLocalChange(input: {
   readonly path: string;
@@ -71,6 +72,7 @@ export function findLocalChange(input: {
   readonly row: DiskEntry | undefined;
   readonly shown: Operation | undefined;
   readonly head: Operation | undefined;
+  readonly journaled: () => readonly Operation[];
 }): Finding {
   const { seen, row, head } = input;
   const present = row?.fingerprint !== undefined;
@@ -81,18 +83,21 @@ export function findLocalChange(input: {
   if (seen.state === 'absent') {
     if (!present) return input.shown && isLive(input.shown) ? { do: 'forget' } : { do: 'nothing' };
     if (head && !isLive(head)) return { do: 'adopt', head, fingerprint: undefined, racy: false };
+    const unrecorded = findUnrecorded(input, shown, (operation) => !isLive(operation));
+    if (unrecorded) return { do: 'adopt', head: unrecorded, fingerprint: undefined, racy: false };
     return { do: 'draft', draft: { path: input.path, kind: 'delete', parents, replaced, vanished: true } };
   }
   const { fingerprint } = seen;
   const racy = seen.state === 'file' && seen.racy;
   const mode = permissions(fingerprint.mode);
   const mtimeUs = seen.state === 'directory' ? undefined : Math.floor(fingerprint.mtimeMs * 1000);
+  const hasSameTime = (operation: Operation): boolean =>
+    seen.state === 'directory' || isSameTime(fingerprint.mtimeMs * 1000, operation.mtimeUs ?? 0);
   const matches = (operation: Operation): 'no' | 'content' | 'all' => {
     if (entryType(operation) !== seen.state) return 'no';
     if (seen.state === 'symlink') return operation.target === seen.target ? 'all' : 'no';
     if (seen.state === 'file' && operation.content !== seen.content) return 'no';
-    const sameTime = mtimeUs === undefined || Math.abs(fingerprint.mtimeMs * 1000 - (operation.mtimeUs ?? 0)) < 2;
-    return operation.mode === mode && sameTime ? 'all' : 'content';
+    return operation.mode === mode && hasSameTime(operation) ? 'all' : 'content';
   };
   const matchesShown = shown ? matches(shown) : 'no';
   if (matchesShown === 'all' && present) {
@@ -105,6 +110,12 @@ export function findLocalChange(input: {
     if (matchesHead === 'all') return { do: 'adopt', head, fingerprint, racy };
     if (matchesHead === 'content' && matchesShown === 'no') return { do: 'adopt-attributes', head, fingerprint };
   }
+  const unrecorded = findUnrecorded(
+    input,
+    shown,
+    (operation) => matches(operation) === 'all' && hasSameTime(operation),
+  );
+  if (unrecorded) return { do: 'adopt', head: unrecorded, fingerprint, racy };
   const replacedHere = head && matchesHead === 'all' ? [...parents, head] : parents;
   const base = { path: input.path, parents: replacedHere, fingerprint, racy, mode, mtimeUs, replaced };
   if (seen.state === 'directory') {
@@ -120,8 +131,28 @@ export function findLocalChange(input: {
 }
 
 /**
- * A file that stands at a new path is the one that stood at `old`, when inode, size and modification time are the same and the
- * old path no longer has that inode. Then its content needs no reading.
+ * The agent was killed after it had put something there, and before that was recorded; when it started again, somebody had
+ * replaced that operation already. What stands there is then no edit of the user, though neither the row nor the head shows it.
+ */
+function findUnrecorded(
+  { head, journaled }: { readonly head: Operation | undefined; readonly journaled: () => readonly Operation[] },
+  shown: Operation | undefined,
+  isSeen: (operation: Operation) => boolean,
+): Operation | undefined {
+  if (head === undefined || (shown && isSameDot(head, shown))) return undefined;
+  // What this disk never showed and the others have deleted is kept and offered: a newcomer's file that once was theirs too.
+  if (shown === undefined && !isLive(head)) return undefined;
+  return journaled().find((operation) => (shown === undefined || supersedes(operation, shown)) && isSeen(operation));
+}
+
+function isSameDot(a: Dot, b: Dot): boolean {
+  return a.seq === b.seq && a.origin === b.origin;
+}
+
+/**
+ * True when an entry that stands at a new path with this fingerprint, and whose content was not read, is the one that stood at
+ * `old`. Inode numbers are given out again at once, and unpacked files have whatever times their archive says: so this is
+ * for large files only, where reading is dear and an equal size tells much.
  */
 export function isSameFile(old: DiskEntry, fingerprint: Fingerprint): boolean {
   const before = old.fingerprint;
@@ -132,5 +163,20 @@ export function isSameFile(old: DiskEntry, fingerprint: Fingerprint): boolean {
     before.size === fingerprint.size &&
     before.mtimeMs === fingerprint.mtimeMs &&
     isDirectoryMode(before.mode) === isDirectoryMode(fingerprint.mode)
+  );
+}
+
+/**
+ * True when an entry was carried along untouched by the rename of a directory above it, which moves nothing of its own
+ * fingerprint: not even the change time, that nobody can set back. Of a directory only identity and mode count.
+ */
+export function isCarriedAlong(old: DiskEntry, fingerprint: Fingerprint): boolean {
+  const before = old.fingerprint;
+  if (before === undefined || before.ino !== fingerprint.ino || before.mode !== fingerprint.mode) return false;
+  return (
+    isDirectoryMode(before.mode) ||
+    (before.size === fingerprint.size &&
+      before.mtimeMs === fingerprint.mtimeMs &&
+      before.ctimeMs === fingerprint.ctimeMs)
   );
 }

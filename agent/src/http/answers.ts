@@ -1,4 +1,4 @@
-import { apiErrorSchema } from '@lockstep/shared';
+import { apiErrorSchema } from '@lockstep/shared/api';
 import type { z } from 'zod';
 
 /** The answers of a route, for its schema: `success` or an error. */

@@ -1,6 +1,6 @@
 import { isAbsolute } from 'node:path';
+import { LockstepError } from '@lockstep/shared';
 import {
-  LockstepError,
   leaveResultSchema,
   replayRequestSchema,
   replayResultSchema,
@@ -8,7 +8,7 @@ import {
   verifyResultSchema,
   waitRequestSchema,
   waitResultSchema,
-} from '@lockstep/shared';
+} from '@lockstep/shared/api';
 import type { FastifyReply } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { answers } from './answers.ts';

@@ -1,5 +1,5 @@
-import type { ApiError, ApiErrorCode } from '@lockstep/shared';
 import { LockstepError } from '@lockstep/shared';
+import type { ApiError, ApiErrorCode } from '@lockstep/shared/api';
 import type { FastifyReply } from 'fastify';
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
 import type { Log } from '../sync/ports/log.ts';

@@ -1,4 +1,4 @@
-import { eventsPageSchema, eventsQuerySchema, liveMessageSchema, liveQuerySchema } from '@lockstep/shared';
+import { eventsPageSchema, eventsQuerySchema, liveMessageSchema, liveQuerySchema } from '@lockstep/shared/api';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import type { Log } from '../sync/ports/log.ts';
 import { answers } from './answers.ts';

@@ -14,7 +14,7 @@ import type {
   VerifyResult,
   WaitRequest,
   WaitResult,
-} from '@lockstep/shared';
+} from '@lockstep/shared/api';
 
 /** Sums since the agent started and lengths of queues now, for `/metrics`. What `status` says is not repeated. */
 export interface MetricsSnapshot {

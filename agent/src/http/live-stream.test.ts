@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type LiveMessage, liveMessageSchema } from '@lockstep/shared';
+import { type LiveMessage, liveMessageSchema } from '@lockstep/shared/api';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { FakeFacade, memoryLog } from '../../test/support/fake-facade.ts';

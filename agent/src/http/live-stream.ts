@@ -1,4 +1,4 @@
-import type { LiveMessage } from '@lockstep/shared';
+import type { LiveMessage } from '@lockstep/shared/api';
 import type { WebSocket } from 'ws';
 import type { Log } from '../sync/ports/log.ts';
 import type { AgentFacade } from './facade.ts';

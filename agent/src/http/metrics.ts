@@ -1,4 +1,5 @@
-import { type MemberReport, memberStateSchema, problemCodes, type Status } from '@lockstep/shared';
+import { problemCodes } from '@lockstep/shared';
+import { type MemberReport, memberStateSchema, type Status } from '@lockstep/shared/api';
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { AgentFacade, MetricsSnapshot } from './facade.ts';
 import { eventLoopLookIntervalMs } from './limits.ts';

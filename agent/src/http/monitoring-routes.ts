@@ -1,4 +1,4 @@
-import { healthSchema } from '@lockstep/shared';
+import { healthSchema } from '@lockstep/shared/api';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import type { AgentFacade } from './facade.ts';
 import { createMetrics } from './metrics.ts';

@@ -1,6 +1,6 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { apiPrefix } from '@lockstep/shared';
+import { apiPrefix } from '@lockstep/shared/api';
 import { expect, test } from 'vitest';
 import { FakeFacade, memoryLog } from '../../test/support/fake-facade.ts';
 import { buildServer } from './server.ts';

@@ -1,4 +1,5 @@
 import type { FastifyDynamicSwaggerOptions, SwaggerTransform, SwaggerTransformObject } from '@fastify/swagger';
+import { SOFTWARE_VERSION } from '@lockstep/shared';
 import {
   apiErrorSchema,
   apiEventSchema,
@@ -15,11 +16,10 @@ import {
   problemSchema,
   replayResultSchema,
   rescanResultSchema,
-  SOFTWARE_VERSION,
   statusSchema,
   verifyResultSchema,
   waitResultSchema,
-} from '@lockstep/shared';
+} from '@lockstep/shared/api';
 import { createJsonSchemaTransform, createJsonSchemaTransformObject } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { ApiErrorCode } from '@lockstep/shared';
+import type { ApiErrorCode } from '@lockstep/shared/api';
 
 /** What a request is judged by. */
 export interface GuardedRequest {

@@ -2,16 +2,16 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { LockstepError } from '@lockstep/shared';
 import {
   type ApiError,
   eventsPageSchema,
-  LockstepError,
   membersSchema,
   operationsPageSchema,
   pathReportSchema,
   statusSchema,
   waitResultSchema,
-} from '@lockstep/shared';
+} from '@lockstep/shared/api';
 import type { FastifyInstance, InjectOptions } from 'fastify';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { FakeFacade, memoryLog } from '../../test/support/fake-facade.ts';

@@ -1,7 +1,8 @@
 import { hostname } from 'node:os';
 import swagger from '@fastify/swagger';
 import websocket from '@fastify/websocket';
-import { apiPrefix, LockstepError } from '@lockstep/shared';
+import { LockstepError } from '@lockstep/shared';
+import { apiPrefix } from '@lockstep/shared/api';
 import fastify, { type FastifyInstance } from 'fastify';
 import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod';
 import type { Log } from '../sync/ports/log.ts';

@@ -1,12 +1,11 @@
+import { LockstepError, pathFault } from '@lockstep/shared';
 import {
-  LockstepError,
   membersSchema,
   operationsPageSchema,
   operationsQuerySchema,
-  pathFault,
   pathReportSchema,
   statusSchema,
-} from '@lockstep/shared';
+} from '@lockstep/shared/api';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { answers } from './answers.ts';

@@ -1,5 +1,5 @@
 import type { Operation } from '@lockstep/shared';
-import { parentOf, vanishedHoldMs } from '@lockstep/shared';
+import { isLive, parentOf, vanishedHoldMs } from '@lockstep/shared';
 import type { DiskChange, DiskEntry } from '../core/disk-entry.ts';
 import { type Draft, findLocalChange, type Seen } from '../core/local-change.ts';
 import { entryFor, isDirectoryMode, permissions } from '../core/plan-step.ts';
@@ -7,7 +7,7 @@ import { largeFileDueMs, quietMsMin, type Unsettled } from '../core/settle.ts';
 import type { Context } from './context.ts';
 import type { OwnLog } from './own-log.ts';
 import type { Observation } from './ports/folder.ts';
-import { draftDirectoryRename, draftRename, findRenameSource } from './rename-finder.ts';
+import { draftDirectoryRename, draftRename, findRenameSource, type Standing } from './rename-finder.ts';
 
 /** What a look at a batch of paths decided, besides what it journaled. */
 export interface LookResult {
@@ -130,7 +130,7 @@ class Look implements LookResult {
         return;
       case 'absent':
         if (ignored.ignores(path, row?.fingerprint !== undefined && isDirectoryMode(row.fingerprint.mode)))
-          this.#settle(path);
+          this.#passOver(path, row);
         else await this.#judgeAbsent(unsettled, row);
         return;
       default: {
@@ -140,6 +140,16 @@ class Look implements LookResult {
         else await this.#judgeEntry(unsettled, observation, row);
       }
     }
+  }
+
+  /**
+   * It is ignored and gone: no operation. The row says that it is not shown here: as an entry that stands, it would keep the delete
+   * of a directory above it waiting for its own, for ever.
+   */
+  #passOver(path: string, row: DiskEntry | undefined): void {
+    const [head] = this.#context.journal.heads(path);
+    if (row?.fingerprint !== undefined && head !== undefined) this.#rows.push(entryFor(path, head, undefined, false));
+    this.#settle(path);
   }
 
   async #judgeAbsent(unsettled: Unsettled, row: DiskEntry | undefined): Promise<void> {
@@ -164,11 +174,7 @@ class Look implements LookResult {
     return true;
   }
 
-  async #judgeEntry(
-    unsettled: Unsettled,
-    observation: Observation & { fingerprint: NonNullable<DiskEntry['fingerprint']> },
-    row: DiskEntry | undefined,
-  ): Promise<void> {
+  async #judgeEntry(unsettled: Unsettled, observation: Standing, row: DiskEntry | undefined): Promise<void> {
     const { path } = unsettled;
     const { fingerprint } = observation;
     const isDirectory = isDirectoryMode(fingerprint.mode);
@@ -176,7 +182,7 @@ class Look implements LookResult {
     // An inode number says nothing here: a directory made where another was removed often gets the same, and has no watch.
     if (isDirectory) this.scan.push(path);
     if (!known && !(isDirectory && row?.fingerprint && isDirectoryMode(row.fingerprint.mode))) {
-      if (await this.#judgeRename(unsettled, fingerprint)) return;
+      if (await this.#judgeRename(unsettled, observation)) return;
     }
     if (observation.state === 'large') {
       const modifiedAgoMs = this.#context.clock.wallMs() - fingerprint.mtimeMs;
@@ -190,19 +196,29 @@ class Look implements LookResult {
     }
   }
 
-  async #judgeRename(unsettled: Unsettled, fingerprint: NonNullable<DiskEntry['fingerprint']>): Promise<boolean> {
-    const source = await findRenameSource(this.#context, unsettled.path, fingerprint);
+  async #judgeRename(unsettled: Unsettled, standing: Standing): Promise<boolean> {
+    const { fingerprint } = standing;
+    const source = await findRenameSource(this.#context, standing);
     if (source === undefined || this.#drafted.has(source.row.path)) return false;
+    if (this.#isOwnRename(unsettled.path, source.row.path)) return false;
     const isDirectory = isDirectoryMode(fingerprint.mode);
     if (isDirectory && !source.vanished) return false;
     const drafts = isDirectory
       ? await draftDirectoryRename(this.#context, unsettled.path, fingerprint, source)
-      : draftRename(this.#context, unsettled.path, fingerprint, source);
+      : draftRename(this.#context, standing, source);
     if (drafts === undefined || drafts.some((draft) => this.#drafted.has(draft.path))) return false;
     for (const draft of drafts) this.#drafted.add(draft.path);
     this.#created.push(...drafts);
     this.settled.push(unsettled.path);
     return true;
+  }
+
+  /** The agent itself carried this rename out, and was killed before it was recorded: the disk shows the head, which is adopted. */
+  #isOwnRename(path: string, from: string): boolean {
+    const { journal } = this.#context;
+    const [head] = journal.heads(path);
+    const [gone] = journal.heads(from);
+    return head !== undefined && isLive(head) && head.from === from && gone !== undefined && !isLive(gone);
   }
 
   /** Compares with the row and notes the difference. */
@@ -214,6 +230,10 @@ class Look implements LookResult {
       row,
       shown: row && journal.operation(row.dot),
       head: journal.heads(path)[0],
+      journaled: () =>
+        journal
+          .log({ path, beforeRow: Number.MAX_SAFE_INTEGER, limit: journaledMax })
+          .map(({ operation }) => operation),
     });
     this.#settle(path);
     if (seen.state === 'absent') this.#context.problems.clearBelow(path);
@@ -253,6 +273,11 @@ class Look implements LookResult {
     const [done] = await this.#context.folder.apply([{ action: { do: 'attr', path, expected, mode, mtimeUs } }]);
     if (done?.result === 'done' && done.fingerprint) {
       this.#rows.push(entryFor(path, head, done.fingerprint, done.racy ?? false));
+    } else if (done?.result === 'problem') {
+      // It is somebody else's file, perhaps: asking again at once would be told the same.
+      this.#context.problems.set(done.code, { path }, done.detail);
+      const unsettled = { path, firstMs: this.#nowMs, lastMs: this.#nowMs, dueMs: this.#nowMs };
+      this.deferred.push({ unsettled, dueMs: this.#nowMs + problemRetryMs });
     } else this.mark.push(path);
   }
 
@@ -274,4 +299,6 @@ class Look implements LookResult {
 }
 
 const problemRetryMs = 2_000;
+/** How far back an operation can lie that was put on the disk and not recorded before the agent was killed. */
+const journaledMax = 64;
 const childrenAtOnceMax = 10_000;

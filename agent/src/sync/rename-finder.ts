@@ -1,8 +1,9 @@
 import { directoryRenameEntriesMax, type Operation } from '@lockstep/shared';
 import type { DiskEntry, Fingerprint } from '../core/disk-entry.ts';
-import { type Draft, isSameFile } from '../core/local-change.ts';
+import { type Draft, isCarriedAlong, isSameFile } from '../core/local-change.ts';
 import { isDirectoryMode, permissions } from '../core/plan-step.ts';
 import type { Context } from './context.ts';
+import type { Observation } from './ports/folder.ts';
 
 /** A renamed entry: the row of where it stood, and whether that path is empty now. */
 export interface RenamedFrom {
@@ -11,27 +12,39 @@ export interface RenamedFrom {
   readonly vanished: boolean;
 }
 
+/** An entry that stands at a path, as it was seen there. */
+export type Standing = Observation & { readonly fingerprint: Fingerprint };
+
 /**
- * Where the entry that now stands at `path` stood before, by its inode. Undefined when it is new, or when its old path still
- * has it (a hard link).
+ * Where the entry that was seen at a path stood before, by its inode and by what it holds. Undefined when it is new, or when
+ * its old path still has it (a hard link).
  */
-export async function findRenameSource(
-  context: Context,
-  path: string,
-  fingerprint: Fingerprint,
-): Promise<RenamedFrom | undefined> {
+export async function findRenameSource(context: Context, standing: Standing): Promise<RenamedFrom | undefined> {
   const { journal, folder } = context;
+  const { path, fingerprint } = standing;
   for (const row of journal.diskWithInode(fingerprint.ino)) {
-    if (row.path === path || row.fingerprint === undefined) continue;
-    const isDirectory = isDirectoryMode(fingerprint.mode);
-    if (isDirectory ? !isDirectoryMode(row.fingerprint.mode) : !isSameFile(row, fingerprint)) continue;
-    const [seen] = await folder.observe([{ path: row.path, expected: row.fingerprint }]);
     const operation = journal.operation(row.dot);
-    if (seen === undefined || operation === undefined || seen.state === 'same' || seen.state === 'problem') continue;
+    if (row.path === path || row.fingerprint === undefined || operation === undefined) continue;
+    if (!holdsTheSame(row, operation, standing)) continue;
+    const [seen] = await folder.observe([{ path: row.path, expected: row.fingerprint }]);
+    if (seen === undefined || seen.state === 'same' || seen.state === 'problem') continue;
     if (seen.state === 'absent') return { row, operation, vanished: true };
     if ('fingerprint' in seen && seen.fingerprint.ino !== fingerprint.ino) return { row, operation, vanished: false };
   }
   return undefined;
+}
+
+function holdsTheSame(row: DiskEntry, operation: Operation, standing: Standing): boolean {
+  switch (standing.state) {
+    case 'file':
+      return operation.content === standing.content;
+    case 'large':
+      return operation.content !== undefined && isSameFile(row, standing.fingerprint);
+    case 'symlink':
+      return operation.target === standing.target;
+    default:
+      return row.fingerprint !== undefined && isDirectoryMode(row.fingerprint.mode);
+  }
 }
 
 /**
@@ -58,6 +71,8 @@ export async function draftDirectoryRename(
     const now = standing.get(target);
     const operation = journal.operation(row.dot);
     if (operation === undefined || row.fingerprint === undefined) continue;
+    // What is ignored is not deleted: the others keep it.
+    if (context.ignored.ignores(row.path, isDirectoryMode(row.fingerprint.mode))) continue;
     deleted.push({
       path: row.path,
       kind: 'delete',
@@ -67,8 +82,7 @@ export async function draftDirectoryRename(
       groupPath: path,
     });
     if (now === undefined || journal.disk(target)?.fingerprint !== undefined) continue;
-    const moved = isDirectoryMode(now.mode) ? row.fingerprint.ino === now.ino : isSameFile(row, now);
-    if (moved && now.mode === row.fingerprint.mode) {
+    if (isCarriedAlong(row, now)) {
       created.push(renamedDraft(context, target, row, operation, now, path));
     }
   }
@@ -87,13 +101,10 @@ export async function draftDirectoryRename(
 }
 
 /** Drafts of the rename of one file or link: the new name, and the delete of the old one when nothing stands there now. */
-export function draftRename(
-  context: Context,
-  path: string,
-  fingerprint: Fingerprint,
-  source: RenamedFrom,
-): readonly Draft[] {
-  const draft = renamedDraft(context, path, source.row, source.operation, fingerprint, path);
+export function draftRename(context: Context, standing: Standing, source: RenamedFrom): readonly Draft[] {
+  const { path, fingerprint } = standing;
+  const carried = renamedDraft(context, path, source.row, source.operation, fingerprint, path);
+  const draft = standing.state === 'file' ? { ...carried, racy: standing.racy } : carried;
   if (!source.vanished) return [draft];
   return [
     { ...draft, span: 2 },
@@ -132,7 +143,7 @@ function renamedDraft(
     blocks: operation.blocks,
     parents,
     fingerprint,
-    racy: false,
+    racy: row.racy,
     groupPath,
   };
 }

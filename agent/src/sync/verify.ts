@@ -1,5 +1,6 @@
-import type { VerifyResult } from '@lockstep/shared';
-import { batchPathsMax, listedPathsMax } from '@lockstep/shared';
+import { batchPathsMax } from '@lockstep/shared';
+import type { VerifyResult } from '@lockstep/shared/api';
+import { listedPathsMax } from '@lockstep/shared/api';
 import type { Context } from './context.ts';
 
 type Difference = VerifyResult['disk']['paths'][number];

@@ -12,7 +12,7 @@ import {
   verifyResultSchema,
   type WaitResult,
   waitResultSchema,
-} from '@lockstep/shared';
+} from '@lockstep/shared/api';
 import { readTree, type Tree } from './tree.ts';
 
 /** The program that people run. */
@@ -118,10 +118,10 @@ export class Member {
   }
 
   /** Resolves when the process is gone. */
-  async ended(): Promise<void> {
+  async ended(timeoutMs = 60_000): Promise<void> {
     const child = this.#child;
     if (child === undefined || !this.running) return;
-    await once(child, 'exit');
+    await once(child, 'exit', { signal: AbortSignal.timeout(timeoutMs) });
   }
 
   signal(signal: NodeJS.Signals): void {

@@ -1,4 +1,4 @@
-import type { ApiEvent, LoggedOperation, MemberReport, Status } from '@lockstep/shared';
+import type { ApiEvent, LoggedOperation, MemberReport, Status } from '@lockstep/shared/api';
 import type { AgentFacade } from '../../src/http/facade.ts';
 
 const ids = { ant: 'a'.repeat(52), bee: 'b'.repeat(52), cat: 'c'.repeat(52) };

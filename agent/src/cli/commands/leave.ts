@@ -1,4 +1,4 @@
-import { leaveResultSchema } from '@lockstep/shared';
+import { leaveResultSchema } from '@lockstep/shared/api';
 import type { Command } from 'commander';
 import { findMemberFolder } from '../../state-directory.ts';
 import { requireApi } from '../api-client.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type LoggedOperation, pageItemsMax } from '@lockstep/shared';
+import { type LoggedOperation, pageItemsMax } from '@lockstep/shared/api';
 import type { Command } from 'commander';
 import { type ApiClient, requireApi } from '../api-client.ts';
 import { type ExitCode, exitCode, UsageError } from '../exit-code.ts';

@@ -1,4 +1,4 @@
-import { membersSchema } from '@lockstep/shared';
+import { membersSchema } from '@lockstep/shared/api';
 import type { Command } from 'commander';
 import { findMemberFolder } from '../../state-directory.ts';
 import { requireApi } from '../api-client.ts';

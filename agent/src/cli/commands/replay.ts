@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import type { ReplayResult } from '@lockstep/shared';
+import type { ReplayResult } from '@lockstep/shared/api';
 import type { Command } from 'commander';
 import { memberFolderAbove } from '../../folder-nesting.ts';
 import { findMemberFolder } from '../../state-directory.ts';

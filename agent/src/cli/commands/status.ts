@@ -1,4 +1,5 @@
-import { type Problem, type Status, statusSchema } from '@lockstep/shared';
+import type { Problem } from '@lockstep/shared';
+import { type Status, statusSchema } from '@lockstep/shared/api';
 import type { Command } from 'commander';
 import { findMemberFolder } from '../../state-directory.ts';
 import { requireApi } from '../api-client.ts';

@@ -1,4 +1,4 @@
-import type { VerifyResult } from '@lockstep/shared';
+import type { VerifyResult } from '@lockstep/shared/api';
 import type { Command } from 'commander';
 import { findMemberFolder } from '../../state-directory.ts';
 import { type ExitCode, exitCode } from '../exit-code.ts';

@@ -1,4 +1,4 @@
-import type { MemberReport, PathReport, Status } from '@lockstep/shared';
+import type { MemberReport, PathReport, Status } from '@lockstep/shared/api';
 import { describe, expect, test } from 'vitest';
 import { groupOperations } from '../operation-line.ts';
 import { formatReplay } from './replay.ts';

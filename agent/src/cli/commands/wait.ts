@@ -1,4 +1,5 @@
-import { membersMax, type WaitRequest, type WaitResult, waitResultSchema, waitTimeoutMsMax } from '@lockstep/shared';
+import { membersMax } from '@lockstep/shared';
+import { type WaitRequest, type WaitResult, waitResultSchema, waitTimeoutMsMax } from '@lockstep/shared/api';
 import type { Command } from 'commander';
 import { requireApi } from '../api-client.ts';
 import { type ExitCode, exitCode, UsageError } from '../exit-code.ts';

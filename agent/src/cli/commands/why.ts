@@ -1,4 +1,4 @@
-import { type PathReport, pathReportSchema } from '@lockstep/shared';
+import { type PathReport, pathReportSchema } from '@lockstep/shared/api';
 import type { Command } from 'commander';
 import { requireApi } from '../api-client.ts';
 import { type ExitCode, exitCode, UsageError } from '../exit-code.ts';
