@@ -135,13 +135,19 @@ export function findLocalChange(input: {
  * replaced that operation already. What stands there is then no edit of the user, though neither the row nor the head shows it.
  */
 function findUnrecorded(
-  { head, journaled }: { readonly head: Operation | undefined; readonly journaled: () => readonly Operation[] },
+  input: {
+    readonly row: DiskEntry | undefined;
+    readonly head: Operation | undefined;
+    readonly journaled: () => readonly Operation[];
+  },
   shown: Operation | undefined,
   isSeen: (operation: Operation) => boolean,
 ): Operation | undefined {
+  const { row, head, journaled } = input;
   if (head === undefined || (shown && isSameDot(head, shown))) return undefined;
-  // What this disk never showed and the others have deleted is kept and offered: a newcomer's file that once was theirs too.
-  if (shown === undefined && !isLive(head)) return undefined;
+  // What this disk never showed and the others have deleted is kept and offered: a newcomer's file that once was theirs too. And
+  // where a head was passed over, what stands in its way is this member's own.
+  if (shown === undefined && (row !== undefined || !isLive(head))) return undefined;
   return journaled().find((operation) => (shown === undefined || supersedes(operation, shown)) && isSeen(operation));
 }
 
