@@ -50,6 +50,21 @@ export function lookContract(open: OpenSubject): void {
       expect(await observeOne(subject, 'file', fingerprint)).toMatchObject({ state: 'file', bytes: bytesOf('theirs') });
     });
 
+    test('[WT2] a directory made where another was is not the same, whatever its inode number', async () => {
+      const { user } = subject;
+      await user.mkdir('d');
+      const expected = await fingerprintAt(subject, 'd');
+      expect(await observeOne(subject, 'd', expected)).toMatchObject({ state: 'same' });
+      await user.remove('d');
+      // Until the file times have moved on, nobody could tell.
+      await vi.waitFor(async () => {
+        await user.write('probe', bytesOf('x'));
+        expect((await fingerprintAt(subject, 'probe')).mtimeMs).toBeGreaterThan(expected.ctimeMs);
+      });
+      await user.mkdir('d');
+      expect(await observeOne(subject, 'd', expected)).toMatchObject({ state: 'directory' });
+    });
+
     test.each([0, 1, inlineBytesMax])('gives the bytes of a file of %i', async (size) => {
       const bytes = new Uint8Array(size).fill(7);
       await subject.user.write('file', bytes);

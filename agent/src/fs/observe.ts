@@ -1,5 +1,6 @@
 import { fstatSync, readlinkSync, type Stats } from 'node:fs';
 import { fileBytesMax, hashUnderLockBytesMax, inlineBytesMax, pathFault } from '@lockstep/shared';
+import type { Fingerprint } from '../core/disk-entry.ts';
 import type { Observation, ObserveRequest } from '../sync/ports/folder.ts';
 import { fingerprintOf, hasFingerprint, isRacy, lstatIfThere, typeOf } from './entry-stat.ts';
 import { decodeName } from './list-directory.ts';
@@ -31,7 +32,7 @@ function observeOne(places: Places, parents: ParentCheck, request: ObserveReques
     const wallMs = Date.now();
     const stats = lstatIfThere(absolute);
     if (stats === undefined) return { path, state: 'absent' };
-    if (expected !== undefined && hasFingerprint(stats, expected)) return { path, state: 'same' };
+    if (expected !== undefined && isSame(stats, expected)) return { path, state: 'same' };
     switch (typeOf(stats)) {
       case 'special':
         return { path, state: 'special' };
@@ -48,6 +49,15 @@ function observeOne(places: Places, parents: ParentCheck, request: ObserveReques
     if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'ELOOP') return { path, state: 'changing' };
     return { path, state: 'problem', ...problemOf(error, path) };
   }
+}
+
+/**
+ * A directory that was made where another was removed may have its inode number, and has no watch yet: only one whose times
+ * have not moved either is surely the same.
+ */
+function isSame(stats: Stats, expected: Fingerprint): boolean {
+  if (!hasFingerprint(stats, expected)) return false;
+  return !stats.isDirectory() || (stats.ctimeMs === expected.ctimeMs && stats.mtimeMs === expected.mtimeMs);
 }
 
 function observeSymlink(path: string, absolute: string, stats: Stats): Observation {
