@@ -99,6 +99,10 @@ export class Settle {
     for (const entry of this.#unsettled.values()) this.#put({ ...entry, dueMs: Math.min(entry.dueMs, nowMs) });
   }
 
+  has(path: string): boolean {
+    return this.#unsettled.has(path);
+  }
+
   paths(): readonly string[] {
     return [...this.#unsettled.keys()];
   }

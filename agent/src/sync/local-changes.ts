@@ -154,27 +154,17 @@ export class LocalChanges {
       this.#schedule();
       return;
     }
-    const { clock, lock, folder, problems } = this.#context;
+    const { clock, lock } = this.#context;
     this.#looking = [...this.#looking, ...batch];
     try {
-      const result = await lock.run(async () => {
-        const health = await folder.health();
-        if (!health.ok) {
-          problems.set('folder-missing', {}, health.detail ?? 'The folder cannot be used.');
-          return undefined;
-        }
-        return await lookAt(this.#context, this.#ownLog, batch, read);
-      });
+      const result = await lock.run(() => lookAt(this.#context, this.#ownLog, batch, read));
       const nowMs = clock.monotonicMs();
-      if (result === undefined) {
-        for (const { path, firstMs } of batch) this.#settle.defer(path, firstMs, nowMs, nowMs + folderRetryMs);
-        return;
-      }
       for (const path of result.published) this.#settle.published(path, nowMs);
       for (const { unsettled, dueMs } of result.deferred) {
         this.#settle.defer(unsettled.path, unsettled.firstMs, unsettled.lastMs, dueMs);
       }
-      for (const path of result.mark) this.mark(path);
+      // What is waiting for its look already is not put off by this.
+      for (const path of result.mark) if (!this.#settle.has(path)) this.mark(path);
       for (const directory of result.scan) this.scan(directory, true);
       for (const unsettled of result.large) this.#read(unsettled);
       for (const path of [...result.published, ...result.settled]) this.#done(path);

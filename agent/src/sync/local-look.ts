@@ -98,9 +98,14 @@ class Look implements LookResult {
   #withMissingParents(): readonly Unsettled[] {
     const { journal } = this.#context;
     const paths = new Map(this.#batch.map((unsettled) => [unsettled.path, unsettled]));
+    const standing = new Set<string>();
     for (const unsettled of this.#batch) {
       for (let parent = parentOf(unsettled.path); parent !== '' && !paths.has(parent); parent = parentOf(parent)) {
-        if (journal.disk(parent)?.fingerprint !== undefined) break;
+        if (standing.has(parent)) break;
+        if (journal.disk(parent)?.fingerprint !== undefined) {
+          standing.add(parent);
+          break;
+        }
         paths.set(parent, { ...unsettled, path: parent });
       }
     }
@@ -125,7 +130,8 @@ class Look implements LookResult {
         this.deferred.push({ unsettled, dueMs: this.#nowMs + quietMsMin * 4 });
         return;
       case 'problem':
-        problems.set(observation.code, { path }, observation.detail);
+        // The folder as a whole is one problem, not one for each path.
+        problems.set(observation.code, observation.code === 'folder-missing' ? {} : { path }, observation.detail);
         this.deferred.push({ unsettled, dueMs: this.#nowMs + problemRetryMs });
         return;
       case 'absent':
@@ -168,9 +174,10 @@ class Look implements LookResult {
     if (row?.fingerprint === undefined || !isDirectoryMode(row.fingerprint.mode)) return false;
     const below = this.#context.journal.diskBelow(unsettled.path, undefined, childrenAtOnceMax);
     const open = below.filter((child) => !this.#drafted.has(child.path));
-    if (open.length === 0) return false;
+    // All of them, and not only the first ones, go in this very batch.
+    if (open.length === 0 && below.length < childrenAtOnceMax) return false;
     for (const child of open) this.mark.push(child.path);
-    this.deferred.push({ unsettled, dueMs: this.#nowMs + quietMsMin });
+    this.deferred.push({ unsettled, dueMs: this.#nowMs + childrenRetryMs });
     return true;
   }
 
@@ -301,4 +308,6 @@ class Look implements LookResult {
 const problemRetryMs = 2_000;
 /** How far back an operation can lie that was put on the disk and not recorded before the agent was killed. */
 const journaledMax = 64;
-const childrenAtOnceMax = 10_000;
+/** Entries of a vanished directory that are marked at a time, and how long the directory then waits for them. */
+const childrenAtOnceMax = 512;
+const childrenRetryMs = 10;

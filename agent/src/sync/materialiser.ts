@@ -146,17 +146,11 @@ export class Materialiser {
   async #batch(
     rows: readonly PendingPath[],
   ): Promise<{ progress: boolean; waiting: boolean; last: string | undefined }> {
-    const { journal, folder, problems, clock } = this.#context;
+    const { journal, clock } = this.#context;
     const last = rows.length < batchPathsMax ? undefined : rows.at(-1)?.path;
     const nowMs = clock.monotonicMs();
     const ready = rows.filter((row) => this.#isReady(row, nowMs));
     if (ready.length === 0) return { progress: false, waiting: false, last };
-    const health = await folder.health();
-    if (!health.ok) {
-      problems.set('folder-missing', {}, health.detail ?? 'The folder cannot be used.');
-      this.#wakeIn(1_000);
-      return { progress: false, waiting: false, last: undefined };
-    }
     const view = await JournalView.open(
       this.#context,
       ready,
@@ -274,7 +268,8 @@ export class Materialiser {
     if (this.#parked.size < parkedMax || known) {
       this.#parked.set(path, { head: headKey(head), attempts, untilMs: clock.monotonicMs() + delayMs, reason });
     }
-    if (code) problems.set(code, { path }, reason);
+    // The folder as a whole is one problem, not one for each path.
+    if (code) problems.set(code, code === 'folder-missing' ? {} : { path }, reason);
     this.#wakeIn(delayMs);
   }
 

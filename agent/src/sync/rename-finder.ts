@@ -49,7 +49,7 @@ function holdsTheSame(row: DiskEntry, operation: Operation, standing: Standing):
 
 /**
  * Drafts of the rename of a directory and everything in it: first the new tree, parents first, then the deletes of the old
- * one, children first. `span` on the first lets a receiver wait for all of it. Undefined when it is too large for that.
+ * one, children first. `span` on the first lets a receiver wait for all of it. Undefined when it is too large for that, or cannot be listed whole.
  */
 export async function draftDirectoryRename(
   context: Context,
@@ -62,6 +62,7 @@ export async function draftDirectoryRename(
   const rows = journal.diskBelow(from, undefined, directoryRenameEntriesMax + 1);
   if (rows.length > directoryRenameEntriesMax) return undefined;
   const standing = await listBelow(context, path);
+  if (standing === undefined) return undefined;
   const created: Draft[] = [];
   const deleted: Draft[] = [
     { path: from, kind: 'delete', vanished: true, parents: [source.operation], replaced: undefined, groupPath: path },
@@ -155,12 +156,14 @@ function parentsAt(context: Context, path: string): readonly Operation[] {
   return shown && (row.fingerprint !== undefined || shown.kind === 'delete') ? [shown] : [];
 }
 
-async function listBelow(context: Context, directory: string): Promise<Map<string, Fingerprint>> {
+/** All that stands below `directory`; undefined when any of it could not be listed. */
+async function listBelow(context: Context, directory: string): Promise<Map<string, Fingerprint> | undefined> {
   const { folder, ignored } = context;
   const found = new Map<string, Fingerprint>();
   const skip = (path: string, isDirectory: boolean): boolean => ignored.ignores(path, isDirectory);
   for await (const chunk of folder.scan(directory, { recursive: true, skip })) {
     for (const scanned of chunk) {
+      if (scanned.problem !== undefined || scanned.absent) return undefined;
       for (const entry of scanned.entries) found.set(`${scanned.path}/${entry.name}`, entry.fingerprint);
     }
   }
