@@ -1,0 +1,220 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { largeFileDueMs, quietMsMax, quietMsMin, Settle, type Unsettled } from './settle.ts';
+
+const noLimit = Number.POSITIVE_INFINITY;
+
+function due(settle: Settle, nowMs: number): readonly string[] {
+  return settle.takeDue(nowMs, noLimit).map(({ path }) => path);
+}
+
+/** Takes what is due as the loop does, whenever it is, until `endMs`; each look publishes. Returns the times of the looks. */
+function looks(settle: Settle, marksMs: readonly number[], endMs: number): readonly number[] {
+  const found: number[] = [];
+  const pending = marksMs.slice();
+  for (let nowMs = 0; nowMs <= endMs; nowMs++) {
+    while (pending[0] !== undefined && pending[0] <= nowMs) settle.mark('p', pending.shift() as number);
+    if (settle.takeDue(nowMs, 1).length === 0) continue;
+    found.push(nowMs);
+    settle.published('p', nowMs);
+  }
+  return found;
+}
+
+function every(intervalMs: number, endMs: number): readonly number[] {
+  return Array.from({ length: Math.floor(endMs / intervalMs) }, (_, index) => index * intervalMs);
+}
+
+describe('when a changed path is looked at', () => {
+  test('[LC4] a first change after a short silence, and not before', () => {
+    const settle = new Settle();
+    settle.mark('p', 100);
+    expect(settle.nextDueMs()).toBe(100 + quietMsMin);
+    expect(due(settle, 100 + quietMsMin - 1)).toEqual([]);
+    expect(due(settle, 100 + quietMsMin)).toEqual(['p']);
+    expect(settle.size).toBe(0);
+    expect(settle.nextDueMs()).toBeUndefined();
+  });
+
+  test('[LC4] a further change starts the silence again', () => {
+    const settle = new Settle();
+    settle.mark('p', 100);
+    settle.mark('p', 101);
+    expect(due(settle, 100 + quietMsMin)).toEqual([]);
+    expect(due(settle, 101 + quietMsMin)).toEqual(['p']);
+  });
+
+  test('[LC4] a path that is never silent is looked at all the same', () => {
+    const settle = new Settle();
+    let looked: number | undefined;
+    for (let nowMs = 0; nowMs < 100 && looked === undefined; nowMs++) {
+      settle.mark('p', nowMs);
+      if (settle.takeDue(nowMs, 1).length > 0) looked = nowMs;
+    }
+    expect(looked).toBeLessThanOrEqual(quietMsMin * 4);
+  });
+
+  test('[LC4] one that is published again and again is looked at more and more rarely, but every few seconds', () => {
+    const times = looks(new Settle(), every(10, 60_000), 60_000);
+    expect(times[0]).toBe(quietMsMin);
+    const gaps = times.slice(1).map((time, index) => time - (times[index] ?? 0));
+    expect(Math.max(...gaps)).toBeLessThanOrEqual(quietMsMax * 4 + 10);
+    // A log written a hundred times a second for a minute: 6,000 changes, and only so many operations.
+    expect(times.length).toBeGreaterThanOrEqual(14);
+    expect(times.length).toBeLessThanOrEqual(40);
+  });
+
+  test('[LC4] one that is changed every ten seconds is looked at at once each time', () => {
+    const times = looks(new Settle(), every(10_000, 60_000), 60_000);
+    expect(times).toEqual(every(10_000, 60_000).map((time) => time + quietMsMin));
+  });
+
+  test('[LC4] silence makes a path that was busy an ordinary one again', () => {
+    const settle = new Settle();
+    for (let count = 0; count < 12; count++) settle.published('p', count);
+    settle.mark('p', 20);
+    expect(settle.nextDueMs()).toBe(20 + quietMsMax);
+    settle.clear();
+    settle.mark('p', 20 + quietMsMax * 8);
+    expect(settle.nextDueMs()).toBe(20 + quietMsMax * 8 + quietMsMin);
+  });
+
+  test('[LC4] a path is not held up by another one', () => {
+    const settle = new Settle();
+    for (let count = 0; count < 12; count++) settle.published('busy', 0);
+    settle.mark('busy', 0);
+    settle.mark('p', 0);
+    expect(due(settle, quietMsMin)).toEqual(['p']);
+    expect(settle.paths()).toEqual(['busy']);
+  });
+
+  test('[LC4] what was put off is due at the time given, and further changes cannot bring it forward', () => {
+    const settle = new Settle();
+    settle.defer('p', 0, 0, 500);
+    expect(settle.nextDueMs()).toBe(500);
+    settle.mark('p', 490);
+    expect(due(settle, 500)).toEqual([]);
+    expect(due(settle, 990)).toEqual(['p']);
+  });
+
+  test('[LC4] to put off what has changed meanwhile does not forget that change', () => {
+    const settle = new Settle();
+    settle.mark('p', 300);
+    settle.defer('p', 100, 100, 200);
+    expect(settle.takeDue(300 + quietMsMin, 1)).toEqual([
+      { path: 'p', firstMs: 100, lastMs: 300, dueMs: 300 + quietMsMin },
+    ]);
+  });
+
+  test('[AK5] in a hurry everything is due', () => {
+    const settle = new Settle();
+    settle.mark('a', 0);
+    settle.defer('b', 0, 0, 60_000);
+    settle.hurry(1);
+    expect(settle.nextDueMs()).toBe(1);
+    expect(due(settle, 1)).toEqual(['a', 'b']);
+  });
+
+  test('[LC4] no more are taken than asked for, in the order of their first change, and the rest is due at once', () => {
+    const settle = new Settle();
+    for (const path of ['a', 'b', 'c']) settle.mark(path, 0);
+    settle.mark('a', 1);
+    expect(settle.takeDue(10, 2).map(({ path }) => path)).toEqual(['a', 'b']);
+    expect(settle.nextDueMs()).toBeLessThanOrEqual(10);
+    expect(due(settle, 10)).toEqual(['c']);
+  });
+
+  test('[LC4] the next time is never too late, and waiting for it again and again takes everything', () => {
+    const steps = fc.array(
+      fc.tuple(fc.constantFrom('mark', 'defer', 'publish', 'take', 'hurry'), fc.nat(5), fc.nat(40)),
+      { maxLength: 40 },
+    );
+    fc.assert(
+      fc.property(steps, (taken) => {
+        const settle = new Settle();
+        let nowMs = 0;
+        for (const [step, number, afterMs] of taken) {
+          nowMs += afterMs;
+          const path = `p${number}`;
+          if (step === 'mark') settle.mark(path, nowMs);
+          else if (step === 'defer') settle.defer(path, nowMs, nowMs, nowMs + afterMs * 10);
+          else if (step === 'publish') settle.published(path, nowMs);
+          else if (step === 'hurry') settle.hurry(nowMs);
+          else for (const entry of settle.takeDue(nowMs, 2)) expect(entry.dueMs).toBeLessThanOrEqual(nowMs);
+        }
+        for (let rounds = 0; settle.size > 0; rounds++) {
+          expect(rounds).toBeLessThan(50);
+          const nextMs = settle.nextDueMs() ?? Number.NaN;
+          const before = settle.size;
+          nowMs = Math.max(nowMs, nextMs);
+          const took = settle.takeDue(nowMs, noLimit).length;
+          // It may come early once for each that was marked again, and then says when.
+          if (took === 0) expect(settle.nextDueMs()).toBeGreaterThan(nowMs);
+          expect(settle.size).toBe(before - took);
+        }
+      }),
+    );
+  });
+
+  test('[LC4] 50,000 marks cost no search for the next one', () => {
+    const settle = new Settle();
+    const startedMs = performance.now();
+    for (let index = 0; index < 50_000; index++) {
+      settle.mark(`d/${index}`, 0);
+      settle.nextDueMs();
+    }
+    // To go through all of them with each mark took half a minute.
+    expect(performance.now() - startedMs).toBeLessThan(3_000);
+    expect(settle.nextDueMs()).toBe(quietMsMin);
+  });
+});
+
+describe('when a large file is read', () => {
+  const MiB = 1_048_576;
+  const unsettled = (firstMs: number, lastMs: number): Unsettled => ({ path: 'p', firstMs, lastMs, dueMs: 0 });
+
+  test.each<{
+    readonly name: string;
+    readonly first: number;
+    readonly last: number;
+    readonly size: number;
+    readonly modifiedAgo: number;
+    readonly now: number;
+    readonly due: number | undefined;
+  }>([
+    { name: 'still for a moment', first: 0, last: 0, size: 2 * MiB, modifiedAgo: 50, now: 50, due: undefined },
+    { name: 'an event a moment ago', first: 0, last: 40, size: 2 * MiB, modifiedAgo: 60, now: 60, due: 110 },
+    { name: 'written a moment ago', first: 0, last: 0, size: 2 * MiB, modifiedAgo: 10, now: 60, due: 110 },
+    {
+      name: 'a time in the future says nothing',
+      first: 0,
+      last: 0,
+      size: 2 * MiB,
+      modifiedAgo: -1,
+      now: 50,
+      due: undefined,
+    },
+    { name: 'growing for seconds', first: 0, last: 3_990, size: 2 * MiB, modifiedAgo: 5, now: 3_995, due: 4_000 },
+    { name: 'growing for longer', first: 0, last: 3_999, size: 2 * MiB, modifiedAgo: 1, now: 4_000, due: undefined },
+    {
+      name: 'the larger, the longer',
+      first: 0,
+      last: 3_999,
+      size: 1_024 * MiB,
+      modifiedAgo: 1,
+      now: 4_000,
+      due: 4_050,
+    },
+    {
+      name: 'but not for ever',
+      first: 0,
+      last: 22_000,
+      size: 1_024 * MiB,
+      modifiedAgo: 1,
+      now: 22_000,
+      due: undefined,
+    },
+  ])('[LC4] $name', ({ first, last, size, modifiedAgo, now, due: expected }) => {
+    expect(largeFileDueMs(unsettled(first, last), size, modifiedAgo, now)).toBe(expected);
+  });
+});
