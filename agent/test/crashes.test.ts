@@ -1,0 +1,118 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { describe, expect, test, vi } from 'vitest';
+import { applySteps } from '../src/fs/fault-point.ts';
+import { shell } from './_util/programs.ts';
+import { diffTrees, readTree, subtree } from './_util/tree.ts';
+import { useCluster } from './_util/use-cluster.ts';
+
+const cluster = useCluster(['ant', 'bee', 'cat']);
+
+const trio = () => [cluster().member('ant'), cluster().member('bee'), cluster().member('cat')] as const;
+
+/** One of everything that apply can meet: new, replaced, changed, renamed, removed; small and of several blocks. */
+const prepare = `
+  mkdir -p d/sub gone/sub moved; ln -s old link
+  for n in 1 2 3 4 5 6 7 8 9; do echo old $n > f$n; echo old $n > d/sub/f$n; echo old $n > gone/sub/f$n; echo $n > moved/f$n; done
+  head -c 3000000 /dev/zero | tr '\\0' o > large; echo old > becomes-directory; mkdir becomes-file; echo in > becomes-file/in`;
+const change = `
+  for n in 1 2 3 4 5 6; do echo changed $n > f$n; echo new $n > new$n; done; chmod 600 f7 f8; touch -d 2001-01-01 f9
+  rm -r gone; mv moved renamed; mv d/sub/f1 d/sub/g1; rm d/sub/f2; ln -sfn new link; head -c 3000000 /dev/zero | tr '\\0' n > large
+  mkdir -p made/deep; echo x > made/deep/file; rm becomes-directory; mkdir becomes-directory; echo in > becomes-directory/in
+  rm -r becomes-file; echo file > becomes-file; head -c 2000000 /dev/zero | tr '\\0' m > large-new`;
+
+describe('[MT3] SIGKILL before a step of apply leaves the old or the new, and a restart finishes', () => {
+  const cases = [
+    ...applySteps.map((step) => ({ step, nth: 1 })),
+    ...(['stage', 'keep', 'rename', 'remove'] as const).map((step) => ({ step, nth: 5 })),
+  ];
+  test.each(cases)('$step, time $nth', async ({ step, nth }) => {
+    const [ant, bee] = trio();
+    const room = `${step}-${nth}`;
+    await mkdir(ant.path(room));
+    await shell(ant.path(room), prepare);
+    const before = subtree(await cluster().settled(), room);
+    await bee.stop();
+    await shell(ant.path(room), change);
+    await ant.wait({ for: 2 });
+    const after = readTree(ant.path(room));
+
+    await bee.start({ env: { LOCKSTEP_FAULT: `kill:${step}:${nth}` }, ready: false });
+    await bee.ended();
+    for (const [name, entry] of readTree(bee.path(room))) {
+      // A file that is about to change its mode or time has its new content with the old ones for a moment.
+      const known = [before, after].map((tree) => tree.get(name)?.what.replace(/ \d{4}/, ''));
+      expect(known, `${name} on bee`).toContain(entry.what.replace(/ \d{4}/, ''));
+    }
+    await bee.start();
+    const tree = await cluster().settled();
+    expect(diffTrees(after, subtree(tree, room), ['ant before', 'the folders'])).toEqual([]);
+    expect(readdirSync(bee.state('staging'))).toEqual([]);
+  });
+});
+
+test('[MT1] the receiver is killed again and again while files arrive', async () => {
+  const [ant, bee] = trio();
+  for (let kills = 0; kills < 4; kills++) {
+    const room = `many-${kills}`;
+    await mkdir(ant.path(room));
+    const writing = (async () => {
+      for (let index = 0; index < 400; index++) {
+        await writeFile(ant.path(room, `f${index}`), randomBytes(index % 9 === 0 ? 100_000 : 500));
+      }
+    })();
+    await vi.waitFor(() => expect(existsSync(bee.path(room, `f${kills * 10}`))).toBe(true), {
+      timeout: 20_000,
+      interval: 2,
+    });
+    await bee.kill();
+    await bee.start();
+    await writing;
+  }
+  const tree = await cluster().settled();
+  expect(subtree(tree, 'many-3').size).toBe(400);
+});
+
+test('[JN2] the writer is killed while its user goes on, and what was written meanwhile is found', async () => {
+  const [ant] = trio();
+  for (let round = 0; round < 4; round++) {
+    const writing = shell(
+      ant.folder,
+      `mkdir -p rounds/r${round}; cd rounds/r${round}
+       for n in $(seq 150); do echo $n > f$n; mv f$n g$n; mkdir d$n; echo in > d$n/in; done; rm -r d1*; mv d2 moved`,
+    );
+    await vi.waitFor(() => expect(existsSync(ant.path(`rounds/r${round}/g${20 * round + 5}`))).toBe(true), {
+      timeout: 10_000,
+      interval: 2,
+    });
+    await ant.kill();
+    await writing;
+    await ant.start();
+  }
+  const tree = await cluster().settled();
+  expect(subtree(tree, 'rounds/r3').size).toBe(subtree(tree, 'rounds/r0').size);
+});
+
+test('all members are killed at once, with work under way on each', async () => {
+  const work = trio().map(async (member) => {
+    await mkdir(member.path('all', member.name), { recursive: true });
+    for (let index = 0; index < 300; index++) {
+      await writeFile(member.path('all', member.name, `f${index}`), `${member.name} ${index}`);
+    }
+  });
+  await vi.waitFor(() => expect(existsSync(cluster().member('cat').path('all/ant/f20'))).toBe(true), 10_000);
+  await Promise.all(trio().map((member) => member.kill()));
+  await Promise.all(work);
+  await Promise.all(trio().map((member) => member.start()));
+  await cluster().connected();
+  const tree = await cluster().settled();
+  expect(subtree(tree, 'all').size).toBe(3 + 900);
+  expect(readFileSync(cluster().member('bee').path('all/cat/f299'), 'utf8')).toBe('cat 299');
+});
+
+test('[RP1] at the end the journals agree with themselves and with the folders, and no copy was made', async () => {
+  await cluster().verified();
+  const names = [...cluster().member('ant').tree().keys()];
+  expect(names.filter((name) => name.includes('.conflict-'))).toEqual([]);
+});
