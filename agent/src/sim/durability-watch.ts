@@ -3,8 +3,13 @@ import type { Machine } from './machine.ts';
 import type { World } from './world.ts';
 
 const waitTimeoutMs = 4_000;
+/** More than a run makes. */
+const headsMax = 100_000;
 
-/** What the disk of a machine holds that would be there after a power cut: the folder and the history. */
+/**
+ * What a machine holds that would be there after a power cut: in the folder, in the history and, as a link is all in its operation,
+ * in the journal.
+ */
 export function valuesOn(machine: Machine): ReadonlySet<ValueKey> {
   const values = new Set<ValueKey>();
   for (const [, inode] of machine.volume.disk.entries()) {
@@ -14,6 +19,11 @@ export function valuesOn(machine: Machine): ReadonlySet<ValueKey> {
   for (const inode of machine.volume.history.values()) {
     const value = valueAt(inode);
     if (value !== undefined) values.add(value);
+  }
+  const { journal } = machine;
+  const contested = journal.contested(undefined, headsMax).flatMap(({ heads }) => heads);
+  for (const { target } of [...journal.headsUnder('', undefined, headsMax), ...contested]) {
+    if (target !== undefined) values.add(`link:${target}`);
   }
   return values;
 }
