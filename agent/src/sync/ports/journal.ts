@@ -50,7 +50,8 @@ export interface JournalCounts {
 
 /**
  * The operation log and what is derived from it (DESIGN 3). All calls are synchronous; each write is a transaction of its own
- * unless `transaction` encloses it. A committed write survives a power cut.
+ * unless `transaction` encloses it. A committed write survives a power cut, but for others'
+ * operations: these may be lost by it until the next write of another kind, and are then received again.
  */
 export interface Journal {
   /** Under which this journal numbers its own operations. Drawn anew with every new journal. */
