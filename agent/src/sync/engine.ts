@@ -135,7 +135,10 @@ export class Engine {
       options.rescanIntervalMs,
       () => this.totals.scans++,
     );
-    this.transfers = new Transfers(this.context, this.peers);
+    this.transfers = new Transfers(this.context, this.peers, () => {
+      this.materialiser.poke();
+      this.#steward.poke();
+    });
     const gate = new GroupGate(journal, () => this.peers.ready().map((peer) => peer.known));
     this.materialiser = new Materialiser(this.context, this.transfers, gate, {
       applied: (count, bytes) => this.#applied(count, bytes),

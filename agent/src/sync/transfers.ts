@@ -37,6 +37,7 @@ export interface TransferProgress {
 export class Transfers {
   readonly #context: Context;
   readonly #peers: Peers;
+  readonly #finished: () => void;
   readonly #fetches = new Map<ContentId, Fetch>();
   /** The operations whose content is on its way. */
   readonly #fetching = new Set<string>();
@@ -46,9 +47,11 @@ export class Transfers {
   #wantId = 0;
   #stopped = false;
 
-  constructor(context: Context, peers: Peers) {
+  /** `finished`: a fetch came to its end, whoever asked for it; others may have waited for the same content. */
+  constructor(context: Context, peers: Peers, finished: () => void) {
     this.#context = context;
     this.#peers = peers;
+    this.#finished = finished;
   }
 
   stop(): void {
@@ -234,6 +237,7 @@ export class Transfers {
       });
     }
     for (const { done } of fetch.waiting) done(outcome);
+    this.#finished();
   }
 }
 
