@@ -235,7 +235,7 @@ export class Materialiser {
     } else if (result.result === 'source-gone') {
       if (action.do === 'write') {
         this.#context.inbox.delete(action.content);
-        this.#transfers.applied(action.content);
+        this.#transfers.drop(action.content);
         if (action.source.from === 'file') this.#notify.look(action.source.path);
       }
       this.#park(step.path, head, 'the local copy of its content has changed');

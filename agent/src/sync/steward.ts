@@ -199,7 +199,7 @@ export class Steward {
         continue;
       }
       if (source.from === 'bytes') inbox.delete(content);
-      if (source.from === 'staged') this.#transfers.applied(content);
+      if (source.from === 'staged') this.#transfers.drop(content);
       return true;
     }
     return false;

@@ -19,6 +19,8 @@ interface Fetch {
   /** Blocks not asked for yet, and those asked for again. */
   todo: number[];
   readonly staged: Set<number>;
+  /** Blocks asked for and not arrived. */
+  asked: number;
   lastProgressMs: number;
   readonly startedMs: number;
 }
@@ -78,9 +80,19 @@ export class Transfers {
     }));
   }
 
-  /** The staged content was used (its file moved into place) or turned out to be unusable. */
+  /** The staged content was used: its file moved into place. */
   applied(content: ContentId): void {
     this.#staged.delete(content);
+  }
+
+  /** The staged content was copied, or turned out to be unusable: nobody needs it any more. */
+  drop(content: ContentId): void {
+    if (this.#staged.delete(content)) this.#unstage(content);
+  }
+
+  /** Drops what was staged for versions that have been superseded since: nobody comes for it. */
+  dropUnneeded(isNeeded: (content: ContentId) => boolean): void {
+    for (const content of this.#staged) if (!isNeeded(content)) this.drop(content);
   }
 
   /**
@@ -107,6 +119,7 @@ export class Transfers {
       source: undefined,
       todo: Array.from({ length: blockCount(size) }, (_, index) => index),
       staged: new Set(),
+      asked: 0,
       lastProgressMs: nowMs,
       startedMs: nowMs,
     };
@@ -121,17 +134,23 @@ export class Transfers {
     peer.receivedBytes += bytes.length;
     const want = this.#take(peer, id);
     if (want === undefined) return;
-    this.#stage(want.fetch, want.index, bytes, peer).catch((error: unknown) => {
-      this.#context.log.error({ path: want.fetch.operation.path, error: String(error) }, 'staging a block failed');
-      this.#finish(want.fetch, 'disk-full');
-    });
-    this.#pump();
+    this.#stage(want.fetch, want.index, bytes, peer)
+      .catch((error: unknown) => {
+        this.#context.log.error({ path: want.fetch.operation.path, error: String(error) }, 'staging a block failed');
+        this.#finish(want.fetch, 'disk-full');
+      })
+      .finally(() => {
+        // Not before: until it is staged a block fills memory, and a disk can be slower than the network.
+        this.#release(peer);
+        this.#pump();
+      });
   }
 
   /** The peer has no such content. */
   missing(peer: Peer, id: number): void {
     const want = this.#take(peer, id);
     if (want === undefined) return;
+    this.#release(peer);
     this.#abandonSource(want.fetch, peer);
     this.#pump();
   }
@@ -148,11 +167,11 @@ export class Transfers {
     this.#pump();
   }
 
-  /** Called now and then: replaces sources that stall. */
+  /** Called now and then: replaces sources that stall. Who was not asked for anything, because others were first, does not. */
   tick(): void {
     const nowMs = this.#context.clock.monotonicMs();
     for (const fetch of this.#fetches.values()) {
-      if (fetch.source !== undefined && nowMs - fetch.lastProgressMs > blockTimeoutMs) {
+      if (fetch.source !== undefined && fetch.asked > 0 && nowMs - fetch.lastProgressMs > blockTimeoutMs) {
         this.#abandonSource(fetch, fetch.source);
       }
     }
@@ -163,8 +182,14 @@ export class Transfers {
     const want = this.#wants.get(id);
     if (want === undefined || want.peer !== peer) return undefined;
     this.#wants.delete(id);
-    this.#inFlight.set(peer, (this.#inFlight.get(peer) ?? 1) - 1);
-    return this.#fetches.get(want.fetch.content) === want.fetch ? want : undefined;
+    want.fetch.asked--;
+    if (this.#fetches.get(want.fetch.content) === want.fetch) return want;
+    this.#release(peer);
+    return undefined;
+  }
+
+  #release(peer: Peer): void {
+    this.#inFlight.set(peer, Math.max(0, (this.#inFlight.get(peer) ?? 0) - 1));
   }
 
   async #stage(fetch: Fetch, index: number, bytes: Uint8Array, peer: Peer): Promise<void> {
@@ -183,7 +208,6 @@ export class Transfers {
       fetch.staged.add(index);
       if (fetch.staged.size === blockCount(size)) this.#finish(fetch, 'ok');
     }
-    this.#pump();
   }
 
   #abandonSource(fetch: Fetch, peer: Peer): void {
@@ -193,8 +217,9 @@ export class Transfers {
     for (const [id, want] of this.#wants) {
       if (want.fetch !== fetch) continue;
       this.#wants.delete(id);
-      this.#inFlight.set(peer, Math.max(0, (this.#inFlight.get(peer) ?? 1) - 1));
+      this.#release(peer);
     }
+    fetch.asked = 0;
     fetch.todo = [...Array(blockCount(fetch.size)).keys()].filter((index) => !fetch.staged.has(index));
   }
 
@@ -212,7 +237,7 @@ export class Transfers {
         const id = ++this.#wantId;
         this.#wants.set(id, { fetch, index, peer: source });
         this.#inFlight.set(source, (this.#inFlight.get(source) ?? 0) + 1);
-        if (fetch.staged.size === 0) fetch.lastProgressMs = this.#context.clock.monotonicMs();
+        if (fetch.asked++ === 0) fetch.lastProgressMs = this.#context.clock.monotonicMs();
         source.link?.send({ type: 'want', id, content: fetch.content, index });
       }
     }
@@ -231,13 +256,15 @@ export class Transfers {
     this.#fetches.delete(fetch.content);
     for (const { operation } of fetch.waiting) this.#fetching.delete(keyOf(operation));
     if (outcome === 'ok') this.#staged.add(fetch.content);
-    else {
-      this.#context.folder.unstage(fetch.content).catch((error: unknown) => {
-        this.#context.log.warn({ error: String(error) }, 'what was staged could not be removed');
-      });
-    }
+    else this.#unstage(fetch.content);
     for (const { done } of fetch.waiting) done(outcome);
     this.#finished();
+  }
+
+  #unstage(content: ContentId): void {
+    this.#context.folder.unstage(content).catch((error: unknown) => {
+      this.#context.log.warn({ error: String(error) }, 'what was staged could not be removed');
+    });
   }
 }
 
