@@ -1,4 +1,4 @@
-import type { ContentId, HelloMessage, MemberState, Operation, PeerMessage } from '@lockstep/shared';
+import type { HelloMessage, MemberState, Operation, PeerMessage } from '@lockstep/shared';
 import { historyBytesMax, inlineWaitingBytesMax, memberPath, outboxBytesMax, SOFTWARE_VERSION } from '@lockstep/shared';
 import { ignoreFileName } from '../core/ignore-rules.ts';
 import { AckLoop } from './ack-loop.ts';
@@ -99,8 +99,6 @@ export class Engine {
   readonly #retention: Retention;
   readonly #bursts: BurstMeter;
   readonly #sessions = new Map<Peer, Session>();
-  /** Old versions that are being copied from staging into history. */
-  readonly #obtaining = new Set<ContentId>();
   #firstRound: (() => void) | undefined;
   #stopped = false;
 
@@ -275,13 +273,9 @@ export class Engine {
       ask();
     });
     if (outcome !== 'ok') return false;
-    this.#obtaining.add(content);
-    try {
-      return await this.context.folder.keep({ content, blocks, size, source: { from: 'staged' } });
-    } finally {
-      this.#obtaining.delete(content);
-      this.transfers.drop(content);
-    }
+    const kept = await this.context.folder.keep({ content, blocks, size, source: { from: 'staged' } });
+    this.transfers.applied(content);
+    return kept;
   }
 
   #levelled: (() => void) | undefined;
@@ -366,10 +360,6 @@ export class Engine {
     this.peers.learn();
     this.dialLoop.refresh();
     this.transfers.tick();
-    const { journal } = this.context;
-    this.transfers.dropUnneeded(
-      (content) => this.#obtaining.has(content) || journal.headWithContent(content) !== undefined,
-    );
     this.catchUp.check();
   }
 

@@ -1,5 +1,11 @@
-import { dotKey, type Operation, type VersionVector } from '@lockstep/shared';
+import { dotKey, type Operation, type OriginId, type VersionVector } from '@lockstep/shared';
 import type { Journal } from './ports/journal.ts';
+
+/** What the gate wants to know of a member that can be reached. */
+interface Reachable {
+  readonly origin: OriginId | undefined;
+  readonly known: VersionVector;
+}
 
 /**
  * Holds back the operations of a rename until all of them are here, so that nobody sees both names or neither. It opens
@@ -7,12 +13,12 @@ import type { Journal } from './ports/journal.ts';
  */
 export class GroupGate {
   readonly #journal: Journal;
-  readonly #knownByPeers: () => Iterable<VersionVector>;
+  readonly #reachable: () => Iterable<Reachable>;
   readonly #spans = new Map<string, number>();
 
-  constructor(journal: Journal, knownByPeers: () => Iterable<VersionVector>) {
+  constructor(journal: Journal, reachable: () => Iterable<Reachable>) {
     this.#journal = journal;
-    this.#knownByPeers = knownByPeers;
+    this.#reachable = reachable;
   }
 
   isOpen(operation: Operation): boolean {
@@ -20,7 +26,10 @@ export class GroupGate {
     if (group === undefined) return true;
     const last = group + this.#span(operation, group) - 1;
     if ((this.#journal.known()[origin] ?? 0) >= last) return true;
-    for (const known of this.#knownByPeers()) if ((known[origin] ?? 0) >= last) return false;
+    for (const peer of this.#reachable()) {
+      // Who made a group made it whole: the rest is on its way, even if the word that it exists is not here yet.
+      if (peer.origin === origin || (peer.known[origin] ?? 0) >= last) return false;
+    }
     return true;
   }
 

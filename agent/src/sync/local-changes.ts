@@ -141,12 +141,14 @@ export class LocalChanges {
   #turn(): void {
     if (this.#stopped || this.#looking.length > 0) return;
     const due = this.#settle.takeDue(this.#context.clock.monotonicMs(), batchPathsMax);
-    this.#look(due, new Map()).catch((error: unknown) => {
-      this.#context.log.error({ error: String(error) }, 'a look at changed paths failed; they are looked at again');
-      const nowMs = this.#context.clock.monotonicMs();
-      for (const { path, firstMs } of due) this.#settle.defer(path, firstMs, nowMs, nowMs + folderRetryMs);
-      this.#schedule();
-    });
+    this.#look(due, new Map()).catch((error: unknown) => this.#failed(due, error));
+  }
+
+  #failed(batch: readonly Unsettled[], error: unknown): void {
+    this.#context.log.error({ error: String(error) }, 'a look at changed paths failed; they are looked at again');
+    const nowMs = this.#context.clock.monotonicMs();
+    for (const { path, firstMs } of batch) this.#settle.defer(path, firstMs, nowMs, nowMs + folderRetryMs);
+    this.#schedule();
   }
 
   async #look(batch: readonly Unsettled[], read: ReadonlyMap<string, Observation & { state: 'file' }>): Promise<void> {
@@ -197,13 +199,19 @@ export class LocalChanges {
     for (const [path, unsettled] of this.#reading) {
       if (this.#stopped) return;
       const { folder, clock } = this.#context;
-      const [seen] = await folder.observe([{ path, hashLarge: true }]);
-      this.#reading.delete(path);
-      if (seen?.state === 'file') await this.#look([unsettled], new Map([[path, seen]]));
-      else {
-        const nowMs = clock.monotonicMs();
-        this.#settle.defer(path, unsettled.firstMs, nowMs, nowMs);
-        this.#schedule();
+      try {
+        const [seen] = await folder.observe([{ path, hashLarge: true }]);
+        this.#reading.delete(path);
+        if (seen?.state === 'file') await this.#look([unsettled], new Map([[path, seen]]));
+        else {
+          // It changed while it was read: its patience begins anew, or a file that grows for ever would be read without a pause.
+          const nowMs = clock.monotonicMs();
+          this.#settle.defer(path, nowMs, nowMs, nowMs);
+          this.#schedule();
+        }
+      } catch (error) {
+        this.#reading.delete(path);
+        this.#failed([unsettled], error);
       }
     }
   }
