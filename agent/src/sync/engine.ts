@@ -1,4 +1,4 @@
-import type { HelloMessage, MemberState, Operation, PeerMessage } from '@lockstep/shared';
+import type { ContentId, HelloMessage, MemberState, Operation, PeerMessage } from '@lockstep/shared';
 import { historyBytesMax, inlineWaitingBytesMax, memberPath, outboxBytesMax, SOFTWARE_VERSION } from '@lockstep/shared';
 import { ignoreFileName } from '../core/ignore-rules.ts';
 import { AckLoop } from './ack-loop.ts';
@@ -99,6 +99,8 @@ export class Engine {
   readonly #retention: Retention;
   readonly #bursts: BurstMeter;
   readonly #sessions = new Map<Peer, Session>();
+  /** Old versions that are being copied from staging into history. */
+  readonly #obtaining = new Set<ContentId>();
   #firstRound: (() => void) | undefined;
   #stopped = false;
 
@@ -273,9 +275,13 @@ export class Engine {
       ask();
     });
     if (outcome !== 'ok') return false;
-    const kept = await this.context.folder.keep({ content, blocks, size, source: { from: 'staged' } });
-    this.transfers.applied(content);
-    return kept;
+    this.#obtaining.add(content);
+    try {
+      return await this.context.folder.keep({ content, blocks, size, source: { from: 'staged' } });
+    } finally {
+      this.#obtaining.delete(content);
+      this.transfers.drop(content);
+    }
   }
 
   #levelled: (() => void) | undefined;
@@ -360,6 +366,10 @@ export class Engine {
     this.peers.learn();
     this.dialLoop.refresh();
     this.transfers.tick();
+    const { journal } = this.context;
+    this.transfers.dropUnneeded(
+      (content) => this.#obtaining.has(content) || journal.headWithContent(content) !== undefined,
+    );
     this.catchUp.check();
   }
 

@@ -80,9 +80,19 @@ export class Transfers {
     }));
   }
 
-  /** The staged content was used (its file moved into place) or turned out to be unusable. */
+  /** The staged content was used: its file moved into place. */
   applied(content: ContentId): void {
     this.#staged.delete(content);
+  }
+
+  /** The staged content was copied, or turned out to be unusable: nobody needs it any more. */
+  drop(content: ContentId): void {
+    if (this.#staged.delete(content)) this.#unstage(content);
+  }
+
+  /** Drops what was staged for versions that have been superseded since: nobody comes for it. */
+  dropUnneeded(isNeeded: (content: ContentId) => boolean): void {
+    for (const content of this.#staged) if (!isNeeded(content)) this.drop(content);
   }
 
   /**
@@ -246,13 +256,15 @@ export class Transfers {
     this.#fetches.delete(fetch.content);
     for (const { operation } of fetch.waiting) this.#fetching.delete(keyOf(operation));
     if (outcome === 'ok') this.#staged.add(fetch.content);
-    else {
-      this.#context.folder.unstage(fetch.content).catch((error: unknown) => {
-        this.#context.log.warn({ error: String(error) }, 'what was staged could not be removed');
-      });
-    }
+    else this.#unstage(fetch.content);
     for (const { done } of fetch.waiting) done(outcome);
     this.#finished();
+  }
+
+  #unstage(content: ContentId): void {
+    this.#context.folder.unstage(content).catch((error: unknown) => {
+      this.#context.log.warn({ error: String(error) }, 'what was staged could not be removed');
+    });
   }
 }
 
