@@ -187,6 +187,9 @@ export class Engine {
     const { network } = this.#options;
     const { journal, folder, ignored } = this.context;
     this.events.add('started', { name: this.context.self.name });
+    // Before the first operation arrives: what is ignored here is not written.
+    await ignored.reload(folder);
+    if (this.#stopped) return;
     network.onLink((link) => this.peers.accept(link));
     network.onRefused((remote, reason) => this.context.problems.set('member-refused', { member: remote }, reason));
     const firstRound = this.#waitForFirstRound();
@@ -198,7 +201,6 @@ export class Engine {
       this.state = state;
     });
     if (this.#stopped) return;
-    await ignored.reload(folder);
     this.#announce('joined');
     await this.localChanges.start();
     if (this.#stopped) return;

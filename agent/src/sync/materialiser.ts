@@ -1,5 +1,5 @@
 import type { Operation, ProblemCode } from '@lockstep/shared';
-import { batchBytesMax, batchPathsMax, inlineBytesMax } from '@lockstep/shared';
+import { batchBytesMax, batchPathsMax, inlineBytesMax, parentOf } from '@lockstep/shared';
 import { backoffMs } from '../core/backoff.ts';
 import type { DiskChange, PendingPath } from '../core/disk-entry.ts';
 import { ignoreFileName } from '../core/ignore-rules.ts';
@@ -170,7 +170,10 @@ export class Materialiser {
   #forget(plan: Plan, progress: boolean): void {
     // Waiting paths are looked at again when something else has moved; without that they only wait for others.
     if (!progress && plan.waiting.length > 0) this.#wakeIn(retry.minMs * 10);
-    for (const change of plan.records) this.#parked.delete(change.path);
+    for (const { path } of plan.records) {
+      this.#parked.delete(path);
+      this.#context.problems.clearPath(path);
+    }
   }
 
   #fetch(operation: Operation): void {
@@ -228,6 +231,8 @@ export class Materialiser {
       if (action.do === 'rename-directory' && !this.#notWhole.has(headKey(head))) this.#moveOneByOne(head);
       else this.#park(step.path, head, 'what stands there has changed and is looked at first');
       this.#notify.look(step.path);
+      // It may be the parent that is gone, and the event of that was lost.
+      this.#notify.look(parentOf(step.path));
       if (action.do === 'rename' || action.do === 'rename-directory') this.#notify.look(action.from);
       const expected = 'expected' in action ? action.expected : undefined;
       const removes = typeof expected === 'object' && action.do !== 'attr' && isDirectoryMode(expected.mode);
