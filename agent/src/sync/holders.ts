@@ -1,0 +1,73 @@
+import { type Dot, isLive, type VersionVector } from '@lockstep/shared';
+import { isConflictPath } from '../core/conflict-name.ts';
+import { blockingOrigins, holds, holdsAll } from '../core/durability.ts';
+import { countBeyond } from '../core/version.ts';
+import type { Context } from './context.ts';
+import type { Peer } from './peers.ts';
+
+const rowsAtOnce = 1_000;
+
+/** What must be held: everything up to a vector, or certain operations. */
+export type Goal = { readonly vector: VersionVector } | { readonly dots: readonly Dot[] };
+
+function reached(applied: Peer['applied'], goal: Goal): boolean {
+  return 'vector' in goal ? holdsAll(applied, goal.vector) : goal.dots.every((dot) => holds(applied, dot));
+}
+
+/**
+ * Counts the members that hold a goal, this one included. An operation that lost a conflict counts as held once it is joined, for
+ * then it is no head any more; but its content is only where its conflict copy is. So a member whose vector reaches the goal
+ * counts when this member knows all that the other knew at that moment, and the other holds every conflict copy among it.
+ */
+export class Holders {
+  readonly #context: Context;
+  readonly #goal: Goal;
+  /** What a member knew when its vector first reached the goal. */
+  readonly #reachedAt = new Map<Peer | 'self', VersionVector>();
+  readonly #copies: Dot[] = [];
+  #lastRow: number;
+
+  constructor(context: Context, goal: Goal) {
+    this.#context = context;
+    this.#goal = goal;
+    this.#lastRow = context.journal.counts().operations;
+  }
+
+  count(others: readonly Peer[]): number {
+    const { journal } = this.#context;
+    this.#findCopies();
+    const known = journal.known();
+    const self = this.#holds('self', journal.applied(), known, known) ? 1 : 0;
+    return self + others.filter((peer) => this.#holds(peer, peer.applied, peer.known, known)).length;
+  }
+
+  /** What a member lacks, at most `limit` operations. */
+  missing(applied: Peer['applied'], limit: number): readonly Dot[] {
+    const goal =
+      'vector' in this.#goal
+        ? blockingOrigins(applied, this.#goal.vector)
+        : this.#goal.dots.filter((dot) => !holds(applied, dot));
+    return [...goal, ...this.#copies.filter((dot) => !holds(applied, dot))].slice(0, limit);
+  }
+
+  #holds(member: Peer | 'self', applied: Peer['applied'], knows: VersionVector, known: VersionVector): boolean {
+    if (!reached(applied, this.#goal)) {
+      this.#reachedAt.delete(member);
+      return false;
+    }
+    const at = this.#reachedAt.get(member) ?? knows;
+    this.#reachedAt.set(member, at);
+    return countBeyond(at, known) === 0 && this.#copies.every((dot) => holds(applied, dot));
+  }
+
+  #findCopies(): void {
+    for (;;) {
+      const rows = this.#context.journal.log({ afterRow: this.#lastRow, limit: rowsAtOnce });
+      for (const { row, operation } of rows) {
+        this.#lastRow = row;
+        if (isLive(operation) && isConflictPath(operation.path)) this.#copies.push(operation);
+      }
+      if (rows.length < rowsAtOnce) return;
+    }
+  }
+}
