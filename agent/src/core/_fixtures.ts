@@ -37,7 +37,7 @@ export const gone: Shape = { kind: 'delete' };
 
 export type Tree = Readonly<Record<string, Shape>>;
 
-export const [ant, bee, cat] = ['ant', 'bee', 'cat'] as [OriginId, OriginId, OriginId];
+export const [ant, bee] = ['ant', 'bee'] as [OriginId, OriginId];
 
 /** An operation that puts `shape` at `path`, after `parents`. */
 export function operation(path: string, shape: Shape, dot: Dot, parents: readonly Operation[] = []): Operation {
