@@ -159,7 +159,7 @@ export class Materialiser {
     );
     const plan = planBatch(ready, view);
     if (plan.records.length > 0) journal.recordDisk(plan.records);
-    for (const operation of plan.needs) this.#fetch(operation);
+    for (const operation of await this.#withoutUnseen(plan.needs)) this.#fetch(operation);
     let progress = plan.records.length > 0;
     if (progress) this.#notify.applied(0, 0);
     for (const steps of inBatches(plan.steps)) progress = (await this.#apply(steps)) || progress;
@@ -174,6 +174,27 @@ export class Materialiser {
       this.#parked.delete(path);
       this.#context.problems.clearPath(path);
     }
+  }
+
+  /**
+   * Without those at whose path a file stands that was never looked at: after the journal was lost, or in a newcomer's folder, it
+   * may hold that very content, and then nothing is to be fetched.
+   */
+  async #withoutUnseen(needs: readonly Operation[]): Promise<readonly Operation[]> {
+    const { journal, folder } = this.#context;
+    const unseen = needs.filter(({ path }) => journal.disk(path)?.fingerprint === undefined);
+    if (unseen.length === 0) return needs;
+    const observations = await folder.observe(unseen.map(({ path }) => ({ path })));
+    const standing = new Set<string>();
+    for (const { path, state } of observations) {
+      if (state === 'file' || state === 'large' || state === 'changing') standing.add(path);
+    }
+    for (const operation of unseen) {
+      if (!standing.has(operation.path)) continue;
+      this.#park(operation.path, operation, 'a file stands there that has not been read yet');
+      this.#notify.look(operation.path);
+    }
+    return needs.filter(({ path }) => !standing.has(path));
   }
 
   #fetch(operation: Operation): void {
