@@ -16,15 +16,16 @@ function reached(applied: Peer['applied'], goal: Goal): boolean {
 
 /**
  * Counts the members that hold a goal, this one included. An operation that lost a conflict counts as held once it is joined, for
- * then it is no head any more; but its content is only where its conflict copy is. So a member whose vector reaches the goal
- * counts when this member knows all that the other knew at that moment, and the other holds every conflict copy among it.
+ * then it is no head any more; but its content is only where its conflict copy is. Likewise one whose path was renamed meanwhile is
+ * superseded by a delete, and its content is only at the new name. So a member whose vector reaches the goal counts when this
+ * member knows all that the other knew at that moment, and the other holds every conflict copy and every new name among it.
  */
 export class Holders {
   readonly #context: Context;
   readonly #goal: Goal;
   /** What a member knew when its vector first reached the goal. */
   readonly #reachedAt = new Map<Peer | 'self', VersionVector>();
-  readonly #copies: Dot[] = [];
+  readonly #elsewhere: Dot[] = [];
   #lastRow: number;
 
   constructor(context: Context, goal: Goal) {
@@ -35,7 +36,7 @@ export class Holders {
 
   count(others: readonly Peer[]): number {
     const { journal } = this.#context;
-    this.#findCopies();
+    this.#findElsewhere();
     const known = journal.known();
     const self = this.#holds('self', journal.applied(), known, known) ? 1 : 0;
     return self + others.filter((peer) => this.#holds(peer, peer.applied, peer.known, known)).length;
@@ -47,7 +48,7 @@ export class Holders {
       'vector' in this.#goal
         ? blockingOrigins(applied, this.#goal.vector)
         : this.#goal.dots.filter((dot) => !holds(applied, dot));
-    return [...goal, ...this.#copies.filter((dot) => !holds(applied, dot))].slice(0, limit);
+    return [...goal, ...this.#elsewhere.filter((dot) => !holds(applied, dot))].slice(0, limit);
   }
 
   #holds(member: Peer | 'self', applied: Peer['applied'], knows: VersionVector, known: VersionVector): boolean {
@@ -57,15 +58,16 @@ export class Holders {
     }
     const at = this.#reachedAt.get(member) ?? knows;
     this.#reachedAt.set(member, at);
-    return countBeyond(at, known) === 0 && this.#copies.every((dot) => holds(applied, dot));
+    return countBeyond(at, known) === 0 && this.#elsewhere.every((dot) => holds(applied, dot));
   }
 
-  #findCopies(): void {
+  #findElsewhere(): void {
     for (;;) {
       const rows = this.#context.journal.log({ afterRow: this.#lastRow, limit: rowsAtOnce });
       for (const { row, operation } of rows) {
         this.#lastRow = row;
-        if (isLive(operation) && isConflictPath(operation.path)) this.#copies.push(operation);
+        const isElsewhere = operation.from !== undefined || isConflictPath(operation.path);
+        if (isElsewhere && isLive(operation)) this.#elsewhere.push(operation);
       }
       if (rows.length < rowsAtOnce) return;
     }
