@@ -7,6 +7,7 @@ import type { Folder } from './ports/folder.ts';
 import type { Journal } from './ports/journal.ts';
 import type { Log } from './ports/log.ts';
 import type { Problems } from './problems.ts';
+import type { SharedBatches } from './shared-batches.ts';
 
 /** Who this member is, as others see it. */
 export interface Self {
@@ -19,6 +20,8 @@ export interface Self {
 export interface Context {
   readonly self: Self;
   readonly journal: Journal;
+  /** Reads of this member's own operations, shared by the sessions that send them. */
+  readonly batches: SharedBatches;
   readonly folder: Folder;
   readonly clock: Clock;
   readonly log: Log;

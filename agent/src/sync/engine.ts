@@ -27,6 +27,7 @@ import type { Log } from './ports/log.ts';
 import type { Link, Network } from './ports/network.ts';
 import { Problems } from './problems.ts';
 import { Retention } from './retention.ts';
+import { SharedBatches } from './shared-batches.ts';
 import { Steward } from './steward.ts';
 import { Transfers } from './transfers.ts';
 import { unparkIgnored } from './unpark-ignored.ts';
@@ -96,6 +97,7 @@ export class Engine {
   readonly #ackLoop: AckLoop;
   readonly #heartbeat: HeartbeatLoop;
   readonly #steward: Steward;
+  readonly #gate: GroupGate;
   readonly #retention: Retention;
   readonly #bursts: BurstMeter;
   readonly #sessions = new Map<Peer, Session>();
@@ -115,6 +117,7 @@ export class Engine {
     this.context = {
       self: options.identity,
       journal,
+      batches: new SharedBatches(journal),
       folder,
       clock,
       log,
@@ -141,8 +144,8 @@ export class Engine {
       this.materialiser.poke();
       this.#steward.poke();
     });
-    const gate = new GroupGate(journal, () => this.peers.ready());
-    this.materialiser = new Materialiser(this.context, this.transfers, gate, {
+    this.#gate = new GroupGate(journal, () => this.peers.ready());
+    this.materialiser = new Materialiser(this.context, this.transfers, this.#gate, {
       applied: (count, bytes) => this.#applied(count, bytes),
       look: (path) => this.localChanges.mark(path),
       scan: (directory) => this.localChanges.scan(directory, true),
@@ -506,7 +509,8 @@ export class Engine {
   #arrived(operations: readonly Operation[]): void {
     this.totals.operationsReceived += operations.length;
     this.#ackLoop.poke();
-    this.materialiser.poke();
+    // In the middle of a large rename there is nothing to do yet, and streaming all of it again for each frame would cost.
+    if (operations.some((operation) => this.#gate.isOpen(operation))) this.materialiser.poke();
     this.#steward.poke();
   }
 

@@ -163,7 +163,8 @@ export class LocalChanges {
       const nowMs = clock.monotonicMs();
       for (const path of result.published) this.#settle.published(path, nowMs);
       for (const { unsettled, dueMs } of result.deferred) {
-        this.#settle.defer(unsettled.path, unsettled.firstMs, unsettled.lastMs, dueMs);
+        const { path, firstMs, lastMs, vanishedMs } = unsettled;
+        this.#settle.defer(path, firstMs, lastMs, dueMs, vanishedMs);
       }
       // What is waiting for its look already is not put off by this.
       for (const path of result.mark) if (!this.#settle.has(path)) this.mark(path);

@@ -163,10 +163,13 @@ class Look implements LookResult {
       this.#settle(unsettled.path);
       return;
     }
-    // Its new name may be about to be seen: then this is a rename, and nobody sees neither name.
-    const heldUntilMs = unsettled.firstMs + vanishedHoldMs;
-    if (this.#nowMs < heldUntilMs) this.deferred.push({ unsettled, dueMs: heldUntilMs });
-    else if (!this.#childrenGoFirst(unsettled, row)) await this.#compare(unsettled.path, { state: 'absent' }, row);
+    // Its new name may be about to be seen: then this is a rename, and nobody sees neither name. Counted from the look that found
+    // it gone: of a path that changed often before, that look alone comes late, and the one at its new name as late.
+    const vanishedMs = unsettled.vanishedMs ?? this.#nowMs;
+    const heldUntilMs = vanishedMs + vanishedHoldMs;
+    if (this.#nowMs < heldUntilMs) {
+      this.deferred.push({ unsettled: { ...unsettled, vanishedMs }, dueMs: heldUntilMs });
+    } else if (!this.#childrenGoFirst(unsettled, row)) await this.#compare(unsettled.path, { state: 'absent' }, row);
   }
 
   /** Where a directory stood, what was in it is deleted before it: a delete with live entries below it would raise it again. */

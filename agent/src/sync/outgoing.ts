@@ -53,11 +53,11 @@ export class Outgoing {
 
   /** From now on this member's own operations after `after` are sent. */
   subscribe(origin: OriginId, after: number): void {
-    const { journal } = this.#context;
+    const { batches } = this.#context;
     let cursor = after;
     this.#streams.push({
       next: (limit) => {
-        const operations = journal.operationsOf(origin, cursor, limit);
+        const operations = batches.operationsOf(origin, cursor, limit);
         cursor = operations.at(-1)?.seq ?? cursor;
         return operations;
       },
