@@ -57,12 +57,17 @@ export async function waitForDurability(
   const expiry = new Promise<void>((resolve) => {
     timer = clock.after(query.timeoutMs, resolve);
   });
-  const unsettled = await localChanges.settleAll(query.path ?? '', expiry);
+  const giveUp = (): boolean => elapsedMs() >= query.timeoutMs || parts.aborted();
+  const { unsettled, trouble } = await lookAtAll(context, localChanges, query.path ?? '', expiry, giveUp);
   timer?.cancel();
   const standing = new Map(context.journal.members().map((record) => [record.id, record.standing]));
   const others = peers.all().filter((peer) => standing.get(peer.id) !== 'left');
   const members = others.length + 1;
   const wanted = query.for === 'all' ? members : query.for === 'majority' ? majorityOf(members) : query.for;
+  if (trouble !== undefined) {
+    const blocking = [{ path: query.path, reason: trouble }];
+    return { done: false, wanted, holding: 0, members, elapsedMs: elapsedMs(), blocking };
+  }
   if (unsettled.length > 0) {
     const blocking = unsettled.slice(0, listedMax).map((path) => ({
       path,
@@ -75,10 +80,31 @@ export async function waitForDurability(
   for (;;) {
     const holding = holders.count(others);
     if (holding >= wanted) return { done: true, wanted, holding, members, elapsedMs: elapsedMs(), blocking: [] };
-    if (elapsedMs() >= query.timeoutMs || parts.aborted()) {
+    if (giveUp()) {
       const blocking = explain(parts, others, holders, wanted, members);
       return { done: false, wanted, holding, members, elapsedMs: elapsedMs(), blocking };
     }
+    await new Promise<void>((resolve) => clock.after(checkIntervalMs, resolve));
+  }
+}
+
+/**
+ * Looks at everything that is at or below `path` now. While the folder is gone nothing in it can be seen, and nothing of it can be
+ * promised: it is looked at once it is back. `trouble`: it was not back when it was time to give up.
+ */
+async function lookAtAll(
+  { folder, clock }: Context,
+  localChanges: LocalChanges,
+  path: string,
+  expiry: Promise<void>,
+  giveUp: () => boolean,
+): Promise<{ readonly unsettled: readonly string[]; readonly trouble?: string | undefined }> {
+  for (;;) {
+    const before = await folder.health();
+    const unsettled = await localChanges.settleAll(path, expiry);
+    const after = await folder.health();
+    if (before.ok && after.ok) return { unsettled };
+    if (giveUp()) return { unsettled, trouble: after.detail ?? before.detail ?? 'The folder cannot be read.' };
     await new Promise<void>((resolve) => clock.after(checkIntervalMs, resolve));
   }
 }
