@@ -371,11 +371,15 @@ export class Engine {
     this.peers.learn();
     this.dialLoop.refresh();
     this.transfers.tick();
-    const { journal } = this.context;
-    this.transfers.dropUnneeded(
-      (content) => this.#obtaining.has(content) || journal.headWithContent(content) !== undefined,
-    );
+    this.transfers.dropUnneeded((content) => this.#needsStaged(content));
     this.catchUp.check();
+  }
+
+  /** A version that was superseded is not put in place any more, and one that is on the disk by other means is copied from there. */
+  #needsStaged(content: ContentId): boolean {
+    const { journal } = this.context;
+    if (this.#obtaining.has(content)) return true;
+    return journal.headWithContent(content) !== undefined && journal.diskWithContent(content, 1).length === 0;
   }
 
   #checkFolder(): void {

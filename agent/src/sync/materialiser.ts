@@ -119,7 +119,7 @@ export class Materialiser {
     let waiting = false;
     for (;;) {
       const query = { which, after, limit: batchPathsMax };
-      if (this.#stopped || journal.pending({ ...query, limit: 1 }).length === 0) return { progress, waiting };
+      if (this.#stopped || journal.counts().pending === 0) return { progress, waiting };
       // The rows are read under the lock: what a look journals in the meantime must not be planned over.
       const done = await lock.run(() => this.#batch(journal.pending(query)));
       progress ||= done.progress;
@@ -230,7 +230,8 @@ export class Materialiser {
       if (action.do === 'write') {
         bytes += action.size;
         inbox.delete(action.content);
-        this.#transfers.applied(action.content);
+        if (action.source.from === 'staged') this.#transfers.applied(action.content);
+        else this.#transfers.drop(action.content);
       }
       if (action.do === 'mkdir') this.#notify.scan(action.path);
       if (action.do === 'rename-directory') this.#notify.scan(action.to);
