@@ -24,6 +24,7 @@ export class HeadReader {
   readonly #withContent: Statement<OperationRow>;
   readonly #pendingLive: Statement<OperationRow>;
   readonly #pendingDelete: Statement<OperationRow>;
+  #members: readonly MemberRecord[] | undefined;
 
   constructor(
     database: JournalDatabase,
@@ -32,6 +33,7 @@ export class HeadReader {
     this.#log = parts.log;
     this.#disk = parts.disk;
     this.#totals = parts.totals;
+    database.addHook({ afterRollback: () => this.forgetMembers() });
     const select = (rest: string): Statement<OperationRow> =>
       database.statement(`SELECT ${operationColumns} FROM heads JOIN ops ON ops.row = heads.op WHERE ${rest}`);
     this.#heads = select('heads.path = ? ORDER BY heads.rank');
@@ -94,9 +96,18 @@ export class HeadReader {
     }));
   }
 
+  /** Asked for with every heartbeat and by every name that is shown, and hardly ever another. */
   members(): readonly MemberRecord[] {
-    const { from, to } = rangeBelow(memberPath('' as MemberId).slice(0, -1));
-    return this.#between(from, to, -1).flatMap(({ member }) => member ?? []);
+    if (this.#members === undefined) {
+      const { from, to } = rangeBelow(memberPath('' as MemberId).slice(0, -1));
+      this.#members = this.#between(from, to, -1).flatMap(({ member }) => member ?? []);
+    }
+    return this.#members;
+  }
+
+  /** The member list may have changed. */
+  forgetMembers(): void {
+    this.#members = undefined;
   }
 
   /** A negative limit is none. */

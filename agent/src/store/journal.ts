@@ -73,6 +73,7 @@ function compose(database: JournalDatabase, { memberId, random, nowMs }: Journal
       const run = own ? database.transaction.bind(database) : database.relaxedTransaction.bind(database);
       return run(() => {
         for (const operation of fresh) heads.merge(operation, log.add(operation, journaledAt));
+        if (fresh.some(({ kind }) => kind === 'member')) reader.forgetMembers();
         parents.flush();
         return fresh;
       });
@@ -122,7 +123,10 @@ function compose(database: JournalDatabase, { memberId, random, nowMs }: Journal
     lastEventNumber: () => events.lastNumber(),
     setting: (name) => settings.get(name),
     setSetting: (name, value) => settings.set(name, value),
-    verifyHeads: (repair) => verifier.verify(repair),
+    verifyHeads(repair) {
+      reader.forgetMembers();
+      return verifier.verify(repair);
+    },
     close: () => database.close(),
   };
 

@@ -91,7 +91,8 @@ class Look implements LookResult {
     this.#deleted.sort((a, b) => (a.path < b.path ? 1 : -1));
     const drafts = [...this.#created, ...this.#deleted];
     this.#ownLog.commit(drafts, this.#rows);
-    for (const draft of drafts) this.published.push(draft.path);
+    // Only what a path holds changes again and again: where it is gone, what comes next may be a rename to it, and is not kept waiting.
+    for (const { kind, path } of drafts) (kind === 'delete' ? this.settled : this.published).push(path);
   }
 
   /** Paths in order, parents first, with those ancestors that this disk has not shown before. */

@@ -81,16 +81,22 @@ export class Steward {
   async #run(): Promise<void> {
     while (this.#wanted && !this.#stopped) {
       this.#wanted = false;
-      let open = 0;
-      let after: string | undefined;
-      for (;;) {
-        const contested = this.#context.journal.contested(after, pathsAtOnce);
-        for (const { path } of contested) open += (await this.#settle(path)) ? 0 : 1;
-        after = contested.at(-1)?.path;
-        if (contested.length < pathsAtOnce || this.#stopped) break;
-      }
-      open += await this.#holdUp();
+      const open = (await this.#settleAll()) + (await this.#holdUp());
       if (open > 0) this.#retryLater();
+    }
+  }
+
+  /** Returns how many paths are left to others, or for later. */
+  async #settleAll(): Promise<number> {
+    const { journal } = this.#context;
+    if (journal.counts().contested === 0) return 0;
+    let left = 0;
+    let after: string | undefined;
+    for (;;) {
+      const contested = journal.contested(after, pathsAtOnce);
+      for (const { path } of contested) left += (await this.#settle(path)) ? 0 : 1;
+      after = contested.at(-1)?.path;
+      if (contested.length < pathsAtOnce || this.#stopped) return left;
     }
   }
 
