@@ -140,9 +140,10 @@ export class Engine {
       options.rescanIntervalMs,
       () => this.totals.scans++,
     );
-    this.transfers = new Transfers(this.context, this.peers, () => {
+    this.transfers = new Transfers(this.context, this.peers, (outcome) => {
       this.materialiser.poke();
-      this.#steward.poke();
+      // What nobody has now is asked for again later: at once would be an endless loop.
+      if (outcome === 'ok') this.#steward.poke();
     });
     this.#gate = new GroupGate(journal, () => this.peers.ready());
     this.materialiser = new Materialiser(this.context, this.transfers, this.#gate, {

@@ -39,7 +39,7 @@ export interface TransferProgress {
 export class Transfers {
   readonly #context: Context;
   readonly #peers: Peers;
-  readonly #finished: () => void;
+  readonly #finished: (outcome: FetchOutcome) => void;
   readonly #fetches = new Map<ContentId, Fetch>();
   /** The operations whose content is on its way. */
   readonly #fetching = new Set<string>();
@@ -50,7 +50,7 @@ export class Transfers {
   #stopped = false;
 
   /** `finished`: a fetch came to its end, whoever asked for it; others may have waited for the same content. */
-  constructor(context: Context, peers: Peers, finished: () => void) {
+  constructor(context: Context, peers: Peers, finished: (outcome: FetchOutcome) => void) {
     this.#context = context;
     this.#peers = peers;
     this.#finished = finished;
@@ -258,7 +258,7 @@ export class Transfers {
     if (outcome === 'ok') this.#staged.add(fetch.content);
     else this.#unstage(fetch.content);
     for (const { done } of fetch.waiting) done(outcome);
-    this.#finished();
+    this.#finished(outcome);
   }
 
   #unstage(content: ContentId): void {
