@@ -106,6 +106,16 @@ describe('when a changed path is looked at', () => {
     ]);
   });
 
+  test('[LC7] since when a path is gone stays known while it changes further, and not after it was looked at', () => {
+    const settle = new Settle();
+    settle.mark('p', 0);
+    settle.defer('p', 0, 0, 20, 5);
+    settle.mark('p', 10);
+    expect(settle.takeDue(1_000, 1)).toMatchObject([{ path: 'p', vanishedMs: 5 }]);
+    settle.mark('p', 2_000);
+    expect(settle.takeDue(3_000, 1)[0]?.vanishedMs).toBeUndefined();
+  });
+
   test('[AK5] in a hurry everything is due', () => {
     const settle = new Settle();
     settle.mark('a', 0);

@@ -4,6 +4,8 @@ export interface Unsettled {
   readonly firstMs: number;
   readonly lastMs: number;
   readonly dueMs: number;
+  /** When a look first found that nothing stands there any more. */
+  readonly vanishedMs?: number | undefined;
 }
 
 /** A change is looked at after this silence: long enough for a write and its rename to be one, far below what a person notices. */
@@ -42,14 +44,14 @@ export class Settle {
     const quietMs = this.#quietMs(path, nowMs);
     const wantedMs = Math.max(known === undefined ? 0 : known.dueMs - known.lastMs, quietMs);
     const dueMs = Math.min(nowMs + wantedMs, Math.max(known?.dueMs ?? 0, firstMs + wantedMs * patience));
-    this.#put({ path, firstMs, lastMs: nowMs, dueMs });
+    this.#put({ path, firstMs, lastMs: nowMs, dueMs, vanishedMs: known?.vanishedMs });
   }
 
   /** Looked at, last changed at `lastMs`, and not ready: look again at `dueMs`, or after further changes. */
-  defer(path: string, firstMs: number, lastMs: number, dueMs: number): void {
+  defer(path: string, firstMs: number, lastMs: number, dueMs: number, vanishedMs?: number): void {
     const known = this.#unsettled.get(path);
     const since = Math.max(lastMs, known?.lastMs ?? lastMs);
-    this.#put({ path, firstMs, lastMs: since, dueMs: Math.max(dueMs, known?.dueMs ?? dueMs) });
+    this.#put({ path, firstMs, lastMs: since, dueMs: Math.max(dueMs, known?.dueMs ?? dueMs), vanishedMs });
   }
 
   /** An operation was made of what `path` was: if it changes again soon, it must hold still longer. */

@@ -1,0 +1,100 @@
+import { lstat, mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { expect, test } from 'vitest';
+import type { Member } from './_util/member.ts';
+import { useCluster } from './_util/use-cluster.ts';
+
+const cluster = useCluster(['ant', 'bee']);
+
+const filesInTree = 1_500;
+
+async function stands(path: string): Promise<boolean> {
+  return await lstat(path).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** What a reader of the folder sees of two names, looked at as fast as it can until `done`. */
+async function watchNames(
+  member: Member,
+  names: readonly [string, string],
+  done: () => Promise<boolean>,
+): Promise<Set<string>> {
+  const seen = new Set<string>();
+  const [before, after] = names.map((name) => member.path(name)) as [string, string];
+  while (!(await done())) {
+    // The new name first and again at the end: an entry that moves between two looks is not taken for one that is missing.
+    const [first, old, last] = [await stands(after), await stands(before), await stands(after)];
+    if (!old && !last) seen.add('neither');
+    if (first && old && (await stands(before))) seen.add('both');
+    seen.add(old ? 'old' : 'new');
+  }
+  return seen;
+}
+
+async function receivedBytes(member: Member): Promise<number> {
+  return await member.metric('lockstep_peer_received_bytes_total');
+}
+
+async function makeTree(member: Member, name: string): Promise<void> {
+  await mkdir(member.path(`${name}/deep`), { recursive: true });
+  for (let index = 0; index < filesInTree; index++)
+    await writeFile(member.path(`${name}/f${index}`), `content ${index}`);
+  await writeFile(member.path(`${name}/deep/g`), 'deep');
+  await symlink('deep/g', member.path(`${name}/link`));
+}
+
+test('[LC12][MT11] who reads the receiver sees the old name of a directory or the new one', async () => {
+  const [ant, bee] = [cluster().member('ant'), cluster().member('bee')];
+  await makeTree(ant, 'whole');
+  await cluster().settled();
+  const inode = (await lstat(bee.path('whole'))).ino;
+  const watching = watchNames(bee, ['whole', 'moved'], () => stands(bee.path('moved/link')));
+  await rename(ant.path('whole'), ant.path('moved'));
+  expect(await watching).not.toContain('neither');
+  await cluster().settled();
+  expect((await lstat(bee.path('moved'))).ino).toBe(inode);
+  await rm(ant.path('moved'), { recursive: true });
+});
+
+test('[MT14] the same of a file and of a link, renamed to one name again and again', async () => {
+  const [ant, bee] = [cluster().member('ant'), cluster().member('bee')];
+  for (const make of [(path: string) => writeFile(path, path), (path: string) => symlink('t', path)]) {
+    await make(ant.path('a'));
+    await cluster().settled();
+    for (let round = 0; round < 4; round++) {
+      const [from, to] = round % 2 === 0 ? ['a', 'b'] : ['b', 'a'];
+      const watching = watchNames(
+        bee,
+        [from as string, to as string],
+        async () => !(await stands(bee.path(from as string))),
+      );
+      await rename(ant.path(from as string), ant.path(to as string));
+      const seen = await watching;
+      expect(seen).not.toContain('neither');
+      expect(seen).not.toContain('both');
+      await cluster().settled();
+    }
+    await rm(ant.path('a'));
+    await cluster().settled();
+  }
+});
+
+test('[MT15] a directory that holds an ignored entry of the receiver’s is moved entry by entry, and fetches nothing', async () => {
+  const [ant, bee] = [cluster().member('ant'), cluster().member('bee')];
+  await writeFile(ant.path('.lockstepignore'), 'own-*\n');
+  await makeTree(ant, 'mixed');
+  await cluster().settled();
+  await writeFile(bee.path('mixed/own-notes'), 'mine');
+  const inode = (await lstat(bee.path('mixed/f7'))).ino;
+  const received = await receivedBytes(bee);
+  const watching = watchNames(bee, ['mixed/f7', 'sorted/f7'], () => stands(bee.path('sorted/link')));
+  await rename(ant.path('mixed'), ant.path('sorted'));
+  const seen = await watching;
+  expect(seen).not.toContain('neither');
+  expect(seen).not.toContain('both');
+  expect(await bee.wait({ for: 'all' })).toMatchObject({ done: true });
+  expect((await lstat(bee.path('sorted/f7'))).ino).toBe(inode);
+  expect(await stands(bee.path('mixed/own-notes'))).toBe(true);
+  expect(await receivedBytes(bee)).toBe(received);
+});
