@@ -68,12 +68,6 @@ export async function waitForDurability(
     const blocking = [{ path: query.path, reason: trouble }];
     return { done: false, wanted, holding: 0, members, elapsedMs: elapsedMs(), blocking };
   }
-  const health = await context.folder.health();
-  if (!health.ok) {
-    const reason = health.detail ?? 'The folder cannot be read: nothing can be said of what is in it.';
-    const blocking = [{ member: context.self.id, memberName: context.self.name, reason }];
-    return { done: false, wanted, holding: 0, members, elapsedMs: elapsedMs(), blocking };
-  }
   if (unsettled.length > 0) {
     const blocking = unsettled.slice(0, listedMax).map((path) => ({
       path,
