@@ -138,7 +138,11 @@ describe('a path without a row', () => {
     const head = operation('p', file('A'), { origin: bee, seq: 1 });
     const row = rowOf(head, undefined);
     expect(words(find({ seen: seen(file('B')), row, shown: head, head }))).toBe('put');
-    expect(words(find({ seen: seen(directory()), row, shown: head, head, journaled: [head] }))).toBe('mkdir');
+    // Though a directory of the same mode was there once, before the head.
+    const once = operation('p', directory(), { origin: ant, seq: 1 });
+    const since = operation('p', file('A'), { origin: bee, seq: 2 }, [once]);
+    const passedOver = { row: rowOf(since, undefined), shown: since, head: since };
+    expect(words(find({ seen: seen(directory()), ...passedOver, journaled: [since, once] }))).toBe('mkdir');
   });
 });
 

@@ -297,6 +297,13 @@ describe('renames of files and links', () => {
       deleted: ['unlink a, keep A'],
     },
     {
+      name: '[MG8] its old name is to be a directory: it stays until the steward has said so',
+      disk: { a: file('A') },
+      heads: { b: file('A', { from: 'a' }), a: gone, 'a/x': link('t') },
+      live: ['write b=A from a', 'wait a/x'],
+      deleted: ['wait a'],
+    },
+    {
       name: '[MT14] a file that was changed as it was renamed is not taken from the old name',
       disk: { a: file('A') },
       heads: { b: file('B', { from: 'a' }), a: gone },
