@@ -3,6 +3,9 @@ import type { NetworkConduct } from './sim-network.ts';
 import type { WatchConduct } from './sim-watcher.ts';
 
 const dayMs = 86_400_000;
+/** Long enough for members to start, and short enough that an idle run costs little. */
+const workMsMin = 500;
+const workMsMax = 8_000;
 
 /** What can go wrong in a run, each with its weight; 0 in runs that are spared it. */
 export interface FaultWeights {
@@ -51,10 +54,13 @@ export function drawScenario(random: Random): Scenario {
   const sometimes = (chance: number, weight: number) => (random.chance(chance) ? weight : 0);
   const members = random.pick([2, 2, 2, 3, 3, 3, 3, 4, 5]);
   const isWrong = random.chance(0.25);
+  const pauseMsMax = random.pick([100, 300, 1_000, 2_000]);
+  // A user's pauses are a quarter of the longest one on average.
+  const actions = random.pick([10, 20, 20, 40, 40, 80, 160]);
   return {
     members,
-    workMs: random.pick([500, 1_000, 2_000, 4_000, 8_000]),
-    pauseMsMax: random.pick([100, 300, 1_000, 2_000]),
+    workMs: Math.min(workMsMax, Math.max(workMsMin, (actions * pauseMsMax) / 4 / members)),
+    pauseMsMax,
     filledAtStart: random.chance(0.4) ? random.below(members + 1) : 0,
     network: { delayMsMax: random.pick([1, 20, 100, 400]), bytesPerMs: random.pick([10, 100, 1e6, 1e6]) },
     watch: { delayMsMax: random.pick([1, 15, 60]), overflowChance: random.chance(0.2) ? 0.03 : 0 },
