@@ -8,6 +8,7 @@ import { formatHostPort, isAnyHost } from './config/host-port.ts';
 import type { Config } from './config/schema.ts';
 import { openFolder } from './fs/open-folder.ts';
 import { startHttp } from './http/server.ts';
+import { KnownAddresses } from './known-addresses.ts';
 import { parseClusterKey } from './net/cluster-key.ts';
 import { loadIdentity } from './net/identity.ts';
 import { type OpenNetwork, openNetwork } from './net/network.ts';
@@ -58,9 +59,12 @@ export async function startAgent({ directory, config, log, adopted }: AgentOptio
     closing.push(() => folder.close());
     const network = await openNetwork({ identity, clusterKey, listen: config.listen, log });
     closing.push(() => network.close());
+    const { known, addresses } = await KnownAddresses.open(join(state, 'addresses.json'), log);
+    closing.push(() => known.flushed());
     const engine = createEngine({
       identity: { id: identity.memberId, name: config.name, addresses: advertised(config, network) },
-      peers: config.peers,
+      // A journal that knows something knows the members too, and better.
+      peers: journal.counts().operations === 0 ? [...config.peers, ...addresses] : config.peers,
       journal,
       folder,
       network,
@@ -69,6 +73,11 @@ export async function startAgent({ directory, config, log, adopted }: AgentOptio
       load: loadMeter(),
       historyBytesMax: config.historyBytesMax,
       rescanIntervalMs: config.rescanIntervalMs,
+    });
+    engine.events.onAdded(() => {
+      const others = addressesOfOthers(engine);
+      // A journal that was lost names nobody until somebody has answered.
+      if (others.length > 0) known.set(others);
     });
     if (setAside !== undefined) reportRebuild(engine, setAside);
     let retire: () => void = () => undefined;
@@ -127,6 +136,11 @@ async function openJournalOrRebuild(
     }
     return { journal: openJournal(options), setAside };
   }
+}
+
+function addressesOfOthers({ context: { journal, self } }: Engine): readonly string[] {
+  const others = journal.members().filter(({ id, standing }) => id !== self.id && standing === 'joined');
+  return others.flatMap((member) => member.addresses);
 }
 
 function reportRebuild(engine: Engine, setAside: string): void {
