@@ -140,8 +140,8 @@ export class Engine {
       options.rescanIntervalMs,
       () => this.totals.scans++,
     );
-    this.transfers = new Transfers(this.context, this.peers, (outcome) => {
-      this.materialiser.poke();
+    this.transfers = new Transfers(this.context, this.peers, (outcome, paths) => {
+      this.materialiser.fetched(paths);
       // What nobody has now is asked for again later: at once would be an endless loop.
       if (outcome === 'ok') this.#steward.poke();
     });

@@ -1,7 +1,7 @@
 import type { Operation } from '@lockstep/shared';
 import { isLive, parentOf, vanishedHoldMs } from '@lockstep/shared';
 import type { DiskChange, DiskEntry } from '../core/disk-entry.ts';
-import { type Draft, findLocalChange, type Seen } from '../core/local-change.ts';
+import { type Draft, findLocalChange, isPassedOver, type Seen } from '../core/local-change.ts';
 import { entryFor, isDirectoryMode, permissions } from '../core/plan-step.ts';
 import { largeFileDueMs, quietMsMin, type Unsettled } from '../core/settle.ts';
 import type { Context } from './context.ts';
@@ -235,12 +235,15 @@ class Look implements LookResult {
   /** Compares with the row and notes the difference. */
   async #compare(path: string, seen: Seen, row: DiskEntry | undefined): Promise<void> {
     const { journal } = this.#context;
+    const shown = row && journal.operation(row.dot);
+    const [head] = journal.heads(path);
     const finding = findLocalChange({
       path,
       seen,
       row,
-      shown: row && journal.operation(row.dot),
-      head: journal.heads(path)[0],
+      shown,
+      head,
+      isKept: isPassedOver(shown, head) && (await this.#isKept(row)),
       journaled: () =>
         journal
           .log({ path, beforeRow: Number.MAX_SAFE_INTEGER, limit: journaledMax })
@@ -272,6 +275,12 @@ class Look implements LookResult {
         else this.#created.push({ ...finding.draft, groupPath: this.#groupPath(finding.draft) });
         return;
     }
+  }
+
+  /** Whether what the row shows outlives its replacement: content in history, and what has no content anyway. */
+  async #isKept(row: DiskEntry | undefined): Promise<boolean> {
+    if (row?.content === undefined) return true;
+    return (await this.#context.folder.inHistory([row.content])).has(row.content);
   }
 
   async #adoptAttributes(

@@ -1,5 +1,5 @@
 import type { Operation, ProblemCode } from '@lockstep/shared';
-import { batchBytesMax, batchPathsMax, inlineBytesMax, parentOf } from '@lockstep/shared';
+import { batchBytesMax, batchPathsMax, dotKey, inlineBytesMax, parentOf } from '@lockstep/shared';
 import { backoffMs } from '../core/backoff.ts';
 import type { DiskChange, PendingPath } from '../core/disk-entry.ts';
 import { ignoreFileName } from '../core/ignore-rules.ts';
@@ -50,6 +50,10 @@ export class Materialiser {
   /** Renames of directories that hold more than the journal knows: their entries are moved one by one. */
   readonly #notWhole = new Set<string>();
   #planAgain = false;
+  /** Paths whose content has come, and where in the order of paths there was no room for more fetches. */
+  readonly #fetched: string[] = [];
+  #fetchesFrom: string | undefined;
+  #everything = false;
   #wanted = false;
   #running = false;
   #stopped = false;
@@ -70,6 +74,17 @@ export class Materialiser {
 
   /** Something may have become possible: new operations, new content, a steward's decision. */
   poke(): void {
+    this.#everything = true;
+    this.#start();
+  }
+
+  /** The content of these paths has come, or will not: they are seen to, and the next fetches begin, without a look at all the rest. */
+  fetched(paths: readonly string[]): void {
+    this.#fetched.push(...paths);
+    this.#start();
+  }
+
+  #start(): void {
     this.#wanted = true;
     if (this.#running || this.#stopped) return;
     this.#running = true;
@@ -80,7 +95,7 @@ export class Materialiser {
       })
       .finally(() => {
         this.#running = false;
-        if (this.#wanted) this.poke();
+        if (this.#wanted) this.#start();
       });
   }
 
@@ -99,22 +114,34 @@ export class Materialiser {
   async #run(): Promise<void> {
     while (this.#wanted && !this.#stopped) {
       this.#wanted = false;
+      if (this.#fetched.length > 0) await this.#passFetched();
+      if (!this.#everything) {
+        if (this.#fetchesFrom !== undefined && this.#transfers.hasRoom) await this.#pass('live', this.#fetchesFrom);
+        continue;
+      }
+      this.#everything = false;
       this.#planAgain = false;
       const live = await this.#pass('live');
       if (this.#planAgain) {
         // Were the deletes to come first, they would take away what is still to be moved.
+        this.#everything = true;
         this.#wanted = true;
         continue;
       }
       const deleted = await this.#pass('delete');
       // Deletes make room for files where directories were, and renames of directories settle both sides.
-      if (live.progress || deleted.progress) this.#wanted ||= deleted.progress || live.waiting;
+      if (deleted.progress || (live.progress && live.waiting)) {
+        this.#everything = true;
+        this.#wanted = true;
+      }
     }
   }
 
-  async #pass(which: 'live' | 'delete'): Promise<{ progress: boolean; waiting: boolean }> {
+  /** Goes through the pending paths; from `fetchesFrom` on only until there is no room for more fetches again. */
+  async #pass(which: 'live' | 'delete', fetchesFrom?: string): Promise<{ progress: boolean; waiting: boolean }> {
     const { journal, lock } = this.#context;
-    let after: string | undefined;
+    let after = fetchesFrom;
+    if (which === 'live') this.#fetchesFrom = undefined;
     let progress = false;
     let waiting = false;
     for (;;) {
@@ -124,8 +151,25 @@ export class Materialiser {
       const done = await lock.run(() => this.#batch(journal.pending(query)));
       progress ||= done.progress;
       waiting ||= done.waiting;
+      if (done.refused && which === 'live') {
+        this.#fetchesFrom ??= after ?? '';
+        if (fetchesFrom !== undefined) return { progress, waiting };
+      }
       after = done.last;
       if (after === undefined) return { progress, waiting };
+    }
+  }
+
+  async #passFetched(): Promise<void> {
+    const { journal, lock } = this.#context;
+    while (this.#fetched.length > 0 && !this.#stopped) {
+      const paths = [...new Set(this.#fetched.splice(0, batchPathsMax))].sort();
+      await lock.run(() => {
+        const rows = paths.map((path) => ({ path, heads: journal.heads(path), disk: journal.disk(path) }));
+        return this.#batch(
+          rows.filter(({ heads: [head], disk }) => head && (!disk || dotKey(head) !== dotKey(disk.dot))),
+        );
+      });
     }
   }
 
@@ -134,7 +178,7 @@ export class Materialiser {
     if (head === undefined || this.#transfers.isFetching(head)) return false;
     const parked = this.#parked.get(row.path);
     if (parked !== undefined) {
-      if (parked.head === headKey(head) && parked.untilMs > nowMs) {
+      if (parked.head === dotKey(head) && parked.untilMs > nowMs) {
         this.#wakeIn(parked.untilMs - nowMs);
         return false;
       }
@@ -145,26 +189,27 @@ export class Materialiser {
   /** Plans and carries out what can be done of these rows. `last`: where to go on, unless these were the last ones. */
   async #batch(
     rows: readonly PendingPath[],
-  ): Promise<{ progress: boolean; waiting: boolean; last: string | undefined }> {
+  ): Promise<{ progress: boolean; waiting: boolean; refused: boolean; last: string | undefined }> {
     const { journal, clock } = this.#context;
     const last = rows.length < batchPathsMax ? undefined : rows.at(-1)?.path;
     const nowMs = clock.monotonicMs();
     const ready = rows.filter((row) => this.#isReady(row, nowMs));
-    if (ready.length === 0) return { progress: false, waiting: false, last };
+    if (ready.length === 0) return { progress: false, waiting: false, refused: false, last };
     const view = await JournalView.open(
       this.#context,
       ready,
       (content) => this.#transfers.isStaged(content),
-      (operation) => !this.#notWhole.has(headKey(operation)),
+      (operation) => !this.#notWhole.has(dotKey(operation)),
     );
     const plan = planBatch(ready, view);
     if (plan.records.length > 0) journal.recordDisk(plan.records);
-    for (const operation of await this.#withoutUnseen(plan.needs)) this.#fetch(operation);
+    let refused = false;
+    for (const operation of await this.#withoutUnseen(plan.needs)) refused = !this.#fetch(operation) || refused;
     let progress = plan.records.length > 0;
     if (progress) this.#notify.applied(0, 0);
     for (const steps of inBatches(plan.steps)) progress = (await this.#apply(steps)) || progress;
     this.#forget(plan, progress);
-    return { progress, waiting: plan.waiting.length > 0, last };
+    return { progress, waiting: plan.waiting.length > 0, refused, last };
   }
 
   #forget(plan: Plan, progress: boolean): void {
@@ -197,15 +242,15 @@ export class Materialiser {
     return needs.filter(({ path }) => !standing.has(path));
   }
 
-  #fetch(operation: Operation): void {
-    this.#transfers.fetch(operation, (outcome) => {
+  /** False when there is no room for it now. */
+  #fetch(operation: Operation): boolean {
+    return this.#transfers.fetch(operation, (outcome) => {
       if (outcome === 'missing') {
         const detail = `No reachable member has the content of ${operation.path}. It comes when one that has it is back.`;
         this.#park(operation.path, operation, detail, 'content-missing');
       } else if (outcome === 'disk-full') {
         this.#park(operation.path, operation, diskFullDetail(operation.path), 'disk-full');
       }
-      this.poke();
     });
   }
 
@@ -250,7 +295,7 @@ export class Materialiser {
     if (head === undefined) return;
     if (result.result === 'changed') {
       // Somebody changed what we were about to change: their edit is journaled first.
-      if (action.do === 'rename-directory' && !this.#notWhole.has(headKey(head))) this.#moveOneByOne(head);
+      if (action.do === 'rename-directory' && !this.#notWhole.has(dotKey(head))) this.#moveOneByOne(head);
       else this.#park(step.path, head, 'what stands there has changed and is looked at first');
       this.#notify.look(step.path);
       // It may be the parent that is gone, and the event of that was lost.
@@ -271,7 +316,7 @@ export class Materialiser {
 
   #moveOneByOne(rename: Operation): void {
     if (this.#notWhole.size >= notWholeMax) this.#notWhole.clear();
-    this.#notWhole.add(headKey(rename));
+    this.#notWhole.add(dotKey(rename));
     this.#planAgain = true;
   }
 
@@ -290,10 +335,10 @@ export class Materialiser {
   #park(path: string, head: Operation, reason: string, code?: ProblemCode): void {
     const { clock, problems } = this.#context;
     const known = this.#parked.get(path);
-    const attempts = known?.head === headKey(head) ? known.attempts + 1 : 0;
+    const attempts = known?.head === dotKey(head) ? known.attempts + 1 : 0;
     const delayMs = backoffMs(attempts, retry, clock.random());
     if (this.#parked.size < parkedMax || known) {
-      this.#parked.set(path, { head: headKey(head), attempts, untilMs: clock.monotonicMs() + delayMs, reason });
+      this.#parked.set(path, { head: dotKey(head), attempts, untilMs: clock.monotonicMs() + delayMs, reason });
     }
     // The folder as a whole is one problem, not one for each path.
     if (code) problems.set(code, code === 'folder-missing' ? {} : { path }, reason);
@@ -311,10 +356,6 @@ export class Materialiser {
       this.poke();
     });
   }
-}
-
-function headKey(head: Operation): string {
-  return `${head.origin}:${head.seq}`;
 }
 
 function diskFullDetail(path: string): string {

@@ -39,7 +39,7 @@ export interface TransferProgress {
 export class Transfers {
   readonly #context: Context;
   readonly #peers: Peers;
-  readonly #finished: (outcome: FetchOutcome) => void;
+  readonly #finished: (outcome: FetchOutcome, paths: readonly string[]) => void;
   readonly #fetches = new Map<ContentId, Fetch>();
   /** The operations whose content is on its way. */
   readonly #fetching = new Set<string>();
@@ -50,7 +50,7 @@ export class Transfers {
   #stopped = false;
 
   /** `finished`: a fetch came to its end, whoever asked for it; others may have waited for the same content. */
-  constructor(context: Context, peers: Peers, finished: (outcome: FetchOutcome) => void) {
+  constructor(context: Context, peers: Peers, finished: (outcome: FetchOutcome, paths: readonly string[]) => void) {
     this.#context = context;
     this.#peers = peers;
     this.#finished = finished;
@@ -63,6 +63,11 @@ export class Transfers {
 
   isFetching(operation: Operation): boolean {
     return this.#fetching.has(keyOf(operation));
+  }
+
+  /** One more fetch could begin. */
+  get hasRoom(): boolean {
+    return this.#fetches.size < fetchesMax;
   }
 
   isStaged(content: ContentId): boolean {
@@ -258,7 +263,8 @@ export class Transfers {
     if (outcome === 'ok') this.#staged.add(fetch.content);
     else this.#unstage(fetch.content);
     for (const { done } of fetch.waiting) done(outcome);
-    this.#finished(outcome);
+    const paths = fetch.waiting.map(({ operation }) => operation.path);
+    this.#finished(outcome, paths);
   }
 
   #unstage(content: ContentId): void {
