@@ -2,7 +2,7 @@ import type { ContentId, Operation } from '@lockstep/shared';
 import { describe, expect, test } from 'vitest';
 import { ant, bee, directory, file, fingerprint, gone, link, operation, type Shape } from './_fixtures.ts';
 import type { DiskEntry } from './disk-entry.ts';
-import { type Finding, findLocalChange, isCarriedAlong, isSameFile, type Seen } from './local-change.ts';
+import { type Finding, findLocalChange, isCarriedAlong, isPassedOver, isSameFile, type Seen } from './local-change.ts';
 
 /** What a look finds where `shape` stands; nothing where there is none. */
 function seen(shape: Shape | undefined, ino = 1): Seen {
@@ -25,9 +25,10 @@ function find(input: {
   readonly shown?: Operation | undefined;
   readonly head?: Operation | undefined;
   readonly journaled?: readonly Operation[];
+  readonly isKept?: boolean;
 }): Finding {
-  const { row, shown, head, journaled = [] } = input;
-  return findLocalChange({ path: 'p', seen: input.seen, row, shown, head, journaled: () => journaled });
+  const { row, shown, head, journaled = [], isKept } = input;
+  return findLocalChange({ path: 'p', seen: input.seen, row, shown, head, journaled: () => journaled, isKept });
 }
 
 /** A finding in a few words: of a draft its kind, its parents by origin and number, and what it says it replaced. */
@@ -214,6 +215,13 @@ describe('the disk has come to show what the head says', () => {
     { name: 'what the row says, and the head is an edit', is: file('A'), head: after(file('B')), expected: 'refresh' },
   ])('[LC9] $name: $expected', ({ is, head, expected }) => {
     expect(words(find({ seen: seen(is), row: rowA, shown: shownA, head }))).toBe(expected);
+  });
+
+  test('[LC13] the same as a head that knew of another, while history has what was shown: the agent put it there', () => {
+    const head = after(file('B'), []);
+    expect(isPassedOver(shownA, head)).toBe(true);
+    const finding = find({ seen: seen(file('B')), row: rowA, shown: shownA, head, isKept: true });
+    expect(words(finding)).toBe('adopt bee2');
   });
 
   test.each([

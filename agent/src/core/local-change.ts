@@ -64,7 +64,8 @@ export type Finding =
  * Compares what stands at a path with the row of `disk` (never with the heads: rule 1), and makes a draft of the difference.
  * `shown` is the operation that the row says the disk shows. `head` is the visible head, which only serves to notice that
  * the disk has come to show it by other means: the same file copied onto two members, a journal that was lost. `journaled`:
- * the newest operations at the path, asked for only where the head is not what was shown.
+ * the newest operations at the path, asked for only where the head is not what was shown. `isKept`: what the row shows is not lost
+ * where it was replaced, for history has it or it is no file; so the agent may have replaced it, and been killed before it recorded that.
  */
 export function findLocalChange(input: {
   readonly path: string;
@@ -73,6 +74,7 @@ export function findLocalChange(input: {
   readonly shown: Operation | undefined;
   readonly head: Operation | undefined;
   readonly journaled: () => readonly Operation[];
+  readonly isKept?: boolean | undefined;
 }): Finding {
   const { seen, row, head } = input;
   const present = row?.fingerprint !== undefined;
@@ -105,10 +107,12 @@ export function findLocalChange(input: {
     return moved ? { do: 'refresh', fingerprint, racy } : { do: 'nothing' };
   }
   const matchesHead = head && head !== shown ? matches(head) : 'no';
-  // A head that was made without knowing of what the user replaced here does not say that it is gone: an operation must.
-  if (head && (shown === undefined || supersedes(head, shown))) {
-    if (matchesHead === 'all') return { do: 'adopt', head, fingerprint, racy };
-    if (matchesHead === 'content' && matchesShown === 'no') return { do: 'adopt-attributes', head, fingerprint };
+  // A head that was made without knowing of what was shown here does not say that it is gone: where the user replaced it, an
+  // operation must; where the agent did, nothing may.
+  const isCovered = shown === undefined || (head !== undefined && supersedes(head, shown));
+  if (head && matchesHead === 'all' && (isCovered || input.isKept)) return { do: 'adopt', head, fingerprint, racy };
+  if (head && matchesHead === 'content' && matchesShown === 'no' && isCovered) {
+    return { do: 'adopt-attributes', head, fingerprint };
   }
   const unrecorded = findUnrecorded(
     input,
@@ -128,6 +132,11 @@ export function findLocalChange(input: {
   const kind = matchesShown === 'content' ? 'attr' : 'put';
   const size = fingerprint.size;
   return { do: 'draft', draft: { ...base, kind, content, size, blocks, bytes: kind === 'put' ? bytes : undefined } };
+}
+
+/** True when the visible head was made without knowing of what this disk shows: then `isKept` is needed. */
+export function isPassedOver(shown: Operation | undefined, head: Operation | undefined): boolean {
+  return shown !== undefined && head !== undefined && !isSameDot(shown, head) && !supersedes(head, shown);
 }
 
 /**
