@@ -20,7 +20,8 @@ describe('racy', () => {
     ['modified just now', { ctimeMs: nowMs, mtimeMs: nowMs - 1 }, true, true],
     ['modified just now, on a file system without change times', { mtimeMs: nowMs - 1 }, true, true],
     ['given a time far in the future', { mtimeMs: nowMs + 1_000_000 }, false, false],
-    ['changed by a clock that was ahead', { ctimeMs: nowMs + 1_000_000 }, true, false],
+    ['changed by a clock that was ahead', { ctimeMs: nowMs + 1_000_000 }, false, false],
+    ['changed by a clock that was a moment ahead', { ctimeMs: nowMs + racyMs - 1 }, true, false],
     ['placed with a time in the next moment', { ctimeMs: nowMs, mtimeMs: nowMs + racyMs - 1 }, true, true],
   ])('%s', (_name, times, racy, racyAfterPlacing) => {
     const stats = fileStats(times);

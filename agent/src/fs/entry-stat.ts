@@ -51,7 +51,7 @@ export function hasContentOf(stats: Stats, expected: Fingerprint): boolean {
 export function isRacy(stats: Stats, wallMs: number): boolean {
   const sinceChangeMs = wallMs - stats.ctimeMs;
   const sinceModificationMs = wallMs - stats.mtimeMs;
-  return sinceChangeMs < racyMs || (sinceModificationMs >= 0 && sinceModificationMs < racyMs);
+  return Math.abs(sinceChangeMs) < racyMs || (sinceModificationMs >= 0 && sinceModificationMs < racyMs);
 }
 
 /**

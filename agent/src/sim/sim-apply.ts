@@ -21,7 +21,7 @@ export type PlacedListener = (path: string, content: Content) => void;
 /** True when a change after a look at `wallMs` could leave the fingerprint that the inode has now. */
 export function isRacy(inode: Inode, wallMs: number): boolean {
   const sinceModificationMs = wallMs - inode.mtimeMs;
-  return wallMs - inode.ctimeMs < racyMs || (sinceModificationMs >= 0 && sinceModificationMs < racyMs);
+  return Math.abs(wallMs - inode.ctimeMs) < racyMs || (sinceModificationMs >= 0 && sinceModificationMs < racyMs);
 }
 
 /** As `isRacy`, for a file just placed with a chosen time: whoever writes to it now gives it the present one. */

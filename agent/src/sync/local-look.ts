@@ -249,6 +249,7 @@ class Look implements LookResult {
           .log({ path, beforeRow: Number.MAX_SAFE_INTEGER, limit: journaledMax })
           .map(({ operation }) => operation),
     });
+    const racy = seen.state === 'file' && seen.racy;
     this.#settle(path);
     if (seen.state === 'absent') this.#context.problems.clearBelow(path);
     switch (finding.do) {
@@ -268,7 +269,7 @@ class Look implements LookResult {
         this.#rows.push(entryFor(path, finding.head, finding.fingerprint, finding.racy));
         return;
       case 'adopt-attributes':
-        return this.#adoptAttributes(path, finding.head, finding.fingerprint);
+        return this.#adoptAttributes(path, finding.head, finding.fingerprint, racy);
       case 'draft':
         this.#drafted.add(path);
         if (finding.draft.kind === 'delete') this.#deleted.push(finding.draft);
@@ -287,12 +288,14 @@ class Look implements LookResult {
     path: string,
     head: Operation,
     expected: NonNullable<DiskEntry['fingerprint']>,
+    racy: boolean,
   ): Promise<void> {
     const mode = head.mode ?? permissions(expected.mode);
     const mtimeUs = isDirectoryMode(expected.mode) ? undefined : head.mtimeUs;
     const [done] = await this.#context.folder.apply([{ action: { do: 'attr', path, expected, mode, mtimeUs } }]);
     if (done?.result === 'done' && done.fingerprint) {
-      this.#rows.push(entryFor(path, head, done.fingerprint, done.racy ?? false));
+      // What changed in the moment between look and call is now under a time of our choosing.
+      this.#rows.push(entryFor(path, head, done.fingerprint, racy || (done.racy ?? false)));
     } else if (done?.result === 'problem') {
       // It is somebody else's file, perhaps: asking again at once would be told the same.
       this.#context.problems.set(done.code, { path }, done.detail);

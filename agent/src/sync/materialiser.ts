@@ -9,6 +9,7 @@ import type { Context } from './context.ts';
 import type { GroupGate } from './group-gate.ts';
 import { JournalView } from './journal-view.ts';
 import type { ActionResult } from './ports/folder.ts';
+import { lookAtRacyRows } from './racy-rows.ts';
 import type { Transfers } from './transfers.ts';
 
 const retry = { minMs: 50, maxMs: 10_000 };
@@ -193,7 +194,7 @@ export class Materialiser {
     const { journal, clock } = this.#context;
     const last = rows.length < batchPathsMax ? undefined : rows.at(-1)?.path;
     const nowMs = clock.monotonicMs();
-    const ready = rows.filter((row) => this.#isReady(row, nowMs));
+    const ready = await this.#withoutRacy(rows.filter((row) => this.#isReady(row, nowMs)));
     if (ready.length === 0) return { progress: false, waiting: false, refused: false, last };
     const view = await JournalView.open(
       this.#context,
@@ -219,6 +220,19 @@ export class Materialiser {
       this.#parked.delete(path);
       this.#context.problems.clearPath(path);
     }
+  }
+
+  /** Without those over whose entries nothing may be put yet, for a user's edit of this moment might be under it. */
+  async #withoutRacy(rows: readonly PendingPath[]): Promise<readonly PendingPath[]> {
+    const { certain, changed, racy } = await lookAtRacyRows(this.#context, rows);
+    for (const { path, heads } of changed) {
+      if (heads[0]) this.#park(path, heads[0], 'what stands there has changed and is looked at first');
+      this.#notify.look(path);
+    }
+    for (const { path, heads } of racy) {
+      if (heads[0]) this.#park(path, heads[0], 'what stands there has changed a moment ago');
+    }
+    return certain;
   }
 
   /**
