@@ -47,9 +47,7 @@ export class LocalChanges {
     await this.#context.folder.watch((hints) => this.#hinted(hints));
     await this.#lookAtEverything('');
     this.#every(this.#scanIntervalMs, () => this.scan('', true));
-    this.#every(unwatchedScanMs, () => {
-      for (const directory of this.#context.folder.unwatched()) this.scan(directory, false);
-    });
+    this.#every(unwatchedScanMs, () => this.#scanUnwatched());
   }
 
   stop(): void {
@@ -118,6 +116,19 @@ export class LocalChanges {
   #openPaths(): readonly string[] {
     const looking = this.#looking.map(({ path }) => path);
     return [...this.#settle.paths(), ...this.#reading.keys(), ...looking];
+  }
+
+  #scanUnwatched(): void {
+    const { folder, problems } = this.#context;
+    const directories = folder.unwatched();
+    for (const directory of directories) this.scan(directory, false);
+    if (directories.length === 0) problems.clear('watch-limit');
+    else {
+      const detail =
+        `${directories.length} directories cannot be watched: a limit of the system is reached. They are scanned every ` +
+        `${unwatchedScanMs / 1000} s instead; on Linux raise fs.inotify.max_user_watches (sysctl) to have changes seen at once.`;
+      problems.set('watch-limit', {}, detail);
+    }
   }
 
   #hinted(hints: readonly WatchHint[]): void {
