@@ -1,7 +1,7 @@
 import { lstatSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import type { Cluster } from './_util/cluster.ts';
 import type { Member } from './_util/member.ts';
 import { RandomUser, randomFrom, wholeFault, wholePrefix } from './_util/random-user.ts';
@@ -89,6 +89,9 @@ test('[MG3] five members with random work and SIGKILLs for a minute end equal, a
   expect(lost.map((text) => text.slice(0, 40))).toEqual([]);
   for (const member of cluster.members) {
     expect(faultOfWholeFiles(member)).toBeUndefined();
-    expect(readdirSync(member.state('staging')), `left in staging on ${member.name}`).toEqual([]);
+    await vi.waitFor(
+      () => expect(readdirSync(member.state('staging')), `left in staging on ${member.name}`).toEqual([]),
+      5_000,
+    );
   }
 }, 300_000);

@@ -90,6 +90,6 @@ export function subtree(tree: Tree, directory: string): Tree {
 }
 
 /** The names of a tree as text, in order. */
-export function namesOf(tree: Tree): readonly string[] {
+export function namesOf(tree: Tree): string[] {
   return [...tree.keys()].map((name) => Buffer.from(name, 'latin1').toString('utf8')).sort();
 }

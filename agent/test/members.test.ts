@@ -1,0 +1,178 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { expect, test, vi } from 'vitest';
+import { lockstep } from './_util/member.ts';
+import { shell } from './_util/programs.ts';
+import { diffTrees, namesOf, readTree, subtree } from './_util/tree.ts';
+import { startCluster } from './_util/use-cluster.ts';
+
+test('[SY4] a third member serves two that cannot reach each other', async () => {
+  const cluster = await startCluster(['ant', 'bee', 'cat'], { proxied: true });
+  const [ant, bee] = [cluster.member('ant'), cluster.member('bee')];
+  cluster.link('ant', 'bee', 'cut');
+  await cluster.apart('ant', 'bee');
+  await writeFile(ant.path('small'), 'from ant');
+  await writeFile(bee.path('large'), randomBytes(5_000_000));
+  await shell(ant.folder, 'mkdir d; for n in $(seq 300); do echo $n > d/f$n; done');
+  // Each hears acknowledgements from those it has a session with: of the other two, ant and bee hear cat only.
+  await cluster.settled(cluster.members, 60_000, 2);
+  await shell(bee.folder, 'mv d e; rm e/f1*; echo changed > small');
+  await cluster.settled(cluster.members, 60_000, 2);
+  expect(await readFile(ant.path('small'), 'utf8')).toBe('changed\n');
+  cluster.link('ant', 'bee', 'open');
+  await cluster.connected();
+  await cluster.settled();
+  await cluster.verified();
+});
+
+test('[MB1] a half-open link is noticed, and what was written meanwhile arrives when it heals', async () => {
+  const cluster = await startCluster(['ant', 'bee'], { proxied: true });
+  const [ant, bee] = [cluster.member('ant'), cluster.member('bee')];
+  cluster.link('ant', 'bee', 'half-open');
+  await writeFile(ant.path('written'), 'while half-open');
+  expect((await ant.wait({ for: 2, timeoutMs: 300 })).done).toBe(false);
+  await vi.waitFor(
+    async () => {
+      const seen = (await ant.status()).members.find(({ name }) => name === 'bee');
+      expect(seen).toMatchObject({ state: 'down', connected: false });
+    },
+    { timeout: 30_000, interval: 100 },
+  );
+  cluster.link('ant', 'bee', 'open');
+  await cluster.connected();
+  await cluster.settled();
+  expect(await readFile(bee.path('written'), 'utf8')).toBe('while half-open');
+});
+
+test('a slow link: each message 60 ms later, and the round trip says so', async () => {
+  const cluster = await startCluster(['ant', 'bee'], { proxied: true });
+  const [ant, bee] = [cluster.member('ant'), cluster.member('bee')];
+  cluster.delay('ant', 'bee', 60);
+  await shell(ant.folder, 'for n in $(seq 500); do echo $n > f$n; done; head -c 5000000 /dev/urandom > large');
+  await shell(bee.folder, 'mkdir back; for n in $(seq 100); do echo $n > back/f$n; done');
+  await cluster.settled();
+  await vi.waitFor(
+    async () => {
+      const seen = (await ant.status()).members.find(({ name }) => name === 'bee');
+      expect(seen?.rttMs).toBeGreaterThan(60);
+    },
+    { timeout: 20_000, interval: 200 },
+  );
+});
+
+test('[SY5] a newcomer with files of its own: equal ones are adopted, others kept beside, new ones offered', async () => {
+  const cluster = await startCluster(['ant', 'bee']);
+  const ant = cluster.member('ant');
+  const prepare =
+    'mkdir -p same/deep; for n in $(seq 200); do echo $n > same/f$n; done; head -c 3000000 /dev/zero > same/zeros';
+  await shell(ant.folder, `${prepare}; echo ant > different; chmod 600 same/f7; ln -s same link; echo x > both-kinds`);
+  await cluster.settled();
+  const before = await ant.metric('lockstep_peer_sent_bytes_total');
+  const cat = await cluster.add('cat', {
+    prepare: async (folder) => {
+      await shell(folder, `${prepare}; echo cat > different; echo only > only-cat; ln -s same link; mkdir both-kinds`);
+      await writeFile(`${folder}/both-kinds/inside`, 'inside');
+    },
+  });
+  await cluster.connected();
+  const tree = await cluster.settled();
+  const contents = await Promise.all(
+    namesOf(tree)
+      .filter((name) => name.startsWith('different'))
+      .map((name) => readFile(cat.path(name), 'utf8')),
+  );
+  expect(contents.sort()).toEqual(['ant\n', 'cat\n']);
+  expect(await readFile(ant.path('only-cat'), 'utf8')).toBe('only\n');
+  expect(await readFile(ant.path('both-kinds/inside'), 'utf8')).toBe('inside');
+  expect(namesOf(subtree(tree, 'same')).some((name) => name.includes('conflict'))).toBe(false);
+  expect((await ant.metric('lockstep_peer_sent_bytes_total')) - before, 'equal content sent').toBeLessThan(1_000);
+  await cluster.verified();
+});
+
+test('[SY2] the oldest member is killed while a newcomer catches up; the next oldest goes on', async () => {
+  const cluster = await startCluster(['ant', 'bee', 'cat']);
+  const ant = cluster.member('ant');
+  await shell(
+    ant.folder,
+    `for d in $(seq 30); do mkdir d$d; for n in $(seq 100); do echo $d $n > d$d/f$n; done; done
+     for n in $(seq 12); do head -c 6000000 /dev/urandom > large$n; done`,
+  );
+  const tree = await cluster.settled();
+  expect((await cluster.member('bee').status()).oldestMember).toBe((await ant.status()).member.id);
+  const dan = await cluster.add('dan', { start: { ready: false } });
+  await vi.waitFor(async () => expect((await dan.status()).files).toBeGreaterThan(50), {
+    timeout: 30_000,
+    interval: 2,
+  });
+  await ant.kill();
+  const rest = [cluster.member('bee'), cluster.member('cat'), dan];
+  await cluster.connected(rest);
+  expect(diffTrees(tree, await cluster.settled(rest), ['ant', 'the rest'])).toEqual([]);
+  await ant.start();
+  await cluster.connected();
+  await cluster.settled();
+  await cluster.verified();
+});
+
+test('[MT1] what was changed while an agent was stopped is found, on each side', async () => {
+  const cluster = await startCluster(['ant', 'bee', 'cat']);
+  const [ant, bee, cat] = [cluster.member('ant'), cluster.member('bee'), cluster.member('cat')];
+  await shell(ant.folder, 'mkdir d e; for n in $(seq 100); do echo $n > d/f$n; echo $n > e/f$n; done; echo 1 > file');
+  await cluster.settled();
+  await bee.stop();
+  await shell(bee.folder, 'mv d renamed; rm e/f1*; echo 2 > file; mkdir new; echo new > new/file; chmod 700 e');
+  await shell(ant.folder, 'for n in $(seq 50 60); do echo changed $n > e/f$n; done; mkdir other; echo 1 > other/file');
+  await ant.wait({ for: 2 });
+  await cat.stop();
+  await ant.stop();
+  await bee.start();
+  await cat.start();
+  await ant.start();
+  await cluster.connected();
+  await cluster.settled();
+  expect(await readFile(cat.path('renamed/f77'), 'utf8')).toBe('77\n');
+  expect(await readFile(bee.path('e/f55'), 'utf8')).toBe('changed 55\n');
+  expect(namesOf(cat.tree())).not.toContain('e/f100');
+  expect(namesOf(cat.tree()).filter((name) => name.includes('conflict'))).toEqual([]);
+});
+
+test('[AK3] wait counts members that are down, and [MB7] not those that left', async () => {
+  const cluster = await startCluster(['ant', 'bee', 'cat']);
+  const [ant, bee] = [cluster.member('ant'), cluster.member('bee')];
+  await writeFile(ant.path('file'), '1');
+  await cluster.settled();
+  await bee.kill();
+  await writeFile(ant.path('file'), '2');
+  expect((await lockstep(['wait', '--for', 'majority', '--timeout', '20', '-C', ant.folder])).code).toBe(0);
+  const all = await lockstep(['wait', '--for', 'all', '--timeout', '0.3'], { cwd: ant.folder });
+  expect(all).toMatchObject({ code: 1, out: expect.stringContaining('bee') });
+  await bee.start();
+  expect((await lockstep(['wait', '--for', 'all', '--timeout', '20'], { cwd: ant.folder })).code).toBe(0);
+  expect((await lockstep(['leave', bee.folder])).code).toBe(0);
+  await bee.ended();
+  expect((await lockstep(['wait', '--for', 'all', '--timeout', '20'], { cwd: ant.folder })).code).toBe(0);
+  const seen = (await ant.status()).members.find(({ name }) => name === 'bee');
+  expect(seen?.state).toBe('left');
+});
+
+test('[RP2] replay rebuilds the folder from the log alone', async () => {
+  const cluster = await startCluster(['ant', 'bee']);
+  const [ant, bee] = [cluster.member('ant'), cluster.member('bee')];
+  await shell(
+    ant.folder,
+    'mkdir -p d/e; for n in $(seq 40); do echo $n > d/f$n; done; ln -s d link; chmod 750 d/f3; echo x > x',
+  );
+  await writeFile(bee.path('large'), randomBytes(3_000_000));
+  await cluster.settled();
+  await shell(bee.folder, 'mv d moved; rm x; echo changed > moved/f5; touch -d 2001-02-03 moved/f6');
+  const tree = await cluster.settled();
+  const into = `${cluster.root}/again`;
+  expect(await lockstep(['replay', ant.folder, '--into', into])).toMatchObject({ code: 0 });
+  expect(diffTrees(tree, readTree(into), ['the folders', 'the replay'])).toEqual([]);
+  await rm(into, { recursive: true });
+  await mkdir(into);
+  await ant.stop();
+  await bee.stop();
+  expect(await lockstep(['replay', bee.folder, '--into', into])).toMatchObject({ code: 0 });
+  expect(diffTrees(tree, readTree(into), ['the folders', 'the replay'])).toEqual([]);
+});

@@ -1,0 +1,180 @@
+import { appendFileSync, readFileSync, rmSync } from 'node:fs';
+import { chmod, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { lockstep, type Member } from './_util/member.ts';
+import { run, shell } from './_util/programs.ts';
+import { namesOf, subtree } from './_util/tree.ts';
+import { startCluster } from './_util/use-cluster.ts';
+
+const isRoot = process.getuid?.() === 0;
+
+const hasProblem = (member: Member, code: string) =>
+  vi.waitFor(async () => expect(await member.problems()).toContain(code), { timeout: 20_000, interval: 100 });
+
+const hasNoProblem = (member: Member) =>
+  vi.waitFor(async () => expect(await member.problems()).toEqual([]), { timeout: 20_000, interval: 100 });
+
+test('[MG5] clocks a day ahead and a day behind decide nothing: the last save wins, and the skew is reported', async () => {
+  const cluster = await startCluster(['ant']);
+  const ant = cluster.member('ant');
+  const preload = fileURLToPath(new URL('./_util/shifted-clock.mjs', import.meta.url));
+  const shifted = (hours: number) => ({
+    env: { NODE_OPTIONS: `--import=${preload}`, LOCKSTEP_TEST_CLOCK_SHIFT_MS: String(hours * 3_600_000) },
+  });
+  const bee = await cluster.add('bee', { start: shifted(24) });
+  const cat = await cluster.add('cat', { start: shifted(-24) });
+  await cluster.connected();
+  for (const [round, member] of [bee, cat, ant, cat, bee, cat].entries()) {
+    await writeFile(member.path('file'), `round ${round}`);
+    await mkdir(member.path(`made-${round}`));
+    await cluster.settled();
+  }
+  expect(await readFile(ant.path('file'), 'utf8')).toBe('round 5');
+  expect(namesOf(ant.tree()).filter((name) => name.includes('conflict'))).toEqual([]);
+  await hasProblem(ant, 'clock-skew');
+  await cat.restart();
+  await writeFile(bee.path('file'), 'after a restart');
+  await cluster.connected();
+  await cluster.settled();
+  await cluster.verified();
+});
+
+test('[LC4] a log appended 100 times a second costs few operations, and is whole in the end', async () => {
+  const cluster = await startCluster(['ant', 'bee']);
+  const [ant, bee] = [cluster.member('ant'), cluster.member('bee')];
+  const seconds = 4;
+  for (let line = 0; line < seconds * 100; line++) {
+    appendFileSync(ant.path('log'), `line ${line}\n`);
+    await pause(10);
+  }
+  await cluster.settled();
+  expect(await readFile(bee.path('log'), 'utf8')).toBe(await readFile(ant.path('log'), 'utf8'));
+  const { out } = await lockstep(['log', '--json', '--path', 'log', '--lines', '1000', ant.folder]);
+  const operations = out.trim().split('\n').length;
+  expect(operations).toBeGreaterThan(1);
+  expect(operations).toBeLessThan(seconds * 15);
+});
+
+test('[LC5] a file that grows slowly is at any time a beginning of it on the others', async () => {
+  const cluster = await startCluster(['ant', 'bee']);
+  const [ant, bee] = [cluster.member('ant'), cluster.member('bee')];
+  const piece = (index: number): Buffer => Buffer.alloc(100_000, `${index} `);
+  const whole = Buffer.concat(Array.from({ length: 40 }, (_, index) => piece(index)));
+  for (let index = 0; index < 40; index++) {
+    appendFileSync(ant.path('growing'), piece(index));
+    await pause(100);
+    const there = await readFile(bee.path('growing')).catch(() => Buffer.alloc(0));
+    expect(there.equals(whole.subarray(0, there.length))).toBe(true);
+  }
+  await cluster.settled();
+  expect(readFileSync(bee.path('growing')).equals(whole)).toBe(true);
+});
+
+test.runIf(isRoot)(
+  '[MT10] a full disk: what fits goes on, and the rest comes by itself when there is room',
+  async () => {
+    const cluster = await startCluster(['ant']);
+    const ant = cluster.member('ant');
+    const disk = join(cluster.root, 'disk');
+    await mkdir(disk);
+    await run('mount', ['-t', 'tmpfs', '-o', 'size=96m', 'tmpfs', disk]);
+    onTestFinished(async () => {
+      await run('umount', ['-l', disk]);
+    });
+    await run('head', ['-c', '60000000', '/dev/zero']).then((zeros) => writeFile(join(disk, 'ballast'), zeros));
+    const bee = await cluster.add('bee', { folder: join(disk, 'bee') });
+    await cluster.connected();
+    await shell(ant.folder, 'head -c 25000000 /dev/urandom > large');
+    await hasProblem(bee, 'disk-full');
+    await writeFile(ant.path('small'), 'small');
+    await vi.waitFor(async () => expect(await readFile(bee.path('small'), 'utf8')).toBe('small'), 10_000);
+    expect((await ant.wait({ for: 2, timeoutMs: 200 })).done).toBe(false);
+    rmSync(join(disk, 'ballast'));
+    await cluster.settled();
+    await hasNoProblem(bee);
+    await bee.kill();
+  },
+);
+
+test.runIf(isRoot)(
+  '[MT10] directories without permission: reported, nothing deleted, and done when it is granted',
+  async () => {
+    const cluster = await startCluster(['ant']);
+    const ant = cluster.member('ant');
+    await chmod(cluster.root, 0o755);
+    const nobody = 65_534;
+    const bee = await cluster.add('bee', {
+      up: false,
+      start: { wrapper: ['setpriv', `--reuid=${nobody}`, `--regid=${nobody}`, '--clear-groups', '--'] },
+    });
+    await run('chown', ['-R', `${nobody}:${nobody}`, bee.folder]);
+    await bee.start();
+    await cluster.connected();
+    await shell(
+      ant.folder,
+      'mkdir closed secret open; for d in closed secret open; do for n in 1 2 3; do echo $n > $d/f$n; done; done',
+    );
+    await cluster.settled();
+
+    await run('chown', ['0:0', bee.path('closed'), bee.path('secret')]);
+    await run('chmod', ['700', bee.path('secret')]);
+    await shell(ant.folder, 'echo new > closed/new; echo new > open/new; rm closed/f1');
+    await hasProblem(bee, 'path-permission');
+    await vi.waitFor(async () => expect(await readFile(bee.path('open/new'), 'utf8')).toBe('new\n'), 10_000);
+    await bee.wait({ for: 1, timeoutMs: 500 });
+    expect(namesOf(subtree(ant.tree(), 'secret'))).toEqual(['f1', 'f2', 'f3']);
+    expect(namesOf(subtree(ant.tree(), 'closed'))).toEqual(['f2', 'f3', 'new']);
+    expect(namesOf(subtree(bee.tree(), 'closed'))).toEqual(['f1', 'f2', 'f3']);
+
+    await run('chown', [`${nobody}:${nobody}`, bee.path('closed'), bee.path('secret')]);
+    await cluster.settled();
+    await hasNoProblem(bee);
+    expect(namesOf(subtree(bee.tree(), 'closed'))).toEqual(['f2', 'f3', 'new']);
+  },
+);
+
+test('[WT4] an inotify limit that is too small is reported, and what no event tells of is found by scans', async () => {
+  const cluster = await startCluster(['ant']);
+  const limited = 'echo 20 > /proc/sys/user/max_inotify_watches; exec "$@"';
+  const bee = await cluster.add('bee', {
+    start: { wrapper: ['unshare', '--user', '--map-root-user', 'sh', '-c', limited, 'sh'] },
+  });
+  await cluster.connected();
+  await shell(bee.folder, 'for n in $(seq 60); do mkdir d$n; echo $n > d$n/file; done');
+  await cluster.settled();
+  await hasProblem(bee, 'watch-limit');
+  await shell(bee.folder, 'for n in $(seq 60); do echo changed > d$n/file; done');
+  const ant = cluster.member('ant');
+  await vi.waitFor(
+    () => {
+      for (let n = 1; n <= 60; n++) expect(readFileSync(ant.path(`d${n}/file`), 'utf8'), `d${n}`).toBe('changed\n');
+    },
+    { timeout: 30_000, interval: 200 },
+  );
+  await cluster.settled();
+});
+
+test('[WT3] more events than the kernel keeps, while the agent is held by SIGSTOP, are made up for by a scan', async () => {
+  const cluster = await startCluster(['ant', 'bee']);
+  const [ant, bee] = [cluster.member('ant'), cluster.member('bee')];
+  await shell(bee.folder, 'mkdir many; cd many; seq -f old%g 1500 | xargs touch');
+  await cluster.settled();
+  bee.signal('SIGSTOP');
+  await shell(
+    bee.path('many'),
+    'for n in $(seq 9000); do echo $n > f$n; done; seq -f old%g 1500 | xargs rm; mkdir last; echo last > last/file',
+  );
+  bee.signal('SIGCONT');
+  // No wait on bee: that would scan. What the overflow hid must be found by itself.
+  await vi.waitFor(() => expect(namesOf(subtree(ant.tree(), 'many')).length).toBe(9_002), {
+    timeout: 60_000,
+    interval: 500,
+  });
+  await cluster.settled();
+  expect((await stat(ant.path('many/f9000'))).size).toBe(5);
+  await rm(ant.path('many'), { recursive: true });
+  await cluster.settled();
+});
