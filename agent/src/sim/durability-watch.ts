@@ -36,7 +36,10 @@ export function durabilityWatch(world: World, machine: Machine, reached: (member
   const { engine } = machine;
   if (engine === undefined) return;
   const { story, ledger } = world;
-  const asked = [...machine.volume.disk.entries()].map(([path, inode]) => ({ path, value: valueAt(inode) }));
+  const asked = [...machine.volume.disk.entries()].flatMap(([path, inode]) => {
+    const value = valueAt(inode);
+    return value === undefined ? [] : [{ path, value, releases: ledger.owedAfterReleases(value) }];
+  });
   story.tell(machine.name, () => 'is asked to wait for a majority');
   engine.wait({ for: 'majority', timeoutMs: waitTimeoutMs }).then(
     (outcome) => {
@@ -48,8 +51,9 @@ export function durabilityWatch(world: World, machine: Machine, reached: (member
       if (!outcome.done) return;
       // A machine that was destroyed since it acknowledged did hold what it said.
       const held = world.machines.map((other) => valuesOn(other));
-      for (const { path, value } of asked) {
-        if (value === undefined || !ledger.isOwed(value)) continue;
+      for (const { path, value, releases } of asked) {
+        // What a user has let go of since is another thing, even where it was brought back.
+        if (releases === undefined || ledger.owedAfterReleases(value) !== releases) continue;
         const holders = held.filter((values) => values.has(value)).length;
         if (holders >= outcome.wanted) continue;
         const name = ledger.nameOf(value);

@@ -16,6 +16,8 @@ export interface Value {
    * only what they did themselves: of a file that was away and is back nobody else can know.
    */
   readonly releases: Map<string, string>;
+  /** How often anybody let go of it, brought back or not. */
+  timesReleased: number;
 }
 
 /** The value at a name, if that is one: directories and empty files carry none. */
@@ -59,7 +61,9 @@ export class Ledger {
   /** Someone let go of this value, having it before their eyes. */
   release(key: ValueKey | undefined, who: string, how: string): void {
     const value = key === undefined ? undefined : this.#values.get(key);
-    value?.releases.set(who, how);
+    if (value === undefined) return;
+    value.releases.set(who, how);
+    value.timesReleased += 1;
   }
 
   /** True when some user wrote exactly this content. */
@@ -67,9 +71,10 @@ export class Ledger {
     return content.size === 0 || this.#written.has(content.id);
   }
 
-  isOwed(key: ValueKey): boolean {
+  /** How often anybody let go of this value; undefined while it is not owed. */
+  owedAfterReleases(key: ValueKey): number | undefined {
     const value = this.#values.get(key);
-    return value !== undefined && value.releases.size === 0;
+    return value?.releases.size === 0 ? value.timesReleased : undefined;
   }
 
   /** Every value that must still exist. */
@@ -84,7 +89,7 @@ export class Ledger {
   }
 
   #owe(key: ValueKey, name: string, writer: string, path: string): void {
-    const value = this.#values.get(key) ?? { key, name, writer, path, releases: new Map() };
+    const value = this.#values.get(key) ?? { key, name, writer, path, releases: new Map(), timesReleased: 0 };
     value.writer = writer;
     value.path = path;
     value.releases.delete(writer);
