@@ -18,7 +18,13 @@ interface Fetch {
   source: Peer | undefined;
   /** Blocks not asked for yet, and those asked for again. */
   todo: number[];
+  /**
+   * Blocks being written. None is ever written twice: the second write could reach the file when it is in its place already, and
+   * give it a new modification time.
+   */
+  readonly staging: Set<number>;
   readonly staged: Set<number>;
+  full: boolean;
   /** Blocks asked for and not arrived. */
   asked: number;
   lastProgressMs: number;
@@ -123,7 +129,9 @@ export class Transfers {
       tried: new Set(),
       source: undefined,
       todo: Array.from({ length: blockCount(size) }, (_, index) => index),
+      staging: new Set(),
       staged: new Set(),
+      full: false,
       asked: 0,
       lastProgressMs: nowMs,
       startedMs: nowMs,
@@ -142,7 +150,7 @@ export class Transfers {
     this.#stage(want.fetch, want.index, bytes, peer)
       .catch((error: unknown) => {
         this.#context.log.error({ path: want.fetch.operation.path, error: String(error) }, 'staging a block failed');
-        this.#finish(want.fetch, 'disk-full');
+        want.fetch.full = true;
       })
       .finally(() => {
         // Not before: until it is staged a block fills memory, and a disk can be slower than the network.
@@ -199,10 +207,11 @@ export class Transfers {
 
   async #stage(fetch: Fetch, index: number, bytes: Uint8Array, peer: Peer): Promise<void> {
     const { content, size, operation } = fetch;
-    const outcome = await this.#context.folder.stageBlock({ content, blocks: operation.blocks, size, index, bytes });
-    if (this.#fetches.get(content) !== fetch) return;
+    fetch.staging.add(index);
+    const staged = this.#context.folder.stageBlock({ content, blocks: operation.blocks, size, index, bytes });
+    const outcome = await staged.finally(() => fetch.staging.delete(index));
     fetch.lastProgressMs = this.#context.clock.monotonicMs();
-    if (outcome === 'disk-full') this.#finish(fetch, 'disk-full');
+    if (outcome === 'disk-full') fetch.full = true;
     else if (outcome === 'corrupt') {
       const name = this.#peers.nameOf(peer.id);
       const detail = `${name} sent bytes of ${operation.path} that do not match its content id. Check the disk of ${name}.`;
@@ -225,16 +234,19 @@ export class Transfers {
       this.#release(peer);
     }
     fetch.asked = 0;
-    fetch.todo = [...Array(blockCount(fetch.size)).keys()].filter((index) => !fetch.staged.has(index));
+    fetch.todo = [...Array(blockCount(fetch.size)).keys()].filter(
+      (index) => !fetch.staged.has(index) && !fetch.staging.has(index),
+    );
   }
 
   #pump(): void {
     if (this.#stopped) return;
     for (const fetch of [...this.#fetches.values()]) {
-      fetch.source ??= this.#chooseSource(fetch);
+      if (!fetch.full) fetch.source ??= this.#chooseSource(fetch);
       const { source } = fetch;
-      if (source === undefined) {
-        this.#finish(fetch, 'missing');
+      if (fetch.full || source === undefined) {
+        // What is being written is waited for: it must not be written again by the next attempt at the same time.
+        if (fetch.staging.size === 0) this.#finish(fetch, fetch.full ? 'disk-full' : 'missing');
         continue;
       }
       while (fetch.todo.length > 0 && (this.#inFlight.get(source) ?? 0) < blocksInFlightPerSourceMax) {
