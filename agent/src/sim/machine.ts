@@ -46,6 +46,7 @@ export class Machine {
   readonly #closed: Journal[] = [];
   #life: Life | undefined;
   #isStopping = false;
+  #startsAgain = false;
 
   constructor(options: {
     name: string;
@@ -74,13 +75,13 @@ export class Machine {
     return this.#life?.alive === true;
   }
 
-  /** Starts the agent, unless it runs. */
+  /** Starts the agent, unless it runs; one that is stopping starts again afterwards. */
   start(): void {
+    this.#startsAgain = this.#isStopping;
     if (this.isRunning || this.isDestroyed) return;
     const { scheduler, medium, scenario, story } = this.#around;
     const life = new Life(() => this.#diedInside());
     this.#life = life;
-    this.#isStopping = false;
     medium.up(this.id);
     const wallMs = () => this.wall.preciseMs();
     const engine = createEngine({
@@ -134,12 +135,14 @@ export class Machine {
     const life = this.#life;
     if (engine === undefined || life?.alive !== true || this.#isStopping) return;
     this.#isStopping = true;
+    this.#startsAgain = false;
     this.#around.story.tell(name, () => 'is stopped');
     engine.stop().then(
       () => {
         if (!life.alive) return;
         life.end();
         this.#down(true, 'has stopped');
+        if (this.#startsAgain) this.start();
       },
       (error: unknown) => {
         if (life.alive) this.#around.failed(this, `stop failed: ${String(error)}`);
@@ -175,6 +178,7 @@ export class Machine {
 
   #down(told: boolean, what: string): void {
     this.engine = undefined;
+    this.#isStopping = false;
     this.#around.medium.down(this.id, this.address, told);
     this.#around.story.tell(this.name, () => what);
   }
