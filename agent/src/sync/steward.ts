@@ -1,5 +1,5 @@
 import { type ContentId, entryType, isLive, type MemberId, memberOf, type Operation, parentOf } from '@lockstep/shared';
-import { conflictPath } from '../core/conflict-name.ts';
+import { conflictPath, isConflictPath } from '../core/conflict-name.ts';
 import type { Draft } from '../core/local-change.ts';
 import { oldestActive } from '../core/membership.ts';
 import { inOrder, losers } from '../core/merge.ts';
@@ -10,6 +10,9 @@ import type { ContentSource } from './ports/folder.ts';
 import type { Transfers } from './transfers.ts';
 
 const pathsAtOnce = 256;
+/** What follows the stem in the name of a conflict copy. */
+const copySuffix = '.conflict-';
+const copiesLookedAtMax = 64;
 /** The fallback steward steps in after the others had this long to be back. */
 const fallbackRetryMs = 2_000;
 
@@ -182,10 +185,29 @@ export class Steward {
     const loser = memberOf(head.origin);
     const path = conflictPath(head.path, head.hlc, this.#peers.nameOf(loser));
     if (head.content !== undefined && journal.everHad(path, head.content)) return [];
-    if (head.target !== undefined && journal.heads(path).some((other) => other.target === head.target)) return [];
+    if (this.#hasCopyOf(head, path)) return [];
     const { content, size, mode, mtimeUs, target, blocks } = head;
     const kind = target === undefined ? 'put' : 'symlink';
     return [{ path, kind, content, size, mode, mtimeUs, target, blocks, parents: [], origin: loser }];
+  }
+
+  /**
+   * Whether the same content has a conflict copy of the same path already, under another stamp: an operation that joined it once
+   * may lose in its turn, when members that were cut apart each joined what they knew. A copy that a user has deleted counts.
+   */
+  #hasCopyOf(head: Operation, copy: string): boolean {
+    const { journal } = this.#context;
+    const prefix = copy.slice(0, copy.lastIndexOf(copySuffix) + copySuffix.length);
+    for (const other of journal.headsUnder(parentOf(copy), prefix, copiesLookedAtMax)) {
+      if (!other.path.startsWith(prefix)) return false;
+      const same = head.content === undefined ? other.target === head.target : other.content === head.content;
+      if (
+        isConflictPath(other.path) &&
+        (isLive(other) ? same : head.content !== undefined && other.replaced === head.content)
+      )
+        return true;
+    }
+    return false;
   }
 
   /**
