@@ -13,6 +13,8 @@ import { lookAtRacyRows } from './racy-rows.ts';
 import type { Transfers } from './transfers.ts';
 
 const retry = { minMs: 50, maxMs: 10_000 };
+/** Fetches are begun some at a time: for a single one a page of rows would be read again and again. */
+const roomWorthFilling = 16;
 const parkedMax = 100_000;
 /** Failures to remove a directory that is empty as far as the journal knows, before it is kept. */
 const keepDirectoryAfter = 3;
@@ -117,7 +119,8 @@ export class Materialiser {
       this.#wanted = false;
       if (this.#fetched.length > 0) await this.#passFetched();
       if (!this.#everything) {
-        if (this.#fetchesFrom !== undefined && this.#transfers.hasRoom) await this.#pass('live', this.#fetchesFrom);
+        if (this.#fetchesFrom !== undefined && this.#transfers.room >= roomWorthFilling)
+          await this.#pass('live', this.#fetchesFrom);
         continue;
       }
       this.#everything = false;
@@ -146,15 +149,18 @@ export class Materialiser {
     let progress = false;
     let waiting = false;
     for (;;) {
-      const query = { which, after, limit: batchPathsMax };
+      // More rows than there is room for would be planned in vain.
+      const limit = fetchesFrom === undefined ? batchPathsMax : Math.max(1, this.#transfers.room);
+      const query = { which, after, limit };
       if (this.#stopped || journal.counts().pending === 0) return { progress, waiting };
       // The rows are read under the lock: what a look journals in the meantime must not be planned over.
-      const done = await lock.run(() => this.#batch(journal.pending(query)));
+      const done = await lock.run(() => this.#batch(journal.pending(query), limit));
       progress ||= done.progress;
       waiting ||= done.waiting;
-      if (done.refused && which === 'live') {
-        this.#fetchesFrom ??= after ?? '';
-        if (fetchesFrom !== undefined) return { progress, waiting };
+      if (done.refused && which === 'live') this.#fetchesFrom ??= after ?? '';
+      if (fetchesFrom !== undefined && this.#transfers.room === 0) {
+        this.#fetchesFrom ??= done.last;
+        return { progress, waiting };
       }
       after = done.last;
       if (after === undefined) return { progress, waiting };
@@ -169,6 +175,7 @@ export class Materialiser {
         const rows = paths.map((path) => ({ path, heads: journal.heads(path), disk: journal.disk(path) }));
         return this.#batch(
           rows.filter(({ heads: [head], disk }) => head && (!disk || dotKey(head) !== dotKey(disk.dot))),
+          batchPathsMax,
         );
       });
     }
@@ -187,12 +194,13 @@ export class Materialiser {
     return this.#gate.isOpen(head);
   }
 
-  /** Plans and carries out what can be done of these rows. `last`: where to go on, unless these were the last ones. */
+  /** Plans and carries out what can be done of these rows. `last`: where to go on, unless there were fewer than `limit`. */
   async #batch(
     rows: readonly PendingPath[],
+    limit: number,
   ): Promise<{ progress: boolean; waiting: boolean; refused: boolean; last: string | undefined }> {
     const { journal, clock } = this.#context;
-    const last = rows.length < batchPathsMax ? undefined : rows.at(-1)?.path;
+    const last = rows.length < limit ? undefined : rows.at(-1)?.path;
     const nowMs = clock.monotonicMs();
     const ready = await this.#withoutRacy(rows.filter((row) => this.#isReady(row, nowMs)));
     if (ready.length === 0) return { progress: false, waiting: false, refused: false, last };

@@ -71,9 +71,9 @@ export class Transfers {
     return this.#fetching.has(keyOf(operation));
   }
 
-  /** One more fetch could begin. */
-  get hasRoom(): boolean {
-    return this.#fetches.size < fetchesMax;
+  /** How many more fetches could begin. */
+  get room(): number {
+    return fetchesMax - this.#fetches.size;
   }
 
   isStaged(content: ContentId): boolean {
