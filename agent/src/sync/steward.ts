@@ -200,6 +200,8 @@ export class Steward {
     const prefix = copy.slice(0, copy.lastIndexOf(copySuffix) + copySuffix.length);
     for (const other of journal.headsUnder(parentOf(copy), prefix, copiesLookedAtMax)) {
       if (!other.path.startsWith(prefix)) return false;
+      // A conflict copy may lose in its turn: it is no copy of itself.
+      if (other.path === head.path) continue;
       const same = head.content === undefined ? other.target === head.target : other.content === head.content;
       if (
         isConflictPath(other.path) &&
