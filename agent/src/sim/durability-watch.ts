@@ -38,7 +38,7 @@ export function durabilityWatch(world: World, machine: Machine, reached: (member
   const { story, ledger } = world;
   const asked = [...machine.volume.disk.entries()].flatMap(([path, inode]) => {
     const value = valueAt(inode);
-    return value === undefined ? [] : [{ path, value, changes: ledger.changesWhileOwed(value) }];
+    return value === undefined ? [] : [{ path, value, releases: ledger.owedAfterReleases(value) }];
   });
   story.tell(machine.name, () => 'is asked to wait for a majority');
   engine.wait({ for: 'majority', timeoutMs: waitTimeoutMs }).then(
@@ -51,9 +51,9 @@ export function durabilityWatch(world: World, machine: Machine, reached: (member
       if (!outcome.done) return;
       // A machine that was destroyed since it acknowledged did hold what it said.
       const held = world.machines.map((other) => valuesOn(other));
-      for (const { path, value, changes } of asked) {
+      for (const { path, value, releases } of asked) {
         // What a user has let go of since is another thing, even where it was brought back.
-        if (changes === undefined || ledger.changesWhileOwed(value) !== changes) continue;
+        if (releases === undefined || ledger.owedAfterReleases(value) !== releases) continue;
         const holders = held.filter((values) => values.has(value)).length;
         if (holders >= outcome.wanted) continue;
         const name = ledger.nameOf(value);

@@ -16,8 +16,8 @@ export interface Value {
    * only what they did themselves: of a file that was away and is back nobody else can know.
    */
   readonly releases: Map<string, string>;
-  /** How often anybody let go of it, brought back or not, or moved it along with a directory. */
-  changes: number;
+  /** How often anybody let go of it, brought back or not. */
+  timesReleased: number;
 }
 
 /** The value at a name, if that is one: directories and empty files carry none. */
@@ -63,7 +63,7 @@ export class Ledger {
     const value = key === undefined ? undefined : this.#values.get(key);
     if (value === undefined) return;
     value.releases.set(who, how);
-    value.changes += 1;
+    value.timesReleased += 1;
   }
 
   /** True when some user wrote exactly this content. */
@@ -71,16 +71,10 @@ export class Ledger {
     return content.size === 0 || this.#written.has(content.id);
   }
 
-  /** A value went to another place with the directory it is in: members that see no rename in it see a delete first. */
-  carried(key: ValueKey | undefined): void {
-    const value = key === undefined ? undefined : this.#values.get(key);
-    if (value !== undefined) value.changes += 1;
-  }
-
-  /** See `Value.changes`; undefined while the value is not owed. */
-  changesWhileOwed(key: ValueKey): number | undefined {
+  /** How often anybody let go of this value; undefined while it is not owed. */
+  owedAfterReleases(key: ValueKey): number | undefined {
     const value = this.#values.get(key);
-    return value?.releases.size === 0 ? value.changes : undefined;
+    return value?.releases.size === 0 ? value.timesReleased : undefined;
   }
 
   /** Every value that must still exist. */
@@ -95,7 +89,7 @@ export class Ledger {
   }
 
   #owe(key: ValueKey, name: string, writer: string, path: string): void {
-    const value = this.#values.get(key) ?? { key, name, writer, path, releases: new Map(), changes: 0 };
+    const value = this.#values.get(key) ?? { key, name, writer, path, releases: new Map(), timesReleased: 0 };
     value.writer = writer;
     value.path = path;
     value.releases.delete(writer);
