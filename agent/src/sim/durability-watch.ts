@@ -1,3 +1,4 @@
+import { isLive, type Operation } from '@lockstep/shared';
 import { type ValueKey, valueAt } from './ledger.ts';
 import type { Machine } from './machine.ts';
 import type { World } from './world.ts';
@@ -20,10 +21,32 @@ export function valuesOn(machine: Machine): ReadonlySet<ValueKey> {
     const value = valueAt(inode);
     if (value !== undefined) values.add(value);
   }
-  const { journal } = machine;
+  for (const { target } of headsOf(machine)) if (target !== undefined) values.add(`link:${target}`);
+  return values;
+}
+
+/** All live heads of a machine's journal, losing ones too. */
+function headsOf({ journal }: Machine): readonly Operation[] {
   const contested = journal.contested(undefined, headsMax).flatMap(({ heads }) => heads);
-  for (const { target } of [...journal.headsUnder('', undefined, headsMax), ...contested]) {
-    if (target !== undefined) values.add(`link:${target}`);
+  return [...journal.headsUnder('', undefined, headsMax), ...contested].filter(isLive);
+}
+
+/**
+ * What is still to be had of these machines together: what stands in a folder, and what one of them holds and a live operation speaks
+ * of. What lies in history alone was let go of.
+ */
+export function valuesAmong(machines: readonly Machine[]): ReadonlySet<ValueKey> {
+  const held = new Set(machines.flatMap((machine) => [...valuesOn(machine)]));
+  const values = new Set<ValueKey>();
+  for (const machine of machines) {
+    for (const [, inode] of machine.volume.disk.entries()) {
+      const value = valueAt(inode);
+      if (value !== undefined) values.add(value);
+    }
+    for (const { content, target } of headsOf(machine)) {
+      if (target !== undefined) values.add(`link:${target}`);
+      if (content !== undefined && held.has(content)) values.add(content);
+    }
   }
   return values;
 }

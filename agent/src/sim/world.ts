@@ -1,6 +1,6 @@
 import { decodeMessage, encodeMessage } from '../net/codec.ts';
 import type { Content } from './content.ts';
-import { valuesOn } from './durability-watch.ts';
+import { valuesAmong } from './durability-watch.ts';
 import { Ledger } from './ledger.ts';
 import { addressOf, Machine, type Surroundings } from './machine.ts';
 import type { Random } from './random.ts';
@@ -93,10 +93,9 @@ export class World implements Surroundings {
 
   /** What only destroyed machines had is lost, and nobody owes it. */
   releaseDestroyed(): void {
-    const held = this.standing.map((machine) => valuesOn(machine));
+    const left = valuesAmong(this.standing);
     for (const { key } of this.ledger.owed()) {
-      if (!held.some((values) => values.has(key)))
-        this.ledger.release(key, 'fate', 'destroyed with the only machine that had it');
+      if (!left.has(key)) this.ledger.release(key, 'fate', 'destroyed with the only machine that had it');
     }
   }
 
