@@ -1,4 +1,4 @@
-import type { Operation, ProblemCode } from '@lockstep/shared';
+import type { ContentId, Operation, ProblemCode } from '@lockstep/shared';
 import { batchBytesMax, batchPathsMax, dotKey, inlineBytesMax, parentOf } from '@lockstep/shared';
 import { backoffMs } from '../core/backoff.ts';
 import type { DiskChange, PendingPath } from '../core/disk-entry.ts';
@@ -280,12 +280,16 @@ export class Materialiser {
     const { journal, folder, problems, inbox } = this.#context;
     const results = await folder.apply(steps.map((step) => step.request));
     const changes: DiskChange[] = [];
+    // Of several writes of one staged content the last takes its file. Where that one fails the file is left over.
+    const taken = new Set<ContentId>();
     let count = 0;
     let bytes = 0;
     for (const [index, step] of steps.entries()) {
       const result = results[index];
       if (result === undefined) continue;
+      const { action } = step.request;
       if (result.result !== 'done') {
+        if (action.do === 'write') taken.delete(action.content);
         this.#failed(step, result);
         continue;
       }
@@ -293,17 +297,17 @@ export class Materialiser {
       count++;
       this.#parked.delete(step.path);
       problems.clearPath(step.path);
-      const { action } = step.request;
       if (action.do === 'write') {
         bytes += action.size;
         inbox.delete(action.content);
-        if (action.source.from === 'staged') this.#transfers.applied(action.content);
+        if (action.source.from === 'staged') taken.add(action.content);
         else this.#transfers.drop(action.content);
       }
       if (action.do === 'mkdir') this.#notify.scan(action.path);
       if (action.do === 'rename-directory') this.#notify.scan(action.to);
       if (step.path === ignoreFileName) this.#notify.ignoreRules();
     }
+    for (const content of taken) this.#transfers.applied(content);
     if (changes.length > 0) {
       journal.recordDisk(changes);
       this.#notify.applied(count, bytes);
