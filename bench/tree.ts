@@ -3,7 +3,6 @@ import { createHash, randomBytes } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { mkdir, open, readdir, readlink, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
@@ -52,7 +51,7 @@ export async function treeHash(directory: string): Promise<string> {
       hash.update(`${name}\0`);
       if (entry.isDirectory()) await walk(name);
       else if (entry.isSymbolicLink()) hash.update(await readlink(join(directory, name)));
-      else await pipeline(createReadStream(join(directory, name)), hash, { end: false });
+      else for await (const bytes of createReadStream(join(directory, name))) hash.update(bytes as Buffer);
     }
   };
   await walk('');
