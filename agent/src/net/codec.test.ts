@@ -15,7 +15,7 @@ import {
 import fc from 'fast-check';
 import { Packr } from 'msgpackr/pack';
 import { describe, expect, test } from 'vitest';
-import { anyMessage, members, origins } from '../../test/support/peer-messages.ts';
+import { anyMessage, members, origins, treeOf } from '../../test/support/peer-messages.ts';
 import { decodeMessage as decodeFrames, encodeMessage as encodeFrames } from './codec.ts';
 
 const [member] = members as [MemberId];
@@ -96,8 +96,7 @@ describe('what is encoded', () => {
 
   test('the hashes of the largest file fit into a frame, and what does not is a programming error', () => {
     const blocks = new Uint8Array((fileBytesMax / blockBytes) * 32);
-    const content = `b3t:${'0'.repeat(64)}` as ContentId;
-    const largest = put({ content, size: fileBytesMax, blocks });
+    const largest = put({ ...treeOf(blocks), size: fileBytesMax });
     expect(
       decodeMessage(encodeMessage({ type: 'operations', id: 1, carried: [{ operation: largest }] })),
     ).toBeDefined();
@@ -165,7 +164,7 @@ describe('[SY6] what is not a message is refused, with a sentence', () => {
     expect(() => decodeMessage(bytes)).toThrow(/^leave: the body/);
   });
 
-  const tree = { content: `b3t:${'1'.repeat(64)}`, size: blockBytes + 1, blocks: new Uint8Array(64) };
+  const tree = { ...treeOf(new Uint8Array(64)), size: blockBytes + 1 };
   const base: Record<string, Operation> = {
     put: put({}),
     mkdir: { ...core(), kind: 'mkdir', mode: 0o755 },
@@ -255,6 +254,11 @@ describe('[SY6] what is not a message is refused, with a sentence', () => {
   ])('inline bytes that %s', (fault, bytes, fields) => {
     const frame = encodeMessage({ type: 'operations', id: 1, carried: [{ operation: put(fields), bytes }] });
     expect(() => decodeMessage(frame)).toThrow(`operations[0].bytes ${fault}`);
+  });
+
+  test('[CT8] block hashes that are not those of the content id', () => {
+    const lie = put({ ...tree, blocks: new Uint8Array(64).fill(1) });
+    expect(() => decodeMessage(frameOf(lie))).toThrow('operations[0].blocks are not those of the content id');
   });
 
   test('inline bytes of a directory', () => {

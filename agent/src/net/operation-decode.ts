@@ -14,6 +14,7 @@ import {
   pathFault,
   type Version,
 } from '@lockstep/shared';
+import { blake3 } from '@napi-rs/blake-hash';
 import { frameFault } from './frame-fault.ts';
 import { exceptionsMax, originsMax, targetBytesMax } from './limits.ts';
 import { memberRecordSchema, messageIdMax } from './message-schema.ts';
@@ -186,6 +187,10 @@ class RowReader {
     const hashBytes = tree ? 32 * Math.ceil(size / blockBytes) : 0;
     if ((blocks?.length ?? 0) !== hashBytes || (blocks !== undefined) !== tree) {
       throw this.#fault('blocks', `are ${blocks?.length ?? 0} bytes, not ${hashBytes}`);
+    }
+    // The journal keeps the first hashes that it hears of a content: wrong ones would refuse its true bytes from then on.
+    if (blocks !== undefined && content !== `b3t:${blake3(blocks).toString('hex')}`) {
+      throw this.#fault('blocks', 'are not those of the content id');
     }
   }
 

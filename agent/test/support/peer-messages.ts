@@ -10,6 +10,7 @@ import {
   pathFault,
   type Version,
 } from '@lockstep/shared';
+import { blake3 } from '@napi-rs/blake-hash';
 import fc from 'fast-check';
 
 /** The members whose messages these are. */
@@ -48,6 +49,11 @@ const memberRecord = fc.record({
   standing: fc.constantFrom('joined' as const, 'left' as const),
 });
 
+/** The content whose blocks have these hashes. */
+export function treeOf(blocks: Uint8Array): { readonly content: ContentId; readonly blocks: Uint8Array } {
+  return { content: `b3t:${blake3(blocks).toString('hex')}` as ContentId, blocks };
+}
+
 /** Drops what is undefined, as the wire does. */
 function defined<T extends object>(value: T): T {
   return Object.fromEntries(Object.entries(value).filter(([, field]) => field !== undefined)) as T;
@@ -61,8 +67,8 @@ const fileFields = fc.oneof(
     fields: { content, size: bytes.length },
     bytes: bytes as Uint8Array | undefined,
   })),
-  fc.record({ content: treeId, size: fc.integer({ min: blockBytes + 1, max: 50 * blockBytes }) }).map((fields) => ({
-    fields: { ...fields, blocks: new Uint8Array(32 * Math.ceil(fields.size / blockBytes)).fill(fields.size % 251) },
+  fc.integer({ min: blockBytes + 1, max: 50 * blockBytes }).map((size) => ({
+    fields: { size, ...treeOf(new Uint8Array(32 * Math.ceil(size / blockBytes)).fill(size % 251)) },
     bytes: undefined,
   })),
 );
