@@ -1,5 +1,13 @@
-import { type ContentId, entryType, isLive, type MemberId, memberOf, type Operation, parentOf } from '@lockstep/shared';
-import { conflictPath, isConflictPath } from '../core/conflict-name.ts';
+import {
+  type ContentId,
+  dotKey,
+  entryType,
+  isLive,
+  type MemberId,
+  memberOf,
+  type Operation,
+  parentOf,
+} from '@lockstep/shared';
 import type { Draft } from '../core/local-change.ts';
 import { oldestActive } from '../core/membership.ts';
 import { inOrder, losers } from '../core/merge.ts';
@@ -7,20 +15,17 @@ import type { Context } from './context.ts';
 import type { OwnLog } from './own-log.ts';
 import type { Peers } from './peers.ts';
 import type { ContentSource } from './ports/folder.ts';
+import { type ConflictCopy, directoryDraft, StewardBatch, type Verdict } from './steward-batch.ts';
 import type { Transfers } from './transfers.ts';
 
+/** Paths decided on together: bounds what is held in memory, and how long one transaction takes. */
 const pathsAtOnce = 256;
-/** What follows the stem in the name of a conflict copy. */
-const copySuffix = '.conflict-';
-const copiesLookedAtMax = 64;
 /** The fallback steward steps in after the others had this long to be back. */
 const fallbackRetryMs = 2_000;
 
-/** A conflict copy that was made, for people. */
-export interface ConflictCopy {
+interface Contested {
   readonly path: string;
-  readonly copy: string;
-  readonly loser: MemberId;
+  readonly heads: readonly Operation[];
 }
 
 /**
@@ -74,7 +79,10 @@ export class Steward {
     if (this.#running || this.#stopped) return;
     this.#running = true;
     this.#run()
-      .catch((error: unknown) => this.#context.log.error({ error: String(error) }, 'settling conflicts failed'))
+      .catch((error: unknown) => {
+        this.#context.log.error({ error: String(error) }, 'settling conflicts failed; it is tried again');
+        this.#retryLater();
+      })
       .finally(() => {
         this.#running = false;
         if (this.#wanted) this.poke();
@@ -97,73 +105,92 @@ export class Steward {
     let after: string | undefined;
     for (;;) {
       const contested = journal.contested(after, pathsAtOnce);
-      for (const { path } of contested) left += (await this.#settle(path)) ? 0 : 1;
+      left += await this.#settle(contested);
       after = contested.at(-1)?.path;
       if (contested.length < pathsAtOnce || this.#stopped) return left;
     }
   }
 
-  /** Joins what this member is responsible for at `path`. False when something is left for others, or for later. */
-  async #settle(path: string): Promise<boolean> {
-    const { journal } = this.#context;
-    const heldUp = journal.hasLiveBelow(path);
-    const heads = inOrder(journal.heads(path));
-    const [visible] = heads;
-    if (visible === undefined) return true;
-    const lost = losers(heads, heldUp);
-    const directoryWins = heldUp && entryType(visible) !== 'directory';
-    const candidates = directoryWins ? heads : heads.slice(1);
-    if (candidates.length === 0) return true;
-    // The join puts the visible content anew, and may outlive every other operation that speaks of it.
-    if (!directoryWins && !(await this.#keep(visible))) {
-      this.#obtain(visible);
-      return false;
+  /** Joins what this member is responsible for at these paths, in one transaction. Returns how many are left to others, or for later. */
+  async #settle(contested: readonly Contested[]): Promise<number> {
+    const { journal, folder } = this.#context;
+    const contents = contested.flatMap(({ heads }) => heads.flatMap(({ content }) => content ?? []));
+    const kept = contents.length === 0 ? new Set<ContentId>() : await folder.inHistory(contents);
+    const verdicts: Verdict[] = [];
+    let left = 0;
+    for (const { path, heads } of contested) {
+      const verdict = await this.#judge(path, inOrder(heads), kept);
+      if (verdict.mine.length < verdict.candidates) left++;
+      if (verdict.mine.length > 0) verdicts.push(verdict);
     }
+    const batch = new StewardBatch(this.#context, (member) => this.#peers.nameOf(member));
+    for (const verdict of verdicts) {
+      // Keeping what loses took time: what is decided now must be about the heads as they are now.
+      if (!sameHeads(journal.heads(verdict.path), verdict.heads) || !batch.add(verdict)) this.#wanted = true;
+    }
+    this.#ownLog.commit(batch.drafts);
+    for (const copy of batch.copies) this.#copied(copy);
+    return left;
+  }
+
+  /** What this member has to join at `path`; nothing while the content that the join would put anew is not here. */
+  async #judge(
+    path: string,
+    heads: readonly Operation[],
+    kept: ReadonlySet<ContentId>,
+  ): Promise<Verdict & { readonly candidates: number }> {
+    const heldUp = this.#context.journal.hasLiveBelow(path);
+    const [visible] = heads;
+    const directoryWins = visible !== undefined && heldUp && entryType(visible) !== 'directory';
+    const candidates = directoryWins ? heads : heads.slice(1);
+    const lost = losers(heads, heldUp);
     const mine: Operation[] = [];
+    const verdict = { path, heads, directoryWins, lost, mine, candidates: candidates.length };
+    if (visible === undefined || candidates.length === 0) return verdict;
+    // The join puts the visible content anew, and may outlive every other operation that speaks of it.
+    if (!directoryWins && !(await this.#keep(visible, kept))) return verdict;
     for (const head of candidates) {
-      const isLost = lost.includes(head);
-      if (isLost && !(await this.#keep(head))) {
-        this.#obtain(head);
-        continue;
-      }
+      if (lost.includes(head) && !(await this.#keep(head, kept))) continue;
       if (this.#isResponsible(head)) mine.push(head);
     }
-    if (mine.length === 0) return false;
-    // The look at the disk above took time: what is decided now must be about the heads as they are now.
-    const now = journal.heads(path);
-    if (now.length !== heads.length || !heads.every((head) => now.some((other) => sameDot(other, head)))) {
-      this.#wanted = true;
-      return true;
-    }
-    const copies = mine.filter((head) => lost.includes(head)).flatMap((head) => this.#copyOf(head));
-    const join = directoryWins ? directoryDraft(this.#context, path, mine) : joinDraft(visible, [visible, ...mine]);
-    this.#ownLog.commit([...copies, join]);
-    for (const { path: copy, mtimeUs: _, ...draft } of copies) {
-      const loser = draft.origin ?? this.#context.self.id;
-      this.#copied({ path, copy, loser });
-    }
-    return mine.length === candidates.length;
+    return verdict;
   }
 
   /** Live entries whose parent is not a directory: their parents are journaled anew. Returns how many are left to others. */
   async #holdUp(): Promise<number> {
     const { journal } = this.#context;
     let left = 0;
-    const done = new Set<string>();
-    for (const orphan of journal.orphans(undefined, pathsAtOnce)) {
-      const parent = parentOf(orphan.path);
-      if (parent === '' || done.has(parent)) continue;
-      done.add(parent);
-      const heads = journal.heads(parent);
-      const blocking = heads[0];
-      if (blocking !== undefined && isLive(blocking) && entryType(blocking) !== 'directory') {
-        left += (await this.#settle(parent)) ? 0 : 1;
-      } else if (this.#isResponsible(orphan)) {
-        this.#ownLog.commit([directoryDraft(this.#context, parent, heads)]);
-        this.#wanted = true;
-      } else left++;
+    let after: string | undefined;
+    for (;;) {
+      const orphans = journal.orphans(after, pathsAtOnce);
+      left += await this.#raise(orphans);
+      after = orphans.at(-1)?.path;
+      if (orphans.length < pathsAtOnce || this.#stopped) return left;
     }
-    return left;
+  }
+
+  /** Journals the parents of these entries anew, in one transaction. Returns how many parents are left to others. */
+  async #raise(orphans: readonly Operation[]): Promise<number> {
+    const { journal } = this.#context;
+    const raised: Draft[] = [];
+    const blocked: Contested[] = [];
+    const isMine = new Map<string, boolean>();
+    for (const orphan of orphans) {
+      const parent = parentOf(orphan.path);
+      if (parent !== '') isMine.set(parent, isMine.get(parent) || this.#isResponsible(orphan));
+    }
+    let left = 0;
+    for (const [path, mine] of isMine) {
+      const heads = journal.heads(path);
+      const [blocking] = heads;
+      if (blocking !== undefined && isLive(blocking) && entryType(blocking) !== 'directory')
+        blocked.push({ path, heads });
+      else if (mine) raised.push(directoryDraft(this.#context, path, heads));
+      else left++;
+    }
+    this.#ownLog.commit(raised);
+    if (raised.length > 0) this.#wanted = true;
+    return left + (await this.#settle(blocked));
   }
 
   #isResponsible(operation: Operation): boolean {
@@ -179,48 +206,15 @@ export class Steward {
     return oldestActive([this.#selfSeniority(), ...present])?.id === self.id;
   }
 
-  /** The copy of a losing entry, unless it was made before. */
-  #copyOf(head: Operation): readonly (Draft & { origin?: MemberId })[] {
-    const { journal } = this.#context;
-    const loser = memberOf(head.origin);
-    const path = conflictPath(head.path, head.hlc, this.#peers.nameOf(loser));
-    if (head.content !== undefined && journal.everHad(path, head.content)) return [];
-    if (this.#hasCopyOf(head, path)) return [];
-    const { content, size, mode, mtimeUs, target, blocks } = head;
-    const kind = target === undefined ? 'put' : 'symlink';
-    return [{ path, kind, content, size, mode, mtimeUs, target, blocks, parents: [], origin: loser }];
-  }
-
-  /**
-   * Whether the same content has a conflict copy of the same path already, under another stamp: an operation that joined it once
-   * may lose in its turn, when members that were cut apart each joined what they knew. A copy that a user has deleted counts.
-   */
-  #hasCopyOf(head: Operation, copy: string): boolean {
-    const { journal } = this.#context;
-    const prefix = copy.slice(0, copy.lastIndexOf(copySuffix) + copySuffix.length);
-    for (const other of journal.headsUnder(parentOf(copy), prefix, copiesLookedAtMax)) {
-      if (!other.path.startsWith(prefix)) return false;
-      // A conflict copy may lose in its turn: it is no copy of itself.
-      if (other.path === head.path) continue;
-      const same = head.content === undefined ? other.target === head.target : other.content === head.content;
-      if (
-        isConflictPath(other.path) &&
-        (isLive(other) ? same : head.content !== undefined && other.replaced === head.content)
-      )
-        return true;
-    }
-    return false;
-  }
-
   /**
    * Every member keeps the losing content until the copy is made, so that any of them can make it; and nobody makes a copy of what
-   * they do not hold. What `disk` says may be out of date: a user may have overwritten it this moment. False when it is not here.
+   * they do not hold. What `disk` says may be out of date: a user may have overwritten it this moment. False when it is not here:
+   * then it is fetched. `kept`: what history had when the batch began.
    */
-  async #keep(head: Operation): Promise<boolean> {
+  async #keep(head: Operation, kept: ReadonlySet<ContentId>): Promise<boolean> {
     const { content, blocks, size = 0 } = head;
-    if (content === undefined) return true;
+    if (content === undefined || kept.has(content)) return true;
     const { folder, inbox, log } = this.#context;
-    if ((await folder.inHistory([content])).has(content)) return true;
     for (const source of this.#sources(content)) {
       try {
         if (!(await folder.keep({ content, blocks, size, source }))) continue;
@@ -232,6 +226,9 @@ export class Steward {
       if (source.from === 'staged') this.#transfers.drop(content);
       return true;
     }
+    this.#transfers.fetch(head, (outcome) => {
+      if (outcome === 'ok') this.poke();
+    });
     return false;
   }
 
@@ -247,12 +244,6 @@ export class Steward {
     return sources;
   }
 
-  #obtain(head: Operation): void {
-    this.#transfers.fetch(head, (outcome) => {
-      if (outcome === 'ok') this.poke();
-    });
-  }
-
   #retryLater(): void {
     if (this.#retryArmed || this.#stopped) return;
     this.#retryArmed = true;
@@ -263,25 +254,6 @@ export class Steward {
   }
 }
 
-function sameDot(a: Operation, b: Operation): boolean {
-  return a.seq === b.seq && a.origin === b.origin;
-}
-
-/** An operation that leaves the visible entry as it is and includes what its siblings include. */
-function joinDraft(visible: Operation, parents: readonly Operation[]): Draft {
-  const { path, content, size, mode, mtimeUs, target, blocks, member } = visible;
-  const type = entryType(visible);
-  if (type === 'absent') return { path, kind: 'delete', parents };
-  if (type === 'directory') return { path, kind: 'mkdir', mode, parents };
-  if (type === 'symlink') return { path, kind: 'symlink', target, mtimeUs, parents };
-  if (type === 'member') return { path, kind: 'member', member, parents };
-  return { path, kind: 'put', content, size, mode, mtimeUs, blocks, parents };
-}
-
-/** The directory at `path` anew, with the mode that it had last. */
-function directoryDraft(context: Context, path: string, parents: readonly Operation[]): Draft {
-  const before = context.journal
-    .log({ path, beforeRow: Number.MAX_SAFE_INTEGER, limit: 20 })
-    .find(({ operation }) => entryType(operation) === 'directory');
-  return { path, kind: 'mkdir', mode: before?.operation.mode ?? 0o755, parents };
+function sameHeads(a: readonly Operation[], b: readonly Operation[]): boolean {
+  return a.length === b.length && a.every((head) => b.some((other) => dotKey(other) === dotKey(head)));
 }

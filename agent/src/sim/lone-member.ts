@@ -1,0 +1,141 @@
+import type { MemberId, Operation, OriginId } from '@lockstep/shared';
+import { nextVersion } from '../core/version.ts';
+import { openJournal } from '../store/journal.ts';
+import type { Context } from '../sync/context.ts';
+import { FolderLock } from '../sync/folder-lock.ts';
+import { IgnoreFile } from '../sync/ignore-file.ts';
+import { InlineContents } from '../sync/inline-contents.ts';
+import { OwnLog } from '../sync/own-log.ts';
+import { Peers } from '../sync/peers.ts';
+import type { Journal } from '../sync/ports/journal.ts';
+import { Problems } from '../sync/problems.ts';
+import { SharedBatches } from '../sync/shared-batches.ts';
+import { Transfers } from '../sync/transfers.ts';
+import { contentOfText } from './content.ts';
+import { gateJournal } from './journal-gate.ts';
+import { Life } from './life.ts';
+import { Random } from './random.ts';
+import { Scheduler } from './scheduler.ts';
+import { SimClock, WallClock } from './sim-clock.ts';
+import { SimFolder } from './sim-folder.ts';
+import { Volume } from './volume.ts';
+
+const inboxBytesMax = 1_048_576;
+
+/**
+ * The surroundings of one loop: a member's journal, simulated folder and clock, and nobody to talk to. Others' operations are put into its
+ * journal by hand. For the tests of single loops.
+ */
+export class LoneMember {
+  readonly id: MemberId;
+  readonly scheduler: Scheduler;
+  readonly volume: Volume;
+  readonly context: Context;
+  readonly ownLog: OwnLog;
+  readonly peers: Peers;
+  readonly transfers: Transfers;
+  /** Calls that wrote to the journal. */
+  readonly wrote: string[] = [];
+  /** What the log was told as an error. */
+  readonly errors: string[] = [];
+  readonly #numbers = new Map<OriginId, number>();
+  #stamp = 0;
+
+  constructor(decorated: (journal: Journal) => Journal = (journal) => journal) {
+    const random = new Random(1);
+    const life = new Life();
+    this.id = random.base32(52) as MemberId;
+    this.scheduler = new Scheduler(random.fork());
+    const { scheduler } = this;
+    const wall = new WallClock(scheduler, 0);
+    const clock = new SimClock({ scheduler, wall, random: random.fork(), life });
+    this.volume = new Volume(() => wall.preciseMs());
+    const opened = openJournal({
+      path: ':memory:',
+      memberId: this.id,
+      random: () => random.unit(),
+      nowMs: () => clock.wallMs(),
+    });
+    const journal = decorated(gateJournal(opened, life, { wrote: (call) => this.wrote.push(call) }));
+    const folder = new SimFolder({
+      volume: this.volume,
+      scheduler,
+      random: random.fork(),
+      life,
+      wallMs: () => wall.preciseMs(),
+      watch: { delayMsMax: 10, overflowChance: 0 },
+      callMsMax: 1,
+      placed: () => undefined,
+      tell: () => undefined,
+    });
+    const quiet = (): void => undefined;
+    const error = (_: object, message: string): void => void this.errors.push(message);
+    this.context = {
+      self: { id: this.id, name: 'ant', addresses: [] },
+      journal,
+      batches: new SharedBatches(journal),
+      folder,
+      clock,
+      log: { debug: quiet, info: quiet, warn: quiet, error },
+      lock: new FolderLock(),
+      problems: new Problems(clock, quiet),
+      ignored: new IgnoreFile(),
+      inbox: new InlineContents(inboxBytesMax),
+      outbox: new InlineContents(inboxBytesMax),
+    };
+    this.ownLog = new OwnLog(this.context, quiet);
+    this.peers = new Peers(this.context, {
+      ready: quiet,
+      message: quiet,
+      closed: quiet,
+      helloMessage: () => {
+        throw new Error('a lone member says hello to nobody');
+      },
+    });
+    this.transfers = new Transfers(this.context, this.peers, quiet);
+  }
+
+  get journal(): Journal {
+    return this.context.journal;
+  }
+
+  /** An operation of another member, or of this one, as it would come in; `text`: what the file holds. It is not journaled. */
+  operation(
+    path: string,
+    entry: { readonly kind: Operation['kind']; readonly text?: string; readonly replaced?: string },
+    options: { readonly origin?: OriginId; readonly parents?: readonly Operation[] } = {},
+  ): Operation {
+    const { origin = this.journal.origin, parents = [] } = options;
+    const seq = (this.#numbers.get(origin) ?? 0) + 1;
+    this.#numbers.set(origin, seq);
+    this.#stamp += 1024;
+    const content = entry.text === undefined ? undefined : contentOfText(entry.text);
+    return {
+      origin,
+      seq,
+      hlc: this.#stamp,
+      kind: entry.kind,
+      path,
+      version: nextVersion({ origin, seq }, parents, this.journal.heads(path)),
+      ...(entry.kind === 'mkdir' && { mode: 0o755 }),
+      ...(content && { content: content.id, size: content.size, mode: 0o644, mtimeUs: 1_000_000 }),
+      ...(entry.replaced !== undefined && { replaced: contentOfText(entry.replaced).id }),
+    };
+  }
+
+  /** Journals operations, oldest first. */
+  received(...operations: readonly Operation[]): void {
+    this.journal.append(operations);
+  }
+
+  /** The content is in this member's history. */
+  keeps(text: string): void {
+    const content = contentOfText(text);
+    this.volume.keep(content.id, this.volume.disk.newFile(content, 0o600));
+  }
+
+  /** Lets virtual time pass. */
+  async passes(ms: number): Promise<void> {
+    await this.scheduler.run(this.scheduler.nowMs + ms);
+  }
+}

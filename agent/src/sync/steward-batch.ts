@@ -1,0 +1,123 @@
+import { entryType, isLive, type MemberId, memberOf, type Operation, parentOf } from '@lockstep/shared';
+import { conflictPath, isConflictPath } from '../core/conflict-name.ts';
+import type { Draft } from '../core/local-change.ts';
+import type { Context } from './context.ts';
+
+/** What follows the stem in the name of a conflict copy. */
+const copySuffix = '.conflict-';
+const copiesLookedAtMax = 64;
+
+/** A conflict copy that was made, for people. */
+export interface ConflictCopy {
+  readonly path: string;
+  readonly copy: string;
+  readonly loser: MemberId;
+}
+
+/** What a steward has to do at a contested path. */
+export interface Verdict {
+  readonly path: string;
+  /** All heads, the visible one first. */
+  readonly heads: readonly Operation[];
+  /** Something live lies below: a directory takes the name whatever the heads say. */
+  readonly directoryWins: boolean;
+  /** The heads whose content would be lost. */
+  readonly lost: readonly Operation[];
+  /** The heads that this member joins; those of them that are lost get a copy. */
+  readonly mine: readonly Operation[];
+}
+
+/**
+ * The drafts of what a steward does at several paths, for one transaction: for each path the conflict copies, and after them the join
+ * that ends the siblings.
+ */
+export class StewardBatch {
+  readonly drafts: Draft[] = [];
+  readonly copies: ConflictCopy[] = [];
+  readonly #context: Context;
+  readonly #nameOf: (member: MemberId) => string;
+  readonly #paths = new Set<string>();
+  /** Contents that have a copy in this batch, with the stem that they are copies of. */
+  readonly #copied = new Set<string>();
+
+  constructor(context: Context, nameOf: (member: MemberId) => string) {
+    this.#context = context;
+    this.#nameOf = nameOf;
+  }
+
+  /** Adds what is to be done at one path. False, and nothing is added, when the batch has something at one of its paths already. */
+  add({ path, heads, directoryWins, lost, mine }: Verdict): boolean {
+    const losers = mine
+      .filter((head) => lost.includes(head))
+      .map((head) => ({ head, copy: conflictPath(path, head.hlc, this.#nameOf(memberOf(head.origin))) }))
+      .filter(({ head, copy }) => !this.#hasCopy(head, copy));
+    const paths = [path, ...losers.map(({ copy }) => copy)];
+    if (paths.some((taken) => this.#paths.has(taken))) return false;
+    for (const taken of paths) this.#paths.add(taken);
+    for (const { head, copy } of losers) {
+      this.#copied.add(copyKey(copy, head));
+      this.drafts.push(copyDraft(head, copy));
+      this.copies.push({ path, copy, loser: memberOf(head.origin) });
+    }
+    const [visible] = heads;
+    if (directoryWins || visible === undefined) this.drafts.push(directoryDraft(this.#context, path, mine));
+    else this.drafts.push(joinDraft(visible, [visible, ...mine]));
+    return true;
+  }
+
+  /**
+   * Whether the losing content has a conflict copy of the same path already, perhaps under another stamp: an operation that joined it
+   * once may lose in its turn, when members that were cut apart each joined what they knew. A copy that a user has deleted counts.
+   */
+  #hasCopy(head: Operation, copy: string): boolean {
+    const { journal } = this.#context;
+    if (this.#copied.has(copyKey(copy, head))) return true;
+    if (head.content !== undefined && journal.everHad(copy, head.content)) return true;
+    const prefix = prefixOf(copy);
+    for (const other of journal.headsUnder(parentOf(copy), prefix, copiesLookedAtMax)) {
+      if (!other.path.startsWith(prefix)) return false;
+      // A conflict copy may lose in its turn: it is no copy of itself.
+      if (other.path === head.path) continue;
+      const same = head.content === undefined ? other.target === head.target : other.content === head.content;
+      if (
+        isConflictPath(other.path) &&
+        (isLive(other) ? same : head.content !== undefined && other.replaced === head.content)
+      )
+        return true;
+    }
+    return false;
+  }
+}
+
+function prefixOf(copy: string): string {
+  return copy.slice(0, copy.lastIndexOf(copySuffix) + copySuffix.length);
+}
+
+function copyKey(copy: string, { content, target }: Operation): string {
+  return `${prefixOf(copy)}\0${content ?? target}`;
+}
+
+/** The copy of a losing entry. */
+function copyDraft({ content, size, mode, mtimeUs, target, blocks }: Operation, path: string): Draft {
+  const kind = target === undefined ? 'put' : 'symlink';
+  return { path, kind, content, size, mode, mtimeUs, target, blocks, parents: [] };
+}
+
+/** An operation that leaves the visible entry as it is and includes what its siblings include. */
+function joinDraft(visible: Operation, parents: readonly Operation[]): Draft {
+  const { path, content, size, mode, mtimeUs, target, blocks, member } = visible;
+  const type = entryType(visible);
+  if (type === 'absent') return { path, kind: 'delete', parents };
+  if (type === 'directory') return { path, kind: 'mkdir', mode, parents };
+  if (type === 'symlink') return { path, kind: 'symlink', target, mtimeUs, parents };
+  if (type === 'member') return { path, kind: 'member', member, parents };
+  return { path, kind: 'put', content, size, mode, mtimeUs, blocks, parents };
+}
+
+/** The directory at `path` anew, with the mode that it had last. */
+export function directoryDraft(context: Context, path: string, parents: readonly Operation[]): Draft {
+  const before = context.journal
+    .log({ path, beforeRow: Number.MAX_SAFE_INTEGER, limit: 20 })
+    .find(({ operation }) => entryType(operation) === 'directory');
+  return { path, kind: 'mkdir', mode: before?.operation.mode ?? 0o755, parents };
+}

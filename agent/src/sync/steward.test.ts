@@ -1,0 +1,65 @@
+import type { Operation, OriginId } from '@lockstep/shared';
+import { expect, test } from 'vitest';
+import { isConflictPath } from '../core/conflict-name.ts';
+import { LoneMember } from '../sim/lone-member.ts';
+import { Steward } from './steward.ts';
+
+const bee = 'bee' as OriginId;
+
+function stewardOf(member: LoneMember, state: 'active' | 'syncing' = 'active'): Steward {
+  const seniority = () => ({ id: member.id, state, enabledAt: 1 });
+  return new Steward(member.context, member.ownLog, member.peers, member.transfers, seniority, () => undefined);
+}
+
+/** Both wrote each of these files while they were apart, and bee later. */
+function bothWrote(member: LoneMember, paths: readonly string[]): void {
+  const own: Operation[] = [];
+  const others: Operation[] = [];
+  for (const path of paths) {
+    own.push(member.operation(path, { kind: 'put', text: `ant ${path}` }));
+    others.push(member.operation(path, { kind: 'put', text: `bee ${path}` }, { origin: bee }));
+    member.keeps(`ant ${path}`);
+    member.keeps(`bee ${path}`);
+  }
+  member.received(...own, ...others);
+}
+
+const named = (count: number): string[] =>
+  Array.from({ length: count }, (_, index) => `file-${String(index).padStart(4, '0')}`);
+
+test('[JN2] a thousand conflicts are settled in a few transactions', async () => {
+  const member = new LoneMember();
+  const paths = named(1_000);
+  bothWrote(member, paths);
+  expect(member.journal.counts().contested).toBe(1_000);
+  member.wrote.length = 0;
+  stewardOf(member).poke();
+  await member.passes(60_000);
+  expect(member.journal.counts().contested).toBe(0);
+  expect(member.wrote.filter((call) => call === 'append').length).toBeLessThan(10);
+  const heads = member.journal.headsUnder('', undefined, 5_000);
+  expect(heads.filter(({ path }) => isConflictPath(path)).length).toBe(1_000);
+  expect(heads.length).toBe(2_000);
+  expect(member.errors).toEqual([]);
+});
+
+test('[MG8] a directory is raised anew also behind hundreds that are left to others', async () => {
+  const member = new LoneMember();
+  const own: Operation[] = [];
+  const others: Operation[] = [];
+  const raise = (directory: string, origin: OriginId | undefined): void => {
+    const operations = origin === undefined ? own : others;
+    const made = member.operation(directory, { kind: 'mkdir' }, { ...(origin && { origin }) });
+    operations.push(made);
+    operations.push(member.operation(directory, { kind: 'delete' }, { ...(origin && { origin }), parents: [made] }));
+    operations.push(member.operation(`${directory}/new`, { kind: 'put', text: 'new' }, { ...(origin && { origin }) }));
+  };
+  for (const name of named(600)) raise(name, bee);
+  raise('last', undefined);
+  member.received(...others, ...own);
+  // It is not active yet, so that it sees to its own only.
+  stewardOf(member, 'syncing').poke();
+  await member.passes(1_000);
+  expect(member.journal.heads('last')).toMatchObject([{ kind: 'mkdir' }]);
+  expect(member.journal.heads('file-0000')).toMatchObject([{ kind: 'delete' }]);
+});
