@@ -1,3 +1,4 @@
+import { vanishedHoldMs } from '@lockstep/shared';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { largeFileDueMs, quietMsMax, quietMsMin, Settle, type Unsettled } from './settle.ts';
@@ -101,7 +102,7 @@ describe('when a changed path is looked at', () => {
     const settle = new Settle();
     settle.mark('p', 300);
     settle.defer('p', 100, 100, 200);
-    expect(settle.takeDue(300 + quietMsMin, 1)).toEqual([
+    expect(settle.takeDue(300 + quietMsMin, 1)).toMatchObject([
       { path: 'p', firstMs: 100, lastMs: 300, dueMs: 300 + quietMsMin },
     ]);
   });
@@ -226,5 +227,43 @@ describe('when a large file is read', () => {
     },
   ])('[LC4] $name', ({ first, last, size, modifiedAgo, now, due: expected }) => {
     expect(largeFileDueMs(unsettled(first, last), size, modifiedAgo, now)).toBe(expected);
+  });
+});
+
+describe('a path that was found gone', () => {
+  function found(settle: Settle, path: string, vanishedMs: number): void {
+    settle.defer(path, vanishedMs, vanishedMs, vanishedMs + 2_000, vanishedMs);
+  }
+
+  test('[LC14] is due when what appeared before was looked at and its hold is over', () => {
+    const settle = new Settle();
+    found(settle, 'p', 100);
+    found(settle, 'q', 105);
+    settle.confirmVanished(104, 110);
+    expect(due(settle, 100 + vanishedHoldMs - 1)).toEqual([]);
+    expect(due(settle, 100 + vanishedHoldMs)).toEqual(['p']);
+    settle.confirmVanished(105, 500);
+    expect(due(settle, 500)).toEqual(['q']);
+  });
+
+  test('[LC14] is looked at soon when something happens there again, whatever it waited for', () => {
+    const settle = new Settle();
+    found(settle, 'p', 100);
+    settle.mark('p', 110);
+    settle.mark('p', 111);
+    expect(due(settle, 110 + quietMsMin)).toEqual(['p']);
+  });
+
+  test('[LC14] what changed and was not looked at since is unseen; what was deferred is not, nor what changes all the time', () => {
+    const settle = new Settle();
+    settle.mark('new', 100);
+    found(settle, 'gone', 100);
+    settle.published('log', 100);
+    settle.mark('log', 101);
+    expect(settle.unseen(101)).toEqual(['new']);
+    settle.mark('gone', 102);
+    expect(settle.unseen(102)).toEqual(['new', 'gone']);
+    expect(due(settle, 200)).toEqual(expect.arrayContaining(['new', 'gone', 'log']));
+    expect(settle.unseen(200)).toEqual([]);
   });
 });

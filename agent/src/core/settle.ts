@@ -1,3 +1,5 @@
+import { vanishedHoldMs } from '@lockstep/shared';
+
 /** A path that may have changed and has not been looked at since. Times in milliseconds of a monotonic clock. */
 export interface Unsettled {
   readonly path: string;
@@ -6,6 +8,8 @@ export interface Unsettled {
   readonly dueMs: number;
   /** When a look first found that nothing stands there any more. */
   readonly vanishedMs?: number | undefined;
+  /** It was looked at after its last change, and has to be once more. */
+  readonly isSeen?: boolean | undefined;
 }
 
 /** A change is looked at after this silence: long enough for a write and its rename to be one, far below what a person notices. */
@@ -42,16 +46,39 @@ export class Settle {
     const known = this.#unsettled.get(path);
     const firstMs = known?.firstMs ?? nowMs;
     const quietMs = this.#quietMs(path, nowMs);
+    if (known?.vanishedMs !== undefined) {
+      // It may be back: what it waited for is no reason to look late.
+      this.#put({ ...known, lastMs: nowMs, dueMs: Math.min(known.dueMs, nowMs + quietMs), isSeen: false });
+      return;
+    }
     const wantedMs = Math.max(known === undefined ? 0 : known.dueMs - known.lastMs, quietMs);
     const dueMs = Math.min(nowMs + wantedMs, Math.max(known?.dueMs ?? 0, firstMs + wantedMs * patience));
-    this.#put({ path, firstMs, lastMs: nowMs, dueMs, vanishedMs: known?.vanishedMs });
+    this.#put({ path, firstMs, lastMs: nowMs, dueMs });
   }
 
   /** Looked at, last changed at `lastMs`, and not ready: look again at `dueMs`, or after further changes. */
   defer(path: string, firstMs: number, lastMs: number, dueMs: number, vanishedMs?: number): void {
     const known = this.#unsettled.get(path);
     const since = Math.max(lastMs, known?.lastMs ?? lastMs);
-    this.#put({ path, firstMs, lastMs: since, dueMs: Math.max(dueMs, known?.dueMs ?? dueMs), vanishedMs });
+    const isSeen = known === undefined;
+    this.#put({ path, firstMs, lastMs: since, dueMs: Math.max(dueMs, known?.dueMs ?? dueMs), vanishedMs, isSeen });
+  }
+
+  /** What was deferred as gone at `untilMs` or before is due as soon as its hold is over. */
+  confirmVanished(untilMs: number, nowMs: number): void {
+    for (const entry of this.#unsettled.values()) {
+      if (entry.vanishedMs === undefined || entry.vanishedMs > untilMs || !entry.isSeen) continue;
+      this.#put({ ...entry, dueMs: Math.max(nowMs, entry.vanishedMs + vanishedHoldMs) });
+    }
+  }
+
+  /** Paths that have not been looked at since they changed, but for those that change so often that they are kept waiting. */
+  unseen(nowMs: number): readonly string[] {
+    const unseen: string[] = [];
+    for (const { path, isSeen } of this.#unsettled.values()) {
+      if (!isSeen && this.#quietMs(path, nowMs) === quietMsMin) unseen.push(path);
+    }
+    return unseen;
   }
 
   /** An operation was made of what `path` was: if it changes again soon, it must hold still longer. */

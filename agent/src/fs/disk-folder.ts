@@ -57,12 +57,16 @@ export class DiskFolder implements Folder {
 
   async watch(hint: (hints: readonly WatchHint[]) => void): Promise<void> {
     await this.#watcher?.close();
-    this.#watcher = new Watcher({ root: this.#places.root, log: this.#log, hint });
+    this.#watcher = new Watcher({ places: this.#places, log: this.#log, hint });
     this.#watcher.watch('');
   }
 
   unwatched(): readonly string[] {
     return this.#watcher?.unwatched() ?? [];
+  }
+
+  async flushHints(): Promise<boolean> {
+    return (await this.#watcher?.flush()) ?? false;
   }
 
   observe(requests: readonly ObserveRequest[]): Promise<readonly Observation[]> {

@@ -18,6 +18,7 @@ export class HintGatherer {
   readonly #directories = new Map<string, boolean>();
   readonly #nowMs: () => number;
   readonly #ticker: NodeJS.Timeout;
+  readonly #waiting: (() => void)[] = [];
   #events = 0;
   #lost = false;
   #flush: NodeJS.Immediate | undefined;
@@ -56,11 +57,18 @@ export class HintGatherer {
     this.#schedule();
   }
 
+  /** Resolves when what was gathered so far has been delivered. */
+  delivered(): Promise<void> {
+    if (this.#flush === undefined) return Promise.resolve();
+    return new Promise((resolve) => this.#waiting.push(resolve));
+  }
+
   close(): void {
     clearInterval(this.#ticker);
     if (this.#flush !== undefined) clearImmediate(this.#flush);
     this.#flush = undefined;
     this.#lost = true;
+    this.#release();
   }
 
   #tick(): void {
@@ -75,7 +83,12 @@ export class HintGatherer {
       const hints = this.#take();
       this.#events = 0;
       if (hints.length > 0) this.#deliver(hints);
+      this.#release();
     });
+  }
+
+  #release(): void {
+    for (const resolve of this.#waiting.splice(0)) resolve();
   }
 
   #take(): readonly WatchHint[] {

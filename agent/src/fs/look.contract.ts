@@ -164,6 +164,30 @@ export function lookContract(open: OpenSubject): void {
     });
   });
 
+  describe('flushHints', () => {
+    test('[LC14] resolves after the hints for everything that changed before', async () => {
+      const { user, folder } = subject;
+      await user.mkdir('a');
+      const hints: WatchHint[] = [];
+      await folder.watch((more) => hints.push(...more));
+      await scanAll(subject);
+      for (let index = 0; index < 50; index++) await user.write(`a/${index}`, bytesOf('x'));
+      await user.rename('a/49', 'a/renamed');
+      expect(await folder.flushHints()).toBe(true);
+      for (const name of ['0', '48', '49', 'renamed']) {
+        expect(hints).toContainEqual({ kind: 'path', path: `a/${name}` });
+      }
+    });
+
+    test('[LC14] resolves as well when nothing changed, and side by side', async () => {
+      const { folder } = subject;
+      await folder.watch(() => undefined);
+      await scanAll(subject);
+      expect(await Promise.all([folder.flushHints(), folder.flushHints()])).toEqual([true, true]);
+      expect(await folder.flushHints()).toBe(true);
+    });
+  });
+
   describe('history', () => {
     test('[MT5] keeps contents, gives them back, and forgets the oldest that nobody needs', async () => {
       const { folder } = subject;

@@ -18,7 +18,7 @@ export interface OpenFolderOptions {
   readonly faultPoint?: ((step: ApplyStep) => void) | undefined;
 }
 
-/** Opens a member's folder: clears what an earlier agent left in staging, and remembers which folder this is. */
+/** Opens a member's folder: clears what an earlier agent left in staging and cookies, and remembers which folder this is. */
 export async function openFolder(options: OpenFolderOptions): Promise<DiskFolder> {
   const root = resolve(options.root);
   const state = resolve(options.stateDirectory);
@@ -37,12 +37,14 @@ export async function openFolder(options: OpenFolderOptions): Promise<DiskFolder
     stateIdentity: identityOf(stateStats),
     staging: `${state}/staging`,
     history: `${state}/history`,
+    cookies: `${state}/cookies`,
   };
   try {
     // Nobody may rely on what was staged before: neither that it is whole nor that it is on the disk.
-    rmSync(places.staging, { recursive: true, force: true });
+    for (const left of [places.staging, places.cookies]) rmSync(left, { recursive: true, force: true });
     // For the agent alone: what lies here may come from files that others may not read.
     mkdirSync(places.staging, { mode: 0o700 });
+    mkdirSync(places.cookies, { mode: 0o700 });
     mkdirSync(places.history, { mode: 0o700, recursive: true });
   } catch (error) {
     throw new LockstepError(

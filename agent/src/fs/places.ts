@@ -16,6 +16,8 @@ export interface Places {
   readonly stateIdentity: DirectoryIdentity;
   readonly staging: string;
   readonly history: string;
+  /** For `WatchCookies`. */
+  readonly cookies: string;
 }
 
 export function identityOf(stats: Stats): DirectoryIdentity {

@@ -212,3 +212,20 @@ test('[WT4] directories beyond the limit of inotify are named, and watched once 
   });
   expect(outcome).toMatchObject({ errors: '', answer: { before: ['c', 'd'], after: [] } });
 });
+
+test('[LC14] says that hints may be lost where the directory of cookies is another one, and works again after that', async () => {
+  expect(await subject.folder.flushHints()).toBe(true);
+  const cookies = inFolder('.lockstep/cookies');
+  renameSync(cookies, join(outside, 'cookies'));
+  expect(await subject.folder.flushHints()).toBe(false);
+  mkdirSync(cookies);
+  // The watch that was set is still that of the directory which was moved away.
+  expect(await subject.folder.flushHints()).toBe(false);
+  expect(await subject.folder.flushHints()).toBe(true);
+});
+
+test('[LC14] nothing can be said before the folder is watched', async () => {
+  const unwatched = await openDiskSubject();
+  expect(await unwatched.folder.flushHints()).toBe(false);
+  await unwatched.close();
+});

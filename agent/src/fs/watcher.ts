@@ -5,7 +5,8 @@ import { lstatIfThere } from './entry-stat.ts';
 import { HintGatherer } from './hint-gatherer.ts';
 import { Notifier } from './notifier.ts';
 import { errorCodeOf } from './path-problem.ts';
-import { absolutePath } from './places.ts';
+import { absolutePath, type Places } from './places.ts';
+import { WatchCookies } from './watch-cookies.ts';
 
 /** Which directory a watch was set on. Inode numbers are used again at once, so the time of birth belongs to it. */
 interface Identity {
@@ -30,6 +31,7 @@ export class Watcher {
   readonly #log: Log;
   readonly #hints: HintGatherer;
   readonly #notifier: Notifier;
+  readonly #cookies: WatchCookies;
   readonly #watches = new Map<string, Watch>();
   readonly #pathOfIno = new Map<number, string>();
   /** Watched directories directly below a directory, so that a tree can be forgotten without a look at all the others. */
@@ -39,8 +41,8 @@ export class Watcher {
   readonly #moving = new Set<string>();
   #limitReported = false;
 
-  constructor(options: { root: string; log: Log; hint: (hints: readonly WatchHint[]) => void }) {
-    this.#root = options.root;
+  constructor(options: { places: Places; log: Log; hint: (hints: readonly WatchHint[]) => void }) {
+    this.#root = options.places.root;
     this.#log = options.log;
     this.#hints = new HintGatherer(options.hint);
     this.#notifier = new Notifier(
@@ -50,11 +52,19 @@ export class Watcher {
         this.#hints.loseTrack();
       },
     );
+    this.#cookies = new WatchCookies(options.places.cookies, this.#notifier);
   }
 
   /** Directories that should be watched and are not. */
   unwatched(): readonly string[] {
     return [...this.#unwatched];
+  }
+
+  /** Resolves when the hints of all that changed before have been delivered; with false when they may have been lost. */
+  async flush(): Promise<boolean> {
+    const isComplete = await this.#cookies.pass();
+    await this.#hints.delivered();
+    return isComplete;
   }
 
   /**
@@ -104,6 +114,7 @@ export class Watcher {
 
   async close(): Promise<void> {
     this.#hints.close();
+    this.#cookies.close();
     await this.#notifier.close();
   }
 
@@ -163,6 +174,7 @@ export class Watcher {
   }
 
   #event(event: string, name: string | undefined, watchedPath: string): void {
+    if (this.#cookies.take(watchedPath, name)) return;
     const directory = watchedPath === this.#root ? '' : watchedPath.slice(this.#root.length + 1);
     const watch = this.#watches.get(directory);
     if (watch === undefined) return;

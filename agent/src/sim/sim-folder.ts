@@ -75,6 +75,15 @@ export class SimFolder implements Folder {
     return [];
   }
 
+  flushHints(): Promise<boolean> {
+    return this.#whileAlive(async () => {
+      await this.#call();
+      if (this.#volume.missing || this.#volume.full) return false;
+      await this.#watcher.flush();
+      return true;
+    });
+  }
+
   observe(requests: readonly ObserveRequest[]): Promise<readonly Observation[]> {
     return this.#whileAlive(async () => {
       const observations: Observation[] = [];

@@ -26,6 +26,7 @@ export class SimWatcher {
   readonly #stopListening: () => void;
   #hint: ((hints: readonly WatchHint[]) => void) | undefined;
   #waiting = new Map<string, WatchHint>();
+  readonly #flushed: (() => void)[] = [];
 
   constructor(options: {
     disk: Disk;
@@ -48,6 +49,12 @@ export class SimWatcher {
   /** Sets the watch of a directory, or corrects the path by which it is known. */
   watch(directory: Inode, path: string): void {
     this.#labels.set(directory, path);
+  }
+
+  /** Resolves when what waits now has been delivered. */
+  flush(): Promise<void> {
+    if (this.#waiting.size === 0) return Promise.resolve();
+    return new Promise((resolve) => this.#flushed.push(resolve));
   }
 
   #changed(directory: Inode, name: string | undefined): void {
@@ -76,5 +83,6 @@ export class SimWatcher {
     this.#waiting = new Map();
     const lost = this.#random.chance(this.#conduct.overflowChance);
     this.#hint?.(lost ? [{ kind: 'directory', path: '', recursive: true }] : hints);
+    for (const resolve of this.#flushed.splice(0)) resolve();
   }
 }

@@ -1,5 +1,6 @@
 import { batchPathsMax, dirtyPathsMax, isBelow, rescanIntervalMs, stateDirectoryName } from '@lockstep/shared';
 import { Settle, type Unsettled } from '../core/settle.ts';
+import { Appearances } from './appearances.ts';
 import type { Context } from './context.ts';
 import { lookAt } from './local-look.ts';
 import type { OwnLog } from './own-log.ts';
@@ -20,6 +21,7 @@ export class LocalChanges {
   readonly #scanIntervalMs: number;
   readonly #settle = new Settle();
   readonly #scans: ScanQueue;
+  readonly #appearances: Appearances;
   /** Large files being read outside the lock, and those waiting for it, one at a time. */
   readonly #reading = new Map<string, Unsettled>();
   /** Looks under way; what they were given is in no other list. */
@@ -39,12 +41,23 @@ export class LocalChanges {
     this.#context = context;
     this.#ownLog = ownLog;
     this.#scanIntervalMs = scanIntervalMs;
-    this.#scans = new ScanQueue(context, (path) => this.mark(path), scanned);
+    this.#scans = new ScanQueue(context, {
+      mark: (path) => this.mark(path),
+      scanned,
+      lostSight: () => this.#appearances.lostSight(),
+    });
+    this.#appearances = new Appearances({
+      context,
+      scans: this.#scans,
+      unseen: () => this.#unseen(),
+      advanced: () => this.#confirmVanished(),
+    });
   }
 
   /** Watches and scans the whole folder. Resolves when the first scan is done and what it found has been looked at. */
   async start(): Promise<void> {
     await this.#context.folder.watch((hints) => this.#hinted(hints));
+    this.#appearances.open();
     await this.#lookAtEverything('');
     this.#every(this.#scanIntervalMs, () => this.scan('', true));
     this.#every(unwatchedScanMs, () => this.#scanUnwatched());
@@ -61,12 +74,25 @@ export class LocalChanges {
   mark(path: string): void {
     if (this.#stopped || path === '' || path === stateDirectoryName || isBelow(path, stateDirectoryName)) return;
     if (this.#settle.size >= dirtyPathsMax) {
-      // More than memory should hold: one scan finds them all again, a directory at a time.
-      this.#settle.clear();
-      this.scan('', true);
+      this.#forgetMarks();
     }
     this.#settle.mark(path, this.#context.clock.monotonicMs());
     this.#schedule();
+  }
+
+  /** More paths are marked than memory should hold: one scan finds them all again, a directory at a time. */
+  #forgetMarks(): void {
+    const forgotten = this.#settle.paths();
+    this.#settle.clear();
+    this.#appearances.lostSight();
+    const { log } = this.#context;
+    this.#scans.request('', true).then(
+      // What the scan did not find again is as it should be.
+      () => {
+        for (const path of forgotten) if (!this.#settle.has(path)) this.#done(path);
+      },
+      (error: unknown) => log.error({ error: String(error) }, 'scan failed'),
+    );
   }
 
   scan(directory: string, recursive: boolean): void {
@@ -116,6 +142,16 @@ export class LocalChanges {
   #openPaths(): readonly string[] {
     const looking = this.#looking.map(({ path }) => path);
     return [...this.#settle.paths(), ...this.#reading.keys(), ...looking];
+  }
+
+  #unseen(): readonly string[] {
+    const looking = this.#looking.map(({ path }) => path);
+    return [...this.#settle.unseen(this.#context.clock.monotonicMs()), ...looking];
+  }
+
+  #confirmVanished(): void {
+    this.#settle.confirmVanished(this.#appearances.seenToMs, this.#context.clock.monotonicMs());
+    this.#schedule();
   }
 
   #scanUnwatched(): void {
@@ -170,7 +206,8 @@ export class LocalChanges {
     const { clock, lock } = this.#context;
     this.#looking = [...this.#looking, ...batch];
     try {
-      const result = await lock.run(() => lookAt(this.#context, this.#ownLog, batch, read));
+      const { seenToMs } = this.#appearances;
+      const result = await lock.run(() => lookAt(this.#context, this.#ownLog, batch, read, seenToMs));
       const nowMs = clock.monotonicMs();
       for (const path of result.published) this.#settle.published(path, nowMs);
       for (const { unsettled, dueMs } of result.deferred) {
@@ -181,6 +218,9 @@ export class LocalChanges {
       for (const path of result.mark) if (!this.#settle.has(path)) this.mark(path);
       for (const directory of result.scan) this.scan(directory, true);
       for (const unsettled of result.large) this.#read(unsettled);
+      if (result.lostSight) this.#appearances.lostSight();
+      this.#appearances.looked(batch.map(({ path }) => path));
+      if (result.vanished) this.#appearances.request();
       for (const path of [...result.published, ...result.settled]) this.#done(path);
     } finally {
       const done = new Set(batch);

@@ -21,19 +21,25 @@ export interface LookResult {
   readonly scan: readonly string[];
   /** Other paths that must be looked at. */
   readonly mark: readonly string[];
+  /** Something is gone, and waits for all names that appeared before to be looked at. */
+  readonly vanished: boolean;
+  /** The folder is not there: nothing was seen. */
+  readonly lostSight: boolean;
 }
 
 /**
  * Looks at a batch of paths and journals what changed, all under the folder lock, which the caller holds. `read` are large files
- * that have been read already: their content is used if they are still the same.
+ * that have been read already: their content is used if they are still the same. `seenToMs`: what appeared before has been
+ * looked at, so what was gone by then is not somewhere else.
  */
 export async function lookAt(
   context: Context,
   ownLog: OwnLog,
   batch: readonly Unsettled[],
   read: ReadonlyMap<string, Observation & { state: 'file' }>,
+  seenToMs: number,
 ): Promise<LookResult> {
-  const look = new Look(context, ownLog, batch, read);
+  const look = new Look(context, ownLog, batch, read, seenToMs);
   await look.run();
   return look;
 }
@@ -45,6 +51,8 @@ class Look implements LookResult {
   readonly large: Unsettled[] = [];
   readonly scan: string[] = [];
   readonly mark: string[] = [];
+  vanished = false;
+  lostSight = false;
 
   readonly #context: Context;
   readonly #ownLog: OwnLog;
@@ -56,6 +64,7 @@ class Look implements LookResult {
   readonly #drafted = new Set<string>();
   /** Directories of this batch that began a group. */
   readonly #opened = new Set<string>();
+  readonly #seenToMs: number;
   readonly #nowMs: number;
 
   constructor(
@@ -63,11 +72,13 @@ class Look implements LookResult {
     ownLog: OwnLog,
     batch: readonly Unsettled[],
     read: ReadonlyMap<string, Observation & { state: 'file' }>,
+    seenToMs: number,
   ) {
     this.#context = context;
     this.#ownLog = ownLog;
     this.#batch = batch;
     this.#read = read;
+    this.#seenToMs = seenToMs;
     this.#nowMs = context.clock.monotonicMs();
   }
 
@@ -132,6 +143,7 @@ class Look implements LookResult {
         return;
       case 'problem':
         // The folder as a whole is one problem, not one for each path.
+        if (observation.code === 'folder-missing') this.lostSight = true;
         problems.set(observation.code, observation.code === 'folder-missing' ? {} : { path }, observation.detail);
         this.deferred.push({ unsettled, dueMs: this.#nowMs + problemRetryMs });
         return;
@@ -168,7 +180,10 @@ class Look implements LookResult {
     // it gone: of a path that changed often before, that look alone comes late, and the one at its new name as late.
     const vanishedMs = unsettled.vanishedMs ?? this.#nowMs;
     const heldUntilMs = vanishedMs + vanishedHoldMs;
-    if (this.#nowMs < heldUntilMs) {
+    if (this.#seenToMs < vanishedMs) {
+      this.vanished = true;
+      this.deferred.push({ unsettled: { ...unsettled, vanishedMs }, dueMs: this.#nowMs + unseenRetryMs });
+    } else if (this.#nowMs < heldUntilMs) {
       this.deferred.push({ unsettled: { ...unsettled, vanishedMs }, dueMs: heldUntilMs });
     } else if (!this.#childrenGoFirst(unsettled, row)) await this.#compare(unsettled.path, { state: 'absent' }, row);
   }
@@ -322,6 +337,8 @@ class Look implements LookResult {
 }
 
 const problemRetryMs = 2_000;
+/** Long after what appeared before has been looked at, which ends the wait. */
+const unseenRetryMs = 2_000;
 /** How far back an operation can lie that was put on the disk and not recorded before the agent was killed. */
 const journaledMax = 64;
 /** Entries of a vanished directory that are marked at a time, and how long the directory then waits for them. */

@@ -4,6 +4,15 @@ import { isDirectoryMode } from '../core/plan-step.ts';
 import type { Context } from './context.ts';
 import type { ScannedDirectory } from './ports/folder.ts';
 
+export interface ScanListener {
+  /** The entry at `path` differs from its row. */
+  mark(path: string): void;
+  /** The whole folder was scanned. */
+  scanned(): void;
+  /** The folder is not there, or could not be scanned. */
+  lostSight(): void;
+}
+
 /**
  * Compares directories with the rows of `disk` and marks what differs. A directory that was found, made or renamed is scanned
  * because what was written into it before its watch was set raised no event; the whole folder is scanned at the start, by
@@ -11,30 +20,46 @@ import type { ScannedDirectory } from './ports/folder.ts';
  */
 export class ScanQueue {
   readonly #context: Context;
-  readonly #mark: (path: string) => void;
-  /** The whole folder was scanned. */
-  readonly #scanned: () => void;
-  readonly #queue = new Map<string, boolean>();
-  #running: Promise<void> | undefined;
+  readonly #listener: ScanListener;
+  /** In the order of the requests. `ticket`: how many requests had been made when the first one for it was. */
+  readonly #queue = new Map<string, { readonly recursive: boolean; readonly ticket: number }>();
+  readonly #waiting = new Set<{ readonly ticket: number; readonly resolve: () => void }>();
+  #tickets = 0;
+  #running = false;
   #stopped = false;
 
-  constructor(context: Context, mark: (path: string) => void, scanned: () => void) {
+  constructor(context: Context, listener: ScanListener) {
     this.#context = context;
-    this.#mark = mark;
-    this.#scanned = scanned;
-  }
-
-  get idle(): boolean {
-    return this.#queue.size === 0 && this.#running === undefined;
+    this.#listener = listener;
   }
 
   /** Schedules a scan; resolves when it, and everything scheduled before, is done. */
   request(directory: string, recursive: boolean): Promise<void> {
     if (this.#stopped) return Promise.resolve();
-    if (recursive && directory === '') this.#queue.clear();
-    if (!this.#queue.get('')) this.#queue.set(directory, recursive || (this.#queue.get(directory) ?? false));
-    this.#running ??= this.#run();
-    return this.#running;
+    let ticket = this.#tickets++;
+    if (recursive && directory === '') {
+      // It does what is waiting too, and whoever waits for that waits for this.
+      for (const waiting of this.#queue.values()) ticket = Math.min(ticket, waiting.ticket);
+      this.#queue.clear();
+    }
+    const known = this.#queue.get(directory);
+    if (!this.#queue.get('')?.recursive) {
+      this.#queue.set(directory, {
+        recursive: recursive || (known?.recursive ?? false),
+        ticket: known?.ticket ?? ticket,
+      });
+    }
+    if (!this.#running) {
+      this.#running = true;
+      this.#run().catch((error: unknown) => this.#context.log.error({ error: String(error) }, 'scanning ended'));
+    }
+    return this.finished();
+  }
+
+  /** Resolves when everything that is scheduled now is done. */
+  finished(): Promise<void> {
+    if (!this.#running) return Promise.resolve();
+    return new Promise((resolve) => this.#waiting.add({ ticket: this.#tickets, resolve }));
   }
 
   stop(): void {
@@ -44,13 +69,30 @@ export class ScanQueue {
 
   async #run(): Promise<void> {
     try {
-      for (const [directory, recursive] of this.#queue) {
+      for (const [directory, { recursive }] of this.#queue) {
         this.#queue.delete(directory);
         await this.#scan(directory, recursive);
         if (this.#stopped) return;
+        this.#release(this.#firstTicket());
       }
     } finally {
-      this.#running = undefined;
+      this.#running = false;
+      this.#release(Number.POSITIVE_INFINITY);
+    }
+  }
+
+  #firstTicket(): number {
+    let first = Number.POSITIVE_INFINITY;
+    for (const { ticket } of this.#queue.values()) first = Math.min(first, ticket);
+    return first;
+  }
+
+  /** Those may go on that wait for nothing from `ticket` on. */
+  #release(ticket: number): void {
+    for (const waiting of this.#waiting) {
+      if (waiting.ticket > ticket) continue;
+      this.#waiting.delete(waiting);
+      waiting.resolve();
     }
   }
 
@@ -64,8 +106,9 @@ export class ScanQueue {
         for (const scanned of chunk) this.#compare(scanned, found);
       }
       this.#forgetSkipped(directory, recursive, found);
-      if (directory === '' && recursive) this.#scanned();
+      if (directory === '' && recursive) this.#listener.scanned();
     } catch (error) {
+      this.#listener.lostSight();
       log.warn({ directory, error: String(error) }, 'a scan failed; it is repeated by timer');
     }
   }
@@ -89,12 +132,13 @@ export class ScanQueue {
       found.skipped.add(joinPath(path, name));
     }
     if (scanned.absent) {
-      if (path !== '') this.#mark(path);
+      if (path !== '') this.#listener.mark(path);
       return;
     }
     if (scanned.problem) {
       problems.set(scanned.problem.code, { path }, scanned.problem.detail);
       found.unread.push(path);
+      if (scanned.problem.code === 'folder-missing') this.#listener.lostSight();
     }
     const rows = new Map(journal.diskChildren(path).map((row) => [row.path, row]));
     for (const entry of scanned.entries) {
@@ -102,10 +146,10 @@ export class ScanQueue {
       const row = rows.get(child);
       rows.delete(child);
       if (row?.fingerprint === undefined || row.racy || !sameEntry(row.fingerprint, entry.fingerprint))
-        this.#mark(child);
+        this.#listener.mark(child);
     }
     // A directory that could not be read whole says nothing about what is missing from it.
-    if (scanned.problem === undefined) for (const gone of rows.keys()) this.#mark(gone);
+    if (scanned.problem === undefined) for (const gone of rows.keys()) this.#listener.mark(gone);
   }
 }
 

@@ -85,6 +85,11 @@ export interface Folder {
   watch(hint: (hints: readonly WatchHint[]) => void): Promise<void>;
   /** Directories without a working watch (inotify limit): the caller scans them by timer. */
   unwatched(): readonly string[];
+  /**
+   * Resolves when the hints for everything that changed before the call have been given: with true, or with false when events
+   * were lost, or cannot be had, so that only a scan can tell.
+   */
+  flushHints(): Promise<boolean>;
 
   /** Looks at each path, reading what differs from `expected`. Results in the order of the requests. */
   observe(requests: readonly ObserveRequest[]): Promise<readonly Observation[]>;
