@@ -4,7 +4,7 @@ import type { WatchConduct } from './sim-watcher.ts';
 
 const dayMs = 86_400_000;
 /** Long enough for members to start, and short enough that an idle run costs little. */
-const workMsMin = 500;
+const workMsMin = 800;
 const workMsMax = 8_000;
 
 /** What can go wrong in a run, each with its weight; 0 in runs that are spared it. */
@@ -56,10 +56,11 @@ export function drawScenario(random: Random): Scenario {
   const isWrong = random.chance(0.25);
   const pauseMsMax = random.pick([100, 300, 1_000, 2_000]);
   // A user's pauses are a quarter of the longest one on average.
-  const actions = random.pick([10, 20, 20, 40, 40, 80, 160]);
+  const actions = random.pick([10, 10, 10, 20, 20, 20, 20, 40, 40, 40, 80, 160]);
+  const workMs = Math.min(workMsMax, Math.max(workMsMin, (actions * pauseMsMax) / 4 / members));
   return {
     members,
-    workMs: Math.min(workMsMax, Math.max(workMsMin, (actions * pauseMsMax) / 4 / members)),
+    workMs,
     pauseMsMax,
     filledAtStart: random.chance(0.4) ? random.below(members + 1) : 0,
     network: { delayMsMax: random.pick([1, 20, 100, 400]), bytesPerMs: random.pick([10, 100, 1e6, 1e6]) },
@@ -70,7 +71,7 @@ export function drawScenario(random: Random): Scenario {
     clockOffsetsMs: Array.from({ length: members }, () => {
       return isWrong ? random.pick([0, 0, dayMs, -dayMs, 5_000]) : random.between(-20, 20);
     }),
-    faultEveryMsMax: random.chance(0.15) ? Number.POSITIVE_INFINITY : random.pick([300, 1_000, 3_000]),
+    faultEveryMsMax: random.chance(0.15) ? Number.POSITIVE_INFINITY : workMs * random.pick([0.1, 0.3, 0.8]),
     faults: {
       killed: sometimes(0.6, 3),
       powerCut: sometimes(0.3, 2),
@@ -85,7 +86,7 @@ export function drawScenario(random: Random): Scenario {
       journalLost: sometimes(0.15, 1),
       newcomer: sometimes(0.25, 1),
       wait: 3,
-      waitThenDestroy: members > 2 ? sometimes(0.25, 2) : 0,
+      waitThenDestroy: members > 2 ? sometimes(0.3, 8) : 0,
     },
     quietMs: random.chance(0.2) ? 60_000 : 5_000,
   };
