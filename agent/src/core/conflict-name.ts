@@ -4,6 +4,9 @@ import { stampMs } from './hlc.ts';
 /** Bytes of the member's name inside a conflict copy's name: leaves room for the file's own name. */
 const memberBytesMax = 32;
 
+/** What follows the stem in the name of a conflict copy. */
+const copySuffix = '.conflict-';
+
 /**
  * `.conflict-<stamp>-<member>`, before the extension. The member part holds no dot, so the suffix can be told from what
  * follows it.
@@ -29,13 +32,18 @@ const encoder = new TextEncoder();
  */
 export function conflictPath(path: string, hlc: number, memberName: string): string {
   const { stem, extension } = splitName(nameOf(path).replace(suffixPattern, ''));
-  const ending = `.conflict-${formatStamp(hlc)}-${sanitiseMemberName(memberName)}${extension}`;
+  const ending = `${copySuffix}${formatStamp(hlc)}-${sanitiseMemberName(memberName)}${extension}`;
   const endingBytes = byteLength(ending);
   let directory = parentOf(path);
   while (directory !== '' && byteLength(directory) + 1 + endingBytes > pathBytesMax) directory = parentOf(directory);
   const directoryBytes = directory === '' ? 0 : byteLength(directory) + 1;
   const stemBytesMax = Math.min(nameBytesMax, pathBytesMax - directoryBytes) - endingBytes;
   return joinPath(directory, truncateToBytes(stem, stemBytesMax) + ending);
+}
+
+/** What the paths of all conflict copies of one path begin with, given one of them. */
+export function copyPrefix(copy: string): string {
+  return copy.slice(0, copy.lastIndexOf(copySuffix) + copySuffix.length);
 }
 
 /** True when the path's name carries a conflict suffix. Such a file is an ordinary one in every other respect. */

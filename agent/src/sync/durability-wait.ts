@@ -1,16 +1,14 @@
-import { type Dot, memberOf, type Operation, type OriginId, type VersionVector } from '@lockstep/shared';
+import { memberOf, type Operation } from '@lockstep/shared';
 import { majorityOf } from '../core/membership.ts';
 import type { Context } from './context.ts';
-import { type Goal, Holders } from './holders.ts';
+import { Holders } from './holders.ts';
 import type { LocalChanges } from './local-changes.ts';
 import type { Peer, Peers } from './peers.ts';
 import type { Timer } from './ports/clock.ts';
+import { goalOf } from './wait-goal.ts';
 
 const listedMax = 100;
 const checkIntervalMs = 20;
-const headsAtOnce = 1_000;
-/** Above this many heads below a path, its newest operation of each origin stands for all of them. */
-const dotsMax = 10_000;
 
 export interface WaitQuery {
   /** Only this path and what lies below it. */
@@ -107,26 +105,6 @@ async function lookAtAll(
     if (giveUp()) return { unsettled, trouble: after.detail ?? before.detail ?? 'The folder cannot be read.' };
     await new Promise<void>((resolve) => clock.after(checkIntervalMs, resolve));
   }
-}
-
-function goalOf(context: Context, path: string | undefined): Goal {
-  const { journal } = context;
-  if (path === undefined || path === '') return { vector: journal.known() };
-  const dots: Dot[] = journal.heads(path).map(({ origin, seq }) => ({ origin, seq }));
-  let after: string | undefined;
-  for (;;) {
-    const heads = journal.headsUnder(path, after, headsAtOnce);
-    for (const { origin, seq } of heads) dots.push({ origin, seq });
-    after = heads.at(-1)?.path;
-    if (heads.length < headsAtOnce) return { dots };
-    if (dots.length > dotsMax) return { vector: highest(dots) };
-  }
-}
-
-function highest(dots: readonly Dot[]): VersionVector {
-  const vector: Record<OriginId, number> = {};
-  for (const { origin, seq } of dots) vector[origin] = Math.max(seq, vector[origin] ?? 0);
-  return vector;
 }
 
 function explain(

@@ -1,10 +1,8 @@
 import { entryType, isLive, type MemberId, memberOf, type Operation, parentOf } from '@lockstep/shared';
-import { conflictPath, isConflictPath } from '../core/conflict-name.ts';
+import { conflictPath, copyPrefix, isConflictPath } from '../core/conflict-name.ts';
 import type { Draft } from '../core/local-change.ts';
 import type { Context } from './context.ts';
 
-/** What follows the stem in the name of a conflict copy. */
-const copySuffix = '.conflict-';
 const copiesLookedAtMax = 64;
 
 /** A conflict copy that was made, for people. */
@@ -73,7 +71,7 @@ export class StewardBatch {
     const { journal } = this.#context;
     if (this.#copied.has(copyKey(copy, head))) return true;
     if (head.content !== undefined && journal.everHad(copy, head.content)) return true;
-    const prefix = prefixOf(copy);
+    const prefix = copyPrefix(copy);
     for (const other of journal.headsUnder(parentOf(copy), prefix, copiesLookedAtMax)) {
       if (!other.path.startsWith(prefix)) return false;
       // A conflict copy may lose in its turn: it is no copy of itself.
@@ -89,12 +87,8 @@ export class StewardBatch {
   }
 }
 
-function prefixOf(copy: string): string {
-  return copy.slice(0, copy.lastIndexOf(copySuffix) + copySuffix.length);
-}
-
 function copyKey(copy: string, { content, target }: Operation): string {
-  return `${prefixOf(copy)}\0${content ?? target}`;
+  return `${copyPrefix(copy)}\0${content ?? target}`;
 }
 
 /** The copy of a losing entry. */
