@@ -2,7 +2,7 @@ import { type Applied, appliedRangesMax, type OriginId, type SeqRange } from '@l
 import type { JournalDatabase } from './database.ts';
 import type { OperationLog } from './operation-log.ts';
 import type { OriginTable } from './origin-table.ts';
-import type { Statement } from './statement.ts';
+import { limitTo, type Statement } from './statement.ts';
 import type { TotalsStore } from './totals.ts';
 
 /**
@@ -31,7 +31,7 @@ export class AppliedReader {
     this.#totals = parts.totals;
     const select =
       'SELECT seq FROM heads INDEXED BY heads_outstanding WHERE state IS NOT NULL AND origin = ? ORDER BY seq';
-    this.#outstanding = database.statement(`${select} LIMIT ?`);
+    this.#outstanding = database.statement(`${select} ${limitTo}`);
     this.#last = database.statement(`${select} DESC LIMIT 1`);
   }
 

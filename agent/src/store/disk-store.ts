@@ -4,7 +4,7 @@ import type { JournalDatabase } from './database.ts';
 import { contentKey, type Shown } from './head-row.ts';
 import type { OriginTable } from './origin-table.ts';
 import { directChildren, rangeBelow, successor } from './path-range.ts';
-import type { Statement } from './statement.ts';
+import { limitTo, type Statement } from './statement.ts';
 
 interface DiskRow {
   readonly path: string;
@@ -38,8 +38,8 @@ export class DiskStore {
       database.statement(`SELECT ${columns} FROM disk WHERE ${rest}`);
     this.#entry = select('path = ?');
     this.#shown = database.statement('SELECT origin, seq, ino IS NOT NULL AS present FROM disk WHERE path = ?');
-    this.#below = select('path >= ? AND path < ? AND ino IS NOT NULL ORDER BY path LIMIT ?');
-    this.#withContent = select('content_key = ? AND content = ? AND ino IS NOT NULL LIMIT ?');
+    this.#below = select(`path >= ? AND path < ? AND ino IS NOT NULL ORDER BY path ${limitTo}`);
+    this.#withContent = select(`content_key = ? AND content = ? AND ino IS NOT NULL ${limitTo}`);
     this.#withInode = select('ino = ?');
     this.#upsert = database.statement(
       `INSERT INTO disk (path, origin, seq, content, content_key, ino, size, mtime_ms, ctime_ms, mode, racy)

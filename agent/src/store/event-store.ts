@@ -1,6 +1,6 @@
 import type { JournalEvent } from '../sync/ports/journal.ts';
 import type { JournalDatabase } from './database.ts';
-import type { Statement } from './statement.ts';
+import { limitTo, type Statement } from './statement.ts';
 
 /** Events kept; older ones are dropped. Some weeks of a busy cluster, some megabytes at most. */
 export const eventsMax = 10_000;
@@ -26,7 +26,7 @@ export class EventStore {
     this.#insert = database.statement('INSERT INTO events (number, at, kind, data) VALUES (?, ?, ?, ?)');
     this.#trim = database.statement('DELETE FROM events WHERE number <= ?');
     this.#after = database.statement(
-      'SELECT number, at, kind, data FROM events WHERE number > ? ORDER BY number LIMIT ?',
+      `SELECT number, at, kind, data FROM events WHERE number > ? ORDER BY number ${limitTo}`,
     );
     this.#last = database.statement('SELECT coalesce(max(number), 0) AS number FROM events');
     database.addHook({

@@ -7,7 +7,7 @@ import { contentKey, pendingDelete, pendingLive } from './head-row.ts';
 import type { OperationLog } from './operation-log.ts';
 import { type OperationRow, operationColumns } from './operation-row.ts';
 import { afterAllPaths, rangeBelow, successor } from './path-range.ts';
-import type { Statement } from './statement.ts';
+import { limitTo, type Statement } from './statement.ts';
 import type { TotalsStore } from './totals.ts';
 
 /** All questions about heads. */
@@ -39,15 +39,17 @@ export class HeadReader {
     this.#heads = select('heads.path = ? ORDER BY heads.rank');
     this.#visible = select('heads.path = ? AND heads.rank = 0');
     const between = 'heads.path >= ? AND heads.path < ?';
-    this.#visibleBetween = select(`${between} AND heads.rank = 0 ORDER BY heads.path LIMIT ?`);
-    this.#contested = database.statement('SELECT path FROM heads WHERE rank = 1 AND path > ? ORDER BY path LIMIT ?');
-    this.#orphans = select('heads.orphan IS NOT NULL AND heads.path > ? ORDER BY heads.path LIMIT ?');
+    this.#visibleBetween = select(`${between} AND heads.rank = 0 ORDER BY heads.path ${limitTo}`);
+    this.#contested = database.statement(`SELECT path FROM heads WHERE rank = 1 AND path > ? ORDER BY path ${limitTo}`);
+    this.#orphans = select(`heads.orphan IS NOT NULL AND heads.path > ? ORDER BY heads.path ${limitTo}`);
     this.#orphanBetween = database.statement(
       'SELECT 1 FROM heads WHERE orphan IS NOT NULL AND path >= ? AND path < ? LIMIT 1',
     );
     this.#withContent = select('heads.content_key = ? AND ops.content = ? LIMIT 1');
-    this.#pendingLive = select(`heads.state = ${pendingLive} AND heads.path > ? ORDER BY heads.path LIMIT ?`);
-    this.#pendingDelete = select(`heads.state = ${pendingDelete} AND heads.path < ? ORDER BY heads.path DESC LIMIT ?`);
+    this.#pendingLive = select(`heads.state = ${pendingLive} AND heads.path > ? ORDER BY heads.path ${limitTo}`);
+    this.#pendingDelete = select(
+      `heads.state = ${pendingDelete} AND heads.path < ? ORDER BY heads.path DESC ${limitTo}`,
+    );
   }
 
   heads(path: string): readonly Operation[] {

@@ -3,7 +3,7 @@ import type { LogQuery, LogRow } from '../sync/ports/journal.ts';
 import type { JournalDatabase } from './database.ts';
 import { fromRow, insertOperationSql, type OperationRow, operationColumns, toRow } from './operation-row.ts';
 import type { OriginTable } from './origin-table.ts';
-import type { Bindable, Statement } from './statement.ts';
+import { type Bindable, limitTo, type Statement } from './statement.ts';
 
 /** What is known without asking the table: the length of the log, and each origin's highest number. */
 interface Extent {
@@ -38,12 +38,12 @@ export class OperationLog {
     this.#insertBlocks = database.statement('INSERT OR IGNORE INTO blocks (content, hashes) VALUES (?, ?)');
     this.#blocks = database.statement('SELECT hashes FROM blocks WHERE content = ?');
     this.#byDot = select('WHERE origin = ? AND seq = ?');
-    this.#after = select('WHERE origin = ? AND seq > ? ORDER BY seq LIMIT ?');
+    this.#after = select(`WHERE origin = ? AND seq > ? ORDER BY seq ${limitTo}`);
     const between = 'row > ? AND row < ? ORDER BY row';
-    this.#oldestFirst = select(`WHERE ${between} LIMIT ?`);
-    this.#newestFirst = select(`WHERE ${between} DESC LIMIT ?`);
-    this.#oldestFirstAt = select(`WHERE path = ? AND ${between} LIMIT ?`);
-    this.#newestFirstAt = select(`WHERE path = ? AND ${between} DESC LIMIT ?`);
+    this.#oldestFirst = select(`WHERE ${between} ${limitTo}`);
+    this.#newestFirst = select(`WHERE ${between} DESC ${limitTo}`);
+    this.#oldestFirstAt = select(`WHERE path = ? AND ${between} ${limitTo}`);
+    this.#newestFirstAt = select(`WHERE path = ? AND ${between} DESC ${limitTo}`);
     this.#content = database.statement('SELECT 1 FROM ops WHERE path = ? AND content = ? LIMIT 1');
     this.#length = database.statement('SELECT coalesce(max(row), 0) AS rows FROM ops');
     this.#seqs = database.statement(

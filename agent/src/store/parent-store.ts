@@ -2,7 +2,7 @@ import { isMemberPath, parentOf } from '@lockstep/shared';
 import type { JournalDatabase } from './database.ts';
 import { absentType, directoryType } from './head-row.ts';
 import { directChildren } from './path-range.ts';
-import type { Statement } from './statement.ts';
+import { limitTo, type Statement } from './statement.ts';
 
 interface ChildRow {
   readonly op: number;
@@ -35,7 +35,7 @@ export class ParentStore {
     );
     this.#dropCount = database.statement('DELETE FROM parents WHERE path = ? AND live = 0');
     this.#children = database.statement(
-      `SELECT op, path FROM heads WHERE path >= ? AND path < ? AND rank = 0 AND type <> ${absentType} ORDER BY path LIMIT ?`,
+      `SELECT op, path FROM heads WHERE path >= ? AND path < ? AND rank = 0 AND type <> ${absentType} ORDER BY path ${limitTo}`,
     );
     this.#mark = database.statement('UPDATE heads SET orphan = ? WHERE op = ?');
     // Live still: within one batch an entry can come and go.

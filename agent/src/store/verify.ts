@@ -10,7 +10,7 @@ import { type OperationRow, operationColumns } from './operation-row.ts';
 import type { OriginTable } from './origin-table.ts';
 import type { ParentStore } from './parent-store.ts';
 import { successor } from './path-range.ts';
-import type { Statement } from './statement.ts';
+import { limitTo, type Statement } from './statement.ts';
 import { noTotals, type TotalsStore } from './totals.ts';
 
 interface Parts {
@@ -58,7 +58,7 @@ export class Verifier {
       'SELECT DISTINCT path FROM heads WHERE NOT EXISTS (SELECT 1 FROM ops WHERE ops.path = heads.path) ORDER BY path',
     );
     this.#visible = database.statement(
-      'SELECT path, type FROM heads WHERE rank = 0 AND path >= ? ORDER BY path LIMIT ?',
+      `SELECT path, type FROM heads WHERE rank = 0 AND path >= ? ORDER BY path ${limitTo}`,
     );
     this.#forgetParents = database.statement('DELETE FROM parents');
     this.#forgetOrphans = database.statement('UPDATE heads SET orphan = NULL WHERE orphan IS NOT NULL');
