@@ -25,7 +25,7 @@ export function tryExclusiveLock(path: string, timeoutMs: number): ExclusiveLock
     if (code?.startsWith('SQLITE_BUSY') === true) return undefined;
     throw new LockstepError(
       'folder-not-writable',
-      `${path} cannot be locked (${code ?? String(cause)}). Make it and its directory writable for this user.`,
+      `${path} cannot be locked (${code ?? String(cause)}). Make it and its directory writable for this user, and see that the disk has room.`,
       { cause },
     );
   }

@@ -39,8 +39,16 @@ async function readRunning(directory: string): Promise<RunningAgent | undefined>
 
 async function writeRunning(directory: string, running: RunningAgent): Promise<void> {
   const path = runningPath(directory);
-  await writeFile(`${path}.new`, `${JSON.stringify(running)}\n`, { mode: 0o600 });
-  await rename(`${path}.new`, path);
+  try {
+    await writeFile(`${path}.new`, `${JSON.stringify(running)}\n`, { mode: 0o600 });
+    await rename(`${path}.new`, path);
+  } catch (cause) {
+    throw new LockstepError(
+      'folder-not-writable',
+      `${path} cannot be written (${(cause as NodeJS.ErrnoException).code}). Free some space or make it writable.`,
+      { cause },
+    );
+  }
 }
 
 function lockPath(directory: string): string {
@@ -71,13 +79,9 @@ export async function acquireLock(directory: string, nowMs: number): Promise<Ins
   const running = { pid: process.pid, startedAt: nowMs };
   try {
     await writeRunning(directory, running);
-  } catch (cause) {
+  } catch (error) {
     lock.release();
-    throw new LockstepError(
-      'folder-not-writable',
-      `${runningPath(directory)} cannot be written (${(cause as NodeJS.ErrnoException).code}). Free some space or make it writable.`,
-      { cause },
-    );
+    throw error;
   }
   return {
     announce: (dashboardUrl) => writeRunning(directory, { ...running, dashboardUrl }),

@@ -44,6 +44,7 @@ export const errorCodes = [
   'frame-too-large',
   'journal-damaged',
   'journal-newer',
+  'journal-full', // no room on the disk for the journal
   'handshake-failed', // somebody answered, but no session came of it
   'unreachable', // nobody answered
   'self-dialled', // the address is this member's own

@@ -29,9 +29,21 @@ export function copied(path: string, owner: MemberId, member: MemberId): Lockste
   );
 }
 
-/** What SQLite says when a page cannot be what it wrote, as our own error; every other error as it is. */
+/** The error for a change that found no room. Nothing of it was written. */
+function full(path: string, cause: unknown): LockstepError {
+  return new LockstepError(
+    'journal-full',
+    `There is no room for the journal ${path}: free some space on its disk. What was changed in the folder stays there, and is ` +
+      'journaled when there is room.',
+    { cause },
+  );
+}
+
+/** What SQLite says when a page cannot be what it wrote, or finds no room, as our own error; every other error as it is. */
 export function translated(path: string, error: unknown): unknown {
   if (!(error instanceof Sqlite.SqliteError)) return error;
+  // The second: the index of the write-ahead log could not grow.
+  if (error.code === 'SQLITE_FULL' || error.code === 'SQLITE_IOERR_SHMSIZE') return full(path, error);
   const corrupt = error.code.startsWith('SQLITE_CORRUPT') || error.code === 'SQLITE_NOTADB';
   return corrupt ? damaged(path, error.message, error) : error;
 }

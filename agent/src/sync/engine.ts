@@ -7,6 +7,7 @@ import { CatchUp } from './catch-up.ts';
 import { ContentServer } from './content-server.ts';
 import type { Context, Self } from './context.ts';
 import { DialLoop } from './dial-loop.ts';
+import { reportRoom } from './disk-room.ts';
 import { type WaitOutcome, type WaitQuery, waitForDurability } from './durability-wait.ts';
 import { Events } from './events.ts';
 import { FolderLock } from './folder-lock.ts';
@@ -356,6 +357,7 @@ export class Engine {
 
   async #vitals(): Promise<Vitals> {
     this.health = await this.context.folder.health();
+    if (this.health.ok) reportRoom(this.context.problems, this.health.freeBytes);
     this.load = this.#options.load?.() ?? 0;
     return {
       state: this.state,

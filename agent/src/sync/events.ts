@@ -1,3 +1,4 @@
+import { writeIfRoom } from './disk-room.ts';
 import type { Clock } from './ports/clock.ts';
 import type { Journal } from './ports/journal.ts';
 
@@ -30,8 +31,9 @@ export class Events {
     this.#clock = clock;
   }
 
+  /** An event for which the disk has no room is left out, and takes no number. */
   add(kind: EventKind, data: Readonly<Record<string, unknown>>): void {
-    this.#journal.addEvent(this.#clock.wallMs(), kind, data);
+    writeIfRoom(() => this.#journal.addEvent(this.#clock.wallMs(), kind, data));
     for (const listener of this.#listeners) listener();
   }
 

@@ -2,6 +2,7 @@ import type { HeartbeatMessage, MemberId, MemberState } from '@lockstep/shared';
 import { clockSkewMsMax, downAfterMs, heartbeatIntervalMs } from '@lockstep/shared';
 import { compareVectors } from '../core/version.ts';
 import type { Context } from './context.ts';
+import { writeIfRoom } from './disk-room.ts';
 import type { Peer, Peers } from './peers.ts';
 import type { Timer } from './ports/clock.ts';
 
@@ -130,7 +131,7 @@ export class HeartbeatLoop {
       this.#savedApplied.set(peer, peer.applied);
       // Each heartbeat brings a new object; only a new content is worth a write.
       if (before && JSON.stringify(before) === JSON.stringify(peer.applied)) continue;
-      this.#context.journal.saveAck(peer.id, peer.applied);
+      writeIfRoom(() => this.#context.journal.saveAck(peer.id, peer.applied));
     }
   }
 

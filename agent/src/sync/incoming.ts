@@ -1,9 +1,12 @@
 import type { Operation, OperationsMessage } from '@lockstep/shared';
-import { inlineWaitingBytesMax } from '@lockstep/shared';
+import { inlineWaitingBytesMax, LockstepError } from '@lockstep/shared';
 import type { Context } from './context.ts';
 import type { OwnLog } from './own-log.ts';
 import type { Peer } from './peers.ts';
 import type { Link } from './ports/network.ts';
+
+/** A session whose operations find no room is kept up for this long: opened anew it would bring the same ones at once. */
+const noRoomPauseMs = 5_000;
 
 /** Journals the operations that come in, and keeps the bytes that came along until they are applied. */
 export class Incoming {
@@ -12,6 +15,8 @@ export class Incoming {
   readonly #arrived: (operations: readonly Operation[], from: Peer) => void;
   /** Frames journaled but not confirmed: the inbox is full, and the senders wait until some of it is applied. */
   readonly #unconfirmed: { readonly link: Link; readonly id: number }[] = [];
+  /** Sessions that are about to be closed: after an operation that could not be journaled, those that follow cannot be either. */
+  readonly #refused = new Set<Link>();
 
   constructor(context: Context, ownLog: OwnLog, arrived: (operations: readonly Operation[], from: Peer) => void) {
     this.#context = context;
@@ -20,15 +25,14 @@ export class Incoming {
   }
 
   operations(peer: Peer, message: OperationsMessage): void {
-    const { journal, inbox, log } = this.#context;
+    const { journal, inbox } = this.#context;
     const { link } = peer;
-    if (link === undefined) return;
+    if (link === undefined || this.#refused.has(link)) return;
     let added: readonly Operation[];
     try {
       added = journal.append(message.carried.map(({ operation }) => operation));
     } catch (error) {
-      log.error({ peer: peer.id, error: String(error) }, 'operations could not be journaled');
-      link.close(`operations could not be journaled: ${String(error)}`);
+      this.#refuse(peer, link, error);
       return;
     }
     const news = new Set(added);
@@ -52,9 +56,19 @@ export class Incoming {
     }
   }
 
-  /** Confirmations for sessions that ended are of no use to anybody. */
+  /** Forgets a session that ended: confirmations for it are of no use to anybody. */
   closed(link: Link): void {
+    this.#refused.delete(link);
     const open = this.#unconfirmed.filter((frame) => frame.link !== link);
     this.#unconfirmed.splice(0, this.#unconfirmed.length, ...open);
+  }
+
+  #refuse(peer: Peer, link: Link, error: unknown): void {
+    const { clock, log } = this.#context;
+    const close = (): void => link.close(`operations could not be journaled: ${String(error)}`);
+    log.error({ peer: peer.id, error: String(error) }, 'operations could not be journaled');
+    this.#refused.add(link);
+    if (error instanceof LockstepError && error.code === 'journal-full') clock.after(noRoomPauseMs, close);
+    else close();
   }
 }
