@@ -14,6 +14,7 @@ export const problemCodes = [
   'content-missing', // no reachable member has the content
   'content-corrupt', // a source sent bytes that do not match the content id
   'disk-full',
+  'ignore-rule', // a line of .lockstepignore that cannot match anything: left out
   'folder-missing', // the folder or its .lockstep is gone or replaced: nothing is scanned
   'watch-limit', // inotify limits reached: those directories are scanned by timer
   'clock-skew',

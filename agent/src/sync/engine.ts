@@ -13,6 +13,7 @@ import { Events } from './events.ts';
 import { FolderLock } from './folder-lock.ts';
 import { GroupGate } from './group-gate.ts';
 import { HeartbeatLoop, type Vitals } from './heartbeat-loop.ts';
+import { followIgnoreRules, ignoreRulesSetting } from './ignore-change.ts';
 import { IgnoreFile } from './ignore-file.ts';
 import { Incoming } from './incoming.ts';
 import { InlineContents } from './inline-contents.ts';
@@ -31,7 +32,6 @@ import { Retention } from './retention.ts';
 import { SharedBatches } from './shared-batches.ts';
 import { Steward } from './steward.ts';
 import { Transfers } from './transfers.ts';
-import { unparkIgnored } from './unpark-ignored.ts';
 
 /** A member that starts alone does not wait longer than this for others to answer. */
 const firstRoundMs = 3_000;
@@ -124,7 +124,7 @@ export class Engine {
       log,
       problems,
       lock: new FolderLock(),
-      ignored: new IgnoreFile(),
+      ignored: new IgnoreFile(journal.setting(ignoreRulesSetting) ?? ''),
       inbox: new InlineContents(inlineWaitingBytesMax),
       outbox: new InlineContents(outboxBytesMax),
     };
@@ -190,10 +190,10 @@ export class Engine {
    */
   async start(): Promise<void> {
     const { network } = this.#options;
-    const { journal, folder, ignored } = this.context;
+    const { journal } = this.context;
     this.events.add('started', { name: this.context.self.name });
     // Before the first operation arrives: what is ignored here is not written.
-    await ignored.reload(folder);
+    await followIgnoreRules(this.context);
     if (this.#stopped) return;
     network.onLink((link) => this.peers.accept(link));
     network.onRefused((remote, reason) => this.context.problems.set('member-refused', { member: remote }, reason));
@@ -536,8 +536,7 @@ export class Engine {
 
   /** Reads `.lockstepignore` again. What is no longer ignored is compared and brought up to date; nothing is ever deleted by it. */
   async reloadIgnoreRules(): Promise<void> {
-    if (!(await this.context.ignored.reload(this.context.folder))) return;
-    unparkIgnored(this.context);
+    if (!(await followIgnoreRules(this.context))) return;
     this.localChanges.scan('', true);
     this.materialiser.unpark();
   }

@@ -161,7 +161,7 @@ export class Member {
 
   /** The value of a metric; with `labels` those series that hold this text, summed. */
   async metric(name: string, labels = ''): Promise<number> {
-    const lines = (await this.#get('/metrics')).split('\n');
+    const lines = (await this.#send('GET', '/metrics')).split('\n');
     const series = lines.filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `));
     return series
       .filter((line) => line.includes(labels))
@@ -173,16 +173,17 @@ export class Member {
     return (await this.status()).problems.map(({ code }) => code);
   }
 
+  /** What the API answers to a GET of this path. */
+  get(path: string): Promise<unknown> {
+    return this.#ask('GET', path);
+  }
+
   tree(): Tree {
     return readTree(this.folder);
   }
 
   async #ask(method: string, path: string, body?: unknown): Promise<unknown> {
     return JSON.parse(await this.#send(method, apiPrefix + path, body));
-  }
-
-  #get(path: string): Promise<string> {
-    return this.#send('GET', path);
   }
 
   #send(method: string, path: string, body?: unknown): Promise<string> {

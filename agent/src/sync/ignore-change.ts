@@ -1,0 +1,83 @@
+import { batchPathsMax, entryType, isLive } from '@lockstep/shared';
+import type { DiskChange, DiskEntry, Fingerprint } from '../core/disk-entry.ts';
+import { ignoreFileName, parseIgnoreRules } from '../core/ignore-rules.ts';
+import { isDirectoryMode } from '../core/plan-step.ts';
+import type { Context } from './context.ts';
+import { writeIfRoom } from './disk-room.ts';
+
+const headsAtOnce = 1_000;
+
+/** Where the journal keeps the text of the rules that are in force. */
+export const ignoreRulesSetting = 'ignore-rules';
+
+/**
+ * Reads `.lockstepignore` again; true when the rules changed. What they let go is pending then where it does not stand here:
+ * what went while it was ignored was nobody's delete, and must not become one because a rule went.
+ */
+export async function followIgnoreRules(context: Context): Promise<boolean> {
+  const { ignored, folder, journal, lock } = context;
+  // Under the lock: between these two steps no look may find absent what was ignored a moment before.
+  const changed = await lock.run(async () => {
+    const text = await ignored.read(folder);
+    if (text === undefined) return false;
+    await forgetVanished(context, text);
+    ignored.take(text);
+    writeIfRoom(() => journal.setSetting(ignoreRulesSetting, text));
+    return true;
+  });
+  reportIgnoreRules(context);
+  if (changed) unparkIgnored(context);
+  return changed;
+}
+
+/** Removes the rows of entries that are ignored now, will not be under the rules of `text`, and do not stand here. */
+async function forgetVanished({ journal, folder, ignored }: Context, text: string): Promise<void> {
+  const next = parseIgnoreRules(text);
+  let after: string | undefined;
+  for (;;) {
+    const rows = journal.diskBelow('', after, batchPathsMax);
+    const freed = rows.filter((row): row is DiskEntry & { fingerprint: Fingerprint } => {
+      if (row.fingerprint === undefined) return false;
+      const isDirectory = isDirectoryMode(row.fingerprint.mode);
+      return ignored.ignores(row.path, isDirectory) && !next.ignores(row.path, isDirectory);
+    });
+    const seen = await folder.observe(freed.map(({ path, fingerprint }) => ({ path, expected: fingerprint })));
+    const gone = seen.filter(({ state }) => state === 'absent');
+    if (gone.length > 0) journal.recordDisk(gone.map(({ path }): DiskChange => ({ path, entry: undefined })));
+    after = rows.at(-1)?.path;
+    if (rows.length < batchPathsMax) return;
+  }
+}
+
+/**
+ * Rows of entries that were passed over because they were ignored, and are not any more, are removed, so that the entries count
+ * as pending again.
+ */
+function unparkIgnored({ journal, ignored }: Context): void {
+  let after: string | undefined;
+  for (;;) {
+    const heads = journal.headsUnder('', after, headsAtOnce);
+    const rows: DiskChange[] = [];
+    for (const head of heads) {
+      const row = journal.disk(head.path);
+      if (row === undefined || row.fingerprint !== undefined || !isLive(head)) continue;
+      if (!ignored.ignores(head.path, entryType(head) === 'directory'))
+        rows.push({ path: head.path, entry: undefined });
+    }
+    if (rows.length > 0) journal.recordDisk(rows);
+    after = heads.at(-1)?.path;
+    if (heads.length < headsAtOnce) return;
+  }
+}
+
+function reportIgnoreRules({ ignored, problems }: Context): void {
+  const [first, ...more] = ignored.problems;
+  if (first === undefined) {
+    problems.clear('ignore-rule');
+    return;
+  }
+  const others = more.length === 0 ? '' : ` Left out too: line ${more.map(({ line }) => line).join(', ')}.`;
+  const detail = `Line ${first.line} of ${ignoreFileName} is left out, the other lines hold. ${first.detail}${others}`;
+  // The file itself is in order, and a look at it would withdraw what is said of its path.
+  problems.set('ignore-rule', {}, detail);
+}
