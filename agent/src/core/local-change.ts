@@ -167,7 +167,8 @@ function isSameDot(a: Dot, b: Dot): boolean {
 /**
  * True when an entry that stands at a new path with this fingerprint, and whose content was not read, is the one that stood at
  * `old`. Inode numbers are given out again at once, and unpacked files have whatever times their archive says: so this is
- * for large files only, where reading is dear and an equal size tells much.
+ * for large files only, where reading is dear and an equal size tells much; and its new row is racy, so that it is read later. The
+ * change time would tell more, but a rename moves it too; one block read now would say nothing of the others.
  */
 export function isSameFile(old: DiskEntry, fingerprint: Fingerprint): boolean {
   const before = old.fingerprint;

@@ -105,7 +105,9 @@ export async function draftDirectoryRename(
 export function draftRename(context: Context, standing: Standing, source: RenamedFrom): readonly Draft[] {
   const { path, fingerprint } = standing;
   const carried = renamedDraft(context, path, source.row, source.operation, fingerprint, path);
-  const draft = standing.state === 'file' ? { ...carried, racy: standing.racy } : carried;
+  // A large file was taken for the renamed one unread, by marks that anybody can set back: the next look reads it.
+  const racy = standing.state === 'file' ? standing.racy : standing.state === 'large';
+  const draft = { ...carried, racy };
   if (!source.vanished) return [draft];
   return [
     { ...draft, span: 2 },
