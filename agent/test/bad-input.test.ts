@@ -1,13 +1,22 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, open, readFile, rm, writeFile } from 'node:fs/promises';
 import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { connect as connectTls } from 'node:tls';
-import { describe, expect, test, vi } from 'vitest';
+import { frameBytesMax } from '@lockstep/shared';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import type { WebSocket } from 'ws';
+import { parseClusterKey } from '../src/net/cluster-key.ts';
+import { encodeMessage } from '../src/net/codec.ts';
+import { openConnection } from '../src/net/dial.ts';
+import { createIdentity } from '../src/net/identity.ts';
+import { openNetwork } from '../src/net/network.ts';
 import { freePort } from './_util/free-ports.ts';
 import { lockstep, Member } from './_util/member.ts';
 import { useCluster } from './_util/use-cluster.ts';
+
+const silentLog = { debug() {}, info() {}, warn() {}, error() {} };
 
 const cluster = useCluster(['ant', 'bee']);
 
@@ -34,7 +43,10 @@ describe('[MB3] strangers', () => {
         await vi.waitFor(
           async () => {
             const problem = (await member.status()).problems.find(({ code }) => code === 'member-refused');
-            expect(problem?.detail, member.name).toMatch(/cluster/);
+            expect(problem?.member, member.name).toMatch(/^127\.0\.0\.1:\d+$/);
+            expect(problem?.detail, member.name).toMatch(
+              /the cluster keys differ: compare \.lockstep\/cluster\.key on both members/,
+            );
           },
           { timeout: 20_000, interval: 100 },
         );
@@ -45,6 +57,50 @@ describe('[MB3] strangers', () => {
     } finally {
       await stranger.kill();
     }
+  });
+
+  /** What a peer of ant's cluster needs, under a new identity. */
+  async function insider() {
+    const file = cluster().member('ant').state('cluster.key');
+    return { identity: await createIdentity(), clusterKey: parseClusterKey(await readFile(file, 'utf8'), file) };
+  }
+
+  test('a member that speaks another protocol is refused with what to upgrade', async () => {
+    const protocol = { min: 2, max: 3 };
+    const sentence = /the dialler speaks protocol 2 to 3, the listener 1: upgrade Lockstep on the listener/;
+    const ant = cluster().member('ant');
+    const listen = { host: '127.0.0.1', port: 0 };
+    const network = await openNetwork({ ...(await insider()), listen, log: silentLog, protocol });
+    onTestFinished(() => network.close());
+    await expect(network.dial(ant.address)).rejects.toThrow(sentence);
+    await vi.waitFor(async () => {
+      const details = (await ant.status()).problems.map(({ detail }) => detail);
+      expect(details.join('\n')).toMatch(sentence);
+    });
+    await stillWorks('after another protocol');
+  });
+
+  test.each<[string, string | Buffer, RegExp]>([
+    ['too large', Buffer.alloc(frameBytesMax + 1), /^1009 /],
+    ['truncated', encodeMessage({ type: 'leave', retire: true })[0].subarray(0, -1), /leave: the body is cut short/],
+    ['not what the schema says', encodeMessage({ type: 'received', id: -1 })[0], /invalid frame: received/],
+    ['no hello', encodeMessage({ type: 'received', id: 1 })[0], /the first message was not a hello/],
+  ])('[SY6] a frame that is %s ends that session with a reason, and no other', async (what, frame, reason) => {
+    const ant = cluster().member('ant');
+    const credentials = { ...(await insider()), protocol: { min: 1, max: 1 }, instance: 'raw' };
+    const { socket } = await new Promise<{ socket: WebSocket }>((opened, failed) => {
+      openConnection({ address: ant.address, credentials, handshakeTimeoutMs: 5_000, opened, failed });
+    });
+    onTestFinished(() => socket.terminate());
+    socket.on('error', () => undefined);
+    const closed = once(socket, 'close');
+    const before = (await ant.status()).members.find(({ name }) => name === 'bee');
+    socket.send(frame);
+    const [code, said] = await closed;
+    expect(`${code} ${said}\n${ant.log.join('\n')}`).toMatch(reason);
+    await stillWorks(`after a frame that is ${what}`);
+    const after = (await ant.status()).members.find(({ name }) => name === 'bee');
+    expect(after).toMatchObject({ connected: true, remote: before?.remote });
   });
 
   const noise: readonly (readonly [what: string, bytes: Buffer])[] = [
@@ -83,10 +139,13 @@ test('a port that is taken: the address, and what to do', async () => {
   const { port } = server.address() as { port: number };
   const bee = cluster().member('bee');
   await bee.stop();
-  for (const flag of ['--listen', '--dashboard']) {
+  const sentences = {
+    '--listen': `Port ${port} is in use on 127.0.0.1: stop the program that listens on 127.0.0.1:${port}, or give this member another port`,
+    '--dashboard': `The dashboard cannot listen on 127.0.0.1:${port}: another program does. Stop it, or choose another port`,
+  };
+  for (const [flag, sentence] of Object.entries(sentences)) {
     const outcome = await lockstep(['up', bee.folder, flag, `127.0.0.1:${port}`]);
-    expect(outcome.code).toBe(1);
-    expect(outcome.err).toContain(`127.0.0.1:${port}`);
+    expect(outcome).toMatchObject({ code: 1, err: expect.stringContaining(sentence) });
   }
   server.close();
   await bee.start();
@@ -110,4 +169,61 @@ test('a journal of a newer version is not touched', async () => {
   await bee.start();
   await cluster().connected();
   await stillWorks('after a newer journal');
+});
+
+test('[MB3] a cluster key that is damaged or gone: the file, and where to get it', async () => {
+  const bee = cluster().member('bee');
+  await bee.stop();
+  const path = bee.state('cluster.key');
+  const key = await readFile(path, 'utf8');
+  for (const [damage, sentence] of [
+    [
+      () => writeFile(path, key.slice(0, -9)),
+      `${path} holds a key that is cut short or mistyped. Copy .lockstep/cluster.key again`,
+    ],
+    [() => writeFile(path, ''), `${path} holds no key. Copy .lockstep/cluster.key again from a member of the cluster`],
+    [
+      () => rm(path),
+      `The cluster key ${path} cannot be read (ENOENT). Copy cluster.key from another member's .lockstep folder`,
+    ],
+  ] as const) {
+    await damage();
+    expect(await lockstep(['up', bee.folder])).toMatchObject({ code: 1, err: expect.stringContaining(sentence) });
+  }
+  await writeFile(path, key);
+  await bee.start();
+  await cluster().connected();
+  await stillWorks('after a damaged key');
+});
+
+test('[JN10] a journal that is damaged while the agent runs: it ends with what to do, and a start rebuilds it', async () => {
+  const [ant, bee] = [cluster().member('ant'), cluster().member('bee')];
+  const { default: Database } = await import('better-sqlite3');
+  const path = bee.state('journal.db');
+  const database = new Database(path);
+  // A change by somebody else makes the agent forget the pages that it holds in memory.
+  database.exec("INSERT INTO settings VALUES ('test', '1')");
+  database.pragma('wal_checkpoint(TRUNCATE)');
+  database.close();
+  const bytes = await readFile(path);
+  const file = await open(path, 'r+');
+  await file.write(Buffer.alloc(bytes.length - 4096, 0xa5), 0, bytes.length - 4096, 4096);
+  await file.close();
+  await writeFile(bee.path('written'), 'on bee, while its journal is damaged');
+  await writeFile(ant.path('meanwhile'), 'on ant');
+  await bee.ended(20_000);
+  expect(bee.log.at(-2)).toMatch(
+    /^lockstep: The journal .*journal\.db is damaged .* and start again: the journal is rebuilt/,
+  );
+  expect(bee.log.at(-1)).toBe('--- bee ended with 1');
+  await bee.start();
+  await cluster().connected();
+  await cluster().settled();
+  expect(await readFile(ant.path('written'), 'utf8')).toBe('on bee, while its journal is damaged');
+  expect(await readFile(bee.path('meanwhile'), 'utf8')).toBe('on ant');
+  const problem = (await bee.status()).problems.find(({ code }) => code === 'journal-rebuilt');
+  expect(problem?.detail).toMatch(
+    /^The journal was damaged\. It was put aside as .*journal\.db\.damaged-.* and is being rebuilt/,
+  );
+  await cluster().verified();
 });

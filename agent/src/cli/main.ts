@@ -1,3 +1,4 @@
+import { LockstepError } from '@lockstep/shared';
 import { runProgram } from './program.ts';
 import { processTerminal } from './terminal.ts';
 
@@ -5,6 +6,13 @@ import { processTerminal } from './terminal.ts';
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error;
   process.exit();
+});
+
+// What fails in a timer or a socket has no caller who could say it to a person. It ends the program: the state in memory is not to
+// be trusted any more, and a start finds everything again in the journal and the folder.
+process.on('uncaughtException', (error) => {
+  console.error(error instanceof LockstepError ? `lockstep: ${error.message}` : error);
+  process.exit(1);
 });
 
 process.exitCode = await runProgram(process.argv.slice(2), processTerminal());
