@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Journal } from '../sync/ports/journal.ts';
 import { eventsMax } from './event-store.ts';
-import { ant, bee, beeMember, cat, mkdir, put, remove, show } from './fixtures.contract.ts';
+import { ant, bee, beeMember, cat, dot, mkdir, put, remove, show } from './fixtures.contract.ts';
 
 /** Transactions, and what is kept beside the operations. */
 export function besideContract(open: () => Journal): void {
@@ -52,6 +52,20 @@ export function besideContract(open: () => Journal): void {
       journal.transaction(change);
       expect(journal.events(1, 9)).toEqual([{ number: 2, at: 2, kind: 'left', data: {} }]);
       expect(journal.verifyHeads(false)).toEqual({ compared: 3, differing: [] });
+    });
+
+    test('[JN2] what was read in one that failed is not taken for what was journaled after it', () => {
+      const run = () =>
+        journal.transaction(() => {
+          journal.append([put(ant, 1, 'undone')]);
+          expect(journal.heads('undone')).toHaveLength(1);
+          expect(journal.known()).toEqual({ [ant]: 1 });
+          throw new Error('no');
+        });
+      expect(run).toThrow('no');
+      expect([journal.known(), journal.operation(dot(ant, 1))]).toEqual([{}, undefined]);
+      journal.append([put(bee, 1, 'kept')]);
+      expect(journal.heads('kept')).toEqual([put(bee, 1, 'kept')]);
     });
 
     test('[JN2] nested ones join the outer one, and a throw out of one cannot be half kept', () => {

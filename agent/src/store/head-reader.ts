@@ -5,25 +5,30 @@ import type { JournalDatabase } from './database.ts';
 import type { DiskStore } from './disk-store.ts';
 import { contentKey, pendingDelete, pendingLive } from './head-row.ts';
 import type { OperationLog } from './operation-log.ts';
-import { type OperationRow, operationColumns } from './operation-row.ts';
 import { afterAllPaths, rangeBelow, successor } from './path-range.ts';
 import { limitTo, type Statement } from './statement.ts';
 import type { TotalsStore } from './totals.ts';
+
+/** Where a head stands, and the row of the operation that it is. */
+interface HeadAt {
+  readonly op: number;
+  readonly path: string;
+}
 
 /** All questions about heads. */
 export class HeadReader {
   readonly #log: OperationLog;
   readonly #disk: DiskStore;
   readonly #totals: TotalsStore;
-  readonly #heads: Statement<OperationRow>;
-  readonly #visible: Statement<OperationRow>;
-  readonly #visibleBetween: Statement<OperationRow>;
+  readonly #heads: Statement<HeadAt>;
+  readonly #visible: Statement<HeadAt>;
+  readonly #visibleBetween: Statement<HeadAt>;
   readonly #contested: Statement<{ path: string }>;
-  readonly #orphans: Statement<OperationRow>;
+  readonly #orphans: Statement<HeadAt>;
   readonly #orphanBetween: Statement;
-  readonly #withContent: Statement<OperationRow>;
-  readonly #pendingLive: Statement<OperationRow>;
-  readonly #pendingDelete: Statement<OperationRow>;
+  readonly #withContent: Statement<{ op: number }>;
+  readonly #pendingLive: Statement<HeadAt>;
+  readonly #pendingDelete: Statement<HeadAt>;
   #members: readonly MemberRecord[] | undefined;
 
   constructor(
@@ -34,35 +39,33 @@ export class HeadReader {
     this.#disk = parts.disk;
     this.#totals = parts.totals;
     database.addHook({ afterRollback: () => this.forgetMembers() });
-    const select = (rest: string): Statement<OperationRow> =>
-      database.statement(`SELECT ${operationColumns} FROM heads JOIN ops ON ops.row = heads.op WHERE ${rest}`);
-    this.#heads = select('heads.path = ? ORDER BY heads.rank');
-    this.#visible = select('heads.path = ? AND heads.rank = 0');
-    const between = 'heads.path >= ? AND heads.path < ?';
-    this.#visibleBetween = select(`${between} AND heads.rank = 0 ORDER BY heads.path ${limitTo}`);
+    const select = (rest: string): Statement<HeadAt> => database.statement(`SELECT op, path FROM heads WHERE ${rest}`);
+    this.#heads = select('path = ? ORDER BY rank');
+    this.#visible = select('path = ? AND rank = 0');
+    this.#visibleBetween = select(`path >= ? AND path < ? AND rank = 0 ORDER BY path ${limitTo}`);
     this.#contested = database.statement(`SELECT path FROM heads WHERE rank = 1 AND path > ? ORDER BY path ${limitTo}`);
-    this.#orphans = select(`heads.orphan IS NOT NULL AND heads.path > ? ORDER BY heads.path ${limitTo}`);
+    this.#orphans = select(`orphan IS NOT NULL AND path > ? ORDER BY path ${limitTo}`);
     this.#orphanBetween = database.statement(
       'SELECT 1 FROM heads WHERE orphan IS NOT NULL AND path >= ? AND path < ? LIMIT 1',
     );
-    this.#withContent = select('heads.content_key = ? AND ops.content = ? LIMIT 1');
-    this.#pendingLive = select(`heads.state = ${pendingLive} AND heads.path > ? ORDER BY heads.path ${limitTo}`);
-    this.#pendingDelete = select(
-      `heads.state = ${pendingDelete} AND heads.path < ? ORDER BY heads.path DESC ${limitTo}`,
+    this.#withContent = database.statement(
+      'SELECT op FROM heads JOIN ops ON ops.row = heads.op WHERE heads.content_key = ? AND ops.content = ? LIMIT 1',
     );
+    this.#pendingLive = select(`state = ${pendingLive} AND path > ? ORDER BY path ${limitTo}`);
+    this.#pendingDelete = select(`state = ${pendingDelete} AND path < ? ORDER BY path DESC ${limitTo}`);
   }
 
   heads(path: string): readonly Operation[] {
-    return this.#heads.all(path).map(this.#log.toOperation);
+    return this.#operations(this.#heads.all(path));
   }
 
   headsUnder(prefix: string, after: string | undefined, limit: number): readonly Operation[] {
     const { from, to } = rangeBelow(prefix);
     if (after !== undefined) return this.#between(after === prefix ? from : successor(after), to, limit);
     // Between a path and what lies below it come its neighbours (`a`, `a-b`, `a/b`): two ranges.
-    const self = prefix === '' ? undefined : this.#visible.get(prefix);
-    if (self === undefined) return this.#between(from, to, limit);
-    return limit < 1 ? [] : [this.#log.toOperation(self), ...this.#between(from, to, limit - 1)];
+    const self = prefix === '' ? [] : this.#operations(this.#visible.all(prefix));
+    if (self.length === 0) return this.#between(from, to, limit);
+    return limit < 1 ? [] : [...self, ...this.#between(from, to, limit - 1)];
   }
 
   contested(after: string | undefined, limit: number): readonly { path: string; heads: readonly Operation[] }[] {
@@ -71,7 +74,7 @@ export class HeadReader {
   }
 
   orphans(after: string | undefined, limit: number): readonly Operation[] {
-    return this.#orphans.all(after ?? '', limit).map(this.#log.toOperation);
+    return this.#operations(this.#orphans.all(after ?? '', limit));
   }
 
   /** True when an entry below `directory` lost its parent: also one that has no live entry above it there. */
@@ -82,7 +85,7 @@ export class HeadReader {
 
   withContent(content: ContentId): Operation | undefined {
     const row = this.#withContent.get(contentKey(content), content);
-    return row && this.#log.toOperation(row);
+    return row && this.#log.at(row.op);
   }
 
   pending({ which, after, limit }: PendingQuery): readonly PendingPath[] {
@@ -93,7 +96,7 @@ export class HeadReader {
     const contested = this.#totals.get().contested > 0;
     return rows.map((row) => ({
       path: row.path,
-      heads: contested ? this.heads(row.path) : [this.#log.toOperation(row)],
+      heads: contested ? this.heads(row.path) : this.#operations([row]),
       disk: this.#disk.entry(row.path),
     }));
   }
@@ -114,6 +117,10 @@ export class HeadReader {
 
   /** A negative limit is none. */
   #between(from: string, to: typeof afterAllPaths, limit: number): readonly Operation[] {
-    return this.#visibleBetween.all(from, to, limit).map(this.#log.toOperation);
+    return this.#operations(this.#visibleBetween.all(from, to, limit));
+  }
+
+  #operations(rows: readonly HeadAt[]): readonly Operation[] {
+    return rows.flatMap(({ op }) => this.#log.at(op) ?? []);
   }
 }

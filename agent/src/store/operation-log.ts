@@ -5,10 +5,18 @@ import { fromRow, insertOperationSql, type OperationRow, operationColumns, toRow
 import type { OriginTable } from './origin-table.ts';
 import { type Bindable, limitTo, type Statement } from './statement.ts';
 
+/**
+ * Operations kept as they were read, some megabytes at most: one that stands at a path is asked for at each step on its way to the
+ * disk, and making it from its row is most of the cost of a question. Rows of the log never change.
+ */
+const operationsKeptMax = 4_096;
+
 /** What is known without asking the table: the length of the log, and each origin's highest number. */
 interface Extent {
   rows: number;
   readonly known: Map<OriginId, number>;
+  /** `known` as others read it: made anew after it changed. */
+  vector: VersionVector | undefined;
 }
 
 /** The table `ops` and the block hashes that its operations carried. Rows are added and never changed. */
@@ -18,7 +26,8 @@ export class OperationLog {
   readonly #insert: Statement;
   readonly #insertBlocks: Statement;
   readonly #blocks: Statement<{ hashes: Buffer }>;
-  readonly #byDot: Statement<OperationRow>;
+  readonly #byRow: Statement<OperationRow>;
+  readonly #rowOf: Statement<{ row: number }>;
   readonly #after: Statement<OperationRow>;
   readonly #oldestFirst: Statement<OperationRow>;
   readonly #newestFirst: Statement<OperationRow>;
@@ -27,6 +36,7 @@ export class OperationLog {
   readonly #content: Statement;
   readonly #length: Statement<{ rows: number }>;
   readonly #seqs: Statement<{ name: OriginId; seq: number | null }>;
+  readonly #kept = new Map<number, Operation>();
   #extent: Extent | undefined;
 
   constructor(database: JournalDatabase, origins: OriginTable) {
@@ -37,7 +47,8 @@ export class OperationLog {
     this.#insert = database.statement(insertOperationSql);
     this.#insertBlocks = database.statement('INSERT OR IGNORE INTO blocks (content, hashes) VALUES (?, ?)');
     this.#blocks = database.statement('SELECT hashes FROM blocks WHERE content = ?');
-    this.#byDot = select('WHERE origin = ? AND seq = ?');
+    this.#byRow = select('WHERE row = ?');
+    this.#rowOf = database.statement('SELECT row FROM ops WHERE origin = ? AND seq = ?');
     this.#after = select(`WHERE origin = ? AND seq > ? ORDER BY seq ${limitTo}`);
     const between = 'row > ? AND row < ? ORDER BY row';
     this.#oldestFirst = select(`WHERE ${between} ${limitTo}`);
@@ -52,6 +63,8 @@ export class OperationLog {
     database.addHook({
       afterRollback: () => {
         this.#extent = undefined;
+        // Their rows may be given out again.
+        this.#kept.clear();
       },
     });
   }
@@ -62,7 +75,9 @@ export class OperationLog {
   }
 
   known(): VersionVector {
-    return Object.fromEntries(this.#loaded().known);
+    const extent = this.#loaded();
+    extent.vector ??= Object.fromEntries(extent.known);
+    return extent.vector;
   }
 
   knownOf(origin: OriginId): number {
@@ -80,14 +95,30 @@ export class OperationLog {
     }
     extent.rows = row;
     extent.known.set(operation.origin, operation.seq);
+    extent.vector = undefined;
     this.#database.revision += 1;
     return row;
   }
 
   operation({ origin, seq }: Dot): Operation | undefined {
     const number = this.#origins.find(origin);
-    const row = number === undefined ? undefined : this.#byDot.get(number, seq);
-    return row && this.toOperation(row);
+    const found = number === undefined ? undefined : this.#rowOf.get(number, seq);
+    return found && this.at(found.row);
+  }
+
+  /** The operation in this row. */
+  at(row: number): Operation | undefined {
+    const kept = this.#kept.get(row);
+    if (kept !== undefined) return kept;
+    const found = this.#byRow.get(row);
+    if (found === undefined) return undefined;
+    const operation = this.toOperation(found);
+    this.#kept.set(row, operation);
+    for (const oldest of this.#kept.keys()) {
+      if (this.#kept.size <= operationsKeptMax) break;
+      this.#kept.delete(oldest);
+    }
+    return operation;
   }
 
   operationsOf(origin: OriginId, after: number, limit: number): readonly Operation[] {
@@ -140,7 +171,7 @@ export class OperationLog {
       // Origins that are only mentioned in a version have no operation here yet.
       if (seq !== null) known.set(name, seq);
     }
-    this.#extent = { rows: this.#length.get()?.rows ?? 0, known };
+    this.#extent = { rows: this.#length.get()?.rows ?? 0, known, vector: undefined };
     return this.#extent;
   }
 }
