@@ -15,10 +15,10 @@ export const handshakeBytesMax = 128 * 1_024;
 export const unauthenticatedMax = 2 * membersMax;
 
 /**
- * Bytes given to the socket, above which blocks wait in the link, where other messages overtake them. The kernel's own
+ * Bytes given to the socket, above which operations and blocks wait in the link, where signals overtake them. The kernel's own
  * buffer bridges the time between two blocks: more made no difference in throughput.
  */
-export const blockBytesAheadMax = blockBytes;
+export const bulkBytesAheadMax = blockBytes;
 
 /** A closing session waits this long for the other side's goodbye before it cuts the connection. */
 export const closeTimeoutMs = 2_000;

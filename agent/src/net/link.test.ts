@@ -10,6 +10,7 @@ import {
   firstOf,
   openPair,
   openTestNetwork,
+  operationsOf,
   receive,
   silentLog,
   until,
@@ -125,6 +126,46 @@ describe('a session', () => {
     const at = messages.findIndex((message) => message.type === 'heartbeat-reply');
     expect(at).toBeLessThan(32);
     expect(messages[at + 1]).toEqual({ type: 'heartbeat-reply', id: 2 });
+  });
+
+  test('[MB5] operations are overtaken by signals alone, and the last word is said after them', async () => {
+    const { dialled, accepted } = await openPair();
+    for (let id = 0; id < 32; id++) dialled.send(operationsOf(id));
+    dialled.send(blockOf(0));
+    dialled.send({ type: 'pulled', id: 3, total: 32, done: true });
+    dialled.send({ type: 'heartbeat-reply', id: 1 });
+    dialled.send({ type: 'received', id: 2 });
+    dialled.send({ type: 'leave', retire: false });
+    const { messages } = receive(accepted);
+    await until(() => expect(messages.length).toBe(37));
+    const inLane = messages.filter((message) => message.type !== 'heartbeat-reply' && message.type !== 'received');
+    expect(inLane.map((message) => ('id' in message ? message.id : message.type))).toEqual([
+      ...Array(32).keys(),
+      3,
+      'leave',
+      0,
+    ]);
+    const at = messages.findIndex((message) => message.type === 'heartbeat-reply');
+    expect(at).toBeLessThan(16);
+    expect(messages[at + 1]).toEqual({ type: 'received', id: 2 });
+  });
+
+  test('operations that wait are still told when the session is closed', async () => {
+    const { dialled, accepted } = await openPair();
+    for (let id = 0; id < 16; id++) dialled.send(operationsOf(id));
+    dialled.close('going home');
+    const received = receive(accepted);
+    await until(() => expect(received.ends).toEqual(['going home']));
+    expect(received.messages.length).toBe(16);
+  });
+
+  test('what has come of a message that is not whole yet is counted', async () => {
+    const { dialled, accepted } = await openPair();
+    const before = accepted.receivedBytes();
+    dialled.send(blockOf(0));
+    const { messages } = receive(accepted);
+    await until(() => expect(messages.length).toBe(1));
+    expect(accepted.receivedBytes() - before).toBeGreaterThan(blockBytes);
   });
 
   test('whenDrained is not called after the link closed', async () => {

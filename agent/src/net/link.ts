@@ -1,5 +1,5 @@
 import type { TLSSocket } from 'node:tls';
-import { frameBytesMax, LockstepError, type MemberId, memberOf, type PeerMessage } from '@lockstep/shared';
+import { frameBytesMax, LockstepError, laneOf, type MemberId, memberOf, type PeerMessage } from '@lockstep/shared';
 import type { RawData, WebSocket } from 'ws';
 import type { Log } from '../sync/ports/log.ts';
 import type { Link } from '../sync/ports/network.ts';
@@ -25,6 +25,7 @@ export class SocketLink implements Link {
   readonly dialled: boolean;
   readonly remote: string;
   readonly #socket: WebSocket;
+  readonly #tls: TLSSocket;
   readonly #queue: SendQueue;
   readonly #log: Log;
   #receiver: Receiver | undefined;
@@ -37,6 +38,7 @@ export class SocketLink implements Link {
 
   constructor({ socket, tls, peer, dialled, remote, log }: LinkOptions) {
     this.#socket = socket;
+    this.#tls = tls;
     this.#queue = new SendQueue(socket, tls);
     this.#log = log;
     this.peer = peer;
@@ -57,9 +59,11 @@ export class SocketLink implements Link {
   /** The byte arrays of a message must not change or be transferred until they are sent: they are not copied. */
   send(message: PeerMessage): void {
     if (this.#endReason !== undefined) return;
-    const frames = encodeMessage(message);
-    if (message.type === 'block') this.#queue.sendBlock(frames);
-    else this.#queue.send(frames);
+    this.#queue.send(encodeMessage(message), laneOf(message.type));
+  }
+
+  receivedBytes(): number {
+    return this.#tls.bytesRead;
   }
 
   queuedBytes(): number {
@@ -96,6 +100,7 @@ export class SocketLink implements Link {
   #closeWith(code: number, reason: string): void {
     if (this.#endReason !== undefined) return;
     this.#isClosedHere = true;
+    this.#queue.flush();
     // Only a socket that is read sees the other side's goodbye.
     this.#socket.resume();
     this.#socket.close(code, closeReason(reason));

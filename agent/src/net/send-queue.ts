@@ -1,7 +1,7 @@
 import type { TLSSocket } from 'node:tls';
-import { sendQueueBytesMax } from '@lockstep/shared';
+import { type Lane, sendQueueBytesMax } from '@lockstep/shared';
 import type { WebSocket } from 'ws';
-import { blockBytesAheadMax } from './limits.ts';
+import { bulkBytesAheadMax } from './limits.ts';
 
 /** Messages up to this size that are sent in one turn of the event loop leave in one write. */
 const gatheredBytesMax = 65_536;
@@ -11,14 +11,16 @@ const binaryFrame = { binary: true, compress: false } as const;
 type Frames = readonly [Uint8Array] | readonly [Uint8Array, Uint8Array];
 
 /**
- * What a link still has to send. Blocks are given to the socket only as fast as it takes them, so that other messages, a heartbeat
- * above all, never wait behind more than two of them.
+ * What a link still has to send. Operations and blocks are given to the socket only as fast as it takes them, so that signals, a
+ * heartbeat above all, never wait behind more than two messages of bulk data.
  */
 export class SendQueue {
   readonly #socket: WebSocket;
   readonly #tls: TLSSocket;
+  #operations: Frames[] = [];
   #blocks: Frames[] = [];
-  #blocksBytes = 0;
+  /** In both of them. */
+  #waitingBytes = 0;
   #waiting: (() => void)[] = [];
   #isGathering = false;
 
@@ -27,21 +29,19 @@ export class SendQueue {
     this.#tls = tls;
   }
 
-  /** Queues a message behind all others but blocks. */
-  send(frames: Frames): void {
-    this.#gather(lengthOf(frames));
-    this.#hand(frames);
-  }
-
-  /** Queues a block behind all other blocks. */
-  sendBlock(frames: Frames): void {
-    this.#blocks.push(frames);
-    this.#blocksBytes += lengthOf(frames);
-    this.#handBlocks();
+  /** Queues a message behind all of its own lane. */
+  send(frames: Frames, lane: Lane): void {
+    if (lane === 'signals') {
+      this.#hand(frames);
+      return;
+    }
+    (lane === 'operations' ? this.#operations : this.#blocks).push(frames);
+    this.#waitingBytes += lengthOf(frames);
+    this.#handBulk();
   }
 
   queuedBytes(): number {
-    return this.#socket.bufferedAmount + this.#blocksBytes;
+    return this.#socket.bufferedAmount + this.#waitingBytes;
   }
 
   whenDrained(run: () => void): void {
@@ -49,14 +49,25 @@ export class SendQueue {
     else this.#waiting.push(run);
   }
 
-  /** Forgets who waits, and the blocks that the socket has not got. */
-  end(): void {
-    this.#waiting = [];
-    this.#blocks = [];
-    this.#blocksBytes = 0;
+  /** Gives the socket what is not content, however much it is, for it is about to be closed: what was sent before that arrives. */
+  flush(): void {
+    for (const frames of this.#operations.splice(0)) {
+      this.#waitingBytes -= lengthOf(frames);
+      this.#hand(frames);
+    }
   }
 
-  #hand([first, second]: Frames): void {
+  /** Forgets who waits, and what the socket has not got. */
+  end(): void {
+    this.#waiting = [];
+    this.#operations = [];
+    this.#blocks = [];
+    this.#waitingBytes = 0;
+  }
+
+  #hand(frames: Frames): void {
+    this.#gather(lengthOf(frames));
+    const [first, second] = frames;
     const onSent = (): void => this.#onSent();
     if (second === undefined) {
       this.#socket.send(first, binaryFrame, onSent);
@@ -66,19 +77,17 @@ export class SendQueue {
     this.#socket.send(second, binaryFrame, onSent);
   }
 
-  #handBlocks(): void {
-    while (this.#socket.bufferedAmount < blockBytesAheadMax) {
-      const frames = this.#blocks.shift();
+  #handBulk(): void {
+    while (this.#socket.bufferedAmount < bulkBytesAheadMax) {
+      const frames = this.#operations.shift() ?? this.#blocks.shift();
       if (frames === undefined) return;
-      const length = lengthOf(frames);
-      this.#blocksBytes -= length;
-      this.#gather(length);
+      this.#waitingBytes -= lengthOf(frames);
       this.#hand(frames);
     }
   }
 
   #onSent(): void {
-    this.#handBlocks();
+    this.#handBulk();
     if (this.#waiting.length === 0 || !this.#isDrained()) return;
     const waiting = this.#waiting;
     this.#waiting = [];

@@ -46,6 +46,7 @@ export class SimLink implements Link {
   /** Sizes of what is in the send queue, and when each will have left it. */
   #queue: { leavesAtMs: number; bytes: number }[] = [];
   #lastArrivalMs = 0;
+  #receivedBytes = 0;
   #endReason: string | undefined;
   #goodbye = '';
   #isEndReported = false;
@@ -77,6 +78,10 @@ export class SimLink implements Link {
     this.#prune();
     this.#queue.push({ leavesAtMs, bytes });
     this.#transmit(carrier(message), leavesAtMs);
+  }
+
+  receivedBytes(): number {
+    return this.#receivedBytes;
   }
 
   queuedBytes(): number {
@@ -157,6 +162,7 @@ export class SimLink implements Link {
   }
 
   #hand(receiver: Receiver, message: PeerMessage): void {
+    this.#receivedBytes += weightOf(message);
     this.#options.arrived(message);
     receiver.message(message);
   }

@@ -116,6 +116,7 @@ export class HeartbeatLoop {
       if (nowMs - sent.atMs > downAfterMs) this.#sent.delete(id);
     }
     for (const peer of this.#peers.all()) {
+      peer.noteBytes(nowMs);
       // A half-open connection says nothing by itself: whoever is silent for so long is not there.
       if (peer.link && nowMs - (peer.lastHeardMs ?? nowMs) > downAfterMs) {
         peer.link.close(`nothing was heard of it for ${downAfterMs / 1000} s`);

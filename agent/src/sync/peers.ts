@@ -24,6 +24,7 @@ export class Peer {
   heartbeat: HeartbeatMessage | undefined;
   known: VersionVector = {};
   applied: Applied;
+  #heardBytes = 0;
   /** Smoothed round trip. */
   rttMs: number | undefined;
   lastHeardMs: number | undefined;
@@ -41,6 +42,17 @@ export class Peer {
     this.id = id;
     this.applied = applied ?? emptyApplied;
     this.stateSince = nowWallMs;
+  }
+
+  /** A message came. */
+  heard(nowMs: number): void {
+    this.lastHeardMs = nowMs;
+    this.#heardBytes = this.link?.receivedBytes() ?? 0;
+  }
+
+  /** Who sends a large message over a slow line is not silent, though nothing of it is whole yet. */
+  noteBytes(nowMs: number): void {
+    if (this.link !== undefined && this.link.receivedBytes() > this.#heardBytes) this.heard(nowMs);
   }
 
   /** Connected, and has said hello. */
@@ -129,7 +141,7 @@ export class Peers {
     }
     peer.link = link;
     peer.hello = undefined;
-    peer.lastHeardMs = this.#context.clock.monotonicMs();
+    peer.heard(this.#context.clock.monotonicMs());
     link.start({
       message: (message) => {
         if (peer.link === link) this.#received(peer, message);
@@ -184,7 +196,7 @@ export class Peers {
   }
 
   #received(peer: Peer, message: PeerMessage): void {
-    peer.lastHeardMs = this.#context.clock.monotonicMs();
+    peer.heard(this.#context.clock.monotonicMs());
     switch (message.type) {
       case 'hello':
         peer.hello = message;

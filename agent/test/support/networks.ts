@@ -1,4 +1,11 @@
-import { blockBytes, type PeerMessage } from '@lockstep/shared';
+import {
+  blockBytes,
+  type ContentId,
+  inlineBytesMax,
+  operationsFrameBytesTarget,
+  originId,
+  type PeerMessage,
+} from '@lockstep/shared';
 import { afterEach, vi } from 'vitest';
 import { formatAddress } from '../../src/net/address.ts';
 import { createClusterKey } from '../../src/net/cluster-key.ts';
@@ -77,6 +84,21 @@ export function receive(link: Link): Received {
     closed: (reason) => received.ends.push(reason),
   });
   return received;
+}
+
+/** A frame of operations as large as they are meant to be; `id` tells it from others. */
+export function operationsOf(id: number): PeerMessage {
+  const [origin, bytes] = [originId(ant.memberId, 'aaaaaaaa'), new Uint8Array(inlineBytesMax)];
+  const content = `b3:${'0'.repeat(64)}` as ContentId;
+  const file = { kind: 'put', content, size: bytes.length, mode: 0o644, mtimeUs: 0 } as const;
+  const carried = Array.from({ length: operationsFrameBytesTarget / inlineBytesMax }, (_, index) => {
+    const seq = index + 1;
+    return {
+      operation: { origin, seq, hlc: seq, path: `f${seq}`, version: { vector: { [origin]: seq } }, ...file },
+      bytes,
+    };
+  });
+  return { type: 'operations', id, carried };
 }
 
 /** A whole block that `id` tells from others. */

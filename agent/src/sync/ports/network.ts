@@ -1,6 +1,6 @@
 import type { MemberId, PeerMessage } from '@lockstep/shared';
 
-/** One authenticated session with one member. Messages arrive whole, in order (but others may overtake a `block`), and checked against the schema. */
+/** One authenticated session with one member. Messages arrive whole, in the order of their lanes (`laneOf`), and checked against the schema. */
 export interface Link {
   readonly peer: MemberId;
   /** True when this side opened the connection. */
@@ -9,6 +9,8 @@ export interface Link {
   readonly remote: string;
   /** Queues a message, whose byte arrays must not change until it is sent. After the link closed this does nothing. */
   send(message: PeerMessage): void;
+  /** Bytes that have come, those of a message that is not whole yet included. */
+  receivedBytes(): number;
   /** Bytes queued and not yet handed to the kernel. */
   queuedBytes(): number;
   /** Calls `run` once, when `queuedBytes()` has fallen below half of `sendQueueBytesMax` (at once when it is), or never if the link closes. */

@@ -1,0 +1,212 @@
+import {
+  type HeartbeatMessage,
+  type HelloMessage,
+  type MemberId,
+  type Operation,
+  type OriginId,
+  originId,
+  type PeerMessage,
+  type VersionVector,
+} from '@lockstep/shared';
+import { onTestFinished } from 'vitest';
+import { Life } from '../../src/sim/life.ts';
+import { Random } from '../../src/sim/random.ts';
+import { Scheduler } from '../../src/sim/scheduler.ts';
+import { SimClock, WallClock } from '../../src/sim/sim-clock.ts';
+import { SimFolder } from '../../src/sim/sim-folder.ts';
+import { Volume } from '../../src/sim/volume.ts';
+import { openJournal } from '../../src/store/journal.ts';
+import { createEngine, type Engine } from '../../src/sync/engine.ts';
+import type { Journal } from '../../src/sync/ports/journal.ts';
+import type { Link } from '../../src/sync/ports/network.ts';
+import { silentLog } from './networks.ts';
+
+type Receiver = Parameters<Link['start']>[0];
+
+/**
+ * A member that says what the test has it say, over a line without loss: faulty, lying or hanging members are played by it. By itself
+ * it says hello and answers heartbeats, each with one of its own.
+ */
+export class ScriptedPeer {
+  readonly id: MemberId;
+  readonly origin: OriginId;
+  readonly address: string;
+  /** What it says that it knows. */
+  known: VersionVector = {};
+  /** Older ones are asked first. */
+  enabledAt = 1;
+  /** False: it is connected, and says nothing of itself any more. */
+  beats = true;
+  /** What the member has received of it, beyond what it said. */
+  partialBytes = 0;
+  readonly heard: PeerMessage[] = [];
+  /** Why its sessions ended. */
+  readonly ends: string[] = [];
+  /** What else it does when a message comes. */
+  answer: (message: PeerMessage) => void = () => {};
+  #scheduler: Scheduler | undefined;
+  #receiver: Receiver | undefined;
+
+  constructor(letter: string) {
+    this.id = letter.repeat(52) as MemberId;
+    this.origin = originId(this.id, 'aaaaaaaa');
+    this.address = `${letter}.test:1`;
+  }
+
+  /** What it heard of one type. */
+  all<T extends PeerMessage['type']>(type: T): Extract<PeerMessage, { type: T }>[] {
+    return this.heard.filter((message): message is Extract<PeerMessage, { type: T }> => message.type === type);
+  }
+
+  say(message: PeerMessage): void {
+    const receiver = this.#receiver;
+    this.#scheduler?.after(1, () => {
+      if (this.#receiver === receiver) receiver?.message(message);
+    });
+  }
+
+  /** Its operations from `first` on, `count` of them, as one frame; what it says of itself goes with them. */
+  sayOperations(operations: readonly Operation[]): void {
+    this.say({
+      type: 'operations',
+      id: operations[0]?.seq ?? 0,
+      carried: operations.map((operation) => ({ operation })),
+    });
+  }
+
+  hello(): HelloMessage {
+    const { origin, known, enabledAt } = this;
+    const applied = { vector: known, ranges: {} };
+    return {
+      type: 'hello',
+      name: this.address,
+      addresses: [],
+      origin,
+      known,
+      applied,
+      state: 'active',
+      enabledAt,
+      software: '0',
+    };
+  }
+
+  heartbeat(): HeartbeatMessage {
+    const { known, enabledAt } = this;
+    const numbers = { id: 1, wallMs: 0, pending: 0, files: 0, bytes: 0, freeBytes: 0, load: 0, problems: 0 };
+    const applied = { vector: known, ranges: {} };
+    return {
+      type: 'heartbeat',
+      ...numbers,
+      state: 'active',
+      enabledAt,
+      known,
+      applied,
+      digest: '0'.repeat(16),
+      latenciesMs: {},
+    };
+  }
+
+  /** The member's end of a new session with it. */
+  open(scheduler: Scheduler): Link {
+    this.#scheduler = scheduler;
+    return {
+      peer: this.id,
+      dialled: true,
+      remote: this.address,
+      send: (message) => {
+        scheduler.after(1, () => this.#hear(message));
+      },
+      receivedBytes: () => this.partialBytes,
+      queuedBytes: () => 0,
+      whenDrained: (run) => run(),
+      start: (receiver) => {
+        this.#receiver = receiver;
+        this.say(this.hello());
+      },
+      close: (reason) => this.end(reason),
+    };
+  }
+
+  /** The session ends. */
+  end(reason: string): void {
+    const receiver = this.#receiver;
+    if (receiver === undefined) return;
+    this.#receiver = undefined;
+    this.ends.push(reason);
+    this.#scheduler?.after(0, () => receiver.closed(reason));
+  }
+
+  #hear(message: PeerMessage): void {
+    if (this.#receiver === undefined) return;
+    this.heard.push(message);
+    if (message.type === 'heartbeat' && this.beats) {
+      this.say({ type: 'heartbeat-reply', id: message.id });
+      this.say(this.heartbeat());
+    }
+    this.answer(message);
+  }
+}
+
+/** A member as it is, but for time, disk and network: those are simulated, and its peers are played. */
+export interface TestMember {
+  readonly engine: Engine;
+  readonly journal: Journal;
+  readonly volume: Volume;
+  readonly scheduler: Scheduler;
+  /** Lets time pass until the condition holds; false when it does not within `ms`. */
+  until(condition: () => boolean, ms: number): Promise<boolean>;
+}
+
+/** A member with an empty journal that knows the addresses of these. Not started. */
+export function openTestMember(peers: readonly ScriptedPeer[]): TestMember {
+  const random = new Random(7);
+  const scheduler = new Scheduler(random.fork());
+  const life = new Life();
+  const wall = new WallClock(scheduler, 0);
+  const wallMs = () => wall.preciseMs();
+  const volume = new Volume(wallMs);
+  const id = 'z'.repeat(52) as MemberId;
+  const journal = openJournal({ path: ':memory:', memberId: id, random: () => random.unit(), nowMs: wallMs });
+  const watch = { delayMsMax: 1, overflowChance: 0 };
+  const placed = () => {};
+  const engine = createEngine({
+    identity: { id, name: 'zoe', addresses: ['zoe.test:1'] },
+    peers: peers.map(({ address }) => address),
+    journal,
+    folder: new SimFolder({ volume, scheduler, random, life, wallMs, watch, callMsMax: 0.1, placed, tell: () => {} }),
+    network: {
+      dial: async (address) => {
+        const peer = peers.find((known) => known.address === address);
+        if (peer === undefined) throw new Error(`Nobody answers at ${address}.`);
+        return peer.open(scheduler);
+      },
+      onLink: () => {},
+      onRefused: () => {},
+    },
+    clock: new SimClock({ scheduler, wall, random, life }),
+    log: silentLog,
+  });
+  onTestFinished(() => {
+    life.end();
+    journal.close();
+  });
+  const until = async (condition: () => boolean, ms: number): Promise<boolean> =>
+    (await scheduler.run(scheduler.nowMs + ms, condition)) === 'condition';
+  return { engine, journal, volume, scheduler, until };
+}
+
+/** Directories that `peer` made, one for each number from `first` to `last`, named by it. */
+export function directoriesOf({ origin }: ScriptedPeer, first: number, last: number): readonly Operation[] {
+  return Array.from({ length: last - first + 1 }, (_, index) => {
+    const seq = first + index;
+    return {
+      origin,
+      seq,
+      hlc: seq * 1024,
+      kind: 'mkdir',
+      path: `${origin.slice(0, 1)}${seq}`,
+      mode: 0o755,
+      version: { vector: { [origin]: seq } },
+    };
+  });
+}
