@@ -100,6 +100,12 @@ export const vanishedHoldMs = 20;
 /** Entries below a renamed directory, above which its entries are renamed one by one: bounds one transaction. */
 export const directoryRenameEntriesMax = 100_000;
 
+/** The largest span: a rename makes the directory, makes what is in it, and deletes each of them under its old name. */
+export const spanMax = 2 * directoryRenameEntriesMax + 2;
+
+/** How long the rest of a group may fail to come, from members that have it, before what came of it is shown without it. */
+export const groupTimeoutMs = 60_000;
+
 /** Problems remembered one by one; more are only counted. */
 export const problemsMax = 1_000;
 

@@ -11,6 +11,7 @@ import {
   type OriginId,
   operationsPerFrameMax,
   type PeerMessage,
+  spanMax,
 } from '@lockstep/shared';
 import fc from 'fast-check';
 import { Packr } from 'msgpackr/pack';
@@ -225,6 +226,7 @@ describe('[SY6] what is not a message is refused, with a sentence', () => {
     ['mkdir', 'mkdir has mtimeUs', { mtimeUs: 0 }],
     ['mkdir', 'mkdir has content, size', { content: tree.content, size: 0 }],
     ['mkdir', 'span is not', { span: 0 }],
+    ['mkdir', 'span is not', { span: spanMax + 1 }],
     ['symlink', 'symlink lacks target', { target: undefined }],
     ['symlink', 'symlink has mode', { mode: 0 }],
     ['symlink', 'target is empty', { target: '' }],

@@ -12,6 +12,7 @@ import {
   type OriginId,
   operationsPerFrameMax,
   pathFault,
+  spanMax,
   type Version,
 } from '@lockstep/shared';
 import { blake3 } from '@napi-rs/blake-hash';
@@ -90,7 +91,7 @@ class RowReader {
     if (flags & has.target) operation.target = this.#target();
     if (flags & has.from) operation.from = this.#path('from', this.#utf8('from', 2 ** 16));
     if (flags & has.group) operation.group = this.#integer('group', 1, seq);
-    if (flags & has.span) operation.span = this.#integer('span', 1, Number.MAX_SAFE_INTEGER);
+    if (flags & has.span) operation.span = this.#integer('span', 1, spanMax);
     if (flags & has.blocks) operation.blocks = ownBytes(this.#bytes('blocks'));
     if (kind === 'member') this.#member(operation);
     else this.#path('path', path);

@@ -146,7 +146,7 @@ export class Engine {
       // What nobody has now is asked for again later: at once would be an endless loop.
       if (outcome === 'ok') this.#steward.poke();
     });
-    this.#gate = new GroupGate(journal, () => this.peers.ready());
+    this.#gate = new GroupGate(journal, clock, () => this.peers.ready());
     this.materialiser = new Materialiser(this.context, this.transfers, this.#gate, {
       applied: (count, bytes) => this.#applied(count, bytes),
       look: (path) => this.localChanges.mark(path),
@@ -376,6 +376,7 @@ export class Engine {
     this.transfers.tick();
     this.transfers.dropUnneeded((content) => this.#needsStaged(content));
     this.catchUp.check();
+    if (this.#gate.tick()) this.materialiser.poke();
   }
 
   /** A version that was superseded is not put in place any more, and one that is on the disk by other means is copied from there. */

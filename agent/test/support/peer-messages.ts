@@ -8,6 +8,7 @@ import {
   type OriginId,
   type PeerMessage,
   pathFault,
+  spanMax,
   type Version,
 } from '@lockstep/shared';
 import { blake3 } from '@napi-rs/blake-hash';
@@ -108,7 +109,7 @@ const entry: fc.Arbitrary<{ fields: Partial<Operation>; bytes: Uint8Array | unde
         mode,
         replaced: optional(anyId),
         from: optional(path),
-        span: optional(seq),
+        span: optional(fc.integer({ min: 1, max: spanMax })),
       }),
       fc.record({ kind: fc.constant('symlink'), target, mtimeUs, replaced: optional(anyId), from: optional(path) }),
       fc.record({ kind: fc.constant('delete'), replaced: optional(anyId) }),
