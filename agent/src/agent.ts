@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { readFile, rename } from 'node:fs/promises';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
@@ -18,6 +19,9 @@ import { openJournal } from './store/journal.ts';
 import { createEngine, type Engine } from './sync/engine.ts';
 import type { Journal } from './sync/ports/journal.ts';
 import type { Log } from './sync/ports/log.ts';
+
+/** How often it is looked whether a damaged journal that was put aside is still there. */
+const setAsideLookMs = 1_000;
 
 export interface AgentOptions {
   /** The member's folder; its state directory has been checked and is locked by this process. */
@@ -79,7 +83,7 @@ export async function startAgent({ directory, config, log, adopted }: AgentOptio
       // A journal that was lost names nobody until somebody has answered.
       if (others.length > 0) known.set(others);
     });
-    if (setAside !== undefined) reportRebuild(engine, setAside);
+    if (setAside !== undefined) closing.push(reportRebuild(engine, setAside));
     let retire: () => void = () => undefined;
     const retired = new Promise<void>((resolve) => {
       retire = resolve;
@@ -143,11 +147,19 @@ function addressesOfOthers({ context: { journal, self } }: Engine): readonly str
   return others.flatMap((member) => member.addresses);
 }
 
-function reportRebuild(engine: Engine, setAside: string): void {
+/** Reports a rebuilt journal until the damaged one is deleted. Returns how to stop looking. */
+function reportRebuild(engine: Engine, setAside: string): () => void {
+  const { problems } = engine.context;
   const detail =
     `The journal was damaged. It was put aside as ${setAside} and is being rebuilt from the folder and the other members; ` +
     'nothing in the folder was changed. Check the disk, then delete the old file.';
-  engine.context.problems.set('journal-rebuilt', {}, detail);
+  problems.set('journal-rebuilt', {}, detail);
+  const timer = setInterval(() => {
+    if (existsSync(setAside)) return;
+    problems.clear('journal-rebuilt');
+    clearInterval(timer);
+  }, setAsideLookMs);
+  return () => clearInterval(timer);
 }
 
 /** The addresses to tell the others: the configured ones, else where we listen, on each interface if on all of them. */

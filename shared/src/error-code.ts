@@ -10,7 +10,6 @@ export const problemCodes = [
   'path-special', // socket, pipe, device: skipped
   'path-io', // the disk answered with an error
   'file-too-large',
-  'file-busy', // a file that never holds still long enough to be read
   'content-missing', // no reachable member has the content
   'content-corrupt', // a source sent bytes that do not match the content id
   'disk-full',

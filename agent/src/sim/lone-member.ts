@@ -7,6 +7,7 @@ import { IgnoreFile } from '../sync/ignore-file.ts';
 import { InlineContents } from '../sync/inline-contents.ts';
 import { OwnLog } from '../sync/own-log.ts';
 import { Peers } from '../sync/peers.ts';
+import type { Folder } from '../sync/ports/folder.ts';
 import type { Journal } from '../sync/ports/journal.ts';
 import { Problems } from '../sync/problems.ts';
 import { SharedBatches } from '../sync/shared-batches.ts';
@@ -41,7 +42,8 @@ export class LoneMember {
   readonly #numbers = new Map<OriginId, number>();
   #stamp = 0;
 
-  constructor(decorated: (journal: Journal) => Journal = (journal) => journal) {
+  /** `around`: what stands between the loops and the folder, to make trouble. */
+  constructor(around: (folder: Folder) => Folder = (folder) => folder) {
     const random = new Random(1);
     const life = new Life();
     this.id = random.base32(52) as MemberId;
@@ -56,7 +58,7 @@ export class LoneMember {
       random: () => random.unit(),
       nowMs: () => clock.wallMs(),
     });
-    const journal = decorated(gateJournal(opened, life, { wrote: (call) => this.wrote.push(call) }));
+    const journal = gateJournal(opened, life, { wrote: (call) => this.wrote.push(call) });
     const folder = new SimFolder({
       volume: this.volume,
       scheduler,
@@ -74,7 +76,7 @@ export class LoneMember {
       self: { id: this.id, name: 'ant', addresses: [] },
       journal,
       batches: new SharedBatches(journal),
-      folder,
+      folder: around(folder),
       clock,
       log: { debug: quiet, info: quiet, warn: quiet, error },
       lock: new FolderLock(),

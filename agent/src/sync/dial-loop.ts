@@ -5,6 +5,9 @@ import type { Peers } from './peers.ts';
 import type { Timer } from './ports/clock.ts';
 import type { Link, Network } from './ports/network.ts';
 
+/** Whoever was refused tries again sooner than this, unless somebody mended it or switched it off. */
+export const refusalLastsMs = 3 * joinIntervalMs;
+
 const redial = { minMs: 100, maxMs: joinIntervalMs };
 
 interface Target {
@@ -140,7 +143,9 @@ export class DialLoop {
     target.dialling = false;
     target.attempts++;
     target.lastError = error instanceof Error ? error.message : String(error);
-    if (refusedFor(error)) this.#context.problems.set('member-refused', { member: address }, target.lastError);
+    if (refusedFor(error)) {
+      this.#context.problems.set('member-refused', { member: address }, target.lastError, refusalLastsMs);
+    }
     this.#firstDone(false);
     // Our own address, by another name or in a list that all members share: nobody else will ever answer there.
     if ((error as { code?: unknown }).code !== 'self-dialled') this.#later(address, target);

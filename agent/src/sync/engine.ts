@@ -6,7 +6,7 @@ import { BurstMeter } from './burst-meter.ts';
 import { CatchUp } from './catch-up.ts';
 import { ContentServer } from './content-server.ts';
 import type { Context, Self } from './context.ts';
-import { DialLoop } from './dial-loop.ts';
+import { DialLoop, refusalLastsMs } from './dial-loop.ts';
 import { reportRoom } from './disk-room.ts';
 import { type WaitOutcome, type WaitQuery, waitForDurability } from './durability-wait.ts';
 import { Events } from './events.ts';
@@ -19,6 +19,7 @@ import { Incoming } from './incoming.ts';
 import { InlineContents } from './inline-contents.ts';
 import { LocalChanges } from './local-changes.ts';
 import { Materialiser } from './materialiser.ts';
+import { withdrawOfAbsent } from './member-troubles.ts';
 import { Outgoing } from './outgoing.ts';
 import { OwnLog } from './own-log.ts';
 import { type Peer, Peers } from './peers.ts';
@@ -196,7 +197,11 @@ export class Engine {
     await followIgnoreRules(this.context);
     if (this.#stopped) return;
     network.onLink((link) => this.peers.accept(link));
-    network.onRefused((remote, reason) => this.context.problems.set('member-refused', { member: remote }, reason));
+    network.onRefused((remote, reason) => {
+      // Each attempt comes from another port: the host is what stays.
+      const member = remote.slice(0, remote.lastIndexOf(':'));
+      this.context.problems.set('member-refused', { member }, reason, refusalLastsMs);
+    });
     const firstRound = this.#waitForFirstRound();
     this.dialLoop.start();
     this.#heartbeat.start();
@@ -371,6 +376,9 @@ export class Engine {
   #beat(): void {
     this.#checkFolder();
     this.#refreshStates();
+    this.context.problems.expire();
+    this.materialiser.withdrawProblems();
+    withdrawOfAbsent(this.context.problems, this.peers);
     this.peers.learn();
     this.dialLoop.refresh();
     this.transfers.tick();

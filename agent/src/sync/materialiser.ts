@@ -8,6 +8,7 @@ import { isDirectoryMode, type PlanStep } from '../core/plan-step.ts';
 import type { Context } from './context.ts';
 import type { GroupGate } from './group-gate.ts';
 import { JournalView } from './journal-view.ts';
+import { PathTroubles } from './path-troubles.ts';
 import type { ActionResult } from './ports/folder.ts';
 import { lookAtRacyRows } from './racy-rows.ts';
 import type { Transfers } from './transfers.ts';
@@ -50,6 +51,7 @@ export class Materialiser {
   readonly #gate: GroupGate;
   readonly #notify: MaterialiserEvents;
   readonly #parked = new Map<string, Parked>();
+  readonly #troubles: PathTroubles;
   /** Renames of directories that hold more than the journal knows: their entries are moved one by one. */
   readonly #notWhole = new Set<string>();
   #planAgain = false;
@@ -68,6 +70,7 @@ export class Materialiser {
     this.#transfers = transfers;
     this.#gate = gate;
     this.#notify = notify;
+    this.#troubles = new PathTroubles(context);
   }
 
   stop(): void {
@@ -106,6 +109,11 @@ export class Materialiser {
   unpark(): void {
     this.#parked.clear();
     this.poke();
+  }
+
+  /** Called now and then: withdraws problems of what is not pending any more. */
+  withdrawProblems(): void {
+    if (this.#context.problems.count > 0) this.#troubles.withdraw();
   }
 
   /** Why a pending path is not applied yet, where that is known. */
@@ -226,7 +234,7 @@ export class Materialiser {
     if (!progress && plan.waiting.length > 0) this.#wakeIn(retry.minMs * 10);
     for (const { path } of plan.records) {
       this.#parked.delete(path);
-      this.#context.problems.clearPath(path);
+      this.#troubles.over(path);
     }
   }
 
@@ -277,7 +285,7 @@ export class Materialiser {
   }
 
   async #apply(steps: readonly PlanStep[]): Promise<boolean> {
-    const { journal, folder, problems, inbox } = this.#context;
+    const { journal, folder, inbox } = this.#context;
     const results = await folder.apply(steps.map((step) => step.request));
     const changes: DiskChange[] = [];
     // Of several writes of one staged content the last takes its file. Where that one fails the file is left over.
@@ -296,7 +304,7 @@ export class Materialiser {
       changes.push(...step.record(result.fingerprint, result.racy ?? false));
       count++;
       this.#parked.delete(step.path);
-      problems.clearPath(step.path);
+      this.#troubles.over(step.path);
       if (action.do === 'write') {
         bytes += action.size;
         inbox.delete(action.content);
@@ -359,15 +367,14 @@ export class Materialiser {
   }
 
   #park(path: string, head: Operation, reason: string, code?: ProblemCode): void {
-    const { clock, problems } = this.#context;
+    const { clock } = this.#context;
     const known = this.#parked.get(path);
     const attempts = known?.head === dotKey(head) ? known.attempts + 1 : 0;
     const delayMs = backoffMs(attempts, retry, clock.random());
     if (this.#parked.size < parkedMax || known) {
       this.#parked.set(path, { head: dotKey(head), attempts, untilMs: clock.monotonicMs() + delayMs, reason });
     }
-    // The folder as a whole is one problem, not one for each path.
-    if (code) problems.set(code, code === 'folder-missing' ? {} : { path }, reason);
+    if (code) this.#troubles.report(path, head, code, reason);
     this.#wakeIn(delayMs);
   }
 

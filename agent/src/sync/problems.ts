@@ -12,6 +12,8 @@ export class Problems {
   readonly #clock: Clock;
   readonly #appeared: (problem: Problem) => void;
   readonly #problems = new Map<string, Problem>();
+  /** Until when problems stand that nobody withdraws. */
+  readonly #lastsUntilMs = new Map<string, number>();
   #beyondMax = 0;
 
   constructor(clock: Clock, appeared: (problem: Problem) => void) {
@@ -19,8 +21,11 @@ export class Problems {
     this.#appeared = appeared;
   }
 
-  /** Notes a problem; a known one keeps its time of first appearance and takes the new detail. */
-  set(code: ProblemCode, subject: Subject, detail: string): void {
+  /**
+   * Notes a problem; a known one keeps its time of first appearance and takes the new detail. `lastsMs`: nothing will tell that it is
+   * over, but while it is not it will be noted again within this time.
+   */
+  set(code: ProblemCode, subject: Subject, detail: string, lastsMs?: number): void {
     const key = keyOf(code, subject);
     const known = this.#problems.get(key);
     if (known === undefined && this.#problems.size >= problemsMax) {
@@ -29,11 +34,22 @@ export class Problems {
     }
     const problem: Problem = { code, ...subject, detail, since: known?.since ?? this.#clock.wallMs() };
     this.#problems.set(key, problem);
+    if (lastsMs !== undefined) this.#lastsUntilMs.set(key, this.#clock.monotonicMs() + lastsMs);
     if (known === undefined) this.#appeared(problem);
   }
 
   clear(code: ProblemCode, subject: Subject = {}): void {
     if (this.#problems.delete(keyOf(code, subject)) && this.#problems.size === 0) this.#beyondMax = 0;
+  }
+
+  /** Withdraws what was not noted again in time. Called now and then. */
+  expire(): void {
+    const nowMs = this.#clock.monotonicMs();
+    for (const [key, untilMs] of this.#lastsUntilMs) {
+      if (untilMs > nowMs) continue;
+      this.#lastsUntilMs.delete(key);
+      this.#problems.delete(key);
+    }
   }
 
   /** The path was looked at or applied without trouble. */

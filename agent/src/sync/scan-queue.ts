@@ -24,6 +24,8 @@ export class ScanQueue {
   /** In the order of the requests. `ticket`: how many requests had been made when the first one for it was. */
   readonly #queue = new Map<string, { readonly recursive: boolean; readonly ticket: number }>();
   readonly #waiting = new Set<{ readonly ticket: number; readonly resolve: () => void }>();
+  /** Directories that could not be listed when they were last to be. */
+  readonly #unread = new Map<string, ProblemCode>();
   #tickets = 0;
   #running = false;
   #stopped = false;
@@ -106,6 +108,7 @@ export class ScanQueue {
         for (const scanned of chunk) this.#compare(scanned, found);
       }
       this.#forgetSkipped(directory, recursive, found);
+      this.#forgetUnread(directory, recursive, found);
       if (directory === '' && recursive) this.#listener.scanned();
     } catch (error) {
       this.#listener.lostSight();
@@ -115,11 +118,23 @@ export class ScanQueue {
 
   /** Nobody looks at an entry that is left alone: only a listing without it says that what was said of it is over. */
   #forgetSkipped(directory: string, recursive: boolean, { skipped, unread }: Found): void {
-    const { problems } = this.#context;
+    const { problems, journal } = this.#context;
     for (const { code, path } of problems.list()) {
       if (path === undefined || !skippedCodes.has(code) || skipped.has(path)) continue;
+      // What others have put there has the same problem for another reason: it cannot be shown here.
+      if (code === 'path-too-long' && journal.heads(path).length > 0) continue;
       const listed = recursive ? isBelow(path, directory) : parentOf(path) === directory;
       if (listed && !unread.some((closed) => isBelow(path, closed))) problems.clear(code, { path });
+    }
+  }
+
+  /** What could be listed now, or was not come across any more. */
+  #forgetUnread(directory: string, recursive: boolean, { unread }: Found): void {
+    for (const [path, code] of this.#unread) {
+      const covered = path === directory || (recursive && isBelow(path, directory));
+      if (!covered || unread.some((closed) => path === closed || isBelow(path, closed))) continue;
+      this.#unread.delete(path);
+      this.#context.problems.clear(code, { path });
     }
   }
 
@@ -138,6 +153,7 @@ export class ScanQueue {
     if (scanned.problem) {
       problems.set(scanned.problem.code, { path }, scanned.problem.detail);
       found.unread.push(path);
+      if (problems.has(scanned.problem.code, { path })) this.#unread.set(path, scanned.problem.code);
       if (scanned.problem.code === 'folder-missing') this.#listener.lostSight();
     }
     const rows = new Map(journal.diskChildren(path).map((row) => [row.path, row]));
