@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { lstatSync } from 'node:fs';
+import { lstatSync, readdirSync } from 'node:fs';
 import {
   chmod,
   lchown,
@@ -87,18 +87,25 @@ test('[LC11] names that programs stumble over', async () => {
   await replicated('names');
 });
 
-test('[LC10] names that are not UTF-8, sockets and pipes are reported and left alone', async () => {
+test('[LC10] names that are not UTF-8, sockets, pipes and devices are reported, counted and left alone', async () => {
   const ant = cluster().member('ant');
   await mkdir(ant.path('odd'));
   await writeFile(Buffer.concat([Buffer.from(`${ant.path('odd')}/`), Buffer.from([0xff, 0xfe, 0x41])]), 'not UTF-8');
   await run('mkfifo', [ant.path('odd/pipe')]);
   const server = createServer().listen(ant.path('odd/socket'));
   await once(server, 'listening');
+  if (process.getuid?.() === 0) await run('mknod', [ant.path('odd/device'), 'c', '1', '3']);
   await writeFile(ant.path('odd/plain'), 'plain');
   await ant.wait({ for: 'all' });
-  expect([...(await ant.problems())].sort()).toEqual(['path-not-utf8', 'path-special', 'path-special']);
+  const special = readdirSync(ant.path('odd')).filter((name) => ['device', 'pipe', 'socket'].includes(name));
+  const said = (await ant.status()).problems.map(({ code, detail }) => `${code}: ${detail}`);
+  expect(said.sort()).toEqual([
+    'path-not-utf8: The name of odd/\ufffd\ufffdA is not UTF-8. It is left alone; rename it to have it replicated.',
+    ...special.map((name) => `path-special: odd/${name} is a socket, pipe or device. It is left alone.`),
+  ]);
+  expect(await ant.metric('lockstep_problems', 'path-special')).toBe(special.length);
   expect(namesOf(subtree(cluster().member('bee').tree(), 'odd'))).toEqual(['plain']);
-  expect(readTree(ant.path('odd')).size).toBe(4);
+  expect(readTree(ant.path('odd')).size).toBe(2 + special.length);
   server.close();
   await once(server, 'close');
   await shell(ant.folder, 'rm -r odd');

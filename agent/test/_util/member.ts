@@ -41,9 +41,14 @@ export interface Outcome {
 /** Runs `lockstep` with these arguments to its end. */
 export async function lockstep(
   args: readonly string[],
-  options: { readonly cwd?: string; readonly env?: Readonly<Record<string, string>> } = {},
+  options: {
+    readonly cwd?: string;
+    readonly env?: Readonly<Record<string, string>>;
+    readonly wrapper?: readonly string[];
+  } = {},
 ): Promise<Outcome> {
-  const child = spawn(process.execPath, [lockstepProgram, ...args], {
+  const [program = process.execPath, ...rest] = [...(options.wrapper ?? []), process.execPath];
+  const child = spawn(program, [...rest, lockstepProgram, ...args], {
     ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
     env: { ...process.env, ...options.env },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -1,0 +1,95 @@
+import { readdirSync } from 'node:fs';
+import { chmod, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { lockstep } from './_util/member.ts';
+import { run } from './_util/programs.ts';
+import { useCluster } from './_util/use-cluster.ts';
+
+const isRoot = process.getuid?.() === 0;
+const nobody = 65_534;
+/** Root may do everything: what is refused is seen as somebody else. */
+const asNobody = ['setpriv', `--reuid=${nobody}`, `--regid=${nobody}`, '--clear-groups', '--'];
+const patience = { timeout: 20_000, interval: 100 };
+
+const cluster = useCluster(['ant']);
+
+/** The outcome of a command that says `sentence` and is not done. */
+const refusedWith = (sentence: string) => ({ code: 1, out: '', err: expect.stringContaining(sentence) });
+
+test('[CL5] a folder that does not exist: how to create it, or which one it is', async () => {
+  const none = join(cluster().root, 'none');
+  expect(await lockstep(['init', none])).toEqual(
+    refusedWith(`${none} does not exist. Create it with: mkdir -p ${none}`),
+  );
+  expect(await lockstep(['up', none])).toEqual(refusedWith(`${none} does not exist. Name a member's folder.`));
+  const file = join(cluster().root, 'file');
+  await writeFile(file, 'text');
+  expect(await lockstep(['init', file])).toEqual(
+    refusedWith(`${file} is not a directory. Name the folder to keep the same.`),
+  );
+  expect(readdirSync(cluster().root).sort()).toEqual(['ant', 'file']);
+});
+
+describe.runIf(isRoot)('[CL5] a folder that cannot be written', () => {
+  test('by init and by up: who must be given what', async () => {
+    await chmod(cluster().root, 0o755);
+    const theirs = join(cluster().root, 'theirs');
+    await mkdir(theirs, { mode: 0o755 });
+    const options = { wrapper: asNobody };
+    expect(await lockstep(['init', theirs], options)).toEqual(
+      refusedWith(`${theirs} cannot be written (EACCES). Give this user the right to read and write it (chmod u+rwx)`),
+    );
+    expect(readdirSync(theirs)).toEqual([]);
+    expect((await lockstep(['init', theirs, '--name', 'theirs', '--listen', '127.0.0.1:0'])).code).toBe(0);
+    expect(await lockstep(['up', theirs], options)).toEqual(
+      refusedWith(`${theirs}/.lockstep/config.toml cannot be read (EACCES). Make it readable.`),
+    );
+  });
+
+  test('because its disk is mounted read-only', async () => {
+    const disk = join(cluster().root, 'disk');
+    await mkdir(disk);
+    await run('mount', ['-t', 'tmpfs', '-o', 'size=16m', 'tmpfs', disk]);
+    onTestFinished(async () => {
+      await run('umount', ['-l', disk]);
+    });
+    const [member, empty] = [join(disk, 'member'), join(disk, 'empty')];
+    for (const folder of [member, empty]) await mkdir(folder);
+    expect((await lockstep(['init', member, '--name', 'member', '--listen', '127.0.0.1:0'])).code).toBe(0);
+    await run('mount', ['-o', 'remount,ro', disk]);
+    expect(await lockstep(['init', empty])).toEqual(
+      refusedWith(`${empty} cannot be written (EROFS). The disk is mounted read-only: mount it for writing.`),
+    );
+    expect(await lockstep(['up', member])).toEqual(
+      refusedWith(`${member}/.lockstep/lock.db cannot be locked (SQLITE_CANTOPEN). Make it and its directory writable`),
+    );
+  });
+
+  test('while the agent runs: it is said, nothing is deleted, and it goes on when it can be', async () => {
+    const ant = cluster().member('ant');
+    const folder = join(cluster().root, 'bee');
+    const bee = await cluster().add('bee', { up: false, start: { wrapper: asNobody } });
+    await run('chown', ['-R', `${nobody}:${nobody}`, folder]);
+    await bee.start();
+    await cluster().connected();
+    await writeFile(ant.path('before'), 'before');
+    await cluster().settled();
+    await chmod(folder, 0o500);
+    await vi.waitFor(async () => {
+      const problem = (await bee.status()).problems.find(({ code }) => code === 'folder-missing');
+      expect(problem?.detail).toBe(
+        `The folder ${folder} cannot be written: give the agent's user permission, or mount it writable.`,
+      );
+    }, patience);
+    await writeFile(ant.path('meanwhile'), 'meanwhile');
+    await rename(ant.path('before'), ant.path('renamed'));
+    expect((await ant.wait({ for: 2, timeoutMs: 300 })).done).toBe(false);
+    expect(readdirSync(folder).sort()).toEqual(['.lockstep', 'before']);
+    await chmod(folder, 0o700);
+    await cluster().settled();
+    expect(await readFile(bee.path('renamed'), 'utf8')).toBe('before');
+    await vi.waitFor(async () => expect(await bee.problems()).toEqual([]), patience);
+    await cluster().verified();
+  });
+});

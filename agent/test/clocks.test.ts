@@ -1,0 +1,84 @@
+import { writeFileSync } from 'node:fs';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, test, vi } from 'vitest';
+import type { Cluster } from './_util/cluster.ts';
+import type { Member } from './_util/member.ts';
+import { namesOf } from './_util/tree.ts';
+import { startCluster } from './_util/use-cluster.ts';
+
+const preload = fileURLToPath(new URL('./_util/shifted-clock.mjs', import.meta.url));
+
+/** A member whose clock is wrong, and how to set it, in hours. */
+async function addShifted(cluster: Cluster, name: string, hours: number) {
+  const file = join(cluster.root, `clock-of-${name}`);
+  const set = (to: number): void => writeFileSync(file, String(to * 3_600_000));
+  set(hours);
+  const env = { NODE_OPTIONS: `--import=${preload}`, LOCKSTEP_TEST_CLOCK_FILE: file };
+  return { member: await cluster.add(name, { start: { env } }), set };
+}
+
+/** What a member says of another one's clock. */
+const saidOf = (member: Member, name: string) => async (): Promise<string | undefined> =>
+  (await member.status()).problems.find((problem) => problem.code === 'clock-skew' && problem.member === name)?.detail;
+
+const patience = { timeout: 20_000, interval: 100 };
+
+const conflictCopies = (member: Member) => namesOf(member.tree()).filter((name) => name.includes('conflict'));
+
+test('[MG5] clocks a day ahead and a day behind decide nothing: the last save wins, and the skew is reported', async () => {
+  const cluster = await startCluster(['ant']);
+  const ant = cluster.member('ant');
+  const { member: bee } = await addShifted(cluster, 'bee', 24);
+  const { member: cat } = await addShifted(cluster, 'cat', -24);
+  await cluster.connected();
+  for (const [round, member] of [bee, cat, ant, cat, bee, cat].entries()) {
+    await writeFile(member.path('file'), `round ${round}`);
+    await mkdir(member.path(`made-${round}`));
+    await cluster.settled();
+  }
+  expect(await readFile(ant.path('file'), 'utf8')).toBe('round 5');
+  expect(conflictCopies(ant)).toEqual([]);
+  await vi.waitFor(async () => {
+    expect(await saidOf(ant, 'bee')()).toMatch(
+      /^The clock of bee is 86\d\d\d s ahead of this one\. .* set both by NTP\.$/,
+    );
+    expect(await saidOf(ant, 'cat')()).toMatch(
+      /^The clock of cat is 86\d\d\d s behind this one\. .* set both by NTP\.$/,
+    );
+  }, patience);
+  await cat.restart();
+  await writeFile(bee.path('file'), 'after a restart');
+  await cluster.connected();
+  await cluster.settled();
+  await cluster.verified();
+});
+
+test('[JN6] a clock that jumps while the agent runs, there and back: reported while it is wrong, and nothing is lost', async () => {
+  const cluster = await startCluster(['ant']);
+  const ant = cluster.member('ant');
+  const { member: bee, set } = await addShifted(cluster, 'bee', 0);
+  await cluster.connected();
+  let round = 0;
+  for (const hours of [24, -24, 24 * 365, 0]) {
+    set(hours);
+    await bee.wait({ for: 1 });
+    // Both edit the same file in turn: whoever saves last has seen the other's version, so no clock makes a conflict of it.
+    for (const member of [bee, ant, bee]) {
+      await writeFile(member.path('file'), `round ${++round}`);
+      await writeFile(member.path(`made-${round}`), `by ${member.name}`);
+      await cluster.settled();
+    }
+    if (hours !== 0) await vi.waitFor(async () => expect(await saidOf(ant, 'bee')()).toMatch(/ahead|behind/), patience);
+    expect((await ant.status()).members.map(({ connected, state }) => ({ connected, state }))).toEqual([
+      { connected: true, state: 'active' },
+      { connected: true, state: 'active' },
+    ]);
+  }
+  await vi.waitFor(async () => expect(await ant.problems()).toEqual([]), patience);
+  expect(await readFile(ant.path('file'), 'utf8')).toBe(`round ${round}`);
+  expect(namesOf(ant.tree())).toHaveLength(round + 1);
+  expect(conflictCopies(ant)).toEqual([]);
+  await cluster.verified();
+});
