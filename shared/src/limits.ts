@@ -92,7 +92,7 @@ export const appliedRangesMax = 32;
 export const freeBytesMin = 16 * 1_048_576;
 
 /** Bytes of freshly written small files kept for sending: what every connected member asks for within moments. */
-export const outboxBytesMax = 16 * 1_048_576;
+export const outboxBytesMax = 8 * 1_048_576;
 
 /** How long a path that vanished is held before its delete is journaled: its new name may be about to be seen. */
 export const vanishedHoldMs = 20;

@@ -385,6 +385,8 @@ export class Engine {
     this.transfers.dropUnneeded((content) => this.#needsStaged(content));
     this.catchUp.check();
     if (this.#gate.tick()) this.materialiser.poke();
+    // What was not sent within seconds can be read from the folder again.
+    this.context.outbox.age();
   }
 
   /** A version that was superseded is not put in place any more, and one that is on the disk by other means is copied from there. */

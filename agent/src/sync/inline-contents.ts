@@ -5,6 +5,8 @@ export class InlineContents {
   readonly #bytesMax: number;
   readonly #contents = new Map<ContentId, Uint8Array>();
   #bytes = 0;
+  /** Those that were there when `age` was last called, and were not put since. */
+  #aged = new Set<ContentId>();
 
   constructor(bytesMax: number) {
     this.#bytesMax = bytesMax;
@@ -28,10 +30,17 @@ export class InlineContents {
     return this.#contents.get(content);
   }
 
+  /** Drops what was there at the last call already. */
+  age(): void {
+    for (const content of this.#aged) this.delete(content);
+    this.#aged = new Set(this.#contents.keys());
+  }
+
   delete(content: ContentId): void {
     const bytes = this.#contents.get(content);
     if (bytes === undefined) return;
     this.#contents.delete(content);
+    this.#aged.delete(content);
     this.#bytes -= bytes.length;
   }
 }

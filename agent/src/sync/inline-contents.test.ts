@@ -1,0 +1,28 @@
+import type { ContentId } from '@lockstep/shared';
+import { expect, test } from 'vitest';
+import { InlineContents } from './inline-contents.ts';
+
+const [a, b, c] = ['a', 'b', 'c'] as ContentId[] as [ContentId, ContentId, ContentId];
+
+test('the oldest are dropped when there are too many bytes', () => {
+  const contents = new InlineContents(10);
+  contents.put(a, new Uint8Array(4));
+  contents.put(b, new Uint8Array(4));
+  contents.put(a, new Uint8Array(5));
+  contents.put(c, new Uint8Array(4));
+  expect([a, b, c].map((content) => contents.get(content)?.length)).toEqual([5, undefined, 4]);
+  expect(contents.bytes).toBe(9);
+});
+
+test('ageing drops what was there the last time, unless it was put again', () => {
+  const contents = new InlineContents(100);
+  contents.put(a, new Uint8Array(1));
+  contents.put(b, new Uint8Array(1));
+  contents.age();
+  contents.put(b, new Uint8Array(1));
+  contents.put(c, new Uint8Array(1));
+  contents.age();
+  expect([a, b, c].map((content) => contents.get(content)?.length)).toEqual([undefined, 1, 1]);
+  contents.age();
+  expect(contents.bytes).toBe(0);
+});
