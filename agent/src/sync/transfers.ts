@@ -2,6 +2,7 @@ import type { ContentId, MemberId, Operation } from '@lockstep/shared';
 import { blocksInFlightPerSourceMax, blockTimeoutMs, fetchesMax, memberOf } from '@lockstep/shared';
 import { blockCount } from '../core/blocks.ts';
 import { holds } from '../core/durability.ts';
+import { BlockTodo } from './block-todo.ts';
 import type { Context } from './context.ts';
 import type { Peer, Peers } from './peers.ts';
 
@@ -16,19 +17,27 @@ interface Fetch {
   readonly waiting: { readonly operation: Operation; readonly done: (outcome: FetchOutcome) => void }[];
   readonly tried: Set<MemberId>;
   source: Peer | undefined;
-  /** Blocks not asked for yet, and those asked for again. */
-  todo: number[];
   /**
-   * Blocks being written. None is ever written twice: the second write could reach the file when it is in its place already, and
-   * give it a new modification time.
+   * No block that has come is asked for again while it is being written: a second write could reach the file when it is in its place
+   * already, and give it a new modification time.
    */
-  readonly staging: Set<number>;
-  readonly staged: Set<number>;
+  readonly todo: BlockTodo;
+  /** How many blocks are being written, and how many have been. */
+  staging: number;
+  staged: number;
   full: boolean;
-  /** Blocks asked for and not arrived. */
-  asked: number;
-  lastProgressMs: number;
+  /** Whose turn was least recently is asked for next. */
+  turn: number;
   readonly startedMs: number;
+}
+
+/** A block that a peer was asked for. */
+interface Want {
+  readonly fetch: Fetch;
+  readonly index: number;
+  readonly peer: Peer;
+  /** Peers answer in order: since when this one is due, for all that was asked before it has been answered. */
+  dueSinceMs: number;
 }
 
 /** A transfer as people see it. */
@@ -50,9 +59,11 @@ export class Transfers {
   /** The operations whose content is on its way. */
   readonly #fetching = new Set<string>();
   readonly #staged = new Set<ContentId>();
-  readonly #wants = new Map<number, { readonly fetch: Fetch; readonly index: number; readonly peer: Peer }>();
+  /** By their ids, which ascend. */
+  readonly #wants = new Map<number, Want>();
   readonly #inFlight = new Map<Peer, number>();
   #wantId = 0;
+  #turn = 0;
   #stopped = false;
 
   /** `finished`: a fetch came to its end, whoever asked for it; others may have waited for the same content. */
@@ -85,7 +96,7 @@ export class Transfers {
       path: fetch.operation.path,
       source: fetch.source?.id,
       size: fetch.size,
-      doneBlocks: fetch.staged.size,
+      doneBlocks: fetch.staged,
       blocks: blockCount(fetch.size),
       startedMs: fetch.startedMs,
     }));
@@ -120,7 +131,6 @@ export class Transfers {
       return true;
     }
     if (this.#fetches.size >= fetchesMax) return false;
-    const nowMs = this.#context.clock.monotonicMs();
     const fetch: Fetch = {
       operation,
       content,
@@ -128,13 +138,12 @@ export class Transfers {
       waiting: [{ operation, done }],
       tried: new Set(),
       source: undefined,
-      todo: Array.from({ length: blockCount(size) }, (_, index) => index),
-      staging: new Set(),
-      staged: new Set(),
+      todo: new BlockTodo(blockCount(size)),
+      staging: 0,
+      staged: 0,
       full: false,
-      asked: 0,
-      lastProgressMs: nowMs,
-      startedMs: nowMs,
+      turn: ++this.#turn,
+      startedMs: this.#context.clock.monotonicMs(),
     };
     this.#fetches.set(content, fetch);
     this.#fetching.add(keyOf(operation));
@@ -164,6 +173,7 @@ export class Transfers {
     const want = this.#take(peer, id);
     if (want === undefined) return;
     this.#release(peer);
+    want.fetch.todo.again(want.index);
     this.#abandonSource(want.fetch, peer);
     this.#pump();
   }
@@ -171,7 +181,9 @@ export class Transfers {
   /** The session ended: what was asked of it is asked of others. */
   closed(peer: Peer): void {
     for (const [id, want] of this.#wants) {
-      if (want.peer === peer) this.#wants.delete(id);
+      if (want.peer !== peer) continue;
+      this.#wants.delete(id);
+      want.fetch.todo.again(want.index);
     }
     this.#inFlight.delete(peer);
     for (const fetch of this.#fetches.values()) {
@@ -183,19 +195,20 @@ export class Transfers {
   /** Called now and then: replaces sources that stall. Who was not asked for anything, because others were first, does not. */
   tick(): void {
     const nowMs = this.#context.clock.monotonicMs();
-    for (const fetch of this.#fetches.values()) {
-      if (fetch.source !== undefined && fetch.asked > 0 && nowMs - fetch.lastProgressMs > blockTimeoutMs) {
-        this.#abandonSource(fetch, fetch.source);
-      }
+    for (const { fetch, peer, dueSinceMs } of [...this.#wants.values()]) {
+      if (nowMs - dueSinceMs > blockTimeoutMs) this.#abandonSource(fetch, peer);
     }
     this.#pump();
   }
 
-  #take(peer: Peer, id: number): { readonly fetch: Fetch; readonly index: number } | undefined {
+  #take(peer: Peer, id: number): Want | undefined {
     const want = this.#wants.get(id);
     if (want === undefined || want.peer !== peer) return undefined;
     this.#wants.delete(id);
-    want.fetch.asked--;
+    const nowMs = this.#context.clock.monotonicMs();
+    for (const [later, behind] of this.#wants) {
+      if (later > id && behind.peer === peer) behind.dueSinceMs = nowMs;
+    }
     if (this.#fetches.get(want.fetch.content) === want.fetch) return want;
     this.#release(peer);
     return undefined;
@@ -207,20 +220,19 @@ export class Transfers {
 
   async #stage(fetch: Fetch, index: number, bytes: Uint8Array, peer: Peer): Promise<void> {
     const { content, size, operation } = fetch;
-    fetch.staging.add(index);
+    fetch.staging++;
     const staged = this.#context.folder.stageBlock({ content, blocks: operation.blocks, size, index, bytes });
-    const outcome = await staged.finally(() => fetch.staging.delete(index));
-    fetch.lastProgressMs = this.#context.clock.monotonicMs();
+    const outcome = await staged.finally(() => fetch.staging--);
     if (outcome === 'disk-full') fetch.full = true;
     else if (outcome === 'corrupt') {
       const name = this.#peers.nameOf(peer.id);
       const detail = `${name} sent bytes of ${operation.path} that do not match its content id. Check the disk of ${name}.`;
       this.#context.problems.set('content-corrupt', { path: operation.path, member: name }, detail);
-      fetch.todo.push(index);
+      fetch.todo.again(index);
       this.#abandonSource(fetch, peer);
     } else {
-      fetch.staged.add(index);
-      if (fetch.staged.size === blockCount(size)) this.#finish(fetch, 'ok');
+      fetch.staged++;
+      if (fetch.staged === blockCount(size)) this.#finish(fetch, 'ok');
     }
   }
 
@@ -232,11 +244,8 @@ export class Transfers {
       if (want.fetch !== fetch) continue;
       this.#wants.delete(id);
       this.#release(peer);
+      fetch.todo.again(want.index);
     }
-    fetch.asked = 0;
-    fetch.todo = [...Array(blockCount(fetch.size)).keys()].filter(
-      (index) => !fetch.staged.has(index) && !fetch.staging.has(index),
-    );
   }
 
   #pump(): void {
@@ -246,18 +255,28 @@ export class Transfers {
       const { source } = fetch;
       if (fetch.full || source === undefined) {
         // What is being written is waited for: it must not be written again by the next attempt at the same time.
-        if (fetch.staging.size === 0) this.#finish(fetch, fetch.full ? 'disk-full' : 'missing');
-        continue;
-      }
-      while (fetch.todo.length > 0 && (this.#inFlight.get(source) ?? 0) < blocksInFlightPerSourceMax) {
-        const index = fetch.todo.shift() as number;
-        const id = ++this.#wantId;
-        this.#wants.set(id, { fetch, index, peer: source });
-        this.#inFlight.set(source, (this.#inFlight.get(source) ?? 0) + 1);
-        if (fetch.asked++ === 0) fetch.lastProgressMs = this.#context.clock.monotonicMs();
-        source.link?.send({ type: 'want', id, content: fetch.content, index });
+        if (fetch.staging === 0) this.#finish(fetch, fetch.full ? 'disk-full' : 'missing');
       }
     }
+    const queue = [...this.#fetches.values()].sort((a, b) => a.turn - b.turn);
+    // The queue grows while it is gone through: one block of each content in turn, so that neither a large one nor many small ones
+    // keep the others waiting.
+    for (const fetch of queue) if (!fetch.full && this.#askNext(fetch)) queue.push(fetch);
+  }
+
+  /** Asks for one more block of the content, if there is one to ask for and its source is not busy enough. */
+  #askNext(fetch: Fetch): boolean {
+    const { source } = fetch;
+    const inFlight = source === undefined ? 0 : (this.#inFlight.get(source) ?? 0);
+    if (source === undefined || inFlight >= blocksInFlightPerSourceMax) return false;
+    const index = fetch.todo.take();
+    if (index === undefined) return false;
+    const id = ++this.#wantId;
+    this.#wants.set(id, { fetch, index, peer: source, dueSinceMs: this.#context.clock.monotonicMs() });
+    this.#inFlight.set(source, inFlight + 1);
+    fetch.turn = ++this.#turn;
+    source.link?.send({ type: 'want', id, content: fetch.content, index });
+    return true;
   }
 
   /** The operation's origin; else a member that says it holds the operation, the nearest first; else anyone at all. */

@@ -12,7 +12,7 @@ import { onTestFinished } from 'vitest';
 import { Life } from '../../src/sim/life.ts';
 import { Random } from '../../src/sim/random.ts';
 import { Scheduler } from '../../src/sim/scheduler.ts';
-import { SimClock, WallClock } from '../../src/sim/sim-clock.ts';
+import { SimClock, WallClock, worldBeganMs } from '../../src/sim/sim-clock.ts';
 import { SimFolder } from '../../src/sim/sim-folder.ts';
 import { Volume } from '../../src/sim/volume.ts';
 import { openJournal } from '../../src/store/journal.ts';
@@ -44,6 +44,7 @@ export class ScriptedPeer {
   readonly ends: string[] = [];
   /** What else it does when a message comes. */
   answer: (message: PeerMessage) => void = () => {};
+  readonly #inTransit: (() => void)[] = [];
   #scheduler: Scheduler | undefined;
   #receiver: Receiver | undefined;
 
@@ -60,7 +61,7 @@ export class ScriptedPeer {
 
   say(message: PeerMessage): void {
     const receiver = this.#receiver;
-    this.#scheduler?.after(1, () => {
+    this.#deliver(() => {
       if (this.#receiver === receiver) receiver?.message(message);
     });
   }
@@ -92,7 +93,8 @@ export class ScriptedPeer {
 
   heartbeat(): HeartbeatMessage {
     const { known, enabledAt } = this;
-    const numbers = { id: 1, wallMs: 0, pending: 0, files: 0, bytes: 0, freeBytes: 0, load: 0, problems: 0 };
+    const wallMs = worldBeganMs + (this.#scheduler?.nowMs ?? 0);
+    const numbers = { id: 1, wallMs, pending: 0, files: 0, bytes: 0, freeBytes: 0, load: 0, problems: 0 };
     const applied = { vector: known, ranges: {} };
     return {
       type: 'heartbeat',
@@ -113,9 +115,7 @@ export class ScriptedPeer {
       peer: this.id,
       dialled: true,
       remote: this.address,
-      send: (message) => {
-        scheduler.after(1, () => this.#hear(message));
-      },
+      send: (message) => this.#deliver(() => this.#hear(message)),
       receivedBytes: () => this.partialBytes,
       queuedBytes: () => 0,
       whenDrained: (run) => run(),
@@ -134,6 +134,12 @@ export class ScriptedPeer {
     this.#receiver = undefined;
     this.ends.push(reason);
     this.#scheduler?.after(0, () => receiver.closed(reason));
+  }
+
+  /** In the order of sending, whatever order the scheduler chooses for what is due at one time. */
+  #deliver(arrive: () => void): void {
+    this.#inTransit.push(arrive);
+    this.#scheduler?.after(1, () => this.#inTransit.shift()?.());
   }
 
   #hear(message: PeerMessage): void {

@@ -1,0 +1,12 @@
+import { expect, test } from 'vitest';
+import { BlockTodo } from './block-todo.ts';
+
+test('gives each block once, in order, and first those to be asked for again', () => {
+  const todo = new BlockTodo(4);
+  expect([todo.take(), todo.take(), todo.take()]).toEqual([0, 1, 2]);
+  todo.again(1);
+  todo.again(0);
+  expect([todo.take(), todo.take(), todo.take(), todo.take()]).toEqual([1, 0, 3, undefined]);
+  todo.again(3);
+  expect([todo.take(), todo.take()]).toEqual([3, undefined]);
+});

@@ -1,0 +1,75 @@
+import { blocksInFlightPerSourceMax, blockTimeoutMs, type Operation, type WantMessage } from '@lockstep/shared';
+import { describe, expect, test } from 'vitest';
+import { openTestMember, ScriptedPeer } from '../../test/support/scripted-peer.ts';
+import { type Content, virtualContent } from '../sim/content.ts';
+
+const mebibyte = 1_048_576;
+
+/** Bee says that it has files of these sizes in MiB; `ask` hears of each want. */
+async function offered(sizes: Readonly<Record<string, number>>, ask: (want: WantMessage, content: Content) => void) {
+  const bee = new ScriptedPeer('b');
+  const contents = Object.entries(sizes).map(([path, size]) => virtualContent(path, Math.round(size * mebibyte)));
+  const byId = new Map(contents.map((content) => [content.id, content]));
+  bee.answer = (message) => {
+    if (message.type === 'want') ask(message, byId.get(message.content) as Content);
+  };
+  const { origin } = bee;
+  const operations = Object.keys(sizes).map((path, index): Operation => {
+    const seq = index + 1;
+    const { id: content, size, blocks } = contents[index] as Content;
+    const file = { kind: 'put', mode: 0o644, mtimeUs: 0, content, size, ...(blocks && { blocks }) } as const;
+    return { origin, seq, hlc: seq, path, version: { vector: { [origin]: seq } }, ...file };
+  });
+  const member = openTestMember([bee]);
+  void member.engine.start();
+  expect(await member.until(() => member.engine.state === 'active', 10_000)).toBe(true);
+  bee.known = { [origin]: operations.length };
+  bee.sayOperations(operations);
+  const isThere = (path: string): boolean => member.volume.disk.at(path) !== undefined;
+  return { bee, isThere, byId, ...member };
+}
+
+test('[CT3] a large file and many small ones share their source: blocks are asked for in turn', async () => {
+  const small = Object.fromEntries(Array.from({ length: 200 }, (_, index) => [`m${100 + index}`, 0.1]));
+  const sizes = { large: 200, ...small };
+  const asked: { readonly want: WantMessage; readonly content: Content }[] = [];
+  const { bee, until, isThere } = await offered(sizes, (want, content) => asked.push({ want, content }));
+  for (let next = 0; next < 400; next++) {
+    expect(await until(() => asked.length > next, 1_000)).toBe(true);
+    const { want, content } = asked[next] as (typeof asked)[number];
+    bee.say({ type: 'block', id: want.id, bytes: content.parts[want.index] as Uint8Array });
+  }
+  expect(await until(() => Object.keys(sizes).every(isThere), 5_000)).toBe(true);
+  expect(asked).toHaveLength(400);
+  const kinds = asked.map(({ content }) => (content.parts.length > 1 ? 'large' : 'small'));
+  const largeMeanwhile = kinds.slice(0, kinds.lastIndexOf('small')).filter((kind) => kind === 'large').length;
+  // More than it gets while it is alone.
+  expect(largeMeanwhile).toBeGreaterThan(blocksInFlightPerSourceMax + 1);
+  expect(largeMeanwhile).toBeLessThan(50);
+});
+
+describe('[CT5] a source that stalls', () => {
+  test('is one that does not answer what is due, however many others were asked before', async () => {
+    const asked: WantMessage[] = [];
+    const { bee, byId, until, isThere, engine } = await offered({ large: 20 }, (want) => asked.push(want));
+    expect(await until(() => asked.length === blocksInFlightPerSourceMax, 5_000)).toBe(true);
+    const lastsMs = blockTimeoutMs - 5_000;
+    // Each block takes nearly as long as is allowed: together they take much longer.
+    for (let next = 0; next < 20; next++) {
+      expect(await until(() => isThere('large'), lastsMs)).toBe(false);
+      const want = asked[next] as WantMessage;
+      const bytes = byId.get(want.content)?.parts[want.index] as Uint8Array;
+      bee.say({ type: 'block', id: want.id, bytes });
+    }
+    expect(await until(() => isThere('large'), 5_000)).toBe(true);
+    expect(asked).toHaveLength(20);
+    expect(engine.context.problems.ofPath('large')).toBeUndefined();
+  });
+
+  test('is given up after a time, and said to lack the content when nobody else has it', async () => {
+    const { until, engine } = await offered({ large: 20 }, () => undefined);
+    const isMissed = (): boolean => engine.context.problems.ofPath('large')?.code === 'content-missing';
+    expect(await until(isMissed, blockTimeoutMs - 1_000)).toBe(false);
+    expect(await until(isMissed, 5_000)).toBe(true);
+  });
+});
