@@ -90,9 +90,7 @@ export class Disk {
   /** Every entry at and below `path` with its own path, parents first, names in order; the folder itself not included. */
   *entries(path = ''): Generator<readonly [path: string, inode: Inode]> {
     const inode = this.at(path);
-    if (inode === undefined) return;
-    if (path !== '') yield [path, inode];
-    for (const name of [...(inode.children?.keys() ?? [])].sort()) yield* this.entries(joinPath(path, name));
+    if (inode !== undefined) yield* entriesFrom(path, inode);
   }
 
   /** A new file that has no name yet: what staging holds. */
@@ -255,6 +253,14 @@ export class Disk {
     const timeMs = this.timeMs();
     const common = { number, type, mode, mtimeMs: timeMs, ctimeMs: timeMs, links: 0, ...birth };
     return type === 'directory' ? { ...common, children: new Map() } : common;
+  }
+}
+
+function* entriesFrom(path: string, inode: Inode): Generator<readonly [path: string, inode: Inode]> {
+  if (path !== '') yield [path, inode];
+  for (const name of [...(inode.children?.keys() ?? [])].sort()) {
+    const child = inode.children?.get(name);
+    if (child !== undefined) yield* entriesFrom(joinPath(path, name), child);
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Journal } from '../sync/ports/journal.ts';
-import type { Life } from './life.ts';
+import { CrashedError, type Life } from './life.ts';
 
 const writes = ['append', 'recordDisk', 'saveAck', 'addEvent', 'setSetting', 'verifyHeads'] as const;
 
@@ -26,11 +26,17 @@ export function gateJournal(journal: Journal, life: Life, witness: JournalWitnes
   };
   const calls = new Map<PropertyKey, unknown>([['transaction', transaction]]);
   const wrap = (name: string, call: (...args: unknown[]) => unknown) => {
+    if (isWrite(name)) {
+      return (...args: unknown[]) => {
+        life.effect();
+        const result = call.apply(journal, args);
+        witness.wrote(name, args);
+        return result;
+      };
+    }
     return (...args: unknown[]) => {
-      if (isWrite(name) || !life.alive) life.effect();
-      const result = call.apply(journal, args);
-      if (isWrite(name)) witness.wrote(name, args);
-      return result;
+      if (!life.alive) throw new CrashedError();
+      return call.apply(journal, args);
     };
   };
   return new Proxy(journal, {

@@ -9,10 +9,9 @@ import { afterAllPaths, rangeBelow, successor } from './path-range.ts';
 import { limitTo, type Statement } from './statement.ts';
 import type { TotalsStore } from './totals.ts';
 
-/** Where a head stands, and the row of the operation that it is. */
+/** Where in the log a head is. */
 interface HeadAt {
   readonly op: number;
-  readonly path: string;
 }
 
 /** All questions about heads. */
@@ -26,7 +25,7 @@ export class HeadReader {
   readonly #contested: Statement<{ path: string }>;
   readonly #orphans: Statement<HeadAt>;
   readonly #orphanBetween: Statement;
-  readonly #withContent: Statement<{ op: number }>;
+  readonly #withContent: Statement<HeadAt>;
   readonly #pendingLive: Statement<HeadAt>;
   readonly #pendingDelete: Statement<HeadAt>;
   #members: readonly MemberRecord[] | undefined;
@@ -39,7 +38,7 @@ export class HeadReader {
     this.#disk = parts.disk;
     this.#totals = parts.totals;
     database.addHook({ afterRollback: () => this.forgetMembers() });
-    const select = (rest: string): Statement<HeadAt> => database.statement(`SELECT op, path FROM heads WHERE ${rest}`);
+    const select = (rest: string): Statement<HeadAt> => database.statement(`SELECT op FROM heads WHERE ${rest}`);
     this.#heads = select('path = ? ORDER BY rank');
     this.#visible = select('path = ? AND rank = 0');
     this.#visibleBetween = select(`path >= ? AND path < ? AND rank = 0 ORDER BY path ${limitTo}`);
@@ -94,10 +93,10 @@ export class HeadReader {
         ? this.#pendingLive.all(after ?? '', limit)
         : this.#pendingDelete.all(after ?? afterAllPaths, limit);
     const contested = this.#totals.get().contested > 0;
-    return rows.map((row) => ({
-      path: row.path,
-      heads: contested ? this.heads(row.path) : this.#operations([row]),
-      disk: this.#disk.entry(row.path),
+    return this.#operations(rows).map((visible) => ({
+      path: visible.path,
+      heads: contested ? this.heads(visible.path) : [visible],
+      disk: this.#disk.entry(visible.path),
     }));
   }
 
