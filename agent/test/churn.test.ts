@@ -51,10 +51,12 @@ async function work(cluster: Cluster, users: readonly RandomUser[], random: () =
       await pause(20 + random() * 80);
     }),
   );
+  let kills = 0;
   const killing = repeat(async () => {
     const member = cluster.members[Math.floor(random() * cluster.members.length)];
     await pause(random() * 1_500);
     await member?.kill();
+    kills++;
     await pause(random() * 1_000);
     await member?.start({ ready: false });
   });
@@ -64,6 +66,7 @@ async function work(cluster: Cluster, users: readonly RandomUser[], random: () =
   });
   const ends = await Promise.allSettled([...editing, killing, reading]);
   for (const end of ends) if (end.status === 'rejected') throw end.reason;
+  expect(kills).toBeGreaterThan(churnMs / 5_000);
 }
 
 test('[MG3] five members with random work and SIGKILLs for a minute end equal, and nothing that was kept is lost', async () => {

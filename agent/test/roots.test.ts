@@ -175,7 +175,14 @@ describe('[JN4] a journal that was lost or damaged', () => {
     writeFileSync(path, bytes);
     rmSync(bee.state('journal.db-wal'), { force: true });
     await rebuilt(cluster, bee, tree);
-    expect(await bee.problems()).toEqual(['journal-rebuilt']);
+    expect((await bee.status()).problems).toMatchObject([
+      {
+        code: 'journal-rebuilt',
+        detail: expect.stringMatching(
+          /^The journal was damaged\. It was put aside as .*damaged-.*; nothing in the folder was changed\. Check the disk/,
+        ),
+      },
+    ]);
     const setAside = readdirSync(bee.state()).filter((name) => name.startsWith('journal.db.damaged-'));
     expect(setAside.length).toBeGreaterThan(0);
     for (const name of setAside) rmSync(bee.state(name));

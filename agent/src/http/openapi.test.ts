@@ -5,13 +5,17 @@ import { expect, test } from 'vitest';
 import { FakeFacade, memoryLog } from '../../test/support/fake-facade.ts';
 import { buildServer } from './server.ts';
 
-async function description() {
-  const app = await buildServer({
+function openServer() {
+  return buildServer({
     facade: new FakeFacade(),
     log: memoryLog(),
     assets: join(tmpdir(), 'lockstep-no-dashboard'),
     listen: { host: '127.0.0.1', port: 0 },
   });
+}
+
+async function description() {
+  const app = await openServer();
   try {
     return (await app.inject(`${apiPrefix}/openapi.json`)).json();
   } finally {
@@ -46,6 +50,76 @@ test('[API4] the description names every route and says something about each', a
     for (const { summary, responses } of Object.values(methods)) {
       expect(summary).toBeTruthy();
       expect(responses).toBeTruthy();
+    }
+  }
+});
+
+/** The routes of the API that a printed tree of routes names, as `METHOD /path`. It leaves out those that end with a wildcard. */
+function routesOf(tree: string): string[] {
+  const routes: string[] = [];
+  const parents: string[] = [];
+  for (const line of tree.split('\n')) {
+    const [, indent = '', part = '', methods = ''] = /^([\s│├└─]*)(\S*)(?: \((.*)\))?$/.exec(line) ?? [];
+    parents.length = indent.length / 4;
+    parents.push(part);
+    for (const method of methods.split(', '))
+      if (/^(GET|POST|PUT|DELETE|PATCH)$/.test(method)) routes.push(`${method} ${parents.join('')}`);
+  }
+  return routes.filter((route) => / \/(api\/|healthz|metrics)/.test(route) && !route.endsWith('openapi.json'));
+}
+
+test('[API4] the description and the routes are the same, methods included', async () => {
+  const app = await openServer();
+  try {
+    const { paths } = await description();
+    const described = Object.entries<object>(paths).flatMap(([path, methods]) =>
+      Object.keys(methods).map((method) => ({ method: method.toUpperCase(), url: path.replace('{path}', '*') })),
+    );
+    expect(described.filter((route) => !app.hasRoute(route as Parameters<typeof app.hasRoute>[0]))).toEqual([]);
+    const known = described.filter(({ url }) => !url.endsWith('*')).map(({ method, url }) => `${method} ${url}`);
+    expect(routesOf(app.printRoutes({ commonPrefix: false })).sort()).toEqual(known.sort());
+  } finally {
+    await app.close();
+  }
+});
+
+interface Described {
+  readonly summary?: string;
+  readonly parameters?: readonly {
+    readonly in: string;
+    readonly name: string;
+    readonly required?: boolean;
+    readonly schema?: object;
+  }[];
+  readonly requestBody?: { readonly content?: Record<string, { readonly schema?: object }> };
+  readonly responses?: Record<
+    string,
+    { readonly description?: string; readonly content?: Record<string, { readonly schema?: object }> }
+  >;
+}
+
+test('it is what OpenAPI 3.1 asks of a description', async () => {
+  const document = await description();
+  expect(Object.keys(document).sort()).toEqual(expect.arrayContaining(['components', 'info', 'openapi', 'paths']));
+  expect(document.info.version).toMatch(/^\d+\.\d+\.\d+$/);
+  for (const [path, methods] of Object.entries<Record<string, Described>>(document.paths)) {
+    expect(path).toMatch(/^\//);
+    for (const [method, { parameters = [], requestBody, responses = {} }] of Object.entries(methods)) {
+      const where = `${method} ${path}`;
+      for (const parameter of parameters) {
+        expect(parameter, where).toMatchObject({
+          in: expect.stringMatching(/^(path|query)$/),
+          schema: expect.any(Object),
+        });
+        expect(parameter.required ?? false, `${where} ${parameter.name}`).toBe(parameter.in === 'path');
+      }
+      if (requestBody !== undefined) expect(requestBody.content?.['application/json']?.schema, where).toBeDefined();
+      expect(Object.keys(responses).length, where).toBeGreaterThan(0);
+      for (const [status, response] of Object.entries(responses)) {
+        expect(status, where).toMatch(/^([1-5]\d\d|[1-5]XX|default)$/);
+        expect(typeof response.description, where).toBe('string');
+        for (const { schema } of Object.values(response.content ?? {})) expect(schema, where).toBeDefined();
+      }
     }
   }
 });
