@@ -29,6 +29,7 @@ async function main(): Promise<void> {
   if (unknown.length > 0 || !(repetitions >= 1)) {
     throw new Error(`usage: npm run bench -- [--only ${names.join('|')}]… [--repetitions N] [--directory DIR]`);
   }
+  await mkdir(values.directory, { recursive: true });
   const machine = describeMachine(values.directory);
   const results: Result[] = [];
   for (const name of wanted) {
