@@ -9,6 +9,8 @@ import type { Timer } from './ports/clock.ts';
 /** Weight of a new round trip in the smoothed one (as TCP does it, RFC 6298). */
 const rttGain = 1 / 8;
 const saveAcksMs = 10_000;
+/** Heartbeats by which a clock is judged. */
+const skewsMax = 5;
 /** Equal knowledge and unequal digests this many heartbeats in a row are no accident of timing. */
 const mismatchesMax = 3;
 
@@ -29,9 +31,11 @@ export class HeartbeatLoop {
   readonly #beat: () => void;
   readonly #sent = new Map<number, { readonly peer: Peer; readonly atMs: number }>();
   readonly #mismatches = new Map<Peer, number>();
+  readonly #skewsMs = new WeakMap<Peer, number[]>();
   readonly #savedApplied = new Map<Peer, Peer['applied']>();
   #id = 0;
   #savedAtMs = 0;
+  #dueMs = 0;
   #timer: Timer | undefined;
   #stopped = false;
 
@@ -99,8 +103,10 @@ export class HeartbeatLoop {
   }
 
   #arm(): void {
+    this.#dueMs = this.#context.clock.monotonicMs() + heartbeatIntervalMs;
     this.#timer = this.#context.clock.after(heartbeatIntervalMs, () => {
       if (this.#stopped) return;
+      this.#forgiveStall();
       this.#arm();
       this.send().catch((error: unknown) => this.#context.log.error({ error: String(error) }, 'a heartbeat failed'));
       this.#dropSilent();
@@ -108,6 +114,15 @@ export class HeartbeatLoop {
       if (nowMs - this.#savedAtMs > saveAcksMs) this.#saveAcks();
       this.#beat();
     });
+  }
+
+  /** While this agent stood still it heard nobody, whatever they said: that time is no silence of theirs. */
+  #forgiveStall(): void {
+    const stalledMs = this.#context.clock.monotonicMs() - this.#dueMs;
+    if (stalledMs < heartbeatIntervalMs) return;
+    for (const peer of this.#peers.all()) {
+      if (peer.link && peer.lastHeardMs !== undefined) peer.lastHeardMs += stalledMs;
+    }
   }
 
   #dropSilent(): void {
@@ -139,7 +154,12 @@ export class HeartbeatLoop {
   #checkClock(peer: Peer, message: HeartbeatMessage): void {
     const { clock, problems } = this.#context;
     const member = this.#peers.nameOf(peer.id);
-    const skewMs = message.wallMs + (peer.rttMs ?? 0) / 2 - clock.wallMs();
+    // A heartbeat that came late makes the clock that it tells of seem late: the best of some counts.
+    const skewsMs = this.#skewsMs.get(peer) ?? [];
+    skewsMs.push(message.wallMs + (peer.rttMs ?? 0) / 2 - clock.wallMs());
+    if (skewsMs.length > skewsMax) skewsMs.shift();
+    this.#skewsMs.set(peer, skewsMs);
+    const skewMs = Math.max(...skewsMs);
     peer.clockSkewMs = Math.round(skewMs);
     if (Math.abs(skewMs) <= clockSkewMsMax) problems.clear('clock-skew', { member });
     else {

@@ -1,17 +1,20 @@
 import {
   type ContentId,
   dotKey,
+  downAfterMs,
   entryType,
   isLive,
   type MemberId,
   memberOf,
   type Operation,
+  type OriginId,
   parentOf,
 } from '@lockstep/shared';
 import type { Draft } from '../core/local-change.ts';
 import { oldestActive } from '../core/membership.ts';
 import { inOrder, losers } from '../core/merge.ts';
 import type { Context } from './context.ts';
+import { JoinPacer } from './join-pacer.ts';
 import type { OwnLog } from './own-log.ts';
 import type { Peers } from './peers.ts';
 import type { ContentSource } from './ports/folder.ts';
@@ -44,6 +47,8 @@ export class Steward {
     readonly enabledAt?: number | undefined;
   };
   readonly #copied: (copy: ConflictCopy) => void;
+  readonly #pacer: JoinPacer;
+  readonly #startedMs: number;
   #running = false;
   #wanted = false;
   #stopped = false;
@@ -67,6 +72,8 @@ export class Steward {
     this.#transfers = transfers;
     this.#selfSeniority = selfSeniority;
     this.#copied = copied;
+    this.#pacer = new JoinPacer(() => context.clock.random());
+    this.#startedMs = context.clock.monotonicMs();
   }
 
   stop(): void {
@@ -129,6 +136,7 @@ export class Steward {
       if (!sameHeads(journal.heads(verdict.path), verdict.heads) || !batch.add(verdict)) this.#wanted = true;
     }
     this.#ownLog.commit(batch.drafts);
+    for (const { path } of verdicts) this.#pacer.joined(path, this.#context.clock.monotonicMs());
     for (const copy of batch.copies) this.#copied(copy);
     return left;
   }
@@ -147,6 +155,7 @@ export class Steward {
     const mine: Operation[] = [];
     const verdict = { path, heads, directoryWins, lost, mine, candidates: candidates.length };
     if (visible === undefined || candidates.length === 0) return verdict;
+    if (!this.#pacer.allows(path, this.#context.clock.monotonicMs())) return verdict;
     // The join puts the visible content anew, and may outlive every other operation that speaks of it.
     if (!directoryWins && !(await this.#keep(visible, kept))) return verdict;
     for (const head of candidates) {
@@ -195,15 +204,25 @@ export class Steward {
 
   #isResponsible(operation: Operation): boolean {
     const { self } = this.#context;
-    const origin = memberOf(operation.origin);
-    if (origin === self.id) return true;
-    const peer = this.#peers.get(origin);
-    if (peer?.ready && peer.state !== 'suspect' && peer.state !== 'down') {
-      // An operation of a journal that its member has lost is nobody's own any more.
-      if (peer.origin === operation.origin) return false;
-    }
+    if (memberOf(operation.origin) === self.id) return true;
+    if (this.#isCaredFor(operation.origin)) return false;
     const present = this.#peers.ready().map(({ id, state, enabledAt }) => ({ id, state, enabledAt }));
     return oldestActive([this.#selfSeniority(), ...present])?.id === self.id;
+  }
+
+  /**
+   * Whether the member that made these operations joins them itself. Only one that is down for everybody does not: were a session
+   * that broke enough, each side of it would take the other's part, and join what the other joined.
+   */
+  #isCaredFor(origin: OriginId): boolean {
+    const peer = this.#peers.get(memberOf(origin));
+    if (peer === undefined || peer.state === 'left') return false;
+    // An operation of a journal that its member has lost is nobody's own any more.
+    if (peer.ready && peer.origin !== origin) return false;
+    if (peer.state !== 'down') return true;
+    // Right after the start everybody is away who has not been heard yet.
+    if (this.#context.clock.monotonicMs() - this.#startedMs < downAfterMs) return true;
+    return this.#peers.ready().some(({ heartbeat }) => heartbeat?.latenciesMs[peer.id] !== undefined);
   }
 
   /**
