@@ -106,6 +106,9 @@ export const spanMax = 2 * directoryRenameEntriesMax + 2;
 /** How long the rest of a group may fail to come, from members that have it, before what came of it is shown without it. */
 export const groupTimeoutMs = 60_000;
 
+/** How long a source of operations may send none of what was pulled before another is asked. */
+export const pullTimeoutMs = 60_000;
+
 /** Problems remembered one by one; more are only counted. */
 export const problemsMax = 1_000;
 

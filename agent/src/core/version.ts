@@ -94,6 +94,14 @@ export function compareVectors(a: VersionVector, b: VersionVector): Ordering {
   return more ? 'after' : 'equal';
 }
 
+/** What one of the two knows. */
+export function joinVectors(a: VersionVector, b: VersionVector): VersionVector {
+  const joined: Record<OriginId, number> = { ...a };
+  for (const [origin, seq] of Object.entries(b) as [OriginId, number][])
+    joined[origin] = Math.max(joined[origin] ?? 0, seq);
+  return joined;
+}
+
 /** How many operations `a` knows that `b` does not. */
 export function countBeyond(a: VersionVector, b: VersionVector): number {
   let count = 0;

@@ -31,6 +31,7 @@ import type { Link, Network } from './ports/network.ts';
 import { Problems } from './problems.ts';
 import { Retention } from './retention.ts';
 import { SharedBatches } from './shared-batches.ts';
+import { showsUpTo } from './shown.ts';
 import { Steward } from './steward.ts';
 import { Transfers } from './transfers.ts';
 
@@ -155,9 +156,14 @@ export class Engine {
       ignoreRules: () => this.#ignoreRulesChanged(),
     });
     this.#incoming = new Incoming(this.context, this.#ownLog, (operations) => this.#arrived(operations));
-    this.catchUp = new CatchUp(this.context, this.peers, ({ source, operations, ms }) => {
-      this.events.add('resynced', { source, name: this.peers.nameOf(source), operations, ms: Math.round(ms) });
-    });
+    this.catchUp = new CatchUp(
+      this.context,
+      this.peers,
+      ({ link }) => this.#incoming.owes(link),
+      ({ source, operations, ms }) => {
+        this.events.add('resynced', { source, name: this.peers.nameOf(source), operations, ms: Math.round(ms) });
+      },
+    );
     this.#ackLoop = new AckLoop(this.context, this.peers);
     this.#heartbeat = new HeartbeatLoop(
       this.context,
@@ -298,13 +304,14 @@ export class Engine {
 
   #levelled: (() => void) | undefined;
 
-  /** Resolves when the disk shows what the journal says, but for paths that have a problem or wait for someone. */
+  /** Resolves when the disk shows what the journal says now, but for paths that have a problem or wait for someone. */
   async #whenLevel(): Promise<void> {
     const { journal, problems, clock } = this.context;
+    const goal = journal.known();
     const sinceMs = clock.monotonicMs();
     let left = journal.counts().pending;
     let movedMs = sinceMs;
-    while (!this.#stopped && journal.counts().pending > problems.count) {
+    while (!this.#stopped && !showsUpTo(journal, goal, problems.count)) {
       const { pending } = journal.counts();
       if (pending !== left || this.transfers.progress().length > 0) movedMs = clock.monotonicMs();
       left = pending;
@@ -475,6 +482,7 @@ export class Engine {
         session.outgoing.subscribe(message.origin, message.after);
         return;
       case 'operations':
+        this.catchUp.progressed(peer);
         this.#incoming.operations(peer, message);
         return;
       case 'received':

@@ -56,6 +56,11 @@ export class Incoming {
     }
   }
 
+  /** Whether frames of this session are not confirmed yet: its other side may be waiting for that. */
+  owes(link: Link | undefined): boolean {
+    return this.#unconfirmed.some((frame) => frame.link === link);
+  }
+
   /** Forgets a session that ended: confirmations for it are of no use to anybody. */
   closed(link: Link): void {
     this.#refused.delete(link);
