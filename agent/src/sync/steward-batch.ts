@@ -4,6 +4,9 @@ import type { Draft } from '../core/local-change.ts';
 import type { Context } from './context.ts';
 
 const copiesLookedAtMax = 64;
+const logRowsAtOnce = 64;
+/** For a directory of which nothing but what is in it has come here: its own operation says better when it comes. */
+const unknownDirectoryMode = 0o755;
 
 /** A conflict copy that was made, for people. */
 export interface ConflictCopy {
@@ -108,10 +111,14 @@ function joinDraft(visible: Operation, parents: readonly Operation[]): Draft {
   return { path, kind: 'put', content, size, mode, mtimeUs, blocks, parents };
 }
 
-/** The directory at `path` anew, with the mode that it had last. */
-export function directoryDraft(context: Context, path: string, parents: readonly Operation[]): Draft {
-  const before = context.journal
-    .log({ path, beforeRow: Number.MAX_SAFE_INTEGER, limit: 20 })
-    .find(({ operation }) => entryType(operation) === 'directory');
-  return { path, kind: 'mkdir', mode: before?.operation.mode ?? 0o755, parents };
+/** The directory at `path` anew, with the mode that it had last, however long ago that was. */
+export function directoryDraft({ journal }: Context, path: string, parents: readonly Operation[]): Draft {
+  let beforeRow: number | undefined = Number.MAX_SAFE_INTEGER;
+  while (beforeRow !== undefined) {
+    const rows = journal.log({ path, beforeRow, limit: logRowsAtOnce });
+    const before = rows.find(({ operation }) => entryType(operation) === 'directory');
+    if (before !== undefined) return { path, kind: 'mkdir', mode: before.operation.mode, parents };
+    beforeRow = rows.length < logRowsAtOnce ? undefined : rows.at(-1)?.row;
+  }
+  return { path, kind: 'mkdir', mode: unknownDirectoryMode, parents };
 }
