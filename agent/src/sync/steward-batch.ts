@@ -80,14 +80,16 @@ export class StewardBatch {
       // A conflict copy may lose in its turn: it is no copy of itself.
       if (other.path === head.path) continue;
       const same = head.content === undefined ? other.target === head.target : other.content === head.content;
-      if (
-        isConflictPath(other.path) &&
-        (isLive(other) ? same : head.content !== undefined && other.replaced === head.content)
-      )
-        return true;
+      if (isConflictPath(other.path) && (isLive(other) ? same : isDoneWith(other, head))) return true;
     }
     return false;
   }
+}
+
+/** Whether a user who deleted a copy was done with the content that loses now: not who gave the copy another name, or wrote it again. */
+function isDoneWith(deleted: Operation, head: Operation): boolean {
+  if (head.content === undefined || deleted.replaced !== head.content || head.hlc >= deleted.hlc) return false;
+  return deleted.origin !== head.origin || deleted.group === undefined || deleted.group !== (head.group ?? head.seq);
 }
 
 function copyKey(copy: string, { content, target }: Operation): string {

@@ -63,3 +63,31 @@ test('[MG8] a directory is raised anew also behind hundreds that are left to oth
   expect(member.journal.heads('last')).toMatchObject([{ kind: 'mkdir' }]);
   expect(member.journal.heads('file-0000')).toMatchObject([{ kind: 'delete' }]);
 });
+
+test('[CF5] a copy that a user renamed back to its name, or wrote again there, is made anew when it loses again', async () => {
+  const member = new LoneMember();
+  const old = member.operation('file.txt', { kind: 'put', text: 'lost' }, { origin: bee });
+  const own = member.operation('file.txt', { kind: 'put', text: 'won' });
+  member.keeps('lost');
+  member.keeps('won');
+  member.received(old, own);
+  const steward = stewardOf(member);
+  steward.poke();
+  await member.passes(20_000);
+  const copies = (): readonly Operation[] =>
+    member.journal.headsUnder('', undefined, 100).filter(({ path }) => isConflictPath(path));
+  const [copy] = copies();
+  if (copy === undefined) throw new Error('no copy was made');
+  const [joined] = member.journal.heads('file.txt');
+  if (joined === undefined) throw new Error('nothing was joined');
+  // The copy is deleted, and its content is at the name again, while somebody else writes there.
+  const gone = member.operation(copy.path, { kind: 'delete', replaced: 'lost' }, { origin: bee, parents: [copy] });
+  const again = member.operation('file.txt', { kind: 'put', text: 'lost' }, { origin: bee, parents: [joined] });
+  const newer = member.operation('file.txt', { kind: 'put', text: 'newer' }, { parents: [joined] });
+  member.keeps('newer');
+  member.received(gone, again, newer);
+  expect(copies().filter(({ kind }) => kind !== 'delete')).toEqual([]);
+  steward.poke();
+  await member.passes(20_000);
+  expect(copies().filter(({ kind }) => kind !== 'delete')).toMatchObject([{ content: again.content }]);
+});
