@@ -144,6 +144,51 @@ test.runIf(isRoot)(
   },
 );
 
+test('[MT17] a file that must replace a directory waits for the pipe in it, and says so', async () => {
+  const cluster = await startCluster(['ant', 'bee']);
+  const [ant, bee] = [cluster.member('ant'), cluster.member('bee')];
+  await shell(ant.folder, 'mkdir -p d/sub; echo old > d/old; mkdir links; echo old > links/old');
+  await cluster.settled();
+  await run('mkfifo', [bee.path('d/pipe'), bee.path('links/pipe')]);
+  await shell(ant.folder, 'rm -r d links; echo new > d; ln -s d links');
+  const details = async (): Promise<string> =>
+    (await bee.status()).problems.map(({ path, detail }) => `${path}: ${detail}`).join('\n');
+  await vi.waitFor(
+    async () => {
+      expect(await details()).toMatch(/^d: .*stands at d\/pipe: move it away/m);
+      expect(await details()).toMatch(/^links: .*stands at links\/pipe: move it away/m);
+    },
+    { timeout: 20_000, interval: 100 },
+  );
+  expect((await ant.wait({ for: 2, timeoutMs: 200 })).done).toBe(false);
+  for (const pipe of ['d/pipe', 'links/pipe']) rmSync(bee.path(pipe));
+  await cluster.settled();
+  await hasNoProblem(bee);
+  expect(await readFile(bee.path('links'), 'utf8')).toBe('new\n');
+});
+
+test.runIf(isRoot)(
+  '[MT17] a directory that is a mount point stays, with a problem, until it is unmounted',
+  async () => {
+    const cluster = await startCluster(['ant', 'bee']);
+    const [ant, bee] = [cluster.member('ant'), cluster.member('bee')];
+    await shell(ant.folder, 'mkdir -p d/mounted');
+    await cluster.settled();
+    const place = bee.path('d/mounted');
+    await run('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', place]);
+    const unmount = () => run('umount', [place]);
+    onTestFinished(async () => {
+      await unmount().catch(() => undefined);
+    });
+    await shell(ant.folder, 'rm -r d; echo new > d');
+    await hasProblem(bee, 'path-in-the-way');
+    await unmount();
+    await cluster.settled();
+    await hasNoProblem(bee);
+    expect(await readFile(bee.path('d'), 'utf8')).toBe('new\n');
+  },
+);
+
 test('[WT4] too few inotify watches, or none at all, are reported, and what no event tells of is found by scans', async () => {
   const cluster = await startCluster(['ant']);
   const limited = 'echo 20 > /proc/sys/user/max_inotify_watches; exec "$@"';

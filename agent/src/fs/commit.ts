@@ -1,5 +1,5 @@
 import { chmodSync, mkdirSync, readdirSync, renameSync, rmdirSync, type Stats, unlinkSync } from 'node:fs';
-import { type ContentId, nameOf, parentOf } from '@lockstep/shared';
+import { type ContentId, joinPath, nameOf, parentOf } from '@lockstep/shared';
 import type { Fingerprint } from '../core/disk-entry.ts';
 import { isDirectoryMode } from '../core/plan-step.ts';
 import type { Action, ActionRequest, ActionResult, Expected } from '../sync/ports/folder.ts';
@@ -7,8 +7,8 @@ import { setAttributes } from './attributes.ts';
 import { fingerprintOf, hasFingerprint, isRacyAfterPlacing, lstatIfThere, typeOf } from './entry-stat.ts';
 import type { FaultPoint } from './fault-point.ts';
 import { permissionsOf } from './file-times.ts';
-import { namesBelow } from './list-directory.ts';
-import { errorCodeOf, problemOf } from './path-problem.ts';
+import { namesBelow, obstacleBelow } from './list-directory.ts';
+import { errorCodeOf, inTheWay, problemOf } from './path-problem.ts';
 import { absolutePath, type Places, parentStands } from './places.ts';
 import type { ReadOnlyDirectories } from './read-only-directories.ts';
 import { linkIfPermitted, ReplacedVersion, takeAway } from './replaced-version.ts';
@@ -93,13 +93,26 @@ export class Commit {
     else if (isDirectoryMode(expected.mode)) {
       // No call exchanges a directory for a file: for a moment the name is gone. Only an empty one can go.
       this.#fault?.('remove');
-      rmdirSync(target);
+      const obstructed = this.#removeDirectory(path, target);
+      if (obstructed !== undefined) return obstructed;
       this.#placeAsNew(staged.temporary, target);
     } else if (!this.#replace(staged.temporary, target, expected, keep)) return changed;
     this.#touch(path);
     const stats = lstatIfThere(target);
     const ours = stats?.ino === staged.ino && stats.size === staged.size && stats.mtimeMs === staged.mtimeMs;
     return ours ? done(stats) : changed;
+  }
+
+  /** Makes way for what must stand where a directory does. A problem when only what is no business of ours is left in it. */
+  #removeDirectory(path: string, target: string): ActionResult | undefined {
+    try {
+      rmdirSync(target);
+      return undefined;
+    } catch (error) {
+      const obstacle = errorCodeOf(error) === 'ENOTEMPTY' ? obstacleBelow(target) : undefined;
+      if (obstacle === undefined) throw error;
+      return { result: 'problem', ...inTheWay(path, joinPath(path, obstacle)) };
+    }
   }
 
   /** A new name is given by link(2), which refuses to replace what came to stand there since the look; rename(2) would not. */
@@ -155,7 +168,8 @@ export class Commit {
       } else if (expected !== 'absent' && !isDirectoryMode(expected.mode)) {
         if (!this.#replace(source, target, expected, keep)) return changed;
       } else {
-        if (expected !== 'absent') rmdirSync(target);
+        const obstructed = expected === 'absent' ? undefined : this.#removeDirectory(to, target);
+        if (obstructed !== undefined) return obstructed;
         this.#fault?.('rename');
         renameSync(source, target);
       }
@@ -256,8 +270,7 @@ export class Commit {
     const stats = lstatIfThere(target);
     if (stats === undefined) return expected === 'absent' ? undefined : changed;
     if (typeOf(stats) === 'special') {
-      const detail = `A socket, pipe or device stands at ${path}: move it away, then what belongs there is put there.`;
-      return { result: 'problem', code: 'path-in-the-way', detail };
+      return { result: 'problem', ...inTheWay(path, path) };
     }
     return expected !== 'absent' && hasFingerprint(stats, expected) ? undefined : changed;
   }

@@ -113,6 +113,26 @@ export function namesBelow(absolute: string): ReadonlySet<string> | undefined {
   return found;
 }
 
+/**
+ * What alone keeps a directory from being removed: a special file or a mount point in it, relative to it. Undefined when files or links
+ * are in it, which are to be looked at first, or nothing at all.
+ */
+export function obstacleBelow(absolute: string): string | undefined {
+  const device = lstatIfThere(absolute)?.dev;
+  const waiting = [''];
+  let obstacle: string | undefined;
+  for (let directory = waiting.pop(); directory !== undefined; directory = waiting.pop()) {
+    for (const entry of readdirSync(absolutePath(absolute, directory), { withFileTypes: true })) {
+      const path = joinPath(directory, entry.name);
+      if (isForeign(entry)) obstacle ??= path;
+      else if (!entry.isDirectory()) return undefined;
+      else if (lstatIfThere(absolutePath(absolute, path))?.dev !== device) obstacle ??= path;
+      else waiting.push(path);
+    }
+  }
+  return obstacle;
+}
+
 function isForeign(entry: Dirent): boolean {
   return !entry.isFile() && !entry.isDirectory() && !entry.isSymbolicLink();
 }

@@ -37,11 +37,26 @@ export function problemOf(error: unknown, path: string): PathProblem {
         code: 'path-in-the-way',
         detail: `${shown} lies on another file system than .lockstep, so nothing can be moved there in one step: unmount it.`,
       };
+    case 'EBUSY':
+      return {
+        code: 'path-in-the-way',
+        detail: `${shown} is in use by the system, as a mount point for instance, and cannot be removed or replaced: unmount it.`,
+      };
     case 'EFBIG':
       return { code: 'file-too-large', detail: `${shown} is larger than this file system allows.` };
     default:
       return { code: 'path-io', detail: `The disk answered ${errorCode} for ${shown}: check the disk.` };
   }
+}
+
+/** The problem of an entry that must go where something stands that is no business of ours. */
+export function inTheWay(path: string, obstacle: string): PathProblem {
+  return {
+    code: 'path-in-the-way',
+    detail:
+      `A socket, pipe, device or mount point stands at ${obstacle}: move it away or unmount it, then what belongs at ${path} is put ` +
+      'there.',
+  };
 }
 
 /** The problem of everything in a folder that is not the one that was opened. */
