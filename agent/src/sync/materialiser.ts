@@ -8,6 +8,7 @@ import { isDirectoryMode, type PlanStep } from '../core/plan-step.ts';
 import type { Context } from './context.ts';
 import type { GroupGate } from './group-gate.ts';
 import { JournalView } from './journal-view.ts';
+import { Pace } from './pace.ts';
 import { PathTroubles } from './path-troubles.ts';
 import type { ActionResult } from './ports/folder.ts';
 import { lookAtRacyRows } from './racy-rows.ts';
@@ -41,6 +42,18 @@ export interface MaterialiserEvents {
   ignoreRules(): void;
 }
 
+/** What came of some pending paths. */
+interface BatchOutcome {
+  /** Anything could be done for any of them. */
+  readonly isReady: boolean;
+  readonly progress: boolean;
+  readonly waiting: boolean;
+  /** There was no room for all fetches. */
+  readonly refused: boolean;
+  /** Where to go on, unless these were the last. */
+  readonly last: string | undefined;
+}
+
 /**
  * Makes the disk show the journal: streams the paths whose visible head the disk does not show, plans a batch, fetches what is
  * missing, carries the plan out and records it. What is left to do is never kept in memory: it is asked of the journal again.
@@ -52,6 +65,7 @@ export class Materialiser {
   readonly #notify: MaterialiserEvents;
   readonly #parked = new Map<string, Parked>();
   readonly #troubles: PathTroubles;
+  readonly #pace: Pace;
   /** Renames of directories that hold more than the journal knows: their entries are moved one by one. */
   readonly #notWhole = new Set<string>();
   #planAgain = false;
@@ -71,6 +85,7 @@ export class Materialiser {
     this.#gate = gate;
     this.#notify = notify;
     this.#troubles = new PathTroubles(context);
+    this.#pace = new Pace(context.clock);
   }
 
   stop(): void {
@@ -126,7 +141,9 @@ export class Materialiser {
     while (this.#wanted && !this.#stopped) {
       this.#wanted = false;
       if (this.#fetched.length > 0) await this.#passFetched();
-      if (!this.#everything) {
+      const { restMs } = this.#pace;
+      if (this.#everything && restMs > 0) this.#wakeIn(restMs);
+      if (!this.#everything || restMs > 0) {
         if (this.#fetchesFrom !== undefined && this.#transfers.room >= roomWorthFilling)
           await this.#pass('live', this.#fetchesFrom);
         continue;
@@ -141,6 +158,7 @@ export class Materialiser {
         continue;
       }
       const deleted = await this.#pass('delete');
+      this.#pace.passed();
       // Deletes make room for files where directories were, and renames of directories settle both sides.
       if (deleted.progress || (live.progress && live.waiting)) {
         this.#everything = true;
@@ -151,7 +169,7 @@ export class Materialiser {
 
   /** Goes through the pending paths; from `fetchesFrom` on only until there is no room for more fetches again. */
   async #pass(which: 'live' | 'delete', fetchesFrom?: string): Promise<{ progress: boolean; waiting: boolean }> {
-    const { journal, lock } = this.#context;
+    const { journal, lock, clock } = this.#context;
     let after = fetchesFrom;
     if (which === 'live') this.#fetchesFrom = undefined;
     let progress = false;
@@ -160,9 +178,15 @@ export class Materialiser {
       // More rows than there is room for would be planned in vain.
       const limit = fetchesFrom === undefined ? batchPathsMax : Math.max(1, this.#transfers.room);
       const query = { which, after, limit };
+      await this.#pace.giveWay();
       if (this.#stopped || journal.counts().pending === 0) return { progress, waiting };
       // The rows are read under the lock: what a look journals in the meantime must not be planned over.
-      const done = await lock.run(() => this.#batch(journal.pending(query), limit));
+      const done = await lock.run(async () => {
+        const sinceMs = clock.monotonicMs();
+        const outcome = await this.#batch(journal.pending(query), limit);
+        if (!outcome.isReady) this.#pace.wasted(sinceMs);
+        return outcome;
+      });
       progress ||= done.progress;
       waiting ||= done.waiting;
       if (done.refused && which === 'live') this.#fetchesFrom ??= after ?? '';
@@ -203,15 +227,12 @@ export class Materialiser {
   }
 
   /** Plans and carries out what can be done of these rows. `last`: where to go on, unless there were fewer than `limit`. */
-  async #batch(
-    rows: readonly PendingPath[],
-    limit: number,
-  ): Promise<{ progress: boolean; waiting: boolean; refused: boolean; last: string | undefined }> {
+  async #batch(rows: readonly PendingPath[], limit: number): Promise<BatchOutcome> {
     const { journal, clock } = this.#context;
     const last = rows.length < limit ? undefined : rows.at(-1)?.path;
     const nowMs = clock.monotonicMs();
     const ready = await this.#withoutRacy(rows.filter((row) => this.#isReady(row, nowMs)));
-    if (ready.length === 0) return { progress: false, waiting: false, refused: false, last };
+    if (ready.length === 0) return { isReady: false, progress: false, waiting: false, refused: false, last };
     const view = await JournalView.open(
       this.#context,
       ready,
@@ -226,7 +247,7 @@ export class Materialiser {
     if (progress) this.#notify.applied(0, 0);
     for (const steps of inBatches(plan.steps)) progress = (await this.#apply(steps)) || progress;
     this.#forget(plan, progress);
-    return { progress, waiting: plan.waiting.length > 0, refused, last };
+    return { isReady: true, progress, waiting: plan.waiting.length > 0, refused, last };
   }
 
   #forget(plan: Plan, progress: boolean): void {

@@ -5,6 +5,7 @@ import { LoneMember } from '../sim/lone-member.ts';
 import { Steward } from './steward.ts';
 
 const bee = 'bee' as OriginId;
+const cat = 'cat' as OriginId;
 
 function stewardOf(member: LoneMember, state: 'active' | 'syncing' = 'active'): Steward {
   const seniority = () => ({ id: member.id, state, enabledAt: 1 });
@@ -83,7 +84,7 @@ test('[CF5] a copy that a user renamed back to its name, or wrote again there, i
   // The copy is deleted, and its content is at the name again, while somebody else writes there.
   const gone = member.operation(copy.path, { kind: 'delete', replaced: 'lost' }, { origin: bee, parents: [copy] });
   const again = member.operation('file.txt', { kind: 'put', text: 'lost' }, { origin: bee, parents: [joined] });
-  const newer = member.operation('file.txt', { kind: 'put', text: 'newer' }, { parents: [joined] });
+  const newer = member.operation('file.txt', { kind: 'put', text: 'newer' }, { origin: cat, parents: [joined] });
   member.keeps('newer');
   member.received(gone, again, newer);
   expect(copies().filter(({ kind }) => kind !== 'delete')).toEqual([]);

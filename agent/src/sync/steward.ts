@@ -16,6 +16,7 @@ import { inOrder, losers } from '../core/merge.ts';
 import type { Context } from './context.ts';
 import { JoinPacer } from './join-pacer.ts';
 import type { OwnLog } from './own-log.ts';
+import { Pace } from './pace.ts';
 import type { Peers } from './peers.ts';
 import type { ContentSource } from './ports/folder.ts';
 import { type ConflictCopy, directoryDraft, StewardBatch, type Verdict } from './steward-batch.ts';
@@ -48,6 +49,7 @@ export class Steward {
   };
   readonly #copied: (copy: ConflictCopy) => void;
   readonly #pacer: JoinPacer;
+  readonly #pace: Pace;
   readonly #startedMs: number;
   #running = false;
   #wanted = false;
@@ -73,6 +75,7 @@ export class Steward {
     this.#selfSeniority = selfSeniority;
     this.#copied = copied;
     this.#pacer = new JoinPacer(() => context.clock.random());
+    this.#pace = new Pace(context.clock);
     this.#startedMs = context.clock.monotonicMs();
   }
 
@@ -88,7 +91,7 @@ export class Steward {
     this.#run()
       .catch((error: unknown) => {
         this.#context.log.error({ error: String(error) }, 'settling conflicts failed; it is tried again');
-        this.#retryLater();
+        this.#retryIn(fallbackRetryMs);
       })
       .finally(() => {
         this.#running = false;
@@ -99,8 +102,13 @@ export class Steward {
   async #run(): Promise<void> {
     while (this.#wanted && !this.#stopped) {
       this.#wanted = false;
+      if (this.#pace.restMs > 0) {
+        this.#retryIn(this.#pace.restMs);
+        return;
+      }
       const open = (await this.#settleAll()) + (await this.#holdUp());
-      if (open > 0) this.#retryLater();
+      this.#pace.passed();
+      if (open > 0) this.#retryIn(fallbackRetryMs);
     }
   }
 
@@ -111,8 +119,12 @@ export class Steward {
     let left = 0;
     let after: string | undefined;
     for (;;) {
+      await this.#pace.giveWay();
+      const sinceMs = this.#context.clock.monotonicMs();
       const contested = journal.contested(after, pathsAtOnce);
-      left += await this.#settle(contested);
+      const open = await this.#settle(contested);
+      if (contested.length > 0 && open === contested.length) this.#pace.wasted(sinceMs);
+      left += open;
       after = contested.at(-1)?.path;
       if (contested.length < pathsAtOnce || this.#stopped) return left;
     }
@@ -171,6 +183,7 @@ export class Steward {
     let left = 0;
     let after: string | undefined;
     for (;;) {
+      await this.#pace.giveWay();
       const orphans = journal.orphans(after, pathsAtOnce);
       left += await this.#raise(orphans);
       after = orphans.at(-1)?.path;
@@ -263,10 +276,10 @@ export class Steward {
     return sources;
   }
 
-  #retryLater(): void {
+  #retryIn(delayMs: number): void {
     if (this.#retryArmed || this.#stopped) return;
     this.#retryArmed = true;
-    this.#context.clock.after(fallbackRetryMs, () => {
+    this.#context.clock.after(delayMs, () => {
       this.#retryArmed = false;
       this.poke();
     });
