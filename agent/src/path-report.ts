@@ -40,7 +40,7 @@ export function reportPath(engine: Engine, path: string): PathReport {
         holds: heads.every((head) => holds(peer.applied, head)),
       })),
   ];
-  for (const holder of holders.slice(1)) {
+  for (const holder of heads.length === 0 ? [] : holders.slice(1)) {
     if (holder.holds) continue;
     const reason =
       holder.state === 'active' ? `${holder.name} has not applied it yet.` : `${holder.name} is ${holder.state}.`;
@@ -64,7 +64,8 @@ export function reportPath(engine: Engine, path: string): PathReport {
       : null,
     pending,
     waitsFor,
-    holders,
+    // Of what nobody ever told of, nobody holds anything.
+    holders: heads.length === 0 ? [] : holders,
     problem: problem ? { ...problem } : null,
     log: journal
       .log({ path, beforeRow: Number.MAX_SAFE_INTEGER, limit: logRows })

@@ -162,8 +162,6 @@ describe('with an agent', () => {
       code: 0,
       err: '',
     });
-    const short = await lockstep(['wait', 'ant/note.txt', '--for', '2', '--timeout', '0.2']);
-    expect(short).toMatchObject({ code: 1, out: expect.stringContaining('Not done') });
 
     const status = statusSchema.parse(JSON.parse((await lockstep(['status', '--json', ant])).out));
     expect(status).toMatchObject({ member: { name: 'ant' }, files: 1, synchronised: true, problems: [] });
@@ -176,6 +174,32 @@ describe('with an agent', () => {
     expect((await lockstep(['why', 'note.txt'], { cwd: ant })).out).toContain('note.txt is on this disk');
     expect((await lockstep(['verify', ant])).out).toContain('Everything agrees');
     expect(await lockstep(['replay', ant, '--into', 'again'])).toMatchObject({ code: 0 });
+  });
+
+  test('[AK7] a wait that cannot end is refused, and why says what is not known', async () => {
+    await init(ant);
+    await writeFile(join(ant, '.lockstepignore'), '*.tmp\n');
+    await up(ant);
+    await writeFile(join(ant, 'note.txt'), 'hello');
+    await writeFile(join(ant, 'kept.tmp'), 'out');
+    expect((await lockstep(['wait', 'ant/note.txt', '--for', '1'])).code).toBe(0);
+    expect(await lockstep(['wait', 'ant/note.txt', '--for', '2'])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('2 members were asked for, and the cluster has 1.'),
+    });
+    expect(await lockstep(['wait', 'ant/nowhere'])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('There is nothing at nowhere in the folder of ant'),
+    });
+    expect(await lockstep(['wait', 'ant/kept.tmp'])).toMatchObject({
+      code: 1,
+      out: expect.stringContaining('kept.tmp is kept out by a rule of .lockstepignore'),
+    });
+    expect((await lockstep(['why', 'ant/nowhere'])).out).toBe(
+      'nowhere is not known: it is not in this folder, and no member ever told of it\n',
+    );
+    await rm(join(ant, 'note.txt'));
+    expect((await lockstep(['wait', 'ant/note.txt'])).code).toBe(0);
   });
 
   test('[RP1] [RP2] log, verify and replay answer without the agent too, and find what is wrong', async () => {

@@ -4,6 +4,7 @@ import { errorCodes, LockstepError } from '@lockstep/shared';
 import { apiErrorSchema, apiPrefix } from '@lockstep/shared/api';
 import { z } from 'zod';
 import { findRunning } from '../instance-lock.ts';
+import { UsageError } from './exit-code.ts';
 
 /** An answer that takes longer is no answer; `wait` and `replay` bring their own patience. */
 const answerTimeoutMs = 30_000;
@@ -17,9 +18,11 @@ export interface ApiClient {
   post<Result>(path: string, body: unknown, schema: z.ZodType<Result>, timeoutMs?: number): Promise<Result>;
 }
 
-function failed(url: string, status: number, answer: unknown): LockstepError {
+function failed(url: string, status: number, answer: unknown): LockstepError | UsageError {
   const { data } = apiErrorSchema.safeParse(answer);
   if (data === undefined) return new LockstepError('request-invalid', `${url} answered with HTTP status ${status}.`);
+  // Only the agent knows how many members there are, and which paths.
+  if (status === 400) return new UsageError(data.error.message);
   const code = errorCodes.find((known) => known === data.error.code) ?? 'request-invalid';
   return new LockstepError(code, data.error.message);
 }

@@ -26,7 +26,7 @@ export const waitResultSchema = z.object({
   elapsedMs: z.number().min(0),
   blocking: list(
     z.object({
-      path: z.string().optional(),
+      path: z.string().optional().describe('Absent where it is an entry of the member list that is missing.'),
       member: z.string().optional().describe('Member id.'),
       memberName: z.string().optional(),
       reason: z.string().describe('A sentence: what is missing where, and why.'),

@@ -33,7 +33,7 @@ export const pathReportSchema = z.object({
       state: memberStateSchema,
       holds: z.boolean().describe('It holds all heads of the path durably.'),
     }),
-  ).describe('All members that have not left.'),
+  ).describe('All members that have not left; empty when no operation on it is known.'),
   problem: problemSchema.nullable(),
   log: list(loggedOperationSchema).describe('The newest operations on the path, newest first.'),
 });

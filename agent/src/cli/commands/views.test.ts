@@ -141,6 +141,28 @@ test('[CL5] why tells versions, holders and what is waited for', () => {
   ]);
 });
 
+test('[CL5] why tells what is left alone, and that nobody holds what nobody knows', () => {
+  const unknown: PathReport = {
+    path: 'x',
+    known: false,
+    ignored: false,
+    heads: [],
+    disk: null,
+    pending: false,
+    waitsFor: [],
+    holders: [],
+    problem: null,
+    log: [],
+  };
+  expect(formatWhy(unknown, now, plain)).toBe(
+    'x is not known: it is not in this folder, and no member ever told of it',
+  );
+  const problem = { code: 'path-special', path: 'x', detail: 'x is a pipe.', since: now } as const;
+  expect(formatWhy({ ...unknown, problem }, now, plain)).toBe(
+    'x is left alone: it is not replicated\n\nProblem\n  x is a pipe.',
+  );
+});
+
 test('[CL5] wait names the blocking path, member and reason', () => {
   const result = { done: false, wanted: 3, holding: 2, members: 3, elapsedMs: 60_000 };
   const blocking = [{ path: 'x', memberName: 'cat', reason: 'It is down.' }];

@@ -10,7 +10,11 @@ import { printJson, type Terminal } from '../terminal.ts';
 
 function summary(report: PathReport): string {
   if (report.ignored) return 'is kept out by a rule of .lockstepignore';
-  if (!report.known) return 'has never been seen here or by any member this one has heard of';
+  if (!report.known) {
+    return report.problem === null
+      ? 'is not known: it is not in this folder, and no member ever told of it'
+      : 'is left alone: it is not replicated';
+  }
   if (report.heads.length > 1) return `has ${report.heads.length} versions in conflict`;
   if (report.pending) return 'is not on this disk yet';
   return report.heads[0]?.kind === 'delete' ? 'has been removed' : 'is on this disk as the cluster knows it';
