@@ -88,6 +88,7 @@ describe('[CL5] exit codes without an agent', () => {
     [['wait', '--timeout', '-1'], 2, '--timeout must be seconds'],
     [['log', '--lines', 'x'], 2, '--lines must be a whole number'],
     [['init', '.', '--name', 'a/b'], 2, '--name must be'],
+    [['init', '.', '--listen', 'junk'], 2, '--listen must be'],
     [['init', 'none'], 1, 'does not exist. Create it with: mkdir -p none'],
     [['status'], 1, 'lockstep init'],
     [['status', 'none'], 1, 'does not exist'],
@@ -106,6 +107,16 @@ describe('[CL5] exit codes without an agent', () => {
       expect(outcome, args[0] ?? '').toMatchObject({ code: 1, err: expect.stringContaining(`lockstep up ${ant}`) });
     }
   });
+});
+
+test('[CL5] a setting that is not allowed is wrong use wherever it is given', async () => {
+  await init(ant);
+  for (const command of ['up', 'config']) {
+    expect(await lockstep([command, ant, '--listen', 'junk']), command).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('--listen must be'),
+    });
+  }
 });
 
 test('[CL1] config shows what is in force and from where, and names the line of a mistake', async () => {

@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander';
 import { type ConfigText, configKeys } from '../config/schema.ts';
+import { UsageError } from './exit-code.ts';
 
 /** Gives `command` an option for every key of `config.toml` that `keys` names; lists are given by repeating the option. */
 export function addSettingOptions(
@@ -16,13 +17,17 @@ export function addSettingOptions(
   return command;
 }
 
-/** The values given by those options, by the keys' names in `config.toml`. */
+/** The values given by those options, by the keys' names in `config.toml`. Throws a UsageError for one that is not allowed. */
 export function settingsOf(command: Command): Readonly<Record<string, ConfigText | undefined>> {
   const options: Readonly<Record<string, unknown>> = command.opts();
   return Object.fromEntries(
-    configKeys.map(({ key, flag }) => {
+    configKeys.map(({ key, flag, schema, allowed }) => {
       const name = flag.replaceAll(/-([a-z])/g, (_match, letter: string) => letter.toUpperCase());
-      return [key, options[name] as ConfigText | undefined];
+      const value = options[name];
+      if (value !== undefined && !schema.safeParse(value).success) {
+        throw new UsageError(`--${flag} must be ${allowed}; it is ${JSON.stringify(value)}.`);
+      }
+      return [key, value as ConfigText | undefined];
     }),
   );
 }

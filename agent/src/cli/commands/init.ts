@@ -1,9 +1,8 @@
 import { hostname } from 'node:os';
 import type { Command } from 'commander';
 import { loadConfig } from '../../config/load-config.ts';
-import { configKeys } from '../../config/schema.ts';
 import { clusterKeyPath, initStateDirectory } from '../../state-directory.ts';
-import { type ExitCode, exitCode, UsageError } from '../exit-code.ts';
+import { type ExitCode, exitCode } from '../exit-code.ts';
 import { addSettingOptions, settingsOf } from '../setting-options.ts';
 import { printJson, type Terminal } from '../terminal.ts';
 
@@ -17,20 +16,10 @@ function defaultName(): string {
   return name === '' ? 'member' : name;
 }
 
-/** Refuses what `lockstep up` would refuse later: a folder is not made a member with settings that cannot work. */
-function checkSettings(settings: ReturnType<typeof settingsOf>): void {
-  for (const key of configKeys) {
-    const value = settings[key.key];
-    if (value === undefined || key.schema.safeParse(value).success) continue;
-    throw new UsageError(`--${key.flag} must be ${key.allowed}; it is ${JSON.stringify(value)}.`);
-  }
-}
-
 async function init(terminal: Terminal, directory: string, command: Command): Promise<ExitCode> {
   const options: { clusterKeyFile?: string; json?: true } = command.opts();
   const given = settingsOf(command);
   const settings = { ...given, name: given.name ?? defaultName() };
-  checkSettings(settings);
   const made = await initStateDirectory({ directory, clusterKeyFile: options.clusterKeyFile, settings });
   if (options.json === true) {
     printJson(terminal, { ...made, name: settings.name });
