@@ -30,6 +30,8 @@ export interface AgentOptions {
   readonly log: Log;
   /** The state directory is a copy or a backup of one that is gone: its journal may lack what the original did last. */
   readonly adopted?: boolean | undefined;
+  /** A member that left the cluster joins it again; without this it is refused. */
+  readonly rejoin?: boolean | undefined;
 }
 
 /** A running member. */
@@ -46,7 +48,7 @@ export interface Agent {
  * Starts the member whose folder is `directory`: opens the adapters, joins them to the engine, and serves. The only place that
  * knows adapters and loops at once. Throws a LockstepError for whatever a person must mend first.
  */
-export async function startAgent({ directory, config, log, adopted }: AgentOptions): Promise<Agent> {
+export async function startAgent({ directory, config, log, adopted, rejoin }: AgentOptions): Promise<Agent> {
   const state = statePath(directory);
   const identity = await loadIdentity(state);
   const keyFile = clusterKeyPath(directory);
@@ -59,6 +61,7 @@ export async function startAgent({ directory, config, log, adopted }: AgentOptio
     const { journal, setAside } = await openJournalOrRebuild(join(state, 'journal.db'), identity.memberId, log);
     closing.push(() => journal.close());
     if (adopted) journal.renewOrigin();
+    if (rejoin !== true) refuseLeft(journal, identity.memberId, directory);
     const folder = await openFolder({ root: directory, stateDirectory: state, log });
     closing.push(() => folder.close());
     const network = await openNetwork({ identity, clusterKey, listen: config.listen, log });
@@ -105,6 +108,17 @@ export async function startAgent({ directory, config, log, adopted }: AgentOptio
     await closeAll();
     throw error;
   }
+}
+
+/** Whoever retired a member must not have it back because something starts it again: a service manager, a habit. */
+function refuseLeft(journal: Journal, memberId: MemberId, directory: string): void {
+  const record = journal.members().find(({ id }) => id === memberId);
+  if (record?.standing !== 'left') return;
+  throw new LockstepError(
+    'member-left',
+    `${record.name} has left the cluster, and its files are no longer replicated. To join again with what is in ${directory} ` +
+      `now: lockstep up --rejoin ${directory}`,
+  );
 }
 
 async function readKeyFile(path: string): Promise<string> {

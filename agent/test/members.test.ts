@@ -164,6 +164,31 @@ test('[AK3] wait counts members that are down, and [MB7] not those that left', a
   expect(seen?.state).toBe('left');
 });
 
+test('[MB10] a member that left is not taken in again by a mere start', async () => {
+  const cluster = await startCluster(['ant', 'bee']);
+  const [ant, bee] = [cluster.member('ant'), cluster.member('bee')];
+  await writeFile(ant.path('file'), '1');
+  await cluster.settled();
+  expect(await lockstep(['leave', bee.folder])).toMatchObject({
+    code: 0,
+    out: expect.stringContaining(`To join again: lockstep up --rejoin ${bee.folder}`),
+  });
+  await bee.ended();
+  await writeFile(bee.path('meanwhile'), 'on bee');
+  expect(await lockstep(['up', bee.folder])).toMatchObject({
+    code: 1,
+    err: expect.stringContaining(`bee has left the cluster, and its files are no longer replicated.`),
+  });
+  const stateOfBee = async () => (await ant.status()).members.find(({ name }) => name === 'bee')?.state;
+  expect(await stateOfBee()).toBe('left');
+  await bee.start({ args: ['--rejoin'] });
+  await cluster.connected();
+  await cluster.settled();
+  expect(await readFile(ant.path('meanwhile'), 'utf8')).toBe('on bee');
+  expect(await stateOfBee()).toBe('active');
+  await bee.restart();
+});
+
 test('[RP2] replay rebuilds the folder from the log alone', async () => {
   const cluster = await startCluster(['ant', 'bee']);
   const [ant, bee] = [cluster.member('ant'), cluster.member('bee')];

@@ -34,6 +34,7 @@ export const errorCodes = [
   'copied-state',
   'already-running',
   'not-running',
+  'member-left', // it retired, and was not told to join again
   'port-in-use',
   'config-invalid',
   'cluster-key-invalid',

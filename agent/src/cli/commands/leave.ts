@@ -5,7 +5,7 @@ import { requireApi } from '../api-client.ts';
 import { type ExitCode, exitCode } from '../exit-code.ts';
 import { printJson, type Terminal } from '../terminal.ts';
 
-/** `lockstep leave`: the member retires. It asks nothing, for it touches no file and `lockstep up` takes the member in again. */
+/** `lockstep leave`: the member retires. It asks nothing, for it touches no file and `lockstep up --rejoin` takes the member in again. */
 export function addLeaveCommand(program: Command, terminal: Terminal, done: (code: ExitCode) => void): void {
   program
     .command('leave')
@@ -23,7 +23,9 @@ export function addLeaveCommand(program: Command, terminal: Terminal, done: (cod
           told.length === 0
             ? 'No other member is reachable: they hear of it from this one when it is up again.'
             : `Told: ${told.join(', ')}.`;
-        terminal.print(`This member has left the cluster and stops. ${others} The files in ${folder} stay.`);
+        terminal.print(
+          `This member has left the cluster and stops. ${others} The files in ${folder} stay.\nTo join again: lockstep up --rejoin ${folder}`,
+        );
       }
       done(exitCode.done);
     });

@@ -9,7 +9,8 @@ import { stopSignal } from '../stop-signal.ts';
 import type { Terminal } from '../terminal.ts';
 
 async function up(terminal: Terminal, directory: string, command: Command): Promise<ExitCode> {
-  const { adopt = false, stopWithInput = false }: { adopt?: boolean; stopWithInput?: boolean } = command.opts();
+  const options: { adopt?: boolean; rejoin?: boolean; stopWithInput?: boolean } = command.opts();
+  const { adopt = false, rejoin = false, stopWithInput = false } = options;
   const { config } = await loadConfig(directory, { env: terminal.env, flags: settingsOf(command) });
   const lock = await acquireLock(directory, terminal.nowMs());
   const signal = stopSignal(stopWithInput ? process.stdin : undefined);
@@ -23,7 +24,7 @@ async function up(terminal: Terminal, directory: string, command: Command): Prom
     if (origin !== 'same') log.warn({ directory, origin }, 'the state directory is at a new place');
     // Loaded here only: the other commands need nothing of it and start in half the time.
     const { startAgent } = await import('../../agent.ts');
-    const agent = await startAgent({ directory, config, log, adopted: origin === 'adopted' });
+    const agent = await startAgent({ directory, config, log, adopted: origin === 'adopted', rejoin });
     try {
       await lock.announce(agent.dashboardUrl);
       const ended = Promise.race([signal.received, agent.retired]).then(() => 'ended' as const);
@@ -47,7 +48,8 @@ export function addUpCommand(program: Command, terminal: Terminal, done: (code: 
     .command('up')
     .argument('[DIR]', "the member's folder, or one inside it", terminal.cwd)
     .description('run the agent in the foreground until SIGINT or SIGTERM; prints "ready" when it serves')
-    .option('--adopt', 'go on with a copied or restored state directory whose original is gone for good');
+    .option('--adopt', 'go on with a copied or restored state directory whose original is gone for good')
+    .option('--rejoin', 'join again after `lockstep leave`');
   command.option('--stop-with-input', 'stop when the standard input ends, as after SIGTERM');
   addSettingOptions(command).action(async (directory: string) => {
     done(await up(terminal, await findMemberFolder(directory), command));
