@@ -1,10 +1,10 @@
 import { type ChildProcess, fork } from 'node:child_process';
+import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { runSeed } from './run.ts';
 import type { Violation } from './violation.ts';
 
-const workersMax = 2;
 const seedsByDefault = 300;
 
 interface Report {
@@ -64,7 +64,7 @@ async function runMany({ from, seeds }: Options): Promise<boolean> {
     console.log(`seed ${seed}: ${violation.rule} does not hold: ${violation.reason}`);
     console.log(`  repeat it with: npm run sim -- --seed ${seed}`);
   };
-  await Promise.all(Array.from({ length: Math.min(workersMax, seeds) }, () => work(take, done)));
+  await Promise.all(Array.from({ length: Math.min(availableParallelism(), seeds) }, () => work(take, done)));
   const seconds = (performance.now() - startedAt) / 1_000;
   const rate = Math.round((60 * seeds) / seconds);
   console.log(`sim: ${seeds - failed} passed, ${failed} failed (${seconds.toFixed(1)} s, ${rate} seeds a minute)`);

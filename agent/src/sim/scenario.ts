@@ -56,7 +56,7 @@ export function drawScenario(random: Random): Scenario {
   const isWrong = random.chance(0.25);
   const pauseMsMax = random.pick([100, 300, 1_000, 2_000]);
   // A user's pauses are a quarter of the longest one on average.
-  const actions = random.pick([10, 10, 10, 20, 20, 20, 20, 40, 40, 40, 80, 160]);
+  const actions = random.pick([10, 10, 10, 10, 10, 20, 20, 20, 20, 20, 20, 40, 40, 40, 40, 80, 160]);
   const workMs = Math.min(workMsMax, Math.max(workMsMin, (actions * pauseMsMax) / 4 / members));
   return {
     members,
