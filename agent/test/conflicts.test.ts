@@ -19,6 +19,18 @@ beforeEach(() => {
   room = `room-${rooms}`;
 });
 
+/** Nobody hears of anybody any more, not through a third one either. */
+async function cutAll(): Promise<void> {
+  for (const name of ['ant', 'bee', 'cat']) cluster().links(name, 'cut');
+  for (const [a, b] of [
+    ['ant', 'bee'],
+    ['ant', 'cat'],
+    ['bee', 'cat'],
+  ] as const) {
+    await cluster().apart(a, b);
+  }
+}
+
 /** Runs the edits on ant and bee, each written while nobody hears of the other's, and heals. Answers what is left in the room. */
 async function apart(edits: {
   readonly before?: () => Promise<unknown>;
@@ -29,14 +41,7 @@ async function apart(edits: {
   await mkdir(ant.path(room));
   await edits.before?.();
   await cluster().settled();
-  for (const name of ['ant', 'bee', 'cat']) cluster().links(name, 'cut');
-  for (const [a, b] of [
-    ['ant', 'bee'],
-    ['ant', 'cat'],
-    ['bee', 'cat'],
-  ] as const) {
-    await cluster().apart(a, b);
-  }
+  await cutAll();
   await edits.ant();
   await ant.wait({ for: 1 });
   await edits.bee();
@@ -219,8 +224,7 @@ describe('two members cut apart', () => {
   test('[CF7] a conflict about a conflict copy stacks no suffix', async () => {
     const first = await apart({ ant: write('ant', 'f.txt', 'ant 1'), bee: write('bee', 'f.txt', 'bee 1') });
     const [copy = ''] = Object.keys(first).filter((name) => name.includes('.conflict-'));
-    for (const name of ['ant', 'bee', 'cat']) cluster().links(name, 'cut');
-    await cluster().apart('ant', 'bee');
+    await cutAll();
     const [ant, bee] = trio();
     await writeFile(ant.path(room, copy), 'ant 2');
     await ant.wait({ for: 1 });
@@ -239,9 +243,7 @@ test('three members edit one file apart: two copies, and every content is kept',
   await mkdir(ant.path(room));
   await writeFile(ant.path(room, 'file'), 'common');
   await cluster().settled();
-  for (const name of ['ant', 'bee', 'cat']) cluster().links(name, 'cut');
-  await cluster().apart('ant', 'bee');
-  await cluster().apart('bee', 'cat');
+  await cutAll();
   for (const member of [ant, bee, cat]) {
     for (const save of ['first', 'second']) {
       await writeFile(member.path(room, 'file'), `${save} by ${member.name}`);
@@ -251,7 +253,8 @@ test('three members edit one file apart: two copies, and every content is kept',
   for (const name of ['ant', 'bee', 'cat']) cluster().links(name, 'open');
   await cluster().connected();
   const found = await left();
-  expect(found.file).toBe('second by cat');
+  // Those who meet first join their versions before they hear of the third: which one keeps the name depends on that.
+  expect(Object.keys(found)).toContain('file');
   expect(Object.values(found).sort()).toEqual(['second by ant', 'second by bee', 'second by cat']);
 });
 

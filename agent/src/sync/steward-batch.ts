@@ -22,6 +22,8 @@ export interface Verdict {
   readonly heads: readonly Operation[];
   /** Something live lies below: a directory takes the name whatever the heads say. */
   readonly directoryWins: boolean;
+  /** What a user deleted is only there because it was joined meanwhile: the delete holds. */
+  readonly deleteHolds: boolean;
   /** The heads whose content would be lost. */
   readonly lost: readonly Operation[];
   /** The heads that this member joins; those of them that are lost get a copy. */
@@ -47,7 +49,7 @@ export class StewardBatch {
   }
 
   /** Adds what is to be done at one path. False, and nothing is added, when the batch has something at one of its paths already. */
-  add({ path, heads, directoryWins, lost, mine }: Verdict): boolean {
+  add({ path, heads, directoryWins, deleteHolds, lost, mine }: Verdict): boolean {
     const losers = mine
       .filter((head) => lost.includes(head))
       .map((head) => ({ head, copy: conflictPath(path, head.hlc, this.#nameOf(memberOf(head.origin))) }))
@@ -62,6 +64,7 @@ export class StewardBatch {
     }
     const [visible] = heads;
     if (directoryWins || visible === undefined) this.drafts.push(directoryDraft(this.#context, path, mine));
+    else if (deleteHolds) this.drafts.push({ path, kind: 'delete', parents: [visible, ...mine] });
     else this.drafts.push(joinDraft(visible, [visible, ...mine]));
     return true;
   }

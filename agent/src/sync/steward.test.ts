@@ -1,5 +1,5 @@
 import type { Operation, OriginId } from '@lockstep/shared';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { isConflictPath } from '../core/conflict-name.ts';
 import { LoneMember } from '../sim/lone-member.ts';
 import { Steward } from './steward.ts';
@@ -91,4 +91,78 @@ test('[CF5] a copy that a user renamed back to its name, or wrote again there, i
   steward.poke();
   await member.passes(20_000);
   expect(copies().filter(({ kind }) => kind !== 'delete')).toMatchObject([{ content: again.content }]);
+});
+
+/** Ant deletes the later one of two siblings, the one that it sees, while bee does something. Answers the kinds of the heads. */
+async function deletedMeanwhile(
+  earlier: string,
+  meanwhile: (member: LoneMember, siblings: readonly [Operation, Operation]) => readonly Operation[],
+): Promise<readonly string[]> {
+  const member = new LoneMember();
+  for (const text of ['visible', 'other', 'edited']) member.keeps(text);
+  const other = member.operation('file', { kind: 'put', text: earlier }, { origin: bee });
+  const seen = member.operation('file', { kind: 'put', text: 'visible' });
+  member.received(other, seen);
+  const gone = member.operation('file', { kind: 'delete', replaced: 'visible' }, { parents: [seen] });
+  const fromBee = meanwhile(member, [other, seen]);
+  member.received(gone, ...fromBee);
+  stewardOf(member).poke();
+  await member.passes(10_000);
+  expect(member.journal.counts().contested).toBe(0);
+  return member.journal.heads('file').map(({ kind }) => kind);
+}
+
+describe('[MG10] a delete that a join is concurrent with', () => {
+  const byBee = { origin: bee };
+
+  test('holds: nobody edited', async () => {
+    const join = (member: LoneMember, siblings: readonly Operation[]) => [
+      member.operation('file', { kind: 'put', text: 'visible' }, { ...byBee, parents: siblings }),
+    ];
+    expect(await deletedMeanwhile('other', join)).toEqual(['delete']);
+  });
+
+  test('holds where two joined, one after the other', async () => {
+    const join = (member: LoneMember, siblings: readonly Operation[]) => {
+      const first = member.operation('file', { kind: 'put', text: 'visible' }, { ...byBee, parents: siblings });
+      const cat = { origin: 'cat' as OriginId, parents: [first] };
+      return [first, member.operation('file', { kind: 'put', text: 'visible' }, cat)];
+    };
+    expect(await deletedMeanwhile('other', join)).toEqual(['delete']);
+  });
+
+  test('is undone by an edit of what was joined', async () => {
+    const edit = (member: LoneMember, siblings: readonly Operation[]) => {
+      const join = member.operation('file', { kind: 'put', text: 'visible' }, { ...byBee, parents: siblings });
+      const parents = [join];
+      return [
+        join,
+        member.operation('file', { kind: 'put', text: 'edited', replaced: 'visible' }, { ...byBee, parents }),
+      ];
+    };
+    expect(await deletedMeanwhile('other', edit)).toEqual(['put']);
+  });
+
+  test('is undone where the sibling that nobody had seen holds the same', async () => {
+    const join = (member: LoneMember, siblings: readonly Operation[]) => [
+      member.operation('file', { kind: 'put', text: 'visible' }, { ...byBee, parents: siblings }),
+    ];
+    expect(await deletedMeanwhile('visible', join)).toEqual(['put']);
+  });
+
+  test('is undone by whoever deleted it too, and made it again', async () => {
+    const again = (member: LoneMember, siblings: readonly Operation[]) => {
+      const gone = member.operation('file', { kind: 'delete', replaced: 'visible' }, { ...byBee, parents: siblings });
+      return [gone, member.operation('file', { kind: 'put', text: 'visible' }, { ...byBee, parents: [gone] })];
+    };
+    expect(await deletedMeanwhile('other', again)).toEqual(['put']);
+  });
+
+  test('is undone by a rename of the same content to the name', async () => {
+    const rename = (member: LoneMember, siblings: readonly Operation[]) => {
+      const put = member.operation('file', { kind: 'put', text: 'visible' }, { ...byBee, parents: siblings });
+      return [{ ...put, from: 'elsewhere' }];
+    };
+    expect(await deletedMeanwhile('other', rename)).toEqual(['put']);
+  });
 });

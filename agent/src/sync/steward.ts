@@ -13,6 +13,7 @@ import {
 import type { Draft } from '../core/local-change.ts';
 import { oldestActive } from '../core/membership.ts';
 import { inOrder, losers } from '../core/merge.ts';
+import { isUndoneByJoin } from '../core/undone-delete.ts';
 import type { Context } from './context.ts';
 import { JoinPacer } from './join-pacer.ts';
 import type { OwnLog } from './own-log.ts';
@@ -26,6 +27,9 @@ import type { Transfers } from './transfers.ts';
 const pathsAtOnce = 256;
 /** The fallback steward steps in after the others had this long to be back. */
 const fallbackRetryMs = 2_000;
+
+/** Operations of one path that are looked through; of one that had more, nothing but the heads is asked. */
+const earlierMax = 1_000;
 
 interface Contested {
   readonly path: string;
@@ -165,7 +169,7 @@ export class Steward {
     const candidates = directoryWins ? heads : heads.slice(1);
     const lost = losers(heads, heldUp);
     const mine: Operation[] = [];
-    const verdict = { path, heads, directoryWins, lost, mine, candidates: candidates.length };
+    const verdict = { path, heads, directoryWins, deleteHolds: false, lost, mine, candidates: candidates.length };
     if (visible === undefined || candidates.length === 0) return verdict;
     if (!this.#pacer.allows(path, this.#context.clock.monotonicMs())) return verdict;
     // The join puts the visible content anew, and may outlive every other operation that speaks of it.
@@ -174,7 +178,20 @@ export class Steward {
       if (lost.includes(head) && !(await this.#keep(head, kept))) continue;
       if (this.#isResponsible(head)) mine.push(head);
     }
-    return verdict;
+    return heldUp ? verdict : { ...verdict, deleteHolds: this.#deleteHolds(visible, candidates, mine) };
+  }
+
+  #deleteHolds(visible: Operation, siblings: readonly Operation[], deletes: readonly Operation[]): boolean {
+    if (!isLive(visible) || siblings.some(isLive)) return false;
+    const { journal } = this.#context;
+    const rows = journal.log({ path: visible.path, beforeRow: Number.MAX_SAFE_INTEGER, limit: earlierMax });
+    if (rows.length === earlierMax) return false;
+    return isUndoneByJoin(
+      visible,
+      deletes,
+      rows.map(({ operation }) => operation),
+      journal.known(),
+    );
   }
 
   /** Live entries whose parent is not a directory: their parents are journaled anew. Returns how many are left to others. */
