@@ -1,7 +1,7 @@
 import { chmod, lutimes, mkdir, mkdtemp, open, readdir, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
-import { entryType, isLive, LockstepError, type Operation } from '@lockstep/shared';
+import { entryType, isLive, isStatePath, LockstepError, type Operation } from '@lockstep/shared';
 import type { ReplayResult } from '@lockstep/shared/api';
 import { blockCount } from './core/blocks.ts';
 import { openJournal } from './store/journal.ts';
@@ -90,7 +90,7 @@ class Rebuild {
       const heads = this.#journal.headsUnder('', after, operationsAtOnce);
       for (const head of heads) {
         if (signal.aborted) return;
-        if (isLive(head)) await this.#entry(head);
+        if (isLive(head) && !isStatePath(head.path)) await this.#entry(head);
       }
       after = heads.at(-1)?.path;
       if (heads.length < operationsAtOnce) break;

@@ -64,7 +64,6 @@ test('[LC11] names that programs stumble over', async () => {
     'CON',
     'a:b|c<d>e',
     'lockstep',
-    '.lockstep',
     '.git',
     'name.conflict-20200101T000000Z-bee.txt',
     'trailing.',
@@ -146,6 +145,34 @@ test('[CT3] sizes around every limit, and holes', async () => {
     await writeFile(cluster().member('bee').path('sizes', `random-${size}`), randomBytes(sizesBack[index] ?? 0));
   }
   await replicated('sizes', 'bee');
+});
+
+test('[WT7] the folder of another member moved into this one: its state stays where it is and is reported', async () => {
+  const [ant, bee] = [cluster().member('ant'), cluster().member('bee')];
+  const problems = async (): Promise<readonly (string | undefined)[]> =>
+    (await ant.status()).problems.filter(({ code }) => code === 'path-reserved').map(({ path }) => path);
+  const outside = join(cluster().root, 'elsewhere');
+  await mkdir(join(outside, 'nm/.lockstep'), { recursive: true });
+  await writeFile(join(outside, 'nm/.lockstep/identity.key'), 'secret');
+  await writeFile(join(outside, 'nm/file'), 'shared');
+  await mkdir(ant.path('nest'));
+  await cluster().settled();
+  await run('mv', [join(outside, 'nm'), ant.path('nest/nm')]);
+  await ant.wait({ for: 'all' });
+  expect(namesOf(subtree(bee.tree(), 'nest')).sort()).toEqual(['nm', 'nm/file']);
+  expect(await problems()).toEqual(['nest/nm/.lockstep']);
+  // It goes along with the directories above it, and stands in nobody's way.
+  await rename(ant.path('nest'), ant.path('nested'));
+  await ant.wait({ for: 'all' });
+  expect(namesOf(subtree(bee.tree(), 'nested')).sort()).toEqual(['nm', 'nm/file']);
+  expect(namesOf(bee.tree())).not.toContain('nest');
+  await expect.poll(problems).toEqual(['nested/nm/.lockstep']);
+  // Where it stands, the directories that hold it stay, whoever removes them elsewhere.
+  await run('rm', ['-r', bee.path('nested')]);
+  await expect.poll(() => namesOf(subtree(ant.tree(), 'nested/nm'))).toEqual(['.lockstep', '.lockstep/identity.key']);
+  await run('rm', ['-r', ant.path('nested')]);
+  await expect.poll(problems).toEqual([]);
+  await ant.wait({ for: 'all' });
 });
 
 test('[LC11] mode bits of files and directories', async () => {

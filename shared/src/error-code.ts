@@ -8,6 +8,7 @@ export const problemCodes = [
   'path-too-long', // name or path above the limits
   'path-in-the-way', // something we may not touch (ignored, special) stands where an entry must go
   'path-special', // socket, pipe, device: skipped
+  'path-reserved', // a .lockstep deeper in the folder, another member's state: left alone
   'path-io', // the disk answered with an error
   'file-too-large',
   'content-missing', // no reachable member has the content

@@ -55,12 +55,15 @@ describe('[IG1] gitignore rules', () => {
     expect(rules.ignores('sub/.lockstepignore', false)).toBe(true);
   });
 
-  test('[IG2] the state directory is always ignored', () => {
-    for (const text of ['', '!.lockstep\n!.lockstep/**\n']) {
+  test('[IG2] [WT7] state directories are always ignored, at whatever depth', () => {
+    for (const text of ['', '!.lockstep\n!.lockstep/**\n!**/.lockstep/**\n']) {
       const rules = parseIgnoreRules(text);
       expect(rules.ignores('.lockstep', true)).toBe(true);
       expect(rules.ignores('.lockstep/journal.db', false)).toBe(true);
-      expect(rules.ignores('.lockstepper', false)).toBe(false);
+      expect(rules.ignores('a/b/.lockstep', true)).toBe(true);
+      expect(rules.ignores('a/.lockstep/identity.key', false)).toBe(true);
+      for (const path of ['.lockstepper', 'a/.lockstepper', 'a/x.lockstep', 'a/.lockstepignore', 'a/.Lockstep'])
+        expect(rules.ignores(path, false), path).toBe(false);
     }
   });
 

@@ -1,4 +1,4 @@
-import { stateDirectoryName } from '@lockstep/shared';
+import { isStatePath } from '@lockstep/shared';
 import ignore from 'ignore';
 
 /** The file, at the top of the folder, that holds the rules. It is replicated like any other file. */
@@ -24,7 +24,7 @@ const rememberedPathsMax = 8_192;
 
 /**
  * Parses the text of `.lockstepignore`: the rules of gitignore(5), case-sensitive, relative to the folder. A line that is
- * wrong is reported and left out, the others hold. The state directory is always ignored, the rules' own file never: the
+ * wrong is reported and left out, the others hold. State directories are always ignored, the rules' own file never: the
  * members must agree on it.
  */
 export function parseIgnoreRules(text: string): IgnoreRules {
@@ -47,7 +47,7 @@ export function parseIgnoreRules(text: string): IgnoreRules {
   return {
     problems,
     ignores(path, isDirectory) {
-      if (path === stateDirectoryName || path.startsWith(`${stateDirectoryName}/`)) return true;
+      if (isStatePath(path)) return true;
       if (patterns.length === 0 || path === ignoreFileName || path === '') return false;
       askedCount++;
       if (askedCount > rememberedPathsMax) {

@@ -1,5 +1,5 @@
 import { chmodSync, mkdirSync, readdirSync, renameSync, rmdirSync, type Stats, unlinkSync } from 'node:fs';
-import { type ContentId, joinPath, nameOf, parentOf } from '@lockstep/shared';
+import { type ContentId, isStatePath, joinPath, nameOf, parentOf } from '@lockstep/shared';
 import type { Fingerprint } from '../core/disk-entry.ts';
 import { isDirectoryMode } from '../core/plan-step.ts';
 import type { Action, ActionRequest, ActionResult, Expected } from '../sync/ports/folder.ts';
@@ -46,6 +46,14 @@ export class Commit {
 
   #attempt(request: ActionRequest, staged: StagedEntry | undefined): ActionResult {
     const paths = pathsOf(request.action);
+    const state = paths.find(isStatePath);
+    if (state !== undefined) {
+      return {
+        result: 'problem',
+        code: 'path-reserved',
+        detail: `${state} is for Lockstep alone: nothing is put there.`,
+      };
+    }
     const parents = paths.map((path) => absolutePath(this.#places.root, parentOf(path)));
     try {
       return this.#readOnly.opened(parents, () => this.#carryOut(request, staged));

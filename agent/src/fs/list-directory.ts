@@ -68,7 +68,10 @@ function listEntries(absolute: string, path: string): ScannedDirectory {
   // A name with a replacement character may be one that could not be decoded: only then the bytes are needed.
   const undecodable = names.some((name) => name.includes(replacementCharacter)) ? namesNotUtf8(absolute) : undefined;
   for (const name of undecodable?.names ?? names) {
-    if (path === '' && name === stateDirectoryName) continue;
+    if (name === stateDirectoryName) {
+      if (path !== '') skipped.push({ name, code: 'path-reserved' });
+      continue;
+    }
     const child = joinPath(path, name);
     if (pathFault(child) !== undefined) {
       skipped.push({ name, code: 'path-too-long' });

@@ -108,6 +108,20 @@ export function lookContract(open: OpenSubject): void {
       expect(found[1]?.entries.map(({ name }) => name)).toEqual(['kept']);
     });
 
+    test("[WT7] another member's state is named, and neither entered nor observed", async () => {
+      const { user } = subject;
+      for (const path of ['a', 'a/.lockstep', 'a/.lockstep/history']) await user.mkdir(path);
+      await user.write('a/.lockstep/identity.key', bytesOf('secret'));
+      await user.write('a/.lockstepper', bytesOf('x'));
+      const found = await scanAll(subject);
+      expect(found.map(({ path }) => path)).toEqual(['', 'a']);
+      expect(found[1]?.entries.map(({ name }) => name)).toEqual(['.lockstepper']);
+      expect(found[1]?.skipped).toEqual([{ name: '.lockstep', code: 'path-reserved' }]);
+      for (const path of ['a/.lockstep', 'a/.lockstep/identity.key']) {
+        expect(await observeOne(subject, path)).toEqual({ path, state: 'absent' });
+      }
+    });
+
     test('says that a directory is not there', async () => {
       await subject.user.write('file', bytesOf('x'));
       for (const path of ['nothing', 'file', 'nothing/below']) {

@@ -1,5 +1,5 @@
 import { fstatSync, readlinkSync, type Stats } from 'node:fs';
-import { fileBytesMax, hashUnderLockBytesMax, inlineBytesMax, pathFault } from '@lockstep/shared';
+import { carriedPathFault, fileBytesMax, hashUnderLockBytesMax, inlineBytesMax, isStatePath } from '@lockstep/shared';
 import type { Fingerprint } from '../core/disk-entry.ts';
 import type { Observation, ObserveRequest } from '../sync/ports/folder.ts';
 import { fingerprintOf, hasFingerprint, isRacy, lstatIfThere, typeOf } from './entry-stat.ts';
@@ -21,11 +21,13 @@ export function observe(places: Places, requests: readonly ObserveRequest[]): re
 
 function observeOne(places: Places, parents: ParentCheck, request: ObserveRequest): Observation {
   const { path, expected } = request;
-  const fault = pathFault(path);
+  const fault = carriedPathFault(path);
   if (fault !== undefined) {
     const code = fault.includes('longer') ? 'path-too-long' : 'path-in-the-way';
     return { path, state: 'problem', code, detail: `The path ${path} ${fault}.` };
   }
+  // Another member's state: nothing of it is read, and for the replication nothing is there.
+  if (isStatePath(path)) return { path, state: 'absent' };
   try {
     if (!parents.parentStands(path)) return { path, state: 'absent' };
     const absolute = absolutePath(places.root, path);

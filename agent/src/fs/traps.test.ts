@@ -15,6 +15,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Action } from '../sync/ports/folder.ts';
 import { type DiskSubject, openDiskSubject } from './disk-subject.contract.ts';
+import { fingerprintOf } from './entry-stat.ts';
 import {
   bytesOf,
   doOne,
@@ -186,6 +187,25 @@ test('[WT5] .lockstep is neither listed, nor observed', async () => {
   for (const path of ['.lockstep', '.lockstep/staging']) {
     expect(await observeOne(subject, path)).toMatchObject({ state: 'problem' });
   }
+});
+
+test("[WT7] [MT8] nothing is put into another member's state, and nothing taken out of it", async () => {
+  mkdirSync(inFolder('a/.lockstep'), { recursive: true });
+  writeFileSync(inFolder('a/.lockstep/identity.key'), 'secret');
+  const expected = fingerprintOf(lstatSync(inFolder('a/.lockstep/identity.key')));
+  const actions = [
+    writeRequest(subject, 'a/.lockstep/new', 'x'),
+    writeRequest(subject, 'a/.lockstep/identity.key', 'x', { expected }),
+    { do: 'mkdir', path: 'a/.lockstep/d', expected: 'absent', mode: 0o755 },
+    { do: 'unlink', path: 'a/.lockstep/identity.key', expected },
+    { do: 'rename', from: 'a/.lockstep/identity.key', to: 'out', expectedFrom: expected, expected: 'absent' },
+    { do: 'rmdir', path: 'a/.lockstep' },
+  ] as const;
+  for (const action of actions) {
+    expect(await tryOne(subject, action)).toMatchObject({ result: 'problem', code: 'path-reserved' });
+  }
+  expect(readdirSync(inFolder('a/.lockstep'))).toEqual(['identity.key']);
+  expect(readFileSync(inFolder('a/.lockstep/identity.key'), 'utf8')).toBe('secret');
 });
 
 test('[CT5] bytes that are not the content are never visible', async () => {

@@ -191,6 +191,18 @@ test('[WT5] what happens in .lockstep is not hinted at', async () => {
   expect(hints.filter(({ path }) => path.startsWith('.lockstep'))).toEqual([]);
 });
 
+test("[WT7] another member's state leads to a look at its directory, and what happens in it to none", async () => {
+  mkdirSync(inFolder('a/.lockstep'), { recursive: true });
+  await scanAll(subject);
+  hints.length = 0;
+  writeFileSync(inFolder('a/.lockstep/journal.db'), 'x');
+  writeFileSync(inFolder('a/last'), 'x');
+  await expectPathHint('a/last');
+  expect(hints.filter((hint) => hint.path !== 'a/last')).toEqual([]);
+  renameSync(inFolder('a/.lockstep'), join(outside, 'state'));
+  await expectHint({ kind: 'directory', path: 'a', recursive: false });
+});
+
 test('[WT4] directories beyond the limit of inotify are named, and watched once there is room', async () => {
   const outcome = await runInChild({
     root: subject.root,

@@ -181,8 +181,8 @@ export class Watcher {
     this.#hints.countEvent();
     if (name === undefined || watch.selfNames.has(name)) this.#selfEvent(event, directory);
     if (name === undefined || (directory === '' && name === stateDirectoryName)) return;
-    // A name that is not UTF-8 has no path; that it is there shows when the directory is listed.
-    if (name.includes(replacementCharacter)) this.#hints.directory(directory, false);
+    // A name that is not UTF-8 has no path, and another member's state is not looked at: listing the directory shows that it is there.
+    if (name.includes(replacementCharacter) || name === stateDirectoryName) this.#hints.directory(directory, false);
     else this.#hints.path(joinPath(directory, name));
   }
 

@@ -184,6 +184,11 @@ describe('[SY6] what is not a message is refused, with a sentence', () => {
     expect(decodeMessage(frameOf(base[kind] as Operation))).toMatchObject({ carried: [{ operation: base[kind] }] });
   });
 
+  test("[WT7] the path of another member's state deeper in the folder is carried: a journal may hold it", () => {
+    const operation = { ...base.put, path: 'a/.lockstep/identity.key' } as Operation;
+    expect(decodeMessage(frameOf(operation))).toMatchObject({ carried: [{ operation }] });
+  });
+
   test.each<[string, string, { [Key in keyof Operation]?: unknown }]>([
     ['put', 'seq is not', { seq: 0, version: { vector: { [own]: 0 } } }],
     ['put', 'seq is not', { seq: Number.MAX_SAFE_INTEGER + 1 }],

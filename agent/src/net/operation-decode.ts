@@ -3,6 +3,7 @@ import {
   blockBytes,
   type CarriedOperation,
   type ContentId,
+  carriedPathFault,
   type Dot,
   fileBytesMax,
   inlineBytesMax,
@@ -11,7 +12,6 @@ import {
   type Operation,
   type OriginId,
   operationsPerFrameMax,
-  pathFault,
   spanMax,
   type Version,
 } from '@lockstep/shared';
@@ -176,7 +176,7 @@ class RowReader {
   }
 
   #path(field: string, path: string): string {
-    const fault = pathFault(path);
+    const fault = carriedPathFault(path);
     if (fault !== undefined) throw this.#fault(field, fault);
     return path;
   }

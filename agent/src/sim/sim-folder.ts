@@ -1,4 +1,12 @@
-import { blockBytes, type ContentId, hashUnderLockBytesMax, inlineBytesMax, joinPath } from '@lockstep/shared';
+import {
+  blockBytes,
+  type ContentId,
+  hashUnderLockBytesMax,
+  inlineBytesMax,
+  isStatePath,
+  joinPath,
+  stateDirectoryName,
+} from '@lockstep/shared';
 import type {
   ActionRequest,
   ActionResult,
@@ -228,7 +236,7 @@ export class SimFolder implements Folder {
   async #observe({ path, expected, hashLarge }: ObserveRequest): Promise<Observation> {
     await this.#call();
     if (this.#volume.missing) return { path, state: 'problem', code: 'folder-missing', detail: 'The folder is gone.' };
-    const inode = this.#volume.disk.at(path);
+    const inode = isStatePath(path) ? undefined : this.#volume.disk.at(path);
     if (inode === undefined) return { path, state: 'absent' };
     const fingerprint = fingerprintOf(inode);
     if (expected !== undefined && sameFingerprint(fingerprint, expected)) return { path, state: 'same' };
@@ -259,6 +267,7 @@ export class SimFolder implements Folder {
     };
   }
 
+  /** Simulated state lies outside the simulated folder: whatever is called so in it is another member's. */
   #list(path: string, skip: (path: string, isDirectory: boolean) => boolean): ScannedDirectory {
     const nothing = { path, entries: [], skipped: [] };
     if (this.#volume.missing) return { ...nothing, problem: { code: 'folder-missing', detail: 'The folder is gone.' } };
@@ -269,7 +278,8 @@ export class SimFolder implements Folder {
     const skipped: ScannedDirectory['skipped'][number][] = [];
     for (const [name, inode] of directory.children) {
       const { type } = inode;
-      if (type === 'special') skipped.push({ name, code: 'path-special' });
+      if (name === stateDirectoryName) skipped.push({ name, code: 'path-reserved' });
+      else if (type === 'special') skipped.push({ name, code: 'path-special' });
       else if (!skip(joinPath(path, name), type === 'directory'))
         entries.push({ name, type, fingerprint: fingerprintOf(inode) });
     }

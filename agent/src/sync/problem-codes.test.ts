@@ -152,6 +152,7 @@ const cases: Record<Exclude<ProblemCode, 'journal-rebuilt'>, readonly Case[]> = 
       ends: { 'it is removed': ({ member }) => member.volume.disk.unlink('pipe') },
     },
   ],
+  'path-reserved': [leftAlone('path-reserved')],
   'path-io': [refused('path-io'), unread('path-io')],
   'file-too-large': [refused('file-too-large')],
   'content-missing': [

@@ -178,7 +178,12 @@ interface Found {
 }
 
 /** The problems of entries that are left alone as they are. */
-const skippedCodes: ReadonlySet<ProblemCode> = new Set(['path-not-utf8', 'path-special', 'path-too-long']);
+const skippedCodes: ReadonlySet<ProblemCode> = new Set([
+  'path-not-utf8',
+  'path-special',
+  'path-reserved',
+  'path-too-long',
+]);
 
 /** Directories change size and times with every entry in them; only identity and mode count. */
 function sameEntry(a: Fingerprint, b: Fingerprint): boolean {
@@ -190,5 +195,11 @@ function skippedDetail(code: string, path: string): string {
   if (code === 'path-not-utf8')
     return `The name of ${path} is not UTF-8. It is left alone; rename it to have it replicated.`;
   if (code === 'path-special') return `${path} is a socket, pipe or device. It is left alone.`;
+  if (code === 'path-reserved') {
+    return (
+      `${path} is another member's state and may hold its keys. It is left alone and not replicated. Move that member's folder ` +
+      'out of this one; or, to keep its files as a part of this one, stop its agent and remove this .lockstep.'
+    );
+  }
   return `The path ${path} is too long. It is left alone; shorten it to have it replicated.`;
 }
