@@ -95,6 +95,7 @@ function reportPeer(engine: Engine, peer: Peer): MemberReport {
     name: engine.peers.nameOf(peer.id),
     self: false,
     state: peer.state,
+    stopped: peer.state === 'down' && peer.stopped ? true : undefined,
     connected: peer.ready,
     rttMs: peer.ready ? (peer.rttMs ?? null) : null,
     behind: countBehind(journal.known(), peer.applied),
@@ -160,6 +161,7 @@ export function reportStatus(engine: Engine, place: Place): Status {
       counts.pending === 0 &&
       counts.contested === 0 &&
       engine.localChanges.unsettled === 0 &&
+      !engine.dialLoop.isRefused() &&
       standing.every((member) => !member.connected || member.behind === 0) &&
       engine.peers.ready().every((peer) => countBeyond(peer.known, known) === 0),
     pending: counts.pending,

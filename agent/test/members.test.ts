@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { downAfterMs } from '@lockstep/shared';
 import { expect, test, vi } from 'vitest';
 import { lockstep } from './_util/member.ts';
 import { shell } from './_util/programs.ts';
@@ -42,6 +43,28 @@ test('[MB1] a half-open link is noticed, and what was written meanwhile arrives 
   await cluster.connected();
   await cluster.settled();
   expect(await readFile(bee.path('written'), 'utf8')).toBe('while half-open');
+});
+
+test('[MB1] a member that was stopped in order is down at once, and status does not call that synchronised', async () => {
+  const cluster = await startCluster(['ant', 'bee']);
+  const [ant, bee] = [cluster.member('ant'), cluster.member('bee')];
+  await writeFile(ant.path('file'), '1');
+  await cluster.settled();
+  await bee.stop();
+  await vi.waitFor(async () => {
+    const { members, now } = await ant.status();
+    const seen = members.find(({ name }) => name === 'bee');
+    expect(seen).toMatchObject({ state: 'down', stopped: true });
+    expect(now - (seen?.lastSeenAt ?? 0), 'not for its silence').toBeLessThan(downAfterMs);
+  });
+  await vi.waitFor(async () => {
+    const { out } = await lockstep(['status', ant.folder]);
+    expect(out).toMatch(/^ant {2}active, no other member is up; bee is stopped$/m);
+    expect(out).toMatch(/^bee .* down \(stopped\) /m);
+  }, 20_000);
+  await bee.start();
+  await cluster.connected();
+  expect((await lockstep(['status', ant.folder])).out).toMatch(/^ant {2}active, synchronised$/m);
 });
 
 test('a slow link: each message 60 ms later, and the round trip says so', async () => {

@@ -34,6 +34,15 @@ test.each<readonly [Told, string | undefined]>([
   expect(lines([event])).toEqual([line]);
 });
 
+test('who stopped is not called down as well', () => {
+  expect(
+    lines([
+      ['cat', 'stopped', {}],
+      ['ant', 'down', { name: 'cat' }],
+    ]),
+  ).toEqual(['cat stopped', undefined]);
+});
+
 test('what several members see of another is told once, and again after it came back', () => {
   expect(
     lines([

@@ -60,6 +60,7 @@ export class LabNarrator {
         this.#gone.delete(name);
         return `${name} joined`;
       case 'stopped':
+        this.#gone.set(name, 'down');
         return `${name} stopped`;
       case 'down':
       case 'left':

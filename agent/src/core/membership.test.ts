@@ -21,6 +21,7 @@ describe('[MB1] the state of a peer', () => {
     { name: 'silent, nearly down', signs: { silentMs: downAfterMs - 1 }, state: 'suspect' },
     { name: 'silent and down, though the session stands', signs: { silentMs: downAfterMs }, state: 'down' },
     { name: 'its session just broke', signs: { connected: false }, state: 'suspect' },
+    { name: 'stopped in order', signs: { connected: false, stopped: true }, state: 'down' },
     { name: 'not back in time', signs: { connected: false, silentMs: downAfterMs }, state: 'down' },
     { name: 'never heard of', signs: { connected: false, saidState: undefined, silentMs: Infinity }, state: 'down' },
     { name: 'left', signs: { standing: 'left' }, state: 'left' },

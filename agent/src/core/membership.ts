@@ -7,6 +7,8 @@ export interface PeerSigns {
   readonly standing: 'joined' | 'left';
   /** There is a session with it now. */
   readonly connected: boolean;
+  /** It said goodbye, and nothing was heard of it since. */
+  readonly stopped?: boolean | undefined;
   /** What it last said of itself. */
   readonly saidState?: MemberState | undefined;
   /** Since anything was last heard of it; infinite when nothing ever was. */
@@ -15,11 +17,11 @@ export interface PeerSigns {
 
 /**
  * The state of a peer as this member sees it. What a peer says of itself counts only while it is connected and not silent; a
- * session that broke makes it suspect at once, for nothing can be heard of it until it is back.
+ * session that broke makes it suspect at once, for nothing can be heard of it until it is back; who said goodbye is not waited for.
  */
 export function peerState(signs: PeerSigns): MemberState {
   if (signs.standing === 'left') return 'left';
-  if (signs.silentMs >= downAfterMs) return 'down';
+  if (signs.silentMs >= downAfterMs || signs.stopped) return 'down';
   if (!signs.connected || signs.silentMs >= suspectAfterMs) return 'suspect';
   switch (signs.saidState) {
     case 'syncing':

@@ -16,7 +16,8 @@ interface Target {
   timer: Timer | undefined;
   /** Who answered there last. */
   member: MemberId | undefined;
-  lastError: string | undefined;
+  /** Somebody answered there and refused this member. */
+  refused: boolean;
 }
 
 /** Announces this member (JOIN) at every known address that it has no session with, again and again, backing off to 10 s. */
@@ -82,8 +83,9 @@ export class DialLoop {
     }
   }
 
-  errors(): readonly { readonly address: string; readonly error: string }[] {
-    return [...this.#targets].flatMap(([address, { lastError }]) => (lastError ? [{ address, error: lastError }] : []));
+  /** True when this member has a session with nobody, and somebody whom it reached refused it. */
+  isRefused(): boolean {
+    return this.#peers.ready().length === 0 && [...this.#targets.values()].some(({ refused }) => refused);
   }
 
   #addresses(): readonly string[] {
@@ -101,7 +103,13 @@ export class DialLoop {
   }
 
   #add(address: string): void {
-    const target: Target = { attempts: 0, dialling: false, timer: undefined, member: undefined, lastError: undefined };
+    const target: Target = {
+      attempts: 0,
+      dialling: false,
+      timer: undefined,
+      member: undefined,
+      refused: false,
+    };
     this.#targets.set(address, target);
     this.#dial(address, target);
   }
@@ -115,7 +123,7 @@ export class DialLoop {
   #dial(address: string, target: Target): void {
     if (this.#stopped || target.dialling) return;
     if (this.#isConnected(address, target)) {
-      target.lastError = undefined;
+      target.refused = false;
       this.#firstDone(true);
       target.attempts = 0;
       target.timer = this.#context.clock.after(joinIntervalMs, () => this.#dial(address, target));
@@ -131,7 +139,7 @@ export class DialLoop {
   #dialled(address: string, target: Target, link: Link): void {
     target.dialling = false;
     target.member = link.peer;
-    target.lastError = undefined;
+    target.refused = false;
     target.attempts = 0;
     this.#peers.accept(link);
     this.#context.problems.clear('member-refused', { member: address });
@@ -142,9 +150,10 @@ export class DialLoop {
   #failed(address: string, target: Target, error: unknown): void {
     target.dialling = false;
     target.attempts++;
-    target.lastError = error instanceof Error ? error.message : String(error);
-    if (refusedFor(error)) {
-      this.#context.problems.set('member-refused', { member: address }, target.lastError, refusalLastsMs);
+    target.refused = refusedFor(error);
+    if (target.refused) {
+      const reason = error instanceof Error ? error.message : String(error);
+      this.#context.problems.set('member-refused', { member: address }, reason, refusalLastsMs);
     }
     this.#firstDone(false);
     // Our own address, by another name or in a list that all members share: nobody else will ever answer there.

@@ -515,6 +515,7 @@ export class Engine {
         this.#heartbeat.reply(peer, message.id);
         return;
       case 'leave':
+        peer.stopped = true;
         peer.link?.close(message.retire ? 'the member left the cluster' : 'the member stopped');
         return;
       case 'hello':

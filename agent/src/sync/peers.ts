@@ -34,6 +34,8 @@ export class Peer {
   state: MemberState = 'down';
   stateSince: number;
   lastError: string | undefined;
+  /** It said goodbye, and has not come back. */
+  stopped = false;
   /** File contents sent to it and received from it since the start. */
   sentBytes = 0;
   receivedBytes = 0;
@@ -166,6 +168,7 @@ export class Peers {
       const state = peerState({
         standing: standings.get(peer.id) ?? 'joined',
         connected: peer.ready,
+        stopped: peer.stopped,
         saidState: peer.heartbeat?.state ?? peer.hello?.state,
         silentMs: peer.lastHeardMs === undefined ? Number.POSITIVE_INFINITY : clock.monotonicMs() - peer.lastHeardMs,
       });
@@ -204,6 +207,7 @@ export class Peers {
         peer.known = message.known;
         peer.applied = message.applied;
         peer.lastError = undefined;
+        peer.stopped = false;
         this.#handlers.ready(peer);
         return;
       case 'ack':

@@ -14,6 +14,7 @@ export const memberReportSchema = z.object({
   name: z.string(),
   self: z.boolean().describe('True of the member that answers.'),
   state: memberStateSchema,
+  stopped: z.boolean().optional().describe('It is down because it was stopped in order: it said goodbye.'),
   connected: z.boolean().describe('A session with it is open. True of the member that answers.'),
   rttMs: z.number().nullable().describe('Smoothed round trip from here; null where there is none (itself, down).'),
   behind: countSchema.describe('Operations that the asked member knows and this one does not hold durably.'),

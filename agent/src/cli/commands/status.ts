@@ -1,5 +1,5 @@
 import type { Problem } from '@lockstep/shared';
-import { type Status, statusSchema } from '@lockstep/shared/api';
+import { type MemberReport, type Status, statusSchema } from '@lockstep/shared/api';
 import type { Command } from 'commander';
 import { findMemberFolder } from '../../state-directory.ts';
 import { requireApi } from '../api-client.ts';
@@ -9,15 +9,31 @@ import { formatMembers, formatState } from '../member-table.ts';
 import type { Paint } from '../style.ts';
 import { printJson, type Terminal } from '../terminal.ts';
 
+function lag({ name, state, stopped, behind }: MemberReport): string {
+  const is = stopped === true ? 'stopped' : state;
+  return behind === 0 ? `${name} is ${is}` : `${name} is ${plural(behind, 'operation')} behind (${is})`;
+}
+
+/** Who reads "synchronised" takes it for "everybody has everything": whoever is away is named. */
+function agreement(others: readonly MemberReport[], paint: Paint): string {
+  if (others.length === 0) return paint('green', 'synchronised; no other member is known');
+  const away = others.filter(({ connected }) => !connected);
+  if (away.length === 0) return paint('green', 'synchronised');
+  const first = away.length === others.length ? 'no other member is up' : 'synchronised with the members that are up';
+  return paint('yellow', [first, ...away.map(lag)].join('; '));
+}
+
 function verdict(status: Status, paint: Paint): string {
-  if (status.synchronised) return paint('green', 'synchronised');
+  const others = status.members.filter(({ self, state }) => !self && state !== 'left');
+  if (status.synchronised) return agreement(others, paint);
   const parts = [
     ...(status.pending > 0 ? [`${plural(status.pending, 'path')} not on this disk yet`] : []),
     ...(status.conflicts > 0 ? [plural(status.conflicts, 'open conflict')] : []),
-    ...status.members
-      .filter((member) => member.behind > 0 && !member.self && member.state !== 'left')
-      .map((member) => `${member.name} (${member.state}) lacks ${plural(member.behind, 'operation')}`),
+    ...others.filter(({ behind }) => behind > 0).map(lag),
   ];
+  const refused = status.problems.some(({ code }) => code === 'member-refused');
+  if (refused && !others.some(({ connected }) => connected))
+    parts.push('every member that was reached refuses this one');
   return paint('yellow', parts.length === 0 ? 'not synchronised yet' : parts.join('; '));
 }
 

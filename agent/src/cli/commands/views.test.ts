@@ -81,7 +81,12 @@ const written = {
 
 describe('status', () => {
   test('[CL5] says in the first line whether all is well', () => {
-    expect(formatStatus(status, plain).split('\n').slice(0, 4)).toEqual([
+    const bee = { ...ant, name: 'bee', self: false };
+    expect(
+      formatStatus({ ...status, members: [ant, bee] }, plain)
+        .split('\n')
+        .slice(0, 4),
+    ).toEqual([
       'ant  active, synchronised',
       'folder     /x/ant',
       'holds      1,204 files and 1 directory, 5.0 MB; 2.0 GB free',
@@ -101,10 +106,37 @@ describe('status', () => {
       },
       plain,
     );
-    expect(text).toContain('1 path not on this disk yet; cat (down) lacks 12 operations');
+    expect(text).toContain('1 path not on this disk yet; cat is 12 operations behind (down)');
     expect(text).toMatch(/cat +c{8} +down +- +12 operations, 1 min 15 s .* 3 minutes ago/);
     expect(text).toContain('path-permission  x\\u{1b}: It cannot be read. (2 hours ago)');
   });
+});
+
+const bee: MemberReport = { ...ant, id: 'b'.repeat(52), name: 'bee', self: false };
+const refused = { code: 'member-refused', member: 'bee:4700', detail: 'Its key is another one.', since: now } as const;
+
+test.each<[what: string, more: Partial<Status>, said: string]>([
+  ['nobody else', { members: [ant] }, 'synchronised; no other member is known'],
+  ['all', { members: [ant, bee] }, 'synchronised'],
+  ['one that left', { members: [ant, bee, { ...cat, state: 'left' }] }, 'synchronised'],
+  [
+    'one that is away and lacks something',
+    { members: [ant, bee, { ...cat, behind: 18_244 }] },
+    'synchronised with the members that are up; cat is 18,244 operations behind (down)',
+  ],
+  [
+    'one that was stopped and lacked nothing',
+    { members: [ant, bee, { ...cat, stopped: true, behind: 0 }] },
+    'synchronised with the members that are up; cat is stopped',
+  ],
+  ['all are away', { members: [ant, cat] }, 'no other member is up; cat is 12 operations behind (down)'],
+  [
+    'all refuse it',
+    { synchronised: false, members: [ant], problems: [refused], problemCount: 1 },
+    'every member that was reached refuses this one',
+  ],
+])('[CL5] the first line of status speaks of every member: %s', (_, more, said) => {
+  expect(formatStatus({ ...status, ...more }, plain).split('\n')[0]).toBe(`ant  active, ${said}`);
 });
 
 test('[CL5] why tells versions, holders and what is waited for', () => {
