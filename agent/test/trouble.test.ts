@@ -144,6 +144,39 @@ test.runIf(isRoot)(
   },
 );
 
+test.runIf(isRoot)(
+  '[CT4] a file renamed to where it cannot be shown here is still had from here, when nobody else has it any more',
+  async () => {
+    const cluster = await startCluster(['ant']);
+    const ant = cluster.member('ant');
+    await chmod(cluster.root, 0o755);
+    const nobody = 65_534;
+    const bee = await cluster.add('bee', {
+      up: false,
+      start: { wrapper: ['setpriv', `--reuid=${nobody}`, `--regid=${nobody}`, '--clear-groups', '--'] },
+    });
+    await run('chown', ['-R', `${nobody}:${nobody}`, bee.folder]);
+    await bee.start();
+    await cluster.connected();
+    await shell(ant.folder, 'mkdir open closed; head -c 3000000 /dev/urandom > open/file');
+    await cluster.settled();
+    const content = await readFile(ant.path('open/file'));
+    await run('chown', ['0:0', bee.path('closed')]);
+    await shell(ant.folder, 'mv open/file closed/file');
+    await hasProblem(bee, 'path-permission');
+    await vi.waitFor(() => expect(namesOf(subtree(bee.tree(), 'open'))).toEqual([]), 10_000);
+    await ant.kill();
+    await rm(ant.path('closed'), { recursive: true });
+
+    const cat = await cluster.add('cat');
+    await vi.waitFor(async () => expect((await readFile(cat.path('closed/file'))).equals(content)).toBe(true), 20_000);
+    await run('chown', [`${nobody}:${nobody}`, bee.path('closed')]);
+    await cluster.settled([bee, cat]);
+    expect((await readFile(bee.path('closed/file'))).equals(content)).toBe(true);
+    await hasNoProblem(bee);
+  },
+);
+
 test('[MT17] a file that must replace a directory waits for the pipe in it, and says so', async () => {
   const cluster = await startCluster(['ant', 'bee']);
   const [ant, bee] = [cluster.member('ant'), cluster.member('bee')];
