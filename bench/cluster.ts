@@ -51,7 +51,7 @@ export class Member {
 
   /** Starts the agent; resolves when it prints `ready`. */
   async start(): Promise<void> {
-    const child = spawn(process.execPath, [lockstep, 'up', this.folder], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const child = spawn(lockstep, ['up', this.folder], { stdio: ['ignore', 'pipe', 'inherit'] });
     this.#process = child;
     for await (const line of createInterface({ input: child.stdout })) {
       if (line.trim() === 'ready') {

@@ -44,7 +44,7 @@ export function startLabProcess(member: LabMember, logFile: string): LabProcess 
   const log = openSync(logFile, 'w');
   // The pipe to its standard input tells the member when the lab is gone, even when the lab was killed.
   // Who starts the lab wants all its members, also one that was tried `leave` on.
-  const child = spawn(process.execPath, [program, 'up', '--stop-with-input', '--rejoin', member.directory], {
+  const child = spawn(program, ['up', '--stop-with-input', '--rejoin', member.directory], {
     stdio: ['pipe', 'pipe', log],
   });
   closeSync(log);
