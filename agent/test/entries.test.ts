@@ -17,7 +17,7 @@ import {
 } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { run, shell } from './_util/programs.ts';
 import { diffTrees, namesOf, readTree, subtree } from './_util/tree.ts';
 import { useCluster } from './_util/use-cluster.ts';
@@ -89,22 +89,36 @@ test('[LC11] names that programs stumble over', async () => {
 test('[LC10] names that are not UTF-8, sockets, pipes and devices are reported, counted and left alone', async () => {
   const ant = cluster().member('ant');
   await mkdir(ant.path('odd'));
-  await writeFile(Buffer.concat([Buffer.from(`${ant.path('odd')}/`), Buffer.from([0xff, 0xfe, 0x41])]), 'not UTF-8');
+  for (const bytes of [
+    [0xff, 0xfe, 0x41],
+    [0xfe, 0xff, 0x41],
+  ])
+    await writeFile(Buffer.concat([Buffer.from(`${ant.path('odd')}/`), Buffer.from(bytes)]), 'not UTF-8');
+  await symlink(Buffer.from([0x2e, 0xff]), ant.path('odd/link'));
   await run('mkfifo', [ant.path('odd/pipe')]);
   const server = createServer().listen(ant.path('odd/socket'));
   await once(server, 'listening');
   if (process.getuid?.() === 0) await run('mknod', [ant.path('odd/device'), 'c', '1', '3']);
   await writeFile(ant.path('odd/plain'), 'plain');
-  await ant.wait({ for: 'all' });
+  expect(await ant.wait({ for: 'all' })).toMatchObject({ done: true });
   const special = readdirSync(ant.path('odd')).filter((name) => ['device', 'pipe', 'socket'].includes(name));
   const said = (await ant.status()).problems.map(({ code, detail }) => `${code}: ${detail}`);
   expect(said.sort()).toEqual([
-    'path-not-utf8: The name of odd/\ufffd\ufffdA is not UTF-8. It is left alone; rename it to have it replicated.',
+    'path-not-utf8: The name of odd/\\xfe\\xffA is not UTF-8. It is left alone; rename it to have it replicated.',
+    'path-not-utf8: The name of odd/\\xff\\xfeA is not UTF-8. It is left alone; rename it to have it replicated.',
+    'path-not-utf8: What the link odd/link points to is not UTF-8. It is left alone; let it point elsewhere to have it replicated.',
     ...special.map((name) => `path-special: odd/${name} is a socket, pipe or device. It is left alone.`),
   ]);
   expect(await ant.metric('lockstep_problems', 'path-special')).toBe(special.length);
   expect(namesOf(subtree(cluster().member('bee').tree(), 'odd'))).toEqual(['plain']);
-  expect(readTree(ant.path('odd')).size).toBe(2 + special.length);
+  expect(readTree(ant.path('odd')).size).toBe(4 + special.length);
+  // A whole scan comes to the same.
+  await ant.rescan();
+  expect(await ant.problems()).toHaveLength(said.length);
+  await shell(ant.folder, 'ln -sfn plain odd/link');
+  await vi.waitFor(async () => expect(await ant.problems()).toHaveLength(said.length - 1), 20_000);
+  await ant.wait({ for: 'all' });
+  expect(await readlink(cluster().member('bee').path('odd/link'))).toBe('plain');
   server.close();
   await once(server, 'close');
   await shell(ant.folder, 'rm -r odd');

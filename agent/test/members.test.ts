@@ -64,7 +64,9 @@ test('[MB1] a member that was stopped in order is down at once, and status does 
   }, 20_000);
   await bee.start();
   await cluster.connected();
-  expect((await lockstep(['status', ant.folder])).out).toMatch(/^ant {2}active, synchronised$/m);
+  await vi.waitFor(async () => {
+    expect((await lockstep(['status', ant.folder])).out).toMatch(/^ant {2}active, synchronised$/m);
+  }, 20_000);
 });
 
 test('a slow link: each message 60 ms later, and the round trip says so', async () => {

@@ -4,7 +4,7 @@
  */
 export const problemCodes = [
   'path-permission', // a file or directory cannot be read or written
-  'path-not-utf8', // a name that is not UTF-8: left alone
+  'path-not-utf8', // a name, or a link's target, that is not UTF-8: left alone
   'path-too-long', // name or path above the limits
   'path-in-the-way', // something we may not touch (ignored, special) stands where an entry must go
   'path-special', // socket, pipe, device: skipped

@@ -10,6 +10,7 @@ import { permissionsOf } from './file-times.ts';
 import { namesBelow, obstacleBelow } from './list-directory.ts';
 import { errorCodeOf, inTheWay, problemOf } from './path-problem.ts';
 import { absolutePath, type Places, parentStands } from './places.ts';
+import { readLinkText } from './raw-name.ts';
 import type { ReadOnlyDirectories } from './read-only-directories.ts';
 import { linkIfPermitted, ReplacedVersion, takeAway } from './replaced-version.ts';
 import { isStaged, type StagedEntry, type StageOutcome, temporaryPath } from './staging.ts';
@@ -280,7 +281,9 @@ export class Commit {
     if (typeOf(stats) === 'special') {
       return { result: 'problem', ...inTheWay(path, path) };
     }
-    return expected !== 'absent' && hasFingerprint(stats, expected) ? undefined : changed;
+    if (expected !== 'absent' && hasFingerprint(stats, expected)) return undefined;
+    const isLeftAlone = stats.isSymbolicLink() && readLinkText(target) === undefined;
+    return isLeftAlone ? { result: 'problem', ...inTheWay(path, path) } : changed;
   }
 
   #doneAt(target: string, ino: number): ActionResult {

@@ -4,22 +4,15 @@ import type { ScannedDirectory, ScannedEntry } from '../sync/ports/folder.ts';
 import { fingerprintOf, lstatIfThere, typeOf } from './entry-stat.ts';
 import { errorCodeOf, folderMissing, type PathProblem, problemOf } from './path-problem.ts';
 import { absolutePath, ParentCheck, type Places, stillThere } from './places.ts';
+import { decodeName, replacementCharacter, showName } from './raw-name.ts';
 
 /** Entries after which a batch of directories ends early: bounds the message, and the time between two batches. */
 const batchEntriesMax = 4_096;
-
-const replacementCharacter = '\ufffd';
 
 /** A listed directory, and which one it was: a watch set on another one of this name before does not count. */
 export interface ListedDirectory {
   readonly scanned: ScannedDirectory;
   readonly ino?: number | undefined;
-}
-
-/** The text of a name, or undefined when it is not UTF-8. */
-export function decodeName(name: Buffer): string | undefined {
-  const text = name.toString('utf8');
-  return text.includes(replacementCharacter) && !Buffer.from(text, 'utf8').equals(name) ? undefined : text;
 }
 
 /** Lists directories, as many of them from the first on as make one batch. Runs in a worker. */
@@ -92,7 +85,7 @@ function namesNotUtf8(absolute: string): { readonly names: readonly string[]; re
   const skipped: string[] = [];
   for (const bytes of readdirSync(absolute, { encoding: 'buffer' })) {
     const name = decodeName(bytes);
-    if (name === undefined) skipped.push(bytes.toString('utf8'));
+    if (name === undefined) skipped.push(showName(bytes));
     else names.push(name);
   }
   return { names, skipped };

@@ -1,11 +1,11 @@
-import { fstatSync, readlinkSync, type Stats } from 'node:fs';
+import { fstatSync, type Stats } from 'node:fs';
 import { carriedPathFault, fileBytesMax, hashUnderLockBytesMax, inlineBytesMax, isStatePath } from '@lockstep/shared';
 import type { Fingerprint } from '../core/disk-entry.ts';
 import type { Observation, ObserveRequest } from '../sync/ports/folder.ts';
 import { fingerprintOf, hasFingerprint, isRacy, lstatIfThere, typeOf } from './entry-stat.ts';
-import { decodeName } from './list-directory.ts';
-import { errorCodeOf, folderMissing, problemOf } from './path-problem.ts';
+import { errorCodeOf, folderMissing, type PathProblem, problemOf } from './path-problem.ts';
 import { absolutePath, ParentCheck, type Places, stillThere } from './places.ts';
+import { readLinkText } from './raw-name.ts';
 import { isUnchanged, readContent, withFile } from './read-content.ts';
 
 /** Looks at each path of a batch (the port's `observe`). Runs in a worker. */
@@ -63,13 +63,17 @@ function isSame(stats: Stats, expected: Fingerprint): boolean {
 }
 
 function observeSymlink(path: string, absolute: string, stats: Stats): Observation {
-  const target = decodeName(readlinkSync(absolute, { encoding: 'buffer' }));
-  if (target === undefined) {
-    return { path, state: 'problem', code: 'path-not-utf8', detail: `What the link ${path} points to is not UTF-8.` };
-  }
+  const target = readLinkText(absolute);
+  if (target === undefined) return { path, state: 'special', problem: targetNotUtf8(path) };
   const after = lstatIfThere(absolute);
   if (after === undefined || !hasFingerprint(after, fingerprintOf(stats))) return { path, state: 'changing' };
   return { path, state: 'symlink', fingerprint: fingerprintOf(stats), target };
+}
+
+/** No operation can carry such a target. Nothing but a new link will change that: it is left alone, as a name that is not UTF-8 is. */
+function targetNotUtf8(path: string): PathProblem {
+  const detail = `What the link ${path} points to is not UTF-8. It is left alone; let it point elsewhere to have it replicated.`;
+  return { code: 'path-not-utf8', detail };
 }
 
 function observeFile(path: string, absolute: string, stats: Stats, wallMs: number, hashLarge: boolean): Observation {

@@ -143,8 +143,10 @@ test('[LC10] names that are not UTF-8 are skipped, and only they', async () => {
   symlinkSync(Buffer.from([0x2e, 0xff]), inFolder('link'));
   const [scanned] = await scanAll(subject);
   expect(scanned?.entries.map(({ name }) => name).sort()).toEqual(['link', 'really \ufffd']);
-  expect(scanned?.skipped).toEqual([{ name: 'caf\ufffd', code: 'path-not-utf8' }]);
-  expect(await observeOne(subject, 'link')).toMatchObject({ state: 'problem', code: 'path-not-utf8' });
+  expect(scanned?.skipped).toEqual([{ name: 'caf\\xe9', code: 'path-not-utf8' }]);
+  expect(await observeOne(subject, 'link')).toMatchObject({ state: 'special', problem: { code: 'path-not-utf8' } });
+  const written = await tryOne(subject, writeRequest(subject, 'link', 'over it'));
+  expect(written).toMatchObject({ result: 'problem', code: 'path-in-the-way' });
 });
 
 test.each(['x'.repeat(255), 'é'.repeat(127), ' lead and trail ', '-n', 'new\nline', 'a\\b', '%2e', '🙂', '.lockstep2'])(

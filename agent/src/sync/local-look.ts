@@ -135,8 +135,7 @@ class Look implements LookResult {
         return;
       }
       case 'special':
-        problems.set('path-special', { path }, `${path} is a socket, pipe or device. It is left alone.`);
-        this.settled.push(path);
+        this.#leaveAlone(path, observation.problem);
         return;
       case 'changing':
         this.deferred.push({ unsettled, dueMs: this.#nowMs + quietMsMin * 4 });
@@ -159,6 +158,12 @@ class Look implements LookResult {
         else await this.#judgeEntry(unsettled, observation, row);
       }
     }
+  }
+
+  #leaveAlone(path: string, problem: (Observation & { state: 'special' })['problem']): void {
+    const detail = problem?.detail ?? `${path} is a socket, pipe or device. It is left alone.`;
+    this.#context.problems.set(problem?.code ?? 'path-special', { path }, detail);
+    this.settled.push(path);
   }
 
   /**

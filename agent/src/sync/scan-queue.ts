@@ -163,6 +163,8 @@ export class ScanQueue {
       rows.delete(child);
       if (row?.fingerprint === undefined || row.racy || !sameEntry(row.fingerprint, entry.fingerprint))
         this.#listener.mark(child);
+      // What its look said of a link stands until the next look.
+      if (problems.has('path-not-utf8', { path: child })) found.skipped.add(child);
     }
     // A directory that could not be read whole says nothing about what is missing from it.
     if (scanned.problem === undefined) for (const gone of rows.keys()) this.#listener.mark(gone);

@@ -45,7 +45,7 @@ async function verifyDiskBatch(
     if (entry.state === 'absent') reason = 'It is not there.';
     else if (entry.state === 'problem') reason = entry.detail;
     else if (entry.state === 'changing') reason = 'It changes while it is read: verify again when it is at rest.';
-    else if (entry.state === 'special') reason = 'A socket, pipe or device stands there.';
+    else if (entry.state === 'special') reason = entry.problem?.detail ?? 'A socket, pipe or device stands there.';
     else if (entry.state === 'file' && entry.content !== row.content) {
       reason =
         'Its bytes are not those of its content id. A change made a moment ago shows here until it is journaled.';

@@ -164,6 +164,11 @@ export class Member {
     return verifyResultSchema.parse(await this.#ask('POST', '/verify', {}));
   }
 
+  /** Resolves when the whole folder has been compared with the journal. */
+  async rescan(): Promise<void> {
+    await this.#ask('POST', '/rescan', {});
+  }
+
   /** The value of a metric; with `labels` those series that hold this text, summed. */
   async metric(name: string, labels = ''): Promise<number> {
     const lines = (await this.#send('GET', '/metrics')).split('\n');

@@ -24,8 +24,12 @@ export type Observation =
   | { readonly path: string; readonly state: 'large'; readonly fingerprint: Fingerprint }
   | { readonly path: string; readonly state: 'directory'; readonly fingerprint: Fingerprint }
   | { readonly path: string; readonly state: 'symlink'; readonly fingerprint: Fingerprint; readonly target: string }
-  /** Socket, pipe, device. */
-  | { readonly path: string; readonly state: 'special' }
+  /** Left alone: a socket, pipe or device, or what `problem` says. */
+  | {
+      readonly path: string;
+      readonly state: 'special';
+      readonly problem?: { readonly code: ProblemCode; readonly detail: string };
+    }
   /** It changed while it was read: look again later. */
   | { readonly path: string; readonly state: 'changing' }
   | { readonly path: string; readonly state: 'problem'; readonly code: ProblemCode; readonly detail: string };
@@ -46,7 +50,7 @@ export interface ScannedDirectory {
   readonly problem?: { readonly code: ProblemCode; readonly detail: string };
   /** The directory itself does not exist (any more). */
   readonly absent?: boolean;
-  /** Names that are not UTF-8, shown with replacement characters, and special files: left alone, counted. */
+  /** Names that are not UTF-8, shown with `\\xff` for a byte that is no character, and special files: left alone, counted. */
   readonly skipped: readonly { readonly name: string; readonly code: ProblemCode }[];
 }
 
