@@ -1,13 +1,18 @@
-import { type MemberId, type PeerMessage, sendQueueBytesMax } from '@lockstep/shared';
+import { type Lane, laneOf, type MemberId, type PeerMessage, sendQueueBytesMax } from '@lockstep/shared';
 import type { Link } from '../sync/ports/network.ts';
 import type { Life } from './life.ts';
 import type { Scheduler } from './scheduler.ts';
 
 type Receiver = Parameters<Link['start']>[0];
 
+/** The first overtakes the others. */
+const lanes: readonly Lane[] = ['signals', 'operations', 'blocks'];
+/** Keeps two arrivals in order that would else be at the same time. */
+const momentMs = 0.001;
+
 /** What the medium between two members does with what is sent, at this moment. */
 export interface Route {
-  /** Drawn for each message; arrival keeps the order of sending all the same. */
+  /** Drawn for each message; arrival keeps the order of the lanes all the same. */
   delayMs(): number;
   /** How fast bytes leave a send queue. */
   readonly bytesPerMs: number;
@@ -40,12 +45,12 @@ export class SimLink implements Link {
   #receiver: Receiver | undefined;
   #early: PeerMessage[] = [];
   /** Sent from the other side to this one and not yet arrived, in order; an `undefined` is its goodbye. */
-  readonly #inTransit: (PeerMessage | undefined)[] = [];
+  readonly #inTransit = new Map<Lane, (PeerMessage | undefined)[]>(lanes.map((lane) => [lane, []]));
   /** Arrivals that a silent route holds back. */
-  #held = 0;
+  #held: Lane[] = [];
   /** Sizes of what is in the send queue, and when each will have left it. */
   #queue: { leavesAtMs: number; bytes: number }[] = [];
-  #lastArrivalMs = 0;
+  readonly #lastArrivalMs = new Map<Lane, number>();
   #receivedBytes = 0;
   #endReason: string | undefined;
   #goodbye = '';
@@ -77,7 +82,9 @@ export class SimLink implements Link {
     const leavesAtMs = startsAtMs + bytes / route.bytesPerMs;
     this.#prune();
     this.#queue.push({ leavesAtMs, bytes });
-    this.#transmit(carrier(message), leavesAtMs);
+    const lane = laneOf(message.type);
+    // Signals do not wait for what is queued before them.
+    this.#transmit(carrier(message), lane, lane === 'signals' ? scheduler.nowMs : leavesAtMs);
   }
 
   receivedBytes(): number {
@@ -121,7 +128,7 @@ export class SimLink implements Link {
     this.#options.life.effect();
     if (this.#endReason !== undefined) return;
     if (this.#other !== undefined) this.#other.#goodbye = reason;
-    this.#transmit(undefined, this.#queue.at(-1)?.leavesAtMs ?? 0);
+    this.#transmit(undefined, 'blocks', this.#queue.at(-1)?.leavesAtMs ?? 0);
     this.#end(reason);
   }
 
@@ -135,26 +142,35 @@ export class SimLink implements Link {
   /** The route is no longer silent: what waited arrives. */
   resume(): void {
     const { scheduler, life } = this.#options;
-    for (; this.#held > 0; this.#held--) scheduler.after(0, () => this.#arrive(), life);
+    const held = this.#held.splice(0);
+    const arrive = () => {
+      for (const lane of held) this.#arrive(lane);
+    };
+    scheduler.after(0, arrive, life);
   }
 
-  #transmit(message: PeerMessage | undefined, leavesAtMs: number): void {
+  /** A message never arrives before one of its own or an earlier lane that was sent before it. */
+  #transmit(message: PeerMessage | undefined, lane: Lane, leavesAtMs: number): void {
     const other = this.#other;
     if (other === undefined) return;
     const { scheduler, route } = this.#options;
-    const arrivesAtMs = Math.max(this.#lastArrivalMs, Math.max(leavesAtMs, scheduler.nowMs) + route.delayMs());
-    this.#lastArrivalMs = arrivesAtMs;
-    other.#inTransit.push(message);
-    scheduler.after(arrivesAtMs - scheduler.nowMs, () => other.#arrive(), other.#options.life);
+    const notBefore = lanes.slice(0, lanes.indexOf(lane) + 1).map((earlier) => this.#lastArrivalMs.get(earlier) ?? 0);
+    const arrivesAtMs = Math.max(
+      Math.max(...notBefore) + momentMs,
+      Math.max(leavesAtMs, scheduler.nowMs) + route.delayMs(),
+    );
+    this.#lastArrivalMs.set(lane, arrivesAtMs);
+    other.#inTransit.get(lane)?.push(message);
+    scheduler.after(arrivesAtMs - scheduler.nowMs, () => other.#arrive(lane), other.#options.life);
   }
 
-  /** One message is there: the first one sent, whichever the scheduler meant. */
-  #arrive(): void {
+  /** One message of the lane is there: the first one sent, whichever the scheduler meant. */
+  #arrive(lane: Lane): void {
     if (this.#options.route.silent) {
-      this.#held += 1;
+      this.#held.push(lane);
       return;
     }
-    const message = this.#inTransit.shift();
+    const message = this.#inTransit.get(lane)?.shift();
     if (this.#endReason !== undefined) return;
     if (message === undefined) this.#end(this.#goodbye);
     else if (this.#receiver === undefined) this.#early.push(message);

@@ -51,6 +51,32 @@ describe('Medium', () => {
     expect(heard).toEqual([...Array.from({ length: 100 }, (_, id) => `heartbeat-reply ${id}`), 'closed: enough']);
   });
 
+  test('[MB5] signals overtake operations, and both overtake blocks; nothing else is overtaken', async () => {
+    const { scheduler, here, there } = await connected(1_000);
+    const heard = heardAt(there);
+    const sent: string[] = [];
+    for (let id = 0; id < 150; id++) {
+      const bytes = new Uint8Array(1_000);
+      if (id % 3 === 0) here.send({ type: 'block', id, bytes });
+      else if (id % 3 === 1) here.send({ type: 'operations', id, carried: [] });
+      else here.send(reply(id));
+      sent.push(`${['block', 'operations', 'heartbeat-reply'][id % 3]} ${id}`);
+    }
+    await scheduler.run(scheduler.nowMs + 5_000);
+    expect([...heard].sort()).toEqual([...sent].sort());
+    const lane = (text: string): number => 2 - (sent.indexOf(text) % 3);
+    const overtakings = heard.flatMap((text, place) =>
+      heard
+        .slice(0, place)
+        .filter((earlier) => sent.indexOf(earlier) > sent.indexOf(text))
+        .map((by) => [by, text]),
+    );
+    expect(overtakings.filter(([by = '', text = '']) => lane(by) >= lane(text))).toEqual([]);
+    expect(new Set(overtakings.map(([by = '', text = '']) => `${lane(by)} ${lane(text)}`))).toEqual(
+      new Set(['0 1', '0 2', '1 2']),
+    );
+  });
+
   test('a dial to nobody, and one through a cut, is refused', async () => {
     const { scheduler, network, medium } = await connected();
     const outcomes: string[] = [];
