@@ -16,6 +16,7 @@ import { type OpenNetwork, openNetwork } from './net/network.ts';
 import { loadMeter, nodeClock } from './node-clock.ts';
 import { clusterKeyPath, statePath } from './state-directory.ts';
 import { openJournal } from './store/journal.ts';
+import { JournalDamagedError } from './store/journal-error.ts';
 import { createEngine, type Engine } from './sync/engine.ts';
 import type { Journal } from './sync/ports/journal.ts';
 import type { Log } from './sync/ports/log.ts';
@@ -86,6 +87,8 @@ export async function startAgent({ directory, config, log, adopted, rejoin }: Ag
       // A journal that was lost names nobody until somebody has answered.
       if (others.length > 0) known.set(others);
     });
+    // Addresses of others are written down only by a member whose journal holds their entries.
+    const isLost = setAside === undefined && addresses.length > 0 && journal.counts().operations === 0;
     if (setAside !== undefined) closing.push(reportRebuild(engine, setAside));
     let retire: () => void = () => undefined;
     const retired = new Promise<void>((resolve) => {
@@ -103,7 +106,9 @@ export async function startAgent({ directory, config, log, adopted, rejoin }: Ag
     place.dashboard = http.url;
     closing.push(() => http.close());
     closing.push(() => engine.stop());
-    return { ready: engine.start(), retired, dashboardUrl: http.url, stop: closeAll };
+    const ready = engine.start();
+    if (isLost) reportLost(engine, ready);
+    return { ready, retired, dashboardUrl: http.url, stop: closeAll };
   } catch (error) {
     await closeAll();
     throw error;
@@ -131,6 +136,12 @@ async function readKeyFile(path: string): Promise<string> {
   }
 }
 
+/** A damaged journal that was put aside. */
+interface SetAside {
+  readonly path: string;
+  readonly reason: string;
+}
+
 /**
  * Opens the journal. A damaged one is put aside and a new one begun: the log is rebuilt from the peers and the folder (DESIGN 3,
  * rule 5), under a new incarnation, so that no operation number is used twice.
@@ -139,16 +150,19 @@ async function openJournalOrRebuild(
   path: string,
   memberId: MemberId,
   log: Log,
-): Promise<{ journal: Journal; setAside: string | undefined }> {
+): Promise<{ journal: Journal; setAside: SetAside | undefined }> {
   const options = { path, memberId, random: nodeClock.random, nowMs: nodeClock.wallMs };
   try {
     return { journal: openJournal(options), setAside: undefined };
   } catch (error) {
-    if (!(error instanceof LockstepError) || error.code !== 'journal-damaged') throw error;
-    const setAside = `${path}.damaged-${new Date().toISOString().replaceAll(/[-:]/g, '')}`;
-    log.error({ error: error.message, setAside }, 'the journal is damaged: it is put aside and rebuilt');
+    if (!(error instanceof JournalDamagedError)) throw error;
+    const setAside = {
+      path: `${path}.damaged-${new Date().toISOString().replaceAll(/[-:]/g, '')}`,
+      reason: error.reason,
+    };
+    log.error({ setAside }, 'the journal is damaged: it is put aside and rebuilt');
     for (const suffix of ['', '-wal', '-shm']) {
-      await rename(path + suffix, setAside + suffix).catch((cause: NodeJS.ErrnoException) => {
+      await rename(path + suffix, setAside.path + suffix).catch((cause: NodeJS.ErrnoException) => {
         if (cause.code !== 'ENOENT') throw cause;
       });
     }
@@ -162,18 +176,29 @@ function addressesOfOthers({ context: { journal, self } }: Engine): readonly str
 }
 
 /** Reports a rebuilt journal until the damaged one is deleted. Returns how to stop looking. */
-function reportRebuild(engine: Engine, setAside: string): () => void {
+function reportRebuild(engine: Engine, { path, reason }: SetAside): () => void {
   const { problems } = engine.context;
   const detail =
-    `The journal was damaged. It was put aside as ${setAside} and is being rebuilt from the folder and the other members; ` +
+    `The journal was damaged (${reason}). It was put aside as ${path} and is being rebuilt from the folder and the other members; ` +
     'nothing in the folder was changed. Check the disk, then delete the old file.';
   problems.set('journal-rebuilt', {}, detail);
   const timer = setInterval(() => {
-    if (existsSync(setAside)) return;
+    if (existsSync(path)) return;
     problems.clear('journal-rebuilt');
     clearInterval(timer);
   }, setAsideLookMs);
   return () => clearInterval(timer);
+}
+
+/** Reports a journal that is gone until it has been rebuilt. */
+function reportLost({ context: { problems, log } }: Engine, ready: Promise<void>): void {
+  const detail =
+    'The journal was gone. It is being rebuilt from the folder and the other members; nothing in the folder was changed.';
+  problems.set('journal-rebuilt', {}, detail);
+  ready.then(
+    () => problems.clear('journal-rebuilt'),
+    () => log.warn({}, 'the journal was not rebuilt'),
+  );
 }
 
 /** The addresses to tell the others: the configured ones, else where we listen, on each interface if on all of them. */

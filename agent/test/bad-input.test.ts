@@ -226,7 +226,7 @@ test('[JN10] a journal that is damaged while the agent runs: it ends with what t
   expect(await readFile(bee.path('meanwhile'), 'utf8')).toBe('on ant');
   const problem = (await bee.status()).problems.find(({ code }) => code === 'journal-rebuilt');
   expect(problem?.detail).toMatch(
-    /^The journal was damaged\. It was put aside as .*journal\.db\.damaged-.* and is being rebuilt/,
+    /^The journal was damaged \(.*\)\. It was put aside as .*journal\.db\.damaged-.* and is being rebuilt/,
   );
   await cluster().verified();
 });

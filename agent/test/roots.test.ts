@@ -138,6 +138,8 @@ describe('[JN4] a journal that was lost or damaged', () => {
     await bee.stop();
     for (const name of journalFiles) rmSync(bee.state(name), { force: true });
     await rebuilt(cluster, bee, tree);
+    expect(bee.log.join('\n')).toMatch(/The journal was gone\. It is being rebuilt from the folder/);
+    expect(await bee.problems()).toEqual([]);
     // Its operations are numbered anew, and its next change is one like any other.
     await shell(bee.folder, 'echo changed > d/f1; rm d/f2; mv d/f3 moved');
     const after = await cluster.settled();
@@ -164,22 +166,25 @@ describe('[JN4] a journal that was lost or damaged', () => {
   test.each([
     ['a page in the middle', 3 * 4096],
     ['the header', 0],
+    ['all of it', undefined],
   ])('damaged: %s', async (_what, offset) => {
     const { cluster, tree } = await filled(['ant', 'bee']);
     const bee = cluster.member('bee');
     await bee.stop();
     const path = bee.state('journal.db');
     const bytes = await readFile(path);
-    expect(bytes.length).toBeGreaterThan(offset + 4096);
-    bytes.fill(0xa5, offset, offset + 4096);
-    writeFileSync(path, bytes);
+    if (offset !== undefined) {
+      expect(bytes.length).toBeGreaterThan(offset + 4096);
+      bytes.fill(0xa5, offset, offset + 4096);
+    }
+    writeFileSync(path, offset === undefined ? '' : bytes);
     rmSync(bee.state('journal.db-wal'), { force: true });
     await rebuilt(cluster, bee, tree);
     expect((await bee.status()).problems).toMatchObject([
       {
         code: 'journal-rebuilt',
         detail: expect.stringMatching(
-          /^The journal was damaged\. It was put aside as .*damaged-.*; nothing in the folder was changed\. Check the disk/,
+          /^The journal was damaged \(.*\)\. It was put aside as .*damaged-.*; nothing in the folder was changed\. Check the disk/,
         ),
       },
     ]);

@@ -1,13 +1,13 @@
 import { existsSync } from 'node:fs';
 import { isOriginId, LockstepError, type OriginId } from '@lockstep/shared';
 import Sqlite from 'better-sqlite3';
-import { checkHeader, checkPages } from './database.ts';
+import { checkHeader, checkPages, refuseEmptied } from './database.ts';
 import { translated } from './journal-error.ts';
 import { readOriginSql } from './setting-store.ts';
 
 /** What is the matter with a journal's file, before anybody writes to it. */
 export type JournalCheck =
-  /** There is no journal, or only the empty file of one that was never written. */
+  /** There is no journal, or only one that nothing was written to. */
   | { readonly state: 'absent' }
   | { readonly state: 'sound' }
   | { readonly state: 'damaged' | 'newer'; readonly error: LockstepError };
@@ -16,6 +16,7 @@ export type JournalCheck =
 export function checkJournal(path: string): JournalCheck {
   if (!existsSync(path)) return { state: 'absent' };
   try {
+    refuseEmptied(path);
     return withReadOnly(path, (sqlite) => {
       if (checkHeader(sqlite, path) === 0) return { state: 'absent' };
       checkPages(sqlite, path);

@@ -1,3 +1,4 @@
+import { existsSync, rmSync, statSync } from 'node:fs';
 import { JOURNAL_VERSION } from '@lockstep/shared';
 import Sqlite from 'better-sqlite3';
 import { damaged, newer, translated } from './journal-error.ts';
@@ -45,6 +46,7 @@ export class JournalDatabase {
   constructor(path: string) {
     this.path = path;
     this.#inFile = path !== ':memory:';
+    const isNew = this.#inFile && !existsSync(path);
     this.#sqlite = open(path);
     this.#begin = this.statement('BEGIN IMMEDIATE');
     this.#commit = this.statement('COMMIT');
@@ -53,6 +55,8 @@ export class JournalDatabase {
       this.#prepareFile();
     } catch (error) {
       this.#sqlite.close();
+      // Half a new one, on a full disk, would be taken for one that was emptied.
+      if (isNew) for (const suffix of ['', '-wal', '-shm']) rmSync(path + suffix, { force: true });
       throw translated(path, error);
     }
   }
@@ -147,7 +151,13 @@ export class JournalDatabase {
   }
 }
 
+/** Throws when the file is there and empty: SQLite would begin a new database in it without a word. */
+export function refuseEmptied(path: string): void {
+  if (statSync(path, { throwIfNoEntry: false })?.size === 0) throw damaged(path, 'it is empty');
+}
+
 function open(path: string): Sqlite.Database {
+  refuseEmptied(path);
   try {
     return new Sqlite(path, { timeout: busyTimeoutMs });
   } catch (error) {

@@ -1,14 +1,24 @@
 import { JOURNAL_VERSION, LockstepError, type MemberId } from '@lockstep/shared';
 import Sqlite from 'better-sqlite3';
 
-/** The error for a journal whose file is not what SQLite or Lockstep wrote. */
-export function damaged(path: string, detail: string, cause?: unknown): LockstepError {
-  return new LockstepError(
-    'journal-damaged',
-    `The journal ${path} is damaged (${detail}). Stop the agent, move ${path}, ${path}-wal and ${path}-shm away, and start ` +
-      'again: the journal is rebuilt from the folder and the other members, and no file of the folder is touched.',
-    cause === undefined ? {} : { cause },
-  );
+/** A journal whose file is not what SQLite or Lockstep wrote. */
+export class JournalDamagedError extends LockstepError {
+  /** What is wrong with it, without what to do. */
+  readonly reason: string;
+
+  constructor(path: string, reason: string, options?: ErrorOptions) {
+    super(
+      'journal-damaged',
+      `The journal ${path} is damaged (${reason}). Stop the agent, move ${path}, ${path}-wal and ${path}-shm away, and start ` +
+        'again: the journal is rebuilt from the folder and the other members, and no file of the folder is touched.',
+      options,
+    );
+    this.reason = reason;
+  }
+}
+
+export function damaged(path: string, reason: string, cause?: unknown): JournalDamagedError {
+  return new JournalDamagedError(path, reason, cause === undefined ? {} : { cause });
 }
 
 /** The error for a journal that a later version of Lockstep has migrated. */
