@@ -47,7 +47,7 @@ describe('[API1] which Host is answered', () => {
   });
 });
 
-describe('[API1] which Origin may change something', () => {
+describe('[API1] which Origin is answered', () => {
   const host = 'localhost:4800';
   test.each<[string, IncomingHttpHeaders, Partial<GuardedRequest>, boolean]>([
     ['POST', {}, {}, true],
@@ -63,8 +63,13 @@ describe('[API1] which Origin may change something', () => {
     ['POST', { 'sec-fetch-site': 'cross-site' }, {}, false],
     ['POST', { 'sec-fetch-site': 'same-site' }, {}, false],
     ['DELETE', { origin: 'http://evil.example' }, {}, false],
-    ['GET', { origin: 'http://evil.example' }, {}, true],
-    ['HEAD', { origin: 'http://evil.example' }, {}, true],
+    ['GET', {}, {}, true],
+    ['GET', { origin: 'http://localhost:4800' }, {}, true],
+    ['GET', { 'sec-fetch-site': 'cross-site' }, {}, true],
+    ['GET', { origin: 'http://evil.example' }, {}, false],
+    ['GET', { origin: 'null' }, {}, false],
+    ['HEAD', { origin: 'http://evil.example' }, {}, false],
+    ['OPTIONS', { origin: 'http://evil.example' }, {}, false],
     ['GET', { origin: 'http://evil.example' }, { upgrade: true }, false],
     ['GET', { origin: 'http://localhost:4800' }, { upgrade: true }, true],
     ['GET', {}, { upgrade: true }, true],

@@ -57,10 +57,12 @@ export function refusalOf(request: GuardedRequest, hostNames: ReadonlySet<string
       message: `This agent does not answer to the name ${JSON.stringify(host ?? '')}. Ask it by the address it listens on.`,
     };
   }
-  if (safeMethods.has(request.method) && !request.upgrade) return undefined;
+  const ofAnotherOrigin = origin !== undefined && authorityOf(origin) !== authorityOf(`http://${host}`);
+  // A link on another site's page leads here with Sec-Fetch-Site and no Origin, and may.
+  const onlyReads = safeMethods.has(request.method) && !request.upgrade;
   const site = request.headers['sec-fetch-site'];
-  const foreign = site !== undefined && site !== 'same-origin' && site !== 'none';
-  if (foreign || (origin !== undefined && authorityOf(origin) !== authorityOf(`http://${host}`))) {
+  const fromAnotherSite = !onlyReads && site !== undefined && site !== 'same-origin' && site !== 'none';
+  if (ofAnotherOrigin || fromAnotherSite) {
     return {
       code: 'forbidden-origin',
       message: `Pages of ${origin ?? 'another site'} may not use this agent. Open its own dashboard at http://${host}/ instead.`,

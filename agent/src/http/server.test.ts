@@ -202,6 +202,15 @@ describe('refusals are sentences with a code', () => {
       /evil/,
     ],
     [
+      '[API1] a foreign Origin that only reads',
+      'GET',
+      '/api/v1/status',
+      { headers: { origin: 'http://evil.example' } },
+      403,
+      'forbidden-origin',
+      /evil/,
+    ],
+    [
       '[API1] a foreign Origin',
       'POST',
       '/api/v1/leave',
