@@ -140,6 +140,31 @@ test('[CL1] config shows what is in force and from where, and names the line of 
   expect((await lockstep(['up', ant])).err).toContain(`${file}:2: listen must be`);
 });
 
+test('[CL6] a config.toml that is missing is not taken for the defaults, and config --write writes a new one', async () => {
+  await init(ant);
+  const file = join(ant, '.lockstep', 'config.toml');
+  const given = ['--name', 'ant', '--listen', '127.0.0.1:0', '--dashboard', '127.0.0.1:0'];
+  expect(await lockstep(['config', '--write', ...given, ant])).toMatchObject({
+    code: 2,
+    err: expect.stringContaining(`${file} is there already`),
+  });
+  await rm(file);
+  for (const command of ['up', 'config']) {
+    expect(await lockstep([command, ant]), command).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/config\.toml is missing.*\n.*lockstep config --write/),
+    });
+  }
+  const { code, out } = await lockstep(['config', '--write', '--json', ...given, ant]);
+  expect(code).toBe(0);
+  expect(JSON.parse(out).settings).toContainEqual({
+    key: 'listen',
+    value: '127.0.0.1:0',
+    source: { kind: 'file', where: expect.stringMatching(/^config\.toml:\d+$/) },
+  });
+  expect((await up(ant)).out).toMatch(/^member +ant$/m);
+});
+
 describe('with an agent', () => {
   test('[CL4] up serves until SIGTERM, a second up names the first', async () => {
     await init(ant);

@@ -99,7 +99,15 @@ test('[CL1] a flag wins over the environment, that over the file, that over the 
   });
 });
 
-test('[CL1] without a file everything has its default', async () => {
+test('[CL6] a file that is missing is not taken for the defaults', async () => {
+  await expect(loadConfig(directory, { flags: { listen: '127.0.0.1:1' } })).rejects.toMatchObject({
+    code: 'config-invalid',
+    message: expect.stringMatching(/config\.toml is missing.*\n.*lockstep config --write/),
+  });
+});
+
+test('[CL1] in an empty file everything has its default', async () => {
+  await writeFile(configPath(directory), '');
   const { config, entries } = await loadConfig(directory);
   expect(config.listen).toEqual({ host: '0.0.0.0', port: 4700 });
   expect(entries).toHaveLength(configKeys.length);
@@ -117,7 +125,7 @@ describe('the generated config.toml', () => {
   test('[CL1] shows valid defaults', async () => {
     await writeFile(configPath(directory), configTemplate({}).replaceAll(/^# (\w+ = )/gm, '$1'));
     const written = await loadConfig(directory);
-    await rm(configPath(directory));
+    await writeFile(configPath(directory), '');
     expect(written.config).toEqual((await loadConfig(directory)).config);
   });
 });

@@ -42,14 +42,21 @@ export function configPath(directory: string): string {
   return join(directory, stateDirectoryName, 'config.toml');
 }
 
+function missing(path: string): string {
+  return (
+    `${path} is missing, and with it the addresses that this member listens on and dials. Put it back, or write a new one:\n` +
+    '  lockstep config --write --name NAME --listen HOST:PORT --peer HOST:PORT'
+  );
+}
+
 async function readConfigFile(path: string): Promise<FileValues> {
   let text: string;
   try {
     text = await readFile(path, 'utf8');
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
-    // Every key has a default, so a lost file is no reason to keep a member down.
-    if (code === 'ENOENT') return { values: {}, text: '', lines: new Map() };
+    // The defaults listen on every interface, and perhaps at another port than before: nobody chose that.
+    if (code === 'ENOENT') throw new LockstepError('config-invalid', missing(path), { cause });
     throw new LockstepError('config-invalid', `${path} cannot be read (${code ?? String(cause)}). Make it readable.`, {
       cause,
     });
@@ -125,7 +132,7 @@ function unknownKeys(path: string, file: FileValues): string[] {
 
 /**
  * Reads what is in force for the member in `directory`: flags win over the environment, that over `config.toml`, that over
- * the defaults. All mistakes are gathered into one 'config-invalid' error, each with its file and line and what is allowed.
+ * the defaults. A file that is missing is not taken for an empty one. All mistakes are gathered into one 'config-invalid' error, each with its file and line and what is allowed.
  */
 export async function loadConfig(directory: string, overrides: ConfigOverrides = {}): Promise<LoadedConfig> {
   const path = configPath(directory);

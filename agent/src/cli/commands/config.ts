@@ -1,14 +1,33 @@
+import { writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
+import { configTemplate } from '../../config/config-template.ts';
 import { configPath, loadConfig } from '../../config/load-config.ts';
 import { findMemberFolder } from '../../state-directory.ts';
-import { type ExitCode, exitCode } from '../exit-code.ts';
+import { defaultName } from '../default-name.ts';
+import { type ExitCode, exitCode, UsageError } from '../exit-code.ts';
 import { addSettingOptions, settingsOf } from '../setting-options.ts';
 import { formatTable } from '../table.ts';
 import { printJson, type Terminal } from '../terminal.ts';
 
+/** Writes the file of a member that lost it, with the given settings. One that is there may hold what nobody remembers: it stays. */
+async function writeConfig(directory: string, command: Command): Promise<void> {
+  const path = configPath(directory);
+  const given = settingsOf(command);
+  try {
+    const text = configTemplate({ ...given, name: given.name ?? defaultName() });
+    await writeFile(path, text, { mode: 0o600, flag: 'wx' });
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code !== 'EEXIST') throw cause;
+    throw new UsageError(`${path} is there already: edit it, or move it away to have a new one written.`);
+  }
+}
+
 async function printConfig(terminal: Terminal, directory: string, command: Command): Promise<ExitCode> {
-  const { entries } = await loadConfig(directory, { env: terminal.env, flags: settingsOf(command) });
-  if (command.opts().json === true) {
+  const options: { write?: true; json?: true } = command.opts();
+  if (options.write) await writeConfig(directory, command);
+  const flags = options.write ? {} : settingsOf(command);
+  const { entries } = await loadConfig(directory, { env: terminal.env, flags });
+  if (options.json) {
     printJson(terminal, { file: configPath(directory), settings: entries });
     return exitCode.done;
   }
@@ -28,6 +47,7 @@ export function addConfigCommand(program: Command, terminal: Terminal, done: (co
     .command('config')
     .argument('[DIR]', "the member's folder, or one inside it", terminal.cwd)
     .description('print the settings in force and where each is from')
+    .option('--write', 'first write a config.toml with the settings given here, for a member that lost its own')
     .option('--json', 'print JSON');
   addSettingOptions(command).action(async (directory: string) => {
     done(await printConfig(terminal, await findMemberFolder(directory), command));

@@ -1,20 +1,10 @@
-import { hostname } from 'node:os';
 import type { Command } from 'commander';
 import { loadConfig } from '../../config/load-config.ts';
 import { clusterKeyPath, initStateDirectory } from '../../state-directory.ts';
+import { defaultName } from '../default-name.ts';
 import { type ExitCode, exitCode } from '../exit-code.ts';
 import { addSettingOptions, settingsOf } from '../setting-options.ts';
 import { printJson, type Terminal } from '../terminal.ts';
-
-/** A name made of this machine's, for who does not choose one. */
-function defaultName(): string {
-  const name = hostname()
-    .replace(/\..*$/, '')
-    .replaceAll(/[^A-Za-z0-9._-]/g, '-')
-    .replace(/^[^A-Za-z0-9]+/, '')
-    .slice(0, 40);
-  return name === '' ? 'member' : name;
-}
 
 async function init(terminal: Terminal, directory: string, command: Command): Promise<ExitCode> {
   const options: { clusterKeyFile?: string; json?: true } = command.opts();
