@@ -53,7 +53,7 @@ export class EngineFacade implements AgentFacade {
   operations({ before, after, limit, path }: OperationsQuery): OperationsPage {
     const { journal } = this.#engine.context;
     const beforeRow = after === undefined ? (before ?? Number.MAX_SAFE_INTEGER) : undefined;
-    const rows = journal.log({ path, afterRow: after, beforeRow, limit });
+    const rows = journal.log({ under: path, afterRow: after, beforeRow, limit });
     const operations = rows.map((row) => reportLogged(this.#engine, row));
     return { operations, next: rows.length < limit ? null : (rows.at(-1)?.row ?? null) };
   }

@@ -207,6 +207,13 @@ describe('with an agent', () => {
     expect(JSON.parse((await lockstep(['log', '--json', '--path', 'note.txt'], { cwd: ant })).out)).toMatchObject({
       size: 5,
     });
+    await mkdir(join(ant, 'docs'));
+    await writeFile(join(ant, 'docs', 'inside.txt'), 'hello');
+    await lockstep(['wait', ant]);
+    const below = (await lockstep(['log', '--each', '--path', 'docs'], { cwd: ant })).out;
+    expect(below).toMatch(/made directory docs$/m);
+    expect(below).toMatch(/wrote docs\/inside\.txt/);
+    expect(below).not.toContain('note.txt');
     expect((await lockstep(['why', 'note.txt'], { cwd: ant })).out).toContain('note.txt is on this disk');
     expect((await lockstep(['verify', ant])).out).toContain('Everything agrees');
     expect(await lockstep(['replay', ant, '--into', 'again'])).toMatchObject({ code: 0 });

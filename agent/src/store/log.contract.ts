@@ -112,6 +112,18 @@ export function logContract(open: () => Journal): void {
       expect(journal.log({ path: 'z', limit: 9 })).toEqual([]);
     });
 
+    test('can be read in both directions for a directory and all that lies below it', () => {
+      const names = ['d', 'd/a', 'other', 'd.x', 'd/e/b', 'd0', 'd/a'];
+      journal.append(names.map((name, index) => put(ant, index + 1, name)));
+      const rows = (query: Parameters<typeof journal.log>[0]) => journal.log(query).map(({ row }) => row);
+      expect(rows({ under: 'd', limit: 9 })).toEqual([1, 2, 5, 7]);
+      expect(rows({ under: 'd', beforeRow: 7, limit: 2 })).toEqual([5, 2]);
+      expect(rows({ under: 'd', beforeRow: Number.MAX_SAFE_INTEGER, limit: 9 })).toEqual([7, 5, 2, 1]);
+      expect(rows({ under: 'd', afterRow: 2, limit: 1 })).toEqual([5]);
+      expect(rows({ under: 'd/a', limit: 9 })).toEqual([2, 7]);
+      expect(rows({ under: 'x', beforeRow: 9, limit: 9 })).toEqual([]);
+    });
+
     test('remembers every content of a path', () => {
       journal.append([put(ant, 1, 'x'), put(ant, 2, 'x'), remove(ant, 3, 'x'), put(ant, 4, 'y')]);
       const contents = [1, 2, 3, 4].map((seq) => journal.everHad('x', content(seq)));

@@ -3,6 +3,7 @@ import type { LogQuery, LogRow } from '../sync/ports/journal.ts';
 import type { JournalDatabase } from './database.ts';
 import { fromRow, insertOperationSql, type OperationRow, operationColumns, toRow } from './operation-row.ts';
 import type { OriginTable } from './origin-table.ts';
+import { rangeBelow } from './path-range.ts';
 import { type Bindable, limitTo, type Statement } from './statement.ts';
 
 /**
@@ -33,6 +34,8 @@ export class OperationLog {
   readonly #newestFirst: Statement<OperationRow>;
   readonly #oldestFirstAt: Statement<OperationRow>;
   readonly #newestFirstAt: Statement<OperationRow>;
+  readonly #oldestFirstUnder: Statement<OperationRow>;
+  readonly #newestFirstUnder: Statement<OperationRow>;
   readonly #content: Statement;
   readonly #length: Statement<{ rows: number }>;
   readonly #seqs: Statement<{ name: OriginId; seq: number | null }>;
@@ -55,6 +58,15 @@ export class OperationLog {
     this.#newestFirst = select(`WHERE ${between} DESC ${limitTo}`);
     this.#oldestFirstAt = select(`WHERE path = ? AND ${between} ${limitTo}`);
     this.#newestFirstAt = select(`WHERE path = ? AND ${between} DESC ${limitTo}`);
+    // Who reads forward is nearly always at the end, and few rows are left; the index would bring all rows below the directory.
+    this.#oldestFirstUnder = select(`WHERE (+path = ? OR (+path >= ? AND +path < ?)) AND ${between} ${limitTo}`);
+    // Through the index: in a long log the operations of a small directory lie far apart.
+    const rowsUnder =
+      'SELECT row FROM ops WHERE path = ? AND row > ? AND row < ? UNION ALL ' +
+      'SELECT row FROM ops WHERE path >= ? AND path < ? AND +row > ? AND +row < ?';
+    this.#newestFirstUnder = select(
+      `WHERE row IN (SELECT row FROM (${rowsUnder}) ORDER BY +row DESC ${limitTo}) ORDER BY row DESC`,
+    );
     this.#content = database.statement('SELECT 1 FROM ops WHERE path = ? AND content = ? LIMIT 1');
     this.#length = database.statement('SELECT coalesce(max(row), 0) AS rows FROM ops');
     this.#seqs = database.statement(
@@ -139,14 +151,23 @@ export class OperationLog {
     }
   }
 
-  log({ path, afterRow, beforeRow, limit }: LogQuery): readonly LogRow[] {
-    const bounds: Bindable[] = [afterRow ?? 0, beforeRow ?? Number.MAX_SAFE_INTEGER, limit];
-    const newestFirst = beforeRow !== undefined;
-    const rows =
-      path === undefined
-        ? (newestFirst ? this.#newestFirst : this.#oldestFirst).all(...bounds)
-        : (newestFirst ? this.#newestFirstAt : this.#oldestFirstAt).all(path, ...bounds);
+  log(query: LogQuery): readonly LogRow[] {
+    const rows = query.under === undefined ? this.#rowsAt(query) : this.#rowsUnder(query.under, query);
     return rows.map((row) => ({ row: row.row, operation: this.toOperation(row), journaledAt: row.journaled_at }));
+  }
+
+  #rowsAt({ path, afterRow, beforeRow, limit }: LogQuery): readonly OperationRow[] {
+    const bounds: Bindable[] = [...rowsBetween({ afterRow, beforeRow }), limit];
+    const newestFirst = beforeRow !== undefined;
+    if (path === undefined) return (newestFirst ? this.#newestFirst : this.#oldestFirst).all(...bounds);
+    return (newestFirst ? this.#newestFirstAt : this.#oldestFirstAt).all(path, ...bounds);
+  }
+
+  #rowsUnder(directory: string, { afterRow, beforeRow, limit }: LogQuery): readonly OperationRow[] {
+    const { from, to } = rangeBelow(directory);
+    const bounds = rowsBetween({ afterRow, beforeRow });
+    if (beforeRow === undefined) return this.#oldestFirstUnder.all(directory, from, to, ...bounds, limit);
+    return this.#newestFirstUnder.all(directory, ...bounds, from, to, ...bounds, limit);
   }
 
   everHad(path: string, content: ContentId): boolean {
@@ -174,6 +195,10 @@ export class OperationLog {
     this.#extent = { rows: this.#length.get()?.rows ?? 0, known, vector: undefined };
     return this.#extent;
   }
+}
+
+function rowsBetween({ afterRow, beforeRow }: Pick<LogQuery, 'afterRow' | 'beforeRow'>): readonly Bindable[] {
+  return [afterRow ?? 0, beforeRow ?? Number.MAX_SAFE_INTEGER];
 }
 
 /** Only the ids of contents of more than one block have this prefix: no look-up for all the others. */

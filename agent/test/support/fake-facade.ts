@@ -1,3 +1,4 @@
+import { isBelow } from '@lockstep/shared';
 import type { ApiEvent, LoggedOperation, MemberReport, Status } from '@lockstep/shared/api';
 import type { AgentFacade } from '../../src/http/facade.ts';
 
@@ -132,7 +133,9 @@ export class FakeFacade implements AgentFacade {
   }
 
   operations(query: Parameters<AgentFacade['operations']>[0]) {
-    const rows = [1, 2, 3, 4, 5].map(operation).filter((row) => query.path === undefined || row.path === query.path);
+    const rows = [1, 2, 3, 4, 5]
+      .map(operation)
+      .filter((row) => query.path === undefined || row.path === query.path || isBelow(row.path, query.path));
     const { after, before } = query;
     const chosen =
       after === undefined

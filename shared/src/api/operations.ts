@@ -14,7 +14,7 @@ export const operationsQuerySchema = z
     before: z.coerce.number().int().min(1).optional().describe('Only rows below this one.'),
     after: z.coerce.number().int().min(0).optional().describe('Only rows above this one, oldest first.'),
     limit: limitSchema,
-    path: z.string().min(1).optional().describe('Only operations on this path.'),
+    path: z.string().min(1).optional().describe('Only operations on this path and on what lies below it.'),
   })
   .refine((query) => query.before === undefined || query.after === undefined, {
     message: 'Give either before or after, not both.',

@@ -90,7 +90,7 @@ export function addLogCommand(program: Command, terminal: Terminal, done: (code:
     .command('log')
     .argument('[DIR]', "the member's folder, or one inside it (default: the current one)")
     .description('print the newest operations, the newest last')
-    .option('--path <PATH>', 'only operations on this path')
+    .option('--path <PATH>', 'only operations on this path and what lies below it')
     .option('-n, --lines <COUNT>', 'how many operations', '50')
     .option('--follow', 'go on and print what happens, until Ctrl-C')
     .option('--each', 'every operation on its own line, also those of one directory renamed or archive unpacked')

@@ -14,6 +14,8 @@ export interface PendingQuery {
 /** An operation as `log` shows it. */
 export interface LogQuery {
   readonly path?: string | undefined;
+  /** Only operations at this path or below it. */
+  readonly under?: string | undefined;
   /** Only operations that were journaled here after this row number. */
   readonly afterRow?: number | undefined;
   /** Only operations that were journaled here before this row number (newest first then). */
