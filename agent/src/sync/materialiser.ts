@@ -84,7 +84,7 @@ export class Materialiser {
     this.#transfers = transfers;
     this.#gate = gate;
     this.#notify = notify;
-    this.#troubles = new PathTroubles(context);
+    this.#troubles = new PathTroubles(context, () => transfers.mayLearnMore());
     this.#pace = new Pace(context.clock);
   }
 
@@ -128,7 +128,7 @@ export class Materialiser {
 
   /** Called now and then: withdraws problems of what is not pending any more. */
   withdrawProblems(): void {
-    if (this.#context.problems.count > 0) this.#troubles.withdraw();
+    this.#troubles.withdraw();
   }
 
   /** Why a pending path is not applied yet, where that is known. */

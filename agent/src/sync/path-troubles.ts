@@ -1,14 +1,28 @@
 import { dotKey, isLive, type Operation, type ProblemCode } from '@lockstep/shared';
 import type { Context } from './context.ts';
 
+/** So long at most is it kept back that nobody has a content, when others go on making operations without end. */
+const keptBackMsMax = 30_000;
+
+interface KeptBack {
+  readonly head: Operation;
+  readonly detail: string;
+  readonly untilMs: number;
+}
+
 /** Problems that stand in the way of bringing paths to their heads: each is over once its operation is no longer to be shown. */
 export class PathTroubles {
   readonly #context: Context;
+  readonly #isBehind: () => boolean;
   /** Which operation the problem of a path is about. */
   readonly #reported = new Map<string, { readonly head: string; readonly code: ProblemCode }>();
+  /** Paths whose content nobody has, while it may yet turn out that nobody wants it either. */
+  readonly #keptBack = new Map<string, KeptBack>();
 
-  constructor(context: Context) {
+  /** `isBehind`: some member here knows operations that this one does not know yet. */
+  constructor(context: Context, isBehind: () => boolean) {
     this.#context = context;
+    this.#isBehind = isBehind;
   }
 
   report(path: string, head: Operation, code: ProblemCode, detail: string): void {
@@ -18,6 +32,12 @@ export class PathTroubles {
       problems.set(code, {}, detail);
       return;
     }
+    if (code === 'content-missing' && this.#keepBack(path, head, detail)) return;
+    this.#note(path, head, code, detail);
+  }
+
+  #note(path: string, head: Operation, code: ProblemCode, detail: string): void {
+    const { problems } = this.#context;
     const before = this.#reported.get(path);
     if (before !== undefined && before.code !== code) problems.clear(before.code, { path });
     problems.set(code, { path }, detail);
@@ -26,6 +46,7 @@ export class PathTroubles {
 
   /** The path was brought to its head. */
   over(path: string): void {
+    this.#keptBack.delete(path);
     this.#reported.delete(path);
     this.#context.problems.clearPath(path);
   }
@@ -33,6 +54,7 @@ export class PathTroubles {
   /** Withdraws what was said of operations that nobody wants to show here any more: others replaced or deleted them, or a user did. */
   withdraw(): void {
     const { problems } = this.#context;
+    this.#tellKeptBack();
     for (const [path, { head, code }] of this.#reported) {
       if (this.#isPending(path, head)) continue;
       this.#reported.delete(path);
@@ -42,6 +64,30 @@ export class PathTroubles {
       // A source is named for any operation of the path: the visible one, or one that loses and must be kept.
       if (code === 'content-corrupt' && path !== undefined && !this.#isOpen(path))
         problems.clear(code, { path, member });
+    }
+  }
+
+  /** What is missing may have been renamed or replaced long ago, by an operation that is still on its way here. */
+  #keepBack(path: string, head: Operation, detail: string): boolean {
+    if (!this.#isBehind()) return false;
+    const nowMs = this.#context.clock.monotonicMs();
+    const known = this.#keptBack.get(path);
+    const isSame = known !== undefined && dotKey(known.head) === dotKey(head);
+    const untilMs = isSame ? known.untilMs : nowMs + keptBackMsMax;
+    if (nowMs >= untilMs) return false;
+    this.#keptBack.set(path, { head, detail, untilMs });
+    return true;
+  }
+
+  #tellKeptBack(): void {
+    if (this.#keptBack.size === 0) return;
+    const isBehind = this.#isBehind();
+    const nowMs = this.#context.clock.monotonicMs();
+    for (const [path, { head, detail, untilMs }] of this.#keptBack) {
+      const isPending = this.#isPending(path, dotKey(head));
+      if (isPending && isBehind && nowMs < untilMs) continue;
+      this.#keptBack.delete(path);
+      if (isPending) this.#note(path, head, 'content-missing', detail);
     }
   }
 

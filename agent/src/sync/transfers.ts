@@ -2,6 +2,7 @@ import type { ContentId, MemberId, Operation } from '@lockstep/shared';
 import { blocksInFlightPerSourceMax, blockTimeoutMs, fetchesMax, memberOf } from '@lockstep/shared';
 import { blockCount } from '../core/blocks.ts';
 import { holds } from '../core/durability.ts';
+import { countBeyond } from '../core/version.ts';
 import { BlockTodo } from './block-todo.ts';
 import type { Context } from './context.ts';
 import type { Peer, Peers } from './peers.ts';
@@ -100,6 +101,12 @@ export class Transfers {
       blocks: blockCount(fetch.size),
       startedMs: fetch.startedMs,
     }));
+  }
+
+  /** True while a member that could be asked knows operations that this one does not know yet. */
+  mayLearnMore(): boolean {
+    const known = this.#context.journal.known();
+    return this.#peers.ready().some((peer) => countBeyond(peer.known, known) > 0);
   }
 
   /** The staged content was used: its file moved into place. */
