@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { lstatSync, readdirSync } from 'node:fs';
 import {
@@ -222,13 +222,22 @@ test('[LC11] mode bits of files and directories', async () => {
 test('[LC11] modification times: old, future, before 1970, of links, and of content that stays', async () => {
   const ant = cluster().member('ant');
   await mkdir(ant.path('times'));
+  const links = join(cluster().root, 'links');
+  await mkdir(links);
+  for (let count = 0; count < 50; count++) {
+    const [seconds, ns] = [randomInt(-2_147_483_648, 4_102_444_800), String(randomInt(1_000_000_000)).padStart(9, '0')];
+    await writeFile(ant.path('times', `fine-${count}`), '');
+    await run('touch', ['-d', `@${seconds}.${ns}`, ant.path('times', `fine-${count}`)]);
+  }
   const times = [0, 1, 946_684_799.123_456, 4_000_000_000.5, -86_400.25, 1_700_000_000.000_001];
   for (const time of times) {
     const path = ant.path('times', String(time));
     await writeFile(path, String(time));
     await utimes(path, time, time);
-    await symlink('nowhere', `${path}-link`);
-    await lutimes(`${path}-link`, time, time);
+    // A link carries the time that it had when it was found: this one comes with it.
+    await symlink('nowhere', join(links, String(time)));
+    await lutimes(join(links, String(time)), time, time);
+    await rename(join(links, String(time)), `${path}-link`);
   }
   await replicated('times');
   for (const time of times) {

@@ -163,6 +163,25 @@ describe('[JN4] a journal that was lost or damaged', () => {
     await cluster.verified();
   });
 
+  test('lost: what others deleted meanwhile comes back, and of what was edited here both versions stay', async () => {
+    const { cluster } = await filled(['ant', 'bee', 'cat']);
+    const [ant, bee] = [cluster.member('ant'), cluster.member('bee')];
+    const old = await readFile(bee.path('d/f2'), 'utf8');
+    await bee.stop();
+    for (const name of journalFiles) rmSync(bee.state(name), { force: true });
+    await shell(bee.folder, 'echo edited > d/f2');
+    await shell(ant.folder, 'rm d/f1');
+    await ant.wait({ for: 2 });
+    await bee.start();
+    await cluster.connected();
+    const names = namesOf(await cluster.settled());
+    expect(names).toContain('d/f1');
+    const versions = names.filter((name) => /^d\/f2(\.conflict-.*)?$/.test(name));
+    const texts = await Promise.all(versions.map((name) => readFile(ant.path(name), 'utf8')));
+    expect(texts.sort()).toEqual([old, 'edited\n'].sort());
+    await cluster.verified();
+  });
+
   test.each([
     ['a page in the middle', 3 * 4096],
     ['the header', 0],

@@ -9,8 +9,9 @@ function seen(shape: Shape | undefined, ino = 1): Seen {
   if (shape === undefined) return { state: 'absent' };
   const left = fingerprint(shape, ino);
   if (shape.kind === 'mkdir') return { state: 'directory', fingerprint: left };
-  if (shape.kind === 'symlink') return { state: 'symlink', fingerprint: left, target: shape.target ?? '' };
-  return { state: 'file', fingerprint: left, racy: shape.racy ?? false, content: shape.content as ContentId };
+  const mtimeUs = shape.mtimeUs ?? 0;
+  if (shape.kind === 'symlink') return { state: 'symlink', fingerprint: left, mtimeUs, target: shape.target ?? '' };
+  return { state: 'file', fingerprint: left, mtimeUs, racy: shape.racy ?? false, content: shape.content as ContentId };
 }
 
 function rowOf(shown: Operation, shape: Shape | undefined, ino = 1): DiskEntry {
@@ -369,6 +370,7 @@ describe('what a draft carries', () => {
     const file_: Seen = {
       state: 'file',
       fingerprint: fingerprint(file('B'), 7),
+      mtimeUs: 1_000_000,
       racy: true,
       content: 'B' as ContentId,
       bytes,

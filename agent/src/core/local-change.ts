@@ -35,13 +35,19 @@ export type Seen =
   | {
       readonly state: 'file';
       readonly fingerprint: Fingerprint;
+      readonly mtimeUs: number;
       readonly racy: boolean;
       readonly content: ContentId;
       readonly blocks?: Uint8Array | undefined;
       readonly bytes?: Uint8Array | undefined;
     }
   | { readonly state: 'directory'; readonly fingerprint: Fingerprint }
-  | { readonly state: 'symlink'; readonly fingerprint: Fingerprint; readonly target: string };
+  | {
+      readonly state: 'symlink';
+      readonly fingerprint: Fingerprint;
+      readonly mtimeUs: number;
+      readonly target: string;
+    };
 
 export type Finding =
   | { readonly do: 'nothing' }
@@ -92,9 +98,9 @@ export function findLocalChange(input: {
   const { fingerprint } = seen;
   const racy = seen.state === 'file' && seen.racy;
   const mode = permissions(fingerprint.mode);
-  const mtimeUs = seen.state === 'directory' ? undefined : Math.floor(fingerprint.mtimeMs * 1000);
+  const mtimeUs = seen.state === 'directory' ? undefined : seen.mtimeUs;
   const hasSameTime = (operation: Operation): boolean =>
-    seen.state === 'directory' || isSameTime(fingerprint.mtimeMs * 1000, operation.mtimeUs ?? 0);
+    mtimeUs === undefined || isSameTime(mtimeUs, operation.mtimeUs ?? 0);
   const matches = (operation: Operation): 'no' | 'content' | 'all' => {
     if (entryType(operation) !== seen.state) return 'no';
     if (seen.state === 'symlink') return operation.target === seen.target ? 'all' : 'no';

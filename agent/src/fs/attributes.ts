@@ -1,4 +1,5 @@
 import { chmodSync, closeSync, constants, fchmodSync, fstatSync, fsyncSync, futimesSync, openSync } from 'node:fs';
+import { mtimeUsOf } from './entry-stat.ts';
 import { permissionsOf, secondsOf } from './file-times.ts';
 import { errorCodeOf } from './path-problem.ts';
 
@@ -18,7 +19,7 @@ export function setAttributes(absolute: string, mode: number | undefined, mtimeU
       fchmodSync(fd, permissionsOf(mode));
       differs = true;
     }
-    if (mtimeUs !== undefined && Math.floor(stats.mtimeMs * 1000) !== mtimeUs) {
+    if (mtimeUs !== undefined && mtimeUsOf(fd) !== mtimeUs) {
       futimesSync(fd, secondsOf(mtimeUs), secondsOf(mtimeUs));
       differs = true;
     }

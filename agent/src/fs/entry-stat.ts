@@ -1,4 +1,4 @@
-import { lstatSync, type Stats } from 'node:fs';
+import { fstatSync, lstatSync, type Stats } from 'node:fs';
 import type { Fingerprint } from '../core/disk-entry.ts';
 import { errorCodeOf } from './path-problem.ts';
 
@@ -20,6 +20,18 @@ export function lstatIfThere(path: string): Stats | undefined {
 export function fingerprintOf(stats: Stats): Fingerprint {
   const { ino, size, mtimeMs, ctimeMs, mode } = stats;
   return { ino, size, mtimeMs, ctimeMs, mode };
+}
+
+/**
+ * The modification time of an open file, or of what stands at a path, in whole microseconds, rounded down. A number of
+ * milliseconds has steps of a quarter of a microsecond, so what is next to a whole microsecond would be taken for the next one.
+ */
+export function mtimeUsOf(entry: number | string): number {
+  const { mtimeNs } =
+    typeof entry === 'number' ? fstatSync(entry, { bigint: true }) : lstatSync(entry, { bigint: true });
+  const us = mtimeNs / 1000n;
+  // Division of whole numbers cuts towards zero, which before 1970 is up.
+  return Number(us * 1000n > mtimeNs ? us - 1n : us);
 }
 
 export function typeOf(stats: Stats): EntryType {

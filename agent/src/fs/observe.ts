@@ -2,7 +2,7 @@ import { fstatSync, type Stats } from 'node:fs';
 import { carriedPathFault, fileBytesMax, hashUnderLockBytesMax, inlineBytesMax, isStatePath } from '@lockstep/shared';
 import type { Fingerprint } from '../core/disk-entry.ts';
 import type { Observation, ObserveRequest } from '../sync/ports/folder.ts';
-import { fingerprintOf, hasFingerprint, isRacy, lstatIfThere, typeOf } from './entry-stat.ts';
+import { fingerprintOf, hasFingerprint, isRacy, lstatIfThere, mtimeUsOf, typeOf } from './entry-stat.ts';
 import { errorCodeOf, folderMissing, type PathProblem, problemOf } from './path-problem.ts';
 import { absolutePath, ParentCheck, type Places, stillThere } from './places.ts';
 import { readLinkText } from './raw-name.ts';
@@ -65,9 +65,10 @@ function isSame(stats: Stats, expected: Fingerprint): boolean {
 function observeSymlink(path: string, absolute: string, stats: Stats): Observation {
   const target = readLinkText(absolute);
   if (target === undefined) return { path, state: 'special', problem: targetNotUtf8(path) };
+  const mtimeUs = mtimeUsOf(absolute);
   const after = lstatIfThere(absolute);
   if (after === undefined || !hasFingerprint(after, fingerprintOf(stats))) return { path, state: 'changing' };
-  return { path, state: 'symlink', fingerprint: fingerprintOf(stats), target };
+  return { path, state: 'symlink', fingerprint: fingerprintOf(stats), mtimeUs, target };
 }
 
 /** No operation can carry such a target. Nothing but a new link will change that: it is left alone, as a name that is not UTF-8 is. */
@@ -85,12 +86,14 @@ function observeFile(path: string, absolute: string, stats: Stats, wallMs: numbe
   return withFile(absolute, (fd): Observation => {
     if (!hasFingerprint(fstatSync(fd), fingerprint)) return { path, state: 'changing' };
     const read = readContent(fd, stats.size, inlineBytesMax);
+    const mtimeUs = mtimeUsOf(fd);
     if (read === undefined || !isUnchanged(fd, stats)) return { path, state: 'changing' };
     const { content, blocks, bytes } = read;
     return {
       path,
       state: 'file',
       fingerprint,
+      mtimeUs,
       racy: isRacy(stats, wallMs),
       content,
       ...(blocks && { blocks }),

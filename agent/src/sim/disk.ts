@@ -275,6 +275,11 @@ export function fingerprintOf(inode: Inode): Fingerprint {
   };
 }
 
+/** The modification time in whole microseconds, rounded down. */
+export function mtimeUsOf({ mtimeMs }: Inode): number {
+  return Math.floor(mtimeMs * 1000);
+}
+
 export function sameFingerprint(a: Fingerprint, b: Fingerprint): boolean {
   return sameButChangeTime(a, b) && a.ctimeMs === b.ctimeMs;
 }

@@ -20,7 +20,7 @@ import type {
   WatchHint,
 } from '../sync/ports/folder.ts';
 import { isBlock } from './content.ts';
-import { fingerprintOf, type Inode, sameFingerprint } from './disk.ts';
+import { fingerprintOf, type Inode, mtimeUsOf, sameFingerprint } from './disk.ts';
 import type { Life } from './life.ts';
 import type { Random } from './random.ts';
 import type { Scheduler } from './scheduler.ts';
@@ -242,7 +242,8 @@ export class SimFolder implements Folder {
     if (expected !== undefined && sameFingerprint(fingerprint, expected)) return { path, state: 'same' };
     if (inode.type === 'special') return { path, state: 'special' };
     if (inode.type === 'directory') return { path, state: 'directory', fingerprint };
-    if (inode.type === 'symlink') return { path, state: 'symlink', fingerprint, target: inode.target ?? '' };
+    const mtimeUs = mtimeUsOf(inode);
+    if (inode.type === 'symlink') return { path, state: 'symlink', fingerprint, mtimeUs, target: inode.target ?? '' };
     if (fingerprint.size > hashUnderLockBytesMax && hashLarge !== true) return { path, state: 'large', fingerprint };
     return this.#readFile(path, inode);
   }
@@ -260,6 +261,7 @@ export class SimFolder implements Folder {
       path,
       state: 'file',
       fingerprint,
+      mtimeUs: mtimeUsOf(inode),
       racy: isRacy(inode, this.#wallMs()),
       content: content.id,
       ...(content.blocks && { blocks: content.blocks }),

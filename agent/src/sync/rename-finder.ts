@@ -104,10 +104,12 @@ export async function draftDirectoryRename(
 /** Drafts of the rename of one file or link: the new name, and the delete of the old one when nothing stands there now. */
 export function draftRename(context: Context, standing: Standing, source: RenamedFrom): readonly Draft[] {
   const { path, fingerprint } = standing;
+  // A large file has not been read, and its time, taken for the renamed one's, is that.
+  const mtimeUs = 'mtimeUs' in standing ? standing.mtimeUs : source.operation.mtimeUs;
   const carried = renamedDraft(context, path, source.row, source.operation, fingerprint, path);
   // A large file was taken for the renamed one unread, by marks that anybody can set back: the next look reads it.
   const racy = standing.state === 'file' ? standing.racy : standing.state === 'large';
-  const draft = { ...carried, racy };
+  const draft = { ...carried, mtimeUs, racy };
   if (!source.vanished) return [draft];
   return [
     { ...draft, span: 2 },
@@ -141,7 +143,7 @@ function renamedDraft(
     replaced: parents[0]?.content,
     size: kind === 'put' ? fingerprint.size : undefined,
     mode: kind === 'symlink' ? undefined : permissions(fingerprint.mode),
-    mtimeUs: isDirectory ? undefined : Math.floor(fingerprint.mtimeMs * 1000),
+    mtimeUs: isDirectory ? undefined : operation.mtimeUs,
     target: operation.target,
     blocks: operation.blocks,
     parents,

@@ -13,9 +13,6 @@ export interface TreeEntry {
 /** Everything that must be the same on every member: by name (its bytes, one character each), what stands there. */
 export type Tree = ReadonlyMap<string, TreeEntry>;
 
-/** Times travel as whole microseconds, and Node's number of milliseconds may put the nanoseconds of the original up to the next one. */
-const timeToleranceUs = 1;
-
 /**
  * Reads a tree: names as bytes, type, mode, content, time of files to the microsecond, text of links. Without `.lockstep`.
  * Synchronous, which takes a fraction of the time where the files are small.
@@ -49,8 +46,14 @@ function describe(path: Buffer, stats: BigIntStats): TreeEntry {
   const hash = createHash('sha256').update(readFileSync(path)).digest('hex').slice(0, 16);
   return {
     what: `file ${mode} of ${stats.size} B, content ${hash}`,
-    mtimeUs: Number(stats.mtimeNs / 1000n),
+    mtimeUs: wholeUs(stats.mtimeNs),
   };
+}
+
+/** Rounded down, also before 1970, where a division of whole numbers would round up. */
+function wholeUs(ns: bigint): number {
+  const us = ns / 1000n;
+  return Number(us * 1000n > ns ? us - 1n : us);
 }
 
 /** A name of a tree for people. */
@@ -59,7 +62,7 @@ function shown(name: string): string {
 }
 
 function same(a: TreeEntry, b: TreeEntry): boolean {
-  return a.what === b.what && Math.abs((a.mtimeUs ?? 0) - (b.mtimeUs ?? 0)) <= timeToleranceUs;
+  return a.what === b.what && a.mtimeUs === b.mtimeUs;
 }
 
 function text({ what, mtimeUs }: TreeEntry): string {

@@ -13,6 +13,8 @@ export type Observation =
       readonly path: string;
       readonly state: 'file';
       readonly fingerprint: Fingerprint;
+      /** Microseconds, rounded down: the fingerprint's time is a double and may lie above the true one. */
+      readonly mtimeUs: number;
       readonly racy: boolean;
       readonly content: ContentId;
       /** 32-byte block hashes, joined; only with more than one block. */
@@ -23,7 +25,13 @@ export type Observation =
   /** A file above `hashUnderLockBytesMax` (unless `hashLarge` was asked): its content was not read. */
   | { readonly path: string; readonly state: 'large'; readonly fingerprint: Fingerprint }
   | { readonly path: string; readonly state: 'directory'; readonly fingerprint: Fingerprint }
-  | { readonly path: string; readonly state: 'symlink'; readonly fingerprint: Fingerprint; readonly target: string }
+  | {
+      readonly path: string;
+      readonly state: 'symlink';
+      readonly fingerprint: Fingerprint;
+      readonly mtimeUs: number;
+      readonly target: string;
+    }
   /** Left alone: a socket, pipe or device, or what `problem` says. */
   | {
       readonly path: string;
