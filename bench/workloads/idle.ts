@@ -3,6 +3,7 @@ import { type Member, until } from '../cluster.ts';
 import type { Result } from '../result.ts';
 import { makeSmallFiles } from '../tree.ts';
 
+const settleMs = 20_000;
 const idleMs = 60_000;
 
 /** Resident memory and processor time of an agent at rest, with 10,000 files and with 100,000. */
@@ -27,6 +28,8 @@ export async function idle(members: readonly [Member, Member, Member]): Promise<
       note: 'resident, right after the files came; writer and receiver',
     });
   }
+  // What so many new files have set off, such as one more scan of them all, is no idleness yet.
+  await new Promise((resolve) => setTimeout(resolve, settleMs));
   const before = await Promise.all(members.map((member) => member.usage()));
   await new Promise((resolve) => setTimeout(resolve, idleMs));
   const after = await Promise.all(members.map((member) => member.usage()));
