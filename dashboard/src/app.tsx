@@ -1,59 +1,87 @@
-import type { Status } from '@lockstep/shared/api';
-import { Alert, Code, Container, Paper, Skeleton, Stack, Text, Title } from '@mantine/core';
-import { useEffect, useState, useSyncExternalStore } from 'react';
+import { Alert, AppShell, Badge, Burger, Code, Group, NavLink, Skeleton, Stack, Text } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { lazy, Suspense, useEffect, useState } from 'react';
+import { Link, Route, Switch, useLocation } from 'wouter';
 import classes from './app.module.css';
-import { clusterSentence } from './cluster-sentence.ts';
-import { formatBytes, formatDuration, formatItems } from './format.ts';
-import { MemberTable } from './member-table.tsx';
+import { ClusterBanner } from './cluster-banner.tsx';
+import { StatusProvider, useStatusFeed } from './live/status-context.ts';
+import { places } from './navigation.ts';
 import { PageHeader } from './page-header.tsx';
-import { ProblemList } from './problem-list.tsx';
-import { StatusFeed } from './status-feed.ts';
+import { formatCount, formatDuration } from './parts/format.ts';
+import { Empty, Loading } from './parts/notice.tsx';
+import { Overview } from './views/overview.tsx';
 
-const feed = new StatusFeed();
+const Problems = lazy(async () => ({ default: (await import('./views/problems.tsx')).Problems }));
 
-/** The page: one sentence on the cluster, its members, and what is wrong. */
+/** The page: how the cluster is, in a sentence that is always there, and the views. */
 export function App() {
-  const { status, silentSince } = useSyncExternalStore(feed.subscribe, feed.get);
+  const { status, silentSince } = useStatusFeed();
+  const [isOpen, { toggle, close }] = useDisclosure(false);
+  const [location] = useLocation();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new place closes the menu of a narrow screen
+  useEffect(close, [location]);
   return (
-    <Container size="md" pb="xl">
-      <PageHeader />
-      <Stack component="main" gap="lg" mt="md">
-        {silentSince !== undefined && <Silence since={silentSince} known={status !== undefined} />}
-        {status !== undefined ? (
-          <Cluster status={status} stale={silentSince !== undefined} />
-        ) : (
-          silentSince === undefined && <Waiting />
-        )}
-      </Stack>
-    </Container>
-  );
-}
-
-function Cluster({ status, stale }: { readonly status: Status; readonly stale: boolean }) {
-  const { tone, text } = clusterSentence(status);
-  const alone = status.members.filter(({ state }) => state !== 'left').length === 1;
-  return (
-    <>
-      <div className={classes.sentence} data-tone={stale ? 'stale' : tone} role="status">
-        <Title order={1} size="h2" textWrap="balance">
-          {stale ? `Last known: ${text}` : text}
-        </Title>
-        <Text c="dimmed" mt={4} style={{ overflowWrap: 'anywhere' }}>
-          {formatItems(status.files, 'file')}, {formatBytes(status.bytes)} in {status.member.folder}, as{' '}
-          {status.member.name} sees it
-        </Text>
-      </div>
-      <ProblemList status={status} />
-      <Paper withBorder className={classes.members}>
-        <MemberTable members={status.members} />
-      </Paper>
-      {alone && <HowToAdd status={status} />}
-    </>
+    <AppShell
+      header={{ height: 56 }}
+      navbar={{ width: 208, breakpoint: 'sm', collapsed: { mobile: !isOpen } }}
+      padding="md"
+    >
+      <a className={classes.skip} href="#main">
+        Skip to the content
+      </a>
+      <AppShell.Header px="md">
+        <Group h="100%" gap="sm" wrap="nowrap">
+          <Burger opened={isOpen} onClick={toggle} hiddenFrom="sm" size="sm" aria-label="Menu" aria-expanded={isOpen} />
+          <PageHeader status={status} />
+        </Group>
+      </AppShell.Header>
+      <AppShell.Navbar p="xs" component="nav" aria-label="Views">
+        {places.map(({ href, title, icon: PlaceIcon, count }) => {
+          const open = status === undefined ? 0 : (count?.(status) ?? 0);
+          const isHere = href === '/' ? location === '/' : location.startsWith(href);
+          return (
+            <NavLink
+              key={href}
+              component={Link}
+              href={href}
+              label={title}
+              active={isHere}
+              aria-current={isHere ? 'page' : undefined}
+              leftSection={<PlaceIcon size={18} stroke={1.7} aria-hidden="true" />}
+              rightSection={open > 0 ? <Badge color="red">{formatCount(open)}</Badge> : undefined}
+            />
+          );
+        })}
+      </AppShell.Navbar>
+      <AppShell.Main id="main" tabIndex={-1}>
+        <Stack gap="md" className={classes.content}>
+          {silentSince !== undefined && <Silence since={silentSince} isKnown={status !== undefined} />}
+          {status !== undefined ? (
+            <StatusProvider value={status}>
+              <ClusterBanner isStale={silentSince !== undefined} />
+              <Suspense fallback={<Loading />}>
+                <Switch>
+                  <Route path="/" component={Overview} />
+                  <Route path="/problems" component={Problems} />
+                  <Route>
+                    <Empty title="There is nothing at this address">
+                      Perhaps the link was cut off. The views are in the menu.
+                    </Empty>
+                  </Route>
+                </Switch>
+              </Suspense>
+            </StatusProvider>
+          ) : (
+            silentSince === undefined && <Waiting />
+          )}
+        </Stack>
+      </AppShell.Main>
+    </AppShell>
   );
 }
 
 /** The agent does not answer: since when, and what to do. */
-function Silence({ since, known }: { readonly since: number; readonly known: boolean }) {
+function Silence({ since, isKnown }: { readonly since: number; readonly isKnown: boolean }) {
   const [now, setNow] = useState(Date.now);
   useEffect(() => {
     const timer = setInterval(() => setNow(Date.now()), 1_000);
@@ -64,28 +92,9 @@ function Silence({ since, known }: { readonly since: number; readonly known: boo
       <Text>
         Nothing was heard for {formatDuration(Math.max(1_000, now - since) / 1_000)}. If it was stopped, start it again
         with <Code>lockstep up</Code> in its folder. This page asks again by itself
-        {known ? '; below is what was known last.' : '.'}
+        {isKnown ? '; what it shows is what was known last, and may be old.' : '.'}
       </Text>
     </Alert>
-  );
-}
-
-/** The cluster has one member only: what to do about it. */
-function HowToAdd({ status }: { readonly status: Status }) {
-  const address = status.member.addresses[0] ?? status.member.address;
-  return (
-    <Paper withBorder p="md" component="section" aria-labelledby="add">
-      <Title order={2} size="h4" id="add" mb="xs">
-        Add a second machine
-      </Title>
-      <Text>
-        Copy <Code>.lockstep/cluster.key</Code> from {status.member.name} to the other machine. There, in the folder
-        that is to become the same, run:
-      </Text>
-      <Code block mt="sm" className={classes.command}>
-        {`lockstep init --name bee --cluster-key-file cluster.key --peer ${address}\nlockstep up`}
-      </Code>
-    </Paper>
   );
 }
 

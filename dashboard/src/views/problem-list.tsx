@@ -1,6 +1,6 @@
 import type { Status } from '@lockstep/shared/api';
 import { List, Paper, Text, Title } from '@mantine/core';
-import { formatDuration, formatItems } from './format.ts';
+import { formatDuration, formatItems } from '../parts/format.ts';
 
 /** More than this would push everything else off the page; the command line lists them all. */
 const shownMax = 20;

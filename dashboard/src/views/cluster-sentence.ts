@@ -1,5 +1,5 @@
 import type { MemberReport, Status } from '@lockstep/shared/api';
-import { formatCount, formatItems, formatNames } from './format.ts';
+import { formatCount, formatItems, formatNames } from '../parts/format.ts';
 
 /** `good`: nothing to do. `busy`: it will be good by itself. `bad`: a person should look. */
 export type Tone = 'good' | 'busy' | 'bad';

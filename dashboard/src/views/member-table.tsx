@@ -1,7 +1,7 @@
 import type { MemberReport } from '@lockstep/shared/api';
-import { formatBytes, formatCount, formatDuration, formatItems, formatRoundTrip } from './format.ts';
+import { formatBytes, formatCount, formatDuration, formatItems, formatRoundTrip } from '../parts/format.ts';
+import { StateMark } from '../parts/state-mark.tsx';
 import classes from './member-table.module.css';
-import { StateMark } from './state-mark.tsx';
 
 /** The members, one in each row; on a narrow screen one in each card. */
 export function MemberTable({ members }: { readonly members: readonly MemberReport[] }) {

@@ -1,0 +1,20 @@
+import { Text } from '@mantine/core';
+import { IconAlertTriangle, IconCircleCheck, IconClock, IconRefresh } from '@tabler/icons-react';
+import classes from './cluster-banner.module.css';
+import { useStatus } from './live/status-context.ts';
+import { clusterSentence } from './views/cluster-sentence.ts';
+
+const icons = { good: IconCircleCheck, busy: IconRefresh, bad: IconAlertTriangle, stale: IconClock } as const;
+
+/** One sentence and one colour for the whole cluster, above every view. */
+export function ClusterBanner({ isStale }: { readonly isStale: boolean }) {
+  const { tone, text } = clusterSentence(useStatus());
+  const shown = isStale ? 'stale' : tone;
+  const ToneIcon = icons[shown];
+  return (
+    <div className={classes.banner} data-tone={shown} role="status">
+      <ToneIcon size={20} aria-hidden="true" className={classes.icon} />
+      <Text fw={600}>{isStale ? `Last known: ${text}` : text}</Text>
+    </div>
+  );
+}

@@ -1,0 +1,16 @@
+import type { Status } from '@lockstep/shared/api';
+import { type Icon, IconAlertTriangle, IconServer } from '@tabler/icons-react';
+
+export interface Place {
+  readonly href: string;
+  readonly title: string;
+  readonly icon: Icon;
+  /** A number to show beside the title, where there is something to see to. */
+  readonly count?: (status: Status) => number;
+}
+
+/** The views, in the order in which they are offered. */
+export const places: readonly Place[] = [
+  { href: '/', title: 'Overview', icon: IconServer },
+  { href: '/problems', title: 'Problems', icon: IconAlertTriangle, count: (status) => status.problemCount },
+];

@@ -1,0 +1,50 @@
+import { useEffect, useState } from 'react';
+import { formatDuration } from './format.ts';
+
+const exact = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
+const listeners = new Set<() => void>();
+let timer: ReturnType<typeof setInterval> | undefined;
+
+/** One timer for all moments of the page. */
+function useSeconds(): void {
+  const [, render] = useState(0);
+  useEffect(() => {
+    const tick = (): void => render((count) => count + 1);
+    listeners.add(tick);
+    timer ??= setInterval(() => {
+      for (const listener of listeners) listener();
+    }, 1_000);
+    return () => {
+      listeners.delete(tick);
+      if (listeners.size > 0) return;
+      clearInterval(timer);
+      timer = undefined;
+    };
+  }, []);
+}
+
+/** `3 min ago`, with the exact time in the reader's time zone on hover. `at`: milliseconds since the epoch. */
+export function Moment({ at }: { readonly at: number }) {
+  useSeconds();
+  return (
+    <time dateTime={new Date(at).toISOString()} title={exact.format(at)} style={{ whiteSpace: 'nowrap' }}>
+      {ago(Date.now() - at)}
+    </time>
+  );
+}
+
+/** How long something has lasted, counting on. */
+export function Since({ at }: { readonly at: number }) {
+  useSeconds();
+  return (
+    <time dateTime={new Date(at).toISOString()} title={`since ${exact.format(at)}`} style={{ whiteSpace: 'nowrap' }}>
+      {formatDuration(Math.max(0, Date.now() - at) / 1_000)}
+    </time>
+  );
+}
+
+function ago(ms: number): string {
+  // Clocks of two machines are never quite the same.
+  if (ms < 1_000) return 'just now';
+  return `${formatDuration(ms / 1_000)} ago`;
+}

@@ -1,0 +1,44 @@
+import { Alert, Button, Group, Paper, Skeleton, Stack, Text, Title } from '@mantine/core';
+import type { ReactNode } from 'react';
+
+/** A view that has nothing to show: what that means, and what would change it. */
+export function Empty({ title, children }: { readonly title: string; readonly children?: ReactNode }) {
+  return (
+    <Paper withBorder p="xl" ta="center">
+      <Title order={2} size="h4" mb={4}>
+        {title}
+      </Title>
+      <Text c="dimmed" maw="34rem" mx="auto" style={{ textWrap: 'balance' }}>
+        {children}
+      </Text>
+    </Paper>
+  );
+}
+
+/** The agent refused, or does not answer. `again` tries once more. */
+export function Failed({ error, again }: { readonly error: string; readonly again?: (() => void) | undefined }) {
+  return (
+    <Alert color="red" variant="outline" role="alert" title="This could not be loaded">
+      <Group justify="space-between" gap="sm">
+        <Text style={{ overflowWrap: 'anywhere' }}>{error}</Text>
+        {again && (
+          <Button variant="default" size="xs" onClick={again}>
+            Try again
+          </Button>
+        )}
+      </Group>
+    </Alert>
+  );
+}
+
+/** Holds the place of what is being loaded. */
+export function Loading({ rows = 6 }: { readonly rows?: number }) {
+  return (
+    <Stack gap="xs" aria-busy="true" aria-label="Loading">
+      {Array.from({ length: rows }, (_, row) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: the rows are all alike and never move
+        <Skeleton key={row} height={36} />
+      ))}
+    </Stack>
+  );
+}

@@ -1,0 +1,37 @@
+import { Group, Stack, Text, Title } from '@mantine/core';
+import { type ReactNode, useEffect } from 'react';
+
+/** A view: its title, what can be done in it, and what it shows. */
+export function View({
+  title,
+  aside,
+  actions,
+  children,
+}: {
+  readonly title: string;
+  readonly aside?: ReactNode;
+  readonly actions?: ReactNode;
+  readonly children: ReactNode;
+}) {
+  useEffect(() => {
+    document.title = `${title} · Lockstep`;
+  }, [title]);
+  return (
+    <Stack gap="md">
+      <Group justify="space-between" align="end" gap="sm">
+        <div>
+          <Title order={1} size="h2">
+            {title}
+          </Title>
+          {aside !== undefined && (
+            <Text c="dimmed" component="div">
+              {aside}
+            </Text>
+          )}
+        </div>
+        {actions !== undefined && <Group gap="xs">{actions}</Group>}
+      </Group>
+      {children}
+    </Stack>
+  );
+}

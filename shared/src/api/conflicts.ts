@@ -1,0 +1,57 @@
+import { z } from 'zod';
+import { countSchema, list } from './common.ts';
+import { pageItemsDefault, pageItemsMax } from './operations.ts';
+import { treeEntrySchema } from './tree.ts';
+
+/** A conflict that a person can settle: a conflict copy, and what stands at the name that it is a copy of. */
+export const conflictSchema = z.object({
+  copy: treeEntrySchema,
+  path: z.string().describe('The name that it is a copy of.'),
+  original: treeEntrySchema.nullable().describe('What stands there now; null when nothing does.'),
+  loser: z.string().describe('Name of the member whose version the copy is, as its name says.'),
+});
+
+export const conflictsQuerySchema = z.object({
+  after: z.string().optional().describe('Only copies after this path.'),
+  limit: z.coerce.number().int().min(1).max(pageItemsMax).default(pageItemsDefault),
+});
+
+/** `GET /api/v1/conflicts`: by the path of the copy. */
+export const conflictsPageSchema = z.object({
+  conflicts: list(conflictSchema),
+  next: z.string().nullable(),
+  total: countSchema,
+});
+
+/** What to keep: what stands at the name, the copy in its place, or both (the copy under an ordinary name). */
+export const keepSchema = z.enum(['original', 'copy', 'both']);
+
+export const resolveRequestSchema = z.object({
+  conflicts: list(
+    z.object({
+      copy: z.string().min(1).describe('Path of the conflict copy.'),
+      keep: keepSchema,
+      copySeen: z.string().min(1).describe('`origin:seq` of the copy that the person saw: nothing newer is touched.'),
+      originalSeen: z.string().nullable().describe('The same of the original; null when there was none.'),
+    }),
+  ),
+});
+
+/** `POST /api/v1/conflicts/resolve`: done in this member's folder as a user would, so it is an ordinary operation for all. */
+export const resolveResultSchema = z.object({
+  results: list(
+    z.object({
+      copy: z.string(),
+      done: z.boolean(),
+      path: z.string().optional().describe('Where the copy stands now, when both were kept.'),
+      reason: z.string().optional().describe('A sentence: why not, and what to do.'),
+    }),
+  ),
+});
+
+export type Conflict = z.infer<typeof conflictSchema>;
+export type ConflictsQuery = z.infer<typeof conflictsQuerySchema>;
+export type ConflictsPage = z.infer<typeof conflictsPageSchema>;
+export type Keep = z.infer<typeof keepSchema>;
+export type ResolveRequest = z.infer<typeof resolveRequestSchema>;
+export type ResolveResult = z.infer<typeof resolveResultSchema>;

@@ -1,0 +1,49 @@
+import { z } from 'zod';
+import { countSchema, list, momentSchema } from './common.ts';
+import { catchUpSchema } from './members.ts';
+
+/** One file whose content is on its way to the asked member. */
+export const transferSchema = z.object({
+  path: z.string(),
+  from: z.string().nullable().describe('Id of the member that it comes from; null while one is looked for.'),
+  fromName: z.string().nullable(),
+  size: countSchema,
+  done: countSchema.describe('Bytes that have come and are verified.'),
+  bytesPerSecond: z.number().min(0).describe('Over the last seconds.'),
+  secondsLeft: z.number().min(0).nullable().describe('At that rate; null while nothing comes.'),
+  startedAt: momentSchema,
+  waitsFor: z.string().nullable().describe('A sentence: why nothing comes; null while something does.'),
+});
+
+/** A path that the asked member does not show yet, and why. */
+export const pendingPathSchema = z.object({
+  path: z.string(),
+  reason: z.string().describe('A sentence.'),
+});
+
+/** A member that is catching up. */
+export const resyncSchema = catchUpSchema.extend({
+  member: z.string(),
+  name: z.string(),
+  sourceName: z.string(),
+});
+
+/** `GET /api/v1/transfers`. */
+export const transfersSchema = z.object({
+  transfers: list(transferSchema).describe('Into this member, oldest first.'),
+  pending: countSchema.describe('Paths that this disk does not show yet.'),
+  pendingPaths: list(pendingPathSchema).describe('The first of them that no transfer is for, with the reason of each.'),
+  traffic: list(
+    z.object({
+      member: z.string(),
+      name: z.string(),
+      sentPerSecond: z.number().min(0).describe('Bytes of file contents from here to it.'),
+      receivedPerSecond: z.number().min(0),
+      queuedBytes: countSchema,
+    }),
+  ).describe('With each connected member, over the last seconds.'),
+  resyncs: list(resyncSchema).describe('All members that are catching up, as far as known here.'),
+});
+
+export type Transfer = z.infer<typeof transferSchema>;
+export type Transfers = z.infer<typeof transfersSchema>;
