@@ -64,6 +64,7 @@ function reportSelf(engine: Engine): MemberReport {
     name: self.name,
     self: true,
     state: engine.state,
+    stateSince: engine.stateSince,
     connected: true,
     rttMs: null,
     behind: countBehind(journal.known(), journal.applied()),
@@ -95,12 +96,14 @@ function reportPeer(engine: Engine, peer: Peer): MemberReport {
     name: engine.peers.nameOf(peer.id),
     self: false,
     state: peer.state,
+    stateSince: peer.stateSince,
     stopped: peer.state === 'down' && peer.stopped ? true : undefined,
     connected: peer.ready,
     rttMs: peer.ready ? (peer.rttMs ?? null) : null,
     behind: countBehind(journal.known(), peer.applied),
     behindSeconds: behindSeconds(engine, peer.applied),
     addresses: record?.addresses ?? hello?.addresses ?? [],
+    lastError: peer.ready || peer.lastError === undefined ? undefined : sentence(peer.lastError),
     remote: peer.link?.remote,
     software: hello?.software,
     enabledAt: peer.enabledAt,
@@ -121,6 +124,12 @@ function reportPeer(engine: Engine, peer: Peer): MemberReport {
     sentBytes: peer.sentBytes,
     receivedBytes: peer.receivedBytes,
   };
+}
+
+/** `the connection was lost` → `The connection was lost.` */
+function sentence(reason: string): string {
+  const text = reason.charAt(0).toUpperCase() + reason.slice(1);
+  return /[.!?…]$/.test(text) ? text : `${text}.`;
 }
 
 /** Age of the oldest operation that the member does not hold. */

@@ -45,6 +45,33 @@ test('[MB1] a half-open link is noticed, and what was written meanwhile arrives 
   expect(await readFile(bee.path('written'), 'utf8')).toBe('while half-open');
 });
 
+test('[API6] a report says since when a member is in its state, and why the last session with it ended', async () => {
+  const cluster = await startCluster(['ant', 'bee']);
+  const [ant, bee] = [cluster.member('ant'), cluster.member('bee')];
+  const seen = async () => {
+    const { members, now } = await ant.status();
+    return { now, self: members.find(({ self }) => self), bee: members.find(({ self }) => !self) };
+  };
+  await cluster.connected();
+  const before = await seen();
+  expect(before.self?.stateSince).toBe(before.self?.enabledAt);
+  expect(before.bee?.stateSince).toBeLessThanOrEqual(before.now);
+  expect(before.bee?.lastError).toBeUndefined();
+  await bee.kill();
+  await vi.waitFor(
+    async () => {
+      const after = await seen();
+      expect(after.bee).toMatchObject({
+        connected: false,
+        lastError: expect.stringMatching(/^The connection was lost.*\.$/),
+      });
+      expect(after.bee?.state).toBe('down');
+      expect(after.bee?.stateSince).toBeGreaterThan(before.now);
+    },
+    { timeout: 30_000, interval: 100 },
+  );
+});
+
 test('[MB1] a member that was stopped in order is down at once, and status does not call that synchronised', async () => {
   const cluster = await startCluster(['ant', 'bee']);
   const [ant, bee] = [cluster.member('ant'), cluster.member('bee')];

@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fastifyStatic from '@fastify/static';
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Log } from '../sync/ports/log.ts';
-import { HttpError } from './errors.ts';
+import { HttpError, sendError } from './errors.ts';
 
 /** The build leaves this where the page names the nonce of its style sheets. */
 const noncePlaceholder = '__LOCKSTEP_NONCE__';
@@ -28,10 +28,16 @@ function contentSecurityPolicy(nonce: string): string {
   ].join('; ');
 }
 
-/** Serves the built dashboard in `assets`: its page at `/`, its files beside it. */
+/** Addresses at which there is no view, though somebody may open them in a browser. */
+const noViews = ['/api/', '/assets/'];
+
+/** Serves the built dashboard in `assets`: its files, and its page at `/` and at the address of every view, which only the page knows. */
 export async function addDashboardFiles(app: FastifyInstance, assets: string, log: Log): Promise<void> {
+  const notFound = (request: FastifyRequest, reply: FastifyReply) =>
+    sendError(reply, 404, 'not-found', `There is nothing at ${request.method} ${pathOf(request)}.`);
   const page = await readFile(join(assets, 'index.html'), 'utf8').catch(() => undefined);
   if (page === undefined) {
+    app.setNotFoundHandler(notFound);
     log.warn({ assets }, 'the dashboard has not been built: only the API is served');
     app.get('/', { schema: { hide: true } }, () => {
       throw new HttpError(503, 'not-found', 'The dashboard has not been built. Run `npm run build` in the clone.');
@@ -43,9 +49,13 @@ export async function addDashboardFiles(app: FastifyInstance, assets: string, lo
     return reply
       .header('content-security-policy', contentSecurityPolicy(nonce))
       .header('cache-control', 'no-store')
+      .code(200)
       .type('text/html; charset=utf-8')
       .send(page.replaceAll(noncePlaceholder, nonce));
   };
+  app.setNotFoundHandler((request, reply) =>
+    asksForView(request) ? sendPage(request, reply) : notFound(request, reply),
+  );
   app.get('/', { schema: { hide: true } }, sendPage);
   app.get('/index.html', { schema: { hide: true } }, sendPage);
   await app.register(async (files) => {
@@ -56,4 +66,15 @@ export async function addDashboardFiles(app: FastifyInstance, assets: string, lo
     });
     await files.register(fastifyStatic, { root: assets, index: false, dotfiles: 'ignore', cacheControl: false });
   });
+}
+
+/** A person opened the address of a view, by a link or by loading the page again; a program does not ask for HTML. */
+function asksForView(request: FastifyRequest): boolean {
+  if (request.method !== 'GET' || request.headers.accept?.includes('text/html') !== true) return false;
+  const path = pathOf(request);
+  return !noViews.some((prefix) => path.startsWith(prefix));
+}
+
+function pathOf({ url }: FastifyRequest): string {
+  return url.split('?')[0] ?? url;
 }

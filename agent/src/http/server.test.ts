@@ -268,6 +268,24 @@ describe('the dashboard’s files', () => {
     expect(headers['x-content-type-options']).toBe('nosniff');
   });
 
+  test.each(['/conflicts', '/files/notes/a.txt?member=x', '/latency/a/b'])(
+    '[API5] %s is the page for who asks for HTML, and nothing for a program',
+    async (url) => {
+      const { status, headers, text } = await ask('GET', url, { headers: { accept: 'text/html,*/*;q=0.8' } });
+      expect(status).toBe(200);
+      expect(headers['content-type']).toMatch(/^text\/html/);
+      expect(headers['cache-control']).toBe('no-store');
+      expect(headers['content-security-policy']).toContain(`'nonce-${/content="([\w-]+)"/.exec(text)?.[1]}'`);
+      expect((await ask('GET', url)).status).toBe(404);
+    },
+  );
+
+  test.each(['/api/v1/none', '/api/v1/paths', '/assets/none.js'])('[API5] %s is no page', async (url) => {
+    const { status, headers } = await ask('GET', url, { headers: { accept: 'text/html' } });
+    expect(status).toBe(404);
+    expect(headers['content-type']).toMatch(/json/);
+  });
+
   test.each(['/.secret', '/../package.json', '/%2e%2e/package.json', '/assets/', '/assets/none.js'])(
     '%s is not served',
     async (url) => {

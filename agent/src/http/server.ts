@@ -91,9 +91,6 @@ export async function buildServer(options: HttpOptions): Promise<FastifyInstance
     // A connection kept open for a next request would hold up the end.
     if (stopping.signal.aborted) reply.header('connection', 'close');
   });
-  app.setNotFoundHandler((request, reply) =>
-    sendError(reply, 404, 'not-found', `There is nothing at ${request.method} ${request.url.split('?')[0]}.`),
-  );
 
   await app.register(swagger, openapiOptions);
   await app.register(stateRoutes, { prefix: apiPrefix, facade });

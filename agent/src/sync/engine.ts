@@ -90,6 +90,8 @@ export class Engine {
     conflictCopies: 0,
   };
   state: MemberState = 'joining';
+  /** When it took that state, wall clock. */
+  stateSince: number;
   enabledAt: number | undefined;
   health: FolderHealth = { ok: true, freeBytes: 0 };
   load = 0;
@@ -130,6 +132,7 @@ export class Engine {
       inbox: new InlineContents(inlineWaitingBytesMax),
       outbox: new InlineContents(outboxBytesMax),
     };
+    this.stateSince = clock.wallMs();
     this.#ownLog = new OwnLog(this.context, (operations) => this.#committed(operations));
     this.peers = new Peers(this.context, {
       ready: (peer) => this.#ready(peer),
@@ -214,7 +217,7 @@ export class Engine {
     // A journal that knows nothing must first hear what the others know: else it would take their files for its own news.
     await firstRound;
     await this.catchUp.first((state) => {
-      this.state = state;
+      this.#take(state);
     });
     if (this.#stopped) return;
     this.#announce('joined');
@@ -225,10 +228,16 @@ export class Engine {
     this.#retention.start();
     await this.#whenLevel();
     if (this.#stopped) return;
-    this.state = 'active';
-    this.enabledAt = this.context.clock.wallMs();
+    this.#take('active');
+    this.enabledAt = this.stateSince;
     this.events.add('active', { name: this.context.self.name, operations: journal.counts().operations });
     await this.#heartbeat.send();
+  }
+
+  #take(state: MemberState): void {
+    if (state === this.state) return;
+    this.state = state;
+    this.stateSince = this.context.clock.wallMs();
   }
 
   /** Says goodbye and stops all loops. The journal and the adapters are the caller's to close. */

@@ -14,12 +14,19 @@ export const memberReportSchema = z.object({
   name: z.string(),
   self: z.boolean().describe('True of the member that answers.'),
   state: memberStateSchema,
+  stateSince: momentSchema
+    .optional()
+    .describe('When it took that state, as far as the asked member saw: not before its own agent started.'),
   stopped: z.boolean().optional().describe('It is down because it was stopped in order: it said goodbye.'),
   connected: z.boolean().describe('A session with it is open. True of the member that answers.'),
   rttMs: z.number().nullable().describe('Smoothed round trip from here; null where there is none (itself, down).'),
   behind: countSchema.describe('Operations that the asked member knows and this one does not hold durably.'),
   behindSeconds: z.number().min(0).describe('Age of the oldest of these operations; 0 when it lacks none.'),
   addresses: list(z.string()).describe('Where it listens for members, best first.'),
+  lastError: z
+    .string()
+    .optional()
+    .describe('A sentence: why the last session with it ended. Absent while one is open.'),
   remote: z.string().optional().describe('The other end of the session.'),
   software: z.string().optional(),
   enabledAt: momentSchema.optional().describe('When it last became active.'),
