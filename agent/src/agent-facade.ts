@@ -10,7 +10,11 @@ import type {
   ReplayRequest,
   ReplayResult,
   RescanResult,
+  SearchQuery,
+  SearchResult,
   Status,
+  TreePage,
+  TreeQuery,
   VerifyResult,
   WaitRequest,
   WaitResult,
@@ -21,6 +25,7 @@ import { replayInto } from './replay.ts';
 import { type Place, reportLogged, reportMembers, reportStatus } from './reports.ts';
 import type { Engine } from './sync/engine.ts';
 import { verifyMember } from './sync/verify.ts';
+import { reportTree, searchTree } from './tree-report.ts';
 
 const goodbyeMs = 2_000;
 
@@ -60,6 +65,14 @@ export class EngineFacade implements AgentFacade {
 
   path(path: string): PathReport {
     return reportPath(this.#engine, path);
+  }
+
+  tree(query: TreeQuery): TreePage {
+    return reportTree(this.#engine, query);
+  }
+
+  search(query: SearchQuery, signal: AbortSignal): Promise<SearchResult> {
+    return searchTree(this.#engine, query, signal);
   }
 
   async wait(request: WaitRequest, signal: AbortSignal): Promise<WaitResult> {

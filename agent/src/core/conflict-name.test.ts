@@ -1,7 +1,7 @@
 import { nameBytesMax, nameOf, pathBytesMax, pathFault } from '@lockstep/shared';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { conflictPath, isConflictPath } from './conflict-name.ts';
+import { conflictPath, copiesPrefix, isConflictPath, originalOf } from './conflict-name.ts';
 
 const hlc = Date.UTC(2026, 10, 21, 6, 56, 2, 7) * 1024;
 const stamp = '20261121T065602007Z';
@@ -127,4 +127,13 @@ test('[CF4] ordinary names are not taken for conflict copies', () => {
   ]) {
     expect(isConflictPath(path), path).toBe(false);
   }
+});
+
+test('[CF4] what a copy is one of, and where the copies of a path begin', () => {
+  for (const path of ['a/report.txt', 'Makefile', '.bashrc', 'a.b/c.tar.gz', 'a\nb.txt', 'end.', '🐜/ö.md']) {
+    const copy = conflictPath(path, hlc, 'bee');
+    expect(originalOf(copy)).toBe(path);
+    expect(copy.startsWith(copiesPrefix(path)), path).toBe(true);
+  }
+  expect(originalOf('a/plain.txt')).toBe('a/plain.txt');
 });

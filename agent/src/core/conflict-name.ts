@@ -46,6 +46,16 @@ export function copyPrefix(copy: string): string {
   return copy.slice(0, copy.lastIndexOf(copySuffix) + copySuffix.length);
 }
 
+/** The path that `copy` is a conflict copy of: its own without the suffix. A stem that was shortened stays so. */
+export function originalOf(copy: string): string {
+  return joinPath(parentOf(copy), nameOf(copy).replace(suffixPattern, ''));
+}
+
+/** What the paths of the conflict copies of `path` begin with; those of `name.other` do as well. */
+export function copiesPrefix(path: string): string {
+  return joinPath(parentOf(path), splitName(nameOf(path)).stem + copySuffix);
+}
+
 /** True when the path's name carries a conflict suffix. Such a file is an ordinary one in every other respect. */
 export function isConflictPath(path: string): boolean {
   return nameOf(path).search(suffixPattern) >= 0;

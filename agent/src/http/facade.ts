@@ -10,7 +10,11 @@ import type {
   ReplayRequest,
   ReplayResult,
   RescanResult,
+  SearchQuery,
+  SearchResult,
   Status,
+  TreePage,
+  TreeQuery,
   VerifyResult,
   WaitRequest,
   WaitResult,
@@ -34,13 +38,20 @@ export interface MetricsSnapshot {
   readonly queues: Readonly<Record<string, number>>;
 }
 
+/** The replicated tree, for who walks through it. */
+export interface TreeFacade {
+  /** `path` is empty or has passed `pathFault`. A directory that is not there has no entries. */
+  tree(query: TreeQuery): TreePage;
+  search(query: SearchQuery, signal: AbortSignal): Promise<SearchResult>;
+}
+
 /**
  * What the HTTP routes need of the running agent. The agent implements it; the routes add nothing but HTTP.
  *
  * Expected failures are `LockstepError`s, whose sentence reaches the person who asked. An aborted signal means that the asker
  * has gone: stop working for him; the result is dropped.
  */
-export interface AgentFacade {
+export interface AgentFacade extends TreeFacade {
   health(): Health;
   status(): Status;
   /** All members, those that left included: this one first, then by name. */

@@ -16,7 +16,10 @@ import {
   problemSchema,
   replayResultSchema,
   rescanResultSchema,
+  searchResultSchema,
   statusSchema,
+  treeEntrySchema,
+  treePageSchema,
   verifyResultSchema,
   waitResultSchema,
 } from '@lockstep/shared/api';
@@ -40,7 +43,10 @@ const named = {
   Problem: problemSchema,
   ReplayResult: replayResultSchema,
   RescanResult: rescanResultSchema,
+  SearchResult: searchResultSchema,
   Status: statusSchema,
+  TreeEntry: treeEntrySchema,
+  TreePage: treePageSchema,
   VerifyResult: verifyResultSchema,
   WaitResult: waitResultSchema,
 };

@@ -9,7 +9,9 @@ import {
   membersSchema,
   operationsPageSchema,
   pathReportSchema,
+  searchResultSchema,
   statusSchema,
+  treePageSchema,
   waitResultSchema,
 } from '@lockstep/shared/api';
 import type { FastifyInstance, InjectOptions } from 'fastify';
@@ -106,6 +108,14 @@ describe('what is', () => {
     expect((await get(`/api/v1/paths/${encodeURIComponent('a/b')}`)).path).toBe('a/b');
   });
 
+  test('the tree and a search in it', async () => {
+    expect(treePageSchema.parse(await get('/api/v1/tree')).entries.map(({ path }) => path)).toEqual(['1.txt']);
+    const { entries } = treePageSchema.parse(await get(`/api/v1/tree?path=${encodeURIComponent('a\n%/b')}&limit=1`));
+    expect(entries[0]).toMatchObject({ path: 'a\n%/b/1.txt', missing: ['c'.repeat(52)] });
+    const found = searchResultSchema.parse(await get('/api/v1/search?name=x%25'));
+    expect(found.entries.map(({ path }) => path)).toEqual(['notes/x%']);
+  });
+
   test('events', async () => {
     facade.addEvents(3);
     const page = eventsPageSchema.parse(await get('/api/v1/events?after=1'));
@@ -156,6 +166,8 @@ describe('refusals are sentences with a code', () => {
     ['a path outside the folder', 'GET', '/api/v1/paths/..%2Fetc', {}, 400, 'request-invalid', /component \.\./],
     ['a path in .lockstep', 'GET', '/api/v1/paths/.lockstep/x', {}, 400, 'request-invalid', /inside \.lockstep/],
     ['no path', 'GET', '/api/v1/paths/', {}, 400, 'request-invalid', /is empty/],
+    ['a directory outside the folder', 'GET', '/api/v1/tree?path=..', {}, 400, 'request-invalid', /component \.\./],
+    ['a search for nothing', 'GET', '/api/v1/search?name=', {}, 400, 'request-invalid', /name/],
     ['a damaged escape', 'GET', '/api/v1/paths/%zz', {}, 400, 'request-invalid', /./],
     ['a wrong limit', 'GET', '/api/v1/ops?limit=0', {}, 400, 'request-invalid', /query.*limit/],
     ['both ends', 'GET', '/api/v1/ops?before=3&after=1', {}, 400, 'request-invalid', /before or after/],

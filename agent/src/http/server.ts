@@ -18,6 +18,7 @@ import { monitoringRoutes } from './monitoring-routes.ts';
 import { openapiOptions } from './openapi.ts';
 import { refusalOf } from './request-guard.ts';
 import { stateRoutes } from './state-routes.ts';
+import { treeRoutes } from './tree-routes.ts';
 
 export interface HttpOptions {
   readonly facade: AgentFacade;
@@ -94,6 +95,7 @@ export async function buildServer(options: HttpOptions): Promise<FastifyInstance
 
   await app.register(swagger, openapiOptions);
   await app.register(stateRoutes, { prefix: apiPrefix, facade });
+  await app.register(treeRoutes, { prefix: apiPrefix, facade, stopping: stopping.signal });
   await app.register(commandRoutes, { prefix: apiPrefix, facade, stopping: stopping.signal });
   await app.register(eventRoutes, { prefix: apiPrefix, facade, log });
   await app.register(monitoringRoutes, { facade });

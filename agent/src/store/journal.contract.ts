@@ -4,6 +4,7 @@ import { diskContract } from './disk.contract.ts';
 import { headsContract } from './heads.contract.ts';
 import { logContract } from './log.contract.ts';
 import { pendingContract } from './pending.contract.ts';
+import { treeContract } from './tree.contract.ts';
 
 /** What every journal does, wherever it keeps its data. `open` opens an empty one whose origin is `ant`. */
 export function journalContract(open: () => Journal): void {
@@ -12,4 +13,5 @@ export function journalContract(open: () => Journal): void {
   pendingContract(open);
   diskContract(open);
   besideContract(open);
+  treeContract(open);
 }

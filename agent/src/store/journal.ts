@@ -14,6 +14,7 @@ import { OriginTable } from './origin-table.ts';
 import { ParentStore } from './parent-store.ts';
 import { SettingStore } from './setting-store.ts';
 import { TotalsStore } from './totals.ts';
+import { TreeReader } from './tree-reader.ts';
 import { Verifier } from './verify.ts';
 
 export interface JournalOptions {
@@ -50,6 +51,7 @@ function compose(database: JournalDatabase, { memberId, random, nowMs }: Journal
   const reader = new HeadReader(database, { log, disk, totals });
   const parents = new ParentStore(database);
   const heads = new HeadStore(database, { origins, disk, reader, parents, totals });
+  const tree = new TreeReader(database, { log, parents });
   const applied = new AppliedReader(database, { log, origins, totals });
   const acks = new AckStore(database);
   const events = new EventStore(database);
@@ -102,6 +104,11 @@ function compose(database: JournalDatabase, { memberId, random, nowMs }: Journal
       const { files, directories, bytes, pending, contested } = totals.get();
       return { files, directories, bytes, operations: log.length(), pending, contested };
     },
+
+    liveChildren: (directory, after, limit) => tree.liveChildren(directory, after, limit),
+    liveChildCount: (directory) => tree.liveChildCount(directory),
+    liveWithPrefix: (prefix, limit) => tree.liveWithPrefix(prefix, limit),
+    search: (text, after, bounds) => tree.search(text, after, bounds),
 
     disk: (path) => disk.entry(path),
     diskChildren: (directory) => disk.children(directory),

@@ -23,14 +23,15 @@ const pageRowsMax = 512;
 /**
  * The rows of a table that lie directly in `directory`, by path. `page` answers with the table's rows from `from` (inclusive) to
  * `to` (exclusive), at most `limit`. What lies deeper is jumped over, so that the cost follows the number of entries
- * in this directory and not the number below it.
+ * in this directory and not the number below it. With `after`, a path in the directory, it begins behind that one.
  */
 export function* directChildren<Row extends { readonly path: string }>(
   directory: string,
   page: (from: string, to: Bindable, limit: number) => readonly Row[],
+  after?: string,
 ): IterableIterator<Row> {
   const { from: prefix, to } = rangeBelow(directory);
-  let from = prefix;
+  let from = after === undefined ? prefix : successor(after);
   let limit = firstPageRows;
   for (;;) {
     const rows = page(from, to, limit);

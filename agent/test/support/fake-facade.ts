@@ -1,5 +1,5 @@
 import { isBelow } from '@lockstep/shared';
-import type { ApiEvent, LoggedOperation, MemberReport, Status } from '@lockstep/shared/api';
+import type { ApiEvent, LoggedOperation, MemberReport, Status, TreeEntry } from '@lockstep/shared/api';
 import type { AgentFacade } from '../../src/http/facade.ts';
 
 const ids = { ant: 'a'.repeat(52), bee: 'b'.repeat(52), cat: 'c'.repeat(52) };
@@ -51,6 +51,22 @@ function operation(row: number): LoggedOperation {
     mode: 0o644,
     mtimeUs: fakeNow * 1_000,
   };
+}
+
+function entry(path: string): TreeEntry {
+  const { origin, seq, member: writer, memberName: writerName, at, size } = operation(1);
+  const shown = {
+    origin,
+    seq,
+    writer,
+    writerName,
+    at,
+    holding: 2,
+    missing: [ids.cat],
+    conflict: false,
+    pending: false,
+  };
+  return { path, name: path.slice(path.lastIndexOf('/') + 1), type: 'file', size, ...shown };
 }
 
 /** An agent's answers without an agent, for the tests of the HTTP layer alone. Tests change `state` and call `addEvents`. */
@@ -164,6 +180,14 @@ export class FakeFacade implements AgentFacade {
       problem: null,
       log: [head],
     };
+  }
+
+  tree({ path }: { path: string }) {
+    return { path, entries: [entry(path === '' ? '1.txt' : `${path}/1.txt`)], total: 1, next: null, members: 3 };
+  }
+
+  async search({ name }: { name: string }) {
+    return { entries: [entry(`notes/${name}`)], more: false, members: 3 };
   }
 
   /** Never done by itself: answers when the signal aborts, or at once when no time is given. */

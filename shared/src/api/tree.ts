@@ -41,7 +41,11 @@ export const treePageSchema = z.object({
 });
 
 export const searchQuerySchema = z.object({
-  name: z.string().min(1).max(255).describe('Part of a name, in small or capital letters.'),
+  name: z
+    .string()
+    .min(1)
+    .max(255)
+    .describe('Part of a name, in small or capital letters; of the whole path where it has a slash.'),
   limit: z.coerce.number().int().min(1).max(pageItemsMax).default(pageItemsDefault),
 });
 

@@ -1,0 +1,75 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { Journal } from '../sync/ports/journal.ts';
+import { ant, antMember, memberOperation, mkdir, pathsOf, put, remove } from './fixtures.contract.ts';
+
+/** How the tree is walked through and searched. */
+export function treeContract(open: () => Journal): void {
+  let journal: Journal;
+  beforeEach(() => {
+    journal = open();
+    return () => journal.close();
+  });
+
+  describe('the tree', () => {
+    /** Journals files at these paths, after what is there. */
+    const files = (...paths: readonly string[]) => {
+      const first = journal.counts().operations + 1;
+      journal.append(paths.map((path, index) => put(ant, first + index, path)));
+    };
+    const children = (directory: string, after?: string, limit = 99) =>
+      pathsOf(journal.liveChildren(directory, after, limit));
+
+    test('[TR1] a directory holds its own entries, those of the directories in it left out', () => {
+      journal.append([mkdir(ant, 1, 'a'), mkdir(ant, 2, 'a/d'), put(ant, 3, 'a/d/x'), put(ant, 4, 'a/gone')]);
+      journal.append([remove(ant, 5, 'a/gone'), put(ant, 6, 'a/d-'), put(ant, 7, 'a/🐜'), put(ant, 8, 'a.b')]);
+      journal.append([memberOperation(ant, 9, { id: antMember, name: 'ant', addresses: [], standing: 'joined' })]);
+      expect(children('')).toEqual(['a', 'a.b']);
+      expect(children('a')).toEqual(['a/d', 'a/d-', 'a/🐜']);
+      expect(children('a/d/x')).toEqual([]);
+      expect(['', 'a', 'a/d', 'a/🐜'].map((path) => journal.liveChildCount(path))).toEqual([2, 3, 1, 0]);
+    });
+
+    test('[TR1] pages follow each other, whatever came or went in between', () => {
+      files(...Array.from({ length: 40 }, (_, index) => `d/${String(index).padStart(2, '0')}/x`));
+      journal.append(Array.from({ length: 40 }, (_, n) => mkdir(ant, 41 + n, `d/${String(n).padStart(2, '0')}`)));
+      const [first, second] = [children('d', undefined, 30), children('d', 'd/29', 30)];
+      expect([first.length, second.length]).toEqual([30, 10]);
+      expect([...first, ...second]).toEqual([...new Set([...first, ...second])].sort());
+      files('d/29a');
+      expect(children('d', 'd/29', 2)).toEqual(['d/29a', 'd/30']);
+      expect(children('d', 'd/28z', 1)).toEqual(['d/29']);
+      expect(children('d', undefined, 0)).toEqual([]);
+    });
+
+    test('[TR2] a search finds small and capital letters, in names only unless a slash is asked for', () => {
+      files('Photos/one.JPG', 'Photos/photo.txt', 'Ärger/x', 'a/ärgerlich', '100%/5_5', '100%/555', 'z/日本', 'z/日木');
+      const found = (text: string) => pathsOf(journal.search(text, undefined, { limit: 99, pathsMax: 99 }).found);
+      expect(found('photo')).toEqual(['Photos/photo.txt']);
+      expect(found('jpg')).toEqual(['Photos/one.JPG']);
+      expect(found('ÄRGER')).toEqual(['a/ärgerlich']);
+      expect(found('5_5')).toEqual(['100%/5_5']);
+      expect(found('%')).toEqual([]);
+      expect(found('本')).toEqual(['z/日本']);
+      expect(found('photos/o')).toEqual(['Photos/one.JPG']);
+      expect(found(antMember)).toEqual([]);
+    });
+
+    test('[TR2] a search goes on where its slice ended', () => {
+      files('a1', 'a2', 'b1', 'b2', 'c1');
+      const slices = [];
+      for (let after: string | undefined, first = true; first || after !== undefined; first = false) {
+        const slice = journal.search('1', after, { limit: 2, pathsMax: 2 });
+        slices.push(pathsOf(slice.found));
+        after = slice.next;
+      }
+      expect(slices).toEqual([['a1'], ['b1'], ['c1']]);
+      expect(journal.search('a', undefined, { limit: 1, pathsMax: 9 }).next).toBe('a1');
+    });
+
+    test('entries that begin alike', () => {
+      files('d/a.conflict-1', 'd/a.conflict-2', 'd/a.txt', 'd/b');
+      expect(pathsOf(journal.liveWithPrefix('d/a.conflict-', 9))).toEqual(['d/a.conflict-1', 'd/a.conflict-2']);
+      expect(pathsOf(journal.liveWithPrefix('d/a', 1))).toEqual(['d/a.conflict-1']);
+    });
+  });
+}

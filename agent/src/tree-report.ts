@@ -1,0 +1,136 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import {
+  type Applied,
+  entryType,
+  isLive,
+  isStatePath,
+  joinPath,
+  memberOf,
+  nameOf,
+  type Operation,
+  stateDirectoryName,
+} from '@lockstep/shared';
+import type { SearchQuery, SearchResult, TreeEntry, TreePage, TreeQuery } from '@lockstep/shared/api';
+import { copiesPrefix, isConflictPath, originalOf } from './core/conflict-name.ts';
+import { holds } from './core/durability.ts';
+import { stampMs } from './core/hlc.ts';
+import type { Engine } from './sync/engine.ts';
+
+/** Paths that a search looks at before others have their turn: a few milliseconds. */
+const pathsAtOnce = 20_000;
+
+/** How long a search may take; what was found until then is the answer. */
+const searchMs = 2_000;
+
+/** Copies looked at to find one of a path: those of its neighbours that differ in the extension alone come with them. */
+const copiesMax = 100;
+
+interface Holder {
+  readonly id: string;
+  readonly applied: Applied;
+}
+
+/** Describes entries of the tree; made anew for each request, as it keeps who holds what. */
+export class EntryReporter {
+  readonly #engine: Engine;
+  readonly #holders: readonly Holder[];
+  readonly #contested: boolean;
+
+  constructor(engine: Engine) {
+    const { journal, self } = engine.context;
+    this.#engine = engine;
+    const others = engine.peers.all().filter(({ state }) => state !== 'left');
+    this.#holders = [{ id: self.id, applied: journal.applied() }, ...others];
+    this.#contested = journal.counts().contested > 0;
+  }
+
+  /** Members that have not left. */
+  get members(): number {
+    return this.#holders.length;
+  }
+
+  /** `operation` is a live visible head. */
+  report(operation: Operation): TreeEntry {
+    const { path, origin, seq, size, mtimeUs, target } = operation;
+    const { journal, self } = this.#engine.context;
+    const heads = this.#contested ? journal.heads(path) : [operation];
+    const missing = this.#holders
+      .filter(({ applied }) => !heads.every((head) => holds(applied, head)))
+      .map(({ id }) => id);
+    const writer = memberOf(origin);
+    return {
+      path,
+      name: nameOf(path),
+      type: treeType(operation),
+      size,
+      mtimeMs: mtimeUs === undefined ? undefined : Math.round(mtimeUs / 1_000),
+      target,
+      origin,
+      seq,
+      writer,
+      writerName: this.#engine.peers.nameOf(writer),
+      at: stampMs(operation.hlc),
+      holding: this.#holders.length - missing.length,
+      missing,
+      conflict: heads.length > 1 || isConflictPath(path) || this.#hasCopy(operation),
+      pending: missing.includes(self.id),
+    };
+  }
+
+  /** Directories never lose, so they have no copies. */
+  #hasCopy(operation: Operation): boolean {
+    const { path } = operation;
+    if (treeType(operation) === 'directory') return false;
+    return this.#engine.context.journal
+      .liveWithPrefix(copiesPrefix(path), copiesMax)
+      .some((copy) => isConflictPath(copy.path) && originalOf(copy.path) === path);
+  }
+}
+
+/** One page of what lies in a directory. State directories of other members are shown nowhere [WT7]. */
+export function reportTree(engine: Engine, { path, after, limit }: TreeQuery): TreePage {
+  const { journal } = engine.context;
+  const reporter = new EntryReporter(engine);
+  const from = after === undefined ? undefined : joinPath(path, after);
+  const children = journal.liveChildren(path, from, limit + 1);
+  const page = children.slice(0, limit);
+  const last = children.length > limit ? page.at(-1) : undefined;
+  const [state] = journal.heads(joinPath(path, stateDirectoryName));
+  return {
+    path,
+    entries: page.filter((child) => !isStatePath(child.path)).map((child) => reporter.report(child)),
+    total: journal.liveChildCount(path) - Number(state !== undefined && isLive(state)),
+    next: last === undefined ? null : nameOf(last.path),
+    members: reporter.members,
+  };
+}
+
+/** Entries whose name holds a text. Other work goes on between the slices. */
+export async function searchTree(
+  engine: Engine,
+  { name, limit }: SearchQuery,
+  signal: AbortSignal,
+): Promise<SearchResult> {
+  const { journal, clock } = engine.context;
+  const untilMs = clock.monotonicMs() + searchMs;
+  const found: Operation[] = [];
+  let after: string | undefined;
+  do {
+    // One more than is asked for tells whether there are more.
+    const slice = journal.search(name, after, { limit: limit + 1 - found.length, pathsMax: pathsAtOnce });
+    found.push(...slice.found.filter(({ path }) => !isStatePath(path)));
+    after = slice.next;
+    await nextTurn();
+  } while (after !== undefined && found.length <= limit && clock.monotonicMs() < untilMs && !signal.aborted);
+  const reporter = new EntryReporter(engine);
+  return {
+    entries: found.slice(0, limit).map((operation) => reporter.report(operation)),
+    more: after !== undefined || found.length > limit,
+    members: reporter.members,
+  };
+}
+
+function treeType(operation: Operation): TreeEntry['type'] {
+  const type = entryType(operation);
+  return type === 'directory' || type === 'symlink' ? type : 'file';
+}

@@ -1,0 +1,65 @@
+import { writeFile } from 'node:fs/promises';
+import { searchResultSchema, treePageSchema } from '@lockstep/shared/api';
+import { expect, onTestFinished, test } from 'vitest';
+import type { Member } from './_util/member.ts';
+import { shell } from './_util/programs.ts';
+import { useCluster } from './_util/use-cluster.ts';
+
+const cluster = useCluster(['ant', 'bee']);
+
+async function tree(member: Member, path: string, rest = '') {
+  return treePageSchema.parse(await member.get(`/tree?path=${encodeURIComponent(path)}${rest}`));
+}
+
+test('[TR1] a directory is read to its end, page by page, while entries are added before and behind', async () => {
+  const ant = cluster().member('ant');
+  await shell(ant.folder, 'mkdir -p many/00; for n in $(seq 100 250); do mkdir many/$n; echo $n > many/$n/x; done');
+  await cluster().settled();
+  const names: string[] = [];
+  let after: string | null = null;
+  do {
+    const page = await tree(ant, 'many', `&limit=40${after === null ? '' : `&after=${after}`}`);
+    names.push(...page.entries.map(({ name }) => name));
+    after = page.next;
+    await writeFile(ant.path(`many/0${names.length}`), '');
+    await ant.wait({ for: 1 });
+  } while (after !== null);
+  expect(names).toEqual(['00', ...Array.from({ length: 151 }, (_, index) => String(100 + index))]);
+  expect((await tree(ant, 'many')).total).toBe(152 + 4);
+});
+
+test('[TR3] an entry says who wrote it, who does not hold it, and whether it is in conflict', async () => {
+  const [ant, bee] = [cluster().member('ant'), cluster().member('bee')];
+  await shell(bee.folder, 'mkdir -p e/sub; echo hello > e/x.txt; echo other > e/x.md; ln -s x.txt e/link');
+  await writeFile(bee.path('e/x.conflict-20261121T065602007Z-ant.txt'), 'lost');
+  await cluster().settled();
+  const { entries, members } = await tree(ant, 'e');
+  expect(members).toBe(2);
+  expect(entries.map(({ name, type, conflict }) => [name, type, conflict])).toEqual([
+    ['link', 'symlink', false],
+    ['sub', 'directory', false],
+    ['x.conflict-20261121T065602007Z-ant.txt', 'file', true],
+    ['x.md', 'file', false],
+    ['x.txt', 'file', true],
+  ]);
+  expect(entries[4]).toMatchObject({ size: 6, writerName: 'bee', holding: 2, missing: [], pending: false });
+
+  await bee.stop();
+  onTestFinished(() => bee.start());
+  await writeFile(ant.path('e/later'), 'later');
+  await ant.wait({ for: 1 });
+  const later = (await tree(ant, 'e')).entries.find(({ name }) => name === 'later');
+  const { id } = (await ant.status()).members.find(({ name }) => name === 'bee') ?? {};
+  expect(later).toMatchObject({ writerName: 'ant', holding: 1, missing: [id] });
+});
+
+test('[TR2] a search says when there is more', async () => {
+  const ant = cluster().member('ant');
+  await shell(ant.folder, 'mkdir -p needles; touch needles/Needle1 needles/needle2 needles/hay');
+  await cluster().settled();
+  const search = async (rest: string) => searchResultSchema.parse(await ant.get(`/search?${rest}`));
+  const all = await search('name=needle');
+  expect(all.entries.map(({ path }) => path)).toEqual(['needles', 'needles/Needle1', 'needles/needle2']);
+  expect(all.more).toBe(false);
+  expect(await search('name=NEEDLE&limit=2')).toMatchObject({ entries: all.entries.slice(0, 2), more: true });
+});
