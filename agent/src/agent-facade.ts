@@ -2,11 +2,15 @@ import type {
   EventsPage,
   EventsQuery,
   Health,
+  Latencies,
+  LatencyHistory,
+  LatencyHistoryQuery,
   LeaveResult,
   MemberReport,
   OperationsPage,
   OperationsQuery,
   PathReport,
+  RecentLatencies,
   ReplayRequest,
   ReplayResult,
   RescanResult,
@@ -20,6 +24,7 @@ import type {
   WaitResult,
 } from '@lockstep/shared/api';
 import type { AgentFacade, MetricsSnapshot } from './http/facade.ts';
+import { reportLatencies, reportLatencyHistory, reportRecentLatencies } from './latency-reports.ts';
 import { reportPath } from './path-report.ts';
 import { replayInto } from './replay.ts';
 import { type Place, reportLogged, reportMembers, reportStatus } from './reports.ts';
@@ -53,6 +58,18 @@ export class EngineFacade implements AgentFacade {
 
   members(): readonly MemberReport[] {
     return reportMembers(this.#engine);
+  }
+
+  latencies(): Latencies {
+    return reportLatencies(this.#engine);
+  }
+
+  latencyHistory(query: LatencyHistoryQuery): LatencyHistory {
+    return reportLatencyHistory(this.#engine, query);
+  }
+
+  recentLatencies(): RecentLatencies {
+    return reportRecentLatencies(this.#engine);
   }
 
   operations({ before, after, limit, path }: OperationsQuery): OperationsPage {

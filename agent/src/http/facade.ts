@@ -19,6 +19,7 @@ import type {
   WaitRequest,
   WaitResult,
 } from '@lockstep/shared/api';
+import type { LatencyFacade } from './latency-facade.ts';
 
 /** Sums since the agent started and lengths of queues now, for `/metrics`. What `status` says is not repeated. */
 export interface MetricsSnapshot {
@@ -51,7 +52,7 @@ export interface TreeFacade {
  * Expected failures are `LockstepError`s, whose sentence reaches the person who asked. An aborted signal means that the asker
  * has gone: stop working for him; the result is dropped.
  */
-export interface AgentFacade extends TreeFacade {
+export interface AgentFacade extends LatencyFacade, TreeFacade {
   health(): Health;
   status(): Status;
   /** All members, those that left included: this one first, then by name. */

@@ -13,6 +13,7 @@ import { eventRoutes } from './event-routes.ts';
 import type { AgentFacade } from './facade.ts';
 import { followFreshConnections } from './fresh-connections.ts';
 import { guardedRequest } from './guarded-request.ts';
+import { latencyRoutes } from './latency-routes.ts';
 import { bodyBytesMax, closeGraceMs, liveInboundBytesMax, requestTimeoutMs } from './limits.ts';
 import { monitoringRoutes } from './monitoring-routes.ts';
 import { openapiOptions } from './openapi.ts';
@@ -96,6 +97,7 @@ export async function buildServer(options: HttpOptions): Promise<FastifyInstance
   await app.register(swagger, openapiOptions);
   await app.register(stateRoutes, { prefix: apiPrefix, facade });
   await app.register(treeRoutes, { prefix: apiPrefix, facade, stopping: stopping.signal });
+  await app.register(latencyRoutes, { prefix: apiPrefix, facade });
   await app.register(commandRoutes, { prefix: apiPrefix, facade, stopping: stopping.signal });
   await app.register(eventRoutes, { prefix: apiPrefix, facade, log });
   await app.register(monitoringRoutes, { facade });

@@ -17,6 +17,7 @@ import { followIgnoreRules, ignoreRulesSetting } from './ignore-change.ts';
 import { IgnoreFile } from './ignore-file.ts';
 import { Incoming } from './incoming.ts';
 import { InlineContents } from './inline-contents.ts';
+import { LatencyHistory, latencyRows } from './latency-history.ts';
 import { LocalChanges } from './local-changes.ts';
 import { Materialiser } from './materialiser.ts';
 import { withdrawOfAbsent } from './member-troubles.ts';
@@ -81,6 +82,7 @@ export class Engine {
   readonly transfers: Transfers;
   readonly catchUp: CatchUp;
   readonly dialLoop: DialLoop;
+  readonly latencies = new LatencyHistory();
   readonly totals: EngineTotals = {
     operationsMade: 0,
     operationsReceived: 0,
@@ -392,6 +394,7 @@ export class Engine {
   #beat(): void {
     this.#checkFolder();
     this.#refreshStates();
+    this.#noteLatencies();
     this.context.problems.expire();
     this.materialiser.withdrawProblems();
     withdrawOfAbsent(this.context.problems, this.peers);
@@ -403,6 +406,13 @@ export class Engine {
     if (this.#gate.tick()) this.materialiser.poke();
     // What was not sent within seconds can be read from the folder again.
     this.context.outbox.age();
+  }
+
+  #noteLatencies(): void {
+    const { self, clock } = this.context;
+    const others = this.peers.all().filter(({ state }) => state !== 'left');
+    const members = new Set([self.id, ...others.map(({ id }) => id)]);
+    this.latencies.note(clock.monotonicMs(), members, latencyRows(self.id, this.peers));
   }
 
   /** A version that was superseded is not put in place any more, and one that is on the disk by other means is copied from there. */

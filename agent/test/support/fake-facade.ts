@@ -148,6 +148,23 @@ export class FakeFacade implements AgentFacade {
     return this.state.members;
   }
 
+  latencies() {
+    const pair = (from: string, to: string, rttMs: number | null) => ({ from, to, rttMs, at: rttMs && fakeNow });
+    return { latencies: [pair(ids.ant, ids.bee, 1.5), pair(ids.bee, ids.ant, 1.4), pair(ids.ant, ids.cat, null)] };
+  }
+
+  latencyHistory({ from, to }: { from: string; to: string }) {
+    const samples = [
+      { at: fakeNow - 10_000, rttMs: null },
+      { at: fakeNow, rttMs: 1.5 },
+    ];
+    return { from, to, everyMs: 10_000, samples };
+  }
+
+  recentLatencies() {
+    return { everyMs: 60_000, members: [{ member: ids.bee, samples: [1.2, null, 1.5] }] };
+  }
+
   operations(query: Parameters<AgentFacade['operations']>[0]) {
     const rows = [1, 2, 3, 4, 5]
       .map(operation)
