@@ -1,3 +1,4 @@
+import { LockstepError } from '@lockstep/shared';
 import type {
   EventsPage,
   EventsQuery,
@@ -10,13 +11,16 @@ import type {
   OperationsPage,
   OperationsQuery,
   PathReport,
+  PauseResult,
   RecentLatencies,
   ReplayRequest,
   ReplayResult,
   RescanResult,
+  RetryResult,
   SearchQuery,
   SearchResult,
   Status,
+  Transfers,
   TreePage,
   TreeQuery,
   VerifyResult,
@@ -27,6 +31,7 @@ import type { AgentFacade, MetricsSnapshot } from './http/facade.ts';
 import { reportLatencies, reportLatencyHistory, reportRecentLatencies } from './latency-reports.ts';
 import { reportPath } from './path-report.ts';
 import { replayInto } from './replay.ts';
+import { reportTransfers } from './reports/transfer-report.ts';
 import { type Place, reportLogged, reportMembers, reportStatus } from './reports.ts';
 import type { Engine } from './sync/engine.ts';
 import { verifyMember } from './sync/verify.ts';
@@ -115,6 +120,34 @@ export class EngineFacade implements AgentFacade {
     const startMs = performance.now();
     const { operations } = await this.#engine.rescan();
     return { operations, elapsedMs: performance.now() - startMs };
+  }
+
+  transfers(): Transfers {
+    return reportTransfers(this.#engine);
+  }
+
+  pause(): PauseResult {
+    const { pause, state, context } = this.#engine;
+    // Cut off in the middle of it, a newcomer would take its files for news.
+    if (state !== 'active') {
+      throw new LockstepError(
+        'request-invalid',
+        `${context.self.name} is still catching up. Pause it once it is active, or stop its agent.`,
+      );
+    }
+    pause.pause();
+    return { paused: pause.isOn };
+  }
+
+  resume(): PauseResult {
+    const { pause } = this.#engine;
+    pause.resume();
+    return { paused: pause.isOn };
+  }
+
+  retry(): RetryResult {
+    this.#engine.retry();
+    return { paths: this.#engine.context.journal.counts().pending };
   }
 
   events({ after, limit }: EventsQuery): EventsPage {

@@ -65,6 +65,7 @@ function reportSelf(engine: Engine): MemberReport {
     self: true,
     state: engine.state,
     stateSince: engine.stateSince,
+    paused: engine.pause.isOn ? true : undefined,
     connected: true,
     rttMs: null,
     behind: countBehind(journal.known(), journal.applied()),
@@ -97,7 +98,8 @@ function reportPeer(engine: Engine, peer: Peer): MemberReport {
     self: false,
     state: peer.state,
     stateSince: peer.stateSince,
-    stopped: peer.state === 'down' && peer.stopped ? true : undefined,
+    stopped: peer.state === 'down' && peer.stopped && !peer.paused ? true : undefined,
+    paused: peer.state === 'down' && peer.paused ? true : undefined,
     connected: peer.ready,
     rttMs: peer.ready ? (peer.rttMs ?? null) : null,
     behind: countBehind(journal.known(), peer.applied),
@@ -121,8 +123,8 @@ function reportPeer(engine: Engine, peer: Peer): MemberReport {
     catchUp: heartbeat?.progress,
     latenciesMs: heartbeat?.latenciesMs,
     queuedBytes: peer.link?.queuedBytes(),
-    sentBytes: peer.sentBytes,
-    receivedBytes: peer.receivedBytes,
+    sentBytes: peer.sent.total,
+    receivedBytes: peer.received.total,
   };
 }
 
@@ -165,7 +167,9 @@ export function reportStatus(engine: Engine, place: Place): Status {
       origin: journal.origin,
     },
     now: clock.wallMs(),
+    paused: engine.pause.isOn,
     synchronised:
+      !engine.pause.isOn &&
       engine.state === 'active' &&
       counts.pending === 0 &&
       counts.contested === 0 &&

@@ -13,8 +13,12 @@ const stateColours: Readonly<Record<MemberReport['state'], Colour>> = {
 };
 
 /** A member's state, coloured, with the progress of a resync. */
-export function formatState(member: Pick<MemberReport, 'state' | 'stopped' | 'catchUp'>, paint: Paint): string {
+export function formatState(
+  member: Pick<MemberReport, 'state' | 'stopped' | 'paused' | 'catchUp'>,
+  paint: Paint,
+): string {
   const { catchUp } = member;
+  if (member.paused === true) return paint('yellow', 'paused');
   if (member.stopped === true) return paint(stateColours[member.state], `${member.state} (stopped)`);
   const share =
     catchUp === undefined || catchUp.total === 0 ? '' : ` ${Math.floor((100 * catchUp.done) / catchUp.total)} %`;

@@ -5,6 +5,7 @@ import { addInitCommand } from './commands/init.ts';
 import { addLeaveCommand } from './commands/leave.ts';
 import { addLogCommand } from './commands/log.ts';
 import { addMembersCommand } from './commands/members.ts';
+import { addPauseCommand, addResumeCommand } from './commands/pause.ts';
 import { addReplayCommand } from './commands/replay.ts';
 import { addStatusCommand } from './commands/status.ts';
 import { addUpCommand } from './commands/up.ts';
@@ -35,6 +36,8 @@ const commands = [
   addWaitCommand,
   addReplayCommand,
   addVerifyCommand,
+  addPauseCommand,
+  addResumeCommand,
   addLeaveCommand,
   addConfigCommand,
 ];

@@ -19,7 +19,9 @@ import type {
   WaitRequest,
   WaitResult,
 } from '@lockstep/shared/api';
+import type { ControlFacade } from './control-routes.ts';
 import type { LatencyFacade } from './latency-facade.ts';
+import type { TransfersFacade } from './transfer-routes.ts';
 
 /** Sums since the agent started and lengths of queues now, for `/metrics`. What `status` says is not repeated. */
 export interface MetricsSnapshot {
@@ -52,7 +54,7 @@ export interface TreeFacade {
  * Expected failures are `LockstepError`s, whose sentence reaches the person who asked. An aborted signal means that the asker
  * has gone: stop working for him; the result is dropped.
  */
-export interface AgentFacade extends LatencyFacade, TreeFacade {
+export interface AgentFacade extends ControlFacade, LatencyFacade, TransfersFacade, TreeFacade {
   health(): Health;
   status(): Status;
   /** All members, those that left included: this one first, then by name. */

@@ -44,6 +44,7 @@ test('[API4] the description names every route and says something about each', a
       ...['latencies', 'latencies/history', 'latencies/recent'],
       ...['replay', 'rescan', 'status', 'verify', 'wait'],
       ...['tree', 'search'],
+      ...['pause', 'resume', 'retry', 'transfers'],
     ]
       .map((path) => (path.startsWith('/') ? path : `${apiPrefix}/${path}`))
       .sort(),

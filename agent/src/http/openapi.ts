@@ -22,6 +22,7 @@ import {
   rescanResultSchema,
   searchResultSchema,
   statusSchema,
+  transfersSchema,
   treeEntrySchema,
   treePageSchema,
   verifyResultSchema,
@@ -55,6 +56,7 @@ const named = {
   Status: statusSchema,
   TreeEntry: treeEntrySchema,
   TreePage: treePageSchema,
+  Transfers: transfersSchema,
   VerifyResult: verifyResultSchema,
   WaitResult: waitResultSchema,
 };

@@ -7,6 +7,7 @@ import fastify, { type FastifyInstance } from 'fastify';
 import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod';
 import type { Log } from '../sync/ports/log.ts';
 import { commandRoutes } from './command-routes.ts';
+import { controlRoutes } from './control-routes.ts';
 import { addDashboardFiles } from './dashboard-files.ts';
 import { answerError, sendError } from './errors.ts';
 import { eventRoutes } from './event-routes.ts';
@@ -19,6 +20,7 @@ import { monitoringRoutes } from './monitoring-routes.ts';
 import { openapiOptions } from './openapi.ts';
 import { refusalOf } from './request-guard.ts';
 import { stateRoutes } from './state-routes.ts';
+import { transferRoutes } from './transfer-routes.ts';
 import { treeRoutes } from './tree-routes.ts';
 
 export interface HttpOptions {
@@ -99,6 +101,8 @@ export async function buildServer(options: HttpOptions): Promise<FastifyInstance
   await app.register(treeRoutes, { prefix: apiPrefix, facade, stopping: stopping.signal });
   await app.register(latencyRoutes, { prefix: apiPrefix, facade });
   await app.register(commandRoutes, { prefix: apiPrefix, facade, stopping: stopping.signal });
+  await app.register(controlRoutes, { prefix: apiPrefix, facade });
+  await app.register(transferRoutes, { prefix: apiPrefix, facade });
   await app.register(eventRoutes, { prefix: apiPrefix, facade, log });
   await app.register(monitoringRoutes, { facade });
   app.get(`${apiPrefix}/openapi.json`, { schema: { hide: true } }, () => app.swagger());

@@ -86,7 +86,7 @@ export const bodySchemas: { readonly [T in MapMessageType]: z.ZodType<Body<T>> }
     latenciesMs: latencies,
   }),
   'heartbeat-reply': z.object({ id }),
-  leave: z.object({ retire: z.boolean() }),
+  leave: z.object({ retire: z.boolean(), paused: z.boolean().optional() }),
 };
 
 function entriesOf(value: unknown, countMax: number): [string, unknown][] | undefined {

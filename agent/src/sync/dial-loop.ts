@@ -30,6 +30,7 @@ export class DialLoop {
   readonly #targets = new Map<string, Target>();
   #openFirst = 0;
   #reached = 0;
+  #paused = false;
   #stopped = false;
 
   /** `fixed`: addresses from the configuration. `firstRound` is called once, when each address known at the start has answered or failed. */
@@ -48,7 +49,7 @@ export class DialLoop {
   }
 
   start(): void {
-    const addresses = this.#addresses();
+    const addresses = this.#paused ? [] : this.#addresses();
     this.#openFirst = addresses.length;
     for (const address of addresses) this.#add(address);
     if (addresses.length === 0) this.#firstRound(0);
@@ -59,9 +60,30 @@ export class DialLoop {
     for (const target of this.#targets.values()) target.timer?.cancel();
   }
 
+  /** Dials nobody until `resume`. */
+  pause(): void {
+    this.#paused = true;
+  }
+
+  resume(): void {
+    this.#paused = false;
+    this.refresh();
+    this.redial();
+  }
+
+  /** Dials every address without a session now, however long it would still be waited. */
+  redial(): void {
+    for (const [address, target] of this.#targets) {
+      if (target.dialling) continue;
+      target.timer?.cancel();
+      target.attempts = 0;
+      this.#dial(address, target);
+    }
+  }
+
   /** Addresses that were learned are dialled too; a lost session is dialled at once. */
   refresh(): void {
-    if (this.#stopped) return;
+    if (this.#stopped || this.#paused) return;
     const wanted = new Set(this.#addresses());
     for (const address of wanted) {
       if (!this.#targets.has(address)) this.#add(address);
@@ -121,7 +143,7 @@ export class DialLoop {
   }
 
   #dial(address: string, target: Target): void {
-    if (this.#stopped || target.dialling) return;
+    if (this.#stopped || this.#paused || target.dialling) return;
     if (this.#isConnected(address, target)) {
       target.refused = false;
       this.#firstDone(true);

@@ -23,6 +23,7 @@ import { Materialiser } from './materialiser.ts';
 import { withdrawOfAbsent } from './member-troubles.ts';
 import { Outgoing } from './outgoing.ts';
 import { OwnLog } from './own-log.ts';
+import { Pause } from './pause.ts';
 import { type Peer, Peers } from './peers.ts';
 import type { Clock } from './ports/clock.ts';
 import type { Folder, FolderHealth } from './ports/folder.ts';
@@ -83,6 +84,7 @@ export class Engine {
   readonly catchUp: CatchUp;
   readonly dialLoop: DialLoop;
   readonly latencies = new LatencyHistory();
+  readonly pause: Pause;
   readonly totals: EngineTotals = {
     operationsMade: 0,
     operationsReceived: 0,
@@ -194,6 +196,7 @@ export class Engine {
     this.#retention = new Retention(this.context, options.historyBytesMax ?? historyBytesMax);
     this.#bursts = new BurstMeter(clock, (delivered) => this.events.add('delivered', { ...delivered }));
     this.dialLoop = new DialLoop(this.context, options.network, this.peers, options.peers, () => this.#firstRound?.());
+    this.pause = new Pause(this.context, this);
   }
 
   /**
@@ -213,6 +216,7 @@ export class Engine {
       const member = remote.slice(0, remote.lastIndexOf(':'));
       this.context.problems.set('member-refused', { member }, reason, refusalLastsMs);
     });
+    this.pause.start();
     const firstRound = this.#waitForFirstRound();
     this.dialLoop.start();
     this.#heartbeat.start();
@@ -290,6 +294,13 @@ export class Engine {
     await this.localChanges.settleAll('', new Promise(() => undefined));
     this.materialiser.unpark();
     return { operations: this.totals.operationsMade - before };
+  }
+
+  /** Tries again at once whatever was put off: paths that could not be brought to their heads, and members that did not answer. */
+  retry(): void {
+    this.dialLoop.redial();
+    this.materialiser.unpark();
+    this.#steward.poke();
   }
 
   /** Fetches a content that is not on this member into `history/`; false when nobody reachable has it. */
@@ -463,7 +474,7 @@ export class Engine {
     const { link } = peer;
     if (link === undefined || this.#renewIfOutdated(peer)) return;
     const sent = (bytes: number): void => {
-      peer.sentBytes += bytes;
+      peer.sent.add(bytes, this.context.clock.monotonicMs());
     };
     this.#sessions.set(peer, {
       outgoing: new Outgoing(this.context, link, sent),
@@ -533,10 +544,8 @@ export class Engine {
       case 'heartbeat-reply':
         this.#heartbeat.reply(peer, message.id);
         return;
+      // These begin and end a session: see `Peers`.
       case 'leave':
-        peer.stopped = true;
-        peer.link?.close(message.retire ? 'the member left the cluster' : 'the member stopped');
-        return;
       case 'hello':
         return;
     }

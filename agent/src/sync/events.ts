@@ -4,12 +4,14 @@ import type { Journal } from './ports/journal.ts';
 
 /**
  * What people are told, by kind:
- * `started`, `active`, `stopped` of this member; `joined` (a session with another member began), `away` (it ended), `down`, `left`;
+ * `started`, `active`, `paused`, `resumed`, `stopped` of this member; `joined` (a session with another member began), `away` (it ended), `down`, `left`;
  * `resynced`; `delivered` (a burst of changes made here is on so many members); `conflict`; `problem`.
  */
 export type EventKind =
   | 'started'
   | 'active'
+  | 'paused'
+  | 'resumed'
   | 'stopped'
   | 'joined'
   | 'away'

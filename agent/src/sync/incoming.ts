@@ -25,7 +25,7 @@ export class Incoming {
   }
 
   operations(peer: Peer, message: OperationsMessage): void {
-    const { journal, inbox } = this.#context;
+    const { journal, inbox, clock } = this.#context;
     const { link } = peer;
     if (link === undefined || this.#refused.has(link)) return;
     let added: readonly Operation[];
@@ -37,7 +37,7 @@ export class Incoming {
     }
     const news = new Set(added);
     for (const { operation, bytes } of message.carried) {
-      peer.receivedBytes += bytes?.length ?? 0;
+      peer.received.add(bytes?.length ?? 0, clock.monotonicMs());
       if (bytes !== undefined && operation.content !== undefined && news.has(operation)) {
         inbox.put(operation.content, bytes);
       }

@@ -14,6 +14,7 @@ import type { ActionResult } from './ports/folder.ts';
 import { lookAtRacyRows } from './racy-rows.ts';
 import type { Transfers } from './transfers.ts';
 
+const pausedReason = 'this member is paused';
 const retry = { minMs: 50, maxMs: 10_000 };
 /** Fetches are begun some at a time: for a single one a page of rows would be read again and again. */
 const roomWorthFilling = 16;
@@ -75,6 +76,7 @@ export class Materialiser {
   #everything = false;
   #wanted = false;
   #running = false;
+  #paused = false;
   #stopped = false;
   #wakeAtMs: number | undefined;
   #wake: { cancel(): void } | undefined;
@@ -93,6 +95,20 @@ export class Materialiser {
     this.#wake?.cancel();
   }
 
+  /** Changes nothing in the folder until `resume`; what has begun is finished. */
+  pause(): void {
+    this.#paused = true;
+  }
+
+  resume(): void {
+    this.#paused = false;
+    this.unpark();
+  }
+
+  get #isHalted(): boolean {
+    return this.#paused || this.#stopped;
+  }
+
   /** Something may have become possible: new operations, new content, a steward's decision. */
   poke(): void {
     this.#everything = true;
@@ -107,7 +123,7 @@ export class Materialiser {
 
   #start(): void {
     this.#wanted = true;
-    if (this.#running || this.#stopped) return;
+    if (this.#running || this.#isHalted) return;
     this.#running = true;
     this.#run()
       .catch((error: unknown) => {
@@ -133,12 +149,13 @@ export class Materialiser {
 
   /** Why a pending path is not applied yet, where that is known. */
   reason(path: string): string | undefined {
+    if (this.#paused) return pausedReason;
     const fetching = this.#context.journal.heads(path).some((head) => this.#transfers.isFetching(head));
     return this.#parked.get(path)?.reason ?? (fetching ? 'its content is being fetched' : undefined);
   }
 
   async #run(): Promise<void> {
-    while (this.#wanted && !this.#stopped) {
+    while (this.#wanted && !this.#isHalted) {
       this.#wanted = false;
       if (this.#fetched.length > 0) await this.#passFetched();
       const { restMs } = this.#pace;
@@ -179,7 +196,7 @@ export class Materialiser {
       const limit = fetchesFrom === undefined ? batchPathsMax : Math.max(1, this.#transfers.room);
       const query = { which, after, limit };
       await this.#pace.giveWay();
-      if (this.#stopped || journal.counts().pending === 0) return { progress, waiting };
+      if (this.#isHalted || journal.counts().pending === 0) return { progress, waiting };
       // The rows are read under the lock: what a look journals in the meantime must not be planned over.
       const done = await lock.run(async () => {
         const sinceMs = clock.monotonicMs();
@@ -201,7 +218,7 @@ export class Materialiser {
 
   async #passFetched(): Promise<void> {
     const { journal, lock } = this.#context;
-    while (this.#fetched.length > 0 && !this.#stopped) {
+    while (this.#fetched.length > 0 && !this.#isHalted) {
       const paths = [...new Set(this.#fetched.splice(0, batchPathsMax))].sort();
       await lock.run(() => {
         const rows = paths.map((path) => ({ path, heads: journal.heads(path), disk: journal.disk(path) }));
@@ -296,6 +313,8 @@ export class Materialiser {
   /** False when there is no room for it now. */
   #fetch(operation: Operation): boolean {
     return this.#transfers.fetch(operation, (outcome) => {
+      // Nobody can be asked then; that is no trouble of the path.
+      if (this.#paused) return;
       if (outcome === 'missing') {
         const detail = `No reachable member has the content of ${operation.path}. It comes when one that has it is back.`;
         this.#park(operation.path, operation, detail, 'content-missing');

@@ -2,6 +2,7 @@ import type {
   Applied,
   HeartbeatMessage,
   HelloMessage,
+  LeaveMessage,
   MemberId,
   MemberRecord,
   MemberState,
@@ -11,6 +12,7 @@ import type {
 } from '@lockstep/shared';
 import { membersMax } from '@lockstep/shared';
 import { peerState, shouldKeepLink } from '../core/membership.ts';
+import { RateMeter } from '../core/rate-meter.ts';
 import type { Context } from './context.ts';
 import type { Link } from './ports/network.ts';
 
@@ -36,9 +38,11 @@ export class Peer {
   lastError: string | undefined;
   /** It said goodbye, and has not come back. */
   stopped = false;
-  /** File contents sent to it and received from it since the start. */
-  sentBytes = 0;
-  receivedBytes = 0;
+  /** It stopped taking part because it was paused, not because its agent was stopped. */
+  paused = false;
+  /** Bytes of file contents sent to it and received from it. */
+  readonly sent = new RateMeter();
+  readonly received = new RateMeter();
 
   constructor(id: MemberId, applied: Applied | undefined, nowWallMs: number) {
     this.id = id;
@@ -86,6 +90,7 @@ export class Peers {
   readonly #context: Context;
   readonly #handlers: PeerHandlers;
   readonly #peers = new Map<MemberId, Peer>();
+  #paused = false;
   #stopped = false;
 
   constructor(context: Context, handlers: PeerHandlers) {
@@ -124,6 +129,11 @@ export class Peers {
   accept(link: Link): void {
     if (this.#stopped) {
       link.close('this member is stopping');
+      return;
+    }
+    if (this.#paused) {
+      link.start({ message: () => undefined, closed: () => undefined });
+      sendPaused(link);
       return;
     }
     if (!this.#peers.has(link.peer) && this.#peers.size >= membersMax) {
@@ -187,6 +197,16 @@ export class Peers {
     }
   }
 
+  /** Ends all sessions and takes no new one until `resume`; the others are told why. */
+  pause(): void {
+    this.#paused = true;
+    for (const { link } of this.#peers.values()) if (link !== undefined) sendPaused(link);
+  }
+
+  resume(): void {
+    this.#paused = false;
+  }
+
   stop(reason: string): void {
     this.#stopped = true;
     for (const peer of this.#peers.values()) peer.link?.close(reason);
@@ -208,7 +228,13 @@ export class Peers {
         peer.applied = message.applied;
         peer.lastError = undefined;
         peer.stopped = false;
+        peer.paused = false;
         this.#handlers.ready(peer);
+        return;
+      case 'leave':
+        peer.stopped = true;
+        peer.paused = message.paused === true;
+        peer.link?.close(goodbye(message));
         return;
       case 'ack':
         peer.known = message.known;
@@ -235,4 +261,15 @@ export class Peers {
     peer.heartbeat = undefined;
     if (wasReady && link) this.#handlers.closed(peer, link, reason);
   }
+}
+
+/** Whoever is paused says only this, whether or not the session has begun. */
+function sendPaused(link: Link): void {
+  link.send({ type: 'leave', retire: false, paused: true });
+  link.close('the member is paused');
+}
+
+function goodbye({ retire, paused }: LeaveMessage): string {
+  if (retire) return 'the member left the cluster';
+  return paused === true ? 'the member is paused' : 'the member stopped';
 }

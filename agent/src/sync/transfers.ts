@@ -2,6 +2,7 @@ import type { ContentId, MemberId, Operation } from '@lockstep/shared';
 import { blocksInFlightPerSourceMax, blockTimeoutMs, fetchesMax, memberOf } from '@lockstep/shared';
 import { blockCount } from '../core/blocks.ts';
 import { holds } from '../core/durability.ts';
+import { RateMeter } from '../core/rate-meter.ts';
 import { countBeyond } from '../core/version.ts';
 import { BlockTodo } from './block-todo.ts';
 import type { Context } from './context.ts';
@@ -26,6 +27,8 @@ interface Fetch {
   /** How many blocks are being written, and how many have been. */
   staging: number;
   staged: number;
+  /** Bytes that were staged. */
+  readonly meter: RateMeter;
   full: boolean;
   /** Whose turn was least recently is asked for next. */
   turn: number;
@@ -46,9 +49,15 @@ export interface TransferProgress {
   readonly path: string;
   readonly source: MemberId | undefined;
   readonly size: number;
-  readonly doneBlocks: number;
-  readonly blocks: number;
+  readonly doneBytes: number;
+  readonly bytesPerSecond: number;
   readonly startedMs: number;
+  /** When some of it last came. */
+  readonly progressMs: number | undefined;
+  /** Its source was asked for some of it and has not answered yet. */
+  readonly isAsked: boolean;
+  /** It came and could not be written: the disk is full. */
+  readonly isFull: boolean;
 }
 
 /** Fetches content block by block from the operation's origin, or from whoever else has it, and stages it verified. */
@@ -93,13 +102,18 @@ export class Transfers {
   }
 
   progress(): readonly TransferProgress[] {
+    const nowMs = this.#context.clock.monotonicMs();
+    const asked = new Set([...this.#wants.values()].map(({ fetch }) => fetch));
     return [...this.#fetches.values()].map((fetch) => ({
       path: fetch.operation.path,
       source: fetch.source?.id,
       size: fetch.size,
-      doneBlocks: fetch.staged,
-      blocks: blockCount(fetch.size),
+      doneBytes: fetch.meter.total,
+      bytesPerSecond: fetch.meter.perSecond(nowMs),
       startedMs: fetch.startedMs,
+      progressMs: fetch.meter.lastMs,
+      isAsked: asked.has(fetch),
+      isFull: fetch.full,
     }));
   }
 
@@ -148,6 +162,7 @@ export class Transfers {
       todo: new BlockTodo(blockCount(size)),
       staging: 0,
       staged: 0,
+      meter: new RateMeter(),
       full: false,
       turn: ++this.#turn,
       startedMs: this.#context.clock.monotonicMs(),
@@ -160,7 +175,7 @@ export class Transfers {
 
   /** A block that was asked for. */
   block(peer: Peer, id: number, bytes: Uint8Array): void {
-    peer.receivedBytes += bytes.length;
+    peer.received.add(bytes.length, this.#context.clock.monotonicMs());
     const want = this.#take(peer, id);
     if (want === undefined) return;
     this.#stage(want.fetch, want.index, bytes, peer)
@@ -239,6 +254,7 @@ export class Transfers {
       this.#abandonSource(fetch, peer);
     } else {
       fetch.staged++;
+      fetch.meter.add(bytes.length, this.#context.clock.monotonicMs());
       if (fetch.staged === blockCount(size)) this.#finish(fetch, 'ok');
     }
   }

@@ -100,6 +100,7 @@ export class FakeFacade implements AgentFacade {
         origin: `${ids.ant}.abcdefgh`,
       },
       now: fakeNow,
+      paused: false,
       synchronised: true,
       pending: 0,
       conflicts: 0,
@@ -232,6 +233,24 @@ export class FakeFacade implements AgentFacade {
 
   async rescan() {
     return { operations: 0, elapsedMs: 5 };
+  }
+
+  transfers() {
+    return { transfers: [], pending: 0, pendingPaths: [], traffic: [], resyncs: [] };
+  }
+
+  pause() {
+    this.state.paused = true;
+    return { paused: true };
+  }
+
+  resume() {
+    this.state.paused = false;
+    return { paused: false };
+  }
+
+  retry() {
+    return { paths: this.state.pending };
   }
 
   events({ after, limit }: { after: number; limit: number }) {

@@ -36,6 +36,7 @@ function status(members: readonly MemberReport[], more: Partial<Status> = {}): S
       origin: '',
     },
     now: 0,
+    paused: false,
     synchronised: true,
     pending: 0,
     conflicts: 0,

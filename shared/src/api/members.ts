@@ -18,6 +18,10 @@ export const memberReportSchema = z.object({
     .optional()
     .describe('When it took that state, as far as the asked member saw: not before its own agent started.'),
   stopped: z.boolean().optional().describe('It is down because it was stopped in order: it said goodbye.'),
+  paused: z
+    .boolean()
+    .optional()
+    .describe('It was paused: it runs, and has a session with nobody until it is resumed. To the others it is down.'),
   connected: z.boolean().describe('A session with it is open. True of the member that answers.'),
   rttMs: z.number().nullable().describe('Smoothed round trip from here; null where there is none (itself, down).'),
   behind: countSchema.describe('Operations that the asked member knows and this one does not hold durably.'),

@@ -18,10 +18,13 @@ export const statusSchema = z.object({
     origin: z.string().describe('The origin under which it numbers its operations.'),
   }),
   now: momentSchema.describe('The member’s clock as it answered.'),
+  paused: z
+    .boolean()
+    .describe('It was paused: it takes nothing from the others and gives them nothing until it is resumed.'),
   synchronised: z
     .boolean()
     .describe(
-      'This disk shows all that this member knows and nothing on it waits to be journaled, every member that is up holds all of it, and none knows more; and this member is not refused by all that it reached.',
+      'This disk shows all that this member knows and nothing on it waits to be journaled, every member that is up holds all of it, and none knows more; and this member is neither paused nor refused by all that it reached.',
     ),
   pending: countSchema.describe('Paths that this disk does not show yet.'),
   conflicts: countSchema.describe('Paths whose siblings no member has joined yet.'),

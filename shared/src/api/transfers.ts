@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { countSchema, list, momentSchema } from './common.ts';
-import { catchUpSchema } from './members.ts';
 
 /** One file whose content is on its way to the asked member. */
 export const transferSchema = z.object({
@@ -21,11 +20,15 @@ export const pendingPathSchema = z.object({
   reason: z.string().describe('A sentence.'),
 });
 
-/** A member that is catching up. */
-export const resyncSchema = catchUpSchema.extend({
+/** A member that is catching up: it gets the operations first, and meanwhile and afterwards the content of the entries. */
+export const resyncSchema = z.object({
   member: z.string(),
   name: z.string(),
-  sourceName: z.string(),
+  source: z.string().nullable().describe('Id of the member that the operations come from; null when it has them all.'),
+  sourceName: z.string().nullable(),
+  done: countSchema.describe('Operations that have come from there.'),
+  total: countSchema.describe('Operations that are asked of it.'),
+  pending: countSchema.describe('Paths that its disk does not show yet.'),
 });
 
 /** `GET /api/v1/transfers`. */
@@ -45,5 +48,6 @@ export const transfersSchema = z.object({
   resyncs: list(resyncSchema).describe('All members that are catching up, as far as known here.'),
 });
 
+export type Resync = z.infer<typeof resyncSchema>;
 export type Transfer = z.infer<typeof transferSchema>;
 export type Transfers = z.infer<typeof transfersSchema>;

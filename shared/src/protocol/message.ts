@@ -130,6 +130,8 @@ export interface HeartbeatReplyMessage {
 export interface LeaveMessage {
   readonly type: 'leave';
   readonly retire: boolean;
+  /** It goes because somebody paused it: it runs, and takes no session until it is resumed. */
+  readonly paused?: boolean | undefined;
 }
 
 export type PeerMessage =

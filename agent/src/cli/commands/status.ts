@@ -9,8 +9,8 @@ import { formatMembers, formatState } from '../member-table.ts';
 import type { Paint } from '../style.ts';
 import { printJson, type Terminal } from '../terminal.ts';
 
-function lag({ name, state, stopped, behind }: MemberReport): string {
-  const is = stopped === true ? 'stopped' : state;
+function lag({ name, state, stopped, paused, behind }: MemberReport): string {
+  const is = paused === true ? 'paused' : stopped === true ? 'stopped' : state;
   return behind === 0 ? `${name} is ${is}` : `${name} is ${plural(behind, 'operation')} behind (${is})`;
 }
 
@@ -24,6 +24,7 @@ function agreement(others: readonly MemberReport[], paint: Paint): string {
 }
 
 function verdict(status: Status, paint: Paint): string {
+  if (status.paused) return paint('yellow', 'takes and gives nothing until: lockstep resume');
   const others = status.members.filter(({ self, state }) => !self && state !== 'left');
   if (status.synchronised) return agreement(others, paint);
   const parts = [
@@ -50,7 +51,7 @@ function formatProblem(problem: Problem, status: Status, paint: Paint): string {
 export function formatStatus(status: Status, paint: Paint): string {
   const { member } = status;
   const lines = [
-    `${paint('bold', member.name)}  ${formatState({ state: member.state, catchUp: status.catchUp }, paint)}, ${verdict(status, paint)}`,
+    `${paint('bold', member.name)}  ${formatState({ state: member.state, paused: status.paused, catchUp: status.catchUp }, paint)}, ${verdict(status, paint)}`,
     `folder     ${printable(member.folder)}`,
     `holds      ${plural(status.files, 'file')} and ${plural(status.directories, 'directory', 'directories')}, ${formatBytes(status.bytes)}; ${formatBytes(status.freeBytes)} free`,
     `dashboard  ${member.dashboard}`,

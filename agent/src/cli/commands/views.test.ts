@@ -50,6 +50,7 @@ const status: Status = {
     origin: 'o',
   },
   now,
+  paused: false,
   synchronised: true,
   pending: 0,
   conflicts: 0,

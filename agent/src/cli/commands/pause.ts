@@ -1,0 +1,44 @@
+import { pauseResultSchema } from '@lockstep/shared/api';
+import type { Command } from 'commander';
+import { findMemberFolder } from '../../state-directory.ts';
+import { requireApi } from '../api-client.ts';
+import { type ExitCode, exitCode } from '../exit-code.ts';
+import { printJson, type Terminal } from '../terminal.ts';
+
+/** `lockstep pause`: the member takes part no more until it is resumed, restarts of its agent included. */
+export function addPauseCommand(program: Command, terminal: Terminal, done: (code: ExitCode) => void): void {
+  addSwitch(program, terminal, done, {
+    name: 'pause',
+    description: 'take nothing from the others and give them nothing until `lockstep resume`',
+    said: 'This member is paused. What is changed in its folder is journaled; the others get it after: lockstep resume',
+  });
+}
+
+/** `lockstep resume`: the end of a pause. */
+export function addResumeCommand(program: Command, terminal: Terminal, done: (code: ExitCode) => void): void {
+  addSwitch(program, terminal, done, {
+    name: 'resume',
+    description: 'take part again after `lockstep pause`',
+    said: 'This member takes part. It gets what it lacks, and the others what they lack of it.',
+  });
+}
+
+function addSwitch(
+  program: Command,
+  terminal: Terminal,
+  done: (code: ExitCode) => void,
+  { name, description, said }: { readonly name: string; readonly description: string; readonly said: string },
+): void {
+  program
+    .command(name)
+    .argument('[DIR]', "the member's folder, or one inside it", terminal.cwd)
+    .description(description)
+    .option('--json', 'print JSON')
+    .action(async (directory: string, options: { json?: true }) => {
+      const api = await requireApi(await findMemberFolder(directory));
+      const result = await api.post(`/${name}`, {}, pauseResultSchema);
+      if (options.json === true) printJson(terminal, result);
+      else terminal.print(said);
+      done(exitCode.done);
+    });
+}

@@ -1,0 +1,88 @@
+import type { Resync, Transfer, Transfers } from '@lockstep/shared/api';
+import type { Engine } from '../sync/engine.ts';
+import type { TransferProgress } from '../sync/transfers.ts';
+import { asSentence, waitSentence } from './wait-sentence.ts';
+
+/** More than this no person reads; the number of all is given beside. */
+const pathsListed = 100;
+
+/** What is on its way into this member and between it and the others, and why the rest is not. */
+export function reportTransfers(engine: Engine): Transfers {
+  const { journal, clock } = engine.context;
+  const progress = engine.transfers.progress();
+  const nowMs = clock.monotonicMs();
+  return {
+    transfers: progress.map((transfer) => reportTransfer(engine, transfer, nowMs)),
+    pending: journal.counts().pending,
+    pendingPaths: pendingPaths(engine, new Set(progress.map(({ path }) => path))),
+    traffic: engine.peers.ready().map((peer) => ({
+      member: peer.id,
+      name: engine.peers.nameOf(peer.id),
+      sentPerSecond: peer.sent.perSecond(nowMs),
+      receivedPerSecond: peer.received.perSecond(nowMs),
+      queuedBytes: peer.link?.queuedBytes() ?? 0,
+    })),
+    resyncs: resyncs(engine),
+  };
+}
+
+function reportTransfer(engine: Engine, transfer: TransferProgress, nowMs: number): Transfer {
+  const { path, source, size, doneBytes, bytesPerSecond, startedMs } = transfer;
+  const fromName = source === undefined ? null : engine.peers.nameOf(source);
+  const done = Math.min(size, doneBytes);
+  return {
+    path,
+    from: source ?? null,
+    fromName,
+    size,
+    done,
+    bytesPerSecond,
+    secondsLeft: bytesPerSecond > 0 ? (size - done) / bytesPerSecond : null,
+    startedAt: engine.context.clock.wallMs() - (nowMs - startedMs),
+    waitsFor: waitSentence(transfer, fromName, nowMs),
+  };
+}
+
+/** The first paths that this disk does not show and nothing is fetched for. */
+function pendingPaths(engine: Engine, moving: ReadonlySet<string>): Transfers['pendingPaths'] {
+  const { journal, problems } = engine.context;
+  if (journal.counts().pending === 0) return [];
+  const limit = pathsListed + moving.size;
+  const live = journal.pending({ which: 'live', after: undefined, limit });
+  const deleted = live.length < limit ? journal.pending({ which: 'delete', after: undefined, limit }) : [];
+  const paths = [...live, ...deleted].map(({ path }) => path).filter((path) => !moving.has(path));
+  const details = new Map(problems.list().map(({ path, detail }) => [path, detail]));
+  return paths.slice(0, pathsListed).map((path) => ({
+    path,
+    reason: asSentence(details.get(path) ?? engine.materialiser.reason(path) ?? 'it is about to be its turn'),
+  }));
+}
+
+/** A member gets the operations first; it is not done before its disk shows what they say. */
+function resyncs(engine: Engine): readonly Resync[] {
+  const { peers, context, state } = engine;
+  const own = engine.catchUp.progress();
+  const others = peers.ready().map((peer) => ({
+    member: peer.id,
+    isSyncing: peer.state === 'joining' || peer.state === 'syncing',
+    catchUp: peer.heartbeat?.progress,
+    pending: peer.heartbeat?.pending ?? 0,
+  }));
+  const self = {
+    member: context.self.id,
+    isSyncing: state === 'joining' || state === 'syncing',
+    catchUp: own,
+    pending: context.journal.counts().pending,
+  };
+  return [self, ...others]
+    .filter(({ isSyncing, catchUp }) => isSyncing || catchUp !== undefined)
+    .map(({ member, catchUp, pending }) => ({
+      member,
+      name: peers.nameOf(member),
+      source: catchUp?.source ?? null,
+      sourceName: catchUp === undefined ? null : peers.nameOf(catchUp.source),
+      done: catchUp?.done ?? 0,
+      total: catchUp?.total ?? 0,
+      pending,
+    }));
+}

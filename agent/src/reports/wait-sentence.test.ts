@@ -1,0 +1,21 @@
+import { expect, test } from 'vitest';
+import { asSentence, type Standstill, waitSentence } from './wait-sentence.ts';
+
+const still: Standstill = { bytesPerSecond: 0, startedMs: 1_000, progressMs: undefined, isAsked: true, isFull: false };
+
+test.each<[string | null, Partial<Standstill>, string | null]>([
+  [null, { bytesPerSecond: 1 }, 'bee'],
+  ['There is no room for it on this disk.', { isFull: true, bytesPerSecond: 1 }, 'bee'],
+  ['A member that has it is looked for.', {}, null],
+  ['Other files come from bee first.', { isAsked: false }, 'bee'],
+  ['bee has sent nothing of it for 12 s.', {}, 'bee'],
+  ['bee has sent nothing of it for 6 s.', { progressMs: 7_000 }, 'bee'],
+  ['bee was asked for it just now.', { progressMs: 12_500 }, 'bee'],
+])('[API7] %s', (sentence, more, source) => {
+  expect(waitSentence({ ...still, ...more }, source, 13_000)).toBe(sentence);
+});
+
+test('a reason becomes a sentence', () => {
+  expect(asSentence('its content is being fetched')).toBe('Its content is being fetched.');
+  expect(asSentence('No room. Free some space.')).toBe('No room. Free some space.');
+});

@@ -1,0 +1,65 @@
+import { readdir, writeFile } from 'node:fs/promises';
+import { transfersSchema } from '@lockstep/shared/api';
+import { expect, test, vi } from 'vitest';
+import { lockstep, type Member } from './_util/member.ts';
+import { useCluster } from './_util/use-cluster.ts';
+
+const cluster = useCluster(['ant', 'bee']);
+const namesOf = (member: Member) => readdir(member.folder);
+const patience = { timeout: 20_000, interval: 50 };
+
+test('[MB11] a paused member takes and gives nothing, over a restart too, and is level again once it is resumed', async () => {
+  const [ant, bee] = [cluster().member('ant'), cluster().member('bee')];
+  expect(await lockstep(['pause', bee.folder])).toMatchObject({ code: 0, out: expect.stringContaining('is paused') });
+  await vi.waitFor(async () => {
+    const seen = (await ant.status()).members.find(({ name }) => name === 'bee');
+    expect(seen).toMatchObject({ state: 'down', paused: true, connected: false });
+    expect(seen?.stopped).toBeUndefined();
+  }, patience);
+  expect((await lockstep(['status', ant.folder])).out).toContain('bee is paused');
+
+  await writeFile(ant.path('from-ant'), 'ant');
+  await bee.restart();
+  await writeFile(bee.path('from-bee'), 'bee');
+  await bee.rescan();
+  // Ant calls, and is told again.
+  expect((await ant.status()).members.find(({ name }) => name === 'bee')).toMatchObject({ paused: true });
+  const paused = await bee.status();
+  expect(paused).toMatchObject({ paused: true, synchronised: false });
+  expect(paused.members.every(({ self, connected }) => self || !connected)).toBe(true);
+  expect((await lockstep(['status', bee.folder])).out).toContain('paused');
+  expect(await namesOf(bee)).not.toContain('from-ant');
+  expect(await namesOf(ant)).not.toContain('from-bee');
+
+  expect(await lockstep(['resume', bee.folder, '--json'])).toMatchObject({ code: 0 });
+  await cluster().settled();
+  for (const member of [ant, bee]) {
+    expect(await namesOf(member)).toEqual(expect.arrayContaining(['from-ant', 'from-bee']));
+  }
+  expect(await bee.status()).toMatchObject({ paused: false, synchronised: true });
+});
+
+test('[MB11] [API7] what was on its way waits while a member is paused, with that as the reason, and comes afterwards', async () => {
+  const [ant, bee] = [cluster().member('ant'), cluster().member('bee')];
+  const before = transfersSchema.parse(await ant.get('/transfers'));
+  expect(before).toMatchObject({ transfers: [], pending: 0, pendingPaths: [], resyncs: [] });
+  expect(before.traffic).toMatchObject([{ name: 'bee' }]);
+  await writeFile(ant.path('large'), Buffer.alloc(200_000_000, 'x'));
+  await vi.waitFor(async () => {
+    const { transfers } = transfersSchema.parse(await bee.get('/transfers'));
+    expect(transfers).toMatchObject([{ path: 'large', fromName: 'ant', size: 200_000_000 }]);
+    expect(transfers[0]?.done).toBeGreaterThan(0);
+  }, patience);
+  await lockstep(['pause', bee.folder]);
+  await vi.waitFor(async () => {
+    expect(transfersSchema.parse(await bee.get('/transfers'))).toMatchObject({
+      transfers: [],
+      pending: 1,
+      pendingPaths: [{ path: 'large', reason: 'This member is paused.' }],
+      traffic: [],
+    });
+  }, patience);
+  expect(await bee.problems()).toEqual([]);
+  await lockstep(['resume', bee.folder]);
+  await cluster().settled();
+});
