@@ -1,5 +1,7 @@
 import { LockstepError } from '@lockstep/shared';
 import type {
+  ConflictsPage,
+  ConflictsQuery,
   EventsPage,
   EventsQuery,
   Health,
@@ -16,6 +18,8 @@ import type {
   ReplayRequest,
   ReplayResult,
   RescanResult,
+  ResolveRequest,
+  ResolveResult,
   RetryResult,
   SearchQuery,
   SearchResult,
@@ -27,12 +31,15 @@ import type {
   WaitRequest,
   WaitResult,
 } from '@lockstep/shared/api';
+import { reportConflicts, resolveConflicts } from './conflict-report.ts';
+import type { ShownContent } from './http/conflict-facade.ts';
 import type { AgentFacade, MetricsSnapshot } from './http/facade.ts';
 import { reportLatencies, reportLatencyHistory, reportRecentLatencies } from './latency-reports.ts';
 import { reportPath } from './path-report.ts';
 import { replayInto } from './replay.ts';
 import { reportTransfers } from './reports/transfer-report.ts';
 import { type Place, reportLogged, reportMembers, reportStatus } from './reports.ts';
+import { readShownContent } from './shown-content.ts';
 import type { Engine } from './sync/engine.ts';
 import { verifyMember } from './sync/verify.ts';
 import { reportTree, searchTree } from './tree-report.ts';
@@ -95,6 +102,18 @@ export class EngineFacade implements AgentFacade {
 
   search(query: SearchQuery, signal: AbortSignal): Promise<SearchResult> {
     return searchTree(this.#engine, query, signal);
+  }
+
+  conflicts(query: ConflictsQuery): ConflictsPage {
+    return reportConflicts(this.#engine, query);
+  }
+
+  resolveConflicts(request: ResolveRequest): Promise<ResolveResult> {
+    return resolveConflicts(this.#engine, request);
+  }
+
+  content(path: string, version: string | undefined): Promise<ShownContent> {
+    return readShownContent(this.#engine, path, version);
   }
 
   async wait(request: WaitRequest, signal: AbortSignal): Promise<WaitResult> {

@@ -179,6 +179,7 @@ export function reportStatus(engine: Engine, place: Place): Status {
       engine.peers.ready().every((peer) => countBeyond(peer.known, known) === 0),
     pending: counts.pending,
     conflicts: counts.contested,
+    conflictCopies: journal.conflictCopyCount(),
     problems: problemList.slice(0, problemsListed).map((problem) => ({ ...problem })),
     problemCount: problems.count,
     files: counts.files,

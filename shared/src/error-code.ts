@@ -50,6 +50,7 @@ export const errorCodes = [
   'handshake-failed', // somebody answered, but no session came of it
   'unreachable', // nobody answered
   'self-dialled', // the address is this member's own
+  'content-unavailable', // not on this disk as it was asked for, or more than is shown
   'request-invalid',
 ] as const;
 

@@ -12,8 +12,9 @@ export const PROTOCOL_VERSION_MIN = 1;
  * The journal's schema version (`PRAGMA user_version`).
  *
  * v1 (0.1): origins, ops, blocks, heads, parents, totals (digest and counts), disk, acks, events, settings.
+ * v2 (0.1): an index of the conflict copies among the heads.
  */
-export const JOURNAL_VERSION = 1;
+export const JOURNAL_VERSION = 2;
 
 /** Lockstep's own version, as people name it. */
 export const SOFTWARE_VERSION = '0.1.0';

@@ -1,7 +1,7 @@
 import { nameBytesMax, nameOf, pathBytesMax, pathFault } from '@lockstep/shared';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { conflictPath, copiesPrefix, isConflictPath, originalOf } from './conflict-name.ts';
+import { conflictPath, copiesPrefix, isConflictPath, loserOf, ordinaryPath, originalOf } from './conflict-name.ts';
 
 const hlc = Date.UTC(2026, 10, 21, 6, 56, 2, 7) * 1024;
 const stamp = '20261121T065602007Z';
@@ -136,4 +136,28 @@ test('[CF4] what a copy is one of, and where the copies of a path begin', () => 
     expect(copy.startsWith(copiesPrefix(path)), path).toBe(true);
   }
   expect(originalOf('a/plain.txt')).toBe('a/plain.txt');
+});
+
+describe('[CF8] what the name of a conflict copy says', () => {
+  test.each([
+    ['a/report.txt', 'a/report (from bee).txt', 'a/report (from bee 2).txt'],
+    ['Makefile', 'Makefile (from bee)', 'Makefile (from bee 2)'],
+    ['a.tar.gz', 'a (from bee).tar.gz', 'a (from bee 2).tar.gz'],
+  ])('%s', (path, first, second) => {
+    const copy = conflictPath(path, hlc, 'bee');
+    expect([originalOf(copy), loserOf(copy)]).toEqual([path, 'bee']);
+    expect([ordinaryPath(copy, 1), ordinaryPath(copy, 2)]).toEqual([first, second]);
+  });
+
+  test('an ordinary name may stand wherever the copy stands', () => {
+    const name = fc.string({ unit: 'binary', minLength: 1, maxLength: 300 });
+    fc.assert(
+      fc.property(name, name, (stem, member) => {
+        const copy = conflictPath(stem, hlc, member);
+        if (pathFault(copy) !== undefined) return;
+        expect(pathFault(ordinaryPath(copy, 99))).toBeUndefined();
+        expect(isConflictPath(ordinaryPath(copy, 99))).toBe(false);
+      }),
+    );
+  });
 });

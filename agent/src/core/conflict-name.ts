@@ -56,6 +56,23 @@ export function copiesPrefix(path: string): string {
   return joinPath(parentOf(path), splitName(nameOf(path)).stem + copySuffix);
 }
 
+/** The name of the member whose version a conflict copy is, as its name says it. */
+export function loserOf(copy: string): string {
+  const suffix = nameOf(copy).match(suffixPattern)?.at(-1) ?? '';
+  return suffix.slice(suffix.indexOf('Z-') + 2);
+}
+
+/** An ordinary name for a conflict copy that is kept: `name (from bee).ext`, from the second attempt on `name (from bee 2).ext`. */
+export function ordinaryPath(copy: string, attempt: number): string {
+  const original = originalOf(copy);
+  const { stem, extension } = splitName(nameOf(original));
+  const ending = ` (from ${loserOf(copy)}${attempt > 1 ? ` ${attempt}` : ''})${extension}`;
+  const directory = parentOf(copy);
+  const directoryBytes = directory === '' ? 0 : byteLength(directory) + 1;
+  const stemBytesMax = Math.min(nameBytesMax, pathBytesMax - directoryBytes) - byteLength(ending);
+  return joinPath(directory, truncateToBytes(stem, stemBytesMax) + ending);
+}
+
 /** True when the path's name carries a conflict suffix. Such a file is an ordinary one in every other respect. */
 export function isConflictPath(path: string): boolean {
   return nameOf(path).search(suffixPattern) >= 0;

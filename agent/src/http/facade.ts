@@ -19,6 +19,7 @@ import type {
   WaitRequest,
   WaitResult,
 } from '@lockstep/shared/api';
+import type { ConflictFacade } from './conflict-facade.ts';
 import type { ControlFacade } from './control-routes.ts';
 import type { LatencyFacade } from './latency-facade.ts';
 import type { TransfersFacade } from './transfer-routes.ts';
@@ -54,7 +55,7 @@ export interface TreeFacade {
  * Expected failures are `LockstepError`s, whose sentence reaches the person who asked. An aborted signal means that the asker
  * has gone: stop working for him; the result is dropped.
  */
-export interface AgentFacade extends ControlFacade, LatencyFacade, TransfersFacade, TreeFacade {
+export interface AgentFacade extends ConflictFacade, ControlFacade, LatencyFacade, TransfersFacade, TreeFacade {
   health(): Health;
   status(): Status;
   /** All members, those that left included: this one first, then by name. */

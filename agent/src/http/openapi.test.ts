@@ -40,6 +40,7 @@ test('[API4] the description names every route and says something about each', a
     [
       '/healthz',
       '/metrics',
+      ...['conflicts', 'conflicts/resolve', 'content/{path}'],
       ...['events', 'events/live', 'leave', 'members', 'ops', 'paths/{path}'],
       ...['latencies', 'latencies/history', 'latencies/recent'],
       ...['replay', 'rescan', 'status', 'verify', 'wait'],

@@ -3,6 +3,8 @@ import { SOFTWARE_VERSION } from '@lockstep/shared';
 import {
   apiErrorSchema,
   apiEventSchema,
+  conflictSchema,
+  conflictsPageSchema,
   eventsPageSchema,
   healthSchema,
   latenciesSchema,
@@ -20,6 +22,7 @@ import {
   recentLatenciesSchema,
   replayResultSchema,
   rescanResultSchema,
+  resolveResultSchema,
   searchResultSchema,
   statusSchema,
   transfersSchema,
@@ -34,6 +37,8 @@ import { z } from 'zod';
 /** The schemas that the description names; all others are written out where they are used. */
 const named = {
   ApiError: apiErrorSchema,
+  Conflict: conflictSchema,
+  ConflictsPage: conflictsPageSchema,
   Event: apiEventSchema,
   EventsPage: eventsPageSchema,
   Health: healthSchema,
@@ -51,6 +56,7 @@ const named = {
   Problem: problemSchema,
   RecentLatencies: recentLatenciesSchema,
   ReplayResult: replayResultSchema,
+  ResolveResult: resolveResultSchema,
   RescanResult: rescanResultSchema,
   SearchResult: searchResultSchema,
   Status: statusSchema,

@@ -7,6 +7,7 @@ import fastify, { type FastifyInstance } from 'fastify';
 import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod';
 import type { Log } from '../sync/ports/log.ts';
 import { commandRoutes } from './command-routes.ts';
+import { conflictRoutes } from './conflict-routes.ts';
 import { controlRoutes } from './control-routes.ts';
 import { addDashboardFiles } from './dashboard-files.ts';
 import { answerError, sendError } from './errors.ts';
@@ -103,6 +104,7 @@ export async function buildServer(options: HttpOptions): Promise<FastifyInstance
   await app.register(commandRoutes, { prefix: apiPrefix, facade, stopping: stopping.signal });
   await app.register(controlRoutes, { prefix: apiPrefix, facade });
   await app.register(transferRoutes, { prefix: apiPrefix, facade });
+  await app.register(conflictRoutes, { prefix: apiPrefix, facade });
   await app.register(eventRoutes, { prefix: apiPrefix, facade, log });
   await app.register(monitoringRoutes, { facade });
   app.get(`${apiPrefix}/openapi.json`, { schema: { hide: true } }, () => app.swagger());

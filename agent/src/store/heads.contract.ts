@@ -48,6 +48,29 @@ export function headsContract(open: () => Journal): void {
       expect(journal.operation(mine)).toEqual(mine);
     });
 
+    test('[CF8] conflict copies page by path and are counted: live files and links, by their own name alone', () => {
+      const copy = (path: string, by = 'bee') => `${path}.conflict-20261121T065602123Z-${by}`;
+      journal.append([
+        put(ant, 1, `${copy('b')}.txt`),
+        put(ant, 2, 'b.txt'),
+        mkdir(ant, 3, copy('d')),
+        put(ant, 4, `${copy('d')}/inside`),
+        put(ant, 5, copy('d/e', 'cat')),
+        put(ant, 6, copy('a')),
+        put(ant, 7, `${copy('c')} (copy).txt`),
+        put(ant, 8, 'x.conflict-soon'),
+      ]);
+      expect(pathsOf(journal.conflictCopies(undefined, 9))).toEqual([
+        copy('a'),
+        `${copy('b')}.txt`,
+        copy('d/e', 'cat'),
+      ]);
+      expect(pathsOf(journal.conflictCopies(copy('a'), 1))).toEqual([`${copy('b')}.txt`]);
+      expect(journal.conflictCopyCount()).toBe(3);
+      journal.append([remove(ant, 9, copy('a'), { version: after(dot(ant, 9), dot(ant, 6)) })]);
+      expect(journal.conflictCopyCount()).toBe(2);
+    });
+
     test('contested paths and members page by path', () => {
       const record: MemberRecord = { id: beeMember, name: 'bee', addresses: [], standing: 'joined' };
       journal.append(['p', 'q', 'r'].map((path, index) => put(ant, index + 1, path)));

@@ -9,7 +9,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { LockstepError } from '@lockstep/shared';
+import { JOURNAL_VERSION, LockstepError } from '@lockstep/shared';
 import Sqlite from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
 import { checkJournal, readJournalOrigin } from './check-journal.ts';
@@ -107,7 +107,7 @@ describe('a journal of another version', () => {
     expect(error.message).toContain('schema 99');
     expect(checkJournal(path)).toMatchObject({ state: 'newer', error: { code: 'journal-newer' } });
     expect(errorOf(() => readJournalOrigin(path)).code).toBe('journal-newer');
-    change(path, 'PRAGMA user_version = 1');
+    change(path, `PRAGMA user_version = ${JOURNAL_VERSION}`);
     openAnt(path).close();
   });
 });

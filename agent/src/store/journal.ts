@@ -4,6 +4,7 @@ import type { DiskChange } from '../core/disk-entry.ts';
 import type { Journal } from '../sync/ports/journal.ts';
 import { AckStore } from './ack-store.ts';
 import { AppliedReader } from './applied.ts';
+import { CopyReader } from './copy-reader.ts';
 import { JournalDatabase } from './database.ts';
 import { DiskStore } from './disk-store.ts';
 import { EventStore } from './event-store.ts';
@@ -49,6 +50,7 @@ function compose(database: JournalDatabase, { memberId, random, nowMs }: Journal
   const log = new OperationLog(database, origins);
   const disk = new DiskStore(database, origins);
   const reader = new HeadReader(database, { log, disk, totals });
+  const copies = new CopyReader(database, log);
   const parents = new ParentStore(database);
   const heads = new HeadStore(database, { origins, disk, reader, parents, totals });
   const tree = new TreeReader(database, { log, parents });
@@ -94,6 +96,8 @@ function compose(database: JournalDatabase, { memberId, random, nowMs }: Journal
     // The nearest live entries below a directory lie in it directly, or have lost their parent.
     hasLiveBelow: (directory) => parents.liveIn(directory) > 0 || reader.hasOrphanBelow(directory),
     contested: (after, limit) => reader.contested(after, limit),
+    conflictCopies: (after, limit) => copies.conflictCopies(after, limit),
+    conflictCopyCount: () => copies.conflictCopyCount(),
     orphans: (after, limit) => reader.orphans(after, limit),
     headWithContent: (content) => reader.withContent(content),
     members: () => reader.members(),

@@ -4,6 +4,13 @@ import { JOURNAL_VERSION } from '@lockstep/shared';
 export const applicationId = 0x4c4b5354;
 
 /**
+ * Which heads the index of conflict copies holds: live files and links whose name, after the last slash, looks like a copy's. A query
+ * must say exactly this for the index to be used; journals hold it, so it never changes.
+ */
+export const copyCondition = `rank = 0 AND type IN (1, 3) AND instr(path, '.conflict-') > 0
+    AND substr(path, length(rtrim(path, replace(path, '/', ''))) + 1) GLOB '*.conflict-${'[0-9]'.repeat(8)}T${'[0-9]'.repeat(9)}*Z-*'`;
+
+/**
  * Entry n takes a journal from schema version n to n + 1. Append only: a journal anywhere may stand at any of these versions.
  *
  * Everything but `ops`, `blocks`, `origins`, `disk`, `acks`, `events` and `settings` is derived from them.
@@ -102,6 +109,7 @@ const migrations: readonly string[] = [
 
   CREATE TABLE events (number INTEGER PRIMARY KEY, at INTEGER NOT NULL, kind TEXT NOT NULL, data TEXT NOT NULL);
   `,
+  `CREATE INDEX heads_copies ON heads (path) WHERE ${copyCondition};`,
 ];
 
 /** The statements that bring a journal of schema `version` to the one this software writes. */

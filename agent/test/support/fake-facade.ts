@@ -1,6 +1,7 @@
 import { isBelow } from '@lockstep/shared';
 import type { ApiEvent, LoggedOperation, MemberReport, Status, TreeEntry } from '@lockstep/shared/api';
 import type { AgentFacade } from '../../src/http/facade.ts';
+import { shownType } from '../../src/http/shown-type.ts';
 
 const ids = { ant: 'a'.repeat(52), bee: 'b'.repeat(52), cat: 'c'.repeat(52) };
 
@@ -104,6 +105,7 @@ export class FakeFacade implements AgentFacade {
       synchronised: true,
       pending: 0,
       conflicts: 0,
+      conflictCopies: 0,
       problems: [
         { code: 'path-permission', path: 'secret/key', detail: 'secret/key cannot be read: allow it.', since: fakeNow },
       ],
@@ -206,6 +208,19 @@ export class FakeFacade implements AgentFacade {
 
   async search({ name }: { name: string }) {
     return { entries: [entry(`notes/${name}`)], more: false, members: 3 };
+  }
+
+  conflicts(): ReturnType<AgentFacade['conflicts']> {
+    return { conflicts: [], next: null, total: 0 };
+  }
+
+  async resolveConflicts({ conflicts }: Parameters<AgentFacade['resolveConflicts']>[0]) {
+    return { results: conflicts.map(({ copy }) => ({ copy, done: true })) };
+  }
+
+  async content(path: string) {
+    const bytes = Buffer.from('<script>alert(1)</script>');
+    return { bytes, type: shownType(path, bytes) };
   }
 
   /** Never done by itself: answers when the signal aborts, or at once when no time is given. */

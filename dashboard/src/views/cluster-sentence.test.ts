@@ -40,6 +40,7 @@ function status(members: readonly MemberReport[], more: Partial<Status> = {}): S
     synchronised: true,
     pending: 0,
     conflicts: 0,
+    conflictCopies: 0,
     problems: [],
     problemCount: 0,
     files: 0,

@@ -49,6 +49,13 @@ export const resolveResultSchema = z.object({
   ),
 });
 
+export const contentQuerySchema = z.object({
+  version: z
+    .string()
+    .optional()
+    .describe('`origin:seq` of the version that is wanted; without it, what stands there now.'),
+});
+
 export type Conflict = z.infer<typeof conflictSchema>;
 export type ConflictsQuery = z.infer<typeof conflictsQuerySchema>;
 export type ConflictsPage = z.infer<typeof conflictsPageSchema>;

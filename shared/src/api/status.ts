@@ -28,6 +28,7 @@ export const statusSchema = z.object({
     ),
   pending: countSchema.describe('Paths that this disk does not show yet.'),
   conflicts: countSchema.describe('Paths whose siblings no member has joined yet.'),
+  conflictCopies: countSchema.describe('Conflict copies that nobody has settled yet.'),
   problems: list(problemSchema).describe('What is wrong now, oldest first; at most 1,000.'),
   problemCount: countSchema.describe('How many problems there are, also when the list is cut.'),
   files: countSchema,

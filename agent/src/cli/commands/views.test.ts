@@ -54,6 +54,7 @@ const status: Status = {
   synchronised: true,
   pending: 0,
   conflicts: 0,
+  conflictCopies: 0,
   problems: [],
   problemCount: 0,
   files: 1204,

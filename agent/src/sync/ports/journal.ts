@@ -1,5 +1,6 @@
 import type { Applied, ContentId, Dot, MemberRecord, Operation, OriginId, VersionVector } from '@lockstep/shared';
 import type { DiskChange, DiskEntry, PendingPath } from '../../core/disk-entry.ts';
+import type { ConflictCopies } from './conflict-copies.ts';
 import type { TreeQuestions } from './tree.ts';
 
 export type { DiskChange, DiskEntry, Fingerprint, PendingPath } from '../../core/disk-entry.ts';
@@ -56,7 +57,7 @@ export interface JournalCounts {
  * unless `transaction` encloses it. A committed write survives a power cut, but for others'
  * operations: these may be lost by it until the next write of another kind, and are then received again.
  */
-export interface Journal extends TreeQuestions {
+export interface Journal extends ConflictCopies, TreeQuestions {
   /** Under which this journal numbers its own operations. Drawn anew with every new journal. */
   readonly origin: OriginId;
   /** Begins a new incarnation: others know operations of the present one that this journal has lost, and their numbers are taken. */

@@ -1,0 +1,43 @@
+import { isLive, type Operation } from '@lockstep/shared';
+import type { ConflictsPage, ConflictsQuery, ResolveRequest, ResolveResult } from '@lockstep/shared/api';
+import { loserOf, originalOf } from './core/conflict-name.ts';
+import type { Engine } from './sync/engine.ts';
+import { resolveConflict } from './sync/resolve-conflict.ts';
+import { EntryReporter } from './tree-report.ts';
+
+/** The conflict copies that nobody has settled, each with what stands at the name that it is a copy of. */
+export function reportConflicts(engine: Engine, { after, limit }: ConflictsQuery): ConflictsPage {
+  const { journal } = engine.context;
+  const copies = journal.conflictCopies(after, limit + 1);
+  const reporter = new EntryReporter(engine);
+  const shown = copies.slice(0, limit);
+  return {
+    conflicts: shown.map((copy) => {
+      const path = originalOf(copy.path);
+      const original = liveAt(engine, path);
+      return {
+        copy: reporter.report(copy),
+        path,
+        original: original === undefined ? null : reporter.report(original),
+        loser: loserOf(copy.path),
+      };
+    }),
+    next: copies.length > limit ? (shown.at(-1)?.path ?? null) : null,
+    total: journal.conflictCopyCount(),
+  };
+}
+
+/** Settles conflicts one after the other; one that is refused does not stop the others. */
+export async function resolveConflicts(engine: Engine, { conflicts }: ResolveRequest): Promise<ResolveResult> {
+  const results: ResolveResult['results'][number][] = [];
+  const mark = (path: string): void => engine.localChanges.mark(path);
+  for (const choice of conflicts) {
+    results.push({ copy: choice.copy, ...(await resolveConflict(engine.context, choice, mark)) });
+  }
+  return { results };
+}
+
+function liveAt(engine: Engine, path: string): Operation | undefined {
+  const [visible] = engine.context.journal.heads(path);
+  return visible !== undefined && isLive(visible) ? visible : undefined;
+}

@@ -1,0 +1,76 @@
+import { dotKey, LockstepError, type Operation } from '@lockstep/shared';
+import { blockCount } from './core/blocks.ts';
+import type { ShownContent } from './http/conflict-facade.ts';
+import { shownBytesMax, shownType } from './http/shown-type.ts';
+import type { Engine } from './sync/engine.ts';
+import type { ContentSource } from './sync/ports/folder.ts';
+
+/**
+ * The bytes of a file as this member's disk has them: what stands at `path`, or with `version` (`origin:seq`) that version of it, if it
+ * is still there. Read through the folder's own port, which follows no link and answers only bytes that match the content id.
+ */
+export async function readShownContent(engine: Engine, path: string, version?: string): Promise<ShownContent> {
+  const operation = operationAt(engine, path, version);
+  const { content, blocks, size = 0 } = operation ?? {};
+  if (operation === undefined || content === undefined) {
+    throw unavailable(`There is no such version of a file at ${path} on this member: look at the list again.`);
+  }
+  const bytesMax = shownBytesMax(path);
+  if (size > bytesMax) {
+    throw unavailable(`${path} has ${size} bytes, more than the ${bytesMax} that are shown: open it in the folder.`);
+  }
+  for (const source of sourcesOf(engine, operation)) {
+    const bytes = await readAll(engine, { content, blocks, size }, source);
+    if (bytes !== undefined) return { bytes, type: shownType(path, bytes) };
+  }
+  throw unavailable(`${path} is not on this member's disk as it was asked for: look at the list again.`);
+}
+
+function operationAt(engine: Engine, path: string, version: string | undefined): Operation | undefined {
+  const { journal } = engine.context;
+  if (version === undefined) {
+    const row = journal.disk(path);
+    return row?.fingerprint === undefined ? undefined : journal.operation(row.dot);
+  }
+  return journal
+    .log({ path, beforeRow: Number.MAX_SAFE_INTEGER, limit: versionsLookedAtMax })
+    .map(({ operation }) => operation)
+    .find((operation) => dotKey(operation) === version);
+}
+
+/** A version further back in the path's log is not asked for by anybody who sees it. */
+const versionsLookedAtMax = 100;
+
+function* sourcesOf(engine: Engine, { path, content }: Operation): Iterable<ContentSource> {
+  if (content === undefined) return;
+  const { journal } = engine.context;
+  const rows = [journal.disk(path), ...journal.diskWithContent(content, 2)];
+  for (const row of rows) {
+    if (row?.content === content && row.fingerprint)
+      yield { from: 'file', path: row.path, fingerprint: row.fingerprint };
+  }
+  yield { from: 'history' };
+}
+
+async function readAll(
+  engine: Engine,
+  described: {
+    readonly content: NonNullable<Operation['content']>;
+    readonly blocks?: Uint8Array | undefined;
+    readonly size: number;
+  },
+  source: ContentSource,
+): Promise<Uint8Array | undefined> {
+  const { folder } = engine.context;
+  const parts: Uint8Array[] = [];
+  for (let index = 0; index < blockCount(described.size); index++) {
+    const bytes = await folder.readBlock({ ...described, index, source });
+    if (bytes === undefined) return undefined;
+    parts.push(bytes);
+  }
+  return Buffer.concat(parts);
+}
+
+function unavailable(message: string): LockstepError {
+  return new LockstepError('content-unavailable', message);
+}

@@ -1,0 +1,137 @@
+import { mkdir, readFile, rename, symlink, writeFile } from 'node:fs/promises';
+import {
+  type Conflict,
+  conflictsPageSchema,
+  type Keep,
+  type ResolveResult,
+  resolveResultSchema,
+} from '@lockstep/shared/api';
+import { expect, test } from 'vitest';
+import { useCluster } from './_util/use-cluster.ts';
+
+const cluster = useCluster(['ant', 'bee']);
+
+const pair = () => [cluster().member('ant'), cluster().member('bee')] as const;
+
+/** Two versions of each of these files, written while the members did not hear of each other; bee's is the later one. */
+async function conflicts(names: readonly string[]): Promise<readonly Conflict[]> {
+  const [ant, bee] = pair();
+  await bee.stop();
+  for (const name of names) await writeFile(ant.path(name), `by ant: ${name}`);
+  await ant.wait({ for: 1 });
+  await ant.stop();
+  await bee.start();
+  for (const name of names) await writeFile(bee.path(name), `by bee: ${name}`);
+  await bee.wait({ for: 1 });
+  await ant.start();
+  await cluster().connected();
+  await cluster().settled();
+  const page = conflictsPageSchema.parse(await bee.get('/conflicts'));
+  const found = names.map((name) => page.conflicts.find(({ path }) => path === name));
+  return found.map((conflict) => {
+    if (conflict === undefined) throw new Error('a conflict is missing');
+    return conflict;
+  });
+}
+
+function choiceOf({ copy, original }: Conflict, keep: Keep) {
+  return {
+    copy: copy.path,
+    keep,
+    copySeen: `${copy.origin}:${copy.seq}`,
+    originalSeen: original === null ? null : `${original.origin}:${original.seq}`,
+  };
+}
+
+async function resolve(choices: readonly ReturnType<typeof choiceOf>[]): Promise<ResolveResult['results']> {
+  const [ant] = pair();
+  const response = await fetch(`${ant.url}/api/v1/conflicts/resolve`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ conflicts: choices }),
+  });
+  return resolveResultSchema.parse(await response.json()).results;
+}
+
+async function content(path: string): Promise<{ status: number; text: string }> {
+  const response = await fetch(`${pair()[0].url}/api/v1/content/${path}`);
+  return { status: response.status, text: await response.text() };
+}
+
+const textOf = (name: string) => readFile(pair()[1].path(name), 'utf8');
+
+test('[CF8] keep the original, the copy or both: the folders of all members become so', async () => {
+  const [ant] = pair();
+  const found = await conflicts(['original.txt', 'copy.txt', 'both.txt']);
+  expect(found.map(({ loser }) => loser)).toEqual(['ant', 'ant', 'ant']);
+  expect((await ant.status()).conflictCopies).toBe(3);
+  const kinds = ['original', 'copy', 'both'] as const;
+  const results = await resolve(found.flatMap((conflict, index) => choiceOf(conflict, kinds[index] ?? 'both')));
+  expect(results.map(({ done }) => done)).toEqual([true, true, true]);
+  expect(results[2]?.path).toBe('both (from ant).txt');
+  await cluster().settled();
+  expect(await textOf('original.txt')).toBe('by bee: original.txt');
+  expect(await textOf('copy.txt')).toBe('by ant: copy.txt');
+  expect(await textOf('both.txt')).toBe('by bee: both.txt');
+  expect(await textOf('both (from ant).txt')).toBe('by ant: both.txt');
+  for (const member of pair()) expect((await member.status()).conflictCopies).toBe(0);
+});
+
+test('[CF8] what the person did not see is not touched, and each refusal says why', async () => {
+  const [ant] = pair();
+  const [one, two, three] = await conflicts(['one', 'two', 'three']);
+  if (!one || !two || !three) throw new Error('conflicts are missing');
+  const choices = [choiceOf(one, 'original'), choiceOf(two, 'copy'), choiceOf(three, 'both')];
+  // Faster than anybody can notice: the disk is what counts, not the journal.
+  await writeFile(ant.path(one.copy.path), 'edited');
+  await writeFile(ant.path('two'), 'edited');
+  const changed = await resolve(choices.slice(0, 2));
+  for (const { done, reason } of changed) {
+    expect(done).toBe(false);
+    expect(reason).toMatch(/changed since it was shown|does not show/);
+  }
+  await cluster().settled();
+  for (const { done } of await resolve(choices.slice(0, 2))) expect(done).toBe(false);
+  expect(await textOf(one.copy.path)).toBe('edited');
+  expect(await textOf('two')).toBe('edited');
+
+  const wrong = { ...choices[2], copy: 'three' } as (typeof choices)[number];
+  const [notACopy, taken] = await resolve([wrong, ...choices.slice(2)]);
+  expect(notACopy?.reason).toBe('three is not a conflict copy.');
+  expect(taken).toMatchObject({ done: true, path: 'three (from ant)' });
+  await cluster().settled();
+  const [gone] = await resolve(choices.slice(2));
+  expect(gone?.reason).toContain('is gone: somebody has settled this conflict already');
+});
+
+test('[CF9] both versions can be read; nothing through a link, of a directory or of .lockstep', async () => {
+  const [ant] = pair();
+  const [conflict] = await conflicts(['shown.txt']);
+  if (!conflict) throw new Error('the conflict is missing');
+  const { copy, original } = conflict;
+  expect(await content(`${copy.path}?version=${copy.origin}:${copy.seq}`)).toEqual({
+    status: 200,
+    text: 'by ant: shown.txt',
+  });
+  expect((await content(`shown.txt?version=${original?.origin}:${original?.seq}`)).text).toBe('by bee: shown.txt');
+  expect((await content('shown.txt')).text).toBe('by bee: shown.txt');
+  expect((await content(`other.txt?version=${original?.origin}:${original?.seq}`)).status).toBe(409);
+
+  await mkdir(ant.path('d'));
+  await writeFile(ant.path('d', 'inside'), 'inside');
+  await symlink('shown.txt', ant.path('link'));
+  await cluster().settled();
+  expect((await content('d/inside')).text).toBe('inside');
+  expect((await content('link')).status).toBe(409);
+  expect((await content('d')).status).toBe(409);
+  expect((await content('.lockstep/cluster.key')).status).toBe(400);
+  // The directory becomes a link to one outside of the folder that holds a file of the same name.
+  const outside = `${ant.folder}-outside`;
+  await mkdir(outside);
+  await writeFile(`${outside}/inside`, 'secret');
+  await rename(ant.path('d'), ant.path('e'));
+  await symlink(outside, ant.path('d'));
+  expect((await content('d/inside')).text).not.toBe('secret');
+  await cluster().settled();
+  expect(await content('d/inside')).toMatchObject({ status: 409 });
+});
