@@ -11,6 +11,7 @@ import { formatCount, formatDuration } from './parts/format.ts';
 import { Empty, Loading } from './parts/notice.tsx';
 import { Overview } from './views/overview.tsx';
 
+const Files = lazy(async () => ({ default: (await import('./views/files.tsx')).Files }));
 const Problems = lazy(async () => ({ default: (await import('./views/problems.tsx')).Problems }));
 
 /** The page: how the cluster is, in a sentence that is always there, and the views. */
@@ -62,6 +63,8 @@ export function App() {
               <Suspense fallback={<Loading />}>
                 <Switch>
                   <Route path="/" component={Overview} />
+                  {/* An expression: in a pattern the rest of a path could not hold a newline. */}
+                  <Route path={/^\/files(?:\/|$)/} component={Files} />
                   <Route path="/problems" component={Problems} />
                   <Route>
                     <Empty title="There is nothing at this address">

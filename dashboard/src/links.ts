@@ -3,3 +3,29 @@
 export function memberLink(id: string): string {
   return `/?member=${encodeURIComponent(id)}`;
 }
+
+const filesPlace = '/files';
+
+/** A file or directory; the empty path is the folder itself. With `search`, beside the results of that search. */
+export function pathLink(path: string, search = ''): string {
+  const place = path === '' ? filesPlace : `${filesPlace}/${encodePath(path)}`;
+  return search === '' ? place : `${place}?q=${encodeURIComponent(search)}`;
+}
+
+/** The path that an address made by `pathLink` speaks of; undefined when somebody damaged it. */
+export function pathOfLink(pathname: string): string | undefined {
+  const names = pathname
+    .slice(filesPlace.length)
+    .split('/')
+    .filter((name) => name !== '');
+  try {
+    return names.map(decodeURIComponent).join('/');
+  } catch {
+    return undefined;
+  }
+}
+
+/** Each name percent-encoded: a name may hold whatever it likes but a slash. */
+export function encodePath(path: string): string {
+  return path.split('/').map(encodeURIComponent).join('/');
+}

@@ -1,5 +1,5 @@
 import type { Status } from '@lockstep/shared/api';
-import { type Icon, IconAlertTriangle, IconServer } from '@tabler/icons-react';
+import { type Icon, IconAlertTriangle, IconFolder, IconServer } from '@tabler/icons-react';
 
 export interface Place {
   readonly href: string;
@@ -12,5 +12,6 @@ export interface Place {
 /** The views, in the order in which they are offered. */
 export const places: readonly Place[] = [
   { href: '/', title: 'Overview', icon: IconServer },
+  { href: '/files', title: 'Files', icon: IconFolder },
   { href: '/problems', title: 'Problems', icon: IconAlertTriangle, count: (status) => status.problemCount },
 ];

@@ -1,0 +1,101 @@
+import type { TreePage } from '@lockstep/shared/api';
+import { askApi, sentenceOf } from '../../live/use-api.ts';
+import { extendListing, type Listing } from './listing.ts';
+
+/** A screenful and some more: the first answer shall be quick. */
+const firstPageEntries = 200;
+
+/** The largest page that the agent gives. */
+const pageEntriesMax = 1_000;
+
+/** The least time between two readings of a directory that keeps changing. */
+const againAfterMs = 700;
+
+export interface DirectoryState {
+  readonly listing: Listing | undefined;
+  /** A sentence: why there is no newer one. */
+  readonly error: string | undefined;
+}
+
+/**
+ * Reads one directory, as far as somebody scrolled, and again after it changed. One request at a time. Written for
+ * `useSyncExternalStore`.
+ */
+export class DirectoryReader {
+  readonly #path: string;
+  #state: DirectoryState = { listing: undefined, error: undefined };
+  #wantedRows = 1;
+  #isStale = true;
+  #isWorking = false;
+  readonly #listeners = new Set<() => void>();
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  readonly get = (): DirectoryState => this.#state;
+
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener);
+    void this.#work();
+    return () => {
+      this.#listeners.delete(listener);
+    };
+  };
+
+  /** It may have changed. */
+  refresh(): void {
+    this.#isStale = true;
+    void this.#work();
+  }
+
+  /** Row number `row` is about to be seen. */
+  want(row: number): void {
+    this.#wantedRows = Math.max(this.#wantedRows, row + 1);
+    void this.#work();
+  }
+
+  async #work(): Promise<void> {
+    if (this.#isWorking) return;
+    this.#isWorking = true;
+    try {
+      while (this.#listeners.size > 0 && (this.#isStale || this.#lacksRows())) await this.#step();
+    } catch (error) {
+      this.#set({ ...this.#state, error: sentenceOf(error) });
+    }
+    this.#isWorking = false;
+  }
+
+  async #step(): Promise<void> {
+    const { listing } = this.#state;
+    if (!this.#isStale) {
+      this.#set({ listing: extendListing(listing, await this.#page(listing, pageEntriesMax)), error: undefined });
+      return;
+    }
+    this.#isStale = false;
+    const entries = listing?.entries.length ?? 0;
+    let again: Listing | undefined;
+    do {
+      const limit = Math.min(pageEntriesMax, Math.max(firstPageEntries, entries - (again?.entries.length ?? 0)));
+      again = extendListing(again, await this.#page(again, limit));
+    } while (again.next !== null && again.entries.length < entries);
+    this.#set({ listing: again, error: undefined });
+    if (listing !== undefined) await new Promise((resolve) => setTimeout(resolve, againAfterMs));
+  }
+
+  #lacksRows(): boolean {
+    const { listing } = this.#state;
+    return listing !== undefined && listing.next !== null && listing.entries.length < this.#wantedRows;
+  }
+
+  #page(before: Listing | undefined, limit: number): Promise<TreePage> {
+    const query = new URLSearchParams({ path: this.#path, limit: String(limit) });
+    if (before !== undefined && before.next !== null) query.set('after', before.next);
+    return askApi<TreePage>(`/tree?${query}`);
+  }
+
+  #set(state: DirectoryState): void {
+    this.#state = state;
+    for (const listener of this.#listeners) listener();
+  }
+}

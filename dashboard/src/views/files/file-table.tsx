@@ -1,0 +1,140 @@
+import type { TreeEntry } from '@lockstep/shared/api';
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { type KeyboardEvent, type RefObject, useEffect, useRef, useState } from 'react';
+import { FileRow } from './file-row.tsx';
+import classes from './file-table.module.css';
+
+/** As the style sheet has it. */
+const headHeightPx = 38;
+
+interface Props {
+  readonly label: string;
+  readonly entries: readonly TreeEntry[];
+  /** Rows to make room for: at least as many as there are entries. */
+  readonly rows: number;
+  /** Row number `row` is about to be seen. */
+  readonly want?: (row: number) => void;
+  /** Path of the entry that the panel shows. */
+  readonly chosen: string;
+  readonly linkOf: (entry: TreeEntry) => string;
+  /** Where the entries lie is not plain from the place: say it. */
+  readonly withDirectory?: boolean;
+  /** On a narrow screen only the name and the holders have columns. */
+  readonly isNarrow: boolean;
+  /** Leaves the directory for the one above. */
+  readonly up: () => void;
+  /** A path to put the focus on once it is there, or '' for the first row; emptied when done. */
+  readonly focusOn: RefObject<string | undefined>;
+}
+
+/** Entries, one in each row; only the rows in sight exist. Arrow keys go from row to row, and Backspace goes up. */
+export function FileTable(props: Props) {
+  const { label, entries, rows, want, chosen, linkOf, withDirectory = false, isNarrow, up, focusOn } = props;
+  const scroller = useRef<HTMLDivElement>(null);
+  const focusRow = useRef<number>(undefined);
+  const [active, setActive] = useState(0);
+  const virtualizer = useVirtualizer({
+    count: rows,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => (isNarrow ? 56 : 42),
+    overscan: 10,
+    paddingStart: headHeightPx,
+    scrollPaddingStart: headHeightPx,
+  });
+  const items = virtualizer.getVirtualItems();
+  const [firstItem, lastItem] = [items.at(0), items.at(-1)];
+  const lastRow = lastItem?.index ?? 0;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a page that came may not reach down to what is in sight
+  useEffect(() => want?.(lastRow), [want, lastRow, entries.length]);
+
+  const goTo = (row: number): void => {
+    const target = Math.max(0, Math.min(rows - 1, row));
+    focusRow.current = target;
+    setActive(target);
+    virtualizer.scrollToIndex(target);
+  };
+
+  useEffect(() => {
+    if (focusOn.current !== undefined && entries.length > 0) {
+      const path = focusOn.current;
+      focusOn.current = undefined;
+      goTo(entries.findIndex((entry) => entry.path === path));
+    }
+    // The row may not be there yet: it comes with a later rendering.
+    const link = scroller.current?.querySelector<HTMLElement>(`[data-row="${focusRow.current}"]`);
+    if (link == null) return;
+    focusRow.current = undefined;
+    link.focus({ preventScroll: true });
+  });
+
+  const pageRows = Math.max(1, items.length - 20);
+  const onKeyDown = (event: KeyboardEvent, row: number): void => {
+    if (event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    const moves: Record<string, number> = {
+      ArrowDown: row + 1,
+      ArrowUp: row - 1,
+      PageDown: row + pageRows,
+      PageUp: row - pageRows,
+      Home: 0,
+      End: rows - 1,
+    };
+    const to = moves[event.key];
+    if (to !== undefined) goTo(to);
+    else if (event.key === 'Backspace') up();
+    // The link itself opens; the focus follows into the directory.
+    else if (event.key === 'Enter' && entries[row]?.type === 'directory') focusOn.current = '';
+    if (to !== undefined || event.key === 'Backspace') event.preventDefault();
+  };
+
+  const tabRow = items.some(({ index }) => index === active) ? active : firstItem?.index;
+  const columns = isNarrow ? ['Name', 'Held by'] : ['Name', 'Size', 'Written by', 'When', 'Held by'];
+  return (
+    <div ref={scroller} className={classes.scroller}>
+      <table className={classes.table} aria-label={label} aria-rowcount={rows + 1} data-narrow={isNarrow || undefined}>
+        <thead>
+          <tr aria-rowindex={1}>
+            {columns.map((title) => (
+              <th key={title} scope="col">
+                {title}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <Spacer height={(firstItem?.start ?? headHeightPx) - headHeightPx} columns={columns.length} />
+        <tbody>
+          {items.map(({ index, size }) => {
+            const entry = entries[index];
+            return (
+              <FileRow
+                key={entry?.path ?? index}
+                entry={entry}
+                row={index}
+                height={size}
+                isNarrow={isNarrow}
+                isChosen={entry?.path === chosen}
+                withDirectory={withDirectory}
+                href={entry === undefined ? '' : linkOf(entry)}
+                tabIndex={index === tabRow ? 0 : -1}
+                onKeyDown={onKeyDown}
+                onFocus={setActive}
+              />
+            );
+          })}
+        </tbody>
+        <Spacer height={virtualizer.getTotalSize() - (lastItem?.end ?? 0)} columns={columns.length} />
+      </table>
+    </div>
+  );
+}
+
+/** Takes the room of the rows that are out of sight. */
+function Spacer({ height, columns }: { readonly height: number; readonly columns: number }) {
+  if (height <= 0) return null;
+  return (
+    <tbody aria-hidden="true">
+      <tr>
+        <td colSpan={columns} className={classes.spacer} style={{ height }} />
+      </tr>
+    </tbody>
+  );
+}

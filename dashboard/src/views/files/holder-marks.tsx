@@ -1,0 +1,39 @@
+import type { Status, TreeEntry } from '@lockstep/shared/api';
+import { useStatus } from '../../live/status-context.ts';
+import { formatNames } from '../../parts/format.ts';
+import classes from './holder-marks.module.css';
+import { initialsOf } from './listing.ts';
+
+/** With more members than this, a bar says what single marks would. */
+const marksMax = 6;
+
+/** How many members hold an entry: a mark for each, filled where it does, and the count. */
+export function HolderMarks({ entry }: { readonly entry: TreeEntry }) {
+  const members = useStatus().members.filter(({ state }) => state !== 'left');
+  const missing = new Set(entry.missing);
+  const total = entry.holding + missing.size;
+  return (
+    <span className={classes.holders} title={missingSentence(members, missing)} data-whole={missing.size === 0}>
+      {members.length > marksMax ? (
+        <progress className={classes.bar} value={entry.holding} max={total} aria-hidden="true" />
+      ) : (
+        <span className={classes.marks} aria-hidden="true">
+          {members.map(({ id, name }) => (
+            <span key={id} className={classes.mark} data-missing={missing.has(id) || undefined}>
+              {initialsOf(name)}
+            </span>
+          ))}
+        </span>
+      )}
+      <span className={classes.count}>
+        {entry.holding} of {total}
+      </span>
+    </span>
+  );
+}
+
+function missingSentence(members: Status['members'], missing: ReadonlySet<string>): string {
+  if (missing.size === 0) return 'All members hold it';
+  const names = members.filter(({ id }) => missing.has(id)).map(({ name }) => name);
+  return `Not yet on ${formatNames(names)}`;
+}

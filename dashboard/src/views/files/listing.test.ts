@@ -1,0 +1,71 @@
+import type { Status, TreeEntry, TreePage } from '@lockstep/shared/api';
+import { expect, test } from 'vitest';
+import {
+  deedOf,
+  extendListing,
+  initialsOf,
+  nameOf,
+  parentOf,
+  rowsOf,
+  trailOf,
+  treeTrigger,
+  typeOf,
+} from './listing.ts';
+
+const operation = {
+  row: 1,
+  journaledAt: 1,
+  origin: 'o',
+  seq: 1,
+  member: 'm',
+  memberName: 'ant',
+  at: 1,
+  hlc: 1024,
+  kind: 'put' as const,
+  path: 'a',
+};
+
+function page(names: readonly string[], total: number, next: string | null): TreePage {
+  const entries = names.map((name) => ({ name, path: `d/${name}` }) as TreeEntry);
+  return { path: 'd', entries, total, next, members: 3 };
+}
+
+test('[DB-F1] a listing grows page by page, and has room for what is not read yet', () => {
+  const first = extendListing(undefined, page(['a', 'b'], 5, 'b'));
+  expect(rowsOf(first)).toBe(5);
+  const second = extendListing(first, page(['c', 'd'], 4, 'd'));
+  expect(second.entries.map(({ name }) => name)).toEqual(['a', 'b', 'c', 'd']);
+  expect(rowsOf(second)).toBe(5);
+  expect(rowsOf(extendListing(second, page([], 4, null)))).toBe(4);
+});
+
+test('[DB-F1] a listing is read again when an entry or a holder may have changed', () => {
+  const status = { operations: 7, pending: 0, members: [{ state: 'active', behind: 0 }] } as unknown as Status;
+  expect(treeTrigger({ ...status, now: 9 })).toBe(treeTrigger(status));
+  expect(treeTrigger({ ...status, operations: 8 })).not.toBe(treeTrigger(status));
+  const down = [{ ...status.members[0], state: 'down' }] as Status['members'];
+  expect(treeTrigger({ ...status, members: down })).not.toBe(treeTrigger(status));
+});
+
+test('the parts of a path', () => {
+  expect(trailOf('')).toEqual([]);
+  expect(trailOf('a/b c')).toEqual([
+    { name: 'a', path: 'a' },
+    { name: 'b c', path: 'a/b c' },
+  ]);
+  expect([parentOf(''), parentOf('a'), parentOf('a/b')]).toEqual(['', '', 'a']);
+  expect([nameOf('a'), nameOf('a/b')]).toEqual(['a', 'b']);
+});
+
+test('what stands at a path, and what an operation did', () => {
+  expect(typeOf({ ...operation, kind: 'attr' })).toBe('directory');
+  expect(typeOf({ ...operation, kind: 'attr', content: 'b3:0' })).toBe('file');
+  expect(typeOf({ ...operation, kind: 'delete' })).toBe('absent');
+  expect(deedOf(operation)).toBe('Written');
+  expect(deedOf({ ...operation, replaced: 'b3:0' })).toBe('Changed');
+  expect(deedOf({ ...operation, from: 'b' })).toBe('Renamed');
+});
+
+test('initials', () => {
+  expect(['ant', 'build-server', 'Ärzte Haus 2', '🐜', ''].map(initialsOf)).toEqual(['A', 'BS', 'Ä2', '🐜', '']);
+});

@@ -1,0 +1,78 @@
+import type { LoggedOperation, OperationReport, Status, TreeEntry, TreePage } from '@lockstep/shared/api';
+
+/** As much of a directory as was read so far. */
+export interface Listing {
+  readonly entries: readonly TreeEntry[];
+  readonly total: number;
+  /** Where the next page begins; null when all was read. */
+  readonly next: string | null;
+}
+
+/** `listing` with one page more. */
+export function extendListing(listing: Listing | undefined, page: TreePage): Listing {
+  return { entries: [...(listing?.entries ?? []), ...page.entries], total: page.total, next: page.next };
+}
+
+/** Rows to make room for: those that are still to be read count, so that the scroll bar tells the truth. */
+export function rowsOf({ entries, total, next }: Listing): number {
+  return next === null ? entries.length : Math.max(total, entries.length + 1);
+}
+
+/** Changes whenever an entry, or who holds it, may have changed. */
+export function treeTrigger({ operations, pending, members }: Status): string {
+  return [operations, pending, ...members.map(({ state, behind }) => `${state}${behind}`)].join(' ');
+}
+
+/** The directories above `path` and it itself, from the top. */
+export function trailOf(path: string): readonly { readonly name: string; readonly path: string }[] {
+  const names = path === '' ? [] : path.split('/');
+  return names.map((name, index) => ({ name, path: names.slice(0, index + 1).join('/') }));
+}
+
+export function parentOf(path: string): string {
+  return path.slice(0, Math.max(0, path.lastIndexOf('/')));
+}
+
+export function nameOf(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1);
+}
+
+/** What stands at a path whose visible head is `head`. */
+export function typeOf(head: OperationReport): TreeEntry['type'] | 'absent' {
+  switch (head.kind) {
+    case 'delete':
+      return 'absent';
+    case 'mkdir':
+      return 'directory';
+    case 'symlink':
+      return 'symlink';
+    case 'attr':
+      return head.content === undefined ? 'directory' : 'file';
+    default:
+      return 'file';
+  }
+}
+
+/** What an operation did, in the past tense, before `by ant`. */
+export function deedOf({ kind, from, replaced }: LoggedOperation): string {
+  if (from !== undefined) return 'Renamed';
+  switch (kind) {
+    case 'delete':
+      return 'Deleted';
+    case 'mkdir':
+      return 'Directory made';
+    case 'symlink':
+      return 'Link written';
+    case 'attr':
+      return 'Permissions or time changed';
+    default:
+      return replaced === undefined ? 'Written' : 'Changed';
+  }
+}
+
+/** Up to two letters that stand for a member where there is no room for its name. */
+export function initialsOf(name: string): string {
+  const parts = name.split(/[\s._-]+/u).filter((part) => part !== '');
+  const [first = '', last = ''] = [parts.at(0), parts.length > 1 ? parts.at(-1) : ''];
+  return (([...first][0] ?? '') + ([...last][0] ?? '')).toUpperCase();
+}

@@ -1,0 +1,16 @@
+import { useCallback, useEffect, useMemo, useSyncExternalStore } from 'react';
+import { DirectoryReader, type DirectoryState } from './directory-reader.ts';
+
+/** What lies in a directory; read again whenever `trigger` changes. `want` reads up to a row that is about to be seen. */
+export function useDirectory(
+  path: string,
+  trigger: unknown,
+): DirectoryState & { readonly want: (row: number) => void; readonly again: () => void } {
+  const reader = useMemo(() => new DirectoryReader(path), [path]);
+  const state = useSyncExternalStore(reader.subscribe, reader.get);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new trigger reads again, though it is not part of the question
+  useEffect(() => reader.refresh(), [reader, trigger]);
+  const want = useCallback((row: number) => reader.want(row), [reader]);
+  const again = useCallback(() => reader.refresh(), [reader]);
+  return { ...state, want, again };
+}

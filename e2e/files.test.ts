@@ -1,0 +1,125 @@
+import { execFile } from 'node:child_process';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import type { Page } from '@playwright/test';
+import { expect, test } from './test.ts';
+
+const shell = (folder: string, script: string) => promisify(execFile)('sh', ['-c', script], { cwd: folder });
+
+const row = (page: Page, name: string) =>
+  page.getByRole('row').filter({ has: page.getByRole('link', { name, exact: true }) });
+
+/** The names of the rows in sight, in their order. */
+const names = (page: Page) => page.locator('[data-row]');
+
+test('[DB-F1] [DB-F3] [DB-F4] a person finds a file, who holds it and what was done to it', async ({
+  page,
+  cluster,
+  complaints,
+}) => {
+  const [ant, bee, cat] = ['ant', 'bee', 'cat'].map((name) => cluster.member(name));
+  if (!ant || !bee || !cat) throw new Error('three members are started');
+  await mkdir(join(bee.folder, 'reports', '2026'), { recursive: true });
+  await writeFile(join(bee.folder, 'reports', '2026', 'summary.txt'), 'first\n');
+
+  await page.goto(`${ant.url}files`);
+  await expect(row(page, 'reports')).toContainText('3 of 3');
+  await page.getByRole('link', { name: 'reports' }).click();
+  await page.getByRole('link', { name: '2026' }).click();
+  await expect(row(page, 'summary.txt')).toContainText('bee');
+  await page.getByRole('link', { name: 'summary.txt' }).click();
+  await expect(page).toHaveURL(`${ant.url}files/reports/2026/summary.txt`);
+  const panel = page.getByRole('region', { name: 'About reports/2026/summary.txt' });
+  await expect(panel.getByRole('heading', { name: 'Held by 3 of 3 members' })).toBeVisible();
+  await expect(panel.getByRole('listitem').filter({ hasText: 'Written by bee' })).toHaveCount(1);
+
+  await test.step('a member that is stopped does not hold what is written meanwhile, and is named', async () => {
+    await cat.stop();
+    await writeFile(join(ant.folder, 'reports', '2026', 'summary.txt'), 'second, longer\n');
+    await expect(panel.getByRole('heading', { name: 'Held by 2 of 3 members' })).toBeVisible();
+    await expect(panel.getByRole('listitem').filter({ hasText: 'cat' }).first()).toContainText('not yet');
+    await expect(panel).toContainText('cat is down.');
+    await expect(panel.getByRole('listitem').filter({ hasText: 'Changed by ant' })).toHaveCount(1);
+    await expect(row(page, 'summary.txt')).toContainText('2 of 3');
+    await expect(row(page, 'summary.txt').getByTitle('Not yet on cat')).toBeVisible();
+    await cat.start();
+    await expect(panel.getByRole('heading', { name: 'Held by 3 of 3 members' })).toBeVisible();
+    await expect(row(page, 'summary.txt')).toContainText('3 of 3');
+  });
+
+  await test.step('[DB-F5] a search goes over all directories', async () => {
+    await page.getByRole('searchbox').fill('SUMM');
+    await expect(names(page)).toHaveText(['summary.txt']);
+    await expect(row(page, 'summary.txt')).toContainText('in reports/2026');
+    await page.getByRole('searchbox').fill('no such name');
+    await expect(page.getByText('No name holds “no such name”')).toBeVisible();
+  });
+  expect(complaints).toEqual([]);
+});
+
+test.describe('one member', () => {
+  test.use({ names: ['ant'] });
+
+  test('[DB-F1] [DB-F6] a directory of 10,000 entries scrolls and is walked through with the keyboard alone', async ({
+    page,
+    cluster,
+    complaints,
+  }) => {
+    const ant = cluster.member('ant');
+    await shell(ant.folder, 'mkdir -p many/00-first; seq -w 1 10000 | sed "s|^|many/f|" | xargs touch');
+    await expect.poll(async () => (await ant.status()).files, { timeout: 60_000 }).toBe(10_000);
+    await page.goto(`${ant.url}files/many`);
+    await expect(page.getByText('10,001 entries')).toBeVisible();
+    await expect(names(page).first()).toHaveText('00-first');
+    expect(await names(page).count()).toBeLessThan(60);
+
+    await names(page).first().focus();
+    await page.keyboard.press('ArrowDown');
+    await expect(page.getByRole('link', { name: 'f00001', exact: true })).toBeFocused();
+    await page.keyboard.press('End');
+    await expect(page.getByRole('link', { name: 'f10000', exact: true })).toBeFocused();
+    await page.keyboard.press('Home');
+    await page.keyboard.press('Enter');
+    await expect(page).toHaveURL(`${ant.url}files/many/00-first`);
+    await expect(page.getByText('Nothing lies in here')).toBeVisible();
+    await page.goBack();
+    await names(page).nth(2).focus();
+    await page.keyboard.press('Enter');
+    await expect(page.getByRole('region', { name: 'About many/f00002' })).toBeVisible();
+    await expect(page.getByRole('link', { name: 'f00002', exact: true })).toBeFocused();
+    await page.keyboard.press('Backspace');
+    await expect(page.getByRole('link', { name: 'many', exact: true })).toBeFocused();
+    expect(complaints).toEqual([]);
+  });
+
+  test('[DB-F2] [DB-A4] the address of any name can be opened anew, also on a telephone', async ({
+    page,
+    cluster,
+    complaints,
+  }) => {
+    const ant = cluster.member('ant');
+    const odd = ['100%', 'new\nline.txt', '🐜 ü?#&.txt', '.hidden', 'a.js'];
+    await mkdir(join(ant.folder, 'odd %2F names'));
+    for (const name of odd) await writeFile(join(ant.folder, 'odd %2F names', name), name);
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.goto(`${ant.url}files`);
+    await page.getByRole('link', { name: 'odd %2F names' }).click();
+    await expect(names(page)).toHaveCount(odd.length);
+    for (const name of odd) {
+      const link = names(page).and(page.getByTitle(name, { exact: true }));
+      const address = await link.getAttribute('href');
+      await link.click();
+      const panel = page.getByRole('region', { name: `About odd %2F names/${name}`.replace('\n', ' ') });
+      await expect(panel).toBeVisible();
+      expect(new URL(page.url()).pathname).toBe(address);
+      await page.reload();
+      await expect(panel.getByText('has it')).toBeVisible();
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
+      await page.getByRole('navigation', { name: 'Path' }).getByRole('link', { name: 'odd %2F names' }).click();
+    }
+    await page.goto(`${ant.url}files/nowhere/to be found`);
+    await expect(page.getByText('Nothing is known of this path')).toBeVisible();
+    expect(complaints).toEqual([]);
+  });
+});
