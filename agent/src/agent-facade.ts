@@ -1,3 +1,4 @@
+import type { OriginId } from '@lockstep/shared';
 import { LockstepError } from '@lockstep/shared';
 import type {
   ConflictsPage,
@@ -5,6 +6,7 @@ import type {
   EventsPage,
   EventsQuery,
   Health,
+  Journey,
   Latencies,
   LatencyHistory,
   LatencyHistoryQuery,
@@ -34,6 +36,7 @@ import type {
 import { reportConflicts, resolveConflicts } from './conflict-report.ts';
 import type { ShownContent } from './http/conflict-facade.ts';
 import type { AgentFacade, MetricsSnapshot } from './http/facade.ts';
+import { reportJourney } from './journey-report.ts';
 import { reportLatencies, reportLatencyHistory, reportRecentLatencies } from './latency-reports.ts';
 import { reportPath } from './path-report.ts';
 import { replayInto } from './replay.ts';
@@ -90,6 +93,14 @@ export class EngineFacade implements AgentFacade {
     const rows = journal.log({ under: path, afterRow: after, beforeRow, limit });
     const operations = rows.map((row) => reportLogged(this.#engine, row));
     return { operations, next: rows.length < limit ? null : (rows.at(-1)?.row ?? null) };
+  }
+
+  journey(origin: string, seq: number): Journey | undefined {
+    return reportJourney(this.#engine, { origin: origin as OriginId, seq });
+  }
+
+  onJournaled(wake: () => void): () => void {
+    return this.#engine.journaled.on(wake);
   }
 
   path(path: string): PathReport {

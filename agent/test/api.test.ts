@@ -2,8 +2,12 @@ import { rename, writeFile } from 'node:fs/promises';
 import {
   type ApiEvent,
   eventsPageSchema,
+  type JourneyStop,
+  journeySchema,
   type LiveMessage,
+  type LoggedOperation,
   liveMessageSchema,
+  liveOperationsMessageSchema,
   operationsPageSchema,
   pathReportSchema,
 } from '@lockstep/shared/api';
@@ -214,4 +218,42 @@ test('[API3] every metric moves with what it measures, and none carries a path',
 
   const labels = [...between, ...after.ant, ...after.bee].map(([key]) => key).join('\n');
   expect(labels).not.toMatch(/secret-name|labelled|stands-there|edited|\//);
+});
+
+test('[JY1] [JY2] an operation that is made is streamed, and its journey ends with all holding it', async () => {
+  const [ant, bee] = pair();
+  const streamed: LoggedOperation[] = [];
+  const socket = new WebSocket(`${bee.url.replace('http', 'ws')}/api/v1/ops/live`);
+  onTestFinished(() => socket.terminate());
+  let isLive = false;
+  socket.on('message', (data) => {
+    const message = liveOperationsMessageSchema.parse(JSON.parse(String(data)));
+    if (message.type === 'live') isLive = true;
+    else streamed.push(...message.operations);
+  });
+  await vi.waitFor(() => expect(isLive).toBe(true), patience);
+  await writeFile(ant.path('traveller'), 'far away');
+  await vi.waitFor(() => expect(streamed.at(-1)).toMatchObject({ path: 'traveller', size: 8 }), patience);
+  const { origin, seq } = streamed.at(-1) as LoggedOperation;
+
+  const journeyAt = async (member: Member) => journeySchema.parse(await member.get(`/ops/${origin}/${seq}`));
+  await vi.waitFor(async () => expect((await journeyAt(ant)).holding).toBe(2), patience);
+  await vi.waitFor(async () => expect((await journeyAt(bee)).holding).toBe(2), patience);
+
+  const atAnt = await journeyAt(ant);
+  expect(atAnt.stops.map(({ name }) => name)).toEqual(['ant', 'bee']);
+  const [own, far] = atAnt.stops;
+  expect(own).toMatchObject({ pushedAt: null, received: true, applied: true });
+  const { pushedAt, receivedAt, appliedAt } = far as JourneyStop;
+  const moments = [atAnt.madeAt, pushedAt, receivedAt, appliedAt].map(Number);
+  expect(moments).toEqual(moments.toSorted((a, b) => a - b));
+  expect(moments).not.toContain(0);
+  expect(Number(own?.appliedAt)).toBeGreaterThanOrEqual(Number(own?.receivedAt));
+
+  const atBee = await journeyAt(bee);
+  expect(atBee.stops.map(({ name, pushedAt: pushed }) => [name, pushed])).toEqual([
+    ['ant', null],
+    ['bee', null],
+  ]);
+  expect(atBee.operation.journaledAt).toBe(atBee.stops[1]?.receivedAt);
 });

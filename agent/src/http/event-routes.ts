@@ -4,24 +4,17 @@ import type { Log } from '../sync/ports/log.ts';
 import { answers } from './answers.ts';
 import { HttpError } from './errors.ts';
 import type { AgentFacade } from './facade.ts';
-import { livePingIntervalMs, liveStreamsMax } from './limits.ts';
+import type { LiveReaders } from './live-readers.ts';
 import { streamEvents } from './live-stream.ts';
 
+interface Options {
+  readonly facade: AgentFacade;
+  readonly readers: LiveReaders;
+  readonly log: Log;
+}
+
 /** What happens: in pages, and live. */
-export const eventRoutes: FastifyPluginAsyncZod<{ facade: AgentFacade; log: Log }> = async (app, { facade, log }) => {
-  const streams = app.websocketServer.clients;
-  const answered = new WeakSet<object>();
-
-  // A connection whose other end vanished without a word would be kept for ever.
-  const pings = setInterval(() => {
-    for (const socket of streams) {
-      if (!answered.delete(socket)) socket.terminate();
-      else socket.ping();
-    }
-  }, livePingIntervalMs);
-  pings.unref();
-  app.addHook('onClose', async () => clearInterval(pings));
-
+export const eventRoutes: FastifyPluginAsyncZod<Options> = async (app, { facade, readers, log }) => {
   app.get(
     '/events',
     {
@@ -46,21 +39,12 @@ export const eventRoutes: FastifyPluginAsyncZod<{ facade: AgentFacade; log: Log 
       querystring: liveQuerySchema,
       response: { ...answers(liveMessageSchema), 426: answers(liveMessageSchema)['4xx'] },
     },
-    preHandler: async () => {
-      if (streams.size < liveStreamsMax) return;
-      throw new HttpError(
-        503,
-        'too-many',
-        `${liveStreamsMax} live streams are open already. Close one, or ask /events.`,
-      );
-    },
+    preHandler: async () => readers.refuseIfFull('/events'),
     handler: () => {
       throw new HttpError(426, 'request-invalid', 'This is a WebSocket. Connect to it with one, or ask /events.');
     },
     wsHandler: (socket, request) => {
-      answered.add(socket);
-      socket.on('pong', () => answered.add(socket));
-      socket.on('error', (error) => log.debug({ error }, 'a live stream broke'));
+      readers.follow(socket);
       streamEvents(socket, facade, request.query.after, log);
     },
   });

@@ -2,6 +2,7 @@ import type {
   EventsPage,
   EventsQuery,
   Health,
+  Journey,
   LeaveResult,
   MemberReport,
   OperationsPage,
@@ -49,18 +50,32 @@ export interface TreeFacade {
   search(query: SearchQuery, signal: AbortSignal): Promise<SearchResult>;
 }
 
+/** What the routes of the operation log need. */
+export interface OperationsFacade {
+  operations(query: OperationsQuery): OperationsPage;
+  /** Undefined where the log holds no such operation. */
+  journey(origin: string, seq: number): Journey | undefined;
+  /** Calls `wake` after operations were journaled, until the returned function is called. Readers ask `operations`. */
+  onJournaled(wake: () => void): () => void;
+}
+
 /**
  * What the HTTP routes need of the running agent. The agent implements it; the routes add nothing but HTTP.
  *
  * Expected failures are `LockstepError`s, whose sentence reaches the person who asked. An aborted signal means that the asker
  * has gone: stop working for him; the result is dropped.
  */
-export interface AgentFacade extends ConflictFacade, ControlFacade, LatencyFacade, TransfersFacade, TreeFacade {
+export interface AgentFacade
+  extends ConflictFacade,
+    ControlFacade,
+    LatencyFacade,
+    OperationsFacade,
+    TransfersFacade,
+    TreeFacade {
   health(): Health;
   status(): Status;
   /** All members, those that left included: this one first, then by name. */
   members(): readonly MemberReport[];
-  operations(query: OperationsQuery): OperationsPage;
   /** `path` has passed `pathFault`. */
   path(path: string): PathReport | Promise<PathReport>;
   wait(request: WaitRequest, signal: AbortSignal): Promise<WaitResult>;

@@ -10,6 +10,9 @@ export const liveStreamsMax = 64;
 /** Events sent to one live stream before it must have taken them: bounds what waits in memory for a slow reader. */
 export const livePageEvents = 200;
 
+/** Operations are gathered for this long before they are sent live: a screen shows no more than some sixty pictures a second. */
+export const liveGatherMs = 15;
+
 /** The readers of live events have nothing to say. */
 export const liveInboundBytesMax = 1_024;
 

@@ -43,6 +43,7 @@ test('[API4] the description names every route and says something about each', a
       ...['conflicts', 'conflicts/resolve', 'content/{path}'],
       ...['events', 'events/live', 'leave', 'members', 'ops', 'paths/{path}'],
       ...['latencies', 'latencies/history', 'latencies/recent'],
+      ...['ops/live', 'ops/{origin}/{seq}'],
       ...['replay', 'rescan', 'status', 'verify', 'wait'],
       ...['tree', 'search'],
       ...['pause', 'resume', 'retry', 'transfers'],
@@ -77,7 +78,10 @@ test('[API4] the description and the routes are the same, methods included', asy
   try {
     const { paths } = await description();
     const described = Object.entries<object>(paths).flatMap(([path, methods]) =>
-      Object.keys(methods).map((method) => ({ method: method.toUpperCase(), url: path.replace('{path}', '*') })),
+      Object.keys(methods).map((method) => ({
+        method: method.toUpperCase(),
+        url: path.replace('{path}', '*').replaceAll(/\{(\w+)\}/g, ':$1'),
+      })),
     );
     expect(described.filter((route) => !app.hasRoute(route as Parameters<typeof app.hasRoute>[0]))).toEqual([]);
     const known = described.filter(({ url }) => !url.endsWith('*')).map(({ method, url }) => `${method} ${url}`);

@@ -17,8 +17,10 @@ import { followFreshConnections } from './fresh-connections.ts';
 import { guardedRequest } from './guarded-request.ts';
 import { latencyRoutes } from './latency-routes.ts';
 import { bodyBytesMax, closeGraceMs, liveInboundBytesMax, requestTimeoutMs } from './limits.ts';
+import { createLiveReaders } from './live-readers.ts';
 import { monitoringRoutes } from './monitoring-routes.ts';
 import { openapiOptions } from './openapi.ts';
+import { operationRoutes } from './operation-routes.ts';
 import { refusalOf } from './request-guard.ts';
 import { stateRoutes } from './state-routes.ts';
 import { transferRoutes } from './transfer-routes.ts';
@@ -97,6 +99,7 @@ export async function buildServer(options: HttpOptions): Promise<FastifyInstance
     if (stopping.signal.aborted) reply.header('connection', 'close');
   });
 
+  const readers = createLiveReaders(app, log);
   await app.register(swagger, openapiOptions);
   await app.register(stateRoutes, { prefix: apiPrefix, facade });
   await app.register(treeRoutes, { prefix: apiPrefix, facade, stopping: stopping.signal });
@@ -105,7 +108,8 @@ export async function buildServer(options: HttpOptions): Promise<FastifyInstance
   await app.register(controlRoutes, { prefix: apiPrefix, facade });
   await app.register(transferRoutes, { prefix: apiPrefix, facade });
   await app.register(conflictRoutes, { prefix: apiPrefix, facade });
-  await app.register(eventRoutes, { prefix: apiPrefix, facade, log });
+  await app.register(operationRoutes, { prefix: apiPrefix, facade, readers, log });
+  await app.register(eventRoutes, { prefix: apiPrefix, facade, readers, log });
   await app.register(monitoringRoutes, { facade });
   app.get(`${apiPrefix}/openapi.json`, { schema: { hide: true } }, () => app.swagger());
   await addDashboardFiles(app, options.assets, log);

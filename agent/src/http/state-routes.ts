@@ -1,17 +1,11 @@
 import { LockstepError, pathFault } from '@lockstep/shared';
-import {
-  membersSchema,
-  operationsPageSchema,
-  operationsQuerySchema,
-  pathReportSchema,
-  statusSchema,
-} from '@lockstep/shared/api';
+import { membersSchema, pathReportSchema, statusSchema } from '@lockstep/shared/api';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { answers } from './answers.ts';
 import type { AgentFacade } from './facade.ts';
 
-/** What is: the member, the cluster, the log, one path. */
+/** What is: the member, the cluster, one path. */
 export const stateRoutes: FastifyPluginAsyncZod<{ facade: AgentFacade }> = async (app, { facade }) => {
   app.get(
     '/status',
@@ -29,19 +23,6 @@ export const stateRoutes: FastifyPluginAsyncZod<{ facade: AgentFacade }> = async
     '/members',
     { schema: { tags: ['state'], summary: 'All members as this one knows them', response: answers(membersSchema) } },
     () => ({ members: facade.members() }),
-  );
-
-  app.get(
-    '/ops',
-    {
-      schema: {
-        tags: ['state'],
-        summary: 'The operation log, a page at a time',
-        querystring: operationsQuerySchema,
-        response: answers(operationsPageSchema),
-      },
-    },
-    (request) => facade.operations(request.query),
   );
 
   app.get(

@@ -89,6 +89,7 @@ function compose(database: JournalDatabase, { memberId, random, nowMs }: Journal
     operationsOf: (of, after, limit) => log.operationsOf(of, after, limit),
     operationsBeyond: (known, limit) => log.operationsBeyond(known, limit),
     log: (query) => log.log(query),
+    logged: (dot) => log.logged(dot),
     everHad: (path, content) => log.everHad(path, content),
 
     heads: (path) => reader.heads(path),

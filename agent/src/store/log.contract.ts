@@ -57,6 +57,15 @@ export function logContract(open: () => Journal): void {
       for (const operation of kinds) expect(journal.heads(operation.path)).toStrictEqual([operation]);
     });
 
+    test('[JN3] gives back one operation with its row and when it was journaled', () => {
+      journal.append(kinds);
+      for (const { row, operation, journaledAt: at } of journal.log({ afterRow: 0, limit: 100 })) {
+        expect(journal.logged(operation)).toEqual({ row, operation, journaledAt: at });
+      }
+      expect(journal.logged(dot(ant, 99))).toBeUndefined();
+      expect(journal.logged(dot(cat, 1))).toBeUndefined();
+    });
+
     test('[JN1] skips what it knows, also within one call', () => {
       const [first, second] = [put(ant, 1, 'a'), put(ant, 2, 'b')];
       expect(journal.append([first, second, first])).toEqual([first, second]);

@@ -153,7 +153,18 @@ export class OperationLog {
 
   log(query: LogQuery): readonly LogRow[] {
     const rows = query.under === undefined ? this.#rowsAt(query) : this.#rowsUnder(query.under, query);
-    return rows.map((row) => ({ row: row.row, operation: this.toOperation(row), journaledAt: row.journaled_at }));
+    return rows.map((row) => this.#toLogRow(row));
+  }
+
+  logged({ origin, seq }: Dot): LogRow | undefined {
+    const number = this.#origins.find(origin);
+    const found = number === undefined ? undefined : this.#rowOf.get(number, seq);
+    const row = found && this.#byRow.get(found.row);
+    return row && this.#toLogRow(row);
+  }
+
+  #toLogRow(row: OperationRow): LogRow {
+    return { row: row.row, operation: this.toOperation(row), journaledAt: row.journaled_at };
   }
 
   #rowsAt({ path, afterRow, beforeRow, limit }: LogQuery): readonly OperationRow[] {

@@ -1,9 +1,12 @@
 import { ackCoalesceMs } from '@lockstep/shared';
+import { AckTrail } from '../core/ack-trail.ts';
 import type { Context } from './context.ts';
-import type { Peers } from './peers.ts';
+import { type Peers, trailSpansMax } from './peers.ts';
 
 /** Tells the others what this member knows and holds, a few milliseconds after it changed. */
 export class AckLoop {
+  /** When operations were found to be on this disk, wall clock. */
+  readonly appliedAt = new AckTrail(trailSpansMax);
   readonly #context: Context;
   readonly #peers: Peers;
   #armed = false;
@@ -12,6 +15,7 @@ export class AckLoop {
   constructor(context: Context, peers: Peers) {
     this.#context = context;
     this.#peers = peers;
+    this.appliedAt.note(context.journal.applied(), context.clock.wallMs());
   }
 
   stop(): void {
@@ -25,8 +29,10 @@ export class AckLoop {
     this.#context.clock.after(ackCoalesceMs, () => {
       this.#armed = false;
       if (this.#stopped) return;
-      const { journal } = this.#context;
-      this.#peers.broadcast({ type: 'ack', known: journal.known(), applied: journal.applied() });
+      const { journal, clock } = this.#context;
+      const applied = journal.applied();
+      this.appliedAt.note(applied, clock.wallMs());
+      this.#peers.broadcast({ type: 'ack', known: journal.known(), applied });
     });
   }
 }

@@ -36,6 +36,7 @@ import { SharedBatches } from './shared-batches.ts';
 import { showsUpTo } from './shown.ts';
 import { Steward } from './steward.ts';
 import { Transfers } from './transfers.ts';
+import { Wakes } from './wakes.ts';
 
 /** A member that starts alone does not wait longer than this for others to answer. */
 const firstRoundMs = 3_000;
@@ -85,6 +86,9 @@ export class Engine {
   readonly dialLoop: DialLoop;
   readonly latencies = new LatencyHistory();
   readonly pause: Pause;
+  readonly ackLoop: AckLoop;
+  /** Called after operations were journaled. */
+  readonly journaled = new Wakes();
   readonly totals: EngineTotals = {
     operationsMade: 0,
     operationsReceived: 0,
@@ -103,7 +107,6 @@ export class Engine {
   readonly #options: EngineOptions;
   readonly #ownLog: OwnLog;
   readonly #incoming: Incoming;
-  readonly #ackLoop: AckLoop;
   readonly #heartbeat: HeartbeatLoop;
   readonly #steward: Steward;
   readonly #gate: GroupGate;
@@ -171,7 +174,7 @@ export class Engine {
         this.events.add('resynced', { source, name: this.peers.nameOf(source), operations, ms: Math.round(ms) });
       },
     );
-    this.#ackLoop = new AckLoop(this.context, this.peers);
+    this.ackLoop = new AckLoop(this.context, this.peers);
     this.#heartbeat = new HeartbeatLoop(
       this.context,
       this.peers,
@@ -258,7 +261,7 @@ export class Engine {
     this.transfers.stop();
     this.#steward.stop();
     this.#retention.stop();
-    this.#ackLoop.stop();
+    this.ackLoop.stop();
     this.#heartbeat.stop();
     this.#levelled?.();
     await this.#drained();
@@ -477,7 +480,9 @@ export class Engine {
       peer.sent.add(bytes, this.context.clock.monotonicMs());
     };
     this.#sessions.set(peer, {
-      outgoing: new Outgoing(this.context, link, sent),
+      outgoing: new Outgoing(this.context, link, sent, (operations) =>
+        peer.sentAt.addAll(operations, this.context.clock.wallMs()),
+      ),
       server: new ContentServer(this.context, link, sent),
     });
     this.events.add('joined', { ...this.#about(peer), reason: undefined, remote: link.remote });
@@ -555,7 +560,8 @@ export class Engine {
     this.totals.operationsMade += operations.length;
     this.#bursts.committed(operations);
     for (const session of this.#sessions.values()) session.outgoing.poke();
-    this.#ackLoop.poke();
+    this.journaled.all();
+    this.ackLoop.poke();
     this.materialiser.poke();
     this.#steward.poke();
     if (operations.some(({ path }) => path === ignoreFileName)) this.#ignoreRulesChanged();
@@ -563,7 +569,8 @@ export class Engine {
 
   #arrived(operations: readonly Operation[]): void {
     this.totals.operationsReceived += operations.length;
-    this.#ackLoop.poke();
+    this.journaled.all();
+    this.ackLoop.poke();
     // In the middle of a large rename there is nothing to do yet, and streaming all of it again for each frame would cost.
     if (operations.some((operation) => this.#gate.isOpen(operation))) this.materialiser.poke();
     this.#steward.poke();
@@ -573,7 +580,7 @@ export class Engine {
     this.totals.entriesApplied += count;
     this.totals.bytesApplied += bytes;
     this.#incoming.confirm();
-    this.#ackLoop.poke();
+    this.ackLoop.poke();
   }
 
   #ignoreRulesChanged(): void {

@@ -30,6 +30,7 @@ export class Outgoing {
   readonly #context: Context;
   readonly #link: Link;
   readonly #sent: (bytes: number) => void;
+  readonly #pushed: (operations: readonly Operation[]) => void;
   readonly #streams: Stream[] = [];
   readonly #unsent: { stream: Stream; operations: Operation[] }[] = [];
   readonly #inFlight = new Set<number>();
@@ -38,10 +39,16 @@ export class Outgoing {
   #wanted = false;
   #closed = false;
 
-  /** `sent` counts the bytes of contents that go along. */
-  constructor(context: Context, link: Link, sent: (bytes: number) => void) {
+  /** `sent` counts the bytes of contents that go along; `pushed` is told of the operations in each frame as it goes. */
+  constructor(
+    context: Context,
+    link: Link,
+    sent: (bytes: number) => void,
+    pushed: (operations: readonly Operation[]) => void,
+  ) {
     this.#context = context;
     this.#sent = sent;
+    this.#pushed = pushed;
     this.#link = link;
   }
 
@@ -122,6 +129,7 @@ export class Outgoing {
       const id = ++this.#frameId;
       this.#inFlight.add(id);
       this.#link.send({ type: 'operations', id, carried });
+      this.#pushed(batch.operations);
     }
   }
 

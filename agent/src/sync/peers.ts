@@ -1,4 +1,5 @@
 import type {
+  AckMessage,
   Applied,
   HeartbeatMessage,
   HelloMessage,
@@ -11,12 +12,17 @@ import type {
   VersionVector,
 } from '@lockstep/shared';
 import { membersMax } from '@lockstep/shared';
+import { AckTrail } from '../core/ack-trail.ts';
 import { peerState, shouldKeepLink } from '../core/membership.ts';
 import { RateMeter } from '../core/rate-meter.ts';
+import { SpanTrail } from '../core/span-trail.ts';
 import type { Context } from './context.ts';
 import type { Link } from './ports/network.ts';
 
 const emptyApplied: Applied = { vector: {}, ranges: {} };
+
+/** Acknowledgements and frames whose moments are kept for each member: some hundred kilobytes, the last seconds of a flood. */
+export const trailSpansMax = 1_024;
 
 /** What this member knows of another one; it outlives sessions. */
 export class Peer {
@@ -43,6 +49,10 @@ export class Peer {
   /** Bytes of file contents sent to it and received from it. */
   readonly sent = new RateMeter();
   readonly received = new RateMeter();
+  /** Wall clock: when operations were sent to it, and when it was heard to know them and to hold them. */
+  readonly sentAt = new SpanTrail(trailSpansMax);
+  readonly knownAt = new AckTrail(trailSpansMax);
+  readonly appliedAt = new AckTrail(trailSpansMax);
 
   constructor(id: MemberId, applied: Applied | undefined, nowWallMs: number) {
     this.id = id;
@@ -224,8 +234,7 @@ export class Peers {
       case 'hello':
         peer.hello = message;
         peer.heartbeat = undefined;
-        peer.known = message.known;
-        peer.applied = message.applied;
+        this.#acknowledged(peer, message);
         peer.lastError = undefined;
         peer.stopped = false;
         peer.paused = false;
@@ -237,12 +246,10 @@ export class Peers {
         peer.link?.close(goodbye(message));
         return;
       case 'ack':
-        peer.known = message.known;
-        peer.applied = message.applied;
+        this.#acknowledged(peer, message);
         break;
       case 'heartbeat':
-        peer.known = message.known;
-        peer.applied = message.applied;
+        this.#acknowledged(peer, message);
         peer.heartbeat = message;
         break;
       default:
@@ -251,6 +258,14 @@ export class Peers {
     // Nothing counts before the hello: a session that begins with anything else is not one of ours.
     if (peer.hello === undefined) peer.link?.close('the first message was not a hello');
     else this.#handlers.message(peer, message);
+  }
+
+  #acknowledged(peer: Peer, { known, applied }: Pick<AckMessage, 'known' | 'applied'>): void {
+    const atMs = this.#context.clock.wallMs();
+    peer.known = known;
+    peer.applied = applied;
+    peer.knownAt.noteVector(known, atMs);
+    peer.appliedAt.note(applied, atMs);
   }
 
   #drop(peer: Peer, reason: string): void {

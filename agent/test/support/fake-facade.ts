@@ -79,6 +79,8 @@ export class FakeFacade implements AgentFacade {
   readonly all: ApiEvent[] = [];
   readonly waits: AbortSignal[] = [];
   readonly #wakes = new Set<() => void>();
+  #operations = 5;
+  readonly #operationWakes = new Set<() => void>();
 
   constructor() {
     const members = [
@@ -134,7 +136,7 @@ export class FakeFacade implements AgentFacade {
   }
 
   get readers(): number {
-    return this.#wakes.size;
+    return this.#wakes.size + this.#operationWakes.size;
   }
 
   health() {
@@ -169,9 +171,9 @@ export class FakeFacade implements AgentFacade {
   }
 
   operations(query: Parameters<AgentFacade['operations']>[0]) {
-    const rows = [1, 2, 3, 4, 5]
-      .map(operation)
-      .filter((row) => query.path === undefined || row.path === query.path || isBelow(row.path, query.path));
+    const rows = Array.from({ length: this.#operations }, (_, index) => operation(index + 1)).filter(
+      (row) => query.path === undefined || row.path === query.path || isBelow(row.path, query.path),
+    );
     const { after, before } = query;
     const chosen =
       after === undefined
@@ -179,6 +181,35 @@ export class FakeFacade implements AgentFacade {
         : rows.filter(({ row }) => row > after);
     const operations = chosen.slice(0, query.limit);
     return { operations, next: operations.length < chosen.length ? (operations.at(-1)?.row ?? null) : null };
+  }
+
+  /** Adds `count` operations, and wakes the readers once. */
+  addOperations(count: number): void {
+    this.#operations += count;
+    for (const wake of this.#operationWakes) wake();
+  }
+
+  journey(origin: string, seq: number) {
+    const row = operation(seq);
+    if (origin !== row.origin || seq > this.#operations) return undefined;
+    const stops = this.state.members.map(({ id, name, state }) => ({
+      member: id,
+      name,
+      state,
+      pushedAt: state === 'active' ? row.at : null,
+      receivedAt: state === 'active' ? row.at + 1 : null,
+      appliedAt: state === 'active' ? row.at + 3 : null,
+      received: state === 'active',
+      applied: state === 'active',
+    }));
+    return { operation: row, writtenAt: fakeNow, madeAt: row.at, stops, holding: 2, members: stops.length };
+  }
+
+  onJournaled(wake: () => void) {
+    this.#operationWakes.add(wake);
+    return () => {
+      this.#operationWakes.delete(wake);
+    };
   }
 
   path(path: string) {

@@ -82,6 +82,8 @@ export interface Journal extends ConflictCopies, TreeQuestions {
   /** Everything in the log beyond `known`, origin by origin, in batches of at most `limit`; lazily. */
   operationsBeyond(known: VersionVector, limit: number): IterableIterator<readonly Operation[]>;
   log(query: LogQuery): readonly LogRow[];
+  /** An operation and when it was journaled here. */
+  logged(dot: Dot): LogRow | undefined;
 
   /** The operations at `path` that no other supersedes, the visible one first. Empty when nothing was ever there. */
   heads(path: string): readonly Operation[];

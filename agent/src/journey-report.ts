@@ -1,0 +1,65 @@
+import { type Dot, memberOf } from '@lockstep/shared';
+import type { Journey, JourneyStop } from '@lockstep/shared/api';
+import { holds } from './core/durability.ts';
+import { stampMs } from './core/hlc.ts';
+import { reportLogged } from './reports.ts';
+import type { Engine } from './sync/engine.ts';
+import type { Peer } from './sync/peers.ts';
+
+/** The way of one operation to each member, as far as this one saw it; undefined where the log does not hold it. */
+export function reportJourney(engine: Engine, dot: Dot): Journey | undefined {
+  const logged = engine.context.journal.logged(dot);
+  if (logged === undefined) return undefined;
+  const { operation, journaledAt } = logged;
+  const author = memberOf(operation.origin);
+  const others = engine.peers
+    .all()
+    .filter(({ state }) => state !== 'left')
+    .map((peer) => stopOf(engine, peer, dot));
+  others.sort((a, b) => a.name.localeCompare(b.name));
+  const all = engine.state === 'left' ? others : [ownStop(engine, dot, journaledAt), ...others];
+  const stops = [...all.filter(({ member }) => member === author), ...all.filter(({ member }) => member !== author)];
+  return {
+    operation: reportLogged(engine, logged),
+    writtenAt: operation.kind === 'put' && operation.mtimeUs !== undefined ? writtenAt(operation.mtimeUs) : null,
+    madeAt: stampMs(operation.hlc),
+    stops,
+    holding: stops.filter(({ applied }) => applied).length,
+    members: stops.length,
+  };
+}
+
+function ownStop(engine: Engine, dot: Dot, journaledAt: number): JourneyStop {
+  const { self, journal } = engine.context;
+  const applied = holds(journal.applied(), dot);
+  return {
+    member: self.id,
+    name: self.name,
+    state: engine.state,
+    pushedAt: null,
+    receivedAt: journaledAt,
+    appliedAt: applied ? (engine.ackLoop.appliedAt.at(dot) ?? null) : null,
+    received: true,
+    applied,
+  };
+}
+
+function stopOf(engine: Engine, peer: Peer, dot: Dot): JourneyStop {
+  const received = dot.seq <= (peer.known[dot.origin] ?? 0);
+  const applied = holds(peer.applied, dot);
+  return {
+    member: peer.id,
+    name: engine.peers.nameOf(peer.id),
+    state: peer.state,
+    pushedAt: peer.sentAt.at(dot) ?? null,
+    receivedAt: received ? (peer.knownAt.at(dot) ?? null) : null,
+    appliedAt: applied ? (peer.appliedAt.at(dot) ?? null) : null,
+    received,
+    applied,
+  };
+}
+
+/** Files may carry times from before 1970, for which the API has no number. */
+function writtenAt(mtimeUs: number): number | null {
+  return mtimeUs < 0 ? null : mtimeUs / 1_000;
+}
