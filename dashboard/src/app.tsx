@@ -13,6 +13,7 @@ import { Overview } from './views/overview.tsx';
 
 const Files = lazy(async () => ({ default: (await import('./views/files.tsx')).Files }));
 const Problems = lazy(async () => ({ default: (await import('./views/problems.tsx')).Problems }));
+const Transfers = lazy(async () => ({ default: (await import('./views/transfers.tsx')).Transfers }));
 
 /** The page: how the cluster is, in a sentence that is always there, and the views. */
 export function App() {
@@ -65,6 +66,7 @@ export function App() {
                   <Route path="/" component={Overview} />
                   {/* An expression: in a pattern the rest of a path could not hold a newline. */}
                   <Route path={/^\/files(?:\/|$)/} component={Files} />
+                  <Route path="/transfers" component={Transfers} />
                   <Route path="/problems" component={Problems} />
                   <Route>
                     <Empty title="There is nothing at this address">

@@ -1,10 +1,16 @@
 import { Text } from '@mantine/core';
-import { IconAlertTriangle, IconCircleCheck, IconClock, IconRefresh } from '@tabler/icons-react';
+import { IconAlertTriangle, IconCircleCheck, IconClock, IconPlayerPause, IconRefresh } from '@tabler/icons-react';
 import classes from './cluster-banner.module.css';
 import { useStatus } from './live/status-context.ts';
 import { clusterSentence } from './views/cluster-sentence.ts';
 
-const icons = { good: IconCircleCheck, busy: IconRefresh, bad: IconAlertTriangle, stale: IconClock } as const;
+const icons = {
+  good: IconCircleCheck,
+  busy: IconRefresh,
+  held: IconPlayerPause,
+  bad: IconAlertTriangle,
+  stale: IconClock,
+} as const;
 
 /** One sentence and one colour for the whole cluster, above every view. */
 export function ClusterBanner({ isStale }: { readonly isStale: boolean }) {

@@ -1,5 +1,5 @@
 import type { Status } from '@lockstep/shared/api';
-import { type Icon, IconAlertTriangle, IconFolder, IconServer } from '@tabler/icons-react';
+import { type Icon, IconAlertTriangle, IconFolder, IconServer, IconTransfer } from '@tabler/icons-react';
 
 export interface Place {
   readonly href: string;
@@ -13,5 +13,6 @@ export interface Place {
 export const places: readonly Place[] = [
   { href: '/', title: 'Overview', icon: IconServer },
   { href: '/files', title: 'Files', icon: IconFolder },
+  { href: '/transfers', title: 'Transfers', icon: IconTransfer },
   { href: '/problems', title: 'Problems', icon: IconAlertTriangle, count: (status) => status.problemCount },
 ];

@@ -1,10 +1,14 @@
 import type { Status } from '@lockstep/shared/api';
-import { ActionIcon, Group, Text, useComputedColorScheme, useMantineColorScheme } from '@mantine/core';
+import { ActionIcon, Group, Skeleton, Text, useComputedColorScheme, useMantineColorScheme } from '@mantine/core';
 import { IconMoon, IconSun } from '@tabler/icons-react';
+import { lazy, Suspense } from 'react';
 import { Link } from 'wouter';
+import { StatusProvider } from './live/status-context.ts';
 import classes from './page-header.module.css';
 
-/** The name of the page, which member it is of, and the switch between light and dark. */
+const ActionMenu = lazy(async () => ({ default: (await import('./actions/action-menu.tsx')).ActionMenu }));
+
+/** The name of the page, which member it is of, what it can be asked to do, and the switch between light and dark. */
 export function PageHeader({ status }: { readonly status: Status | undefined }) {
   const { setColorScheme } = useMantineColorScheme();
   const scheme = useComputedColorScheme('light');
@@ -22,6 +26,13 @@ export function PageHeader({ status }: { readonly status: Status | undefined }) 
           <Text c="dimmed" size="sm" truncate title={status.member.folder}>
             as {status.member.name} sees it
           </Text>
+        )}
+        {status !== undefined && (
+          <StatusProvider value={status}>
+            <Suspense fallback={<Skeleton width={104} height={36} />}>
+              <ActionMenu />
+            </Suspense>
+          </StatusProvider>
         )}
         <ActionIcon
           variant="default"

@@ -2,7 +2,7 @@ import type { ApiError } from '@lockstep/shared/api';
 import { useCallback, useEffect, useRef, useState } from 'react';
 
 const apiPrefix = '/api/v1';
-const timeoutMs = 10_000;
+const timeoutMsUsual = 10_000;
 
 export interface Answer<Data> {
   /** The newest answer; that of an earlier address is not shown for a later one. */
@@ -43,9 +43,15 @@ export function useApi<Data>(path: string | undefined, trigger?: unknown): Answe
 /** What the agent answers to one request. Throws an `Error` whose message is a sentence for people. */
 export async function askApi<Data>(
   path: string,
-  options: { readonly method?: 'GET' | 'POST'; readonly body?: unknown; readonly signal?: AbortSignal } = {},
+  options: {
+    readonly method?: 'GET' | 'POST';
+    readonly body?: unknown;
+    readonly signal?: AbortSignal;
+    /** How long the agent may take, where that is more than for a mere answer. */
+    readonly timeoutMs?: number;
+  } = {},
 ): Promise<Data> {
-  const { method = 'GET', body, signal } = options;
+  const { method = 'GET', body, signal, timeoutMs = timeoutMsUsual } = options;
   const timeout = AbortSignal.timeout(timeoutMs);
   const response = await fetch(apiPrefix + path, {
     method,

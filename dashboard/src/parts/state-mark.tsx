@@ -11,10 +11,10 @@ const words: Record<MemberReport['state'], string> = {
 };
 
 /** A member's state as a word; shape and colour only repeat it. */
-export function StateMark({ state }: { readonly state: MemberReport['state'] }) {
+export function StateMark({ state, paused = false }: Pick<MemberReport, 'state' | 'paused'>) {
   return (
-    <span className={classes.mark} data-state={state}>
-      {words[state]}
+    <span className={classes.mark} data-state={paused ? 'paused' : state}>
+      {paused ? 'paused' : words[state]}
     </span>
   );
 }

@@ -70,6 +70,13 @@ test.each<[string, string, Status]>([
   ['bad', 'cat is down.', status([ant, member('bee', { behind: 1 }), downCat])],
   ['bad', 'cat is down.', status([ant, downCat])],
   ['bad', 'bee and cat are down.', status([ant, member('bee', { state: 'down' }), downCat])],
+  ['held', 'cat is paused; the other two have the same files.', status([ant, bee, { ...downCat, paused: true }])],
+  ['bad', 'bee is down.', status([ant, member('bee', { state: 'down' }), { ...downCat, paused: true }])],
+  [
+    'held',
+    'ant is paused: it takes nothing from the others and gives them nothing until it is resumed.',
+    status([ant, downCat], { paused: true, synchronised: false }),
+  ],
   ['bad', '2 problems on ant to look at.', status([ant, bee], { problemCount: 2 })],
   ['bad', 'bee has problems to look at.', status([ant, member('bee', { problems: 1 })])],
   ['busy', 'bee did not answer just now.', status([ant, member('bee', { state: 'suspect' })])],

@@ -1,8 +1,8 @@
 import type { MemberReport, Status } from '@lockstep/shared/api';
 import { formatCount, formatItems, formatNames } from '../parts/format.ts';
 
-/** `good`: nothing to do. `busy`: it will be good by itself. `bad`: a person should look. */
-export type Tone = 'good' | 'busy' | 'bad';
+/** `good`: nothing to do. `busy`: it will be good by itself. `held`: somebody paused a member. `bad`: a person should look. */
+export type Tone = 'good' | 'busy' | 'held' | 'bad';
 
 export interface ClusterSentence {
   readonly tone: Tone;
@@ -17,8 +17,15 @@ export function clusterSentence(status: Status): ClusterSentence {
       text: `${status.member.name} has left the cluster. Its files stay and are no longer replicated.`,
     };
   }
+  if (status.paused) {
+    const { name } = status.member;
+    return {
+      tone: 'held',
+      text: `${name} is paused: it takes nothing from the others and gives them nothing until it is resumed.`,
+    };
+  }
   const members = status.members.filter(({ state }) => state !== 'left');
-  const down = members.filter(({ state }) => state === 'down');
+  const down = members.filter(({ state, paused }) => state === 'down' && paused !== true);
   if (down.length > 0) {
     return { tone: 'bad', text: `${are(down)} down${restOf(status, members, down)}.` };
   }
@@ -32,6 +39,8 @@ export function clusterSentence(status: Status): ClusterSentence {
       text: `${formatNames(names(troubled))} ${troubled.length === 1 ? 'has' : 'have'} problems to look at.`,
     };
   }
+  const paused = members.filter((member) => member.paused === true);
+  if (paused.length > 0) return { tone: 'held', text: `${are(paused)} paused${restOf(status, members, paused)}.` };
   const silent = members.filter(({ state }) => state === 'suspect');
   if (silent.length > 0) return { tone: 'busy', text: `${formatNames(names(silent))} did not answer just now.` };
   const coming = members.filter(({ state }) => state === 'joining' || state === 'syncing');
@@ -71,10 +80,10 @@ function are(members: readonly MemberReport[]): string {
   return `${formatNames(names(members))} ${members.length === 1 ? 'is' : 'are'}`;
 }
 
-/** How those are that are not down. */
-function restOf(status: Status, members: readonly MemberReport[], down: readonly MemberReport[]): string {
-  const others = members.length - down.length;
-  const same = members.every((member) => down.includes(member) || (member.state === 'active' && member.behind === 0));
+/** How those are that are not away. */
+function restOf(status: Status, members: readonly MemberReport[], away: readonly MemberReport[]): string {
+  const others = members.length - away.length;
+  const same = members.every((member) => away.includes(member) || (member.state === 'active' && member.behind === 0));
   if (others < 2 || !same || status.pending > 0) return '';
   return others === 2
     ? '; the other two have the same files'

@@ -33,7 +33,7 @@ function MemberRow({ member }: { readonly member: MemberReport }) {
         {member.self && <span className={classes.here}>this machine</span>}
       </th>
       <td data-title="State">
-        <StateMark state={member.state} />
+        <StateMark state={member.state} paused={member.paused} />
       </td>
       <td data-title="Round trip" className={classes.number}>
         {member.rttMs === null ? (

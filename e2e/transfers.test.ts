@@ -1,0 +1,112 @@
+import { access, mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Locator } from '@playwright/test';
+import { expect, test } from './test.ts';
+
+/** Chooses what `member` is to do, by the keyboard. */
+async function choose(menu: Locator, item: Locator): Promise<void> {
+  await menu.focus();
+  await menu.press('Enter');
+  await item.focus();
+  await item.press('Enter');
+}
+
+test.describe('two members', () => {
+  test.use({ names: ['ant', 'bee'] });
+
+  test('[DB-X1] [DB-X2] a member is paused, resumed, rescanned and told to try again from its page', async ({
+    page,
+    cluster,
+    complaints,
+  }) => {
+    const [ant, bee] = [cluster.member('ant'), cluster.member('bee')];
+    const sentence = page.locator('[data-tone]');
+    const menu = page.getByRole('button', { name: 'Actions' });
+    const item = (name: string) => page.getByRole('menuitem', { name });
+    const result = page.getByRole('status').filter({ has: page.getByRole('button', { name: 'Close' }) });
+    await page.goto(`${ant.url}transfers`);
+    await expect(page.getByRole('heading', { name: 'Everything is here' })).toBeVisible();
+    await expect(page.getByRole('table', { name: 'Between ant and the others' })).toContainText('bee');
+
+    await test.step('the pause asks first, and holds what the others make', async () => {
+      await choose(menu, item('Pause ant'));
+      await expect(page.getByRole('dialog')).toContainText('ends its session with the other member');
+      await page.getByRole('button', { name: 'Do not pause' }).click();
+      await expect(page.getByRole('dialog')).toBeHidden();
+      expect((await ant.status()).paused).toBe(false);
+      await choose(menu, item('Pause ant'));
+      await page.getByRole('button', { name: 'Pause ant' }).click();
+      await expect(result).toContainText('ant is paused.');
+      await expect(sentence).toContainText('ant is paused: it takes nothing from the others');
+      await expect(page.getByRole('heading', { name: 'Nothing moves: ant is paused' })).toBeVisible();
+      await expect.poll(async () => (await bee.status()).members.some(({ paused }) => paused)).toBe(true);
+      await writeFile(join(bee.folder, 'held.txt'), 'held\n');
+      await expect.poll(async () => (await bee.status()).files).toBe(1);
+      await expect(access(join(ant.folder, 'held.txt'))).rejects.toThrow();
+    });
+
+    await test.step('the others say that it is paused', async () => {
+      const other = await page.context().newPage();
+      await other.goto(bee.url);
+      await expect(other.locator('[data-tone]')).toContainText('ant is paused');
+      await other.close();
+    });
+
+    await test.step('once it is resumed, the file arrives', async () => {
+      await choose(menu, item('Resume ant'));
+      await expect(result).toContainText('ant takes part again.');
+      await expect
+        .poll(() =>
+          access(join(ant.folder, 'held.txt')).then(
+            () => 'here',
+            () => 'missing',
+          ),
+        )
+        .toBe('here');
+      await expect(sentence).toContainText('Both members have the same files.');
+      await expect(page.getByRole('heading', { name: 'Everything is here' })).toBeVisible();
+    });
+
+    await choose(menu, item('Rescan the folder'));
+    await expect(result).toContainText(/The whole folder was compared in .+: nothing had been missed\./);
+    await choose(menu, item('Retry what waits'));
+    await expect(result).toContainText('No path was waiting.');
+    await page.getByRole('button', { name: 'Close' }).click();
+    await expect(result).toBeHidden();
+    expect(complaints).toEqual([]);
+  });
+
+  test('[DB-X3] a large file is shown on its way, with its source and how much of it has come', async ({
+    page,
+    cluster,
+    complaints,
+  }) => {
+    const [ant, bee] = [cluster.member('ant'), cluster.member('bee')];
+    await page.goto(`${ant.url}transfers`);
+    await expect(page.getByRole('heading', { name: 'Everything is here' })).toBeVisible();
+    await writeFile(join(bee.folder, 'film.mkv'), Buffer.alloc(150_000_000, 'film'));
+    const row = page.getByRole('listitem').filter({ hasText: 'film.mkv' });
+    await expect(row).toContainText('from bee');
+    await expect(row).toContainText(/B of 150 MB/);
+    await expect(row.getByRole('progressbar')).toBeVisible();
+    await expect(page.getByRole('heading', { name: 'Everything is here' })).toBeVisible();
+    expect(complaints).toEqual([]);
+  });
+});
+
+test('[DB-X4] a newcomer is shown with its source until it has everything', async ({ page, cluster, complaints }) => {
+  const [ant, bee, cat] = [cluster.member('ant'), cluster.member('bee'), cluster.member('cat')];
+  await cat.stop();
+  await mkdir(join(ant.folder, 'many'));
+  for (let file = 0; file < 6_000; file++) await writeFile(join(ant.folder, 'many', `file-${file}.txt`), `${file}\n`);
+  await expect.poll(async () => (await bee.status()).files).toBe(6_000);
+  await page.goto(`${ant.url}transfers`);
+  await expect(page.getByRole('heading', { name: 'Everything is here' })).toBeVisible();
+  const back = cat.start();
+  const row = page.getByRole('listitem').filter({ hasText: 'cat' });
+  await expect(row).toContainText(/operations from (ant|bee)|still to be put on its disk/);
+  await expect(row.getByRole('progressbar')).toBeVisible();
+  await back;
+  await expect(page.getByRole('heading', { name: 'Everything is here' })).toBeVisible();
+  expect(complaints).toEqual([]);
+});
