@@ -39,3 +39,6 @@ export const addressesMax = 16;
 
 /** Bytes of a symbolic link's text: Linux's PATH_MAX less its terminating NUL. */
 export const targetBytesMax = 4_095;
+
+/** Longer than every code of a problem: a heartbeat names one. */
+export const problemCodeCharactersMax = 64;

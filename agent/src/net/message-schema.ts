@@ -15,7 +15,13 @@ import {
   type VersionVector,
 } from '@lockstep/shared';
 import { z } from 'zod';
-import { addressCharactersMax, addressesMax, memberNameCharactersMax, originsMax } from './limits.ts';
+import {
+  addressCharactersMax,
+  addressesMax,
+  memberNameCharactersMax,
+  originsMax,
+  problemCodeCharactersMax,
+} from './limits.ts';
 
 /** The largest id of a message: 48 bits, as a `block` frame has room for. */
 export const messageIdMax = 2 ** 48 - 1;
@@ -82,6 +88,7 @@ export const bodySchemas: { readonly [T in MapMessageType]: z.ZodType<Body<T>> }
     freeBytes: z.number().min(0),
     load: z.number().min(0),
     problems: count,
+    trouble: z.string().max(problemCodeCharactersMax).optional(),
     progress: z.object({ source: memberId, done: count, total: count }).optional(),
     latenciesMs: latencies,
   }),

@@ -93,6 +93,7 @@ export class HeartbeatLoop {
       files: counts.files,
       bytes: counts.bytes,
       problems: problems.count,
+      trouble: problems.worst()?.code,
       latenciesMs,
     } as const;
     for (const peer of only ? [only] : this.#peers.ready()) {

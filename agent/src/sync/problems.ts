@@ -2,6 +2,9 @@ import type { Problem, ProblemCode } from '@lockstep/shared';
 import { isBelow, problemsMax } from '@lockstep/shared';
 import type { Clock } from './ports/clock.ts';
 
+/** What stops a whole member, the worst first. All other problems concern one path or one other member. */
+const gravest: readonly ProblemCode[] = ['folder-missing', 'disk-full', 'member-refused', 'digest-mismatch'];
+
 interface Subject {
   readonly path?: string | undefined;
   readonly member?: string | undefined;
@@ -79,6 +82,16 @@ export class Problems {
 
   list(): readonly Problem[] {
     return [...this.#problems.values()];
+  }
+
+  /** The one to name when there is room for one: what stops the whole member, else what is wrong longest. */
+  worst(): Problem | undefined {
+    const problems = this.list();
+    for (const code of gravest) {
+      const found = problems.find((problem) => problem.code === code);
+      if (found !== undefined) return found;
+    }
+    return problems[0];
   }
 
   get count(): number {

@@ -8,6 +8,7 @@ import {
   type OriginId,
   type PeerMessage,
   pathFault,
+  problemCodes,
   spanMax,
   type Version,
 } from '@lockstep/shared';
@@ -203,6 +204,7 @@ export const anyMessage: fc.Arbitrary<PeerMessage> = fc.oneof(
       freeBytes: count,
       load: positive,
       problems: count,
+      trouble: optional(fc.constantFrom(...problemCodes, 'code-of-a-newer-version')),
       progress: optional(fc.record({ source: fc.constantFrom(...members), done: count, total: count })),
       latenciesMs: fc.dictionary(fc.constantFrom(...members), positive),
     })

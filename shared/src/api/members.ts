@@ -38,6 +38,7 @@ export const memberReportSchema = z.object({
   clockSkewMs: z.number().optional().describe('How far its clock is ahead of the asked member’s.'),
   pending: countSchema.optional().describe('Paths that its disk does not show yet.'),
   problems: countSchema.optional().describe('How many problems it has; ask it for them.'),
+  trouble: z.string().optional().describe('Code of the worst of its problems; absent when it has none.'),
   files: countSchema.optional(),
   bytes: countSchema.optional().describe('Bytes of its files.'),
   freeBytes: countSchema.optional(),

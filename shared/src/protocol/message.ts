@@ -116,6 +116,8 @@ export interface HeartbeatMessage {
   /** Share of one processor used since the last heartbeat, 0 to n. */
   readonly load: number;
   readonly problems: number;
+  /** Code of the worst of them. A newer member may name one that is not known here. */
+  readonly trouble?: string | undefined;
   readonly progress?: CatchUpProgress | undefined;
   /** Smoothed round trip that the sender measured to each member it is connected to, in milliseconds. */
   readonly latenciesMs: Readonly<Record<MemberId, number>>;
