@@ -14,7 +14,7 @@ const run = promisify(execFile);
 export class Member {
   readonly name: string;
   readonly folder: string;
-  /** Where its dashboard answers; ends with a slash. Changes with each start. */
+  /** Where its dashboard answers; ends with a slash. Stays the same once it is known. */
   url = '';
   /** Where it listens for members; stays the same once it is known. */
   address = '127.0.0.1:0';
@@ -39,7 +39,8 @@ export class Member {
   /** Starts the agent; resolves when it says that it is ready. */
   async start(): Promise<void> {
     // The agent ends with its standard input, so that none outlives a test runner that was killed.
-    const args = [program, 'up', this.folder, '--listen', this.address, '--stop-with-input'];
+    const dashboard = this.url === '' ? '127.0.0.1:0' : new URL(this.url).host;
+    const args = [program, 'up', this.folder, '--listen', this.address, '--dashboard', dashboard, '--stop-with-input'];
     const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] });
     this.#process = child;
     for await (const line of createInterface(child.stdout)) {

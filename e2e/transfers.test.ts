@@ -63,7 +63,7 @@ test.describe('two members', () => {
           ),
         )
         .toBe('here');
-      await expect(sentence).toContainText('Both members have the same files.');
+      await expect(sentence).toContainText('Both members hold everything.');
       await expect(page.getByRole('heading', { name: 'Everything is here' })).toBeVisible();
     });
 

@@ -3,6 +3,7 @@ import { IconAlertTriangle, IconCircleCheck, IconClock, IconPlayerPause, IconRef
 import classes from './cluster-banner.module.css';
 import { useStatus } from './live/status-context.ts';
 import { clusterSentence } from './views/cluster-sentence.ts';
+import { ownTrouble } from './views/troubles.ts';
 
 const icons = {
   good: IconCircleCheck,
@@ -14,13 +15,18 @@ const icons = {
 
 /** One sentence and one colour for the whole cluster, above every view. */
 export function ClusterBanner({ isStale }: { readonly isStale: boolean }) {
-  const { tone, text } = clusterSentence(useStatus());
+  const status = useStatus();
+  const { tone, text } = clusterSentence(status);
+  const doubt = ownTrouble(status);
   const shown = isStale ? 'stale' : tone;
   const ToneIcon = icons[shown];
   return (
     <div className={classes.banner} data-tone={shown} role="status">
       <ToneIcon size={20} aria-hidden="true" className={classes.icon} />
-      <Text fw={600}>{isStale ? `Last known: ${text}` : text}</Text>
+      <div>
+        <Text fw={600}>{isStale ? `Last known: ${text}` : text}</Text>
+        {doubt !== undefined && <Text size="sm">{doubt}</Text>}
+      </div>
     </div>
   );
 }

@@ -1,5 +1,6 @@
 import type { Status } from '@lockstep/shared/api';
 import { type Icon, IconAlertTriangle, IconFolder, IconServer, IconTransfer } from '@tabler/icons-react';
+import { troubleCount } from './views/troubles.ts';
 
 export interface Place {
   readonly href: string;
@@ -14,5 +15,5 @@ export const places: readonly Place[] = [
   { href: '/', title: 'Overview', icon: IconServer },
   { href: '/files', title: 'Files', icon: IconFolder },
   { href: '/transfers', title: 'Transfers', icon: IconTransfer },
-  { href: '/problems', title: 'Problems', icon: IconAlertTriangle, count: (status) => status.problemCount },
+  { href: '/problems', title: 'Problems', icon: IconAlertTriangle, count: troubleCount },
 ];

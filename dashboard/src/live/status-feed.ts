@@ -1,7 +1,11 @@
 import type { Status } from '@lockstep/shared/api';
+import { EventStream } from './event-stream.ts';
 
 /** How often the status is asked for while nothing happens: round trips change without an event. */
-const pollIntervalMs = 2_000;
+const pollIntervalMs = 1_500;
+
+/** An agent that has not answered for this long is shown as silent, though the answer may still come. */
+const silentAfterMs = 2_800;
 
 /** Events are gathered for this long before the status is asked for again. */
 const gatherMs = 150;
@@ -24,7 +28,13 @@ export class StatusFeed {
   #feed: Feed = { status: undefined, silentSince: undefined };
   #timer: ReturnType<typeof setTimeout> | undefined;
   #timerAt = Number.POSITIVE_INFINITY;
-  #socket: WebSocket | undefined;
+  #silence: ReturnType<typeof setTimeout> | undefined;
+  readonly #events = new EventStream(
+    () => this.#schedule(gatherMs),
+    // An agent that ends closes the stream first: asking shows it at once.
+    () => this.#schedule(0),
+  );
+  #answeredAt = 0;
   #asking = false;
   #askAgain = false;
   readonly #listeners = new Set<() => void>();
@@ -42,33 +52,21 @@ export class StatusFeed {
 
   #start(): void {
     document.addEventListener('visibilitychange', this.#visibilityChanged);
-    this.#connect();
+    this.#events.open();
     void this.#ask();
   }
 
   #stop(): void {
     document.removeEventListener('visibilitychange', this.#visibilityChanged);
     clearTimeout(this.#timer);
+    clearTimeout(this.#silence);
     this.#timerAt = Number.POSITIVE_INFINITY;
-    this.#socket?.close();
-    this.#socket = undefined;
+    this.#events.close();
   }
 
   readonly #visibilityChanged = (): void => {
     if (document.visibilityState === 'visible') void this.#ask();
   };
-
-  /** The stream only says that it is worth asking. Where it breaks, the next answered poll opens it again. */
-  #connect(): void {
-    const url = new URL('/api/v1/events/live', location.href);
-    url.protocol = url.protocol === 'https:' ? 'wss:' : 'ws:';
-    const socket = new WebSocket(url);
-    socket.addEventListener('message', () => this.#schedule(gatherMs));
-    socket.addEventListener('close', () => {
-      if (this.#socket === socket) this.#socket = undefined;
-    });
-    this.#socket = socket;
-  }
 
   /** Asks after `delayMs`, or earlier where that was arranged already: a stream of events must not put it off for ever. */
   #schedule(delayMs: number): void {
@@ -88,21 +86,34 @@ export class StatusFeed {
       return;
     }
     this.#asking = true;
+    const silence = setTimeout(() => this.#noteSilence(), this.#patienceMs());
+    this.#silence = silence;
     try {
       const response = await fetch('/api/v1/status', { signal: AbortSignal.timeout(timeoutMs) });
       if (!response.ok) throw new Error(`the agent answered ${response.status}`);
       const status: Status = await response.json();
+      this.#answeredAt = performance.now();
       this.#set({ status, silentSince: undefined });
-      if (this.#socket === undefined && this.#listeners.size > 0) this.#connect();
+      if (this.#listeners.size > 0) this.#events.open();
     } catch {
       // Whatever the reason, the agent did not answer: that is what the page says, and it asks again.
-      this.#set({ ...this.#feed, silentSince: this.#feed.silentSince ?? Date.now() });
+      this.#noteSilence();
     }
+    clearTimeout(silence);
     this.#asking = false;
     if (this.#listeners.size === 0) return;
     if (this.#askAgain) this.#schedule(gatherMs);
     else if (document.visibilityState === 'visible') this.#schedule(pollIntervalMs);
     this.#askAgain = false;
+  }
+
+  /** How long an answer may take before the agent counts as silent. After a pause of the page itself that pause is no silence. */
+  #patienceMs(): number {
+    return Math.max(silentAfterMs - pollIntervalMs, this.#answeredAt + silentAfterMs - performance.now());
+  }
+
+  #noteSilence(): void {
+    if (this.#feed.silentSince === undefined) this.#set({ ...this.#feed, silentSince: Date.now() });
   }
 
   #set(feed: Feed): void {

@@ -58,33 +58,53 @@ function status(members: readonly MemberReport[], more: Partial<Status> = {}): S
 }
 
 const downCat = member('cat', { state: 'down', connected: false, rttMs: null, behind: 7 });
+const downBee = member('bee', { state: 'down', connected: false, rttMs: null });
+const fullCat = member('cat', { behind: 1_204, problems: 1, trouble: 'disk-full' });
 const syncing = (done: number) =>
   member('cat', { state: 'syncing', behind: 9, catchUp: { source: ant.id, done, total: 1_204 } });
 
 test.each<[string, string, Status]>([
-  ['good', 'All 3 members have the same files.', status([ant, bee, cat])],
-  ['good', 'Both members have the same files.', status([ant, bee])],
-  ['good', 'Both members have the same files.', status([ant, bee, member('cat', { state: 'left', behind: 5 })])],
+  ['good', 'All 3 members hold everything.', status([ant, bee, cat])],
+  ['good', 'Both members hold everything.', status([ant, bee])],
+  ['good', 'Both members hold everything.', status([ant, bee, member('cat', { state: 'left', behind: 5 })])],
   ['good', 'ant is alone and waits for others.', status([ant])],
-  ['bad', 'cat is down; the other two have the same files.', status([ant, bee, downCat])],
+  ['bad', 'cat is down; the other two hold everything.', status([ant, bee, downCat])],
   ['bad', 'cat is down.', status([ant, member('bee', { behind: 1 }), downCat])],
   ['bad', 'cat is down.', status([ant, downCat])],
-  ['bad', 'bee and cat are down.', status([ant, member('bee', { state: 'down' }), downCat])],
-  ['held', 'cat is paused; the other two have the same files.', status([ant, bee, { ...downCat, paused: true }])],
-  ['bad', 'bee is down.', status([ant, member('bee', { state: 'down' }), { ...downCat, paused: true }])],
+  ['bad', 'bee and cat are down.', status([ant, downBee, downCat, member('dog', { behind: 1 })])],
+  ['held', 'cat is paused; the other two hold everything.', status([ant, bee, { ...downCat, paused: true }])],
+  ['bad', 'bee is down.', status([ant, downBee, { ...downCat, paused: true }, member('dog', { behind: 1 })])],
   [
     'held',
     'ant is paused: it takes nothing from the others and gives them nothing until it is resumed.',
-    status([ant, downCat], { paused: true, synchronised: false }),
+    status([ant, downBee, downCat], { paused: true, synchronised: false }),
   ],
-  ['bad', '2 problems on ant to look at.', status([ant, bee], { problemCount: 2 })],
-  ['bad', 'bee has problems to look at.', status([ant, member('bee', { problems: 1 })])],
-  ['busy', 'bee did not answer just now.', status([ant, member('bee', { state: 'suspect' })])],
+  ['bad', 'cat is stopped; the other two hold everything.', status([ant, bee, { ...downCat, stopped: true }])],
+  ['bad', 'ant sees none of the other 2 members: it may be cut off.', status([ant, downBee, downCat])],
+  ['bad', 'bee and cat are stopped.', status([ant, { ...downBee, stopped: true }, { ...downCat, stopped: true }])],
+  [
+    'bad',
+    '5 members are down; the other two hold everything.',
+    status([ant, bee, ...['c', 'd', 'e', 'f', 'g'].map((name) => ({ ...downBee, name }))]),
+  ],
+  ['bad', 'ant has 2 problems: disk full.', status([{ ...ant, trouble: 'disk-full' }, bee], { problemCount: 2 })],
+  ['bad', 'bee has 1 problem.', status([ant, member('bee', { problems: 1 })])],
+  ['bad', 'cat is 1,204 operations behind: disk full.', status([ant, bee, fullCat])],
+  [
+    'bad',
+    'cat is 1,204 operations behind: disk full; bee has problems too.',
+    status([ant, member('bee', { problems: 3 }), fullCat]),
+  ],
+  ['busy', 'bee is silent.', status([ant, member('bee', { state: 'suspect' })])],
   ['busy', 'cat is catching up: 300 of 1,204 operations.', status([ant, bee, syncing(300)])],
   ['busy', 'bee and cat are catching up.', status([ant, member('bee', { state: 'joining' }), syncing(1)])],
   ['busy', '1 file has conflicting versions; copies are on the way.', status([ant, bee], { conflicts: 1 })],
   ['busy', 'bee is 12 operations behind.', status([ant, member('bee', { behind: 12 })])],
-  ['busy', 'bee and cat are behind.', status([ant, member('bee', { behind: 1 }), member('cat', { behind: 1 })])],
+  [
+    'busy',
+    '2 members are behind, cat most: 20 operations.',
+    status([ant, member('bee', { behind: 1 }), member('cat', { behind: 20 })]),
+  ],
   ['busy', '1,204 files on the way to ant.', status([ant, bee], { pending: 1_204 })],
   ['busy', 'Changes are on their way.', status([ant, bee], { synchronised: false })],
   [
@@ -92,6 +112,6 @@ test.each<[string, string, Status]>([
     'ant has left the cluster. Its files stay and are no longer replicated.',
     status([ant, bee], { member: { ...status([]).member, state: 'left' } }),
   ],
-])('%s: %s', (tone, text, input) => {
+])('[DB-A1] %s: %s', (tone, text, input) => {
   expect(clusterSentence(input)).toEqual({ tone, text });
 });

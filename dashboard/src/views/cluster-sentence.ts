@@ -1,5 +1,7 @@
 import type { MemberReport, Status } from '@lockstep/shared/api';
 import { formatCount, formatItems, formatNames } from '../parts/format.ts';
+import { problemWords } from '../parts/problem-words.ts';
+import { isCutOff } from './troubles.ts';
 
 /** `good`: nothing to do. `busy`: it will be good by itself. `held`: somebody paused a member. `bad`: a person should look. */
 export type Tone = 'good' | 'busy' | 'held' | 'bad';
@@ -26,23 +28,29 @@ export function clusterSentence(status: Status): ClusterSentence {
   }
   const members = status.members.filter(({ state }) => state !== 'left');
   const down = members.filter(({ state, paused }) => state === 'down' && paused !== true);
-  if (down.length > 0) {
-    return { tone: 'bad', text: `${are(down)} down${restOf(status, members, down)}.` };
-  }
-  if (status.problemCount > 0) {
-    return { tone: 'bad', text: `${formatItems(status.problemCount, 'problem')} on ${status.member.name} to look at.` };
-  }
-  const troubled = members.filter((member) => !member.self && (member.problems ?? 0) > 0);
-  if (troubled.length > 0) {
+  const areStopped = down.every(({ stopped }) => stopped === true);
+  // Who sees nobody is more likely to be cut off itself than to be the last one standing.
+  if (isCutOff(status) && members.length > 2 && !areStopped) {
     return {
       tone: 'bad',
-      text: `${formatNames(names(troubled))} ${troubled.length === 1 ? 'has' : 'have'} problems to look at.`,
+      text: `${status.member.name} sees none of the other ${formatCount(members.length - 1)} members: it may be cut off.`,
     };
   }
+  if (down.length > 0) {
+    return {
+      tone: 'bad',
+      text: `${are(down)} ${areStopped ? 'stopped' : 'down'}${restOf(status, members, down)}.`,
+    };
+  }
+  const troubled = members
+    .filter((member) => problemsOf(status, member) > 0)
+    .sort((a, b) => b.behind - a.behind || problemsOf(status, b) - problemsOf(status, a));
+  const [worst, ...rest] = troubled;
+  if (worst !== undefined) return { tone: 'bad', text: `${troubleOf(status, worst)}${alsoTroubled(rest)}.` };
   const paused = members.filter((member) => member.paused === true);
   if (paused.length > 0) return { tone: 'held', text: `${are(paused)} paused${restOf(status, members, paused)}.` };
   const silent = members.filter(({ state }) => state === 'suspect');
-  if (silent.length > 0) return { tone: 'busy', text: `${formatNames(names(silent))} did not answer just now.` };
+  if (silent.length > 0) return { tone: 'busy', text: `${are(silent)} silent.` };
   const coming = members.filter(({ state }) => state === 'joining' || state === 'syncing');
   const [first] = coming;
   if (first !== undefined) return { tone: 'busy', text: `${are(coming)} catching up${progressOf(coming, first)}.` };
@@ -52,7 +60,7 @@ export function clusterSentence(status: Status): ClusterSentence {
       text: `${formatItems(status.conflicts, 'file')} ${status.conflicts === 1 ? 'has' : 'have'} conflicting versions; copies are on the way.`,
     };
   }
-  const behind = members.filter((member) => member.behind > 0);
+  const behind = members.filter((member) => member.behind > 0).sort((a, b) => b.behind - a.behind);
   const [slow] = behind;
   if (slow !== undefined) {
     return {
@@ -60,24 +68,48 @@ export function clusterSentence(status: Status): ClusterSentence {
       text:
         behind.length === 1
           ? `${slow.name} is ${formatItems(slow.behind, 'operation')} behind.`
-          : `${are(behind)} behind.`,
+          : `${formatCount(behind.length)} members are behind, ${slow.name} most: ${formatItems(slow.behind, 'operation')}.`,
     };
   }
   if (status.pending > 0)
     return { tone: 'busy', text: `${formatItems(status.pending, 'file')} on the way to ${status.member.name}.` };
   if (!status.synchronised) return { tone: 'busy', text: 'Changes are on their way.' };
   if (members.length === 1) return { tone: 'good', text: `${status.member.name} is alone and waits for others.` };
-  const all = members.length === 2 ? 'Both members have' : `All ${formatCount(members.length)} members have`;
-  return { tone: 'good', text: `${all} the same files.` };
+  const all = members.length === 2 ? 'Both members' : `All ${formatCount(members.length)} members`;
+  return { tone: 'good', text: `${all} hold everything.` };
 }
 
 function names(members: readonly MemberReport[]): string[] {
   return members.map(({ name }) => name);
 }
 
-/** `ant is`, `ant and bee are`. */
+/** More names than this are counted. */
+const namedMax = 4;
+
+/** `ant is`, `ant and bee are`, `12 members are`. */
 function are(members: readonly MemberReport[]): string {
+  if (members.length > namedMax) return `${formatCount(members.length)} members are`;
   return `${formatNames(names(members))} ${members.length === 1 ? 'is' : 'are'}`;
+}
+
+/** What the page knows of the answering member is newer than what that one said of itself in its row. */
+function problemsOf(status: Status, member: MemberReport): number {
+  return member.self ? status.problemCount : (member.problems ?? 0);
+}
+
+/** `cat is 1,204 operations behind: disk full`, `cat has 2 problems: disk full`. */
+function troubleOf(status: Status, member: MemberReport): string {
+  const reason = member.trouble === undefined ? '' : `: ${problemWords(member.trouble)}`;
+  return member.behind > 0
+    ? `${member.name} is ${formatItems(member.behind, 'operation')} behind${reason}`
+    : `${member.name} has ${formatItems(problemsOf(status, member), 'problem')}${reason}`;
+}
+
+function alsoTroubled(rest: readonly MemberReport[]): string {
+  const [only] = rest;
+  if (only === undefined) return '';
+  if (rest.length === 1) return `; ${only.name} has problems too`;
+  return `; ${formatCount(rest.length)} more have problems too`;
 }
 
 /** How those are that are not away. */
@@ -85,9 +117,7 @@ function restOf(status: Status, members: readonly MemberReport[], away: readonly
   const others = members.length - away.length;
   const same = members.every((member) => away.includes(member) || (member.state === 'active' && member.behind === 0));
   if (others < 2 || !same || status.pending > 0) return '';
-  return others === 2
-    ? '; the other two have the same files'
-    : `; the other ${formatCount(others)} have the same files`;
+  return others === 2 ? '; the other two hold everything' : `; the other ${formatCount(others)} hold everything`;
 }
 
 function progressOf(coming: readonly MemberReport[], { catchUp }: MemberReport): string {

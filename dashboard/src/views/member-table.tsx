@@ -1,15 +1,31 @@
-import type { MemberReport } from '@lockstep/shared/api';
-import { formatBytes, formatCount, formatDuration, formatItems, formatRoundTrip } from '../parts/format.ts';
-import { StateMark } from '../parts/state-mark.tsx';
+import type { MemberReport, RecentLatencies } from '@lockstep/shared/api';
+import { Fragment, useEffect, useRef } from 'react';
+import { Link } from 'wouter';
+import { memberLink } from '../links.ts';
+import { formatBytes, formatCount, formatRoundTrip } from '../parts/format.ts';
+import { Sparkline } from '../parts/sparkline.tsx';
+import { MemberDetails } from './member-details.tsx';
+import { Lag } from './member-lag.tsx';
+import { MemberState } from './member-state.tsx';
 import classes from './member-table.module.css';
+import { Nothing } from './nothing.tsx';
 
-/** The members, one in each row; on a narrow screen one in each card. */
-export function MemberTable({ members }: { readonly members: readonly MemberReport[] }) {
+const titles = ['Member', 'State', 'Round trip', 'Behind', 'Files', 'Free space', 'Version'];
+
+interface Shared {
+  readonly members: readonly MemberReport[];
+  /** Id of the member that has been active longest. */
+  readonly oldest: string | undefined;
+  readonly recent: RecentLatencies | undefined;
+}
+
+/** The members, one in each row; on a narrow screen one in each card. The `chosen` one is shown with all that is known of it. */
+export function MemberTable({ chosen, ...shared }: Shared & { readonly chosen: string | undefined }) {
   return (
     <table className={classes.table} aria-label="Members">
       <thead>
         <tr>
-          {['Member', 'State', 'Round trip', 'Behind', 'Files'].map((title) => (
+          {titles.map((title) => (
             <th key={title} scope="col">
               {title}
             </th>
@@ -17,74 +33,90 @@ export function MemberTable({ members }: { readonly members: readonly MemberRepo
         </tr>
       </thead>
       <tbody>
-        {members.map((member) => (
-          <MemberRow key={member.id} member={member} />
-        ))}
+        {shared.members.map((member) => {
+          const isChosen = member.id === chosen;
+          return (
+            <Fragment key={member.id}>
+              <MemberRow member={member} isChosen={isChosen} {...shared} />
+              {isChosen && <DetailsRow member={member} members={shared.members} />}
+            </Fragment>
+          );
+        })}
       </tbody>
     </table>
   );
 }
 
-function MemberRow({ member }: { readonly member: MemberReport }) {
+function MemberRow({
+  member,
+  isChosen,
+  oldest,
+  members,
+  recent,
+}: Shared & { member: MemberReport; isChosen: boolean }) {
+  const samples = recent?.members.find((row) => row.member === member.id)?.samples;
+  const [address] = member.addresses;
   return (
-    <tr data-member={member.name} data-gone={member.state === 'left' || undefined}>
+    <tr data-member={member.name} data-gone={member.state === 'left' || undefined} data-chosen={isChosen || undefined}>
       <th scope="row">
-        {member.name}
-        {member.self && <span className={classes.here}>this machine</span>}
+        <Link href={isChosen ? '/' : memberLink(member.id)} className={classes.name} aria-expanded={isChosen}>
+          {member.name}
+        </Link>
+        {member.self && <span className={classes.tag}>this machine</span>}
+        {member.id === oldest && members.length > 1 && (
+          <span className={classes.tag} title="Active longest: who lacks something asks it first">
+            oldest
+          </span>
+        )}
+        <span className={classes.under} title={address}>
+          {address}
+        </span>
       </th>
       <td data-title="State">
-        <StateMark state={member.state} paused={member.paused} />
+        <MemberState member={member} members={members} />
       </td>
-      <td data-title="Round trip" className={classes.number}>
+      <td data-title="Round trip">
         {member.rttMs === null ? (
           <Nothing why={member.self ? 'itself' : 'not connected'} />
         ) : (
-          formatRoundTrip(member.rttMs)
+          <span className={classes.number}>{formatRoundTrip(member.rttMs)}</span>
         )}
+        {recent !== undefined && samples !== undefined && <Sparkline samples={samples} everyMs={recent.everyMs} />}
       </td>
       <td data-title="Behind">
-        <Behind member={member} />
+        <Lag member={member} />
       </td>
-      <td data-title="Files" className={classes.number}>
+      <td data-title="Files">
         {member.files === undefined ? (
           <Nothing why="never heard" />
         ) : (
-          <span>
-            {formatCount(member.files)}
-            {member.bytes !== undefined && <span className={classes.aside}>{formatBytes(member.bytes)}</span>}
-          </span>
+          <span className={classes.number}>{formatCount(member.files)}</span>
+        )}
+        {member.bytes !== undefined && <span className={classes.under}>{formatBytes(member.bytes)}</span>}
+      </td>
+      <td data-title="Free space">
+        {member.freeBytes === undefined ? (
+          <Nothing why="never heard" />
+        ) : (
+          <span className={classes.number}>{formatBytes(member.freeBytes)}</span>
         )}
       </td>
+      <td data-title="Version">{member.software ?? <Nothing why="never heard" />}</td>
     </tr>
   );
 }
 
-function Behind({ member }: { readonly member: MemberReport }) {
-  const { catchUp } = member;
-  if (member.state === 'left') return <Nothing why="has left" />;
-  if (catchUp !== undefined && catchUp.total > 0) {
-    return (
-      <span className={classes.progress}>
-        <progress value={catchUp.done} max={catchUp.total} aria-label={`${member.name} catching up`} />
-        {formatCount(catchUp.done)} of {formatCount(catchUp.total)}
-      </span>
-    );
-  }
-  if (member.behind === 0) return <span className={classes.quiet}>nothing</span>;
+function DetailsRow({ member, members }: Pick<Shared, 'members'> & { member: MemberReport }) {
+  const row = useRef<HTMLTableRowElement>(null);
+  // Who follows a link to the fortieth member wants to see it.
+  useEffect(() => {
+    row.current?.previousElementSibling?.scrollIntoView({ block: 'nearest' });
+  }, []);
   return (
-    <span className={classes.number}>
-      {formatItems(member.behind, 'operation')}
-      {member.behindSeconds >= 1 && <span className={classes.aside}>{formatDuration(member.behindSeconds)}</span>}
-    </span>
-  );
-}
-
-/** A dash for the eye, the reason for a screen reader. */
-function Nothing({ why }: { readonly why: string }) {
-  return (
-    <span className={classes.quiet}>
-      <span aria-hidden="true">–</span>
-      <span className={classes.hidden}>{why}</span>
-    </span>
+    <tr ref={row} className={classes.details}>
+      <td colSpan={titles.length}>
+        <MemberDetails member={member} members={members} />
+      </td>
+    </tr>
   );
 }

@@ -1,23 +1,29 @@
+import type { RecentLatencies } from '@lockstep/shared/api';
 import { Code, Paper, Text, Title } from '@mantine/core';
+import { useSearch } from 'wouter';
 import { useStatus } from '../live/status-context.ts';
+import { useApi } from '../live/use-api.ts';
 import { formatBytes, formatItems } from '../parts/format.ts';
 import { View } from '../parts/view.tsx';
 import { MemberTable } from './member-table.tsx';
 import classes from './overview.module.css';
-import { ProblemList } from './problem-list.tsx';
 
-/** All members, and what is wrong. */
+/** The agent notes a round trip this often. */
+const renewMs = 10_000;
+
+/** All members. */
 export function Overview() {
   const status = useStatus();
+  const chosen = new URLSearchParams(useSearch()).get('member') ?? undefined;
+  const recent = useApi<RecentLatencies>('/latencies/recent', Math.floor(status.now / renewMs));
   const isAlone = status.members.filter(({ state }) => state !== 'left').length === 1;
   return (
     <View
       title="Overview"
       aside={`${formatItems(status.files, 'file')}, ${formatBytes(status.bytes)} in ${status.member.folder}`}
     >
-      <ProblemList status={status} />
       <Paper withBorder className={classes.members}>
-        <MemberTable members={status.members} />
+        <MemberTable members={status.members} oldest={status.oldestMember} recent={recent.data} chosen={chosen} />
       </Paper>
       {isAlone && <HowToAdd />}
     </View>

@@ -1,37 +1,66 @@
 import type { Status } from '@lockstep/shared/api';
-import { List, Paper, Text, Title } from '@mantine/core';
-import { formatDuration, formatItems } from '../parts/format.ts';
+import { Paper, Text, Title } from '@mantine/core';
+import { Link } from 'wouter';
+import { memberLink, pathLink } from '../links.ts';
+import { formatItems } from '../parts/format.ts';
+import { Moment } from '../parts/moment.tsx';
+import { problemWords } from '../parts/problem-words.ts';
+import classes from './problems.module.css';
 
-/** More than this would push everything else off the page; the command line lists them all. */
-const shownMax = 20;
+type Problem = Status['problems'][number];
+
+/** A list of thousands is not read: the rest is counted, and the command line lists what the agent gives out. */
+const shownMax = 200;
 
 /** What is wrong on the member that answers, and what to do about it. */
 export function ProblemList({ status }: { readonly status: Status }) {
-  const { problems, problemCount, now, member } = status;
-  if (problemCount === 0) return null;
+  const { problems, problemCount, member } = status;
   const shown = problems.slice(0, shownMax);
   return (
-    <Paper withBorder p="md" component="section" aria-labelledby="problems">
-      <Title order={2} size="h4" id="problems" mb="xs">
+    <Paper withBorder component="section" aria-labelledby="own-problems" className={classes.section}>
+      <Title order={2} size="h4" id="own-problems" className={classes.title}>
         {formatItems(problemCount, 'problem')} on {member.name}
       </Title>
-      <List spacing="xs">
-        {shown.map(({ code, path = '', member: about = '', detail, since }) => (
-          <List.Item key={`${code}\n${path}\n${about}`}>
-            <Text span style={{ overflowWrap: 'anywhere' }}>
-              {detail}
-            </Text>{' '}
-            <Text span c="dimmed" size="sm" style={{ whiteSpace: 'nowrap' }}>
-              since {formatDuration(Math.max(0, now - since) / 1000)}
-            </Text>
-          </List.Item>
+      <ul className={classes.list}>
+        {shown.map((problem) => (
+          <ProblemItem key={keyOf(problem)} problem={problem} members={status.members} />
         ))}
-      </List>
+      </ul>
       {problemCount > shown.length && (
-        <Text c="dimmed" size="sm" mt="xs">
+        <Text c="dimmed" size="sm" className={classes.rest}>
           And {formatItems(problemCount - shown.length, 'more problem')}: <code>lockstep status</code> lists them.
         </Text>
       )}
     </Paper>
   );
+}
+
+function ProblemItem({ problem, members }: { readonly problem: Problem } & Pick<Status, 'members'>) {
+  const { code, path, member: about, detail, since } = problem;
+  const member = members.find(({ id, name }) => id === about || name === about);
+  return (
+    <li className={classes.item}>
+      <span className={classes.kind}>{problemWords(code)}</span>
+      <div className={classes.text}>
+        <Text>{detail}</Text>
+        {path !== undefined && (
+          <Link href={pathLink(path)} className={classes.link}>
+            {path}
+          </Link>
+        )}
+        {member !== undefined && (
+          <Link href={memberLink(member.id)} className={classes.link}>
+            {member.name}
+          </Link>
+        )}
+      </div>
+      <Text c="dimmed" size="sm" component="span">
+        <Moment at={since} />
+      </Text>
+    </li>
+  );
+}
+
+function keyOf({ code, path = '', member = '' }: Problem): string {
+  return `${code}\n${path}\n${member}`;
 }

@@ -1,20 +1,24 @@
 import { useStatus } from '../live/status-context.ts';
 import { Empty } from '../parts/notice.tsx';
 import { View } from '../parts/view.tsx';
+import { OtherMembers } from './other-members.tsx';
 import { ProblemList } from './problem-list.tsx';
+import { memberTroubles, troubleCount } from './troubles.ts';
 
-/** Everything on this member that needs a person, until it is gone. */
+/** Everything that needs a person, until it is gone. */
 export function Problems() {
   const status = useStatus();
+  const others = memberTroubles(status);
   return (
-    <View title="Problems">
-      {status.problemCount === 0 ? (
-        <Empty title={`Nothing is wrong on ${status.member.name}`}>
-          What needs a person is listed here, with what to do about it, until it is gone.
+    <View title="Problems" aside="Everything that needs a person, with what to do about it, until it is gone">
+      {troubleCount(status) === 0 && (
+        <Empty title="Nothing needs you">
+          {status.member.name} has no problem, and no other member is down or tells of one. What needs a person is
+          listed here.
         </Empty>
-      ) : (
-        <ProblemList status={status} />
       )}
+      {status.problemCount > 0 && <ProblemList status={status} />}
+      {others.length > 0 && <OtherMembers troubles={others} />}
     </View>
   );
 }

@@ -1,0 +1,27 @@
+import type { ProblemCode } from '@lockstep/shared';
+
+const words: Record<ProblemCode, string> = {
+  'path-permission': 'not permitted',
+  'path-not-utf8': 'name is not UTF-8',
+  'path-too-long': 'name too long',
+  'path-in-the-way': 'something in the way',
+  'path-special': 'not a file',
+  'path-reserved': 'reserved name',
+  'path-io': 'disk error',
+  'file-too-large': 'file too large',
+  'content-missing': 'content missing',
+  'content-corrupt': 'content damaged',
+  'disk-full': 'disk full',
+  'ignore-rule': 'ignore rule',
+  'folder-missing': 'folder missing',
+  'watch-limit': 'too many directories to watch',
+  'clock-skew': 'clock is wrong',
+  'digest-mismatch': 'members disagree',
+  'journal-rebuilt': 'journal was rebuilt',
+  'member-refused': 'connection refused',
+};
+
+/** A problem in two or three words. A newer member may name a code that is not known here. */
+export function problemWords(code: string): string {
+  return (words as Readonly<Record<string, string>>)[code] ?? code.replaceAll('-', ' ');
+}

@@ -1,0 +1,28 @@
+import { formatDuration, formatRoundTrip } from './format.ts';
+import classes from './sparkline.module.css';
+import { sparklinePath } from './sparkline-path.ts';
+
+const width = 120;
+const height = 18;
+
+/** Round trips of the last hour, one in `everyMs`, as a line without axes; how far they went, in words, for who does not see it or points at it. */
+export function Sparkline({
+  samples,
+  everyMs,
+}: {
+  readonly samples: readonly (number | null)[];
+  readonly everyMs: number;
+}) {
+  const path = sparklinePath(samples, width, height);
+  // Holds its place, so that nothing moves when there is something to draw.
+  if (path === undefined) return <span className={classes.chart} />;
+  const known = samples.filter((sample) => sample !== null);
+  const range = `${formatRoundTrip(Math.min(...known))} to ${formatRoundTrip(Math.max(...known))}`;
+  const time = formatDuration((samples.length * everyMs) / 1_000);
+  return (
+    <svg className={classes.chart} viewBox={`0 0 ${width} ${height}`} preserveAspectRatio="none" role="img">
+      <title>{`${range} in the last ${time}`}</title>
+      <path d={path} />
+    </svg>
+  );
+}

@@ -1,0 +1,45 @@
+import type { MemberReport } from '@lockstep/shared/api';
+import { IconAlertTriangle } from '@tabler/icons-react';
+import { Link } from 'wouter';
+import { formatCount, formatDuration, formatItems } from '../parts/format.ts';
+import { problemWords } from '../parts/problem-words.ts';
+import classes from './member-table.module.css';
+import { Nothing } from './nothing.tsx';
+
+/** What a member lacks of what is known here: how many operations, for how long, and what is in the way. */
+export function Lag({ member }: { readonly member: MemberReport }) {
+  const { catchUp, behind, behindSeconds, trouble } = member;
+  if (member.state === 'left') return <Nothing why="has left" />;
+  if (catchUp !== undefined && catchUp.total > 0) {
+    return (
+      <>
+        <progress
+          className={classes.progress}
+          value={catchUp.done}
+          max={catchUp.total}
+          aria-label={`${member.name} catching up`}
+        />
+        <span className={classes.under}>
+          {formatCount(catchUp.done)} of {formatCount(catchUp.total)}
+        </span>
+      </>
+    );
+  }
+  const problems = member.problems ?? 0;
+  return (
+    <>
+      {behind === 0 ? (
+        <span className={classes.quiet}>nothing</span>
+      ) : (
+        <span className={classes.number}>{formatItems(behind, 'operation')}</span>
+      )}
+      {behindSeconds >= 1 && <span className={classes.under}>for {formatDuration(behindSeconds)}</span>}
+      {problems > 0 && (
+        <Link href="/problems" className={classes.alarm} title={formatItems(problems, 'problem')}>
+          <IconAlertTriangle size={14} aria-hidden="true" />
+          {trouble === undefined ? formatItems(problems, 'problem') : problemWords(trouble)}
+        </Link>
+      )}
+    </>
+  );
+}

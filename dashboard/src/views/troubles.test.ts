@@ -1,0 +1,54 @@
+import type { MemberReport, Status } from '@lockstep/shared/api';
+import { expect, test } from 'vitest';
+import { memberTroubles, ownTrouble, troubleCount } from './troubles.ts';
+
+function member(name: string, more: Partial<MemberReport> = {}): MemberReport {
+  return {
+    id: name,
+    name,
+    self: name === 'ant',
+    state: 'active',
+    connected: true,
+    rttMs: 1,
+    behind: 0,
+    behindSeconds: 0,
+    addresses: [],
+    ...more,
+  };
+}
+
+const down = { state: 'down', connected: false } as const;
+
+function status(members: readonly MemberReport[], more: Partial<Status> = {}): Status {
+  const own = { name: 'ant', state: 'active' } as Status['member'];
+  return { member: own, members, problems: [], problemCount: 0, ...more } as Status;
+}
+
+test('[DB-P2] members that are down or have problems need a person; those that left do not', () => {
+  const seen = status(
+    [
+      member('ant', { problems: 2 }),
+      member('bee', { problems: 1 }),
+      member('cat', down),
+      member('dog', { ...down, stopped: true }),
+      member('eel', { state: 'left', connected: false, problems: 1 }),
+      member('fox'),
+      member('gnu', { ...down, paused: true }),
+    ],
+    { problemCount: 2 },
+  );
+  expect(memberTroubles(seen).map(({ member: { name }, why }) => `${name} ${why}`)).toEqual([
+    'bee problems',
+    'cat down',
+    'dog stopped',
+  ]);
+  expect(troubleCount(seen)).toBe(5);
+});
+
+test('[DB-A5] a member that is in trouble itself says that what it shows of others may be old', () => {
+  expect(ownTrouble(status([member('ant')]))).toBeUndefined();
+  expect(ownTrouble(status([member('ant'), member('bee'), member('cat', down)]))).toBeUndefined();
+  expect(ownTrouble(status([member('ant'), member('bee', down)]))).toMatch(/connected to nobody.*may be old/);
+  const problems = [{ code: 'folder-missing', detail: '', since: 0 }] as const;
+  expect(ownTrouble(status([member('ant'), member('bee')], { problems }))).toMatch(/lost its own folder/);
+});

@@ -1,0 +1,86 @@
+import { execFile } from 'node:child_process';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect, test } from './test.ts';
+
+const run = promisify(execFile);
+
+test('[DB-O1] [DB-O3] [DB-O4] a member opens to all that is known of it, by its name and by its address', async ({
+  page,
+  cluster,
+  complaints,
+}) => {
+  const [ant, bee] = [cluster.member('ant'), cluster.member('bee')];
+  await page.goto(ant.url);
+  const row = page.getByRole('row').filter({ has: page.getByRole('rowheader', { name: 'bee' }) });
+  await expect(row).toContainText(bee.address);
+  await expect(row).toContainText('enabled');
+  await expect(page.getByRole('table', { name: 'Members' }).getByText('oldest')).toHaveCount(1);
+  await expect(row.getByRole('img')).toHaveAccessibleName(/ ms in the last \d+ /, { timeout: 30_000 });
+
+  await row.getByRole('link', { name: 'bee' }).focus();
+  await page.keyboard.press('Enter');
+  const details = page.getByLabel('Details of bee');
+  await expect(details).toContainText((await bee.status()).member.id);
+  await expect(page).toHaveURL(/\?member=/);
+  await page.reload();
+  await expect(details).toBeVisible();
+  await row.getByRole('link', { name: 'bee' }).click();
+  await expect(details).toBeHidden();
+  expect(complaints).toEqual([]);
+});
+
+test('[DB-O2] [DB-P1] [DB-P2] who needs a person is listed with what to do, until it is over', async ({
+  page,
+  cluster,
+  complaints,
+}) => {
+  const [ant, bee, cat] = [cluster.member('ant'), cluster.member('bee'), cluster.member('cat')];
+  const row = (name: string) => page.getByRole('row').filter({ has: page.getByRole('rowheader', { name }) });
+  await page.goto(`${ant.url}problems`);
+  await expect(page.getByText('Nothing needs you')).toBeVisible();
+
+  await run('mkfifo', [join(ant.folder, 'pipe')]);
+  await expect(page.getByRole('heading', { name: '1 problem on ant' })).toBeVisible();
+  await expect(page.getByRole('listitem').filter({ hasText: 'not a file' })).toContainText('pipe');
+  await bee.stop();
+  await cat.stop('SIGKILL');
+  await expect(page.getByRole('listitem').filter({ hasText: 'bee' })).toContainText('was stopped in order');
+  await expect(page.getByRole('listitem').filter({ hasText: 'cat' })).toContainText('The connection was lost');
+  await expect(page.getByRole('link', { name: /^Problems/ })).toContainText('3');
+  await page.getByRole('link', { name: 'Overview' }).click();
+  await expect(row('bee')).toContainText('stopped in order');
+  await expect(row('cat')).toContainText('The connection was lost');
+
+  await test.step('[DB-A5] who is connected to nobody says that the rest may be old', async () => {
+    await expect(page.getByRole('status')).toContainText('ant sees none of the other 2 members: it may be cut off.');
+    await expect(page.getByRole('status')).toContainText('may be old');
+  });
+
+  await Promise.all([bee.start(), cat.start()]);
+  await rm(join(ant.folder, 'pipe'));
+  await page.getByRole('link', { name: /^Problems/ }).click();
+  await expect(page.getByText('Nothing needs you')).toBeVisible();
+  await expect(page.getByRole('status')).toHaveText('All 3 members hold everything.');
+  expect(complaints).toEqual([]);
+});
+
+test.describe('one member', () => {
+  test.use({ names: ['ant'] });
+
+  test('[DB-A6] an agent that was killed shows within 3 s, and the page goes on by itself when it is back', async ({
+    page,
+    cluster,
+  }) => {
+    const ant = cluster.member('ant');
+    await page.goto(ant.url);
+    await expect(page.getByRole('status')).toHaveText('ant is alone and waits for others.');
+    await ant.stop('SIGKILL');
+    await expect(page.getByRole('alert')).toContainText('does not answer', { timeout: 3_000 });
+    await expect(page.getByRole('status')).toHaveText(/^Last known: /);
+    await ant.start();
+    await expect(page.getByRole('alert')).toBeHidden();
+    await expect(page.getByRole('status')).toHaveText('ant is alone and waits for others.');
+  });
+});
