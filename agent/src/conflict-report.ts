@@ -1,6 +1,7 @@
-import { isLive, type Operation } from '@lockstep/shared';
+import { isLive, memberOf, type Operation } from '@lockstep/shared';
 import type { ConflictsPage, ConflictsQuery, ResolveRequest, ResolveResult } from '@lockstep/shared/api';
-import { loserOf, originalOf } from './core/conflict-name.ts';
+import { loserOf, lostAtMs, originalOf } from './core/conflict-name.ts';
+import { stampMs } from './core/hlc.ts';
 import type { Engine } from './sync/engine.ts';
 import { resolveConflict } from './sync/resolve-conflict.ts';
 import { EntryReporter } from './tree-report.ts';
@@ -20,6 +21,8 @@ export function reportConflicts(engine: Engine, { after, limit }: ConflictsQuery
         path,
         original: original === undefined ? null : reporter.report(original),
         loser: loserOf(copy.path),
+        loserAt: lostAtMs(copy.path),
+        ...writerOf(engine, original),
       };
     }),
     next: copies.length > limit ? (shown.at(-1)?.path ?? null) : null,
@@ -40,4 +43,17 @@ export async function resolveConflicts(engine: Engine, { conflicts }: ResolveReq
 function liveAt(engine: Engine, path: string): Operation | undefined {
   const [visible] = engine.context.journal.heads(path);
   return visible !== undefined && isLive(visible) ? visible : undefined;
+}
+
+/** How many operations of a path are looked at to find who wrote what stands there. */
+const operationsLookedAt = 50;
+
+/** The join that ended the conflict put the winner's content anew, in the steward's name: who wrote it is further back in the log. */
+function writerOf(engine: Engine, original: Operation | undefined): { winner: string | null; winnerAt: number | null } {
+  if (original === undefined) return { winner: null, winnerAt: null };
+  const { path, content, target } = original;
+  const log = engine.context.journal.log({ path, beforeRow: Number.MAX_SAFE_INTEGER, limit: operationsLookedAt });
+  const same = log.filter(({ operation }) => operation.content === content && operation.target === target);
+  const first = content === undefined && target === undefined ? original : (same.at(-1)?.operation ?? original);
+  return { winner: engine.peers.nameOf(memberOf(first.origin)), winnerAt: stampMs(first.hlc) };
 }

@@ -29,3 +29,8 @@ export function pathOfLink(pathname: string): string | undefined {
 export function encodePath(path: string): string {
   return path.split('/').map(encodeURIComponent).join('/');
 }
+
+/** The conflict of which `copy` is the conflict copy, opened. */
+export function conflictLink(copy: string): string {
+  return `/conflicts?copy=${encodeURIComponent(copy)}`;
+}

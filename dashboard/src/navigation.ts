@@ -1,5 +1,12 @@
 import type { Status } from '@lockstep/shared/api';
-import { type Icon, IconAlertTriangle, IconFolder, IconServer, IconTransfer } from '@tabler/icons-react';
+import {
+  type Icon,
+  IconAlertTriangle,
+  IconArrowsSplit2,
+  IconFolder,
+  IconServer,
+  IconTransfer,
+} from '@tabler/icons-react';
 import { troubleCount } from './views/troubles.ts';
 
 export interface Place {
@@ -14,6 +21,7 @@ export interface Place {
 export const places: readonly Place[] = [
   { href: '/', title: 'Overview', icon: IconServer },
   { href: '/files', title: 'Files', icon: IconFolder },
+  { href: '/conflicts', title: 'Conflicts', icon: IconArrowsSplit2, count: (status) => status.conflictCopies },
   { href: '/transfers', title: 'Transfers', icon: IconTransfer },
   { href: '/problems', title: 'Problems', icon: IconAlertTriangle, count: troubleCount },
 ];

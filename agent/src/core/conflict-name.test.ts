@@ -1,7 +1,15 @@
 import { nameBytesMax, nameOf, pathBytesMax, pathFault } from '@lockstep/shared';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { conflictPath, copiesPrefix, isConflictPath, loserOf, ordinaryPath, originalOf } from './conflict-name.ts';
+import {
+  conflictPath,
+  copiesPrefix,
+  isConflictPath,
+  loserOf,
+  lostAtMs,
+  ordinaryPath,
+  originalOf,
+} from './conflict-name.ts';
 
 const hlc = Date.UTC(2026, 10, 21, 6, 56, 2, 7) * 1024;
 const stamp = '20261121T065602007Z';
@@ -145,8 +153,12 @@ describe('[CF8] what the name of a conflict copy says', () => {
     ['a.tar.gz', 'a (from bee).tar.gz', 'a (from bee 2).tar.gz'],
   ])('%s', (path, first, second) => {
     const copy = conflictPath(path, hlc, 'bee');
-    expect([originalOf(copy), loserOf(copy)]).toEqual([path, 'bee']);
+    expect([originalOf(copy), loserOf(copy), lostAtMs(copy)]).toEqual([path, 'bee', hlc / 1024]);
     expect([ordinaryPath(copy, 1), ordinaryPath(copy, 2)]).toEqual([first, second]);
+  });
+
+  test('a date that there is not is the beginning of time', () => {
+    expect(lostAtMs('x.conflict-20269921T065602007Z-bee')).toBe(0);
   });
 
   test('an ordinary name may stand wherever the copy stands', () => {

@@ -62,6 +62,14 @@ export function loserOf(copy: string): string {
   return suffix.slice(suffix.indexOf('Z-') + 2);
 }
 
+/** When the losing operation was made, as a conflict copy's name says it: milliseconds since the epoch. */
+export function lostAtMs(copy: string): number {
+  const digits = /\d{8}T\d{9}/.exec(nameOf(copy).match(suffixPattern)?.at(-1) ?? '')?.[0] ?? '';
+  const iso = digits.replace(/^(....)(..)(..)T(..)(..)(..)(...)$/, '$1-$2-$3T$4:$5:$6.$7Z');
+  // Somebody may have given a file such a name by hand, with a date that there is not.
+  return Math.max(0, Date.parse(iso) || 0);
+}
+
 /** An ordinary name for a conflict copy that is kept: `name (from bee).ext`, from the second attempt on `name (from bee 2).ext`. */
 export function ordinaryPath(copy: string, attempt: number): string {
   const original = originalOf(copy);

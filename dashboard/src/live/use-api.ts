@@ -1,7 +1,7 @@
 import type { ApiError } from '@lockstep/shared/api';
 import { useCallback, useEffect, useRef, useState } from 'react';
 
-const apiPrefix = '/api/v1';
+export const apiPrefix = '/api/v1';
 const timeoutMsUsual = 10_000;
 
 export interface Answer<Data> {

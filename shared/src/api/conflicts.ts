@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { countSchema, list } from './common.ts';
+import { countSchema, list, momentSchema } from './common.ts';
 import { pageItemsDefault, pageItemsMax } from './operations.ts';
 import { treeEntrySchema } from './tree.ts';
 
@@ -9,6 +9,9 @@ export const conflictSchema = z.object({
   path: z.string().describe('The name that it is a copy of.'),
   original: treeEntrySchema.nullable().describe('What stands there now; null when nothing does.'),
   loser: z.string().describe('Name of the member whose version the copy is, as its name says.'),
+  loserAt: momentSchema.describe('When that version was made, as its name says.'),
+  winner: z.string().nullable().describe('Name of the member that wrote what stands there now.'),
+  winnerAt: momentSchema.nullable().describe('When that was.'),
 });
 
 export const conflictsQuerySchema = z.object({

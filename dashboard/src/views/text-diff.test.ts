@@ -1,0 +1,56 @@
+import { describe, expect, test } from 'vitest';
+import { diffRows } from './text-diff.ts';
+
+/** Rows as short texts: `=a`, `a|b`, `…3`. */
+function shown(left: string, right: string): readonly string[] | undefined {
+  return diffRows(left, right)?.map((row) => {
+    if (row.kind === 'gap') return `…${row.lines}`;
+    return row.kind === 'same' ? `=${row.left.text}` : `${row.left?.text ?? ''}|${row.right?.text ?? ''}`;
+  });
+}
+
+const numbers = (count: number) => Array.from({ length: count }, (_, index) => `${index + 1}\n`).join('');
+
+describe('[DB-C2] two texts side by side', () => {
+  test.each<[string, string, string, readonly string[]]>([
+    ['one line', 'a\n', 'b\n', ['a|b']],
+    ['no line break at the end', 'a', 'b', ['a|b']],
+    ['one is empty', '', 'a\nb\n', ['|a', '|b']],
+    ['a line more', 'a\nc\n', 'a\nb\nc\n', ['=a', '|b', '=c']],
+    ['two for one', 'a\nx\nz\n', 'a\ny1\ny2\nz\n', ['=a', 'x|y1', '|y2', '=z']],
+    ['only in the first', 'a\nb\n', 'a\n', ['=a', 'b|']],
+  ])('%s', (_, left, right, rows) => {
+    expect(shown(left, right)).toEqual(rows);
+  });
+
+  test('what is the same is left out but for three lines around each change', () => {
+    expect(shown(`${numbers(20)}a\n`, `${numbers(20)}b\n`)).toEqual(['…17', '=18', '=19', '=20', 'a|b']);
+    expect(shown(`a\n${numbers(20)}c\n`, `b\n${numbers(20)}d\n`)).toEqual([
+      'a|b',
+      '=1',
+      '=2',
+      '=3',
+      '…14',
+      '=18',
+      '=19',
+      '=20',
+      'c|d',
+    ]);
+    expect(shown(`a\n${numbers(7)}c\n`, `b\n${numbers(7)}d\n`)).toHaveLength(9);
+  });
+
+  test('each line keeps its number', () => {
+    const rows = diffRows('a\nb\nc\n', 'x\na\nc\n') ?? [];
+    expect(rows.map((row) => row.kind !== 'gap' && [row.left?.number, row.right?.number])).toEqual([
+      [undefined, 1],
+      [1, 2],
+      [2, undefined],
+      [3, 3],
+    ]);
+  });
+
+  test('texts that have nothing in common are not compared for ever', () => {
+    const text = (letter: string) => Array.from({ length: 20_000 }, (_, index) => `${letter}${index}\n`).join('');
+    expect(diffRows(text('a'), text('b'))).toBeUndefined();
+  });
+});

@@ -1,0 +1,76 @@
+import { diffLines } from 'diff';
+
+/** One line of a version, with its number from 1. */
+export interface DiffLine {
+  readonly number: number;
+  readonly text: string;
+}
+
+/** A row of two versions side by side, or the lines between that are the same in both and are left out. */
+export type DiffRow =
+  | { readonly kind: 'same'; readonly left: DiffLine; readonly right: DiffLine }
+  | { readonly kind: 'changed'; readonly left: DiffLine | undefined; readonly right: DiffLine | undefined }
+  | { readonly kind: 'gap'; readonly lines: number };
+
+/** Lines that are shown around a change. */
+const contextLines = 3;
+
+/** Two texts that differ in more than this are not worth reading line by line, and comparing them would hold up the page. */
+const editsMax = 4_000;
+const comparingMsMax = 500;
+
+/** The rows that show how `right` differs from `left`; undefined where they differ too much to be compared. */
+export function diffRows(left: string, right: string): readonly DiffRow[] | undefined {
+  const parts = diffLines(left, right, { maxEditLength: editsMax, timeout: comparingMsMax });
+  if (parts === undefined) return undefined;
+  const rows: DiffRow[] = [];
+  let [leftNumber, rightNumber] = [1, 1];
+  let removed: DiffLine[] = [];
+  const flush = (added: readonly DiffLine[]): void => {
+    for (let index = 0; index < Math.max(removed.length, added.length); index++) {
+      rows.push({ kind: 'changed', left: removed[index], right: added[index] });
+    }
+    removed = [];
+  };
+  for (const part of parts) {
+    const lines = linesOf(part.value);
+    if (part.removed) {
+      removed = lines.map((text) => ({ number: leftNumber++, text }));
+    } else if (part.added) {
+      flush(lines.map((text) => ({ number: rightNumber++, text })));
+    } else {
+      flush([]);
+      for (const text of lines) {
+        rows.push({ kind: 'same', left: { number: leftNumber++, text }, right: { number: rightNumber++, text } });
+      }
+    }
+  }
+  flush([]);
+  return withoutLongRuns(rows);
+}
+
+/** The lines of a text; the one after a final line break is none. */
+function linesOf(text: string): readonly string[] {
+  const lines = text.split('\n');
+  if (lines.at(-1) === '') lines.pop();
+  return lines;
+}
+
+/** Leaves out what is the same on both sides and further than `contextLines` from any change. */
+function withoutLongRuns(rows: readonly DiffRow[]): readonly DiffRow[] {
+  const kept: DiffRow[] = [];
+  for (let start = 0; start < rows.length; ) {
+    let end = start;
+    while (end < rows.length && rows[end]?.kind === 'same') end++;
+    const before = start === 0 ? 0 : contextLines;
+    const after = end === rows.length ? 0 : contextLines;
+    const left = end - start - before - after;
+    // A gap of one line would take as much room as the line.
+    if (left > 1) {
+      kept.push(...rows.slice(start, start + before), { kind: 'gap', lines: left }, ...rows.slice(end - after, end));
+    } else kept.push(...rows.slice(start, end));
+    while (end < rows.length && rows[end]?.kind === 'changed') kept.push(...rows.slice(end, ++end));
+    start = end;
+  }
+  return kept;
+}

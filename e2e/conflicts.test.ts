@@ -1,0 +1,115 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Cluster } from './cluster.ts';
+import { expect, test } from './test.ts';
+
+/** Pictures of one point, red and blue. */
+const pictures: Readonly<Record<string, Buffer>> = {
+  ant: Buffer.from(
+    'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGO4Y6MBAAM4AUGx7UnvAAAAAElFTkSuQmCC',
+    'base64',
+  ),
+  bee: Buffer.from(
+    'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGPQqLgDAAJIAX2aqSu/AAAAAElFTkSuQmCC',
+    'base64',
+  ),
+};
+
+/** Files that ant and bee change without hearing of each other; bee's version is the later one. */
+async function conflicts(cluster: Cluster, files: Readonly<Record<string, (by: string) => string | Buffer>>) {
+  const [ant, bee] = [cluster.member('ant'), cluster.member('bee')];
+  await bee.stop();
+  for (const [name, content] of Object.entries(files)) await writeFile(join(ant.folder, name), content('ant'));
+  await expect.poll(async () => (await ant.status()).files).toBeGreaterThanOrEqual(Object.keys(files).length);
+  for (const [name, content] of Object.entries(files)) await writeFile(join(bee.folder, name), content('bee'));
+  await bee.start();
+  for (const member of cluster.members) {
+    await expect.poll(async () => (await member.status()).conflictCopies).toBe(Object.keys(files).length);
+  }
+}
+
+const text = (by: string) => `# Minutes\n${'all agreed\n'.repeat(12)}said ${by}\nend\n`;
+
+test('[DB-C1][DB-C2][DB-C3] both versions stand side by side, and each choice is what all members have', async ({
+  page,
+  cluster,
+  complaints,
+}) => {
+  await page.goto(`${cluster.member('cat').url}conflicts`);
+  await expect(page.getByRole('heading', { name: 'There are no conflicts' })).toBeVisible();
+  await conflicts(cluster, {
+    'notes.txt': text,
+    'plan.txt': text,
+    'talk.txt': text,
+    'photo.png': (by) => pictures[by] ?? '',
+  });
+  const nav = page.getByRole('navigation', { name: 'Views' });
+  await expect(nav.getByRole('link', { name: 'Conflicts' })).toContainText('4');
+  const textIn = (member: string, name: string) => readFile(join(cluster.member(member).folder, name), 'utf8');
+  const everywhere = async (name: string, content: string) => {
+    for (const { name: member } of cluster.members) {
+      await expect.poll(() => textIn(member, name).catch(() => undefined)).toBe(content);
+    }
+  };
+
+  await test.step('a text is compared line by line, and the other version can be kept', async () => {
+    await page.getByRole('button', { name: /notes\.txt/ }).click();
+    await expect(page).toHaveURL(/conflicts\?copy=notes\.conflict-/);
+    const lines = page.getByRole('region', { name: 'line by line' });
+    await expect(lines).toContainText('10 lines alike');
+    await expect(lines).toContainText('only in bee’s version: said bee');
+    await expect(lines).toContainText('only in ant’s version: said ant');
+    await page.reload();
+    await page.getByRole('button', { name: 'Keep ant’s version' }).click();
+    await expect(page.getByRole('status').filter({ hasText: '1 conflict settled.' })).toBeVisible();
+    await everywhere('notes.txt', text('ant'));
+  });
+
+  await test.step('a picture is shown as one, and the version that has the name can be kept', async () => {
+    await page.getByRole('button', { name: /photo\.png/ }).click();
+    for (const name of ['ant’s version', 'bee’s version']) {
+      const shown = page.getByRole('img', { name });
+      await expect.poll(() => shown.evaluate((image: HTMLImageElement) => image.naturalWidth)).toBe(1);
+    }
+    await page.getByRole('button', { name: 'Keep bee’s version' }).click();
+    await expect(nav.getByRole('link', { name: 'Conflicts' })).toContainText('2');
+  });
+
+  await test.step('[DB-C4] many at once are asked for first, and both are kept under ordinary names', async () => {
+    await page.getByRole('checkbox', { name: 'Select all 2' }).check();
+    await page.getByRole('button', { name: 'Keep both', exact: true }).first().click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Keep both' }).click();
+    await expect(page.getByRole('heading', { name: 'There are no conflicts' })).toBeVisible();
+    for (const name of ['plan', 'talk']) {
+      await everywhere(`${name}.txt`, text('bee'));
+      await everywhere(`${name} (from ant).txt`, text('ant'));
+    }
+    for (const member of cluster.members) {
+      await expect.poll(async () => (await member.status()).conflictCopies).toBe(0);
+    }
+  });
+  expect(complaints).toEqual([]);
+});
+
+test.describe('two members', () => {
+  test.use({ names: ['ant', 'bee'] });
+
+  test('[DB-C5] what changed since it was shown is not touched, and the reason is shown; it fits a telephone', async ({
+    page,
+    cluster,
+  }) => {
+    const ant = cluster.member('ant');
+    await page.setViewportSize({ width: 390, height: 844 });
+    await conflicts(cluster, { 'notes.txt': text });
+    await page.goto(`${ant.url}conflicts`);
+    await page.getByRole('button', { name: /notes\.txt/ }).press('Enter');
+    await expect(page.getByRole('region', { name: 'line by line' })).toContainText('said ant');
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
+    // The page does not hear of the change: it asks with what it has shown.
+    await page.route('**/api/v1/conflicts?*', (route) => route.abort());
+    await writeFile(join(ant.folder, 'notes.txt'), 'newer\n');
+    await page.getByRole('button', { name: 'Keep ant’s version' }).click();
+    await expect(page.getByRole('alert').filter({ hasText: 'was not settled' })).toContainText('notes.txt');
+    expect(await readFile(join(ant.folder, 'notes.txt'), 'utf8')).toBe('newer\n');
+  });
+});
