@@ -1,9 +1,11 @@
 import { entryType } from '@lockstep/shared';
 import type { PathReport } from '@lockstep/shared/api';
+import { isConflictPath, originalOf } from './core/conflict-name.ts';
 import { holds } from './core/durability.ts';
 import { isDirectoryMode, permissions } from './core/plan-step.ts';
 import { reportLogged, reportOperation } from './reports.ts';
 import type { Engine } from './sync/engine.ts';
+import { conflictCopies } from './tree-report.ts';
 
 const logRows = 50;
 
@@ -67,6 +69,8 @@ export function reportPath(engine: Engine, path: string): PathReport {
     // Of what nobody ever told of, nobody holds anything.
     holders: heads.length === 0 ? [] : holders,
     problem: problem ? { ...problem } : null,
+    conflictCopies: conflictCopies(journal, path),
+    copyOf: isConflictPath(path) ? originalOf(path) : undefined,
     log: journal
       .log({ path, beforeRow: Number.MAX_SAFE_INTEGER, limit: logRows })
       .map((logged) => reportLogged(engine, logged)),

@@ -15,6 +15,7 @@ import { copiesPrefix, isConflictPath, originalOf } from './core/conflict-name.t
 import { holds } from './core/durability.ts';
 import { stampMs } from './core/hlc.ts';
 import type { Engine } from './sync/engine.ts';
+import type { TreeQuestions } from './sync/ports/tree.ts';
 
 /** Paths that a search looks at before others have their turn: a few milliseconds. */
 const pathsAtOnce = 20_000;
@@ -72,19 +73,22 @@ export class EntryReporter {
       at: stampMs(operation.hlc),
       holding: this.#holders.length - missing.length,
       missing,
-      conflict: heads.length > 1 || isConflictPath(path) || this.#hasCopy(operation),
+      // Directories never lose, so they have no copies.
+      conflict:
+        heads.length > 1 ||
+        isConflictPath(path) ||
+        (treeType(operation) !== 'directory' && conflictCopies(journal, path).length > 0),
       pending: missing.includes(self.id),
     };
   }
+}
 
-  /** Directories never lose, so they have no copies. */
-  #hasCopy(operation: Operation): boolean {
-    const { path } = operation;
-    if (treeType(operation) === 'directory') return false;
-    return this.#engine.context.journal
-      .liveWithPrefix(copiesPrefix(path), copiesMax)
-      .some((copy) => isConflictPath(copy.path) && originalOf(copy.path) === path);
-  }
+/** Paths of the conflict copies that stand beside what is at `path`. */
+export function conflictCopies(journal: TreeQuestions, path: string): readonly string[] {
+  return journal
+    .liveWithPrefix(copiesPrefix(path), copiesMax)
+    .map((copy) => copy.path)
+    .filter((copy) => isConflictPath(copy) && originalOf(copy) === path);
 }
 
 /** One page of what lies in a directory. State directories of other members are shown nowhere [WT7]. */

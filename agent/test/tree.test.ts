@@ -43,6 +43,10 @@ test('[TR3] an entry says who wrote it, who does not hold it, and whether it is 
     ['x.txt', 'file', true],
   ]);
   expect(entries[4]).toMatchObject({ size: 6, writerName: 'bee', holding: 2, missing: [], pending: false });
+  const copy = 'e/x.conflict-20261121T065602007Z-ant.txt';
+  expect(await ant.get('/paths/e/x.txt')).toMatchObject({ conflictCopies: [copy] });
+  expect(await ant.get('/paths/e/x.md')).toMatchObject({ conflictCopies: [] });
+  expect(await ant.get(`/paths/${copy}`)).toMatchObject({ conflictCopies: [], copyOf: 'e/x.txt' });
 
   await bee.stop();
   onTestFinished(() => bee.start());

@@ -11,10 +11,13 @@ const theme = createTheme({
   fontFamily: 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif',
 });
 
-/** The library's dimmed text is too pale to be read by everybody (WCAG asks for a contrast of 4.5 to 1). */
+/** The library's dimmed text and our links are too pale to be read by everybody (WCAG asks for a contrast of 4.5 to 1). */
 const cssVariables: CSSVariablesResolver = () => ({
   variables: {},
-  light: { '--mantine-color-dimmed': 'var(--mantine-color-gray-7)' },
+  light: {
+    '--mantine-color-dimmed': 'var(--mantine-color-gray-7)',
+    '--mantine-color-anchor': 'var(--mantine-color-cyan-9)',
+  },
   dark: { '--mantine-color-dimmed': 'var(--mantine-color-dark-1)' },
 });
 

@@ -26,8 +26,10 @@ export class TreeReader implements TreeQuestions {
     const live = `rank = 0 AND type <> ${absentType}`;
     const columns = 'SELECT op, path FROM heads WHERE';
     this.#between = database.statement(`${columns} path >= ? AND path < ? AND ${live} ORDER BY path ${limitTo}`);
+    // The second pattern is for the name alone: most paths below a directory that matches go no further than that.
+    const name = "substr(path, length(rtrim(path, replace(path, '/', ''))) + 1)";
     this.#matching = database.statement(
-      `${columns} path > ? AND path <= ? AND path LIKE ? ESCAPE '\\' AND ${live} ORDER BY path`,
+      `${columns} path > ? AND path <= ? AND path LIKE ? ESCAPE '\\' AND ${name} LIKE ? ESCAPE '\\' AND ${live} ORDER BY path`,
     );
     this.#sliceEnd = database.statement('SELECT path FROM heads WHERE path > ? ORDER BY path LIMIT 1 OFFSET 0 + ?');
   }
@@ -56,8 +58,9 @@ export class TreeReader implements TreeQuestions {
     const end = this.#sliceEnd.get(from, pathsMax - 1)?.path;
     const wanted = text.toLowerCase();
     const inPath = text.includes('/');
+    const pattern = likePattern(text);
     const found: HeadAt[] = [];
-    for (const row of this.#matching.each(from, end ?? afterAllPaths, likePattern(text))) {
+    for (const row of this.#matching.each(from, end ?? afterAllPaths, pattern, inPath ? '%' : pattern)) {
       if (isMemberPath(row.path)) continue;
       if (!(inPath ? row.path : nameOf(row.path)).toLowerCase().includes(wanted)) continue;
       found.push(row);

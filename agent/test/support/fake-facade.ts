@@ -229,6 +229,7 @@ export class FakeFacade implements AgentFacade {
         holds: state === 'active',
       })),
       problem: null,
+      conflictCopies: [],
       log: [head],
     };
   }

@@ -35,6 +35,8 @@ export const pathReportSchema = z.object({
     }),
   ).describe('All members that have not left; empty when no operation on it is known.'),
   problem: problemSchema.nullable(),
+  conflictCopies: list(z.string()).describe('Paths of the conflict copies of it that stand beside it.'),
+  copyOf: z.string().optional().describe('The path that it is a conflict copy of, as its name says.'),
   log: list(loggedOperationSchema).describe('The newest operations on the path, newest first.'),
 });
 

@@ -155,6 +155,7 @@ test('[CL5] why tells versions, holders and what is waited for', () => {
       { member: cat.id, name: 'cat', state: 'down', holds: false },
     ],
     problem: null,
+    conflictCopies: [],
     log: [{ ...written, row: 1, journaledAt: now }],
   };
   expect(formatWhy(report, now, plain).split('\n')).toEqual([
@@ -186,6 +187,7 @@ test('[CL5] why tells what is left alone, and that nobody holds what nobody know
     waitsFor: [],
     holders: [],
     problem: null,
+    conflictCopies: [],
     log: [],
   };
   expect(formatWhy(unknown, now, plain)).toBe(

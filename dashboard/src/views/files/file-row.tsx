@@ -66,7 +66,7 @@ export function FileRow(props: Props) {
             )}
           </span>
           {entry.conflict && (
-            <Badge color="orange" variant="outline" className={classes.badge}>
+            <Badge variant="outline" size="sm" px={6} className={classes.badge}>
               conflict
             </Badge>
           )}
@@ -85,7 +85,7 @@ export function FileRow(props: Props) {
       )}
       <td>
         <span className={classes.above}>
-          <HolderMarks entry={entry} />
+          <HolderMarks entry={entry} isShort={isNarrow} />
         </span>
       </td>
     </tr>

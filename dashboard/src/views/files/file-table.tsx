@@ -36,7 +36,7 @@ export function FileTable(props: Props) {
   const virtualizer = useVirtualizer({
     count: rows,
     getScrollElement: () => scroller.current,
-    estimateSize: () => (isNarrow ? 56 : 42),
+    estimateSize: () => (isNarrow || withDirectory ? 56 : 42),
     overscan: 10,
     paddingStart: headHeightPx,
     scrollPaddingStart: headHeightPx,

@@ -7,16 +7,17 @@ import { initialsOf } from './listing.ts';
 /** With more members than this, a bar says what single marks would. */
 const marksMax = 6;
 
-/** How many members hold an entry: a mark for each, filled where it does, and the count. */
-export function HolderMarks({ entry }: { readonly entry: TreeEntry }) {
+/** How many members hold an entry: a mark for each, filled where it does, and the count. Where room is short the count alone. */
+export function HolderMarks({ entry, isShort }: { readonly entry: TreeEntry; readonly isShort: boolean }) {
   const members = useStatus().members.filter(({ state }) => state !== 'left');
   const missing = new Set(entry.missing);
   const total = entry.holding + missing.size;
   return (
     <span className={classes.holders} title={missingSentence(members, missing)} data-whole={missing.size === 0}>
-      {members.length > marksMax ? (
+      {!isShort && members.length > marksMax && (
         <progress className={classes.bar} value={entry.holding} max={total} aria-hidden="true" />
-      ) : (
+      )}
+      {!isShort && members.length <= marksMax && (
         <span className={classes.marks} aria-hidden="true">
           {members.map(({ id, name }) => (
             <span key={id} className={classes.mark} data-missing={missing.has(id) || undefined}>

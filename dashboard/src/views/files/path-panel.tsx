@@ -14,6 +14,7 @@ const kinds = { file: 'File', directory: 'Directory', symlink: 'Symbolic link', 
 export function PathPanel({ report }: { readonly report: PathReport }) {
   const { path, heads, holders, waitsFor, problem } = report;
   const [head] = heads;
+  const byName = [...holders].sort((a, b) => a.name.localeCompare(b.name));
   const holding = holders.filter(({ holds }) => holds).length;
   return (
     <Paper withBorder p="md" component="section" aria-label={`About ${path}`} className={classes.panel}>
@@ -27,11 +28,18 @@ export function PathPanel({ report }: { readonly report: PathReport }) {
         </Text>
       </div>
       {heads.length > 1 && (
-        <Alert color="orange" variant="outline" title={`${heads.length} versions at once`} p="sm">
+        <Alert
+          color="orange"
+          variant="outline"
+          classNames={{ title: classes.warning }}
+          title={`${heads.length} versions at once`}
+          p="sm"
+        >
           {heads.map(({ memberName }) => memberName).join(' and ')} changed it without knowing of each other. A copy of
           what loses the name is being made.
         </Alert>
       )}
+      <ConflictNote report={report} />
       {problem !== null && (
         <Alert color="red" variant="outline" title="Problem" p="sm">
           {problem.detail}
@@ -44,7 +52,7 @@ export function PathPanel({ report }: { readonly report: PathReport }) {
             Held by {holding} of {formatItems(holders.length, 'member')}
           </Title>
           <ul className={classes.holders}>
-            {holders.map(({ member, name, state, holds }) => (
+            {byName.map(({ member, name, state, holds }) => (
               <li key={member} data-holds={holds}>
                 <span className={classes.member}>{name}</span>
                 <StateMark state={state} />
@@ -68,6 +76,34 @@ export function PathPanel({ report }: { readonly report: PathReport }) {
       )}
       {report.log.length > 0 && <History log={report.log} />}
     </Paper>
+  );
+}
+
+/** The other versions that a conflict left, or of what this is one. */
+function ConflictNote({ report: { copyOf, conflictCopies } }: { readonly report: PathReport }) {
+  const others = copyOf === undefined ? conflictCopies : [copyOf];
+  if (others.length === 0) return null;
+  return (
+    <Alert
+      color="orange"
+      variant="outline"
+      classNames={{ title: classes.warning }}
+      title={copyOf === undefined ? 'In conflict' : 'Conflict copy'}
+      p="sm"
+    >
+      {copyOf === undefined
+        ? 'It was changed on two members at once. What lost the name is kept as '
+        : 'It is what lost the name to '}
+      {others.map((other, index) => (
+        <span key={other} className={classes.other}>
+          {index > 0 && ', '}
+          <Anchor component={Link} href={pathLink(other)} inherit>
+            {nameOf(other)}
+          </Anchor>
+        </span>
+      ))}
+      .
+    </Alert>
   );
 }
 
