@@ -23,7 +23,7 @@ export function PageHeader({ status }: { readonly status: Status | undefined }) 
       </Link>
       <Group gap="sm" wrap="nowrap" className={classes.aside}>
         {status !== undefined && (
-          <Text c="dimmed" size="sm" truncate title={status.member.folder}>
+          <Text c="dimmed" size="sm" truncate visibleFrom="xs" title={status.member.folder}>
             as {status.member.name} sees it
           </Text>
         )}

@@ -5,6 +5,7 @@ import { IconChevronDown, IconFolderSearch, IconPlayerPause, IconPlayerPlay, Ico
 import { useStatus } from '../live/status-context.ts';
 import { askApi } from '../live/use-api.ts';
 import { ActionResult } from './action-result.tsx';
+import classes from './actions.module.css';
 import { PauseDialog } from './pause-dialog.tsx';
 import { rescanSentence, retrySentence } from './sentences.ts';
 import { useAction } from './use-action.ts';
@@ -45,6 +46,7 @@ export function ActionMenu() {
           <Button
             variant="default"
             px="sm"
+            className={classes.open}
             rightSection={<IconChevronDown size={16} aria-hidden="true" />}
             loading={state.is === 'running'}
           >

@@ -29,7 +29,7 @@ export function PauseDialog({
         <Button variant="default" onClick={close} data-autofocus>
           Do not pause
         </Button>
-        <Button color="red" onClick={pause}>
+        <Button color="red.9" onClick={pause}>
           Pause {member.name}
         </Button>
       </Group>

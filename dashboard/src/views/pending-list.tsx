@@ -1,5 +1,7 @@
 import type { Transfers } from '@lockstep/shared/api';
-import { Paper, Text, Title } from '@mantine/core';
+import { Anchor, Paper, Text, Title } from '@mantine/core';
+import { Link } from 'wouter';
+import { pathLink } from '../links.ts';
 import { formatCount, formatItems } from '../parts/format.ts';
 import classes from './transfers.module.css';
 
@@ -22,7 +24,9 @@ export function PendingList({
       <ul className={classes.list}>
         {paths.map(({ path, reason }) => (
           <li key={path} className={classes.row}>
-            <span className={classes.path}>{path}</span>
+            <Anchor component={Link} href={pathLink(path)} c="inherit" underline="hover" className={classes.path}>
+              {path}
+            </Anchor>
             <span className={classes.reason}>{reason}</span>
           </li>
         ))}

@@ -1,7 +1,7 @@
 import type { Transfer } from '@lockstep/shared/api';
 import { Anchor, Paper, Title } from '@mantine/core';
 import { Link } from 'wouter';
-import { memberLink } from '../links.ts';
+import { memberLink, pathLink } from '../links.ts';
 import { formatItems } from '../parts/format.ts';
 import { progressText, rateText, timeLeftText } from './transfer-text.ts';
 import classes from './transfers.module.css';
@@ -27,7 +27,9 @@ function TransferRow({ transfer }: { readonly transfer: Transfer }) {
   return (
     <li className={classes.row}>
       <div className={classes.what}>
-        <span className={classes.path}>{path}</span>
+        <Anchor component={Link} href={pathLink(path)} c="inherit" underline="hover" className={classes.path}>
+          {path}
+        </Anchor>
         {from !== null && (
           <span className={classes.quiet}>
             from{' '}
