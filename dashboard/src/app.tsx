@@ -11,6 +11,7 @@ import { formatCount, formatDuration } from './parts/format.ts';
 import { Empty, Loading } from './parts/notice.tsx';
 import { Overview } from './views/overview.tsx';
 
+const Latency = lazy(async () => ({ default: (await import('./views/latency.tsx')).Latency }));
 const Conflicts = lazy(async () => ({ default: (await import('./views/conflicts.tsx')).Conflicts }));
 const Files = lazy(async () => ({ default: (await import('./views/files.tsx')).Files }));
 const Problems = lazy(async () => ({ default: (await import('./views/problems.tsx')).Problems }));
@@ -65,6 +66,7 @@ export function App() {
               <Suspense fallback={<Loading />}>
                 <Switch>
                   <Route path="/" component={Overview} />
+                  <Route path="/latency" component={Latency} />
                   <Route path="/conflicts" component={Conflicts} />
                   {/* An expression: in a pattern the rest of a path could not hold a newline. */}
                   <Route path={/^\/files(?:\/|$)/} component={Files} />

@@ -34,3 +34,8 @@ export function encodePath(path: string): string {
 export function conflictLink(copy: string): string {
   return `/conflicts?copy=${encodeURIComponent(copy)}`;
 }
+
+/** The last hour of round trips from one member to another. */
+export function pairLink(from: string, to: string): string {
+  return `/latency?${new URLSearchParams({ from, to })}`;
+}

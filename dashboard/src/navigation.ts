@@ -2,6 +2,7 @@ import type { Status } from '@lockstep/shared/api';
 import {
   type Icon,
   IconAlertTriangle,
+  IconArrowsExchange,
   IconArrowsSplit2,
   IconFolder,
   IconServer,
@@ -20,6 +21,7 @@ export interface Place {
 /** The views, in the order in which they are offered. */
 export const places: readonly Place[] = [
   { href: '/', title: 'Overview', icon: IconServer },
+  { href: '/latency', title: 'Latency', icon: IconArrowsExchange },
   { href: '/files', title: 'Files', icon: IconFolder },
   { href: '/conflicts', title: 'Conflicts', icon: IconArrowsSplit2, count: (status) => status.conflictCopies },
   { href: '/transfers', title: 'Transfers', icon: IconTransfer },

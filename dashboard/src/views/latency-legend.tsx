@@ -1,0 +1,28 @@
+import { IconPlugConnectedX } from '@tabler/icons-react';
+import { formatRoundTrip } from '../parts/format.ts';
+import { heatLimitsMs } from './latency-matrix.ts';
+import classes from './latency-table.module.css';
+
+/** What the colours and signs of the heat map mean. */
+export function LatencyLegend() {
+  return (
+    <ul className={classes.legend} aria-label="What the colours mean">
+      {[0, ...heatLimitsMs].map((from, heat) => (
+        <li key={from}>
+          <i data-heat={heat} aria-hidden="true" />
+          {rangeInWords(from, heatLimitsMs[heat])}
+        </li>
+      ))}
+      <li>
+        <IconPlugConnectedX size={16} aria-hidden="true" />
+        cut off: both are up and others reach them
+      </li>
+      <li>? not known</li>
+    </ul>
+  );
+}
+
+function rangeInWords(fromMs: number, toMs: number | undefined): string {
+  if (toMs === undefined) return `${formatRoundTrip(fromMs)} and more`;
+  return fromMs === 0 ? `below ${formatRoundTrip(toMs)}` : `${fromMs} to ${formatRoundTrip(toMs)}`;
+}

@@ -1,0 +1,101 @@
+import type { MemberReport } from '@lockstep/shared/api';
+import { describe, expect, test } from 'vitest';
+import { describeWay, heatOf, latencyMatrix, matrixSentence, whoReachesBoth } from './latency-matrix.ts';
+
+function member(name: string, latenciesMs?: Record<string, number>, more: Partial<MemberReport> = {}): MemberReport {
+  return {
+    id: name,
+    name,
+    self: false,
+    state: 'active',
+    connected: latenciesMs !== undefined,
+    rttMs: null,
+    behind: 0,
+    behindSeconds: 0,
+    addresses: [],
+    latenciesMs,
+    ...more,
+  };
+}
+
+const ant = (latenciesMs: Record<string, number>) => member('ant', latenciesMs, { self: true, connected: true });
+
+/** The rows in words: who measures stands first. */
+function words(members: readonly MemberReport[]): string[][] {
+  return latencyMatrix(members).rows.map((row) => row.map(describeWay));
+}
+
+describe('[DB-L1] the matrix', () => {
+  test('all reach all', () => {
+    const members = [
+      ant({ bee: 0.4, cat: 23 }),
+      member('bee', { ant: 0.5, cat: 1_234 }),
+      member('cat', { ant: 22, bee: 80 }),
+    ];
+    expect(words(members)).toEqual([
+      ['itself', '0.4 ms', '23 ms'],
+      ['0.5 ms', 'itself', '1.2 s'],
+      ['22 ms', '80 ms', 'itself'],
+    ]);
+    expect(matrixSentence(latencyMatrix(members))).toBe(
+      'Half of the round trips take 22 ms or less, the longest 1.2 s (bee to cat).',
+    );
+  });
+
+  test('[DB-L2] who is down is no cut-off pair', () => {
+    const down = member('cat', undefined, { state: 'down' });
+    expect(words([ant({ bee: 1 }), member('bee', { ant: 1 }), down])).toEqual([
+      ['itself', '1 ms', 'cat is down'],
+      ['1 ms', 'itself', 'cat is down'],
+      ['cat is down', 'cat is down', 'itself'],
+    ]);
+  });
+
+  test('[DB-L2] two that are up and reached by a third are cut off from each other, in both directions, told once', () => {
+    const members = [ant({ bee: 1, cat: 1 }), member('bee', { ant: 1 }), member('cat', { ant: 1 })];
+    expect(words(members)[1]).toEqual(['1 ms', 'itself', 'cut off']);
+    expect(words(members)[2]).toEqual(['1 ms', 'cut off', 'itself']);
+    const matrix = latencyMatrix(members);
+    expect(matrix.cut.map(({ from, to }) => [from.name, to.name])).toEqual([['bee', 'cat']]);
+    expect(matrix.cut.map((pair) => whoReachesBoth(matrix, pair))).toEqual(['ant reaches']);
+    expect(matrixSentence(matrix)).toMatch(/^bee and cat are cut off from each other\. /);
+  });
+
+  test('[DB-L2] the asked member is cut off itself: what the member behind the cut measures is not known', () => {
+    const members = [
+      ant({ bee: 1 }),
+      member('bee', { ant: 1, cat: 2 }),
+      member('cat', undefined, { state: 'suspect' }),
+      member('dog', { ant: 1 }),
+    ];
+    const rows = words(members);
+    expect(rows[0]?.[2]).toBe('cut off');
+    expect(rows[1]?.[2]).toBe('2 ms');
+    expect(rows[2]?.[0]).toBe('cut off');
+    expect(rows[2]?.[1]).toBe('not known');
+  });
+
+  test('a session over which nothing was measured yet is no cut, nor is a member that has only begun', () => {
+    const fresh = member('bee', undefined, { connected: true });
+    expect(words([ant({}), fresh, member('cat', { bee: 1 })])[0]?.[1]).toBe('not known');
+    const joining = member('cat', { ant: 1 }, { state: 'joining' });
+    expect(words([ant({ bee: 1, cat: 1 }), member('bee', { ant: 1 }), joining])[1]?.[2]).toBe('not known');
+  });
+
+  test('who has left is not in it', () => {
+    const { members } = latencyMatrix([ant({}), member('bee', undefined, { state: 'left' })]);
+    expect(members.map(({ name }) => name)).toEqual(['ant']);
+    expect(matrixSentence(latencyMatrix(members))).toBe('No round trip is known now.');
+  });
+});
+
+test.each([
+  [0.2, 0],
+  [1, 1],
+  [19.9, 2],
+  [20, 3],
+  [250, 5],
+  [9_000, 5],
+])('%d ms has the heat %d', (rttMs, heat) => {
+  expect(heatOf(rttMs)).toBe(heat);
+});

@@ -1,0 +1,115 @@
+import type { MemberReport } from '@lockstep/shared/api';
+import { formatCount, formatNames, formatRoundTrip } from '../parts/format.ts';
+
+/** What there is to say of one member's way to another. */
+export type Way =
+  | { readonly kind: 'self' }
+  | { readonly kind: 'known'; readonly rttMs: number }
+  /** Both are up, others reach them, and they have no session with each other. */
+  | { readonly kind: 'cut' }
+  /** Nobody reaches the member of this name. */
+  | { readonly kind: 'down'; readonly name: string }
+  /** The asked member was not told, or it is too early to tell. */
+  | { readonly kind: 'unknown' };
+
+export interface Pair {
+  readonly from: MemberReport;
+  readonly to: MemberReport;
+}
+
+export interface Matrix {
+  /** Those that have not left: the one that was asked first. */
+  readonly members: readonly MemberReport[];
+  /** One row for each member, in the same order; who measured, then who was measured. */
+  readonly rows: readonly (readonly Way[])[];
+  /** Pairs that are cut off from each other: each once. */
+  readonly cut: readonly Pair[];
+}
+
+/** The matrix of round trips, as far as what the asked member was told makes it known. */
+export function latencyMatrix(reports: readonly MemberReport[]): Matrix {
+  const members = reports.filter(({ state }) => state !== 'left');
+  const reached = new Set(members.filter(({ self }) => self).map(({ id }) => id));
+  for (const { id, latenciesMs = {} } of members) {
+    const ends = Object.keys(latenciesMs);
+    if (ends.length > 0) reached.add(id);
+    for (const end of ends) reached.add(end);
+  }
+  const rows = members.map((from) => members.map((to) => wayBetween(from, to, reached)));
+  const cut = members.flatMap((from, row) =>
+    members.slice(row + 1).flatMap((to, rest) => (rows[row]?.[row + 1 + rest]?.kind === 'cut' ? { from, to } : [])),
+  );
+  return { members, rows, cut };
+}
+
+function wayBetween(from: MemberReport, to: MemberReport, reached: ReadonlySet<string>): Way {
+  if (from.id === to.id) return { kind: 'self' };
+  const rttMs = from.latenciesMs?.[to.id];
+  if (rttMs !== undefined) return { kind: 'known', rttMs };
+  for (const { id, name } of [to, from]) if (!reached.has(id)) return { kind: 'down', name };
+  // A session is one for both directions: what one end measures, the other is about to.
+  const isOpen = to.latenciesMs?.[from.id] !== undefined || isSessionOfAsked(from, to);
+  const isSettled = [from, to].every(({ state }) => state !== 'joining');
+  const isTold = from.latenciesMs !== undefined || to.latenciesMs !== undefined;
+  return !isOpen && isSettled && isTold ? { kind: 'cut' } : { kind: 'unknown' };
+}
+
+/** The asked member knows its own sessions before anything was measured over them. */
+function isSessionOfAsked(from: MemberReport, to: MemberReport): boolean {
+  return (from.self && to.connected) || (to.self && from.connected);
+}
+
+/** Where the colours of the heat map change, in milliseconds: one room, one site, one country, one continent, the world. */
+export const heatLimitsMs = [1, 5, 20, 80, 250] as const;
+
+/** From 0, as near as can be, to the number of limits. */
+export function heatOf(rttMs: number): number {
+  return heatLimitsMs.filter((limitMs) => rttMs >= limitMs).length;
+}
+
+/** A way in words. */
+export function describeWay(way: Way): string {
+  switch (way.kind) {
+    case 'self':
+      return 'itself';
+    case 'known':
+      return formatRoundTrip(way.rttMs);
+    case 'cut':
+      return 'cut off';
+    case 'down':
+      return `${way.name} is down`;
+    case 'unknown':
+      return 'not known';
+  }
+}
+
+/** The matrix in one sentence. */
+export function matrixSentence({ members, rows, cut }: Matrix): string {
+  const known = members.flatMap((from, row) =>
+    members.flatMap((to, column) => {
+      const way = rows[row]?.[column];
+      return way?.kind === 'known' ? [{ from, to, rttMs: way.rttMs }] : [];
+    }),
+  );
+  known.sort((a, b) => a.rttMs - b.rttMs);
+  const slowest = known.at(-1);
+  if (slowest === undefined) return 'No round trip is known now.';
+  const middle = known[Math.floor((known.length - 1) / 2)]?.rttMs ?? slowest.rttMs;
+  const speed =
+    known.length === 1
+      ? `${slowest.from.name} to ${slowest.to.name} takes ${formatRoundTrip(slowest.rttMs)}.`
+      : `Half of the round trips take ${formatRoundTrip(middle)} or less, the longest ${formatRoundTrip(slowest.rttMs)} (${slowest.from.name} to ${slowest.to.name}).`;
+  const [pair] = cut;
+  if (pair === undefined) return speed;
+  if (cut.length === 1) return `${pair.from.name} and ${pair.to.name} are cut off from each other. ${speed}`;
+  return `${cut.length} pairs are cut off from each other. ${speed}`;
+}
+
+/** Who has a session with both, and the verb: the proof that neither is down. Empty when nobody has. */
+export function whoReachesBoth({ members, rows }: Matrix, { from, to }: Pair): string {
+  const columns = [members.indexOf(from), members.indexOf(to)];
+  const reaches = (row: number) => columns.every((column) => rows[row]?.[column]?.kind === 'known');
+  const names = members.flatMap(({ name }, row) => (reaches(row) ? name : []));
+  if (names.length > 3) return `${formatCount(names.length)} others reach`;
+  return names.length === 0 ? '' : `${formatNames(names)} ${names.length === 1 ? 'reaches' : 'reach'}`;
+}

@@ -1,0 +1,66 @@
+import type { Page } from '@playwright/test';
+import type { Cluster } from './cluster.ts';
+import { expect, test } from './test.ts';
+
+/** The cell of the matrix for one way. */
+const cell = (page: Page, from: string, to: string) =>
+  page.getByRole('grid').getByRole('link', { name: new RegExp(`^${from} to ${to}: `) });
+
+async function open(page: Page, cluster: Cluster): Promise<void> {
+  await page.goto(new URL('/latency', cluster.member('ant').url).href);
+  await expect(page.getByRole('heading', { name: 'Latency', level: 1 })).toBeVisible();
+}
+
+test('[DB-L1] [DB-L2] the matrix has a number for each way, and words for a member that is down', async ({
+  page,
+  cluster,
+  complaints,
+}) => {
+  await open(page, cluster);
+  for (const from of ['ant', 'bee', 'cat']) {
+    for (const to of ['ant', 'bee', 'cat']) {
+      if (from !== to) await expect(cell(page, from, to)).toHaveText(/^[\d.,]+ m?s$/);
+    }
+  }
+  await cluster.member('cat').stop('SIGKILL');
+  for (const other of ['ant', 'bee']) {
+    await expect(cell(page, other, 'cat')).toHaveAccessibleName(`${other} to cat: cat is down`);
+    await expect(cell(page, 'cat', other)).toHaveAccessibleName(`cat to ${other}: cat is down`);
+  }
+  await expect(cell(page, 'ant', 'bee')).toHaveText(/^[\d.,]+ m?s$/);
+  await cluster.member('cat').start();
+  await expect(cell(page, 'bee', 'cat')).toHaveText(/^[\d.,]+ m?s$/);
+  expect(complaints).toEqual([]);
+});
+
+test('[DB-L3] [DB-L4] the keyboard alone reaches the hour of a pair, which has an address and goes on by itself', async ({
+  page,
+  cluster,
+  complaints,
+}) => {
+  await open(page, cluster);
+  await cell(page, 'ant', 'cat').focus();
+  await page.keyboard.press('ArrowDown');
+  await expect(cell(page, 'bee', 'cat')).toBeFocused();
+  await page.keyboard.press('ArrowLeft');
+  await expect(cell(page, 'bee', 'ant'), 'over the cell of a member with itself').toBeFocused();
+  await page.keyboard.press('ArrowRight');
+  await page.keyboard.press('Enter');
+  const pair = page.getByRole('region', { name: 'bee to cat' });
+  await expect(
+    pair.getByRole('img', { name: /^Round trip from bee to cat over the last .*: least .* median/ }),
+  ).toBeVisible();
+  await expect(pair).toContainText('As bee measures it');
+  await expect(cell(page, 'bee', 'cat')).toHaveAttribute('aria-current', 'true');
+
+  await page.reload();
+  await expect(pair.locator('canvas')).toBeVisible();
+  const shown = await pair.getByRole('img').getAttribute('aria-label');
+  await expect(pair.getByRole('img')).not.toHaveAttribute('aria-label', shown ?? '');
+  await pair.getByRole('link', { name: 'The other way' }).click();
+  await expect(page.getByRole('region', { name: 'cat to bee' }).locator('canvas')).toBeVisible();
+
+  await page.setViewportSize({ width: 390, height: 844 });
+  await expect.poll(() => page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
+  expect(complaints).toEqual([]);
+});
