@@ -1,7 +1,7 @@
 import type { PathReport } from '@lockstep/shared/api';
 import { Alert, Anchor, Paper, Text, Title } from '@mantine/core';
 import { Link } from 'wouter';
-import { pathLink } from '../../links.ts';
+import { conflictLink, pathLink } from '../../links.ts';
 import { formatBytes, formatItems } from '../../parts/format.ts';
 import { Moment } from '../../parts/moment.tsx';
 import { StateMark } from '../../parts/state-mark.tsx';
@@ -80,7 +80,7 @@ export function PathPanel({ report }: { readonly report: PathReport }) {
 }
 
 /** The other versions that a conflict left, or of what this is one. */
-function ConflictNote({ report: { copyOf, conflictCopies } }: { readonly report: PathReport }) {
+function ConflictNote({ report: { path, copyOf, conflictCopies } }: { readonly report: PathReport }) {
   const others = copyOf === undefined ? conflictCopies : [copyOf];
   if (others.length === 0) return null;
   return (
@@ -102,7 +102,10 @@ function ConflictNote({ report: { copyOf, conflictCopies } }: { readonly report:
           </Anchor>
         </span>
       ))}
-      .
+      .{' '}
+      <Anchor component={Link} href={conflictLink(copyOf === undefined ? (others[0] ?? '') : path)} inherit>
+        Compare and settle
+      </Anchor>
     </Alert>
   );
 }
