@@ -30,9 +30,9 @@ export function encodePath(path: string): string {
   return path.split('/').map(encodeURIComponent).join('/');
 }
 
-/** The conflict of which `copy` is the conflict copy, opened. */
-export function conflictLink(copy: string): string {
-  return `/conflicts?copy=${encodeURIComponent(copy)}`;
+/** The conflict that `path`, a conflict copy or what it is a copy of, is part of, opened. */
+export function conflictLink(path: string): string {
+  return `/conflicts?copy=${encodeURIComponent(path)}`;
 }
 
 /** The last hour of round trips from one member to another. */

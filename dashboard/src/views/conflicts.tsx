@@ -23,7 +23,7 @@ export function Conflicts() {
   const [limit, setLimit] = useState(pageItems);
   const { data, error, again } = useApi<ConflictsPage>(`/conflicts?limit=${limit}`, status.operations);
   const [search, setSearch] = useSearchParams();
-  const open = search.get('copy');
+  const asked = search.get('copy');
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const [asking, setAsking] = useState<Keep>();
   const [isBusy, setBusy] = useState(false);
@@ -32,6 +32,9 @@ export function Conflicts() {
 
   /** Settled ones leave the list at once: the journal tells of it a moment later. */
   const conflicts = (data?.conflicts ?? []).filter(({ copy }) => results.get(copy.path)?.done !== true);
+  // A link may also name the file that it is a conflict of.
+  const open = (conflicts.find(({ copy }) => copy.path === asked) ?? conflicts.find(({ path }) => path === asked))?.copy
+    .path;
   const chosen = conflicts.filter(({ copy }) => selected.has(copy.path));
   const rest = (data?.total ?? 0) - (data?.conflicts.length ?? 0);
 
@@ -66,9 +69,9 @@ export function Conflicts() {
           until somebody chooses.
         </Empty>
       )}
-      {open !== null && data !== undefined && rest === 0 && !conflicts.some(({ copy }) => copy.path === open) && (
+      {asked !== null && data !== undefined && rest === 0 && open === undefined && (
         <Text c="dimmed" className={classes.path}>
-          {open} is no conflict any more.
+          {asked} is no conflict any more.
         </Text>
       )}
       {conflicts.length > 0 && (
