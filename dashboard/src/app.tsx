@@ -14,6 +14,7 @@ import { Overview } from './views/overview.tsx';
 const Latency = lazy(async () => ({ default: (await import('./views/latency.tsx')).Latency }));
 const Conflicts = lazy(async () => ({ default: (await import('./views/conflicts.tsx')).Conflicts }));
 const Files = lazy(async () => ({ default: (await import('./views/files.tsx')).Files }));
+const Operations = lazy(async () => ({ default: (await import('./views/operations.tsx')).Operations }));
 const Problems = lazy(async () => ({ default: (await import('./views/problems.tsx')).Problems }));
 const Transfers = lazy(async () => ({ default: (await import('./views/transfers.tsx')).Transfers }));
 
@@ -71,6 +72,7 @@ export function App() {
                   {/* An expression: in a pattern the rest of a path could not hold a newline. */}
                   <Route path={/^\/files(?:\/|$)/} component={Files} />
                   <Route path="/transfers" component={Transfers} />
+                  <Route path="/operations" component={Operations} />
                   <Route path="/problems" component={Problems} />
                   <Route>
                     <Empty title="There is nothing at this address">

@@ -1,6 +1,7 @@
 import type { Status } from '@lockstep/shared/api';
 import {
   type Icon,
+  IconActivity,
   IconAlertTriangle,
   IconArrowsExchange,
   IconArrowsSplit2,
@@ -23,6 +24,7 @@ export const places: readonly Place[] = [
   { href: '/', title: 'Overview', icon: IconServer },
   { href: '/latency', title: 'Latency', icon: IconArrowsExchange },
   { href: '/files', title: 'Files', icon: IconFolder },
+  { href: '/operations', title: 'Operations', icon: IconActivity },
   { href: '/conflicts', title: 'Conflicts', icon: IconArrowsSplit2, count: (status) => status.conflictCopies },
   { href: '/transfers', title: 'Transfers', icon: IconTransfer },
   { href: '/problems', title: 'Problems', icon: IconAlertTriangle, count: troubleCount },

@@ -1,0 +1,116 @@
+import type { LoggedOperation } from '@lockstep/shared/api';
+import { UnstyledButton } from '@mantine/core';
+import {
+  type Icon,
+  IconAdjustments,
+  IconChevronDown,
+  IconChevronRight,
+  IconEdit,
+  IconFilePlus,
+  IconForms,
+  IconTrash,
+  IconUsers,
+} from '@tabler/icons-react';
+import { formatBytes, formatItems } from '../../parts/format.ts';
+import { Moment } from '../../parts/moment.tsx';
+import classes from './feed-list.module.css';
+import type { FeedRow } from './feed-rows.ts';
+import { type Act, actOf, acts } from './operation-filter.ts';
+import { actOfItem, type OperationItem } from './operation-item.ts';
+
+const icons: Record<Act, Icon> = {
+  added: IconFilePlus,
+  changed: IconEdit,
+  renamed: IconForms,
+  deleted: IconTrash,
+  attributes: IconAdjustments,
+  member: IconUsers,
+};
+
+interface LineProps {
+  readonly row: FeedRow;
+  readonly chosen: string | undefined;
+  readonly choose: (operation: string) => void;
+  readonly toggle: (row: number) => void;
+}
+
+/** One operation, or a group that opens. */
+export function FeedLine({ row, chosen, choose, toggle }: LineProps) {
+  if (row.type === 'member')
+    return <OperationLine operation={row.operation} chosen={chosen} choose={choose} isInside />;
+  const [only, ...more] = row.item.operations;
+  if (only !== undefined && more.length === 0) {
+    return <OperationLine operation={only} chosen={chosen} choose={choose} />;
+  }
+  return <GroupLine item={row.item} isOpen={row.shown !== undefined} toggle={toggle} />;
+}
+
+function OperationLine({
+  operation,
+  chosen,
+  choose,
+  isInside = false,
+}: Pick<LineProps, 'chosen' | 'choose'> & { readonly operation: LoggedOperation; readonly isInside?: boolean }) {
+  const { origin, seq, path, from, memberName, at, size, kind } = operation;
+  const name = `${origin}:${seq}`;
+  return (
+    <UnstyledButton
+      className={classes.line}
+      data-inside={isInside || undefined}
+      aria-current={chosen === name ? 'true' : undefined}
+      onClick={() => choose(name)}
+    >
+      <What act={actOf(operation)} />
+      <Path path={kind === 'mkdir' ? `${path}/` : path} former={from} />
+      <span className={classes.who}>{memberName}</span>
+      <span className={classes.when}>
+        <Moment at={at} />
+      </span>
+      <span className={classes.size}>{size === undefined ? '' : formatBytes(size)}</span>
+    </UnstyledButton>
+  );
+}
+
+function GroupLine({
+  item,
+  isOpen,
+  toggle,
+}: Pick<LineProps, 'toggle'> & { readonly item: OperationItem; readonly isOpen: boolean }) {
+  const last = item.operations.at(-1);
+  const Chevron = isOpen ? IconChevronDown : IconChevronRight;
+  return (
+    <UnstyledButton className={classes.line} aria-expanded={isOpen} onClick={() => toggle(item.row)}>
+      <What act={actOfItem(item)} />
+      <span className={classes.path}>
+        <Chevron className={classes.chevron} size={16} aria-hidden="true" />
+        <span className={classes.count}>{formatItems(item.operations.length, 'operation')}</span>
+        <Path path={`${item.livePlace ?? item.gonePlace ?? ''}/`} former={item.formerPlace} />
+      </span>
+      <span className={classes.who}>{last?.memberName}</span>
+      <span className={classes.when}>{last !== undefined && <Moment at={last.at} />}</span>
+      <span className={classes.size}>{item.bytes === 0 ? '' : formatBytes(item.bytes)}</span>
+    </UnstyledButton>
+  );
+}
+
+function What({ act }: { readonly act: Act }) {
+  const ActIcon = icons[act];
+  return (
+    <span className={classes.what} data-act={act}>
+      <ActIcon size={16} stroke={1.7} aria-hidden="true" />
+      {acts[act]}
+    </span>
+  );
+}
+
+/** A long path loses its middle directories before its name. */
+function Path({ path, former }: { readonly path: string; readonly former?: string | undefined }) {
+  const cut = path.lastIndexOf('/', path.length - 2) + 1;
+  return (
+    <span className={classes.path} title={former === undefined ? path : `${former} → ${path}`}>
+      {former !== undefined && <span className={classes.former}>{former} →</span>}
+      {cut > 0 && <span className={classes.directory}>{path.slice(0, cut)}</span>}
+      <span className={classes.name}>{path === '/' ? 'the whole folder' : path.slice(cut)}</span>
+    </span>
+  );
+}

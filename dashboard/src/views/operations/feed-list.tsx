@@ -1,0 +1,136 @@
+import { Button } from '@mantine/core';
+import { IconArrowUp } from '@tabler/icons-react';
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { useEffect, useRef, useState } from 'react';
+import { formatCount } from '../../parts/format.ts';
+import { FeedLine } from './feed-line.tsx';
+import classes from './feed-list.module.css';
+import { FeedRows } from './feed-rows.ts';
+import { type FeedState, feedOperationsMax, type OperationFeed } from './operation-feed.ts';
+
+const wideLinePixels = 40;
+const narrowLinePixels = 60;
+/** Below this width a line becomes two. */
+const narrow = '(max-width: 47.99em)';
+/** Nearer to the top than this, the reader follows. */
+const topPixels = 8;
+/** Older operations are asked for when this many lines are left. */
+const linesAhead = 30;
+
+const ends: Record<FeedState['end'], string> = {
+  more: '',
+  loading: 'Reading older operations…',
+  beginning: 'This is where the journal of this member begins.',
+  full: `The feed holds ${formatCount(feedOperationsMax)} operations. The history of a path goes further back.`,
+};
+
+/** The lines of the feed, of which only those in sight exist. */
+export function FeedList({
+  feed,
+  state,
+  chosen,
+  choose,
+}: {
+  readonly feed: OperationFeed;
+  readonly state: FeedState;
+  readonly chosen: string | undefined;
+  readonly choose: (operation: string) => void;
+}) {
+  const [open, setOpen] = useState<ReadonlySet<number>>(new Set());
+  const scroller = useRef<HTMLDivElement>(null);
+  const linePixels = useLinePixels();
+  const rows = new FeedRows(feed.list, open);
+  const virtualizer = useVirtualizer({
+    count: rows.count + 1,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => linePixels,
+    overscan: 8,
+  });
+  // biome-ignore lint/correctness/useExhaustiveDependencies: lines measured for one width are wrong for another
+  useEffect(() => virtualizer.measure(), [linePixels]);
+
+  const lines = virtualizer.getVirtualItems();
+  const lastLine = lines.at(-1)?.index ?? 0;
+  const isNearEnd = rows.count - lastLine < linesAhead;
+  useEffect(() => {
+    if (isNearEnd && state.end === 'more' && state.error === undefined) void feed.loadOlder();
+  }, [feed, isNearEnd, state.end, state.error]);
+
+  const follow = (): void => {
+    scroller.current?.scrollTo({ top: 0 });
+    feed.follow();
+  };
+  const toggle = (row: number): void => {
+    feed.pause();
+    setOpen((before) => {
+      const after = new Set(before);
+      if (!after.delete(row)) after.add(row);
+      return after;
+    });
+  };
+
+  return (
+    <div className={classes.frame}>
+      {!state.isFollowing && state.waiting > 0 && (
+        <Button
+          className={classes.news}
+          radius="xl"
+          size="xs"
+          leftSection={<IconArrowUp size={14} aria-hidden="true" />}
+          onClick={follow}
+        >
+          {formatCount(state.waiting)} new
+        </Button>
+      )}
+      <section
+        ref={scroller}
+        className={classes.scroller}
+        aria-label="Operations, newest first"
+        onScroll={({ currentTarget }) => {
+          if (currentTarget.scrollTop > topPixels) feed.pause();
+        }}
+        // A line that moves away under the finger cannot be chosen.
+        onPointerDown={() => feed.pause()}
+      >
+        <div className={classes.head} aria-hidden="true">
+          <span>What</span>
+          <span>Path</span>
+          <span>Who</span>
+          <span>When</span>
+          <span className={classes.size}>Size</span>
+        </div>
+        <ol className={classes.lines} style={{ height: virtualizer.getTotalSize() }}>
+          {lines.map(({ index, start, size }) => {
+            const row = rows.at(index);
+            return (
+              <li
+                key={index}
+                className={classes.place}
+                aria-setsize={rows.count}
+                aria-posinset={index + 1}
+                style={{ height: size, transform: `translateY(${start}px)` }}
+              >
+                {row === undefined ? (
+                  <span className={classes.end}>{ends[state.end]}</span>
+                ) : (
+                  <FeedLine row={row} chosen={chosen} choose={choose} toggle={toggle} />
+                )}
+              </li>
+            );
+          })}
+        </ol>
+      </section>
+    </div>
+  );
+}
+
+function useLinePixels(): number {
+  const [isNarrow, setNarrow] = useState(() => matchMedia(narrow).matches);
+  useEffect(() => {
+    const query = matchMedia(narrow);
+    const changed = (): void => setNarrow(query.matches);
+    query.addEventListener('change', changed);
+    return () => query.removeEventListener('change', changed);
+  }, []);
+  return isNarrow ? narrowLinePixels : wideLinePixels;
+}

@@ -1,0 +1,64 @@
+import type { LoggedOperation } from '@lockstep/shared/api';
+import type { OperationItem } from './operation-item.ts';
+import type { OperationList } from './operation-list.ts';
+
+/** A line as it is shown: an item, or one operation of a group that is open. */
+export type FeedRow =
+  | { readonly type: 'item'; readonly item: OperationItem; readonly shown: readonly LoggedOperation[] | undefined }
+  | { readonly type: 'member'; readonly operation: LoggedOperation };
+
+/** Answers what stands in each line, newest first, without making a list of all of them: most are never shown. */
+export class FeedRows {
+  readonly count: number;
+  readonly #items: readonly OperationItem[];
+  /** Open groups from the newest to the oldest: in which line their item stands, and what follows it. */
+  readonly #open: readonly { readonly line: number; readonly shown: readonly LoggedOperation[] }[];
+
+  /** `open` holds the places of the groups that are open. */
+  constructor(list: OperationList, open: ReadonlySet<number>) {
+    this.#items = list.visible;
+    const found: { line: number; shown: readonly LoggedOperation[] }[] = [];
+    let opened = 0;
+    for (const row of [...open].sort((a, b) => b - a)) {
+      const index = indexOf(this.#items, row);
+      const item = this.#items[index];
+      if (item === undefined || item.operations.length < 2) continue;
+      const shown = list.shownOf(item);
+      found.push({ line: this.#items.length - 1 - index + opened, shown });
+      opened += shown.length;
+    }
+    this.#open = found;
+    this.count = this.#items.length + opened;
+  }
+
+  at(line: number): FeedRow | undefined {
+    let inserted = 0;
+    for (const { line: start, shown } of this.#open) {
+      if (line < start) break;
+      if (line === start) return this.#item(line - inserted, shown);
+      const operation = shown[line - start - 1];
+      if (operation !== undefined) return { type: 'member', operation };
+      inserted += shown.length;
+    }
+    return this.#item(line - inserted, undefined);
+  }
+
+  #item(place: number, shown: readonly LoggedOperation[] | undefined): FeedRow | undefined {
+    const item = this.#items[this.#items.length - 1 - place];
+    return item && { type: 'item', item, shown };
+  }
+}
+
+/** Where the item with this row stands among `items`, which ascend; -1 where there is none. */
+function indexOf(items: readonly OperationItem[], row: number): number {
+  let low = 0;
+  let high = items.length - 1;
+  while (low <= high) {
+    const middle = (low + high) >> 1;
+    const found = items[middle]?.row ?? 0;
+    if (found === row) return middle;
+    if (found < row) low = middle + 1;
+    else high = middle - 1;
+  }
+  return -1;
+}

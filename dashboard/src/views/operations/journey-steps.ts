@@ -1,0 +1,48 @@
+import type { Journey, JourneyStop } from '@lockstep/shared/api';
+
+export type StepName = 'sent' | 'journaled' | 'on disk';
+
+/** One step of an operation on its way to one member. */
+export interface JourneyStep {
+  readonly name: StepName;
+  /** `unknown`: it is done, but nobody kept when. */
+  readonly state: 'done' | 'unknown' | 'open';
+  readonly at: number | undefined;
+  /** Milliseconds since the operation was made; never negative, for clocks differ. */
+  readonly sinceMs: number | undefined;
+  /** Milliseconds since the step before it that has a moment. */
+  readonly tookMs: number | undefined;
+}
+
+/** The steps to one member, in their order. Who sent it is told only where the asked member did. */
+export function stepsOf({ madeAt }: Journey, stop: JourneyStop): readonly JourneyStep[] {
+  const { pushedAt, receivedAt, appliedAt, received, applied } = stop;
+  const raw: readonly { name: StepName; at: number | null; isDone: boolean }[] = [
+    ...(pushedAt === null ? [] : [{ name: 'sent' as const, at: pushedAt, isDone: true }]),
+    { name: 'journaled', at: receivedAt, isDone: received },
+    { name: 'on disk', at: appliedAt, isDone: applied },
+  ];
+  let beforeMs = 0;
+  return raw.map(({ name, at, isDone }): JourneyStep => {
+    if (!isDone) return { name, state: 'open', at: undefined, sinceMs: undefined, tookMs: undefined };
+    if (at === null) return { name, state: 'unknown', at: undefined, sinceMs: undefined, tookMs: undefined };
+    const sinceMs = Math.max(0, at - madeAt, beforeMs);
+    const tookMs = sinceMs - beforeMs;
+    beforeMs = sinceMs;
+    return { name, state: 'done', at, sinceMs, tookMs };
+  });
+}
+
+/**
+ * Where a moment stands on the line, from 0 to 1. A member that was away gets it hours after the others: by its logarithm the
+ * milliseconds of these stay readable beside it.
+ */
+export function placeOnLine(sinceMs: number, longestMs: number): number {
+  return longestMs <= 0 ? 0 : Math.min(1, Math.log1p(sinceMs) / Math.log1p(longestMs));
+}
+
+/** How long the line must be. */
+export function longestOf(journey: Journey): number {
+  const all = journey.stops.flatMap((stop) => stepsOf(journey, stop).map(({ sinceMs }) => sinceMs ?? 0));
+  return Math.max(1, ...all);
+}

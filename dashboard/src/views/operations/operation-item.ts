@@ -1,0 +1,70 @@
+import type { LoggedOperation } from '@lockstep/shared/api';
+import { type Act, actOf } from './operation-filter.ts';
+
+/** One line of the feed: an operation, or a group of them (a directory's rename, an unpacked archive) with its sums. */
+export interface OperationItem {
+  /** Its place among the items: that of the operation for which it was made, and never changed. */
+  readonly row: number;
+  readonly group: string | undefined;
+  /** Oldest first. */
+  readonly operations: LoggedOperation[];
+  bytes: number;
+  readonly acts: Set<Act>;
+  /** The path that all live ones lie in, or are; the same of the deleted ones, and of the names that renamed ones had before. */
+  livePlace: string | undefined;
+  gonePlace: string | undefined;
+  formerPlace: string | undefined;
+}
+
+/** What the operations of one group have in common; undefined for one that belongs to none. */
+export function groupOf({ origin, group }: LoggedOperation): string | undefined {
+  return group === undefined ? undefined : `${origin}#${group}`;
+}
+
+export function itemOf(operation: LoggedOperation): OperationItem {
+  const item: OperationItem = {
+    row: operation.row,
+    group: groupOf(operation),
+    operations: [],
+    bytes: 0,
+    acts: new Set(),
+    livePlace: undefined,
+    gonePlace: undefined,
+    formerPlace: undefined,
+  };
+  addTo(item, operation);
+  return item;
+}
+
+/** Adds an operation to its group's item, at the end that its row says. */
+export function addTo(item: OperationItem, operation: LoggedOperation): void {
+  const last = item.operations.at(-1);
+  if (last === undefined || last.row < operation.row) item.operations.push(operation);
+  else item.operations.unshift(operation);
+  item.bytes += operation.size ?? 0;
+  item.acts.add(actOf(operation));
+  if (operation.kind === 'delete') item.gonePlace = common(item.gonePlace, operation.path);
+  else item.livePlace = common(item.livePlace, operation.path);
+  if (operation.from !== undefined) item.formerPlace = common(item.formerPlace, operation.from);
+}
+
+/** What a group did as a whole: the deletes of a rename are part of it. */
+export function actOfItem({ acts }: OperationItem): Act {
+  if (acts.has('renamed')) return 'renamed';
+  const [only] = acts;
+  return acts.size === 1 && only !== undefined ? only : 'changed';
+}
+
+function common(place: string | undefined, path: string): string {
+  return place === undefined ? path : commonPath(place, path);
+}
+
+/** The longest path that both lie in, or are: `''` is the folder itself. */
+export function commonPath(one: string, other: string): string {
+  if (one === other) return one;
+  const names = one.split('/');
+  const others = other.split('/');
+  let same = 0;
+  while (same < names.length && names[same] === others[same]) same++;
+  return names.slice(0, same).join('/');
+}

@@ -1,0 +1,137 @@
+import type { LoggedOperation } from '@lockstep/shared/api';
+import { describe, expect, test } from 'vitest';
+import { FeedRows } from './feed-rows.ts';
+import { actOf, acts, everyOperation } from './operation-filter.ts';
+import { actOfItem, commonPath } from './operation-item.ts';
+import { OperationList } from './operation-list.ts';
+
+function operation(row: number, more: Partial<LoggedOperation> = {}): LoggedOperation {
+  const path = `notes/${row}.txt`;
+  const stamp = { at: row, hlc: row * 1024, row, journaledAt: row };
+  return {
+    origin: 'ant.a',
+    seq: row,
+    member: 'ant',
+    memberName: 'ant',
+    kind: 'put',
+    path,
+    size: 10,
+    ...stamp,
+    ...more,
+  };
+}
+
+const run = (from: number, to: number, more: Partial<LoggedOperation> = {}) =>
+  Array.from({ length: to - from + 1 }, (_, index) => operation(from + index, more));
+
+/** The lines from the newest on: a row, or a group as the rows in it. */
+function linesOf(list: OperationList, open: readonly number[] = []): unknown[] {
+  const rows = new FeedRows(list, new Set(open));
+  return Array.from({ length: rows.count }, (_, line) => {
+    const row = rows.at(line);
+    if (row?.type === 'member') return `· ${row.operation.row}`;
+    const all = row?.item.operations.map(({ row: number }) => number) ?? [];
+    return all.length === 1 ? all[0] : all;
+  });
+}
+
+describe('[DB-O2] the lines of the feed', () => {
+  test('newest first, whether they come or are read afterwards', () => {
+    const list = new OperationList(100);
+    list.append(run(5, 6));
+    list.prepend(run(3, 4).reverse());
+    list.append([operation(7)]);
+    list.prepend([operation(2)]);
+    expect(linesOf(list)).toEqual([7, 6, 5, 4, 3, 2]);
+    expect([list.firstRow, list.lastRow, list.operations]).toEqual([2, 7, 6]);
+  });
+
+  test('a group is one line where its first operation stood, and opens', () => {
+    const list = new OperationList(100);
+    const group = { group: 2 };
+    list.append([operation(4, group), operation(5), operation(6, group)]);
+    list.prepend([operation(3), operation(2, group)]);
+    list.append([operation(7, { ...group, origin: 'bee.b' })]);
+    expect(linesOf(list)).toEqual([7, 5, [2, 4, 6], 3]);
+    expect(linesOf(list, [4])).toEqual([7, 5, [2, 4, 6], '· 6', '· 4', '· 2', 3]);
+    expect(list.visible.map(({ operations, bytes }) => [operations.length, bytes])).toEqual([
+      [1, 10],
+      [3, 30],
+      [1, 10],
+      [1, 10],
+    ]);
+  });
+
+  test('several open groups', () => {
+    const list = new OperationList(100);
+    list.append([...run(1, 2, { group: 1 }), operation(3), ...run(4, 5, { group: 4 }), operation(6)]);
+    expect(linesOf(list, [1, 4, 99])).toEqual([6, [4, 5], '· 5', '· 4', 3, [1, 2], '· 2', '· 1']);
+  });
+
+  test('the oldest go when there are too many', () => {
+    const list = new OperationList(1_000);
+    for (let row = 1; row <= 20_000; row += 100) list.append(run(row, row + 99));
+    expect(list.lastRow).toBe(20_000);
+    expect(list.operations).toBeGreaterThanOrEqual(1_000);
+    expect(list.operations).toBeLessThanOrEqual(6_000);
+    expect(list.visible.map(({ row }) => row)).toEqual(run(list.firstRow ?? 0, 20_000).map(({ row }) => row));
+  });
+});
+
+describe('[DB-O4] the filter', () => {
+  const list = () => {
+    const all = new OperationList(100);
+    all.append([
+      operation(1, { path: 'A/One.txt' }),
+      operation(2, { kind: 'delete', path: 'a/two', member: 'bee' }),
+      ...run(3, 5, { group: 3 }),
+      operation(6, { group: 3, path: 'a/six', replaced: 'b3:0' }),
+    ]);
+    return all;
+  };
+  test.each([
+    ['nothing', everyOperation, [[3, 4, 5, 6], 2, 1]],
+    ['part of a path', { ...everyOperation, text: 'a/' }, [[3, 4, 5, 6], 2, 1]],
+    ['in any case', { ...everyOperation, text: 'oNE' }, [1]],
+    ['what it did', { ...everyOperation, kind: 'deleted' }, [2]],
+    ['who did it', { ...everyOperation, member: 'bee' }, [2]],
+    ['all of them', { text: 'six', kind: 'changed', member: 'ant' }, [[3, 4, 5, 6]]],
+  ])('%s', (_, filter, expected) => {
+    const filtered = list();
+    filtered.filter = filter;
+    expect(linesOf(filtered)).toEqual(expected);
+  });
+
+  test('what comes later passes it too, and an open group shows what passes', () => {
+    const filtered = list();
+    filtered.filter = { ...everyOperation, text: 'six' };
+    filtered.append([operation(7), operation(8, { path: 'six' }), operation(9, { group: 3, path: 'six/b' })]);
+    expect(linesOf(filtered, [3])).toEqual([8, [3, 4, 5, 6, 9], '· 9', '· 6']);
+    filtered.filter = everyOperation;
+    expect(linesOf(filtered)).toEqual([8, 7, [3, 4, 5, 6, 9], 2, 1]);
+  });
+});
+
+test('what a group did, and where', () => {
+  const list = new OperationList(100);
+  const group = { group: 1 };
+  list.append([
+    operation(1, { ...group, kind: 'mkdir', path: 'new', from: 'old' }),
+    operation(2, { ...group, path: 'new/a', from: 'old/a' }),
+    operation(3, { ...group, kind: 'delete', path: 'old/a' }),
+    operation(4, { ...group, kind: 'delete', path: 'old' }),
+  ]);
+  const [item] = list.visible;
+  expect(item).toMatchObject({ livePlace: 'new', gonePlace: 'old', formerPlace: 'old' });
+  expect(item && acts[actOfItem(item)]).toBe('Renamed');
+  expect(actOf(operation(1, { replaced: 'b3:0' }))).toBe('changed');
+});
+
+test.each([
+  ['a/b/c', 'a/b/d', 'a/b'],
+  ['a/b', 'a/bc', 'a'],
+  ['a', 'a/b', 'a'],
+  ['a', 'b', ''],
+])('%s and %s lie in "%s"', (one, other, expected) => {
+  expect(commonPath(one, other)).toBe(expected);
+});
