@@ -1,0 +1,36 @@
+import { readFileSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import type { AxeResults, RunOptions } from 'axe-core';
+import { expect, test } from './test.ts';
+
+const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const rules: RunOptions = { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] };
+const views = ['/', '/operations', '/files', '/files/docs', '/conflicts', '/transfers', '/latency', '/problems'];
+
+for (const colorScheme of ['light', 'dark'] as const) {
+  test(`[DB-A7] no view breaks a rule of WCAG AA (${colorScheme})`, async ({ page, cluster, complaints }) => {
+    const ant = cluster.member('ant');
+    await mkdir(join(ant.folder, 'docs'));
+    for (let index = 0; index < 20; index++) await writeFile(join(ant.folder, 'docs', `${index}.txt`), `${index}\n`);
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    for (const view of views) {
+      await page.goto(new URL(view, ant.url).href);
+      await expect(page.getByRole('status').first()).toBeVisible();
+      await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
+      await expect(page.locator('[aria-busy="true"]')).toHaveCount(0);
+      await page.evaluate(axeSource);
+      const { violations } = await page.evaluate(
+        (options): Promise<AxeResults> =>
+          (window as unknown as { axe: { run(options: RunOptions): Promise<AxeResults> } }).axe.run(options),
+        rules,
+      );
+      const told = violations.flatMap(({ id, nodes }) =>
+        nodes.map(({ html, failureSummary }) => ({ id, html, failureSummary })),
+      );
+      expect(told, `axe on ${view}`).toEqual([]);
+    }
+    expect(complaints).toEqual([]);
+  });
+}
