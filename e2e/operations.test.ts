@@ -12,7 +12,7 @@ async function writeFiles(member: Member, directory: string, count: number): Pro
   for (let file = 0; file < count; file++) await writeFile(join(member.folder, directory, `file-${file}.txt`), 'x');
 }
 
-test('[DB-O1] [DB-O2] [DB-O4] [DB-O5] what happens anywhere shows in the feed, and how it came to each member', async ({
+test('[DB-J1] [DB-J2] [DB-J4] [DB-J5] what happens anywhere shows in the feed, and how it came to each member', async ({
   page,
   cluster,
   complaints,
@@ -63,7 +63,7 @@ test('[DB-O1] [DB-O2] [DB-O4] [DB-O5] what happens anywhere shows in the feed, a
   expect(complaints).toEqual([]);
 });
 
-test('[DB-O3] [DB-O7] a reader who stands still is told what came, and goes on, also after the stream was cut', async ({
+test('[DB-J3] [DB-J7] a reader who stands still is told what came, and goes on, also after the stream was cut', async ({
   page,
   cluster,
 }) => {
@@ -89,7 +89,7 @@ test('[DB-O3] [DB-O7] a reader who stands still is told what came, and goes on, 
   await expect(line(page, 'one.txt')).toHaveCount(1);
 });
 
-test('[DB-O6] ten thousand operations flow in, and the page stays smooth and small', async ({ page, cluster }) => {
+test('[DB-J6] ten thousand operations flow in, and the page stays smooth and small', async ({ page, cluster }) => {
   const [ant, bee] = [cluster.member('ant'), cluster.member('bee')];
   await page.goto(new URL('operations', ant.url).href);
   await expect(page.getByText(/^Live, /)).toBeVisible();

@@ -13,7 +13,7 @@ function journey(...stops: readonly JourneyStop[]): Journey {
   return { operation: logged, writtenAt: 990, madeAt: 1_000, stops, holding: 1, members: stops.length };
 }
 
-describe('[DB-O5] the steps of a journey', () => {
+describe('[DB-J5] the steps of a journey', () => {
   test.each<[string, Partial<JourneyStop>, string[]]>([
     ['all known', {}, ['sent done 2 2', 'journaled done 5 3', 'on disk done 20 15']],
     ['sent by another', { pushedAt: null }, ['journaled done 5 5', 'on disk done 20 15']],

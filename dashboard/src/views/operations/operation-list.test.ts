@@ -35,7 +35,7 @@ function linesOf(list: OperationList, open: readonly number[] = []): unknown[] {
   });
 }
 
-describe('[DB-O2] the lines of the feed', () => {
+describe('[DB-J2] the lines of the feed', () => {
   test('newest first, whether they come or are read afterwards', () => {
     const list = new OperationList(100);
     list.append(run(5, 6));
@@ -78,7 +78,7 @@ describe('[DB-O2] the lines of the feed', () => {
   });
 });
 
-describe('[DB-O4] the filter', () => {
+describe('[DB-J4] the filter', () => {
   const list = () => {
     const all = new OperationList(100);
     all.append([
