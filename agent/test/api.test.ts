@@ -1,4 +1,4 @@
-import { rename, writeFile } from 'node:fs/promises';
+import { readdir, rename, writeFile } from 'node:fs/promises';
 import {
   type ApiEvent,
   eventsPageSchema,
@@ -194,7 +194,9 @@ test('[API3] every metric moves with what it measures, and none carries a path',
   expect(value(after.ant, 'lockstep_peer_lag_seconds', 'bee')).toBe(0);
   const copies =
     value(after.ant, 'lockstep_conflict_copies_total') + value(after.bee, 'lockstep_conflict_copies_total');
-  expect(copies - value(before.ant, 'lockstep_conflict_copies_total')).toBe(1);
+  // Both may make it, when each has taken the other for gone for a moment ([CF5]): it is one copy all the same.
+  expect(copies - value(before.ant, 'lockstep_conflict_copies_total')).toBeGreaterThanOrEqual(1);
+  expect((await readdir(ant.folder)).filter((name) => name.startsWith('edited.conflict-'))).toHaveLength(1);
   expect(value(after.ant, 'lockstep_conflicts')).toBe(0);
   const grown = (name: string, label = ''): number => value(after.ant, name, label) - value(before.ant, name, label);
   expect(grown('lockstep_files')).toBe(5);
