@@ -22,8 +22,9 @@ export function isUndoneByJoin(
   const followsAnew = (operation: Operation): boolean => anew.some((before) => supersedes(operation, before));
   // What whoever deleted did not know: the same content by somebody's own hand, or an entry that was made again after a delete.
   return !joined.some((operation) => {
-    if (isDeleted(operation)) return false;
+    // Known to the others or not: what was gone and is there again was put there by somebody.
     if (!isLive(operation)) return followsAnew(operation);
+    if (isDeleted(operation)) return false;
     return isSameContent(visible, operation) && !(mayBeJoin(operation) && followsAnew(operation));
   });
 }

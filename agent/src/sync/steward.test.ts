@@ -158,6 +158,21 @@ describe('[MG10] a delete that a join is concurrent with', () => {
     expect(await deletedMeanwhile('other', again)).toEqual(['put']);
   });
 
+  test('is undone where it knew of a delete after which the entry was made again', async () => {
+    const member = new LoneMember();
+    for (const text of ['visible', 'other']) member.keeps(text);
+    const other = member.operation('file', { kind: 'put', text: 'other' }, { origin: bee });
+    const seen = member.operation('file', { kind: 'put', text: 'visible' });
+    // Bee moves the file out of the folder, ant deletes what is left at the name, and bee moves it back in.
+    const out = member.operation('file', { kind: 'delete', replaced: 'visible' }, { ...byBee, parents: [other, seen] });
+    const gone = member.operation('file', { kind: 'delete', replaced: 'other' }, { parents: [out] });
+    const back = member.operation('file', { kind: 'put', text: 'visible' }, { ...byBee, parents: [out] });
+    member.received(other, seen, out, gone, back);
+    stewardOf(member).poke();
+    await member.passes(10_000);
+    expect(member.journal.heads('file')).toMatchObject([{ kind: 'put', content: back.content }]);
+  });
+
   test('is undone by a rename of the same content to the name', async () => {
     const rename = (member: LoneMember, siblings: readonly Operation[]) => {
       const put = member.operation('file', { kind: 'put', text: 'visible' }, { ...byBee, parents: siblings });
