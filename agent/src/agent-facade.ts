@@ -33,19 +33,21 @@ import type {
   WaitRequest,
   WaitResult,
 } from '@lockstep/shared/api';
-import { reportConflicts, resolveConflicts } from './conflict-report.ts';
 import type { ShownContent } from './http/conflict-facade.ts';
 import type { AgentFacade, MetricsSnapshot } from './http/facade.ts';
-import { reportJourney } from './journey-report.ts';
-import { reportLatencies, reportLatencyHistory, reportRecentLatencies } from './latency-reports.ts';
-import { reportPath } from './path-report.ts';
 import { replayInto } from './replay.ts';
+import { reportConflicts, resolveConflicts } from './reports/conflict-report.ts';
+import { reportJourney } from './reports/journey-report.ts';
+import { reportLatencies, reportLatencyHistory, reportRecentLatencies } from './reports/latency-report.ts';
+import { reportMembers } from './reports/member-report.ts';
+import { reportLogged } from './reports/operation-report.ts';
+import { reportPath } from './reports/path-report.ts';
+import { readShownContent } from './reports/shown-content.ts';
+import { type Place, reportStatus } from './reports/status-report.ts';
 import { reportTransfers } from './reports/transfer-report.ts';
-import { type Place, reportLogged, reportMembers, reportStatus } from './reports.ts';
-import { readShownContent } from './shown-content.ts';
+import { reportTree, searchTree } from './reports/tree-report.ts';
 import type { Engine } from './sync/engine.ts';
 import { verifyMember } from './sync/verify.ts';
-import { reportTree, searchTree } from './tree-report.ts';
 
 const goodbyeMs = 2_000;
 

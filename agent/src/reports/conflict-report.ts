@@ -1,9 +1,9 @@
 import { isLive, memberOf, type Operation } from '@lockstep/shared';
 import type { ConflictsPage, ConflictsQuery, ResolveRequest, ResolveResult } from '@lockstep/shared/api';
-import { loserOf, lostAtMs, originalOf } from './core/conflict-name.ts';
-import { stampMs } from './core/hlc.ts';
-import type { Engine } from './sync/engine.ts';
-import { resolveConflict } from './sync/resolve-conflict.ts';
+import { loserOf, lostAtMs, originalOf } from '../core/conflict-name.ts';
+import { stampMs } from '../core/hlc.ts';
+import type { Engine } from '../sync/engine.ts';
+import { resolveConflict } from '../sync/resolve-conflict.ts';
 import { EntryReporter } from './tree-report.ts';
 
 /** The conflict copies that nobody has settled, each with what stands at the name that it is a copy of. */

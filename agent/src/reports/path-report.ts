@@ -1,10 +1,10 @@
 import { entryType } from '@lockstep/shared';
 import type { PathReport } from '@lockstep/shared/api';
-import { isConflictPath, originalOf } from './core/conflict-name.ts';
-import { holds } from './core/durability.ts';
-import { isDirectoryMode, permissions } from './core/plan-step.ts';
-import { reportLogged, reportOperation } from './reports.ts';
-import type { Engine } from './sync/engine.ts';
+import { isConflictPath, originalOf } from '../core/conflict-name.ts';
+import { holds } from '../core/durability.ts';
+import { isDirectoryMode, permissions } from '../core/plan-step.ts';
+import type { Engine } from '../sync/engine.ts';
+import { reportLogged, reportOperation } from './operation-report.ts';
 import { conflictCopies } from './tree-report.ts';
 
 const logRows = 50;

@@ -1,51 +1,9 @@
-import { memberOf, type Operation, SOFTWARE_VERSION } from '@lockstep/shared';
-import type { LoggedOperation, MemberReport, OperationReport, Status } from '@lockstep/shared/api';
-import { blockingOrigins, countBehind } from './core/durability.ts';
-import { stampMs } from './core/hlc.ts';
-import { oldestActive } from './core/membership.ts';
-import { countBeyond } from './core/version.ts';
-import type { Engine } from './sync/engine.ts';
-import type { Peer } from './sync/peers.ts';
-import type { LogRow } from './sync/ports/journal.ts';
-
-/** What the reports need besides the engine. */
-export interface Place {
-  readonly folder: string;
-  readonly address: string;
-  readonly dashboard: string;
-  readonly startedAt: number;
-}
-
-const problemsListed = 1_000;
-
-/** An operation for people. */
-export function reportOperation(engine: Engine, operation: Operation): OperationReport {
-  const { origin, seq, hlc, kind, path, content, replaced, size, mode, mtimeUs, target, from, group } = operation;
-  const member = memberOf(origin);
-  return {
-    origin,
-    seq,
-    member,
-    memberName: engine.peers.nameOf(member),
-    at: stampMs(hlc),
-    hlc,
-    kind,
-    path: operation.member ? operation.member.name : path,
-    content,
-    replaced,
-    size,
-    mode,
-    mtimeUs,
-    target,
-    from,
-    group,
-    standing: operation.member?.standing,
-  };
-}
-
-export function reportLogged(engine: Engine, { row, operation, journaledAt }: LogRow): LoggedOperation {
-  return { ...reportOperation(engine, operation), row, journaledAt };
-}
+import { SOFTWARE_VERSION } from '@lockstep/shared';
+import type { MemberReport } from '@lockstep/shared/api';
+import { blockingOrigins, countBehind } from '../core/durability.ts';
+import { stampMs } from '../core/hlc.ts';
+import type { Engine } from '../sync/engine.ts';
+import type { Peer } from '../sync/peers.ts';
 
 /** All members as this one knows them: this one first, then by name. */
 export function reportMembers(engine: Engine): readonly MemberReport[] {
@@ -145,63 +103,4 @@ function behindSeconds(engine: Engine, applied: Peer['applied']): number {
     if (operation) oldestMs = Math.min(oldestMs, stampMs(operation.hlc));
   }
   return Math.max(0, Math.round((clock.wallMs() - oldestMs) / 100) / 10);
-}
-
-export function reportStatus(engine: Engine, place: Place): Status {
-  const { journal, self, problems, clock } = engine.context;
-  const counts = journal.counts();
-  const members = reportMembers(engine);
-  const standing = members.filter((member) => member.state !== 'left');
-  const problemList = problems.list();
-  const known = journal.known();
-  return {
-    member: {
-      id: self.id,
-      name: self.name,
-      state: engine.state,
-      software: SOFTWARE_VERSION,
-      startedAt: place.startedAt,
-      enabledAt: engine.enabledAt,
-      address: place.address,
-      addresses: self.addresses,
-      folder: place.folder,
-      dashboard: place.dashboard,
-      origin: journal.origin,
-    },
-    now: clock.wallMs(),
-    paused: engine.pause.isOn,
-    synchronised:
-      !engine.pause.isOn &&
-      engine.state === 'active' &&
-      counts.pending === 0 &&
-      counts.contested === 0 &&
-      engine.localChanges.unsettled === 0 &&
-      !engine.dialLoop.isRefused() &&
-      standing.every((member) => !member.connected || member.behind === 0) &&
-      engine.peers.ready().every((peer) => countBeyond(peer.known, known) === 0),
-    pending: counts.pending,
-    conflicts: counts.contested,
-    conflictCopies: journal.conflictCopyCount(),
-    problems: problemList.slice(0, problemsListed).map((problem) => ({ ...problem })),
-    problemCount: problems.count,
-    files: counts.files,
-    directories: counts.directories,
-    bytes: counts.bytes,
-    freeBytes: engine.health.freeBytes,
-    load: engine.load,
-    operations: counts.operations,
-    version: known,
-    digest: journal.digest(),
-    lastEvent: journal.lastEventNumber(),
-    oldestMember: oldestMember(engine),
-    catchUp: engine.catchUp.progress(),
-    members,
-  };
-}
-
-/** The id of the oldest member as this one sees it. */
-function oldestMember(engine: Engine): string | undefined {
-  const { self } = engine.context;
-  const others = engine.peers.all().map(({ id, state, enabledAt }) => ({ id, state, enabledAt }));
-  return oldestActive([{ id: self.id, state: engine.state, enabledAt: engine.enabledAt }, ...others])?.id;
 }

@@ -1,0 +1,35 @@
+import { memberOf, type Operation } from '@lockstep/shared';
+import type { LoggedOperation, OperationReport } from '@lockstep/shared/api';
+import { stampMs } from '../core/hlc.ts';
+import type { Engine } from '../sync/engine.ts';
+import type { LogRow } from '../sync/ports/journal.ts';
+
+/** An operation for people. */
+export function reportOperation(engine: Engine, operation: Operation): OperationReport {
+  const { origin, seq, hlc, kind, path, content, replaced, size, mode, mtimeUs, target, from, group } = operation;
+  const member = memberOf(origin);
+  return {
+    origin,
+    seq,
+    member,
+    memberName: engine.peers.nameOf(member),
+    at: stampMs(hlc),
+    hlc,
+    kind,
+    path: operation.member ? operation.member.name : path,
+    content,
+    replaced,
+    size,
+    mode,
+    mtimeUs,
+    target,
+    from,
+    group,
+    standing: operation.member?.standing,
+  };
+}
+
+/** An operation as it stands in this member's journal. */
+export function reportLogged(engine: Engine, { row, operation, journaledAt }: LogRow): LoggedOperation {
+  return { ...reportOperation(engine, operation), row, journaledAt };
+}

@@ -1,0 +1,76 @@
+import { SOFTWARE_VERSION } from '@lockstep/shared';
+import type { Status } from '@lockstep/shared/api';
+import { oldestActive } from '../core/membership.ts';
+import { countBeyond } from '../core/version.ts';
+import type { Engine } from '../sync/engine.ts';
+import { reportMembers } from './member-report.ts';
+
+/** What the status tells besides what the engine knows. */
+export interface Place {
+  readonly folder: string;
+  readonly address: string;
+  readonly dashboard: string;
+  readonly startedAt: number;
+}
+
+const problemsListed = 1_000;
+
+/** How this member stands, and all others as it knows them. */
+export function reportStatus(engine: Engine, place: Place): Status {
+  const { journal, self, problems, clock } = engine.context;
+  const counts = journal.counts();
+  const members = reportMembers(engine);
+  const standing = members.filter((member) => member.state !== 'left');
+  const problemList = problems.list();
+  const known = journal.known();
+  return {
+    member: {
+      id: self.id,
+      name: self.name,
+      state: engine.state,
+      software: SOFTWARE_VERSION,
+      startedAt: place.startedAt,
+      enabledAt: engine.enabledAt,
+      address: place.address,
+      addresses: self.addresses,
+      folder: place.folder,
+      dashboard: place.dashboard,
+      origin: journal.origin,
+    },
+    now: clock.wallMs(),
+    paused: engine.pause.isOn,
+    synchronised:
+      !engine.pause.isOn &&
+      engine.state === 'active' &&
+      counts.pending === 0 &&
+      counts.contested === 0 &&
+      engine.localChanges.unsettled === 0 &&
+      !engine.dialLoop.isRefused() &&
+      standing.every((member) => !member.connected || member.behind === 0) &&
+      engine.peers.ready().every((peer) => countBeyond(peer.known, known) === 0),
+    pending: counts.pending,
+    conflicts: counts.contested,
+    conflictCopies: journal.conflictCopyCount(),
+    problems: problemList.slice(0, problemsListed).map((problem) => ({ ...problem })),
+    problemCount: problems.count,
+    files: counts.files,
+    directories: counts.directories,
+    bytes: counts.bytes,
+    freeBytes: engine.health.freeBytes,
+    load: engine.load,
+    operations: counts.operations,
+    version: known,
+    digest: journal.digest(),
+    lastEvent: journal.lastEventNumber(),
+    oldestMember: oldestMember(engine),
+    catchUp: engine.catchUp.progress(),
+    members,
+  };
+}
+
+/** The id of the oldest member as this one sees it. */
+function oldestMember(engine: Engine): string | undefined {
+  const { self } = engine.context;
+  const others = engine.peers.all().map(({ id, state, enabledAt }) => ({ id, state, enabledAt }));
+  return oldestActive([{ id: self.id, state: engine.state, enabledAt: engine.enabledAt }, ...others])?.id;
+}
