@@ -1,4 +1,5 @@
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { LockstepError, stateDirectoryName } from '@lockstep/shared';
 import { z } from 'zod';
@@ -6,6 +7,8 @@ import { tryExclusiveLock } from './exclusive-lock.ts';
 
 const runningSchema = z.object({
   pid: z.int().positive(),
+  /** The name of the machine or container whose process that is; older agents do not say. */
+  host: z.string().optional(),
   startedAt: z.number(),
   /** Where the API and the dashboard answer, once they do. */
   dashboardUrl: z.string().optional(),
@@ -13,6 +16,13 @@ const runningSchema = z.object({
 
 /** What the process that holds the lock says of itself. */
 export type RunningAgent = z.infer<typeof runningSchema>;
+
+/** Which process that is, and how to stop it. A process id means nothing outside its container: there it is somebody else's. */
+export function describeRunning({ pid, host }: RunningAgent): { readonly who: string; readonly stop: string } {
+  return host === undefined || host === hostname()
+    ? { who: `process ${pid}`, stop: `kill ${pid}` }
+    : { who: `process ${pid} of ${host}`, stop: `stop the container or service on ${host}` };
+}
 
 /** The only process that may work with a state directory. */
 export interface InstanceLock {
@@ -70,13 +80,13 @@ export async function acquireLock(directory: string, nowMs: number): Promise<Ins
   const lock = tryExclusiveLock(lockPath(directory), probeTimeMs);
   if (lock === undefined) {
     const holder = await readRunning(directory);
-    const who = holder === undefined ? 'another process' : `process ${holder.pid}`;
+    const { who, stop } = holder === undefined ? { who: 'another process', stop: 'kill PID' } : describeRunning(holder);
     throw new LockstepError(
       'already-running',
-      `${directory} is already in use by ${who}. Stop that one first (Ctrl-C, or kill ${holder?.pid ?? 'PID'}), or ask it with \`lockstep status\`.`,
+      `${directory} is already in use by ${who}. Stop that one first (Ctrl-C, or ${stop}), or ask it with \`lockstep status\`.`,
     );
   }
-  const running = { pid: process.pid, startedAt: nowMs };
+  const running = { pid: process.pid, host: hostname(), startedAt: nowMs };
   try {
     await writeRunning(directory, running);
   } catch (error) {

@@ -14,7 +14,7 @@ import {
   writeFile,
 } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
+import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { LockstepError } from '@lockstep/shared';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -193,13 +193,27 @@ describe('one agent for one folder', () => {
   test('[CL4] a second one is told which process holds it', async () => {
     const lock = await acquireLock(ant, 1);
     await lock.announce('http://127.0.0.1:1');
-    expect(await findRunning(ant)).toEqual({ pid: process.pid, startedAt: 1, dashboardUrl: 'http://127.0.0.1:1' });
+    expect(await findRunning(ant)).toEqual({
+      pid: process.pid,
+      host: hostname(),
+      startedAt: 1,
+      dashboardUrl: 'http://127.0.0.1:1',
+    });
     const error = await failure(acquireLock(ant, 2));
     expect(error.code).toBe('already-running');
     expect(error.message).toContain(`process ${process.pid}`);
     await lock.release();
     expect(await findRunning(ant)).toBeUndefined();
     await (await acquireLock(ant, 3)).release();
+  });
+
+  test('[CL4] of a process in a container nobody is told to kill that number here', async () => {
+    const lock = await acquireLock(ant, 1);
+    await writeFile(join(statePath(ant), 'running.json'), JSON.stringify({ pid: 7, host: 'elsewhere', startedAt: 1 }));
+    const { message } = await failure(acquireLock(ant, 2));
+    expect(message).toContain('already in use by process 7 of elsewhere. Stop that one first');
+    expect(message).not.toContain('kill');
+    await lock.release();
   });
 
   test('[CL4] a lock dies with its process', async () => {

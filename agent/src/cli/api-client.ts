@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers';
 import { errorCodes, LockstepError } from '@lockstep/shared';
 import { apiErrorSchema, apiPrefix } from '@lockstep/shared/api';
 import { z } from 'zod';
-import { findRunning } from '../instance-lock.ts';
+import { describeRunning, findRunning } from '../instance-lock.ts';
 import { UsageError } from './exit-code.ts';
 
 /** An answer that takes longer is no answer; `wait` and `replay` bring their own patience. */
@@ -91,7 +91,7 @@ export async function findApi(directory: string): Promise<ApiClient | undefined>
   if (running.dashboardUrl === undefined) {
     throw new LockstepError(
       'not-running',
-      `The agent of ${directory} (process ${running.pid}) is still starting. Try again in a moment.`,
+      `The agent of ${directory} (${describeRunning(running).who}) is still starting. Try again in a moment.`,
     );
   }
   return apiClient(running.dashboardUrl);

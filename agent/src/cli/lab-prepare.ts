@@ -6,16 +6,17 @@ import { LockstepError } from '@lockstep/shared';
 import { configPath } from '../config/load-config.ts';
 import { type ExclusiveLock, tryExclusiveLock } from '../exclusive-lock.ts';
 import { isMemberFolder } from '../folder-nesting.ts';
-import { findRunning } from '../instance-lock.ts';
+import { describeRunning, findRunning } from '../instance-lock.ts';
 import { clusterKeyPath, initStateDirectory } from '../state-directory.ts';
 import type { LabMember } from './lab-plan.ts';
 
-const lockName = 'lab.lock';
+/** The file that is locked while a lab works in its place. */
+export const labLockName = 'lab.lock';
 
 /** Makes sure that only one lab works in this place. */
 export async function lockLab(lab: string): Promise<ExclusiveLock> {
   await mkdir(lab, { recursive: true });
-  const lock = tryExclusiveLock(join(lab, lockName), 0);
+  const lock = tryExclusiveLock(join(lab, labLockName), 0);
   if (lock !== undefined) return lock;
   throw new LockstepError(
     'already-running',
@@ -30,9 +31,10 @@ export async function refuseLeftovers(lab: string): Promise<void> {
     if (!entry.isDirectory() || !(await isMemberFolder(directory))) continue;
     const running = await findRunning(directory);
     if (running === undefined) continue;
+    const { who, stop } = describeRunning(running);
     throw new LockstepError(
       'already-running',
-      `Member ${entry.name} of an earlier lab still runs (process ${running.pid}). Stop it first: kill ${running.pid}`,
+      `Member ${entry.name} of an earlier lab still runs (${who}). Stop it first: ${stop}`,
     );
   }
 }
@@ -40,7 +42,7 @@ export async function refuseLeftovers(lab: string): Promise<void> {
 /** Removes all that the lab holds; the caller holds the lab's lock. */
 export async function clearLab(lab: string): Promise<void> {
   for (const name of await readdir(lab)) {
-    if (name !== lockName) await rm(join(lab, name), { recursive: true, force: true });
+    if (name !== labLockName) await rm(join(lab, name), { recursive: true, force: true });
   }
 }
 
@@ -75,9 +77,12 @@ async function updateSettings(member: LabMember): Promise<void> {
   if (updated !== text) await writeFile(path, updated);
 }
 
-/** Makes each member's folder, all in one cluster, or goes on with those that are there. */
-export async function prepareMembers(members: readonly LabMember[]): Promise<void> {
-  let keyFile: string | undefined;
+/**
+ * Makes each member's folder, all in one cluster, or goes on with those that are there. `clusterKeyFile`: the key of members that are
+ * there besides.
+ */
+export async function prepareMembers(members: readonly LabMember[], clusterKeyFile?: string): Promise<void> {
+  let keyFile = clusterKeyFile;
   for (const member of members) {
     if (await isMemberFolder(member.directory)) keyFile ??= clusterKeyPath(member.directory);
   }

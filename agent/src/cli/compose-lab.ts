@@ -1,0 +1,112 @@
+import { lchown, lstat, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { LockstepError } from '@lockstep/shared';
+import { clusterKeyPath } from '../state-directory.ts';
+import { exitCode } from './exit-code.ts';
+import type { LabMember } from './lab-plan.ts';
+import { labLockName, lockLab, prepareMembers } from './lab-prepare.ts';
+import { formatTable } from './table.ts';
+import { processTerminal, type Terminal } from './terminal.ts';
+
+/** Every member has an address of its own in the lab's network, so all can use the same port. */
+const agentPort = 4700;
+
+interface Owner {
+  readonly uid: number;
+  readonly gid: number;
+}
+
+/** `ant=4801`: a member to prepare and the port of its dashboard; `ant`: one that another service has prepared. */
+function parseMember(text: string): { readonly name: string; readonly port: string | undefined } {
+  const [, name, port] = /^([a-z]+)(?:=(\d+))?$/.exec(text) ?? [];
+  if (name !== undefined) return { name, port };
+  throw new LockstepError('config-invalid', `${JSON.stringify(text)} is no member. Write NAME=PORT, such as ant=4801.`);
+}
+
+function parseOwner(text: string | undefined): Owner {
+  const [, uid, gid] = /^(\d+):(\d+)$/.exec(text ?? '') ?? [];
+  if (uid !== undefined && gid !== undefined) return { uid: Number(uid), gid: Number(gid) };
+  throw new LockstepError(
+    'config-invalid',
+    `The members cannot run as user ${JSON.stringify(text ?? '')}. Set PUID and PGID to the numbers that \`id -u\` and \`id -g\` print.`,
+  );
+}
+
+/** What is to be prepared in the folder `lab`. */
+interface Plan {
+  readonly members: readonly LabMember[];
+  /** The key of the cluster that the members join; a new one begins without it. */
+  readonly keyFile: string | undefined;
+}
+
+function planOf(lab: string, args: readonly string[]): Plan {
+  const places = args.map(parseMember);
+  const members = places.flatMap(({ name, port }) => {
+    if (port === undefined) return [];
+    // A name in the lab's network is the name of the member.
+    const peers = places.filter((place) => place.name !== name).map((place) => `${place.name}:${agentPort}`);
+    const listen = `0.0.0.0:${agentPort}`;
+    return [{ name, directory: join(lab, name), listen, dashboard: `0.0.0.0:${port}`, peers }];
+  });
+  const before = places.find(({ port }) => port === undefined);
+  return { members, keyFile: before === undefined ? undefined : clusterKeyPath(join(lab, before.name)) };
+}
+
+/** Gives `path` and all below it to the owner. Links are given themselves, not followed. */
+async function giveTo(owner: Owner, path: Buffer): Promise<void> {
+  const stats = await lstat(path);
+  // Only what is another's: a new owner is a change of the file, after which it is compared with the journal.
+  if (stats.uid !== owner.uid || stats.gid !== owner.gid) await lchown(path, owner.uid, owner.gid);
+  if (!stats.isDirectory()) return;
+  for (const name of await readdir(path, { encoding: 'buffer' })) {
+    await giveTo(owner, Buffer.concat([path, Buffer.from('/'), name]));
+  }
+}
+
+/** Where the person who works here is another user than the members: how to make them one. */
+async function adviceFor(owner: Owner, clone: string): Promise<string | undefined> {
+  const { uid, gid } = await lstat(clone);
+  if (uid === owner.uid || uid === 0) return undefined;
+  return (
+    `The members run as user ${owner.uid}, and this clone belongs to user ${uid}. To work in the folders without asking for rights, ` +
+    `put PUID=${uid} and PGID=${gid} into a file .env beside docker-compose.yml, and start again.`
+  );
+}
+
+/**
+ * Makes the members' folders in `lab` and gives them and all in them to the user that the members run as. It is run as root
+ * before they start, and again at every start: what somebody else dropped there meanwhile becomes theirs.
+ */
+async function prepare(terminal: Terminal, args: readonly string[]): Promise<void> {
+  const { LAB: lab = '/lab', LAB_OWNER: ownerText, LAB_CLONE: clone } = terminal.env;
+  const owner = parseOwner(ownerText);
+  const { members, keyFile } = planOf(lab, args);
+  const lock = await lockLab(lab);
+  try {
+    await prepareMembers(members, keyFile);
+    for (const { directory } of members) await giveTo(owner, Buffer.from(directory));
+    // Made by the engine and by this: `npm start` must be able to work in the same place another time.
+    for (const path of [lab, join(lab, labLockName)]) {
+      if ((await lstat(path)).uid === 0) await lchown(path, owner.uid, owner.gid);
+    }
+  } finally {
+    lock.release();
+  }
+  const rows = members.map(({ name, dashboard }) => [
+    name,
+    `lab/${name}`,
+    `http://${dashboard.replace(/^.*:/, '127.0.0.1:')}/`,
+  ]);
+  terminal.print(formatTable([{ title: 'MEMBER' }, { title: 'FOLDER' }, { title: 'DASHBOARD' }], rows));
+  const advice = clone === undefined ? undefined : await adviceFor(owner, clone);
+  if (advice !== undefined) terminal.print(advice);
+}
+
+const terminal = processTerminal();
+try {
+  await prepare(terminal, process.argv.slice(2));
+} catch (error) {
+  if (!(error instanceof LockstepError)) throw error;
+  terminal.note(error.message);
+  process.exitCode = exitCode.notDone;
+}

@@ -1,0 +1,29 @@
+import { get } from 'node:http';
+import { formatHostPort, isAnyHost, parseHostPort } from '../config/host-port.ts';
+import { configKeys } from '../config/schema.ts';
+import { exitCode } from './exit-code.ts';
+
+/** A container's engine gives up sooner or later as well; a probe that hangs must not outlive the next one. */
+const answerTimeoutMs = 4_000;
+
+/**
+ * Asks the agent of this container whether it can do its work, and ends with 0 if so: the health check of the image. It finds the
+ * agent by the environment alone, so that it costs no more than a start of Node every few seconds.
+ */
+function probe(): void {
+  const dashboard = configKeys.find(({ key }) => key === 'dashboard');
+  const text = process.env[dashboard?.environment ?? ''] ?? String(dashboard?.defaultText);
+  const { host, port } = parseHostPort(text) ?? { host: '', port: 0 };
+  const address = formatHostPort({ host: isAnyHost(host) ? '127.0.0.1' : host, port });
+  const request = get(`http://${address}/healthz`, { timeout: answerTimeoutMs }, (answer) => {
+    answer.pipe(process.stdout);
+    process.exitCode = answer.statusCode === 200 ? exitCode.done : exitCode.notDone;
+  });
+  request.once('timeout', () => request.destroy(new Error(`no answer within ${answerTimeoutMs} ms`)));
+  request.once('error', (error) => {
+    console.error(`${address}: ${error.message}`);
+    process.exitCode = exitCode.notDone;
+  });
+}
+
+probe();
