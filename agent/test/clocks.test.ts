@@ -1,22 +1,18 @@
-import { writeFileSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { expect, test, vi } from 'vitest';
 import type { Cluster } from './_util/cluster.ts';
 import type { Member } from './_util/member.ts';
+import { ShiftedClock } from './_util/shifted-clock.ts';
 import { namesOf } from './_util/tree.ts';
 import { startCluster } from './_util/use-cluster.ts';
 
-const preload = fileURLToPath(new URL('./_util/shifted-clock.mjs', import.meta.url));
-
 /** A member whose clock is wrong, and how to set it, in hours. */
 async function addShifted(cluster: Cluster, name: string, hours: number) {
-  const file = join(cluster.root, `clock-of-${name}`);
-  const set = (to: number): void => writeFileSync(file, String(to * 3_600_000));
-  set(hours);
-  const env = { NODE_OPTIONS: `--import=${preload}`, LOCKSTEP_TEST_CLOCK_FILE: file };
-  return { member: await cluster.add(name, { start: { env } }), set };
+  const clock = new ShiftedClock(join(cluster.root, `clock-of-${name}`));
+  clock.set(hours);
+  const member = await cluster.add(name, { start: { env: clock.env } });
+  return { member, set: (to: number): void => clock.set(to) };
 }
 
 /** What a member says of another one's clock. */

@@ -99,7 +99,7 @@ test('[MB1] a member that was stopped in order is down at once, and status does 
 test('a slow link: each message 60 ms later, and the round trip says so', async () => {
   const cluster = await startCluster(['ant', 'bee'], { proxied: true });
   const [ant, bee] = [cluster.member('ant'), cluster.member('bee')];
-  cluster.delay('ant', 'bee', 60);
+  cluster.shape('ant', 'bee', { delayMs: 60 });
   await shell(ant.folder, 'for n in $(seq 500); do echo $n > f$n; done; head -c 5000000 /dev/urandom > large');
   await shell(bee.folder, 'mkdir back; for n in $(seq 100); do echo $n > back/f$n; done');
   await cluster.settled();

@@ -1,11 +1,12 @@
+import assert from 'node:assert/strict';
 import { mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, vi } from 'vitest';
 import { freePort } from './free-ports.ts';
-import { LinkProxy, type LinkState } from './link-proxy.ts';
+import { allConnected, allSettled, allVerified, bothApart, sameTrees } from './level.ts';
+import { LinkProxy, type LinkShape, type LinkState } from './link-proxy.ts';
 import { lockstep, Member, type StartOptions } from './member.ts';
-import { diffTrees, type Tree } from './tree.ts';
+import type { Tree } from './tree.ts';
 
 export interface ClusterOptions {
   /** Every two members speak through proxies that can be cut: see `Cluster.link`. */
@@ -65,7 +66,8 @@ export class Cluster {
     if (first !== undefined) args.push('--cluster-key-file', first.state('cluster.key'));
     for (const address of await this.#peersOf(member)) args.push('--peer', address);
     if (this.#options.proxied === true) args.push('--address', nowhere);
-    expect(await lockstep(args)).toMatchObject({ code: 0 });
+    const made = await lockstep(args);
+    assert.equal(made.code, 0, made.err);
     this.members.push(member);
     if (options.up !== false) await member.start();
     return member;
@@ -91,92 +93,34 @@ export class Cluster {
     for (const other of this.members) if (other.name !== name) this.link(name, other.name, state);
   }
 
-  delay(a: string, b: string, delayMs: number): void {
-    for (const key of [`${a}>${b}`, `${b}>${a}`]) this.#proxies.get(key)?.delay(delayMs);
+  /** What the link between two members of a proxied cluster does to all that passes it from now on. */
+  shape(a: string, b: string, shape: LinkShape): void {
+    for (const key of [`${a}>${b}`, `${b}>${a}`]) this.#proxies.get(key)?.shape(shape);
   }
 
-  /** Resolves when each of these has a session with each other (or, with `apart`, these two have none). */
-  async connected(members: readonly Member[] = this.running): Promise<void> {
-    const names = members.map(({ name }) => name);
-    for (const member of members) {
-      await vi.waitFor(
-        async () => {
-          const { members: seen } = await member.status();
-          const open = seen.filter(({ connected, state }) => connected && state === 'active').map(({ name }) => name);
-          expect(open, `connected with ${member.name}`).toEqual(expect.arrayContaining(names));
-        },
-        { timeout: 30_000, interval: 50 },
-      );
-    }
+  /** See `allConnected`. */
+  connected(members: readonly Member[] = this.running): Promise<void> {
+    return allConnected(members);
   }
 
-  async apart(a: string, b: string): Promise<void> {
-    for (const [one, other] of [
-      [a, b],
-      [b, a],
-    ] as const) {
-      await vi.waitFor(
-        async () => {
-          const seen = (await this.member(one).status()).members.find(({ name }) => name === other);
-          expect(seen?.connected ?? false).toBe(false);
-        },
-        { timeout: 30_000, interval: 50 },
-      );
-    }
+  /** See `bothApart`. */
+  apart(a: string, b: string): Promise<void> {
+    return bothApart(this.member(a), this.member(b));
   }
 
-  /**
-   * Resolves with the common tree when everything that is on any disk is on all of them: each member has seen its disk and all
-   * hold what it knows, journals are equal, nothing is pending, and then, without a second try, the folders are equal.
-   * `heldBy`: how many members each can hear it from; fewer than all where two cannot reach each other.
-   */
-  async settled(
-    members: readonly Member[] = this.running,
-    timeoutMs = 90_000,
-    heldBy: number = members.length,
-  ): Promise<Tree> {
-    const untilMs = Date.now() + timeoutMs;
-    for (const member of members) {
-      const result = await member.wait({ for: heldBy, timeoutMs: Math.max(1_000, untilMs - Date.now()) });
-      expect(result.blocking, `what the wait on ${member.name} is for`).toEqual([]);
-      expect(result.done).toBe(true);
-    }
-    await vi.waitFor(() => this.#levelled(members), { timeout: Math.max(2_000, untilMs - Date.now()), interval: 50 });
-    return this.sameTrees(members);
+  /** See `allSettled`. */
+  settled(members: readonly Member[] = this.running, timeoutMs?: number, heldBy?: number): Promise<Tree> {
+    return allSettled(members, timeoutMs, heldBy);
   }
 
-  /** Compares the folders now. */
+  /** See `sameTrees`. */
   sameTrees(members: readonly Member[] = this.running): Tree {
-    const trees = members.map((member) => member.tree());
-    const [first] = members;
-    const [tree] = trees;
-    if (first === undefined || tree === undefined) throw new Error('There is no member to compare');
-    const differences = members.flatMap((member, index) =>
-      diffTrees(tree, trees[index] ?? new Map(), [first.name, member.name]),
-    );
-    expect(differences.slice(0, 20), 'differences of the folders').toEqual([]);
-    return tree;
+    return sameTrees(members);
   }
 
-  /** Runs `lockstep verify` everywhere. */
-  async verified(members: readonly Member[] = this.running): Promise<void> {
-    for (const member of members) {
-      const result = await member.verify();
-      expect(result, `verify on ${member.name}`).toMatchObject({ ok: true });
-    }
-  }
-
-  async #levelled(members: readonly Member[]): Promise<void> {
-    const states = await Promise.all(
-      members.map(async (member) => {
-        const { digest, version, pending, conflicts } = await member.status();
-        return { digest, version, pending, conflicts };
-      }),
-    );
-    for (const state of states) {
-      expect(state).toMatchObject({ pending: 0, conflicts: 0 });
-      expect(state).toEqual(states[0]);
-    }
+  /** See `allVerified`. */
+  verified(members: readonly Member[] = this.running): Promise<void> {
+    return allVerified(members);
   }
 
   /** Prints the end of each agent's log. */

@@ -4,13 +4,26 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 /** How a link behaves: it works, it refuses and resets, or it stays open and passes nothing on. */
 export type LinkState = 'open' | 'cut' | 'half-open';
 
-/** A TCP proxy between two members, one direction of dialling, that can be cut, go half-open and delay. */
+/** What a link does to the bytes that it passes on. */
+export interface LinkShape {
+  /** Everything arrives this much later. */
+  readonly delayMs?: number;
+  /** So much each way. */
+  readonly bytesPerSecond?: number;
+  /** This share of the pieces, and all behind them, arrives so much later still, as after a lost packet. */
+  readonly stalls?: { readonly share: number; readonly ms: number };
+}
+
+/** How many bytes of a slow link are on their way; more than that and the sender has to wait, as with a socket's buffer. */
+const inFlightBytesMax = 256 * 1024;
+
+/** A TCP proxy between two members, one direction of dialling, that can be cut, go half-open, delay and be slow. */
 export class LinkProxy {
   readonly #server: Server;
   readonly #targetPort: () => number;
   readonly #sockets = new Set<Socket>();
   #state: LinkState = 'open';
-  #delayMs = 0;
+  #shape: LinkShape = {};
   /** Bytes passed on since the start, both ways. */
   bytes = 0;
 
@@ -41,9 +54,9 @@ export class LinkProxy {
     else if (state === 'half-open') for (const socket of this.#sockets) socket.pause();
   }
 
-  /** Everything arrives this much later from now on. */
-  delay(delayMs: number): void {
-    this.#delayMs = delayMs;
+  /** Applies to what comes from now on. */
+  shape(shape: LinkShape): void {
+    this.#shape = shape;
   }
 
   async close(): Promise<void> {
@@ -78,22 +91,56 @@ export class LinkProxy {
   }
 
   #pass(from: Socket, to: Socket): void {
+    const line = new DelayLine();
+    let freeAtMs = 0;
+    let inFlightBytes = 0;
+    const later = (bytes: number, run: () => void): void => {
+      const { delayMs = 0, bytesPerSecond, stalls } = this.#shape;
+      freeAtMs = Math.max(freeAtMs, performance.now());
+      if (bytesPerSecond !== undefined) freeAtMs += (bytes / bytesPerSecond) * 1_000;
+      if (stalls !== undefined && Math.random() < stalls.share) freeAtMs += stalls.ms;
+      line.put(freeAtMs + delayMs, run);
+    };
+    const resume = (): void => {
+      if (this.#state !== 'half-open' && inFlightBytes < inFlightBytesMax && !to.writableNeedDrain) from.resume();
+    };
+    to.on('drain', resume);
     from.on('data', (bytes: Buffer) => {
       this.bytes += bytes.length;
-      this.#later(() => {
-        if (!to.destroyed && !to.write(bytes)) {
-          from.pause();
-          to.once('drain', () => this.#state !== 'half-open' && from.resume());
-        }
+      inFlightBytes += bytes.length;
+      if (inFlightBytes >= inFlightBytesMax) from.pause();
+      later(bytes.length, () => {
+        inFlightBytes -= bytes.length;
+        if (!to.destroyed && !to.write(bytes)) from.pause();
+        else resume();
       });
     });
-    from.on('end', () => this.#later(() => to.end()));
-    from.on('close', () => this.#later(() => to.destroy()));
+    from.on('end', () => later(0, () => to.end()));
+    from.on('close', () => later(0, () => to.destroy()));
+  }
+}
+
+/** Does things at their times and in their order: timers alone may overtake each other by a millisecond. */
+class DelayLine {
+  readonly #waiting: { readonly atMs: number; readonly run: () => void }[] = [];
+  #timer: NodeJS.Timeout | undefined;
+
+  /** What is due already and has nothing before it is done at once. */
+  put(atMs: number, run: () => void): void {
+    if (this.#waiting.length === 0 && atMs <= performance.now()) run();
+    else {
+      this.#waiting.push({ atMs, run });
+      this.#wake();
+    }
   }
 
-  #later(run: () => void): void {
-    // Timers of equal length fire in the order in which they were set, so bytes stay in order; a shorter delay would overtake.
-    if (this.#delayMs === 0) run();
-    else setTimeout(run, this.#delayMs);
+  #wake(): void {
+    const [first] = this.#waiting;
+    if (first === undefined || this.#timer !== undefined) return;
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      while (this.#waiting[0] !== undefined && this.#waiting[0].atMs <= performance.now()) this.#waiting.shift()?.run();
+      this.#wake();
+    }, first.atMs - performance.now());
   }
 }

@@ -1,22 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { request } from 'node:http';
-import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
-import {
-  apiPrefix,
-  type Status,
-  statusSchema,
-  type VerifyResult,
-  verifyResultSchema,
-  type WaitResult,
-  waitResultSchema,
-} from '@lockstep/shared/api';
-import { readTree, type Tree } from './tree.ts';
-
-/** The program that people run. */
-export const lockstepProgram = fileURLToPath(new URL('../../bin/lockstep.js', import.meta.url));
+import { MemberApi } from './member-api.ts';
+import { lockstepProgram } from './repository.ts';
 
 /** Lines of an agent's log that are kept for a test that fails. */
 const logLinesMax = 400;
@@ -58,21 +44,16 @@ export async function lockstep(
 }
 
 /** One real agent and its folder. It can be started, stopped, killed and started again. */
-export class Member {
-  readonly name: string;
-  readonly folder: string;
+export class Member extends MemberApi {
   readonly port: number;
-  readonly url: string;
   /** Used at every start, under what that start brings itself. */
   readonly defaults: StartOptions;
   readonly log: string[] = [];
   #child: ChildProcess | undefined;
 
   constructor(place: { name: string; folder: string; port: number; dashboardPort: number }, defaults: StartOptions) {
-    this.name = place.name;
-    this.folder = place.folder;
+    super(place.name, place.folder, `http://127.0.0.1:${place.dashboardPort}`);
     this.port = place.port;
-    this.url = `http://127.0.0.1:${place.dashboardPort}`;
     this.defaults = defaults;
   }
 
@@ -85,13 +66,9 @@ export class Member {
     return child !== undefined && child.exitCode === null && child.signalCode === null;
   }
 
-  /** Absolute path of an entry of the folder. */
-  path(...names: readonly string[]): string {
-    return join(this.folder, ...names);
-  }
-
-  state(...names: readonly string[]): string {
-    return join(this.folder, '.lockstep', ...names);
+  /** The process that runs, or ran last. */
+  get pid(): number | undefined {
+    return this.#child?.pid;
   }
 
   /** Starts the agent and resolves when it says that it is ready. */
@@ -149,65 +126,6 @@ export class Member {
   async restart(options: StartOptions = {}): Promise<void> {
     await this.stop();
     await this.start(options);
-  }
-
-  async status(): Promise<Status> {
-    return statusSchema.parse(await this.#ask('GET', '/status'));
-  }
-
-  /** See `lockstep wait`. */
-  async wait(what: { for: 'all' | 'majority' | number; path?: string; timeoutMs?: number }): Promise<WaitResult> {
-    return waitResultSchema.parse(await this.#ask('POST', '/wait', { timeoutMs: 60_000, ...what }));
-  }
-
-  async verify(): Promise<VerifyResult> {
-    return verifyResultSchema.parse(await this.#ask('POST', '/verify', {}));
-  }
-
-  /** Resolves when the whole folder has been compared with the journal. */
-  async rescan(): Promise<void> {
-    await this.#ask('POST', '/rescan', {});
-  }
-
-  /** The value of a metric; with `labels` those series that hold this text, summed. */
-  async metric(name: string, labels = ''): Promise<number> {
-    const lines = (await this.#send('GET', '/metrics')).split('\n');
-    const series = lines.filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `));
-    return series
-      .filter((line) => line.includes(labels))
-      .reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
-  }
-
-  /** Codes of the problems that it reports now. */
-  async problems(): Promise<readonly string[]> {
-    return (await this.status()).problems.map(({ code }) => code);
-  }
-
-  /** What the API answers to a GET of this path. */
-  get(path: string): Promise<unknown> {
-    return this.#ask('GET', path);
-  }
-
-  tree(): Tree {
-    return readTree(this.folder);
-  }
-
-  async #ask(method: string, path: string, body?: unknown): Promise<unknown> {
-    return JSON.parse(await this.#send(method, apiPrefix + path, body));
-  }
-
-  #send(method: string, path: string, body?: unknown): Promise<string> {
-    return new Promise((resolve, reject) => {
-      const headers = body === undefined ? {} : { 'content-type': 'application/json' };
-      const outgoing = request(new URL(path, this.url), { method, headers, agent: false }, (incoming) => {
-        text(incoming).then((answer) => {
-          if (incoming.statusCode === 200) resolve(answer);
-          else reject(new Error(`${method} ${path} of ${this.name}: ${incoming.statusCode} ${answer}`));
-        }, reject);
-      });
-      outgoing.once('error', reject);
-      outgoing.end(body === undefined ? undefined : JSON.stringify(body));
-    });
   }
 
   #note(lines: string): void {

@@ -1,0 +1,62 @@
+import type { LinkShape } from '../../agent/test/_util/link-proxy.ts';
+import type { MemberApi } from '../../agent/test/_util/member-api.ts';
+
+/** Thrown by a lab that cannot do what a drill needs; the message says why, and what would help. */
+export class LeftOut extends Error {}
+
+/** A member as drills see it: its folder, its API, and its process. */
+export interface LabMember extends MemberApi {
+  readonly running: boolean;
+  /** Resolves when it is ready; with `ready: false` as soon as it was started. */
+  start(options?: { readonly ready?: boolean }): Promise<void>;
+  stop(): Promise<void>;
+  /** SIGKILL; resolves when the process is gone. */
+  kill(): Promise<void>;
+}
+
+/** The disk that one member's folder is on. */
+export interface LabDisk {
+  /** Leaves not a byte of room. */
+  fill(): Promise<void>;
+  free(): Promise<void>;
+  /** Takes the disk away, as when it is unplugged: what was on it stays on it. */
+  detach(): Promise<void>;
+  attach(): Promise<void>;
+}
+
+export interface Usage {
+  readonly memoryMiB: number;
+  readonly descriptors: number;
+}
+
+/**
+ * The port between drills and the place where they run. The members that it was opened with are there and connected; what a lab
+ * cannot do it refuses with `LeftOut`.
+ */
+export interface Lab {
+  readonly members: readonly LabMember[];
+  member(name: string): LabMember;
+  /** A directory outside of the member's folder and on the same file system. */
+  outside(member: LabMember): string;
+  /** Takes all processor time from an agent, and gives it back: its connections stay open. */
+  freeze(member: LabMember): Promise<void>;
+  thaw(member: LabMember): Promise<void>;
+  /** Members of different groups hear nothing of each other any more. Resolves when they have noticed. */
+  split(groups: readonly (readonly LabMember[])[]): Promise<void>;
+  /** Ends a split. Resolves when all that run are connected. */
+  heal(): Promise<void>;
+  /** From now on the link between two members is so. */
+  shape(one: LabMember, other: LabMember, shape: LinkShape): void;
+  /** One member more, which knows nothing yet. Resolves as soon as it was started. */
+  addNewcomer(name: string): Promise<LabMember>;
+  /** One member more, on a small disk of its own. */
+  addOnDisk(name: string): Promise<{ readonly member: LabMember; readonly disk: LabDisk }>;
+  /** One member more whose folder can be made read-only for it. */
+  addUnprivileged(name: string): Promise<{ readonly member: LabMember; setWritable(writable: boolean): Promise<void> }>;
+  /** One member more whose clock can be set wrong. */
+  addWithClock(name: string): Promise<{ readonly member: LabMember; setClock(hoursAhead: number): void }>;
+  usage(member: LabMember): Promise<Usage>;
+  /** The newest lines of a member's log. */
+  log(member: LabMember): readonly string[];
+  close(): Promise<void>;
+}

@@ -1,0 +1,115 @@
+import { chmod, readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Cluster } from '../../agent/test/_util/cluster.ts';
+import { allConnected, bothApart } from '../../agent/test/_util/level.ts';
+import type { LinkShape } from '../../agent/test/_util/link-proxy.ts';
+import type { Member } from '../../agent/test/_util/member.ts';
+import { run } from '../../agent/test/_util/programs.ts';
+import { ShiftedClock } from '../../agent/test/_util/shifted-clock.ts';
+import { type Lab, type LabDisk, type LabMember, LeftOut, type Usage } from './lab.ts';
+import { TmpfsDisk } from './tmpfs-disk.ts';
+
+/** Whoever the agent runs as while its folder is made read-only: root may write everywhere. */
+const nobody = 65_534;
+
+const isRoot = process.getuid?.() === 0;
+
+/** Agents as processes of this machine, each with a temporary folder; their links are proxies in this process. */
+export class LocalLab implements Lab {
+  readonly #cluster: Cluster;
+  readonly #disks: TmpfsDisk[] = [];
+
+  private constructor(cluster: Cluster) {
+    this.#cluster = cluster;
+  }
+
+  static async open(names: readonly string[]): Promise<LocalLab> {
+    return new LocalLab(await Cluster.start(names, { proxied: true }));
+  }
+
+  get members(): readonly Member[] {
+    return this.#cluster.members;
+  }
+
+  member(name: string): Member {
+    return this.#cluster.member(name);
+  }
+
+  outside(member: LabMember): string {
+    return join(this.#cluster.root, `outside-${member.name}`);
+  }
+
+  async freeze(member: LabMember): Promise<void> {
+    this.member(member.name).signal('SIGSTOP');
+  }
+
+  async thaw(member: LabMember): Promise<void> {
+    this.member(member.name).signal('SIGCONT');
+  }
+
+  async split(groups: readonly (readonly LabMember[])[]): Promise<void> {
+    const pairs = groups.flatMap((group, index) =>
+      groups.slice(index + 1).flatMap((other) => group.flatMap((a) => other.map((b) => [a, b] as const))),
+    );
+    for (const [a, b] of pairs) this.#cluster.link(a.name, b.name, 'cut');
+    for (const [a, b] of pairs) if (a.running && b.running) await bothApart(a, b);
+  }
+
+  async heal(): Promise<void> {
+    for (const { name } of this.members) this.#cluster.links(name, 'open');
+    await allConnected(this.#cluster.running);
+  }
+
+  shape(one: LabMember, other: LabMember, shape: LinkShape): void {
+    this.#cluster.shape(one.name, other.name, shape);
+  }
+
+  addNewcomer(name: string): Promise<Member> {
+    return this.#cluster.add(name, { start: { ready: false } });
+  }
+
+  async addOnDisk(name: string): Promise<{ readonly member: Member; readonly disk: LabDisk }> {
+    if (!isRoot) throw new LeftOut('Only root may mount a disk for it: run this drill as root.');
+    const disk = await TmpfsDisk.mount(this.#cluster.root, name);
+    this.#disks.push(disk);
+    const member = await this.#cluster.add(name, { folder: join(disk.mountPoint, name) });
+    await this.#cluster.connected();
+    return { member, disk };
+  }
+
+  async addUnprivileged(
+    name: string,
+  ): Promise<{ readonly member: Member; setWritable(writable: boolean): Promise<void> }> {
+    await chmod(this.#cluster.root, 0o755);
+    const wrapper = isRoot ? ['setpriv', `--reuid=${nobody}`, `--regid=${nobody}`, '--clear-groups', '--'] : [];
+    const member = await this.#cluster.add(name, { up: false, start: { wrapper } });
+    if (isRoot) await run('chown', ['-R', `${nobody}:${nobody}`, member.folder]);
+    await member.start();
+    await this.#cluster.connected();
+    return { member, setWritable: (writable) => chmod(member.folder, writable ? 0o700 : 0o500) };
+  }
+
+  async addWithClock(name: string): Promise<{ readonly member: Member; setClock(hoursAhead: number): void }> {
+    const clock = new ShiftedClock(join(this.#cluster.root, `clock-of-${name}`));
+    const member = await this.#cluster.add(name, { start: { env: clock.env } });
+    await this.#cluster.connected();
+    return { member, setClock: (hours) => clock.set(hours) };
+  }
+
+  async usage(member: LabMember): Promise<Usage> {
+    const process = `/proc/${this.member(member.name).pid}`;
+    const statm = await readFile(`${process}/statm`, 'utf8');
+    const descriptors = await readdir(`${process}/fd`);
+    return { memoryMiB: (Number(statm.split(' ')[1]) * 4096) / 1024 ** 2, descriptors: descriptors.length };
+  }
+
+  log(member: LabMember): readonly string[] {
+    return this.member(member.name).log;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.members.map((member) => member.kill()));
+    for (const disk of this.#disks) await disk.unmount();
+    await this.#cluster.close();
+  }
+}

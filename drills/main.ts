@@ -1,0 +1,96 @@
+import { parseArgs } from 'node:util';
+import { randomFrom } from '../agent/test/_util/random-user.ts';
+import { drills } from './all.ts';
+import type { Lab } from './labs/lab.ts';
+import { LocalLab } from './labs/local.ts';
+import { type Result, Runner } from './runner.ts';
+
+const help = `Usage: npm run drill -- [options] [DRILL…]
+
+Drills hurt a cluster on purpose, and look whether anything was lost. Never aim them at a cluster that matters.
+Without names all drills are run, one after the other; each prints what it did, what it saw and a verdict.
+
+  --local         on processes of this machine, in temporary folders
+  --short         as short as each drill still shows something: some minutes for all
+  --minutes N     how long churn goes on (60; 2 with --short)
+  --seed N        repeats the random choices of a run, which prints its seed
+  --list          prints the drills
+  --help          prints this
+
+Ends with 0 when all that was run was survived, 1 when not, 2 for wrong use.
+`;
+
+class WrongUse extends Error {}
+
+function parse(args: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: {
+        local: { type: 'boolean', default: false },
+        short: { type: 'boolean', default: false },
+        minutes: { type: 'string' },
+        seed: { type: 'string' },
+        list: { type: 'boolean', default: false },
+        help: { type: 'boolean', default: false },
+      },
+    });
+  } catch (error) {
+    throw new WrongUse(error instanceof Error ? error.message : String(error));
+  }
+}
+
+/** A whole number of at least 1 that an option gives, or `otherwise`. */
+function numberOf(option: string, text: string | undefined, otherwise: number): number {
+  if (text === undefined) return otherwise;
+  const number = Number(text);
+  if (!Number.isSafeInteger(number) || number < 1) throw new WrongUse(`--${option} takes a whole number, not ${text}.`);
+  return number;
+}
+
+async function run(args: readonly string[]): Promise<number> {
+  const { values, positionals } = parse(args);
+  if (values.help) {
+    process.stdout.write(help);
+    return 0;
+  }
+  if (values.list) {
+    for (const { name, title } of drills) process.stdout.write(`${name.padEnd(17)} ${title}\n`);
+    return 0;
+  }
+  const unknown = positionals.find((name) => !drills.some((drill) => drill.name === name));
+  if (unknown !== undefined) {
+    throw new WrongUse(`There is no drill ${unknown}. The drills are ${drills.map(({ name }) => name).join(', ')}.`);
+  }
+  const minutes = numberOf('minutes', values.minutes, values.short ? 2 : 60);
+  const seed = numberOf('seed', values.seed, 1 + Math.floor(Math.random() * 1e9));
+  const open = (names: readonly string[]): Promise<Lab> => LocalLab.open(names);
+  const runner = new Runner({ short: values.short, churnMs: minutes * 60_000, random: randomFrom(seed), open });
+  process.stdout.write(`Drills on processes of this machine, seed ${seed}.\n`);
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, () => {
+      // Agents end with this process; folders and mounts do not.
+      void runner.close().finally(() => process.exit(1));
+    });
+  }
+  const results: Result[] = [];
+  for (const drill of drills) {
+    if (positionals.length === 0 || positionals.includes(drill.name)) results.push(await runner.run(drill));
+  }
+  const count = (verdict: Result['verdict']): number => results.filter((result) => result.verdict === verdict).length;
+  const [survived, failed, leftOut] = [count('survived'), count('failed'), count('left out')];
+  process.stdout.write(`\nDrills: ${survived} survived, ${failed} failed, ${leftOut} left out\n`);
+  return failed === 0 ? 0 : 1;
+}
+
+/** `npm run drill` with these arguments; resolves with the exit code. */
+export async function runDrills(args: readonly string[]): Promise<number> {
+  try {
+    return await run(args);
+  } catch (error) {
+    if (!(error instanceof WrongUse)) throw error;
+    process.stderr.write(`drill: ${error.message} See --help.\n`);
+    return 2;
+  }
+}

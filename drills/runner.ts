@@ -1,0 +1,66 @@
+import { type Lab, LeftOut } from './labs/lab.ts';
+import type { Drill, Stage } from './stage.ts';
+
+export interface Result {
+  readonly drill: string;
+  readonly verdict: 'survived' | 'failed' | 'left out';
+}
+
+/** How much of each log is shown after a drill that failed. */
+const logLinesShown = 40;
+
+/** Runs drills, each on labs of its own, and tells of them on standard output. */
+export class Runner {
+  readonly #settings: Pick<Stage, 'short' | 'random' | 'churnMs' | 'open'>;
+  readonly #labs: Lab[] = [];
+
+  constructor(settings: Pick<Stage, 'short' | 'random' | 'churnMs' | 'open'>) {
+    this.#settings = settings;
+  }
+
+  async run(drill: Drill): Promise<Result> {
+    const beganMs = performance.now();
+    const seconds = (): string => ((performance.now() - beganMs) / 1_000).toFixed(1);
+    const tell = (kind: string, what: string): void => {
+      process.stdout.write(`${seconds().padStart(7)} s  ${kind.padEnd(7)}  ${what}\n`);
+    };
+    process.stdout.write(`\n── ${drill.name}: ${drill.title}\n`);
+    try {
+      await drill.run({
+        ...this.#settings,
+        open: async (names) => {
+          const lab = await this.#settings.open(names);
+          this.#labs.push(lab);
+          return lab;
+        },
+        did: (what) => tell('did', what),
+        saw: (what) => tell('saw', what),
+      });
+      tell('verdict', 'SURVIVED');
+      return { drill: drill.name, verdict: 'survived' };
+    } catch (error) {
+      if (error instanceof LeftOut) {
+        tell('verdict', `LEFT OUT: ${error.message}`);
+        return { drill: drill.name, verdict: 'left out' };
+      }
+      tell('verdict', `FAILED: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+      this.#showLogs();
+      return { drill: drill.name, verdict: 'failed' };
+    } finally {
+      await this.close();
+    }
+  }
+
+  /** Ends what the drill that runs has started. */
+  async close(): Promise<void> {
+    for (const lab of this.#labs.splice(0)) await lab.close();
+  }
+
+  #showLogs(): void {
+    for (const lab of this.#labs) {
+      for (const member of lab.members) {
+        process.stdout.write(`\n=== log of ${member.name}\n${lab.log(member).slice(-logLinesShown).join('\n')}\n`);
+      }
+    }
+  }
+}

@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict';
+import { eventually } from '../../agent/test/_util/eventually.ts';
+import { allConnected } from '../../agent/test/_util/level.ts';
+import { shell } from '../../agent/test/_util/programs.ts';
+import type { Drill } from '../stage.ts';
+import { compare } from '../work/compare.ts';
+import { startLoad } from '../work/load.ts';
+
+/** Enough that a newcomer is busy for a while. */
+const fill = `
+  for d in $(seq 30); do mkdir -p full/d$d; for n in $(seq 100); do echo $d $n > full/d$d/f$n; done; done
+  for n in $(seq 12); do head -c 6000000 /dev/urandom > full/large$n; done`;
+
+const filesBeforeKill = 50;
+
+export const newcomer: Drill = {
+  name: 'newcomer',
+  title: 'a newcomer while everything writes, and the oldest member killed in the middle of it',
+  async run(stage) {
+    const lab = await stage.open(['ant', 'bee', 'cat']);
+    const oldest = lab.member('ant');
+    await shell(oldest.folder, fill);
+    await oldest.wait({ for: 'all' });
+    stage.did('filled the folder with 3,000 small files and 12 of 6 MB');
+    const load = startLoad(stage, lab);
+    await load.progress(30);
+    const dan = await lab.addNewcomer('dan');
+    stage.did('started dan, which knows nothing');
+    await eventually(async () => assert.ok((await dan.status()).files > filesBeforeKill), {
+      timeoutMs: 60_000,
+      intervalMs: 2,
+    });
+    await oldest.kill();
+    const { files } = await dan.status();
+    stage.did(`killed ant, the oldest, when dan had ${files} files; the user of ant goes on`);
+    const rest = lab.members.filter((member) => member !== oldest);
+    await allConnected(rest);
+    await eventually(async () => assert.equal((await dan.status()).catchUp, undefined), { timeoutMs: 120_000 });
+    await eventually(async () => assert.equal((await dan.status()).member.state, 'active'), { timeoutMs: 120_000 });
+    stage.saw('dan caught up from the others and is active');
+    await load.progress(60);
+    await oldest.start();
+    await load.progress(60);
+    await load.stop();
+    stage.did(`started ant again, and stopped the users after ${load.actions} things done`);
+    await compare(stage, lab, load);
+  },
+};

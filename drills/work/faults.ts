@@ -1,0 +1,61 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Lab, LabMember } from '../labs/lab.ts';
+
+/** Hurts one of the members, waits, and mends it. */
+type Fault = (lab: Lab, member: LabMember, waitMs: number) => Promise<void>;
+
+const faults: Readonly<Record<string, Fault>> = {
+  killed: async (_lab, member, waitMs) => {
+    await member.kill();
+    await pause(waitMs);
+    await member.start();
+  },
+  stopped: async (_lab, member, waitMs) => {
+    await member.stop();
+    await pause(waitMs);
+    await member.start();
+  },
+  frozen: async (lab, member, waitMs) => {
+    await lab.freeze(member);
+    await pause(waitMs);
+    await lab.thaw(member);
+  },
+  'cut off': async (lab, member, waitMs) => {
+    await lab.split([[member], lab.members.filter((other) => other !== member)]);
+    await pause(waitMs);
+    await lab.heal();
+  },
+};
+
+const waitMsMax = 4_000;
+
+/** Random faults, one after the other, of members of which `spared` is none, until it is stopped. */
+export class Faults {
+  readonly counts = new Map<string, number>(Object.keys(faults).map((name) => [name, 0]));
+  #going = true;
+  readonly #work: Promise<void>;
+
+  constructor(lab: Lab, spared: LabMember, random: () => number) {
+    const victims = lab.members.filter((member) => member !== spared);
+    this.#work = this.#run(lab, victims, random);
+    // Told of by `stop`.
+    this.#work.catch(() => undefined);
+  }
+
+  /** Resolves when the last one is mended; fails as one of them did. */
+  async stop(): Promise<void> {
+    this.#going = false;
+    await this.#work;
+  }
+
+  async #run(lab: Lab, victims: readonly LabMember[], random: () => number): Promise<void> {
+    const names = Object.keys(faults);
+    while (this.#going) {
+      await pause(random() * waitMsMax);
+      const name = names[Math.floor(random() * names.length)] ?? '';
+      const victim = victims[Math.floor(random() * victims.length)];
+      if (victim !== undefined) await faults[name]?.(lab, victim, random() * waitMsMax);
+      this.counts.set(name, (this.counts.get(name) ?? 0) + 1);
+    }
+  }
+}

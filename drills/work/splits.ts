@@ -1,0 +1,33 @@
+/** All ways to part the items into groups, one group of all included: each item joins one that is there, or begins one. */
+function* partitions<Item>(items: readonly Item[]): Generator<readonly (readonly Item[])[]> {
+  const [first, ...rest] = items;
+  if (first === undefined) {
+    yield [];
+    return;
+  }
+  for (const groups of partitions(rest)) {
+    yield [[first], ...groups];
+    for (const [index, group] of groups.entries()) yield groups.with(index, [first, ...group]);
+  }
+}
+
+/** All ways to part the items into two groups or more. */
+export function splitsOf<Item>(items: readonly Item[]): readonly (readonly (readonly Item[])[])[] {
+  return [...partitions(items)].filter((groups) => groups.length > 1);
+}
+
+/** One split of each shape: of 3 and 2, of 4 and 1, … */
+export function onePerShape<Item>(
+  splits: readonly (readonly (readonly Item[])[])[],
+): readonly (readonly (readonly Item[])[])[] {
+  const shapes = new Map(
+    splits.map((groups) => [
+      groups
+        .map(({ length }) => length)
+        .sort()
+        .join(),
+      groups,
+    ]),
+  );
+  return [...shapes.values()];
+}

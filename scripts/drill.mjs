@@ -1,0 +1,19 @@
+// `npm run drill`: sets up, then hurts a cluster on purpose and looks whether anything was lost.
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { aptInstall, canUseApt, findProgram, root, runTool, SetupError } from './lib/process.mjs';
+import { main, setup } from './setup.mjs';
+
+/** What churn lets work, by the name of its Debian package. Whichever is missing after all is left out, which is told. */
+const programs = ['git', 'sqlite3', 'tar', 'sed', 'fio', 'stress-ng'];
+
+await main(async (args) => {
+  await setup();
+  if ((await runTool('tsc', ['-b', 'drills'])).code !== 0) throw new SetupError('The drills could not be built.');
+  const missing = programs.filter((name) => findProgram(name) === undefined);
+  const willRun = !args.includes('--help') && !args.includes('--list');
+  if (willRun && missing.length > 0 && canUseApt()) await aptInstall(missing);
+  // In this process: one fewer between the terminal and the agents to pass Ctrl-C on.
+  const { runDrills } = await import(pathToFileURL(join(root, 'drills', 'dist', 'drills', 'main.js')).href);
+  return runDrills(args);
+});
