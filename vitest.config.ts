@@ -8,7 +8,7 @@ const alias = [
   { find: '@lockstep/shared', replacement: source('index.ts') },
 ];
 
-/** `integration` starts real agents from agent/dist: build first (npm test does). */
+/** `integration` starts real agents from agent/dist: build first (npm test does). `package` makes the package and installs it. */
 export default defineConfig({
   test: {
     projects: [
@@ -25,7 +25,19 @@ export default defineConfig({
         test: {
           name: 'integration',
           include: ['agent/test/**/*.test.ts'],
+          exclude: ['agent/test/packaged/**'],
           testTimeout: 180_000,
+          hookTimeout: 60_000,
+          fileParallelism: false,
+        },
+      },
+      {
+        resolve: { alias },
+        test: {
+          name: 'package',
+          include: ['agent/test/packaged/**/*.test.ts'],
+          globalSetup: 'agent/test/packaged/install.ts',
+          testTimeout: 60_000,
           hookTimeout: 60_000,
           fileParallelism: false,
         },

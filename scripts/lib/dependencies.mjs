@@ -91,3 +91,9 @@ export async function ensureProgram(name, debianPackage = name) {
   if (canUseApt() && (await aptInstall([debianPackage])) && findProgram(name) !== undefined) return;
   throw new SetupError(`The tests need ${name}. Install it (on Debian: apt-get install -y ${debianPackage}).`);
 }
+
+/** The same for a program that some tests can be left out without: false when it cannot be had here. */
+export async function hasProgram(name, debianPackage = name) {
+  if (findProgram(name) !== undefined) return true;
+  return canUseApt() && (await aptInstall([debianPackage])) && findProgram(name) !== undefined;
+}

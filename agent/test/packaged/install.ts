@@ -1,0 +1,69 @@
+import { execFile } from 'node:child_process';
+import { cp, mkdir, mkdtemp, readdir, readFile, realpath, rm } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import type { TestProject } from 'vitest/node';
+
+const execute = promisify(execFile);
+const clone = fileURLToPath(new URL('../../../', import.meta.url));
+
+/** Where the package was installed for the tests of this project. */
+export interface Installed {
+  /** The tarball that `npm run package` made. */
+  readonly tarball: string;
+  /** What `npm install -g --prefix` was given. */
+  readonly prefix: string;
+  /** A place for folders. */
+  readonly space: string;
+}
+
+declare module 'vitest' {
+  export interface ProvidedContext {
+    installed: Installed;
+  }
+}
+
+/**
+ * The binary of better-sqlite3 that this clone has, packed as its authors pack theirs. Its install script runs in full and takes
+ * it from here, as it would take the authors' from the network where that can be reached; else it would compile for two minutes.
+ */
+async function packBinary(into: string): Promise<void> {
+  const module = dirname(createRequire(import.meta.url).resolve('better-sqlite3/package.json'));
+  const { version } = JSON.parse(await readFile(join(module, 'package.json'), 'utf8')) as { version: string };
+  const release = join('build', 'Release');
+  await mkdir(join(into, release), { recursive: true });
+  await cp(join(module, release, 'better_sqlite3.node'), join(into, release, 'better_sqlite3.node'));
+  const { modules } = process.versions;
+  const name = `better-sqlite3-v${version}-node-v${modules}-${process.platform}-${process.arch}.tar.gz`;
+  await execute('tar', ['-czf', join(into, name), '-C', into, 'build']);
+}
+
+/** Makes the package and installs it into a clean prefix, once for all tests. */
+export async function setup(project: TestProject): Promise<() => Promise<void>> {
+  await execute(process.execPath, [join(clone, 'scripts', 'package.mjs')], { cwd: clone });
+  const [name = ''] = await readdir(join(clone, 'dist-package'));
+  const tarball = join(clone, 'dist-package', name);
+  const root = await realpath(await mkdtemp(join(tmpdir(), 'lockstep-package-')));
+  const prefix = join(root, 'prefix');
+  const binaries = join(root, 'binaries');
+  const space = join(root, 'space');
+  await mkdir(space);
+  await packBinary(binaries);
+  const args = [
+    'install',
+    '--global',
+    '--prefix',
+    prefix,
+    '--prefer-offline',
+    '--allow-scripts=better-sqlite3',
+    tarball,
+  ];
+  const env = { ...process.env, HOME: root, npm_config_better_sqlite3_local_prebuilds: binaries };
+  const cache = (await execute('npm', ['config', 'get', 'cache'])).stdout.trim();
+  await execute('npm', [...args, '--cache', cache, '--no-audit', '--no-fund'], { cwd: root, env });
+  project.provide('installed', { tarball, prefix, space });
+  return () => rm(root, { recursive: true, force: true });
+}

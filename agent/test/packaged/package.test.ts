@@ -1,0 +1,69 @@
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect, inject, test, vi } from 'vitest';
+import { freePort } from '../_util/free-ports.ts';
+import { runInstalled, upInstalled } from './run-installed.ts';
+
+const execute = promisify(execFile);
+
+async function contents(): Promise<readonly string[]> {
+  const { stdout } = await execute('tar', ['-tzf', inject('installed').tarball]);
+  return stdout.trimEnd().split('\n');
+}
+
+test('[PK1] the package holds what runs, and no sources, tests or maps', async () => {
+  const paths = await contents();
+  for (const path of ['agent/bin/lockstep.js', 'agent/dist/cli/main.js', 'dashboard/dist/index.html', 'LICENSE']) {
+    expect(paths).toContain(`package/${path}`);
+  }
+  expect(
+    paths.filter((path) => /\.tsx?$|\.map$|\.tsbuildinfo$|\.test\.|\.contract\.|\/sim\/|node_modules/.test(path)),
+  ).toEqual([]);
+});
+
+test('[PK2] what is installed with it are the versions that the tests ran with', async () => {
+  const lock = JSON.parse(await readFile(new URL('../../../package-lock.json', import.meta.url), 'utf8')) as {
+    packages: Record<string, { version?: string }>;
+  };
+  const tested = new Set(
+    Object.entries(lock.packages).map(([path, { version }]) => `${path.replace(/.*node_modules\//, '')}@${version}`),
+  );
+  const { prefix } = inject('installed');
+  const { stdout } = await execute('npm', ['ls', '--all', '--parseable', '--long', '--global', '--prefix', prefix]);
+  const installed = stdout
+    .split('\n')
+    .flatMap((line) => /node_modules\/lockstep\/node_modules\/.*?:(\S+?@[^:@]+)/.exec(line)?.[1] ?? []);
+  expect(installed.length).toBeGreaterThan(100);
+  expect(installed.filter((name) => !tested.has(name))).toEqual([]);
+});
+
+test('[PK1] two members run from the installed package, with the page', { timeout: 120_000 }, async () => {
+  const space = await mkdtemp(join(inject('installed').space, 'two-'));
+  const [ant, bee] = [join(space, 'ant'), join(space, 'bee')];
+  const port = await freePort();
+  await mkdir(ant);
+  await mkdir(bee);
+  const antArgs = ['--name', 'ant', '--listen', `127.0.0.1:${port}`, '--dashboard', '127.0.0.1:0'];
+  expect(await runInstalled(['init', ant, ...antArgs])).toMatchObject({ code: 0 });
+  const key = join(ant, '.lockstep', 'cluster.key');
+  const beeArgs = ['--name', 'bee', '--listen', '127.0.0.1:0', '--dashboard', '127.0.0.1:0'];
+  const joining = ['--cluster-key-file', key, '--peer', `127.0.0.1:${port}`];
+  expect(await runInstalled(['init', bee, ...beeArgs, ...joining])).toMatchObject({ code: 0 });
+
+  const url = await upInstalled(ant);
+  await upInstalled(bee);
+  await writeFile(join(ant, 'hello'), 'from the package');
+  await vi.waitFor(async () => {
+    const { code, out } = await runInstalled(['wait', '--for', '2', '-C', ant]);
+    expect(out).toContain('Done: durable on 2 of 2 members');
+    expect(code).toBe(0);
+  }, 60_000);
+  expect(await readFile(join(bee, 'hello'), 'utf8')).toBe('from the package');
+
+  const page = await fetch(url);
+  expect(page.status).toBe(200);
+  const script = /<script[^>]* src="([^"]+)"/.exec(await page.text())?.[1] ?? 'none';
+  expect((await fetch(new URL(script, url))).status).toBe(200);
+});
