@@ -93,3 +93,27 @@ describe.runIf(isRoot)('[CL5] a folder that cannot be written', () => {
     await cluster().verified();
   });
 });
+
+test.runIf(isRoot)('[LC15] what cannot be read is told of, and a member that starts does not wait for it', async () => {
+  const folder = join(cluster().root, 'cat');
+  const cat = await cluster().add('cat', { up: false, start: { wrapper: asNobody } });
+  await run('chown', ['-R', `${nobody}:${nobody}`, folder]);
+  // Root's own: nobody may not look into them.
+  await writeFile(cat.path('secret'), 'secret', { mode: 0o600 });
+  await mkdir(cat.path('closed'), { mode: 0o700 });
+  await writeFile(cat.path('closed', 'inside'), 'inside');
+  await cat.start();
+  await cluster().connected();
+  expect((await cat.status()).problems.map(({ code, path }) => [code, path])).toEqual(
+    expect.arrayContaining([
+      ['path-permission', 'secret'],
+      ['path-permission', 'closed'],
+    ]),
+  );
+  await writeFile(cluster().member('ant').path('later'), 'later');
+  await vi.waitFor(async () => expect(await readFile(cat.path('later'), 'utf8')).toBe('later'), patience);
+  await run('chown', ['-R', `${nobody}:${nobody}`, folder]);
+  await cluster().settled();
+  await vi.waitFor(async () => expect(await cat.problems()).toEqual([]), patience);
+  expect(await readFile(cluster().member('ant').path('closed', 'inside'), 'utf8')).toBe('inside');
+});

@@ -27,6 +27,8 @@ export class LocalChanges {
   /** Looks under way; what they were given is in no other list. */
   #looking: readonly Unsettled[] = [];
   readonly #watchers = new Set<Set<string>>();
+  /** What the start waits for. It goes on without paths in trouble: one unreadable file would keep a member from ever being active. */
+  #startWaitsFor: Set<string> | undefined;
   readonly #timers = new Set<Timer>();
   #wake: Timer | undefined;
   #readingNow = false;
@@ -58,7 +60,10 @@ export class LocalChanges {
   async start(): Promise<void> {
     await this.#context.folder.watch((hints) => this.#hinted(hints));
     this.#appearances.open();
-    await this.#lookAtEverything('');
+    await this.#lookAtEverything('', undefined, (open) => {
+      this.#startWaitsFor = open;
+    });
+    this.#startWaitsFor = undefined;
     this.#every(this.#scanIntervalMs, () => this.scan('', true));
     this.#every(unwatchedScanMs, () => this.#scanUnwatched());
   }
@@ -119,7 +124,11 @@ export class LocalChanges {
     return expired ? [...open] : [];
   }
 
-  async #lookAtEverything(path: string, expiry?: Promise<void>): Promise<ReadonlySet<string>> {
+  async #lookAtEverything(
+    path: string,
+    expiry?: Promise<void>,
+    waiting?: (open: Set<string>) => void,
+  ): Promise<ReadonlySet<string>> {
     const scanned = this.#scans.request(path, true);
     await (expiry ? Promise.race([scanned, expiry]) : scanned);
     if (path !== '') this.mark(path);
@@ -129,6 +138,7 @@ export class LocalChanges {
     const open = new Set(this.#openPaths().filter(wanted));
     if (open.size === 0) return open;
     this.#watchers.add(open);
+    waiting?.(open);
     this.#schedule();
     const emptied = new Promise<void>((resolve) => this.#whenEmpty.set(open, resolve));
     await (expiry ? Promise.race([emptied, expiry]) : emptied);
@@ -222,6 +232,7 @@ export class LocalChanges {
       this.#appearances.looked(batch.map(({ path }) => path));
       if (result.vanished) this.#appearances.request();
       for (const path of [...result.published, ...result.settled]) this.#done(path);
+      for (const path of result.troubled) this.#doneIn(this.#startWaitsFor, path);
     } finally {
       const done = new Set(batch);
       this.#looking = this.#looking.filter((unsettled) => !done.has(unsettled));
@@ -230,9 +241,11 @@ export class LocalChanges {
   }
 
   #done(path: string): void {
-    for (const open of this.#watchers) {
-      if (open.delete(path) && open.size === 0) this.#whenEmpty.get(open)?.();
-    }
+    for (const open of this.#watchers) this.#doneIn(open, path);
+  }
+
+  #doneIn(open: Set<string> | undefined, path: string): void {
+    if (open?.delete(path) && open.size === 0) this.#whenEmpty.get(open)?.();
   }
 
   #read(unsettled: Unsettled): void {

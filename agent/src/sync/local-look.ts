@@ -15,6 +15,8 @@ export interface LookResult {
   readonly settled: readonly string[];
   readonly published: readonly string[];
   readonly deferred: readonly { readonly unsettled: Unsettled; readonly dueMs: number }[];
+  /** Those of them that are put off because of a problem of their own, which people have been told of. */
+  readonly troubled: readonly string[];
   /** Large files that may be hashed now. */
   readonly large: readonly Unsettled[];
   /** Directories that are new here: to be watched, and scanned for what they already held. */
@@ -48,6 +50,7 @@ class Look implements LookResult {
   readonly settled: string[] = [];
   readonly published: string[] = [];
   readonly deferred: { unsettled: Unsettled; dueMs: number }[] = [];
+  readonly troubled: string[] = [];
   readonly large: Unsettled[] = [];
   readonly scan: string[] = [];
   readonly mark: string[] = [];
@@ -143,6 +146,7 @@ class Look implements LookResult {
       case 'problem':
         // The folder as a whole is one problem, not one for each path.
         if (observation.code === 'folder-missing') this.lostSight = true;
+        else this.troubled.push(path);
         problems.set(observation.code, observation.code === 'folder-missing' ? {} : { path }, observation.detail);
         this.deferred.push({ unsettled, dueMs: this.#nowMs + problemRetryMs });
         return;
@@ -321,6 +325,7 @@ class Look implements LookResult {
       this.#context.problems.set(done.code, { path }, done.detail);
       const unsettled = { path, firstMs: this.#nowMs, lastMs: this.#nowMs, dueMs: this.#nowMs };
       this.deferred.push({ unsettled, dueMs: this.#nowMs + problemRetryMs });
+      this.troubled.push(path);
     } else this.mark.push(path);
   }
 
