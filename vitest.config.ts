@@ -16,7 +16,11 @@ export default defineConfig({
         resolve: { alias },
         test: {
           name: 'unit',
-          include: ['{agent,shared,dashboard}/src/**/*.test.{ts,tsx}', 'scripts/**/*.test.ts'],
+          include: [
+            '{agent,shared,dashboard}/src/**/*.test.{ts,tsx}',
+            'drills/{labs,scenes,work}/**/*.test.ts',
+            'scripts/**/*.test.ts',
+          ],
           testTimeout: 30_000,
         },
       },

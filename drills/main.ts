@@ -1,14 +1,16 @@
 import { parseArgs } from 'node:util';
 import { randomFrom } from '../agent/test/_util/random-user.ts';
 import { drills } from './all.ts';
-import type { Lab } from './labs/lab.ts';
+import { ComposeLab } from './labs/compose.ts';
+import { type Lab, LeftOut } from './labs/lab.ts';
 import { LocalLab } from './labs/local.ts';
 import { type Result, Runner } from './runner.ts';
 
 const help = `Usage: npm run drill -- [options] [DRILL…]
 
 Drills hurt a cluster on purpose, and look whether anything was lost. Never aim them at a cluster that matters.
-Without names all drills are run, one after the other; each prints what it did, what it saw and a verdict.
+Without names all drills are run, one after the other; each prints what it did, what it saw and a verdict. Each has
+a cluster of its own, made of docker-compose.yml and removed afterwards.
 
   --local         on processes of this machine, in temporary folders
   --short         as short as each drill still shows something: some minutes for all
@@ -65,9 +67,11 @@ async function run(args: readonly string[]): Promise<number> {
   }
   const minutes = numberOf('minutes', values.minutes, values.short ? 2 : 60);
   const seed = numberOf('seed', values.seed, 1 + Math.floor(Math.random() * 1e9));
-  const open = (names: readonly string[]): Promise<Lab> => LocalLab.open(names);
+  const open = (names: readonly string[]): Promise<Lab> =>
+    values.local ? LocalLab.open(names) : ComposeLab.open(names);
   const runner = new Runner({ short: values.short, churnMs: minutes * 60_000, random: randomFrom(seed), open });
-  process.stdout.write(`Drills on processes of this machine, seed ${seed}.\n`);
+  const place = values.local ? 'processes of this machine' : 'containers';
+  process.stdout.write(`Drills on ${place}, seed ${seed}.\n`);
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.once(signal, () => {
       // Agents end with this process; folders and mounts do not.
@@ -89,7 +93,7 @@ export async function runDrills(args: readonly string[]): Promise<number> {
   try {
     return await run(args);
   } catch (error) {
-    if (!(error instanceof WrongUse)) throw error;
+    if (!(error instanceof WrongUse || error instanceof LeftOut)) throw error;
     process.stderr.write(`drill: ${error.message} See --help.\n`);
     return 2;
   }

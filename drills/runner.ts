@@ -44,7 +44,7 @@ export class Runner {
         return { drill: drill.name, verdict: 'left out' };
       }
       tell('verdict', `FAILED: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
-      this.#showLogs();
+      await this.#showLogs();
       return { drill: drill.name, verdict: 'failed' };
     } finally {
       await this.close();
@@ -56,10 +56,12 @@ export class Runner {
     for (const lab of this.#labs.splice(0)) await lab.close();
   }
 
-  #showLogs(): void {
+  async #showLogs(): Promise<void> {
     for (const lab of this.#labs) {
       for (const member of lab.members) {
-        process.stdout.write(`\n=== log of ${member.name}\n${lab.log(member).slice(-logLinesShown).join('\n')}\n`);
+        process.stdout.write(
+          `\n=== log of ${member.name}\n${(await lab.log(member)).slice(-logLinesShown).join('\n')}\n`,
+        );
       }
     }
   }

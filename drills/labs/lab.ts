@@ -38,8 +38,9 @@ export interface Lab {
   member(name: string): LabMember;
   /** A directory outside of the member's folder and on the same file system. */
   outside(member: LabMember): string;
-  /** Takes all processor time from an agent, and gives it back: its connections stay open. */
+  /** Takes all processor time from an agent: its connections stay open. */
   freeze(member: LabMember): Promise<void>;
+  /** Gives it back. */
   thaw(member: LabMember): Promise<void>;
   /** Members of different groups hear nothing of each other any more. Resolves when they have noticed. */
   split(groups: readonly (readonly LabMember[])[]): Promise<void>;
@@ -47,6 +48,8 @@ export interface Lab {
   heal(): Promise<void>;
   /** From now on the link between two members is so. */
   shape(one: LabMember, other: LabMember, shape: LinkShape): void;
+  /** How many connections the links have carried since the start. */
+  readonly connections: number;
   /** One member more, which knows nothing yet. Resolves as soon as it was started. */
   addNewcomer(name: string): Promise<LabMember>;
   /** One member more, on a small disk of its own. */
@@ -57,6 +60,6 @@ export interface Lab {
   addWithClock(name: string): Promise<{ readonly member: LabMember; setClock(hoursAhead: number): void }>;
   usage(member: LabMember): Promise<Usage>;
   /** The newest lines of a member's log. */
-  log(member: LabMember): readonly string[];
+  log(member: LabMember): Promise<readonly string[]>;
   close(): Promise<void>;
 }

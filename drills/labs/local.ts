@@ -64,6 +64,10 @@ export class LocalLab implements Lab {
     this.#cluster.shape(one.name, other.name, shape);
   }
 
+  get connections(): number {
+    return this.#cluster.connections;
+  }
+
   addNewcomer(name: string): Promise<Member> {
     return this.#cluster.add(name, { start: { ready: false } });
   }
@@ -103,7 +107,7 @@ export class LocalLab implements Lab {
     return { memoryMiB: (Number(statm.split(' ')[1]) * 4096) / 1024 ** 2, descriptors: descriptors.length };
   }
 
-  log(member: LabMember): readonly string[] {
+  async log(member: LabMember): Promise<readonly string[]> {
     return this.member(member.name).log;
   }
 

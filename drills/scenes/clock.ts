@@ -16,7 +16,7 @@ export const clock: Drill = {
     let round = 0;
     for (const hours of [24, -24, 0]) {
       setClock(hours);
-      stage.did(hours === 0 ? 'set the clock of bee right' : `set the clock of bee ${hours} hours ahead`);
+      stage.did(`set the clock of bee ${hours === 0 ? 'right' : hours > 0 ? 'a day ahead' : 'a day back'}`);
       for (const member of [bee, ant, bee, lab.member('cat')]) {
         writeFileSync(member.path('clock', 'in-turn'), `round ${++round}`);
         const { done } = await member.wait({ for: 'all' });

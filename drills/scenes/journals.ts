@@ -27,6 +27,22 @@ async function unharmed(stage: Stage, lab: Lab, before: Tree, round: string): Pr
   return compare(stage, lab);
 }
 
+/** Fills a random page of the journal, or of what was written last and lies beside it, with noise. */
+function damage(member: LabMember, random: () => number): { file: string; page: number; pages: number } {
+  const pagesOf = (file: string): number =>
+    Math.floor((statSync(member.state(file), { throwIfNoEntry: false })?.size ?? 0) / pageBytes);
+  const [inJournal, inLog] = [pagesOf('journal.db'), pagesOf('journal.db-wal')];
+  const drawn = Math.floor(random() * (inJournal + inLog));
+  const [file, page, pages] =
+    drawn < inJournal
+      ? (['journal.db', drawn, inJournal] as const)
+      : (['journal.db-wal', drawn - inJournal, inLog] as const);
+  const descriptor = openSync(member.state(file), 'r+');
+  writeSync(descriptor, randomBytes(pageBytes), 0, pageBytes, page * pageBytes);
+  closeSync(descriptor);
+  return { file, page, pages };
+}
+
 const says = async (member: LabMember): Promise<string> =>
   (await member.status()).problems.map(({ detail }) => detail).join(' ') || 'nothing';
 
@@ -58,13 +74,10 @@ export const journalDamaged: Drill = {
       // In turn with and without what was written last still beside the journal.
       if (round % 2 === 0) await bee.stop();
       else await bee.kill();
-      const path = bee.state('journal.db');
-      const pages = Math.floor(statSync(path).size / pageBytes);
-      const page = Math.floor(stage.random() * pages);
-      const file = openSync(path, 'r+');
-      writeSync(file, randomBytes(pageBytes), 0, pageBytes, page * pageBytes);
-      closeSync(file);
-      stage.did(`${round % 2 === 0 ? 'stopped' : 'killed'} bee and filled page ${page} of ${pages} with noise`);
+      const { file, page, pages } = damage(bee, stage.random);
+      stage.did(
+        `${round % 2 === 0 ? 'stopped' : 'killed'} bee and filled page ${page} of ${pages} of ${file} with noise`,
+      );
       await bee.start();
       stage.saw(`bee says: ${await says(bee)}`);
       before = await unharmed(stage, lab, before, `damaged-${round}`);

@@ -18,7 +18,10 @@ export const newcomer: Drill = {
   title: 'a newcomer while everything writes, and the oldest member killed in the middle of it',
   async run(stage) {
     const lab = await stage.open(['ant', 'bee', 'cat']);
-    const oldest = lab.member('ant');
+    const { oldestMember } = await lab.member('ant').status();
+    const ids = await Promise.all(lab.members.map(async (member) => (await member.status()).member.id));
+    const oldest = lab.members[ids.indexOf(oldestMember ?? '')];
+    assert.ok(oldest !== undefined, 'nobody is the oldest member');
     await shell(oldest.folder, fill);
     await oldest.wait({ for: 'all' });
     stage.did('filled the folder with 3,000 small files and 12 of 6 MB');
@@ -32,7 +35,7 @@ export const newcomer: Drill = {
     });
     await oldest.kill();
     const { files } = await dan.status();
-    stage.did(`killed ant, the oldest, when dan had ${files} files; the user of ant goes on`);
+    stage.did(`killed ${oldest.name}, the oldest, when dan had ${files} files; its user goes on`);
     const rest = lab.members.filter((member) => member !== oldest);
     await allConnected(rest);
     await eventually(async () => assert.equal((await dan.status()).catchUp, undefined), { timeoutMs: 120_000 });
@@ -42,7 +45,7 @@ export const newcomer: Drill = {
     await oldest.start();
     await load.progress(60);
     await load.stop();
-    stage.did(`started ant again, and stopped the users after ${load.actions} things done`);
+    stage.did(`started ${oldest.name} again, and stopped the users after ${load.actions} things done`);
     await compare(stage, lab, load);
   },
 };

@@ -98,6 +98,11 @@ export class Cluster {
     for (const key of [`${a}>${b}`, `${b}>${a}`]) this.#proxies.get(key)?.shape(shape);
   }
 
+  /** How many connections the links of a proxied cluster have carried since the start. */
+  get connections(): number {
+    return [...this.#proxies.values()].reduce((sum, proxy) => sum + proxy.connections, 0);
+  }
+
   /** See `allConnected`. */
   connected(members: readonly Member[] = this.running): Promise<void> {
     return allConnected(members);

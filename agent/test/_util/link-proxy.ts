@@ -26,6 +26,8 @@ export class LinkProxy {
   #shape: LinkShape = {};
   /** Bytes passed on since the start, both ways. */
   bytes = 0;
+  /** Connections passed on since the start. */
+  connections = 0;
 
   private constructor(server: Server, targetPort: () => number) {
     this.#server = server;
@@ -77,6 +79,7 @@ export class LinkProxy {
     }
     this.#track(socket);
     if (this.#state === 'half-open') return;
+    this.connections += 1;
     const target = connect({ port: this.#targetPort(), host: '127.0.0.1', allowHalfOpen: true });
     this.#track(target);
     this.#pass(socket, target);
