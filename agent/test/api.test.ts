@@ -198,6 +198,9 @@ test('[API3] every metric moves with what it measures, and none carries a path',
   expect(copies - value(before.ant, 'lockstep_conflict_copies_total')).toBeGreaterThanOrEqual(1);
   expect((await readdir(ant.folder)).filter((name) => name.startsWith('edited.conflict-'))).toHaveLength(1);
   expect(value(after.ant, 'lockstep_conflicts')).toBe(0);
+  expect(value(after.ant, 'lockstep_open_conflict_copies') - value(before.ant, 'lockstep_open_conflict_copies')).toBe(
+    1,
+  );
   const grown = (name: string, label = ''): number => value(after.ant, name, label) - value(before.ant, name, label);
   expect(grown('lockstep_files')).toBe(5);
   expect(grown('lockstep_directories')).toBe(1);

@@ -26,6 +26,7 @@ test('[MB11] a paused member takes and gives nothing, over a restart too, and is
   expect((await ant.status()).members.find(({ name }) => name === 'bee')).toMatchObject({ paused: true });
   const paused = await bee.status();
   expect(paused).toMatchObject({ paused: true, synchronised: false });
+  expect([await bee.metric('lockstep_paused'), await ant.metric('lockstep_paused')]).toEqual([1, 0]);
   expect(paused.members.every(({ self, connected }) => self || !connected)).toBe(true);
   expect((await lockstep(['status', bee.folder])).out).toContain('paused');
   expect(await namesOf(bee)).not.toContain('from-ant');

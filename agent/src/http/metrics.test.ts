@@ -32,6 +32,8 @@ test.each<[string, string]>([
   ['lockstep_members{state="active"}', '2'],
   ['lockstep_members{state="down"}', '1'],
   ['lockstep_members{state="left"}', '0'],
+  ['lockstep_open_conflict_copies', '0'],
+  ['lockstep_paused', '0'],
   ['lockstep_files', '1204'],
   ['lockstep_folder_bytes', '5000000'],
 ])('%s is %s', async (series, value) => {

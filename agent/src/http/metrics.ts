@@ -98,6 +98,16 @@ const statusGauges: readonly {
     read: (status) => status.conflicts,
   },
   {
+    name: 'lockstep_open_conflict_copies',
+    help: 'Conflict copies that nobody has settled yet.',
+    read: (status) => status.conflictCopies,
+  },
+  {
+    name: 'lockstep_paused',
+    help: 'Whether this member was paused (1) or takes part (0).',
+    read: (status) => Number(status.paused),
+  },
+  {
     name: 'lockstep_enabled_seconds',
     help: 'When this member last became active, seconds since the epoch. Absent while it never was.',
     read: (status) => (status.member.enabledAt === undefined ? undefined : status.member.enabledAt / 1_000),
