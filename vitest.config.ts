@@ -8,7 +8,7 @@ const alias = [
   { find: '@lockstep/shared', replacement: source('index.ts') },
 ];
 
-/** `integration` starts real agents from agent/dist: build first (npm test does). `package` makes the package and installs it. */
+/** `integration` and `monitoring` start real agents from agent/dist: build first (npm test does). `package` makes the package and installs it. */
 export default defineConfig({
   test: {
     projects: [
@@ -43,6 +43,16 @@ export default defineConfig({
           globalSetup: 'agent/test/packaged/install.ts',
           testTimeout: 60_000,
           hookTimeout: 60_000,
+          fileParallelism: false,
+        },
+      },
+      {
+        resolve: { alias },
+        test: {
+          name: 'monitoring',
+          include: ['monitoring/test/**/*.test.ts'],
+          testTimeout: 180_000,
+          hookTimeout: 180_000,
           fileParallelism: false,
         },
       },

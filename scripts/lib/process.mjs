@@ -68,10 +68,10 @@ export function canUseApt() {
   return process.getuid?.() === 0 && existsSync('/etc/debian_version') && findProgram('apt-get') !== undefined;
 }
 
-/** Installs Debian packages; false when that did not work. */
+/** Installs Debian packages; false when that did not work. Services that they bring are not started. */
 export async function aptInstall(packages) {
   console.error(`Installing ${packages.join(', ')} (apt-get)…`);
-  const env = { DEBIAN_FRONTEND: 'noninteractive' };
+  const env = { DEBIAN_FRONTEND: 'noninteractive', SYSTEMD_OFFLINE: '1' };
   const options = { env, input: 'ignore' };
   await run('apt-get', ['update', '-qq'], options);
   const { code } = await run('apt-get', ['install', '-y', '-qq', '--no-install-recommends', ...packages], options);
