@@ -7,15 +7,12 @@ import { allConnected } from '../../agent/test/_util/level.ts';
 import { run } from '../../agent/test/_util/programs.ts';
 import { repositoryRoot } from '../../agent/test/_util/repository.ts';
 import { ContainerMember, docker } from './container-member.ts';
-import { type Lab, type LabMember, LeftOut, type Usage } from './lab.ts';
+import { type Lab, type LabMember, LeftOut, patienceMs, type Usage } from './lab.ts';
 
 /** The members that docker-compose.yml knows. */
 const services = ['ant', 'bee', 'cat', 'dan', 'eve'] as const;
 
 const linksLeftOut = 'The links of containers cannot be made slow from here: use --local for this drill.';
-
-/** A container is started, and what runs in it answers, within so much. */
-const upTimeoutMs = 120_000;
 
 /** How Compose is called here: as a plugin of docker, or as a program of its own. */
 async function findCompose(): Promise<readonly string[] | undefined> {
@@ -55,7 +52,7 @@ export class ComposeLab implements Lab {
     const lab = await ComposeLab.#create();
     try {
       await lab.#up(names);
-      await allConnected(lab.members);
+      await allConnected(lab.members, patienceMs);
       return lab;
     } catch (error) {
       await lab.close();
@@ -113,7 +110,10 @@ export class ComposeLab implements Lab {
       }
       await docker('network', 'rm', network);
     }
-    await allConnected(this.members.filter(({ running }) => running));
+    await allConnected(
+      this.members.filter(({ running }) => running),
+      patienceMs,
+    );
   }
 
   shape(): never {
@@ -138,7 +138,7 @@ export class ComposeLab implements Lab {
     setWritable(writable: boolean): Promise<void>;
   }> {
     const member = await this.addNewcomer(name);
-    await allConnected(this.members);
+    await allConnected(this.members, patienceMs);
     return { member, setWritable: (writable) => chmod(member.folder, writable ? 0o700 : 0o500) };
   }
 
@@ -192,7 +192,7 @@ export class ComposeLab implements Lab {
       added.push(new ContainerMember({ name, folder, url, container, network: this.#network }));
     }
     this.members.push(...added);
-    for (const member of added) await eventually(() => member.status(), { timeoutMs: upTimeoutMs, intervalMs: 200 });
+    for (const member of added) await eventually(() => member.status(), { timeoutMs: patienceMs, intervalMs: 200 });
   }
 
   async #run(...args: readonly string[]): Promise<string> {

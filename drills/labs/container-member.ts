@@ -1,9 +1,7 @@
 import { eventually } from '../../agent/test/_util/eventually.ts';
 import { MemberApi } from '../../agent/test/_util/member-api.ts';
 import { run, shell } from '../../agent/test/_util/programs.ts';
-import type { LabMember, Usage } from './lab.ts';
-
-const readyTimeoutMs = 60_000;
+import { type LabMember, patienceMs, type Usage } from './lab.ts';
 
 /** Runs docker and answers what it printed. */
 export async function docker(...args: readonly string[]): Promise<string> {
@@ -39,7 +37,7 @@ export class ContainerMember extends MemberApi implements LabMember {
   async start({ ready = true }: { readonly ready?: boolean } = {}): Promise<void> {
     await docker('start', this.container);
     this.#running = true;
-    if (ready) await eventually(() => this.status(), { timeoutMs: readyTimeoutMs });
+    if (ready) await eventually(() => this.status(), { timeoutMs: patienceMs });
   }
 
   async stop(): Promise<void> {

@@ -1,6 +1,9 @@
 import type { LinkShape } from '../../agent/test/_util/link-proxy.ts';
 import type { MemberApi } from '../../agent/test/_util/member-api.ts';
 
+/** For what takes a moment on a machine that does nothing else: a drill is about what comes out. */
+export const patienceMs = 180_000;
+
 /** Thrown by a lab that cannot do what a drill needs; the message says why, and what would help. */
 export class LeftOut extends Error {}
 

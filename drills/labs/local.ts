@@ -6,7 +6,7 @@ import type { LinkShape } from '../../agent/test/_util/link-proxy.ts';
 import type { Member } from '../../agent/test/_util/member.ts';
 import { run } from '../../agent/test/_util/programs.ts';
 import { ShiftedClock } from '../../agent/test/_util/shifted-clock.ts';
-import { type Lab, type LabDisk, type LabMember, LeftOut, type Usage } from './lab.ts';
+import { type Lab, type LabDisk, type LabMember, LeftOut, patienceMs, type Usage } from './lab.ts';
 import { TmpfsDisk } from './tmpfs-disk.ts';
 
 /** Whoever the agent runs as while its folder is made read-only: root may write everywhere. */
@@ -52,12 +52,12 @@ export class LocalLab implements Lab {
       groups.slice(index + 1).flatMap((other) => group.flatMap((a) => other.map((b) => [a, b] as const))),
     );
     for (const [a, b] of pairs) this.#cluster.link(a.name, b.name, 'cut');
-    for (const [a, b] of pairs) if (a.running && b.running) await bothApart(a, b);
+    for (const [a, b] of pairs) if (a.running && b.running) await bothApart(a, b, patienceMs);
   }
 
   async heal(): Promise<void> {
     for (const { name } of this.members) this.#cluster.links(name, 'open');
-    await allConnected(this.#cluster.running);
+    await allConnected(this.#cluster.running, patienceMs);
   }
 
   shape(one: LabMember, other: LabMember, shape: LinkShape): void {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { eventually } from '../../agent/test/_util/eventually.ts';
+import { patienceMs } from '../labs/lab.ts';
 import type { Drill } from '../stage.ts';
 import { compare, conflictCopies } from '../work/compare.ts';
 
@@ -24,7 +25,7 @@ export const clock: Drill = {
       }
       const skew = async (): Promise<string | undefined> =>
         (await ant.status()).problems.find(({ code }) => code === 'clock-skew')?.detail;
-      if (hours === 0) await eventually(async () => assert.equal(await skew(), undefined), { timeoutMs: 60_000 });
+      if (hours === 0) await eventually(async () => assert.equal(await skew(), undefined), { timeoutMs: patienceMs });
       else {
         const detail = await eventually(
           async () => {
@@ -32,7 +33,7 @@ export const clock: Drill = {
             assert.match(said ?? '', hours > 0 ? /ahead/ : /behind/);
             return said;
           },
-          { timeoutMs: 60_000 },
+          { timeoutMs: patienceMs },
         );
         stage.saw(`ant says: ${detail}`);
       }

@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs';
 import { eventually } from '../../agent/test/_util/eventually.ts';
 import { shell } from '../../agent/test/_util/programs.ts';
 import { namesOf } from '../../agent/test/_util/tree.ts';
-import type { Lab, LabMember } from '../labs/lab.ts';
+import { type Lab, type LabMember, patienceMs } from '../labs/lab.ts';
 import type { Drill, Stage } from '../stage.ts';
 import { compare, conflictCopies } from '../work/compare.ts';
 
@@ -20,7 +20,7 @@ async function reported(stage: Stage, member: LabMember, code: string): Promise<
       assert.ok(problem !== undefined, `${member.name} does not report ${code}`);
       return problem.detail;
     },
-    { timeoutMs: 60_000 },
+    { timeoutMs: patienceMs },
   );
   stage.saw(`${member.name} says: ${detail}`);
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { eventually } from '../../agent/test/_util/eventually.ts';
 import { allConnected } from '../../agent/test/_util/level.ts';
 import { shell } from '../../agent/test/_util/programs.ts';
+import { patienceMs } from '../labs/lab.ts';
 import type { Drill } from '../stage.ts';
 import { compare } from '../work/compare.ts';
 import { startLoad } from '../work/load.ts';
@@ -30,16 +31,16 @@ export const newcomer: Drill = {
     const dan = await lab.addNewcomer('dan');
     stage.did('started dan, which knows nothing');
     await eventually(async () => assert.ok((await dan.status()).files > filesBeforeKill), {
-      timeoutMs: 60_000,
+      timeoutMs: patienceMs,
       intervalMs: 2,
     });
     await oldest.kill();
     const { files } = await dan.status();
     stage.did(`killed ${oldest.name}, the oldest, when dan had ${files} files; its user goes on`);
     const rest = lab.members.filter((member) => member !== oldest);
-    await allConnected(rest);
-    await eventually(async () => assert.equal((await dan.status()).catchUp, undefined), { timeoutMs: 120_000 });
-    await eventually(async () => assert.equal((await dan.status()).member.state, 'active'), { timeoutMs: 120_000 });
+    await allConnected(rest, patienceMs);
+    await eventually(async () => assert.equal((await dan.status()).catchUp, undefined), { timeoutMs: patienceMs });
+    await eventually(async () => assert.equal((await dan.status()).member.state, 'active'), { timeoutMs: patienceMs });
     stage.saw('dan caught up from the others and is active');
     await load.progress(60);
     await oldest.start();

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { allSettled } from '../../agent/test/_util/level.ts';
 import { namesOf, subtree, type Tree } from '../../agent/test/_util/tree.ts';
-import type { Lab, LabMember } from '../labs/lab.ts';
+import { type Lab, type LabMember, patienceMs } from '../labs/lab.ts';
 import type { Drill } from '../stage.ts';
 import { compare } from '../work/compare.ts';
 import { onePerShape, splitsOf } from '../work/splits.ts';
@@ -68,7 +68,7 @@ async function survive(lab: Lab, groups: Groups, room: string): Promise<number> 
   await lab.split(groups);
   await Promise.all(groups.map((group, index) => writeIn(group, index, room)));
   await lab.heal();
-  const tree = await allSettled(lab.members);
+  const tree = await allSettled(lab.members, patienceMs);
   const [first] = lab.members;
   assert.ok(first !== undefined);
   const { contents, bare } = found(tree, first, room);
@@ -93,7 +93,7 @@ function partition(names: readonly string[]): Drill {
         mkdirSync(first.path(`split-${index}`));
         for (const name of common) writeFileSync(first.path(`split-${index}`, name), 'before the split');
       }
-      await allSettled(lab.members);
+      await allSettled(lab.members, patienceMs);
       for (const [index, groups] of splits.entries()) {
         const copies = await survive(lab, groups, `split-${index}`);
         stage.did(

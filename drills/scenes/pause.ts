@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { eventually } from '../../agent/test/_util/eventually.ts';
 import { namesOf } from '../../agent/test/_util/tree.ts';
-import type { LabMember } from '../labs/lab.ts';
+import { type LabMember, patienceMs } from '../labs/lab.ts';
 import type { Drill } from '../stage.ts';
 import { compare, conflictCopies } from '../work/compare.ts';
 
@@ -36,7 +36,7 @@ export const pause: Drill = {
     writeFileSync(bee.path('pause', 'raced'), 'by bee');
     stage.did(`wrote ${filesEach} files into each folder, and one file both into that of ant and into that of bee`);
     for (const member of [ant, cat]) {
-      await eventually(async () => assert.equal((await seen(member, bee)).state, 'down'), { timeoutMs: 60_000 });
+      await eventually(async () => assert.equal((await seen(member, bee)).state, 'down'), { timeoutMs: patienceMs });
     }
     const { done } = await ant.wait({ for: 2 });
     assert.ok(done, 'the others do not go on without bee');

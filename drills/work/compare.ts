@@ -2,11 +2,8 @@ import assert from 'node:assert/strict';
 import { allConnected, allSettled, allVerified } from '../../agent/test/_util/level.ts';
 import type { Load } from '../../agent/test/_util/load.ts';
 import { namesOf, type Tree } from '../../agent/test/_util/tree.ts';
-import type { Lab } from '../labs/lab.ts';
+import { type Lab, patienceMs } from '../labs/lab.ts';
 import type { Stage } from '../stage.ts';
-
-/** Much longer than it takes: a drill is about what comes out, and the machine may be busy. */
-const settleTimeoutMs = 300_000;
 
 /** The names of the conflict copies in a tree. */
 export function conflictCopies(tree: Tree): readonly string[] {
@@ -16,8 +13,8 @@ export function conflictCopies(tree: Tree): readonly string[] {
 /** Starts who is down, waits until all is everywhere, and compares folders and journals; with a load, what its users kept too. */
 export async function compare(stage: Stage, lab: Lab, load?: Load): Promise<Tree> {
   for (const member of lab.members) if (!member.running) await member.start();
-  await allConnected(lab.members);
-  const tree = await allSettled(lab.members, settleTimeoutMs);
+  await allConnected(lab.members, patienceMs);
+  const tree = await allSettled(lab.members, 2 * patienceMs);
   await allVerified(lab.members);
   stage.saw(`the same ${tree.size} entries in all ${lab.members.length} folders, and journals that agree with them`);
   if (load !== undefined) {

@@ -28,6 +28,11 @@ const pathsAtOnce = 256;
 /** The fallback steward steps in after the others had this long to be back. */
 const fallbackRetryMs = 2_000;
 
+/** So long at most siblings are left as they are because others know more than this member: they may make operations without end. */
+const learnMsMax = 10_000;
+/** How often it is looked meanwhile whether they still do. */
+const learnRetryMs = 50;
+
 /** Operations of one path that are looked through; of one that had more, nothing but the heads is asked. */
 const earlierMax = 1_000;
 
@@ -59,6 +64,8 @@ export class Steward {
   #wanted = false;
   #stopped = false;
   #retryArmed = false;
+  /** Since when siblings have been left as they are because others know more. */
+  #learningSinceMs: number | undefined;
 
   constructor(
     context: Context,
@@ -110,10 +117,28 @@ export class Steward {
         this.#retryIn(this.#pace.restMs);
         return;
       }
+      if (this.#mayBeSettled()) {
+        this.#retryIn(learnRetryMs);
+        return;
+      }
       const open = (await this.#settleAll()) + (await this.#holdUp());
       this.#pace.passed();
       if (open > 0) this.#retryIn(fallbackRetryMs);
     }
+  }
+
+  /**
+   * What is still on its way here may settle what is open: somebody has seen a sibling and overwritten it. A join made without knowing
+   * that would put the overwritten content anew, beside what overwrote it.
+   */
+  #mayBeSettled(): boolean {
+    const { clock, journal } = this.#context;
+    if (journal.counts().contested === 0 || !this.#transfers.mayLearnMore()) {
+      this.#learningSinceMs = undefined;
+      return false;
+    }
+    this.#learningSinceMs ??= clock.monotonicMs();
+    return clock.monotonicMs() - this.#learningSinceMs < learnMsMax;
   }
 
   /** Returns how many paths are left to others, or for later. */

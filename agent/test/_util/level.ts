@@ -7,27 +7,33 @@ import { diffTrees, type Tree } from './tree.ts';
 const differencesMax = 20;
 
 /** Resolves when each of these has a session with each other. */
-export async function allConnected(members: readonly MemberApi[]): Promise<void> {
+export async function allConnected(members: readonly MemberApi[], timeoutMs = 60_000): Promise<void> {
   for (const member of members) {
-    await eventually(async () => {
-      const { members: seen } = await member.status();
-      const open = seen.filter(({ connected, state }) => connected && state === 'active').map(({ name }) => name);
-      const missing = members.map(({ name }) => name).filter((name) => !open.includes(name));
-      assert.deepEqual(missing, [], `not connected with ${member.name}: ${missing.join(', ')}`);
-    });
+    await eventually(
+      async () => {
+        const { members: seen } = await member.status();
+        const open = seen.filter(({ connected, state }) => connected && state === 'active').map(({ name }) => name);
+        const missing = members.map(({ name }) => name).filter((name) => !open.includes(name));
+        assert.deepEqual(missing, [], `not connected with ${member.name}: ${missing.join(', ')}`);
+      },
+      { timeoutMs },
+    );
   }
 }
 
 /** Resolves when neither of the two has a session with the other. */
-export async function bothApart(one: MemberApi, other: MemberApi): Promise<void> {
+export async function bothApart(one: MemberApi, other: MemberApi, timeoutMs = 60_000): Promise<void> {
   for (const [from, to] of [
     [one, other],
     [other, one],
   ] as const) {
-    await eventually(async () => {
-      const seen = (await from.status()).members.find(({ name }) => name === to.name);
-      assert.ok(!seen?.connected, `${from.name} is connected with ${to.name}`);
-    });
+    await eventually(
+      async () => {
+        const seen = (await from.status()).members.find(({ name }) => name === to.name);
+        assert.ok(!seen?.connected, `${from.name} is connected with ${to.name}`);
+      },
+      { timeoutMs },
+    );
   }
 }
 
