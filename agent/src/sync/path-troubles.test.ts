@@ -28,11 +28,25 @@ test('[MT18] what nobody has is not reported while what replaced it may be on it
   expect(reported()).toEqual([]);
 });
 
-test('[MT18] what nobody has, and is still wanted when all is known, is reported', () => {
-  const { others, troubles, reported } = behind();
+test('[MT18] what nobody has, and is still wanted when all is known, is reported', async () => {
+  const { member, others, troubles, reported } = behind();
   others.knowMore = false;
+  await member.passes(6_000);
   troubles.withdraw();
   expect(reported()).toEqual(['content-missing file']);
+});
+
+test('[MT18] what nobody has is not reported while who replaced it may be about to journal that', async () => {
+  const { member, put, others, troubles, report, reported } = behind();
+  others.knowMore = false;
+  await member.passes(4_000);
+  report();
+  troubles.withdraw();
+  expect(reported()).toEqual([]);
+  member.received(member.operation('file', { kind: 'delete' }, { origin: bee, parents: [put] }));
+  await member.passes(2_000);
+  troubles.withdraw();
+  expect(reported()).toEqual([]);
 });
 
 test('[MT18] others that make operations without end keep it back for half a minute', async () => {

@@ -1,13 +1,15 @@
 import { dotKey, isLive, type Operation, type ProblemCode } from '@lockstep/shared';
 import type { Context } from './context.ts';
 
-/** So long at most is it kept back that nobody has a content, when others go on making operations without end. */
+/** So long is it kept back that nobody has a content: whoever overwrites it all the time journals that once it rests for a moment. */
+const overwrittenMsMax = 5_000;
+/** So long at most, when others know more and go on making operations without end. */
 const keptBackMsMax = 30_000;
 
 interface KeptBack {
   readonly head: Operation;
   readonly detail: string;
-  readonly untilMs: number;
+  readonly sinceMs: number;
 }
 
 /** Problems that stand in the way of bringing paths to their heads: each is over once its operation is no longer to be shown. */
@@ -67,27 +69,30 @@ export class PathTroubles {
     }
   }
 
-  /** What is missing may have been renamed or replaced long ago, by an operation that is still on its way here. */
+  /**
+   * What is missing may have been renamed or replaced long ago, by an operation that is still on its way here; or this moment, by
+   * somebody whose member has yet to journal it.
+   */
   #keepBack(path: string, head: Operation, detail: string): boolean {
-    if (!this.#isBehind()) return false;
-    const nowMs = this.#context.clock.monotonicMs();
     const known = this.#keptBack.get(path);
     const isSame = known !== undefined && dotKey(known.head) === dotKey(head);
-    const untilMs = isSame ? known.untilMs : nowMs + keptBackMsMax;
-    if (nowMs >= untilMs) return false;
-    this.#keptBack.set(path, { head, detail, untilMs });
+    const kept = { head, detail, sinceMs: isSame ? known.sinceMs : this.#context.clock.monotonicMs() };
+    if (!this.#isTooEarly(kept)) return false;
+    this.#keptBack.set(path, kept);
     return true;
   }
 
+  #isTooEarly({ sinceMs }: KeptBack): boolean {
+    const keptMs = this.#context.clock.monotonicMs() - sinceMs;
+    return keptMs < overwrittenMsMax || (keptMs < keptBackMsMax && this.#isBehind());
+  }
+
   #tellKeptBack(): void {
-    if (this.#keptBack.size === 0) return;
-    const isBehind = this.#isBehind();
-    const nowMs = this.#context.clock.monotonicMs();
-    for (const [path, { head, detail, untilMs }] of this.#keptBack) {
-      const isPending = this.#isPending(path, dotKey(head));
-      if (isPending && isBehind && nowMs < untilMs) continue;
+    for (const [path, kept] of this.#keptBack) {
+      const isPending = this.#isPending(path, dotKey(kept.head));
+      if (isPending && this.#isTooEarly(kept)) continue;
       this.#keptBack.delete(path);
-      if (isPending) this.#note(path, head, 'content-missing', detail);
+      if (isPending) this.#note(path, kept.head, 'content-missing', kept.detail);
     }
   }
 

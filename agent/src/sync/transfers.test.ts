@@ -70,6 +70,6 @@ describe('[CT5] a source that stalls', () => {
     const { until, engine } = await offered({ large: 20 }, () => undefined);
     const isMissed = (): boolean => engine.context.problems.ofPath('large')?.code === 'content-missing';
     expect(await until(isMissed, blockTimeoutMs - 1_000)).toBe(false);
-    expect(await until(isMissed, 5_000)).toBe(true);
+    expect(await until(isMissed, 10_000)).toBe(true);
   });
 });
