@@ -2,6 +2,7 @@
 // agent and page and nothing of the sources, in the places that they have in the clone.
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { lockedClosure } from './lib/locked-closure.mjs';
 import { readJson, root, run, SetupError, UsageError } from './lib/process.mjs';
 import { main, setup } from './setup.mjs';
@@ -12,12 +13,18 @@ const content = join(target, 'content');
 /** Parts of the agent that run in the clone and its containers only: the simulator, and the labs. */
 const cloneOnly = /^(sim\/|cli\/(lab|compose-lab|health-probe))/;
 
+/** npm links it to where `man` looks. */
+const manualPath = 'packaging/man/lockstep.1';
+
 /** What is taken over as it is. */
 const asItIs = [
   'README.md',
   'LICENSE',
   'CHANGELOG.md',
+  'docs/GUARANTEES.md',
+  'docs/METRICS.md',
   'docs/OPERATIONS.md',
+  'monitoring',
   'agent/bin',
   'dashboard/dist',
   'packaging/systemd',
@@ -63,13 +70,28 @@ function manifest() {
     type: 'module',
     engines,
     bin: { lockstep: 'agent/bin/lockstep.js' },
-    files: ['agent', 'shared', 'dashboard', 'packaging', 'docs', 'CHANGELOG.md'],
+    man: [manualPath],
+    files: ['agent', 'shared', 'dashboard', 'packaging', 'monitoring', 'docs', 'CHANGELOG.md'],
     ...lockedClosure(readJson(join(root, 'package-lock.json')), foreign),
   };
 }
 
-function gather() {
+/** The manual page, made from what the built program says of its commands. */
+async function manual() {
+  const load = (path) => import(pathToFileURL(join(root, 'agent', 'dist', 'cli', path)).href);
+  const [{ buildProgram }, { manPage }, { processTerminal }] = await Promise.all(
+    ['program.js', 'help/man-page.js', 'terminal.js'].map(load),
+  );
+  const { version } = readJson(join(root, 'package.json'));
+  return manPage(
+    buildProgram(processTerminal(), () => {}),
+    version,
+  );
+}
+
+async function gather() {
   rmSync(target, { recursive: true, force: true });
+  write(manualPath, await manual());
   write('package.json', `${JSON.stringify(manifest(), null, 2)}\n`);
   for (const path of asItIs) cpSync(join(root, path), join(content, path), { recursive: true });
   for (const path of [...modules('agent'), ...modules('shared')]) {
@@ -80,7 +102,7 @@ function gather() {
 await main(async (args) => {
   if (args.length > 0) throw new UsageError(`npm run package does not know ${args[0]}. It takes no argument.`);
   await setup();
-  gather();
+  await gather();
   const packed = await run('npm', ['pack', '--silent', '--pack-destination', target], { cwd: content, quiet: true });
   if (packed.code !== 0) throw new SetupError(`npm could not pack ${content}:\n${packed.output}`);
   rmSync(content, { recursive: true });

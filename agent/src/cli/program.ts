@@ -1,6 +1,8 @@
 import { LockstepError, SOFTWARE_VERSION } from '@lockstep/shared';
 import { Command, CommanderError } from 'commander';
+import { addCompletionCommand } from './commands/completion.ts';
 import { addConfigCommand } from './commands/config.ts';
+import { addDoctorCommand } from './commands/doctor.ts';
 import { addInitCommand } from './commands/init.ts';
 import { addLeaveCommand } from './commands/leave.ts';
 import { addLogCommand } from './commands/log.ts';
@@ -13,6 +15,7 @@ import { addVerifyCommand } from './commands/verify.ts';
 import { addWaitCommand } from './commands/wait.ts';
 import { addWhyCommand } from './commands/why.ts';
 import { type ExitCode, exitCode, UsageError } from './exit-code.ts';
+import { addCommandHelp } from './help/help-text.ts';
 import type { Terminal } from './terminal.ts';
 
 const examples = `
@@ -36,13 +39,16 @@ const commands = [
   addWaitCommand,
   addReplayCommand,
   addVerifyCommand,
+  addDoctorCommand,
   addPauseCommand,
   addResumeCommand,
   addLeaveCommand,
   addConfigCommand,
+  addCompletionCommand,
 ];
 
-function buildProgram(terminal: Terminal, done: (code: ExitCode) => void): Command {
+/** `lockstep` with all its commands; `done` is told how the one that ran ended. */
+export function buildProgram(terminal: Terminal, done: (code: ExitCode) => void): Command {
   const program = new Command('lockstep')
     .description('Keeps one folder the same on every machine of a small group.')
     .version(SOFTWARE_VERSION)
@@ -55,6 +61,7 @@ function buildProgram(terminal: Terminal, done: (code: ExitCode) => void): Comma
     })
     .exitOverride();
   for (const add of commands) add(program, terminal, done);
+  addCommandHelp(program);
   return program;
 }
 

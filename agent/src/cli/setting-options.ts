@@ -8,7 +8,8 @@ export function addSettingOptions(
   keys: readonly string[] = configKeys.map(({ key }) => key),
 ): Command {
   for (const key of configKeys.filter((candidate) => keys.includes(candidate.key))) {
-    const option = new Option(`--${key.flag} <${key.placeholder}>`, key.comment[0] ?? '');
+    // The first line of the comment is a sentence that stands alone, but for what ends it.
+    const option = new Option(`--${key.flag} <${key.placeholder}>`, (key.comment[0] ?? '').replace(/:$/, '.'));
     if (key.list) {
       option.argParser((value: string, previous: readonly string[] | undefined) => [...(previous ?? []), value]);
     }

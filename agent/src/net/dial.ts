@@ -3,7 +3,7 @@ import type { TLSSocket } from 'node:tls';
 import { frameBytesMax, LockstepError, type MemberId } from '@lockstep/shared';
 import { WebSocket } from 'ws';
 import { parseAddress } from './address.ts';
-import { type Credentials, shakeHands } from './handshake.ts';
+import { type Announced, type Credentials, shakeHands } from './handshake.ts';
 import { closeTimeoutMs } from './limits.ts';
 import { secureContextOptions, webSocketPath } from './tls-options.ts';
 
@@ -11,13 +11,19 @@ interface DialOptions {
   readonly address: string;
   readonly credentials: Credentials;
   readonly handshakeTimeoutMs: number;
+  /** Called when the other side has said what it speaks; false: that was all that was asked, and no session is to open. */
+  announced?(peer: MemberId, theirs: Announced): boolean;
   /** Called in the turn in which the session opened. */
   opened(session: { readonly socket: WebSocket; readonly tls: TLSSocket; readonly peer: MemberId }): void;
   failed(error: LockstepError): void;
 }
 
-/** Opens a connection to `address` and shakes hands. One of `opened` and `failed` is called, once. Returns how to give up. */
-export function openConnection({ address, credentials, handshakeTimeoutMs, opened, failed }: DialOptions): () => void {
+/**
+ * Opens a connection to `address` and shakes hands. One of `opened` and `failed` is called, once, and neither when `announced` says
+ * that it has heard enough. Returns how to give up.
+ */
+export function openConnection(options: DialOptions): () => void {
+  const { address, credentials, handshakeTimeoutMs, opened, failed } = options;
   const { host, port } = parseAddress(address);
   const socket = new WebSocket(
     `wss://${isIPv6(host) ? `[${host}]` : host}:${port}${webSocketPath}`,
@@ -56,6 +62,7 @@ export function openConnection({ address, credentials, handshakeTimeoutMs, opene
   socket.on('open', () => {
     const secured = tls as TLSSocket;
     shakeHands({ role: 'dialler', socket, tls: secured, remote: address }, credentials, {
+      announced: (peer, theirs) => options.announced?.(peer, theirs) !== false || !settle(),
       opened: (peer) => {
         if (settle()) opened({ socket, tls: secured, peer });
       },

@@ -31,7 +31,15 @@ interface Connection {
   readonly remote: string;
 }
 
+/** What a member says of itself before anything is proved. */
+export interface Announced {
+  readonly software: string;
+  readonly protocol: ProtocolRange;
+}
+
 interface Outcome {
+  /** Called when the other side has said what it speaks, which this side speaks too. False: that was all that was asked. */
+  announced?(peer: MemberId, theirs: Announced): boolean;
   /** Called in the same turn in which the last frame of the handshake arrived: what follows it is not lost. */
   opened(peer: MemberId): void;
   /** The connection is closing, and both sides know why. */
@@ -109,7 +117,9 @@ export function shakeHands(connection: Connection, credentials: Credentials, out
         theirs = parseFrame(announcementSchema, frame);
         assertDifferentMember(peer, theirs, credentials);
         assertCommonVersion(role, credentials.protocol, theirs.protocol);
-        if (role === 'dialler') sendProof(peer);
+        if (outcome.announced?.(peer, theirs) === false) {
+          if (finish()) socket.close(closeCodes.normal);
+        } else if (role === 'dialler') sendProof(peer);
         return;
       }
       const { proof } = parseFrame(proofSchema, frame);

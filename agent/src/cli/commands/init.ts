@@ -35,16 +35,7 @@ export function addInitCommand(program: Command, terminal: Terminal, done: (code
     .description("make a folder a member's: identity, settings and journal in DIR/.lockstep")
     .option('--cluster-key-file <FILE>', 'join the cluster with this key; without it a new cluster begins')
     .option('--json', 'print JSON');
-  addSettingOptions(command)
-    .addHelpText(
-      'after',
-      `
-Examples:
-  The first machine:  lockstep init ~/shared --name ant --listen 0.0.0.0:4700
-  The next one:       lockstep init ~/shared --name bee --listen 0.0.0.0:4700 \\
-                        --cluster-key-file ant.key --peer ant.example.net:4700`,
-    )
-    .action(async (directory: string) => {
-      done(await init(terminal, directory, command));
-    });
+  addSettingOptions(command).action(async (directory: string) => {
+    done(await init(terminal, directory, command));
+  });
 }

@@ -49,7 +49,6 @@ export function addWaitCommand(program: Command, terminal: Terminal, done: (code
     .option('--timeout <SECONDS>', 'give up after this long', '60')
     .option('-C, --directory <DIR>', "the member's folder, when PATH is not in the current one")
     .option('--json', 'print JSON')
-    .addHelpText('after', '\nExit codes: 0 it is durable, 1 it is not (the reasons are printed), 2 wrong use.')
     .action(
       async (path: string | undefined, options: { for: string; timeout: string; directory?: string; json?: true }) => {
         const request = { for: parseFor(options.for), timeoutMs: parseTimeout(options.timeout) };

@@ -1,0 +1,46 @@
+import type { Command } from 'commander';
+import { findMemberFolder } from '../../state-directory.ts';
+import type { Finding, Level } from '../doctor/finding.ts';
+import { type ExitCode, exitCode } from '../exit-code.ts';
+import { plural } from '../format.ts';
+import type { Colour, Paint } from '../style.ts';
+import { printJson, type Terminal } from '../terminal.ts';
+
+const colours = { ok: 'green', warn: 'yellow', fail: 'red' } as const satisfies Record<Level, Colour>;
+
+/** `lockstep doctor` as text: what must be mended, in the order in which it was looked at. */
+export function formatFindings(findings: readonly Finding[], paint: Paint): string {
+  const width = Math.max(...findings.map(({ check }) => check.length));
+  const indent = ' '.repeat(6 + width + 2);
+  const lines = findings.flatMap(({ check, level, detail, remedy }) => [
+    `${paint(colours[level], level.padEnd(4))}  ${check.padEnd(width)}  ${detail}`,
+    ...(remedy === undefined ? [] : [`${indent}${paint('bold', '→')} ${remedy}`]),
+  ]);
+  const count = (wanted: Level) => findings.filter(({ level }) => level === wanted).length;
+  const verdict =
+    count('fail') > 0
+      ? `${plural(count('fail'), 'failure')} and ${plural(count('warn'), 'warning')}.`
+      : count('warn') > 0
+        ? `Nothing fails; ${plural(count('warn'), 'warning')}.`
+        : 'All is well.';
+  return [...lines, '', verdict].join('\n');
+}
+
+/** `lockstep doctor`: what keeps this member from working, or will, and what to do about it. */
+export function addDoctorCommand(program: Command, terminal: Terminal, done: (code: ExitCode) => void): void {
+  program
+    .command('doctor')
+    .argument('[DIR]', "the member's folder, or one inside it", terminal.cwd)
+    .description('look for what keeps this member from working, and say what to do about each')
+    .option('--json', 'print JSON')
+    .action(async (directory: string, options: { json?: true }) => {
+      const folder = await findMemberFolder(directory);
+      // Loaded here only: the other commands need nothing of it.
+      const { examine } = await import('../doctor/examine.ts');
+      const findings = await examine(terminal, folder);
+      const failed = findings.some(({ level }) => level === 'fail');
+      if (options.json === true) printJson(terminal, { ok: !failed, findings });
+      else terminal.print(formatFindings(findings, terminal.paint));
+      done(failed ? exitCode.notDone : exitCode.done);
+    });
+}

@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest';
+import { fileSystemOf, judgeFileSystem } from './file-system.ts';
+import { judgeNode } from './node-version.ts';
+
+const mountinfo = `22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw
+30 22 0:25 / /srv rw,nosuid shared:2 - xfs /dev/sdb1 rw
+31 30 0:26 / /srv/my\\040disk rw - nfs4 nas:/export rw
+32 30 0:27 / /srv/over rw - btrfs /dev/sdc rw
+33 32 0:28 / /srv/over rw - fuse.sshfs far: rw`;
+
+test.each([
+  ['/srv/my disk/shared', 'nfs4'],
+  ['/srv/my', 'xfs'],
+  ['/srv/over', 'fuse.sshfs'],
+  ['/home/alice', 'ext4'],
+])('[DR3] %s is on %s', (path, type) => {
+  expect(fileSystemOf(path, mountinfo)).toBe(type);
+});
+
+test.each([
+  ['ext4', 'ok', /on ext4/],
+  ['overlay', 'ok', /on overlay/],
+  ['nfs4', 'warn', /another machine/],
+  ['cifs', 'warn', /another machine/],
+  ['fuse.sshfs', 'warn', /raises no event/],
+  ['fuseblk', 'warn', /raises no event/],
+  ['tmpfs', 'warn', /gone after a restart/],
+  ['vfat', 'warn', /no permissions/],
+])('[DR3] %s is judged %s', (type, level, detail) => {
+  expect(judgeFileSystem(type)).toMatchObject({ level, detail: expect.stringMatching(detail) });
+});
+
+test.each([
+  ['20.19.0', 0],
+  ['22.0.0', 0],
+  ['20.18.3', 1],
+  ['18.20.0', 1],
+])('[DR7] Node %s gives %i failures', (version, failures) => {
+  expect(judgeNode(version)).toHaveLength(failures);
+});

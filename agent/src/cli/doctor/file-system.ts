@@ -1,0 +1,72 @@
+import { type Finding, findingsOf } from './finding.ts';
+import { readProc } from './proc.ts';
+import type { Subject } from './subject.ts';
+
+const { ok, warn } = findingsOf('file system');
+
+interface Kind {
+  readonly pattern: RegExp;
+  /** What that means, as the end of a sentence that begins with the file system's name. */
+  readonly means: string;
+  readonly remedy: string;
+}
+
+const ownDisk = 'Put the folder on a disk of this machine, and let Lockstep bring it to the others.';
+
+const kinds: readonly Kind[] = [
+  {
+    pattern: /^(nfs4?|cifs|smb3?|smbfs|9p|afs|ceph|glusterfs|lustre|virtiofs|davfs)$/,
+    means:
+      'lies on another machine: what is changed there raises no event here and is found only by the scan of the whole folder',
+    remedy: ownDisk,
+  },
+  {
+    pattern: /^fuse(blk)?(\.|$)/,
+    means:
+      'is served by a program: what does not go through this mount raises no event and is found only by the scan of the whole folder',
+    remedy: ownDisk,
+  },
+  {
+    pattern: /^(tmpfs|ramfs)$/,
+    means: 'is kept in memory: everything in it is gone after a restart, and the member with it',
+    remedy: 'Put the folder on a disk.',
+  },
+  {
+    pattern: /^(vfat|msdos|exfat)$/,
+    means: 'keeps no permissions and no links: neither arrives here as it is elsewhere',
+    remedy: 'Put the folder on ext4, xfs, btrfs or another file system of Unix.',
+  },
+];
+
+/** The kernel writes blanks in paths as octal numbers. */
+function unescaped(text: string): string {
+  return text.replaceAll(/\\([0-7]{3})/g, (_match, digits: string) => String.fromCharCode(Number.parseInt(digits, 8)));
+}
+
+/** The type of the file system that `path` is on, by the text of `/proc/self/mountinfo`: the innermost mount, and of those the last. */
+export function fileSystemOf(path: string, mountinfo: string): string | undefined {
+  let found: { readonly point: string; readonly type: string } | undefined;
+  for (const line of mountinfo.split('\n')) {
+    const [before = '', after = ''] = line.split(' - ');
+    const point = unescaped(before.split(' ')[4] ?? '');
+    const type = after.split(' ')[0];
+    const isAbove = point === '/' || path === point || path.startsWith(`${point}/`);
+    if (point === '' || type === undefined || !isAbove || point.length < (found?.point.length ?? 0)) continue;
+    found = { point, type };
+  }
+  return found?.type;
+}
+
+/** What follows from a file system of this type. */
+export function judgeFileSystem(type: string): Finding {
+  const kind = kinds.find(({ pattern }) => pattern.test(type));
+  return kind === undefined
+    ? ok(`The folder is on ${type}.`)
+    : warn(`The folder is on ${type}, which ${kind.means}.`, kind.remedy);
+}
+
+/** The folder lies where the kernel tells of every change, and where what is written stays. */
+export async function checkFileSystem({ directory }: Subject): Promise<readonly Finding[]> {
+  const type = fileSystemOf(directory, (await readProc('/proc/self/mountinfo')) ?? '');
+  return type === undefined ? [] : [judgeFileSystem(type)];
+}

@@ -1,0 +1,31 @@
+import { formatCount } from '../format.ts';
+import { type Finding, findingsOf } from './finding.ts';
+import { readProc } from './proc.ts';
+import type { Subject } from './subject.ts';
+
+const { ok, warn, fail } = findingsOf('open files');
+
+/** What an agent has open when nothing happens: its journal, sockets, worker threads. */
+const filesMin = 128;
+/** Sessions with all members, and everything that is read and written at one time. */
+const filesComfortable = 1_024;
+
+const remedy =
+  'Raise it: ulimit -n 65536 in the shell that starts the agent, LimitNOFILE=65536 in its service, or a line for its user in ' +
+  '/etc/security/limits.d/.';
+
+/**
+ * How many files the agent may have open. The agent's own limit when it runs, else that of this process, which Node has raised as
+ * far as it may, as it will for an agent that is started from here.
+ */
+export async function checkOpenFiles({ running }: Subject): Promise<readonly Finding[]> {
+  const limits = await readProc(`/proc/${running?.pid ?? 'self'}/limits`);
+  const text = /^Max open files\s+(\S+)/m.exec(limits ?? '')?.[1];
+  if (text === undefined) return [];
+  const limit = text === 'unlimited' ? Number.POSITIVE_INFINITY : Number(text);
+  const who = running === undefined ? 'A process of this user' : 'The agent';
+  const detail = `${who} may have ${text === 'unlimited' ? 'any number of' : formatCount(limit)} files open`;
+  if (limit < filesMin) return [fail(`${detail}, and needs ${filesMin} to run.`, remedy)];
+  if (limit < filesComfortable) return [warn(`${detail}: under load that is too few.`, remedy)];
+  return [ok(`${detail}.`)];
+}

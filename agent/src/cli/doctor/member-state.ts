@@ -1,0 +1,88 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { LockstepError } from '@lockstep/shared';
+import { statusSchema } from '@lockstep/shared/api';
+import { loadConfig } from '../../config/load-config.ts';
+import { findRunning } from '../../instance-lock.ts';
+import { parseClusterKey } from '../../net/cluster-key.ts';
+import { loadIdentity } from '../../net/identity.ts';
+import { clusterKeyPath, statePath } from '../../state-directory.ts';
+import { checkJournal } from '../../store/check-journal.ts';
+import { findApi } from '../api-client.ts';
+import { formatElapsed, plural } from '../format.ts';
+import type { Terminal } from '../terminal.ts';
+import { type Finding, findingsOf } from './finding.ts';
+import type { RunningMember, Subject } from './subject.ts';
+
+const member = findingsOf('member');
+const journal = findingsOf('journal');
+
+/** What a LockstepError says stands for the remedy too: its sentences end with what to do. */
+const asItSays = 'Do what the sentence says.';
+
+/** Reads something of the state; what is wrong with it becomes a finding. */
+async function attempt<T>(read: () => Promise<T>, found: Finding[]): Promise<T | undefined> {
+  try {
+    return await read();
+  } catch (error) {
+    if (!(error instanceof LockstepError)) throw error;
+    found.push(member.fail(error.message, asItSays));
+    return undefined;
+  }
+}
+
+async function findAgent(directory: string, found: Finding[]): Promise<RunningMember | undefined> {
+  const agent = await attempt(() => findRunning(directory), found);
+  if (agent === undefined) return undefined;
+  const status = await attempt(async () => (await findApi(directory))?.get('/status', statusSchema), found);
+  return { pid: agent.pid, status };
+}
+
+/** Reads what the checks need, and says what of it cannot be read. */
+export async function readSubject(
+  terminal: Terminal,
+  directory: string,
+): Promise<{ readonly subject: Subject; readonly findings: readonly Finding[] }> {
+  const findings: Finding[] = [];
+  const state = statePath(directory);
+  const keyFile = clusterKeyPath(directory);
+  const loaded = await attempt(() => loadConfig(directory, { env: terminal.env }), findings);
+  const identity = await attempt(() => loadIdentity(state), findings);
+  const clusterKey = await attempt(async () => {
+    const text = await readFile(keyFile, 'utf8').catch((cause: NodeJS.ErrnoException) => {
+      const detail = `The cluster key ${keyFile} cannot be read (${cause.code}). Copy cluster.key from another member's .lockstep folder.`;
+      throw new LockstepError('cluster-key-invalid', detail, { cause });
+    });
+    return parseClusterKey(text, keyFile);
+  }, findings);
+  const running = await findAgent(directory, findings);
+  const subject = { directory, state, config: loaded?.config, identity, clusterKey, running, nowMs: terminal.nowMs };
+  return { subject, findings };
+}
+
+/** How the agent is, by its own account. */
+export function checkAgent({ directory, running, nowMs }: Subject): Promise<readonly Finding[]> {
+  if (running === undefined) {
+    const remedy = `Start it: lockstep up ${directory}`;
+    return Promise.resolve([member.warn('No agent runs here: the folder is not replicated now.', remedy)]);
+  }
+  const { pid, status } = running;
+  // It does not answer, which has been said.
+  if (status === undefined) return Promise.resolve([]);
+  const said = `The agent (process ${pid}) has been up for ${formatElapsed(nowMs() - status.member.startedAt)}`;
+  if (status.problemCount === 0) return Promise.resolve([member.ok(`${said} and reports no problem.`)]);
+  const detail = `${said} and reports ${plural(status.problemCount, 'problem')}.`;
+  return Promise.resolve([
+    member.warn(detail, 'lockstep status names each; docs/OPERATIONS.md says what to do about it.'),
+  ]);
+}
+
+/** The journal is whole, and of a version that this software reads. Reads all of it. */
+export function checkTheJournal({ state, running }: Subject): Promise<readonly Finding[]> {
+  // An agent that runs has read it at its start, and says so by itself when it finds damage.
+  if (running !== undefined) return Promise.resolve([]);
+  const check = checkJournal(join(state, 'journal.db'));
+  if (check.state === 'absent') return Promise.resolve([]);
+  if (check.state === 'sound') return Promise.resolve([journal.ok('The journal is whole.')]);
+  return Promise.resolve([journal.fail(check.error.message, asItSays)]);
+}

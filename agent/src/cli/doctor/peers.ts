@@ -1,0 +1,161 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import {
+  clockSkewMsMax,
+  LockstepError,
+  type MemberId,
+  PROTOCOL_VERSION,
+  PROTOCOL_VERSION_MIN,
+  SOFTWARE_VERSION,
+} from '@lockstep/shared';
+import { z } from 'zod';
+import { type Probed, probeClock, probeMember } from '../../net/probe.ts';
+import { formatElapsed, plural, printable, shortId } from '../format.ts';
+import { type Finding, findingsOf } from './finding.ts';
+import { judgeNode } from './node-version.ts';
+import type { Subject } from './subject.ts';
+
+const reach = findingsOf('peers');
+const clock = findingsOf('clock');
+const versions = findingsOf('versions');
+
+/** Nobody is waited for longer than this; a member that takes longer is of no use to this one either. */
+const probeTimeoutMs = 5_000;
+
+/** What was learned at one address. */
+interface Visit {
+  readonly address: string;
+  readonly probed?: Probed;
+  /** How far the clock there is ahead; a clock is told to the second, so half of one either way is nothing. */
+  readonly skewMs?: number;
+  readonly error?: LockstepError;
+}
+
+/** The addresses at which other members have been, in the settings, beside the journal, and by the agent that runs. */
+async function addressesOf({ state, config, running }: Subject): Promise<readonly string[]> {
+  const kept = await readFile(join(state, 'addresses.json'), 'utf8').catch(() => '[]');
+  const known = z.array(z.string()).catch([]).parse(parseJson(kept));
+  const others = running?.status?.members.filter(({ self, state: standing }) => !self && standing !== 'left') ?? [];
+  const own = new Set(running?.status?.member.addresses);
+  const all = [...(config?.peers ?? []), ...known, ...others.flatMap(({ addresses }) => addresses)];
+  return [...new Set(all)].filter((address) => !own.has(address));
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+async function visit(address: string, subject: Subject): Promise<Visit> {
+  const { identity, clusterKey, running, nowMs } = subject;
+  if (identity === undefined || clusterKey === undefined) return { address };
+  try {
+    // An agent that runs has proved the key with its own sessions, and must not lose them to this one.
+    const prove = running === undefined;
+    const probed = await probeMember({ address, identity, clusterKey, timeoutMs: probeTimeoutMs, prove });
+    const before = nowMs();
+    const theirs = await probeClock(address, identity, probeTimeoutMs);
+    if (theirs === undefined) return { address, probed };
+    return { address, probed, skewMs: theirs + 500 - (before + nowMs()) / 2 };
+  } catch (error) {
+    if (error instanceof LockstepError) return { address, error };
+    throw error;
+  }
+}
+
+/** A member's name for people. */
+function nameOf(id: MemberId, subject: Subject): string {
+  const known = subject.running?.status?.members.find((member) => member.id === id)?.name;
+  return known === undefined ? `member ${shortId(id)}` : printable(known);
+}
+
+function judgeReach(seen: Visit, reached: ReadonlySet<MemberId>, subject: Subject): Finding {
+  const { address, probed, error } = seen;
+  if (probed !== undefined) {
+    const proved = subject.running === undefined ? ', and the cluster key agrees' : '';
+    return reach.ok(`${nameOf(probed.memberId, subject)} answers at ${address}${proved}.`);
+  }
+  const owner = subject.running?.status?.members.find(({ addresses }) => addresses.includes(address));
+  // The agent that runs answers there; a real copy of it elsewhere it has met itself, and says so.
+  if (subject.running !== undefined && error?.code === 'copied-state')
+    return reach.ok(`${address} is this member's own.`);
+  const detail = printable(error?.message ?? `${address} could not be asked.`);
+  const whose = owner === undefined ? '' : ` It is an address of ${printable(owner.name)}.`;
+  const remedy = `Mend what the sentence says, and try again with: lockstep doctor${whose}`;
+  const isUseless = error?.code === 'unreachable' && [...reached].some((id) => id === owner?.id);
+  // Where another address of the same member answers, this one is only not needed.
+  return isUseless ? reach.warn(detail, remedy) : reach.fail(detail, remedy);
+}
+
+/** A key that differs shows in no probe while the agent runs, but in what became of the agent's own attempts. */
+function judgeSessions({ running }: Subject): readonly Finding[] {
+  const refused = running?.status?.problems.filter(({ code }) => code === 'member-refused') ?? [];
+  const findings = refused.map(({ detail }) =>
+    reach.fail(printable(detail), 'Do what the sentence says on the member that it names.'),
+  );
+  const away =
+    running?.status?.members.filter(({ self, connected, state }) => !self && !connected && state !== 'left') ?? [];
+  for (const { name, lastError } of away) {
+    const detail = `The agent has no session with ${printable(name)}${lastError === undefined ? '' : `: ${printable(lastError)}`}`;
+    findings.push(
+      reach.warn(detail.replace(/\.?$/, '.'), `See that ${printable(name)} is up: lockstep up on that machine.`),
+    );
+  }
+  return findings;
+}
+
+function judgeClocks(visits: readonly Visit[], subject: Subject): readonly Finding[] {
+  const measured = visits.filter(({ probed, skewMs }) => probed !== undefined && skewMs !== undefined);
+  const wrong = measured.flatMap(({ probed, skewMs = 0 }) => {
+    if (probed === undefined || Math.abs(skewMs) <= clockSkewMsMax) return [];
+    const way = skewMs > 0 ? 'ahead of' : 'behind';
+    const detail = `The clock of ${nameOf(probed.memberId, subject)} is ${formatElapsed(Math.abs(skewMs))} ${way} this one.`;
+    return [clock.fail(detail, 'Have both machines set their clocks by the network: timedatectl set-ntp true')];
+  });
+  if (wrong.length > 0) return wrong;
+  return measured.length === 0
+    ? []
+    : [clock.ok(`The clocks of ${plural(measured.length, 'member')} agree with this one.`)];
+}
+
+function judgeVersions(visits: readonly Visit[], subject: Subject): readonly Finding[] {
+  const answered = visits.flatMap(({ probed }) => probed ?? []);
+  const others = new Map(answered.map((probed) => [probed.memberId, probed]));
+  const different = [...others.values()].filter(({ software }) => software !== SOFTWARE_VERSION);
+  const spoken =
+    PROTOCOL_VERSION_MIN === PROTOCOL_VERSION ? PROTOCOL_VERSION : `${PROTOCOL_VERSION_MIN} to ${PROTOCOL_VERSION}`;
+  const findings = different.map(({ memberId, software }) =>
+    versions.warn(
+      `${nameOf(memberId, subject)} runs Lockstep ${printable(software)}, and this one is ${SOFTWARE_VERSION}: they understand each other.`,
+      'Have all members run one version, the later one, within days.',
+    ),
+  );
+  const own = subject.running?.status?.member.software;
+  if (own !== undefined && own !== SOFTWARE_VERSION) {
+    const detail = `The agent that runs is Lockstep ${own}, and the one installed is ${SOFTWARE_VERSION}.`;
+    findings.push(versions.warn(detail, 'Start the agent again.'));
+  }
+  const all = `Lockstep ${SOFTWARE_VERSION}, protocol ${spoken}, Node ${process.versions.node}`;
+  findings.push(...judgeNode(process.versions.node));
+  return [versions.ok(others.size === 0 ? `${all}.` : `${all}; ${plural(others.size, 'member')} asked.`), ...findings];
+}
+
+/** Every other member can be reached, knows the key, has the right time and speaks what this one speaks. */
+export async function checkPeers(subject: Subject): Promise<readonly Finding[]> {
+  const addresses = await addressesOf(subject);
+  const visits = await Promise.all(addresses.map((address) => visit(address, subject)));
+  const reached = new Set(visits.flatMap(({ probed }) => probed?.memberId ?? []));
+  const found = visits.map((seen) => judgeReach(seen, reached, subject));
+  if (addresses.length === 0) {
+    found.push(
+      reach.warn(
+        'No other member is known: whatever is in the folder is on this machine only.',
+        'Make another machine a member with this one as --peer, or name one here: peers in .lockstep/config.toml.',
+      ),
+    );
+  }
+  return [...found, ...judgeSessions(subject), ...judgeClocks(visits, subject), ...judgeVersions(visits, subject)];
+}

@@ -1,0 +1,58 @@
+import { constants } from 'node:fs';
+import { access, lstat, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type Finding, findingsOf } from './finding.ts';
+import type { Subject } from './subject.ts';
+
+const { ok, warn, fail } = findingsOf('permissions');
+
+/** Files that only their owner may read: who has one of them is this member, or a member. */
+const secrets = ['cluster.key', 'identity.key'];
+
+async function missingRight(path: string): Promise<string | undefined> {
+  try {
+    await access(path, constants.R_OK | constants.W_OK | constants.X_OK);
+    return undefined;
+  } catch (cause) {
+    return (cause as NodeJS.ErrnoException).code;
+  }
+}
+
+async function checkRights(path: string): Promise<readonly Finding[]> {
+  const code = await missingRight(path);
+  if (code === undefined) return [];
+  const remedy =
+    code === 'EROFS'
+      ? 'Mount the disk for writing.'
+      : `Run as the folder's owner, or give this user the rights: chmod u+rwx ${path}`;
+  return [fail(`${path} cannot be read and written by this user (${code}).`, remedy)];
+}
+
+async function checkSecret(path: string): Promise<readonly Finding[]> {
+  const stats = await lstat(path).catch(() => undefined);
+  if (stats === undefined || (stats.mode & 0o077) === 0) return [];
+  const mode = (stats.mode & 0o777).toString(8);
+  return [fail(`${path} can be read by others than its owner (mode ${mode}).`, `chmod 600 ${path}`)];
+}
+
+/** A command that was once run as root leaves files that the agent's user cannot write. */
+async function checkOwners(state: string): Promise<readonly Finding[]> {
+  const { uid } = await lstat(state);
+  const foreign: string[] = [];
+  for (const name of await readdir(state)) {
+    const stats = await lstat(join(state, name)).catch(() => undefined);
+    if (stats !== undefined && stats.uid !== uid) foreign.push(name);
+  }
+  if (foreign.length === 0) return [];
+  const detail = `In ${state}, ${foreign.join(', ')} ${foreign.length === 1 ? 'belongs' : 'belong'} to another user than the directory.`;
+  return [warn(detail, `Give them to its owner: chown -R --reference=${state} ${state}`)];
+}
+
+/** The folder and its state can be written, and what is secret is. */
+export async function checkPermissions({ directory, state }: Subject): Promise<readonly Finding[]> {
+  const rights = [...(await checkRights(directory)), ...(await checkRights(state))];
+  const found = [...rights];
+  for (const name of secrets) found.push(...(await checkSecret(join(state, name))));
+  if (rights.length === 0) found.push(...(await checkOwners(state)));
+  return found.length > 0 ? found : [ok(`${directory} can be written, and the keys are this user's alone.`)];
+}

@@ -1,0 +1,80 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { formatHostPort, type HostPort, parseHostPort } from '../../config/host-port.ts';
+import { type Finding, findingsOf } from './finding.ts';
+import type { Subject } from './subject.ts';
+
+const { ok, warn, fail } = findingsOf('ports');
+
+const settings = '.lockstep/config.toml';
+
+/** The code of the error that listening there ends with; undefined when one can. */
+async function listenError({ host, port }: HostPort): Promise<string | undefined> {
+  const server = createServer();
+  try {
+    server.listen({ host, port });
+    await once(server, 'listening');
+    server.close();
+    await once(server, 'close');
+    return undefined;
+  } catch (cause) {
+    return (cause as NodeJS.ErrnoException).code ?? String(cause);
+  }
+}
+
+async function checkFree(key: string, wanted: HostPort): Promise<Finding> {
+  const address = formatHostPort(wanted);
+  switch (await listenError(wanted)) {
+    case undefined:
+      return ok(`${address} is free (${key}).`);
+    case 'EADDRINUSE':
+      return fail(
+        `${address} is taken by another program (${key}).`,
+        `Stop that program (ss -ltnp "sport = :${wanted.port}" names it), or give this member another port: ${key} in ${settings}.`,
+      );
+    case 'EACCES':
+      return fail(
+        `This user may not listen on ${address} (${key}).`,
+        `Choose a port from 1024 on: ${key} in ${settings}.`,
+      );
+    default:
+      return fail(
+        `This machine has no address ${wanted.host} to listen on (${key}).`,
+        `Name one that it has, or 0.0.0.0 for all: ${key} in ${settings}.`,
+      );
+  }
+}
+
+/** An agent that runs listens where it was told when it started. */
+function checkOurs(key: string, wanted: HostPort, actual: string): Finding {
+  const { host, port } = parseHostPort(actual) ?? { host: '', port: 0 };
+  const isSame = (wanted.port === 0 || wanted.port === port) && wanted.host === host;
+  if (isSame) return ok(`The agent listens on ${actual} (${key}).`);
+  return warn(
+    `The agent listens on ${actual}, and ${key} says ${formatHostPort(wanted)}.`,
+    'Start the agent again to have the setting in force, or correct it.',
+  );
+}
+
+/** Both ports are free, or this member's. */
+export async function checkPorts({ config, running }: Subject): Promise<readonly Finding[]> {
+  if (config === undefined) return [];
+  const { listen, dashboard } = config;
+  if (running === undefined) return [await checkFree('listen', listen), await checkFree('dashboard', dashboard)];
+  if (running.status === undefined) return [];
+  const { member } = running.status;
+  return [
+    checkOurs('listen', listen, member.address),
+    checkOurs('dashboard', dashboard, new URL(member.dashboard).host),
+  ];
+}
+
+/** Whoever can reach the dashboard can read and change everything. */
+export function checkExposure({ config }: Subject): Promise<readonly Finding[]> {
+  const host = config?.dashboard.host;
+  const isLocal = host === undefined || host === 'localhost' || host === '::1' || host.startsWith('127.');
+  if (isLocal) return Promise.resolve([]);
+  const detail = `The dashboard listens on ${host} and asks for no password: who can reach it may see and change everything.`;
+  const remedy = `Set dashboard = "127.0.0.1:${config?.dashboard.port}" in ${settings}, and reach it by ssh -L.`;
+  return Promise.resolve([warn(detail, remedy)]);
+}

@@ -1,0 +1,22 @@
+import type { Status } from '@lockstep/shared/api';
+import type { Config } from '../../config/schema.ts';
+import type { Identity } from '../../net/identity.ts';
+
+/** The agent that runs on the folder now. */
+export interface RunningMember {
+  readonly pid: number;
+  /** Undefined while it does not answer. */
+  readonly status: Status | undefined;
+}
+
+/** What is looked at. What could not be read is undefined: the check that needs it is left out, and another one has said why. */
+export interface Subject {
+  readonly directory: string;
+  readonly state: string;
+  readonly config: Config | undefined;
+  readonly identity: Identity | undefined;
+  readonly clusterKey: Uint8Array | undefined;
+  /** Undefined when no agent runs. */
+  readonly running: RunningMember | undefined;
+  nowMs(): number;
+}

@@ -1,0 +1,55 @@
+import type { Command } from 'commander';
+import { configKeys } from '../../config/schema.ts';
+import { type CommandHelp, commandHelp } from './command-help.ts';
+
+/** A line of a list: a term, and what it means. */
+export type Term = readonly [term: string, meaning: string];
+
+/** How a command can end. */
+export function exitTerms({ exit }: CommandHelp): readonly Term[] {
+  return [
+    ['0', exit?.done ?? 'done'],
+    ['1', exit?.notDone ?? 'not done: the message says why, and what to do'],
+    ['2', 'wrong use: an option, argument or setting that is not allowed'],
+  ];
+}
+
+/** The environment variables that `command` heeds. */
+export function environmentTerms(command: Command): readonly Term[] {
+  const flags = new Set(command.options.map(({ long }) => long));
+  const settings = configKeys
+    .filter(({ flag }) => flags.has(`--${flag}`) && command.name() !== 'init')
+    .map(
+      ({ environment, flag, list }): Term => [environment, `as --${flag}${list ? ', several joined by commas' : ''}`],
+    );
+  return [...settings, ['NO_COLOR', 'when set, nothing is printed in colours']];
+}
+
+function section(title: string, terms: readonly Term[]): string {
+  const width = Math.max(...terms.map(([term]) => term.length));
+  return [`${title}:`, ...terms.map(([term, meaning]) => `  ${term.padEnd(width)}  ${meaning}`)].join('\n');
+}
+
+/** Breaks at blanks, so that no line is longer than a terminal is wide. */
+function wrapped(text: string, width = 80): string {
+  return text.replaceAll(new RegExp(`(.{1,${width}})(?: +|$)`, 'g'), '$1\n').trimEnd();
+}
+
+function exampleLines(examples: CommandHelp['examples']): string {
+  return ['Examples:', ...examples.flatMap(([line, what]) => [`  # ${what}`, `  ${line}`])].join('\n');
+}
+
+/** Gives every command of `program` its details, examples, environment and exit codes. */
+export function addCommandHelp(program: Command): void {
+  for (const command of program.commands) {
+    const help = commandHelp[command.name()];
+    if (help === undefined) continue;
+    const parts = [
+      ...(help.details ?? []).map((paragraph) => wrapped(paragraph)),
+      exampleLines(help.examples),
+      section('Environment', environmentTerms(command)),
+      section('Exit codes', exitTerms(help)),
+    ];
+    command.addHelpText('after', `\n${parts.join('\n\n')}`);
+  }
+}

@@ -1,0 +1,78 @@
+import type { Command, Option } from 'commander';
+import { configKeys } from '../../config/schema.ts';
+import { commandHelp } from './command-help.ts';
+import { exitTerms, type Term } from './help-text.ts';
+
+/** Text as roff takes it: no escape and no request where none is meant, and dashes that can be copied. */
+function roff(text: string): string {
+  const escaped = text.replaceAll('\\', '\\e').replaceAll('-', '\\-').replaceAll('~', '\\(ti').replaceAll('^', '\\(ha');
+  return escaped.replaceAll(/^([.'])/gm, '\\&$1');
+}
+
+/** A paragraph with a hanging term. */
+function tagged([term, meaning]: Term): string {
+  return `.TP\n.B ${roff(term)}\n${roff(meaning)}`;
+}
+
+function optionTerm({ flags, description, defaultValue }: Option): Term {
+  const standard = typeof defaultValue === 'string' ? ` (default: ${defaultValue})` : '';
+  return [flags, `${description}${standard}`];
+}
+
+function commandSection(command: Command): string {
+  const help = commandHelp[command.name()] ?? { examples: [] };
+  return [
+    `.SS lockstep ${roff(`${command.name()} ${command.usage()}`)}`,
+    roff(`${command.description()}.`),
+    ...(help.details ?? []).map((paragraph) => `.PP\n${roff(paragraph)}`),
+    ...command.options.map((option) => tagged(optionTerm(option))),
+    ...help.examples.map(([line, what]) => `.PP\n${roff(what)}:\n.PP\n.RS 4\n.nf\n${roff(line)}\n.fi\n.RE`),
+    ...(help.exit === undefined ? [] : ['.PP\nExit codes:', ...exitTerms(help).slice(0, 2).map(tagged)]),
+  ].join('\n');
+}
+
+const files: readonly Term[] = [
+  ['DIR/.lockstep/', "this member's state: never replicated, never to be copied to another machine"],
+  ['DIR/.lockstep/config.toml', 'the settings, with a comment for each'],
+  ['DIR/.lockstep/cluster.key', 'who has it is a member: keep it like a password'],
+  ['DIR/.lockstep/identity.key', 'who this member is'],
+  ['DIR/.lockstep/journal.db', 'all operations; when lost it is rebuilt from the folder and the other members'],
+  ['DIR/.lockstep/history/', 'replaced and deleted versions'],
+  ['DIR/.lockstepignore', 'what is not replicated, in the syntax of .gitignore'],
+];
+
+/** The manual page lockstep(1), made from the definition of the commands. */
+export function manPage(program: Command, version: string): string {
+  const environment = configKeys.map(
+    ({ environment: name, comment, list }): Term => [
+      name,
+      `${comment.join(' ')}${list ? ' Several are joined by commas.' : ''}`,
+    ],
+  );
+  return `${[
+    `.TH LOCKSTEP 1 "" "Lockstep ${version}" "User Commands"`,
+    '.SH NAME',
+    `lockstep \\- ${roff(program.description().replace(/^K/, 'k').replace(/\.$/, ''))}`,
+    '.SH SYNOPSIS',
+    '.B lockstep\n.I COMMAND\n[\\fIOPTIONS\\fR] [\\fIDIR\\fR]',
+    '.SH DESCRIPTION',
+    roff(
+      'Each machine runs an agent that watches its folder, writes every change to a journal and pushes it to all others at once. There ' +
+        'is no master, and any machine may be away, slow or new. Edits made on two machines at the same time are both kept.',
+    ),
+    '.PP',
+    roff("DIR is the member's folder or any folder inside it, by default the current one."),
+    '.SH COMMANDS',
+    ...program.commands.map(commandSection),
+    '.SH EXIT STATUS',
+    ...exitTerms({ examples: [] }).map(tagged),
+    '.SH ENVIRONMENT',
+    roff('Settings: each wins over config.toml, and an option over both.'),
+    ...environment.map(tagged),
+    tagged(['NO_COLOR', 'When set, nothing is printed in colours.']),
+    '.SH FILES',
+    ...files.map(tagged),
+    '.SH SEE ALSO',
+    '.BR systemd\\-escape (1),\n.BR systemctl (1)',
+  ].join('\n')}\n`;
+}

@@ -1,0 +1,75 @@
+import { randomBytes } from 'node:crypto';
+import { request } from 'node:https';
+import { type MemberId, PROTOCOL_VERSION, PROTOCOL_VERSION_MIN } from '@lockstep/shared';
+import { parseAddress } from './address.ts';
+import { encodeBase32 } from './base32.ts';
+import { openConnection } from './dial.ts';
+import type { Announced } from './handshake.ts';
+import type { Identity } from './identity.ts';
+import { secureContextOptions } from './tls-options.ts';
+
+/** What somebody at an address says of itself. */
+export interface Probed extends Announced {
+  readonly memberId: MemberId;
+}
+
+export interface ProbeOptions {
+  readonly address: string;
+  readonly identity: Identity;
+  readonly clusterKey: Uint8Array;
+  readonly timeoutMs: number;
+  /**
+   * True: both sides prove that they have the key. That opens a session, closed at once, which would take the place of one that a
+   * running agent has; false: what is said before that is enough.
+   */
+  readonly prove: boolean;
+}
+
+/** Asks who listens at `address`. Rejects with a LockstepError that says why there can be no session with it. */
+export function probeMember({ address, identity, clusterKey, timeoutMs, prove }: ProbeOptions): Promise<Probed> {
+  const protocol = { min: PROTOCOL_VERSION_MIN, max: PROTOCOL_VERSION };
+  const credentials = { identity, clusterKey, protocol, instance: encodeBase32(randomBytes(10)) };
+  let found: Probed | undefined;
+  return new Promise((resolve, reject) => {
+    openConnection({
+      address,
+      credentials,
+      handshakeTimeoutMs: timeoutMs,
+      announced: (memberId, { software, protocol: spoken }) => {
+        found = { memberId, software, protocol: spoken };
+        if (!prove) resolve(found);
+        return prove;
+      },
+      opened: ({ socket }) => {
+        socket.close(1000);
+        if (found !== undefined) resolve(found);
+      },
+      failed: reject,
+    });
+  });
+}
+
+/**
+ * The clock of the machine at `address`, in milliseconds since the epoch and to the second: every member answers plain HTTP with
+ * what it is, and with the date. Undefined when it does not.
+ */
+export function probeClock(address: string, identity: Identity, timeoutMs: number): Promise<number | undefined> {
+  const { host, port } = parseAddress(address);
+  return new Promise((resolve) => {
+    const options = {
+      host,
+      port,
+      ...secureContextOptions(identity),
+      rejectUnauthorized: false,
+      agent: false,
+      signal: AbortSignal.timeout(timeoutMs),
+    };
+    const asked = request(options, (answer) => {
+      answer.resume();
+      const at = Date.parse(answer.headers.date ?? '');
+      resolve(Number.isNaN(at) ? undefined : at);
+    });
+    asked.on('error', () => resolve(undefined));
+    asked.end();
+  });
+}

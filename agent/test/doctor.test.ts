@@ -1,0 +1,241 @@
+import { chmod, lchown, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { createClusterKey, formatClusterKey } from '../src/net/cluster-key.ts';
+import { lockstep, type Member } from './_util/member.ts';
+import { run, shell } from './_util/programs.ts';
+import { startCluster, useCluster } from './_util/use-cluster.ts';
+
+const isRoot = process.getuid?.() === 0;
+
+interface Finding {
+  readonly check: string;
+  readonly level: 'ok' | 'warn' | 'fail';
+  readonly detail: string;
+  readonly remedy?: string;
+}
+
+async function doctor(member: Member, options: Parameters<typeof lockstep>[1] = {}) {
+  const { code, out } = await lockstep(['doctor', '--json', member.folder], options);
+  const { ok, findings } = JSON.parse(out) as { ok: boolean; findings: readonly Finding[] };
+  // [DR2], whatever is found.
+  expect(code).toBe(ok ? 0 : 1);
+  expect(ok).toBe(findings.every(({ level }) => level !== 'fail'));
+  for (const { level, remedy } of findings) expect((remedy ?? '') !== '').toBe(level !== 'ok');
+  return findings;
+}
+
+/** What may rightly be warned of where these tests run: a small disk, /tmp in memory. */
+const ofTheMachine = new Set(['disk space', 'file system', 'inotify', 'open files']);
+
+function levels(findings: readonly Finding[], check: string): readonly string[] {
+  return findings.filter((finding) => finding.check === check).map(({ level }) => level);
+}
+
+function expectFinding(
+  findings: readonly Finding[],
+  check: string,
+  level: string,
+  detail: RegExp,
+  remedy?: RegExp,
+): void {
+  const found = findings.filter((finding) => finding.check === check && finding.level === level);
+  expect(found.map((finding) => finding.detail).join('\n'), JSON.stringify(findings, null, 1)).toMatch(detail);
+  if (remedy !== undefined) expect(found.map((finding) => finding.remedy).join('\n')).toMatch(remedy);
+}
+
+describe('a member of two', () => {
+  const cluster = useCluster(['ant', 'bee']);
+
+  test('[DR1] all is well where all is well, and nothing is touched by the look', async () => {
+    const bee = cluster().member('bee');
+    const before = (await bee.status()).members;
+    const files = await readdir(bee.state('.'));
+    const findings = await doctor(bee);
+    expect(findings.filter(({ check, level }) => level !== 'ok' && !ofTheMachine.has(check))).toEqual([]);
+    expect(new Set(findings.map(({ check }) => check))).toEqual(
+      new Set([
+        'member',
+        'permissions',
+        'disk space',
+        'file system',
+        'inotify',
+        'open files',
+        'ports',
+        'peers',
+        'clock',
+        'versions',
+      ]),
+    );
+    expectFinding(findings, 'peers', 'ok', /^ant answers at 127\.0\.0\.1:\d+\.$/);
+    const after = (await bee.status()).members;
+    expect(after.map(({ remote }) => remote)).toEqual(before.map(({ remote }) => remote));
+    expect(await readdir(bee.state('.'))).toEqual(files);
+  });
+
+  test('[DR2] people get a line for each finding, and what to do below it', async () => {
+    const [ant, bee] = [cluster().member('ant'), cluster().member('bee')];
+    const well = await lockstep(['doctor', bee.folder]);
+    expect(well).toMatchObject({ code: 0, err: '' });
+    expect(well.out).toMatch(/^ok {4}permissions {2}.*can be written/m);
+    expect(well.out.trimEnd()).toMatch(/(All is well|Nothing fails; \d warnings?)\.$/);
+    await chmod(ant.state('cluster.key'), 0o644);
+    const ill = await lockstep(['doctor', ant.folder]);
+    await chmod(ant.state('cluster.key'), 0o600);
+    expect(ill.code).toBe(1);
+    expect(ill.out).toMatch(
+      /^fail {2}permissions .*cluster\.key can be read by others .*\n +→ chmod 600 .*cluster\.key$/m,
+    );
+    expect(ill.out.trimEnd()).toMatch(/1 failure and \d warnings?\.$/);
+  });
+
+  test('[DR1] while the agent does not run, too: the key is proved to the others', async () => {
+    const bee = cluster().member('bee');
+    await bee.stop();
+    const findings = await doctor(bee);
+    await bee.start();
+    await cluster().connected();
+    expectFinding(findings, 'member', 'warn', /No agent runs here/, /lockstep up/);
+    expectFinding(findings, 'journal', 'ok', /The journal is whole/);
+    expectFinding(findings, 'peers', 'ok', /answers at .*, and the cluster key agrees/);
+    expect(levels(findings, 'ports')).toEqual(['ok', 'ok']);
+    expect(findings.filter(({ level }) => level === 'fail')).toEqual([]);
+  });
+
+  test('[DR5] a port that another program took', async () => {
+    const bee = cluster().member('bee');
+    await bee.stop();
+    // ant goes on dialling that port.
+    const server = createServer((socket) => socket.destroy()).listen(bee.port, '127.0.0.1');
+    const findings = await doctor(bee);
+    await new Promise((closed) => server.close(closed));
+    await bee.start();
+    await cluster().connected();
+    expectFinding(findings, 'ports', 'fail', new RegExp(`${bee.address} is taken by another program`), /ss -ltnp/);
+  });
+
+  test('[DR6] a member that is not up, and one whose key differs', async () => {
+    const [ant, bee] = [cluster().member('ant'), cluster().member('bee')];
+    await ant.stop();
+    const alone = await doctor(bee);
+    expectFinding(alone, 'peers', 'fail', new RegExp(`No session with ${ant.address}: nobody listens there`));
+    expectFinding(alone, 'peers', 'warn', /The agent has no session with ant/);
+    await bee.stop();
+    await ant.start();
+    const key = bee.state('cluster.key');
+    const right = await readFile(key, 'utf8');
+    await writeFile(key, formatClusterKey(createClusterKey()));
+    const stranger = await doctor(bee);
+    await writeFile(key, right);
+    await bee.start();
+    await cluster().connected();
+    expectFinding(stranger, 'peers', 'fail', /the cluster keys differ/);
+  });
+
+  test('[DR7] a clock that is a day off', async () => {
+    const bee = cluster().member('bee');
+    const shift = join(cluster().root, 'shift');
+    await writeFile(shift, String(86_400_000));
+    const shifted = fileURLToPath(new URL('./_util/shifted-clock.mjs', import.meta.url));
+    const env = { NODE_OPTIONS: `--import=${shifted}`, LOCKSTEP_TEST_CLOCK_FILE: shift };
+    expectFinding(
+      await doctor(bee, { env }),
+      'clock',
+      'fail',
+      /The clock of ant is 2[34] h \d+ min behind this one/,
+      /set-ntp/,
+    );
+  });
+
+  test('[DR4] inotify watches and instances, too few for the folder', async () => {
+    const bee = cluster().member('bee');
+    await shell(bee.folder, 'for n in $(seq 60); do mkdir -p d$n; done');
+    const within = (limit: string) => ({
+      wrapper: ['unshare', '--user', '--map-root-user', 'sh', '-c', `echo ${limit}; exec "$@"`, 'sh'],
+    });
+    const few = await doctor(bee, within('20 > /proc/sys/user/max_inotify_watches'));
+    expectFinding(
+      few,
+      'inotify',
+      'fail',
+      /^61 directories to watch, and \d+ of 20 watches left/,
+      /max_user_watches=\d+/,
+    );
+    const none = await doctor(bee, within('0 > /proc/sys/user/max_inotify_instances'));
+    expectFinding(none, 'inotify', 'fail', /inotify instances of this user are taken/, /max_user_instances=/);
+  });
+
+  test('[DR4] too few open files', async () => {
+    const bee = cluster().member('bee');
+    await bee.stop();
+    const limited = (limit: number) => ({ wrapper: ['sh', '-c', `ulimit -n ${limit}; exec "$@"`, 'sh'] });
+    const few = await doctor(bee, limited(100));
+    const some = await doctor(bee, limited(500));
+    await bee.start();
+    await cluster().connected();
+    expectFinding(few, 'open files', 'fail', /100 files open, and needs/, /LimitNOFILE/);
+    expectFinding(some, 'open files', 'warn', /500 files open: under load that is too few/);
+  });
+
+  test.runIf(isRoot)('[DR3] files of the state that belong to another user', async () => {
+    const bee = cluster().member('bee');
+    await lchown(bee.state('identity.crt'), 65_534, 65_534);
+    const findings = await doctor(bee);
+    await lchown(bee.state('identity.crt'), (await stat(bee.folder)).uid, (await stat(bee.folder)).gid);
+    expectFinding(findings, 'permissions', 'warn', /identity\.crt belongs to another user/, /chown -R/);
+  });
+
+  test.runIf(isRoot)('[DR3] a folder that its user may not write', async () => {
+    const bee = cluster().member('bee');
+    const asNobody = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups', '--'];
+    await chmod(cluster().root, 0o755);
+    await chmod(bee.folder, 0o755);
+    await chmod(bee.state('.'), 0o755);
+    const findings = await doctor(bee, { wrapper: asNobody });
+    await chmod(bee.state('.'), 0o700);
+    expectFinding(
+      findings,
+      'permissions',
+      'fail',
+      /cannot be read and written by this user \(EACCES\)/,
+      /chmod u\+rwx/,
+    );
+  });
+});
+
+test('[DR1] a config.toml with a mistake is a finding, and the rest is still looked at', async () => {
+  const cluster = await startCluster(['ant']);
+  const ant = cluster.member('ant');
+  await ant.stop();
+  await writeFile(ant.state('config.toml'), 'lisen = "127.0.0.1:4700"\n');
+  const findings = await doctor(ant);
+  expectFinding(findings, 'member', 'fail', /config\.toml:1: there is no key lisen\. Did you mean listen\?/);
+  expect(levels(findings, 'disk space')).toEqual(['ok']);
+  expectFinding(findings, 'peers', 'warn', /No other member is known/);
+});
+
+describe.runIf(isRoot)('[DR3] the disk of the folder', () => {
+  test('in memory, small, and then full', async () => {
+    const cluster = await startCluster(['ant']);
+    const disk = join(cluster.root, 'disk');
+    await mkdir(disk);
+    await run('mount', ['-t', 'tmpfs', '-o', 'size=64m', 'tmpfs', disk]);
+    onTestFinished(async () => {
+      await run('umount', ['-l', disk]);
+    });
+    const bee = await cluster.add('bee', { folder: join(disk, 'bee'), up: false });
+    const small = await doctor(bee);
+    expectFinding(small, 'file system', 'warn', /on tmpfs, which is kept in memory/, /Put the folder on a disk/);
+    expectFinding(
+      small,
+      'disk space',
+      'warn',
+      /are free, and replaced versions may take up to 1\.1 GB/,
+      /history_size/,
+    );
+    await shell(disk, 'dd if=/dev/zero of=ballast bs=1M 2>/dev/null || true');
+    expectFinding(await doctor(bee), 'disk space', 'fail', /Only .* are free/, /Free some space/);
+  });
+});
