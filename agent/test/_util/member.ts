@@ -14,6 +14,8 @@ export interface StartOptions {
   readonly args?: readonly string[];
   /** What runs the agent: a program and its arguments, before `node`. */
   readonly wrapper?: readonly string[];
+  /** The `lockstep.js` of another build. */
+  readonly program?: string;
   /** False: do not wait until it is ready. */
   readonly ready?: boolean;
 }
@@ -31,10 +33,11 @@ export async function lockstep(
     readonly cwd?: string;
     readonly env?: Readonly<Record<string, string>>;
     readonly wrapper?: readonly string[];
+    readonly program?: string;
   } = {},
 ): Promise<Outcome> {
   const [program = process.execPath, ...rest] = [...(options.wrapper ?? []), process.execPath];
-  const child = spawn(program, [...rest, lockstepProgram, ...args], {
+  const child = spawn(program, [...rest, options.program ?? lockstepProgram, ...args], {
     ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
     env: { ...process.env, ...options.env },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -73,10 +76,16 @@ export class Member extends MemberApi {
 
   /** Starts the agent and resolves when it says that it is ready. */
   async start(options: StartOptions = {}): Promise<void> {
-    const { env, args = [], wrapper = [], ready = true } = { ...this.defaults, ...options };
+    const {
+      env,
+      args = [],
+      wrapper = [],
+      program: script = lockstepProgram,
+      ready = true,
+    } = { ...this.defaults, ...options };
     const [program = process.execPath, ...rest] = [...wrapper, process.execPath];
     this.#note(`--- ${this.name} starts ${JSON.stringify(env ?? {})}`);
-    const child = spawn(program, [...rest, lockstepProgram, 'up', this.folder, '--stop-with-input', ...args], {
+    const child = spawn(program, [...rest, script, 'up', this.folder, '--stop-with-input', ...args], {
       env: { ...process.env, LOCKSTEP_LOG_LEVEL: 'info', ...this.defaults.env, ...env },
       // The open input ends with this process, however it ends, and the agent with it.
       stdio: ['pipe', 'pipe', 'pipe'],

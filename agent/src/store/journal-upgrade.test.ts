@@ -1,0 +1,84 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { JOURNAL_VERSION, type MemberId, type OriginId } from '@lockstep/shared';
+import Sqlite from 'better-sqlite3';
+import { describe, expect, test } from 'vitest';
+import type { Journal } from '../sync/ports/journal.ts';
+import { checkJournal } from './check-journal.ts';
+import { pathsOf, put, temporaryFolder } from './fixtures.contract.ts';
+import { openJournal } from './journal.ts';
+
+/**
+ * Journals that earlier versions of Lockstep wrote, in the work of two members: files, a directory moved with what is in it, a link, a
+ * delete, a change of mode, an edit of the other member, and a conflict that was settled with a copy. One for each schema.
+ */
+const stored = [{ version: 1, digest: '8b80d7562f3767a8' }];
+
+const memberId = 'z5odng4zai7jlmnurdwjiakfl4do7kjhuxzati3n72dpgohubsha' as MemberId;
+const origin = `${memberId}.6xytjgku` as OriginId;
+const copy = 'shared.conflict-20261121T153500577Z-ant.txt';
+
+function restore(version: number): string {
+  const path = join(temporaryFolder(), 'journal.db');
+  const packed = readFileSync(new URL(`fixtures/journal-v${version}.db.gz`, import.meta.url));
+  writeFileSync(path, gunzipSync(packed));
+  return path;
+}
+
+function open(path: string): Journal {
+  const random = () => {
+    throw new Error('A journal that is there keeps its origin.');
+  };
+  return openJournal({ path, memberId, random, nowMs: Date.now });
+}
+
+function versionOf(path: string): unknown {
+  const sqlite = new Sqlite(path, { readonly: true });
+  const version = sqlite.pragma('user_version', { simple: true });
+  sqlite.close();
+  return version;
+}
+
+test('[UP3] there is a stored journal of every schema before this one', () => {
+  expect(stored.map(({ version }) => version)).toEqual(
+    Array.from({ length: JOURNAL_VERSION - 1 }, (_, index) => index + 1),
+  );
+});
+
+describe.each(stored)('[UP3] a journal of schema $version', ({ version, digest }) => {
+  test('is what it says, and is sound', () => {
+    const path = restore(version);
+    expect(versionOf(path)).toBe(version);
+    expect(checkJournal(path)).toEqual({ state: 'sound' });
+    expect(versionOf(path)).toBe(version);
+  });
+
+  test('is brought to this one with all that it holds', () => {
+    const path = restore(version);
+    const journal = open(path);
+    expect(journal.origin).toBe(origin);
+    expect(journal.digest()).toBe(digest);
+    expect(journal.counts()).toMatchObject({ operations: 21, files: 5, directories: 2, bytes: 100_030, pending: 0 });
+    expect(pathsOf(journal.conflictCopies(undefined, 9))).toEqual([copy]);
+    expect(journal.heads('docs/new/large')).toMatchObject([{ kind: 'put', from: 'docs/old/large', size: 100_000 }]);
+    expect(journal.heads('docs/two.txt')).toMatchObject([{ kind: 'attr', mode: 0o600 }]);
+    expect(journal.heads('docs/link')).toMatchObject([{ kind: 'symlink', target: 'one.txt' }]);
+    expect(journal.heads('gone')).toMatchObject([{ kind: 'delete' }]);
+    expect(
+      journal
+        .members()
+        .map(({ name }) => name)
+        .sort(),
+    ).toEqual(['ant', 'bee']);
+    expect(journal.verifyHeads(false).differing).toEqual([]);
+    journal.append([put(origin, 19, 'written since')]);
+    journal.close();
+
+    expect(versionOf(path)).toBe(JOURNAL_VERSION);
+    const again = open(path);
+    expect(again.heads('written since')).toHaveLength(1);
+    expect(again.verifyHeads(false).differing).toEqual([]);
+    again.close();
+  });
+});

@@ -1,0 +1,60 @@
+import { appendFile, readFile, writeFile } from 'node:fs/promises';
+import { expect, test, vi } from 'vitest';
+import { lockstep } from './_util/member.ts';
+import { buildVersion } from './_util/other-version.ts';
+import { startCluster } from './_util/use-cluster.ts';
+
+test('[UP1] members of two versions that speak a common protocol replicate, and doctor names the older one', async () => {
+  const program = await buildVersion({ SOFTWARE_VERSION: '0.2.0', PROTOCOL_VERSION: 2 });
+  const cluster = await startCluster(['ant', 'bee']);
+  const [ant, bee] = [cluster.member('ant'), cluster.member('bee')];
+  await writeFile(ant.path('before'), 'of this version');
+  await cluster.settled();
+
+  await bee.restart({ program });
+  await cluster.connected();
+  expect((await bee.status()).member.software).toBe('0.2.0');
+  await writeFile(bee.path('newer'), 'of the next version');
+  await appendFile(ant.path('before'), ', changed');
+  await cluster.settled();
+  expect(await readFile(ant.path('newer'), 'utf8')).toBe('of the next version');
+  const seen = (await ant.status()).members.find(({ name }) => name === 'bee');
+  expect(seen?.software).toBe('0.2.0');
+  const { out } = await lockstep(['doctor', ant.folder]);
+  expect(out).toMatch(/warn {2}versions +bee runs Lockstep 0\.2\.0, and this one is 0\.1\.0/);
+
+  // And back, where the protocol is still spoken.
+  await bee.restart();
+  await cluster.connected();
+  await writeFile(bee.path('back'), 'again of this version');
+  await cluster.settled();
+});
+
+test('[UP2] a version that speaks this protocol no more is refused, and both sides say which machine to upgrade', async () => {
+  const program = await buildVersion({ SOFTWARE_VERSION: '2.0.0', PROTOCOL_VERSION: 9, PROTOCOL_VERSION_MIN: 9 });
+  const cluster = await startCluster(['ant', 'bee']);
+  const [ant, bee] = [cluster.member('ant'), cluster.member('bee')];
+  await writeFile(ant.path('before'), 'all have it');
+  await cluster.settled();
+  await bee.stop();
+  await bee.start({ program, ready: false });
+  const sentence = /speaks protocol .*: upgrade Lockstep on the (dialler|listener)/;
+  for (const member of [ant, bee]) {
+    await vi.waitFor(
+      async () => {
+        const details = (await member.status()).problems.map(({ detail }) => detail);
+        expect(details.join('\n')).toMatch(sentence);
+      },
+      { timeout: 60_000, interval: 100 },
+    );
+  }
+  const { code, out } = await lockstep(['doctor', ant.folder]);
+  expect(code).toBe(1);
+  expect(out).toMatch(sentence);
+  expect(await readFile(bee.path('before'), 'utf8')).toBe('all have it');
+
+  await writeFile(ant.path('meanwhile'), 'while they did not talk');
+  await bee.restart();
+  await cluster.connected();
+  await cluster.settled();
+});
