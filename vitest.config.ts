@@ -8,7 +8,10 @@ const alias = [
   { find: '@lockstep/shared', replacement: source('index.ts') },
 ];
 
-/** `integration` and `monitoring` start real agents from agent/dist: build first (npm test does). `package` makes the package and installs it. */
+/**
+ * `integration` and `monitoring` start real agents from agent/dist: build first (npm test does). `package` makes the package and
+ * installs it. `compose` works with containers and needs the image (npm run test:compose makes it).
+ */
 export default defineConfig({
   test: {
     projects: [
@@ -29,7 +32,7 @@ export default defineConfig({
         test: {
           name: 'integration',
           include: ['agent/test/**/*.test.ts'],
-          exclude: ['agent/test/packaged/**'],
+          exclude: ['agent/test/{packaged,compose}/**'],
           testTimeout: 180_000,
           hookTimeout: 60_000,
           fileParallelism: false,
@@ -54,6 +57,18 @@ export default defineConfig({
           testTimeout: 180_000,
           hookTimeout: 180_000,
           fileParallelism: false,
+        },
+      },
+      {
+        resolve: { alias },
+        test: {
+          name: 'compose',
+          include: ['agent/test/compose/**/*.test.ts'],
+          testTimeout: 300_000,
+          hookTimeout: 180_000,
+          fileParallelism: false,
+          // The one pool whose workers may act as another user.
+          pool: 'forks',
         },
       },
     ],

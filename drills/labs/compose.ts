@@ -1,55 +1,26 @@
-import { chmod, mkdtemp, realpath, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod } from 'node:fs/promises';
 import { join } from 'node:path';
+import { ComposeProject } from '../../agent/test/_util/compose-project.ts';
+import { type ContainerMember, docker } from '../../agent/test/_util/container-member.ts';
 import { eventually } from '../../agent/test/_util/eventually.ts';
-import { freePort } from '../../agent/test/_util/free-ports.ts';
 import { allConnected } from '../../agent/test/_util/level.ts';
-import { run } from '../../agent/test/_util/programs.ts';
-import { repositoryRoot } from '../../agent/test/_util/repository.ts';
-import { ContainerMember, docker } from './container-member.ts';
+import { self } from '../../agent/test/_util/person.ts';
 import { type Lab, type LabMember, LeftOut, patienceMs, type Usage } from './lab.ts';
 
-/** The members that docker-compose.yml knows. */
-const services = ['ant', 'bee', 'cat', 'dan', 'eve'] as const;
-
 const linksLeftOut = 'The links of containers cannot be made slow from here: use --local for this drill.';
-
-/** How Compose is called here: as a plugin of docker, or as a program of its own. */
-async function findCompose(): Promise<readonly string[] | undefined> {
-  for (const [program = '', ...args] of [['docker', 'compose'], ['docker-compose']]) {
-    const found = await run(program, [...args, 'version']).catch(() => undefined);
-    if (found !== undefined) return [program, ...args];
-  }
-  return undefined;
-}
 
 /** The cluster of docker-compose.yml, as a project of its own with folders, network and ports of its own: no other is touched. */
 export class ComposeLab implements Lab {
   readonly members: ContainerMember[] = [];
-  readonly #root: string;
-  readonly #project: string;
-  readonly #compose: readonly string[];
-  readonly #env: Readonly<Record<string, string>>;
-  readonly #ports: ReadonlyMap<string, number>;
+  readonly #project: ComposeProject;
   readonly #splitNetworks: string[] = [];
 
-  private constructor(root: string, compose: readonly string[], ports: ReadonlyMap<string, number>) {
-    this.#root = root;
-    this.#compose = compose;
-    this.#ports = ports;
-    // A name that Compose takes as it is: the ends of those of temporary folders may have capitals.
-    this.#project = `lockstep-drill-${process.pid}-${ports.get('ant')}`;
-    const [uid, gid] = [process.getuid?.() ?? 1000, process.getgid?.() ?? 1000];
-    this.#env = {
-      LAB: join(root, 'lab'),
-      PUID: String(uid),
-      PGID: String(gid),
-      ...Object.fromEntries([...ports].map(([name, port]) => [`${name.toUpperCase()}_PORT`, String(port)])),
-    };
+  private constructor(project: ComposeProject) {
+    this.#project = project;
   }
 
   static async open(names: readonly string[]): Promise<ComposeLab> {
-    const lab = await ComposeLab.#create();
+    const lab = new ComposeLab(await ComposeLab.#makeProject());
     try {
       await lab.#up(names);
       await allConnected(lab.members, patienceMs);
@@ -60,16 +31,12 @@ export class ComposeLab implements Lab {
     }
   }
 
-  static async #create(): Promise<ComposeLab> {
-    const compose = await findCompose();
-    if (compose === undefined || (await docker('info').catch(() => undefined)) === undefined) {
-      throw new LeftOut('No Docker engine with Compose answers here. Start one, or use --local.');
+  static async #makeProject(): Promise<ComposeProject> {
+    if ((await docker('info').catch(() => undefined)) !== undefined) {
+      const project = await ComposeProject.make('lockstep-drill', self);
+      if (project !== undefined) return project;
     }
-    const root = await realpath(await mkdtemp(join(tmpdir(), 'lockstep-drill-')));
-    await chmod(root, 0o755);
-    const ports = new Map<string, number>();
-    for (const name of services) ports.set(name, await freePort());
-    return new ComposeLab(root, compose, ports);
+    throw new LeftOut('No Docker engine with Compose answers here. Start one, or use --local.');
   }
 
   member(name: string): ContainerMember {
@@ -79,7 +46,7 @@ export class ComposeLab implements Lab {
   }
 
   outside(member: LabMember): string {
-    return join(this.#root, `outside-${member.name}`);
+    return join(this.#project.root, `outside-${member.name}`);
   }
 
   async freeze(member: LabMember): Promise<void> {
@@ -93,10 +60,10 @@ export class ComposeLab implements Lab {
   /** The first group stays where it is; each other one is moved to a network of its own. */
   async split(groups: readonly (readonly LabMember[])[]): Promise<void> {
     for (const [index, group] of groups.slice(1).entries()) {
-      const network = `${this.#project}-split-${index}`;
+      const network = `${this.#project.name}-split-${index}`;
       await docker('network', 'create', network);
       this.#splitNetworks.push(network);
-      for (const { name } of group) await this.#move(this.member(name), this.#network, network);
+      for (const { name } of group) await this.#move(this.member(name), this.#project.network, network);
     }
     for (const [index, group] of groups.entries()) {
       for (const member of group) await this.#alone(member, groups.filter((_, other) => other !== index).flat());
@@ -106,7 +73,7 @@ export class ComposeLab implements Lab {
   async heal(): Promise<void> {
     for (const network of this.#splitNetworks.splice(0)) {
       for (const member of this.members) {
-        if (member.network === network) await this.#move(member, network, this.#network);
+        if (member.network === network) await this.#move(member, network, this.#project.network);
       }
       await docker('network', 'rm', network);
     }
@@ -156,13 +123,8 @@ export class ComposeLab implements Lab {
 
   async close(): Promise<void> {
     for (const member of this.members) await member.release();
-    await this.#run('down', '--volumes', '--timeout', '5');
+    await this.#project.close();
     for (const network of this.#splitNetworks.splice(0)) await docker('network', 'rm', network);
-    await rm(this.#root, { recursive: true, force: true });
-  }
-
-  get #network(): string {
-    return `${this.#project}_lab`;
   }
 
   /** Resolves when this member is connected with none of those. */
@@ -183,21 +145,9 @@ export class ComposeLab implements Lab {
 
   /** Starts these; resolves when each of them answers. */
   async #up(names: readonly string[]): Promise<void> {
-    await this.#run('up', '--detach', ...names);
-    const added: ContainerMember[] = [];
-    for (const name of names) {
-      const container = await this.#run('ps', '--quiet', name);
-      const url = `http://127.0.0.1:${this.#ports.get(name)}`;
-      const folder = join(this.#root, 'lab', name);
-      added.push(new ContainerMember({ name, folder, url, container, network: this.#network }));
-    }
+    await this.#project.compose('--profile', 'five', 'up', '--detach', ...names);
+    const added = await Promise.all(names.map((name) => this.#project.member(name)));
     this.members.push(...added);
-    for (const member of added) await eventually(() => member.status(), { timeoutMs: patienceMs, intervalMs: 200 });
-  }
-
-  async #run(...args: readonly string[]): Promise<string> {
-    const [program = '', ...rest] = this.#compose;
-    const options = ['--project-name', this.#project, '--profile', 'five'];
-    return (await run(program, [...rest, ...options, ...args], { cwd: repositoryRoot, env: this.#env })).trim();
+    for (const member of added) await member.answers();
   }
 }

@@ -52,14 +52,22 @@ function planOf(lab: string, args: readonly string[]): Plan {
   return { members, keyFile: before === undefined ? undefined : clusterKeyPath(join(lab, before.name)) };
 }
 
-/** Gives `path` and all below it to the owner. Links are given themselves, not followed. */
+/**
+ * Gives `path` and all below it to the owner. Links are given themselves, not followed. The members may be at work: what goes
+ * meanwhile is passed by.
+ */
 async function giveTo(owner: Owner, path: Buffer): Promise<void> {
-  const stats = await lstat(path);
-  // Only what is another's: a new owner is a change of the file, after which it is compared with the journal.
-  if (stats.uid !== owner.uid || stats.gid !== owner.gid) await lchown(path, owner.uid, owner.gid);
-  if (!stats.isDirectory()) return;
-  for (const name of await readdir(path, { encoding: 'buffer' })) {
-    await giveTo(owner, Buffer.concat([path, Buffer.from('/'), name]));
+  try {
+    const stats = await lstat(path);
+    // Only what is another's: a new owner is a change of the file, after which it is compared with the journal.
+    if (stats.uid !== owner.uid || stats.gid !== owner.gid) await lchown(path, owner.uid, owner.gid);
+    if (!stats.isDirectory()) return;
+    for (const name of await readdir(path, { encoding: 'buffer' })) {
+      await giveTo(owner, Buffer.concat([path, Buffer.from('/'), name]));
+    }
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== 'ENOENT' && code !== 'ENOTDIR') throw error;
   }
 }
 

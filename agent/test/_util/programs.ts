@@ -6,12 +6,14 @@ const execute = promisify(execFile);
 export interface RunOptions {
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
+  readonly uid?: number;
+  readonly gid?: number;
 }
 
 /** Runs a program to its end and returns what it printed. A failure says what the program said. */
 export async function run(program: string, args: readonly string[], options: RunOptions = {}): Promise<string> {
   const { stdout } = await execute(program, args, {
-    ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
+    ...options,
     env: { ...process.env, ...options.env },
     maxBuffer: 64 * 1024 * 1024,
   });

@@ -1,11 +1,14 @@
-import { eventually } from '../../agent/test/_util/eventually.ts';
-import { MemberApi } from '../../agent/test/_util/member-api.ts';
-import { run, shell } from '../../agent/test/_util/programs.ts';
-import { type LabMember, patienceMs, type Usage } from './lab.ts';
+import { eventually } from './eventually.ts';
+import { MemberApi } from './member-api.ts';
+import { asRoot } from './person.ts';
+import { run } from './programs.ts';
+
+/** What runs in a container that was started answers within so much, also where several start at once. */
+const readyTimeoutMs = 120_000;
 
 /** Runs docker and answers what it printed. */
 export async function docker(...args: readonly string[]): Promise<string> {
-  return (await run('docker', args)).trim();
+  return (await run('docker', args, asRoot)).trim();
 }
 
 interface Place {
@@ -17,7 +20,7 @@ interface Place {
 }
 
 /** A member in a container; its folder is one of this machine. */
-export class ContainerMember extends MemberApi implements LabMember {
+export class ContainerMember extends MemberApi {
   readonly container: string;
   /** The network that it is in now. */
   network: string;
@@ -37,7 +40,21 @@ export class ContainerMember extends MemberApi implements LabMember {
   async start({ ready = true }: { readonly ready?: boolean } = {}): Promise<void> {
     await docker('start', this.container);
     this.#running = true;
-    if (ready) await eventually(() => this.status(), { timeoutMs: patienceMs });
+    if (ready) await this.answers();
+  }
+
+  async answers(): Promise<void> {
+    await eventually(() => this.status(), { timeoutMs: readyTimeoutMs, intervalMs: 200 });
+  }
+
+  /** Runs a command in the container. */
+  exec(...command: readonly string[]): Promise<string> {
+    return docker('exec', this.container, ...command);
+  }
+
+  /** What `inspect` says of the container, in this template. */
+  inspect(template: string): Promise<string> {
+    return docker('inspect', '--format', template, this.container);
   }
 
   async stop(): Promise<void> {
@@ -61,13 +78,13 @@ export class ContainerMember extends MemberApi implements LabMember {
   }
 
   /** What the agent uses, as its container sees it. */
-  async usage(): Promise<Usage> {
+  async usage(): Promise<{ readonly memoryMiB: number; readonly descriptors: number }> {
     const script = 'read -r agent _ < /proc/1/task/1/children; cat /proc/$agent/statm; ls /proc/$agent/fd | wc -l';
-    const [statm = '', descriptors = ''] = (await docker('exec', this.container, 'sh', '-c', script)).split('\n');
+    const [statm = '', descriptors = ''] = (await this.exec('sh', '-c', script)).split('\n');
     return { memoryMiB: (Number(statm.split(' ')[1]) * 4096) / 1024 ** 2, descriptors: Number(descriptors) };
   }
 
   async log(): Promise<readonly string[]> {
-    return (await shell('/', `docker logs --tail 100 ${this.container} 2>&1`)).split('\n');
+    return (await run('sh', ['-c', `docker logs --tail 100 ${this.container} 2>&1`], asRoot)).split('\n');
   }
 }
