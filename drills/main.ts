@@ -1,9 +1,8 @@
 import { parseArgs } from 'node:util';
 import { randomFrom } from '../agent/test/_util/random-user.ts';
 import { drills } from './all.ts';
-import { ComposeLab } from './labs/compose.ts';
-import { type Lab, LeftOut } from './labs/lab.ts';
-import { LocalLab } from './labs/local.ts';
+import { composePlace, NoEngine } from './labs/compose.ts';
+import { localPlace } from './labs/local.ts';
 import { type Result, Runner } from './runner.ts';
 
 const help = `Usage: npm run drill -- [options] [DRILL…]
@@ -67,11 +66,9 @@ async function run(args: readonly string[]): Promise<number> {
   }
   const minutes = numberOf('minutes', values.minutes, values.short ? 2 : 60);
   const seed = numberOf('seed', values.seed, 1 + Math.floor(Math.random() * 1e9));
-  const open = (names: readonly string[]): Promise<Lab> =>
-    values.local ? LocalLab.open(names) : ComposeLab.open(names);
-  const runner = new Runner({ short: values.short, churnMs: minutes * 60_000, random: randomFrom(seed), open });
-  const place = values.local ? 'processes of this machine' : 'containers';
-  process.stdout.write(`Drills on ${place}, seed ${seed}.\n`);
+  const place = values.local ? localPlace : await composePlace();
+  const runner = new Runner(place, { short: values.short, churnMs: minutes * 60_000, random: randomFrom(seed) });
+  process.stdout.write(`Drills on ${place.title}, seed ${seed}.\n`);
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.once(signal, () => {
       // Agents end with this process; folders and mounts do not.
@@ -93,7 +90,7 @@ export async function runDrills(args: readonly string[]): Promise<number> {
   try {
     return await run(args);
   } catch (error) {
-    if (!(error instanceof WrongUse || error instanceof LeftOut)) throw error;
+    if (!(error instanceof WrongUse || error instanceof NoEngine)) throw error;
     process.stderr.write(`drill: ${error.message} See --help.\n`);
     return 2;
   }

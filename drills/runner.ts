@@ -1,4 +1,4 @@
-import { type Lab, LeftOut } from './labs/lab.ts';
+import type { Lab, Place } from './labs/lab.ts';
 import type { Drill, Stage } from './stage.ts';
 
 export interface Result {
@@ -6,15 +6,19 @@ export interface Result {
   readonly verdict: 'survived' | 'failed' | 'left out';
 }
 
+type Settings = Pick<Stage, 'short' | 'random' | 'churnMs'>;
+
 /** How much of each log is shown after a drill that failed. */
 const logLinesShown = 40;
 
 /** Runs drills, each on labs of its own, and tells of them on standard output. */
 export class Runner {
-  readonly #settings: Pick<Stage, 'short' | 'random' | 'churnMs' | 'open'>;
+  readonly #place: Place;
+  readonly #settings: Settings;
   readonly #labs: Lab[] = [];
 
-  constructor(settings: Pick<Stage, 'short' | 'random' | 'churnMs' | 'open'>) {
+  constructor(place: Place, settings: Settings) {
+    this.#place = place;
     this.#settings = settings;
   }
 
@@ -25,11 +29,16 @@ export class Runner {
       process.stdout.write(`${seconds().padStart(7)} s  ${kind.padEnd(7)}  ${what}\n`);
     };
     process.stdout.write(`\n── ${drill.name}: ${drill.title}\n`);
+    const lacking = drill.needs && this.#place.lacks(drill.needs);
+    if (lacking !== undefined) {
+      tell('verdict', `LEFT OUT: ${lacking}`);
+      return { drill: drill.name, verdict: 'left out' };
+    }
     try {
       await drill.run({
         ...this.#settings,
         open: async (names) => {
-          const lab = await this.#settings.open(names);
+          const lab = await this.#place.open(names);
           this.#labs.push(lab);
           return lab;
         },
@@ -39,10 +48,6 @@ export class Runner {
       tell('verdict', 'SURVIVED');
       return { drill: drill.name, verdict: 'survived' };
     } catch (error) {
-      if (error instanceof LeftOut) {
-        tell('verdict', `LEFT OUT: ${error.message}`);
-        return { drill: drill.name, verdict: 'left out' };
-      }
       tell('verdict', `FAILED: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
       await this.#showLogs();
       return { drill: drill.name, verdict: 'failed' };

@@ -1,4 +1,4 @@
-import type { Lab } from './labs/lab.ts';
+import type { Lab, Need } from './labs/lab.ts';
 
 /** What a drill is given by whoever runs it. */
 export interface Stage {
@@ -20,5 +20,6 @@ export interface Drill {
   readonly name: string;
   /** One line for `--list`. */
   readonly title: string;
+  readonly needs?: Need;
   run(stage: Stage): Promise<void>;
 }

@@ -5,12 +5,28 @@ import { type ContainerMember, docker } from '../../agent/test/_util/container-m
 import { eventually } from '../../agent/test/_util/eventually.ts';
 import { allConnected } from '../../agent/test/_util/level.ts';
 import { self } from '../../agent/test/_util/person.ts';
-import { type Lab, type LabMember, LeftOut, patienceMs, type Usage } from './lab.ts';
+import { type Lab, type LabMember, type Need, type Place, patienceMs, type Usage } from './lab.ts';
 
-const linksLeftOut = 'The links of containers cannot be made slow from here: use --local for this drill.';
+/** What cannot be changed from outside, without rights that the containers do not have. */
+const lacking: Readonly<Record<Need, string>> = {
+  disk: 'What is mounted here does not reach into a container that runs: use --local for it.',
+  clock: 'Containers have the clock of their machine: use --local for it.',
+  links: 'The links of containers cannot be made slow from here: use --local for it.',
+};
+
+const noEngine = 'No Docker engine with Compose answers here. Start one, or use --local.';
+
+/** Nothing can be run in containers here; the message says what to do. */
+export class NoEngine extends Error {}
+
+async function makeProject(): Promise<ComposeProject> {
+  const project = await ComposeProject.make('lockstep-drill', self);
+  if (project === undefined) throw new NoEngine(noEngine);
+  return project;
+}
 
 /** The cluster of docker-compose.yml, as a project of its own with folders, network and ports of its own: no other is touched. */
-export class ComposeLab implements Lab {
+class ComposeLab implements Lab {
   readonly members: ContainerMember[] = [];
   readonly #project: ComposeProject;
   readonly #splitNetworks: string[] = [];
@@ -20,7 +36,7 @@ export class ComposeLab implements Lab {
   }
 
   static async open(names: readonly string[]): Promise<ComposeLab> {
-    const lab = new ComposeLab(await ComposeLab.#makeProject());
+    const lab = new ComposeLab(await makeProject());
     try {
       await lab.#up(names);
       await allConnected(lab.members, patienceMs);
@@ -29,14 +45,6 @@ export class ComposeLab implements Lab {
       await lab.close();
       throw error;
     }
-  }
-
-  static async #makeProject(): Promise<ComposeProject> {
-    if ((await docker('info').catch(() => undefined)) !== undefined) {
-      const project = await ComposeProject.make('lockstep-drill', self);
-      if (project !== undefined) return project;
-    }
-    throw new LeftOut('No Docker engine with Compose answers here. Start one, or use --local.');
   }
 
   member(name: string): ContainerMember {
@@ -84,11 +92,11 @@ export class ComposeLab implements Lab {
   }
 
   shape(): never {
-    throw new LeftOut(linksLeftOut);
+    throw new Error(lacking.links);
   }
 
   get connections(): never {
-    throw new LeftOut(linksLeftOut);
+    throw new Error(lacking.links);
   }
 
   async addNewcomer(name: string): Promise<ContainerMember> {
@@ -97,7 +105,7 @@ export class ComposeLab implements Lab {
   }
 
   addOnDisk(): never {
-    throw new LeftOut('What is mounted here does not reach into a container that runs: use --local for this drill.');
+    throw new Error(lacking.disk);
   }
 
   async addUnprivileged(name: string): Promise<{
@@ -110,7 +118,7 @@ export class ComposeLab implements Lab {
   }
 
   addWithClock(): never {
-    throw new LeftOut('Containers have the clock of their machine: use --local for this drill.');
+    throw new Error(lacking.clock);
   }
 
   usage(member: LabMember): Promise<Usage> {
@@ -150,4 +158,10 @@ export class ComposeLab implements Lab {
     this.members.push(...added);
     for (const member of added) await member.answers();
   }
+}
+
+/** Containers of this machine. */
+export async function composePlace(): Promise<Place> {
+  if ((await docker('info').catch(() => undefined)) === undefined) throw new NoEngine(noEngine);
+  return { title: 'containers', lacks: (need) => lacking[need], open: (names) => ComposeLab.open(names) };
 }

@@ -4,8 +4,18 @@ import type { MemberApi } from '../../agent/test/_util/member-api.ts';
 /** For what takes a moment on a machine that does nothing else: a drill is about what comes out. */
 export const patienceMs = 180_000;
 
-/** Thrown by a lab that cannot do what a drill needs; the message says why, and what would help. */
-export class LeftOut extends Error {}
+/** What a drill needs that not every place can give: a disk for one member alone, a clock of its own, links that are made slow. */
+export type Need = 'disk' | 'clock' | 'links';
+
+/** Where drills run. */
+export interface Place {
+  /** For people: drills on … */
+  readonly title: string;
+  /** Why it cannot give what a drill needs, and what would help; undefined when it can. */
+  lacks(need: Need): string | undefined;
+  /** A cluster with members of these names, connected. */
+  open(names: readonly string[]): Promise<Lab>;
+}
 
 /** A member as drills see it: its folder, its API, and its process. */
 export interface LabMember extends MemberApi {
@@ -32,10 +42,7 @@ export interface Usage {
   readonly descriptors: number;
 }
 
-/**
- * The port between drills and the place where they run. The members that it was opened with are there and connected; what a lab
- * cannot do it refuses with `LeftOut`.
- */
+/** The port between drills and the place where they run. The members that it was opened with are there and connected. */
 export interface Lab {
   readonly members: readonly LabMember[];
   member(name: string): LabMember;
@@ -49,17 +56,17 @@ export interface Lab {
   split(groups: readonly (readonly LabMember[])[]): Promise<void>;
   /** Ends a split. Resolves when all that run are connected. */
   heal(): Promise<void>;
-  /** From now on the link between two members is so. */
+  /** From now on the link between two members is so. Needs `links`. */
   shape(one: LabMember, other: LabMember, shape: LinkShape): void;
-  /** How many connections the links have carried since the start. */
+  /** How many connections the links have carried since the start. Needs `links`. */
   readonly connections: number;
   /** One member more, which knows nothing yet. Resolves as soon as it was started. */
   addNewcomer(name: string): Promise<LabMember>;
-  /** One member more, on a small disk of its own. */
+  /** One member more, on a small disk of its own. Needs `disk`. */
   addOnDisk(name: string): Promise<{ readonly member: LabMember; readonly disk: LabDisk }>;
   /** One member more whose folder can be made read-only for it. */
   addUnprivileged(name: string): Promise<{ readonly member: LabMember; setWritable(writable: boolean): Promise<void> }>;
-  /** One member more whose clock can be set wrong. */
+  /** One member more whose clock can be set wrong. Needs `clock`. */
   addWithClock(name: string): Promise<{ readonly member: LabMember; setClock(hoursAhead: number): void }>;
   usage(member: LabMember): Promise<Usage>;
   /** The newest lines of a member's log. */

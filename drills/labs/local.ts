@@ -6,7 +6,7 @@ import type { LinkShape } from '../../agent/test/_util/link-proxy.ts';
 import type { Member } from '../../agent/test/_util/member.ts';
 import { run } from '../../agent/test/_util/programs.ts';
 import { ShiftedClock } from '../../agent/test/_util/shifted-clock.ts';
-import { type Lab, type LabDisk, type LabMember, LeftOut, patienceMs, type Usage } from './lab.ts';
+import { type Lab, type LabDisk, type LabMember, type Place, patienceMs, type Usage } from './lab.ts';
 import { TmpfsDisk } from './tmpfs-disk.ts';
 
 /** Whoever the agent runs as while its folder is made read-only: root may write everywhere. */
@@ -15,7 +15,7 @@ const nobody = 65_534;
 const isRoot = process.getuid?.() === 0;
 
 /** Agents as processes of this machine, each with a temporary folder; their links are proxies in this process. */
-export class LocalLab implements Lab {
+class LocalLab implements Lab {
   readonly #cluster: Cluster;
   readonly #disks: TmpfsDisk[] = [];
 
@@ -73,7 +73,6 @@ export class LocalLab implements Lab {
   }
 
   async addOnDisk(name: string): Promise<{ readonly member: Member; readonly disk: LabDisk }> {
-    if (!isRoot) throw new LeftOut('Only root may mount a disk for it: run this drill as root.');
     const disk = await TmpfsDisk.mount(this.#cluster.root, name);
     this.#disks.push(disk);
     const member = await this.#cluster.add(name, { folder: join(disk.mountPoint, name) });
@@ -117,3 +116,11 @@ export class LocalLab implements Lab {
     await this.#cluster.close();
   }
 }
+
+/** Processes of this machine. */
+export const localPlace: Place = {
+  title: 'processes of this machine',
+  lacks: (need) =>
+    need === 'disk' && !isRoot ? 'A disk is mounted for it, which only root may do: run it as root.' : undefined,
+  open: (names) => LocalLab.open(names),
+};

@@ -8,6 +8,7 @@ import { compare, conflictCopies } from '../work/compare.ts';
 export const clock: Drill = {
   name: 'clock',
   title: 'a clock that jumps by a day ahead, a day back and right again while the agent runs',
+  needs: 'clock',
   async run(stage) {
     const lab = await stage.open(['ant', 'cat']);
     const { member: bee, setClock } = await lab.addWithClock('bee');

@@ -44,6 +44,7 @@ function onDisk(name: string, title: string, code: string, hurt: 'fill' | 'detac
   return {
     name,
     title,
+    needs: 'disk',
     async run(stage) {
       const lab = await stage.open(['ant', 'cat']);
       const { member: bee, disk } = await lab.addOnDisk('bee');

@@ -9,6 +9,7 @@ const bytesPerSecond = 2_000_000;
 export const slowLink: Drill = {
   name: 'slow-link',
   title: 'links of 60 and 120 ms each way with 2 MB/s, where 1 % of what is sent stalls for a second',
+  needs: 'links',
   async run(stage) {
     const lab = await stage.open(['ant', 'bee', 'cat']);
     const [ant, bee, cat] = [lab.member('ant'), lab.member('bee'), lab.member('cat')];
