@@ -2,8 +2,8 @@ import { mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, vi } from 'vitest';
-import { freePort } from './free-ports.ts';
-import { LinkProxy, type LinkState } from './link-proxy.ts';
+import { freePort } from '../../../testing/free-ports.ts';
+import { LinkProxy, type LinkState } from '../../../testing/link-proxy.ts';
 import { lockstep, Member, type StartOptions } from './member.ts';
 import { diffTrees, type Tree } from './tree.ts';
 

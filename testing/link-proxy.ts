@@ -4,13 +4,16 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 /** How a link behaves: it works, it refuses and resets, or it stays open and passes nothing on. */
 export type LinkState = 'open' | 'cut' | 'half-open';
 
-/** A TCP proxy between two members, one direction of dialling, that can be cut, go half-open and delay. */
+/** A TCP proxy between two members, one direction of dialling, that can be cut, go half-open, delay and be slow. */
 export class LinkProxy {
   readonly #server: Server;
   readonly #targetPort: () => number;
   readonly #sockets = new Set<Socket>();
+  /** Those that are not read from for now, because the link is slow. */
+  readonly #held = new Set<Socket>();
   #state: LinkState = 'open';
   #delayMs = 0;
+  #bytesPerSecond = Number.POSITIVE_INFINITY;
   /** Bytes passed on since the start, both ways. */
   bytes = 0;
 
@@ -44,6 +47,11 @@ export class LinkProxy {
   /** Everything arrives this much later from now on. */
   delay(delayMs: number): void {
     this.#delayMs = delayMs;
+  }
+
+  /** No connection passes on more than this each way from now on; what arrives faster waits at the sender. */
+  limit(bytesPerSecond: number): void {
+    this.#bytesPerSecond = bytesPerSecond;
   }
 
   async close(): Promise<void> {
@@ -80,15 +88,30 @@ export class LinkProxy {
   #pass(from: Socket, to: Socket): void {
     from.on('data', (bytes: Buffer) => {
       this.bytes += bytes.length;
+      this.#hold(from, to, (1_000 * bytes.length) / this.#bytesPerSecond);
       this.#later(() => {
         if (!to.destroyed && !to.write(bytes)) {
           from.pause();
-          to.once('drain', () => this.#state !== 'half-open' && from.resume());
+          to.once('drain', () => this.#resume(from, to));
         }
       });
     });
     from.on('end', () => this.#later(() => to.end()));
     from.on('close', () => this.#later(() => to.destroy()));
+  }
+
+  #hold(from: Socket, to: Socket, timeMs: number): void {
+    if (timeMs === 0) return;
+    from.pause();
+    this.#held.add(from);
+    setTimeout(() => {
+      this.#held.delete(from);
+      this.#resume(from, to);
+    }, timeMs).unref();
+  }
+
+  #resume(from: Socket, to: Socket): void {
+    if (this.#state !== 'half-open' && !this.#held.has(from) && !to.writableNeedDrain) from.resume();
   }
 
   #later(run: () => void): void {
