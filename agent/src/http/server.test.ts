@@ -280,6 +280,21 @@ describe('the dashboard’s files', () => {
     expect(headers['x-content-type-options']).toBe('nosniff');
   });
 
+  test.each([
+    ['br, gzip', 'br', 'brotli'],
+    ['gzip', 'gzip', 'gzip'],
+    ['identity', undefined, 'export {};'],
+  ])('[DB-A8] who takes %s gets a file as the build compressed it', async (accepted, encoding, text) => {
+    await writeFile(join(directory, 'assets', 'index-1234.js.br'), 'brotli');
+    await writeFile(join(directory, 'assets', 'index-1234.js.gz'), 'gzip');
+    const answer = await ask('GET', '/assets/index-1234.js', { headers: { 'accept-encoding': accepted } });
+    expect(answer.text).toBe(text);
+    expect(answer.headers['content-encoding']).toBe(encoding);
+    expect(answer.headers['content-type']).toMatch(/javascript/);
+    expect(answer.headers.vary).toBe('accept-encoding');
+    expect(answer.headers['cache-control']).toMatch(/immutable/);
+  });
+
   test.each(['/conflicts', '/files/notes/a.txt?member=x', '/latency/a/b'])(
     '[API5] %s is the page for who asks for HTML, and nothing for a program',
     async (url) => {
