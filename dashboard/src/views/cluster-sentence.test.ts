@@ -20,6 +20,14 @@ function member(name: string, more: Partial<MemberReport> = {}): MemberReport {
 const ant = member('ant');
 const bee = member('bee');
 const cat = member('cat');
+const dog = member('dog');
+
+/** Long after all of them took up their states. */
+const now = 60_000;
+
+function rtts(...members: readonly MemberReport[]): Record<string, number> {
+  return Object.fromEntries(members.map(({ id }) => [id, 1]));
+}
 
 function status(members: readonly MemberReport[], more: Partial<Status> = {}): Status {
   return {
@@ -94,6 +102,36 @@ test.each<[string, string, Status]>([
     'bad',
     'cat is 1,204 operations behind: disk full; bee has problems too.',
     status([ant, member('bee', { problems: 3 }), fullCat]),
+  ],
+  [
+    'bad',
+    'bee and cat are cut off from each other; ant reaches both.',
+    status(
+      [
+        { ...ant, latenciesMs: rtts(bee, cat) },
+        { ...bee, latenciesMs: rtts(ant) },
+        { ...cat, latenciesMs: rtts(ant) },
+      ],
+      { now },
+    ),
+  ],
+  [
+    'bad',
+    'ant and cat are cut off from each other; bee reaches both.',
+    status([{ ...ant, latenciesMs: rtts(bee) }, { ...bee, latenciesMs: rtts(ant, cat) }, downCat], { now }),
+  ],
+  [
+    'bad',
+    '3 pairs of members are cut off from each other.',
+    status(
+      [
+        { ...ant, latenciesMs: rtts(bee, cat, dog) },
+        { ...bee, latenciesMs: rtts(ant) },
+        { ...cat, latenciesMs: rtts(ant) },
+        { ...dog, latenciesMs: rtts(ant) },
+      ],
+      { now },
+    ),
   ],
   ['busy', 'bee is silent.', status([ant, member('bee', { state: 'suspect' })])],
   ['busy', 'cat is catching up: 300 of 1,204 operations.', status([ant, bee, syncing(300)])],

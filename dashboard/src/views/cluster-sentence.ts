@@ -1,7 +1,8 @@
 import type { MemberReport, Status } from '@lockstep/shared/api';
 import { formatCount, formatItems, formatNames } from '../parts/format.ts';
 import { problemWords } from '../parts/problem-words.ts';
-import { isCutOff } from './troubles.ts';
+import { latencyMatrix, whoReachesBoth } from './latency-matrix.ts';
+import { isCutOff, withoutReached } from './troubles.ts';
 
 /** `good`: nothing to do. `busy`: it will be good by itself. `held`: somebody paused a member. `bad`: a person should look. */
 export type Tone = 'good' | 'busy' | 'held' | 'bad';
@@ -27,7 +28,8 @@ export function clusterSentence(status: Status): ClusterSentence {
     };
   }
   const members = status.members.filter(({ state }) => state !== 'left');
-  const down = members.filter(({ state, paused }) => state === 'down' && paused !== true);
+  const matrix = latencyMatrix(status);
+  const down = withoutReached(members, matrix).filter(({ state, paused }) => state === 'down' && paused !== true);
   const areStopped = down.every(({ stopped }) => stopped === true);
   // Who sees nobody is more likely to be cut off itself than to be the last one standing.
   if (isCutOff(status) && members.length > 2 && !areStopped) {
@@ -47,6 +49,16 @@ export function clusterSentence(status: Status): ClusterSentence {
     .sort((a, b) => b.behind - a.behind || problemsOf(status, b) - problemsOf(status, a));
   const [worst, ...rest] = troubled;
   if (worst !== undefined) return { tone: 'bad', text: `${troubleOf(status, worst)}${alsoTroubled(rest)}.` };
+  const [pair] = matrix.cut;
+  if (pair !== undefined) {
+    return {
+      tone: 'bad',
+      text:
+        matrix.cut.length === 1
+          ? `${pair.from.name} and ${pair.to.name} are cut off from each other${reachedBy(whoReachesBoth(matrix, pair))}.`
+          : `${formatCount(matrix.cut.length)} pairs of members are cut off from each other.`,
+    };
+  }
   const paused = members.filter((member) => member.paused === true);
   if (paused.length > 0) return { tone: 'held', text: `${are(paused)} paused${restOf(status, members, paused)}.` };
   const silent = members.filter(({ state }) => state === 'suspect');
@@ -110,6 +122,10 @@ function alsoTroubled(rest: readonly MemberReport[]): string {
   if (only === undefined) return '';
   if (rest.length === 1) return `; ${only.name} has problems too`;
   return `; ${formatCount(rest.length)} more have problems too`;
+}
+
+function reachedBy(others: string): string {
+  return others === '' ? '' : `; ${others} both`;
 }
 
 /** How those are that are not away. */

@@ -13,9 +13,9 @@ import { LatencyTable } from './latency-table.tsx';
 
 /** Who reaches whom, how fast, and how that was over the last hour. */
 export function Latency() {
-  const { members } = useStatus();
+  const status = useStatus();
   const [parameters] = useSearchParams();
-  const matrix = useMemo(() => latencyMatrix(members), [members]);
+  const matrix = useMemo(() => latencyMatrix(status), [status]);
   const chosen = { from: parameters.get('from'), to: parameters.get('to') };
   const [from, to] = [chosen.from, chosen.to].map((id) => matrix.members.find((member) => member.id === id));
   if (matrix.members.length < 2) {

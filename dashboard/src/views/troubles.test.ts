@@ -52,3 +52,14 @@ test('[DB-A5] a member that is in trouble itself says that what it shows of othe
   const problems = [{ code: 'folder-missing', detail: '', since: 0 }] as const;
   expect(ownTrouble(status([member('ant'), member('bee')], { problems }))).toMatch(/lost its own folder/);
 });
+
+test('[DB-L5] a member that others reach is not down: it and the asked one are cut off from each other', () => {
+  const members = [
+    member('ant', { latenciesMs: { bee: 1 } }),
+    member('bee', { latenciesMs: { ant: 1, cat: 1 } }),
+    member('cat', down),
+  ];
+  const seen = status(members, { now: 60_000 });
+  expect(memberTroubles(seen)).toEqual([]);
+  expect(troubleCount(seen)).toBe(1);
+});
