@@ -4,12 +4,9 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { lockstep } from './_util/member.ts';
 import { run } from './_util/programs.ts';
+import { addUnprivileged, asNobody, isRoot } from './_util/unprivileged.ts';
 import { useCluster } from './_util/use-cluster.ts';
 
-const isRoot = process.getuid?.() === 0;
-const nobody = 65_534;
-/** Root may do everything: what is refused is seen as somebody else. */
-const asNobody = ['setpriv', `--reuid=${nobody}`, `--regid=${nobody}`, '--clear-groups', '--'];
 const patience = { timeout: 20_000, interval: 100 };
 
 const cluster = useCluster(['ant']);
@@ -69,10 +66,7 @@ describe.runIf(isRoot)('[CL5] a folder that cannot be written', () => {
   test('while the agent runs: it is said, nothing is deleted, and it goes on when it can be', async () => {
     const ant = cluster().member('ant');
     const folder = join(cluster().root, 'bee');
-    const bee = await cluster().add('bee', { up: false, start: { wrapper: asNobody } });
-    await run('chown', ['-R', `${nobody}:${nobody}`, folder]);
-    await bee.start();
-    await cluster().connected();
+    const bee = await addUnprivileged(cluster(), 'bee');
     await writeFile(ant.path('before'), 'before');
     await cluster().settled();
     await chmod(folder, 0o500);
