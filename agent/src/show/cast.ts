@@ -28,9 +28,25 @@ export interface Part {
 
 /** What happens to whom: everything that the page can say of a member is said of one of them. */
 const odd: Readonly<Record<string, Part['odd']>> = {
-  koi: () => ({ state: 'syncing', behind: 76_904, behindSeconds: 214, pending: 0, files: 18_220, bytes: 9.1e9 }),
+  ant: () => ({ problems: 2, trouble: 'path-permission' }),
+  koi: (at) => ({
+    state: 'syncing',
+    stateSince: at - 214_000,
+    behind: 76_904,
+    behindSeconds: 214,
+    pending: 0,
+    files: 18_220,
+    bytes: 9.1e9,
+  }),
   lynx: () => ({ behind: 37, behindSeconds: 4, pending: 37 }),
-  mole: () => ({ paused: true, connected: false, state: 'down', behind: 512, behindSeconds: 5_400 }),
+  mole: (at) => ({
+    paused: true,
+    stateSince: at - 5_400_000,
+    connected: false,
+    state: 'down',
+    behind: 512,
+    behindSeconds: 5_400,
+  }),
   owl: (at) => ({
     state: 'down',
     stateSince: at - 3 * hourMs,

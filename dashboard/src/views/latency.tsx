@@ -9,7 +9,7 @@ import { LatencyLegend } from './latency-legend.tsx';
 import { latencyMatrix, matrixSentence } from './latency-matrix.ts';
 import { LatencyPair } from './latency-pair.tsx';
 import classes from './latency-table.module.css';
-import { LatencyTable } from './latency-table.tsx';
+import { LatencyTable, wideMax } from './latency-table.tsx';
 
 /** Who reaches whom, how fast, and how that was over the last hour. */
 export function Latency() {
@@ -35,7 +35,7 @@ export function Latency() {
           <div className={classes.scroll}>
             <LatencyTable matrix={matrix} chosen={chosen} />
           </div>
-          <LatencyLegend />
+          <LatencyLegend isDense={matrix.members.length > wideMax} />
         </div>
       </Paper>
       {from !== undefined && to !== undefined && from !== to ? (
