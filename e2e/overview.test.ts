@@ -93,6 +93,8 @@ test.describe('nine members', () => {
     cluster,
     complaints,
   }) => {
+    // Nine agents are to be started.
+    test.slow();
     const ant = cluster.member('ant');
     const names = page.getByRole('table', { name: 'Members' }).getByRole('rowheader').getByRole('link');
     await page.goto(ant.url);
