@@ -1,21 +1,7 @@
 import type { MemberReport, Status } from '@lockstep/shared/api';
 import { expect, test } from 'vitest';
+import { member, status } from './_cluster.ts';
 import { clusterSentence } from './cluster-sentence.ts';
-
-function member(name: string, more: Partial<MemberReport> = {}): MemberReport {
-  return {
-    id: name.repeat(20).slice(0, 52),
-    name,
-    self: name === 'ant',
-    state: 'active',
-    connected: true,
-    rttMs: 1,
-    behind: 0,
-    behindSeconds: 0,
-    addresses: [],
-    ...more,
-  };
-}
 
 const ant = member('ant');
 const bee = member('bee');
@@ -27,42 +13,6 @@ const now = 60_000;
 
 function rtts(...members: readonly MemberReport[]): Record<string, number> {
   return Object.fromEntries(members.map(({ id }) => [id, 1]));
-}
-
-function status(members: readonly MemberReport[], more: Partial<Status> = {}): Status {
-  return {
-    member: {
-      id: ant.id,
-      name: 'ant',
-      state: 'active',
-      software: '0.1.0',
-      startedAt: 0,
-      address: '',
-      addresses: [],
-      folder: '/',
-      dashboard: '',
-      origin: '',
-    },
-    now: 0,
-    paused: false,
-    synchronised: true,
-    pending: 0,
-    conflicts: 0,
-    conflictCopies: 0,
-    problems: [],
-    problemCount: 0,
-    files: 0,
-    directories: 0,
-    bytes: 0,
-    freeBytes: 0,
-    load: 0,
-    operations: 0,
-    version: {},
-    digest: '',
-    lastEvent: 0,
-    members,
-    ...more,
-  };
 }
 
 const downCat = member('cat', { state: 'down', connected: false, rttMs: null, behind: 7 });

@@ -1,24 +1,13 @@
 import type { MemberReport } from '@lockstep/shared/api';
 import { describe, expect, test } from 'vitest';
+import { member as anyMember } from './_cluster.ts';
 import { describeWay, heatOf, latencyMatrix as matrixOf, matrixSentence, whoReachesBoth } from './latency-matrix.ts';
 
 function member(name: string, latenciesMs?: Record<string, number>, more: Partial<MemberReport> = {}): MemberReport {
-  return {
-    id: name,
-    name,
-    self: false,
-    state: 'active',
-    connected: latenciesMs !== undefined,
-    rttMs: null,
-    behind: 0,
-    behindSeconds: 0,
-    addresses: [],
-    latenciesMs,
-    ...more,
-  };
+  return anyMember(name, { connected: latenciesMs !== undefined, rttMs: null, latenciesMs, ...more });
 }
 
-const ant = (latenciesMs: Record<string, number>) => member('ant', latenciesMs, { self: true, connected: true });
+const ant = (latenciesMs: Record<string, number>) => member('ant', latenciesMs);
 
 function latencyMatrix(members: readonly MemberReport[], now = 60_000) {
   return matrixOf({ members, now });

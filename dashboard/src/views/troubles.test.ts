@@ -1,28 +1,8 @@
-import type { MemberReport, Status } from '@lockstep/shared/api';
 import { expect, test } from 'vitest';
+import { member, status } from './_cluster.ts';
 import { memberTroubles, ownTrouble, troubleCount } from './troubles.ts';
 
-function member(name: string, more: Partial<MemberReport> = {}): MemberReport {
-  return {
-    id: name,
-    name,
-    self: name === 'ant',
-    state: 'active',
-    connected: true,
-    rttMs: 1,
-    behind: 0,
-    behindSeconds: 0,
-    addresses: [],
-    ...more,
-  };
-}
-
 const down = { state: 'down', connected: false } as const;
-
-function status(members: readonly MemberReport[], more: Partial<Status> = {}): Status {
-  const own = { name: 'ant', state: 'active' } as Status['member'];
-  return { member: own, members, problems: [], problemCount: 0, ...more } as Status;
-}
 
 test('[DB-P2] members that are down or have problems need a person; those that left do not', () => {
   const seen = status(
