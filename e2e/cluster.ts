@@ -1,5 +1,5 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -54,9 +54,24 @@ export class Member {
     throw new Error(`${this.name} ended before it was ready`);
   }
 
+  /**
+   * Puts a file into the folder when it is whole: one operation, also where the agent looks between its making and its filling. `path` is
+   * relative to the folder.
+   */
+  async put(path: string, content: string): Promise<void> {
+    const outside = `${this.folder}.outside`;
+    await writeFile(outside, content);
+    await rename(outside, join(this.folder, path));
+  }
+
   async status(): Promise<Status> {
     const response = await fetch(new URL('/api/v1/status', this.url));
     return (await response.json()) as Status;
+  }
+
+  /** Holds the agent, or lets it go on. */
+  signal(signal: 'SIGSTOP' | 'SIGCONT'): void {
+    this.#process?.kill(signal);
   }
 
   /** Ends the agent with `signal` and waits until it is gone. */
@@ -67,6 +82,8 @@ export class Member {
     await new Promise<void>((resolve) => {
       child.once('exit', () => resolve());
       child.kill(signal);
+      // One that is held ends when it goes on.
+      child.kill('SIGCONT');
     });
   }
 }

@@ -3,6 +3,7 @@ import { type CSSVariablesResolver, createTheme, MantineProvider } from '@mantin
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { App } from './app.tsx';
+import './global.css';
 
 const theme = createTheme({
   primaryColor: 'cyan',

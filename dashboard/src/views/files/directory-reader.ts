@@ -1,12 +1,6 @@
 import type { TreePage } from '@lockstep/shared/api';
 import { askApi, sentenceOf } from '../../live/use-api.ts';
-import { extendListing, type Listing } from './listing.ts';
-
-/** A screenful and some more: the first answer shall be quick. */
-const firstPageEntries = 200;
-
-/** The largest page that the agent gives. */
-const pageEntriesMax = 1_000;
+import { extendListing, type Listing, pageEntriesMax } from './listing.ts';
 
 /** The least time between two readings of a directory that keeps changing. */
 const againAfterMs = 700;
@@ -25,6 +19,7 @@ export class DirectoryReader {
   readonly #path: string;
   #state: DirectoryState = { listing: undefined, error: undefined };
   #wantedRows = 1;
+  #wantedPath: string | undefined;
   #isStale = true;
   #isWorking = false;
   readonly #listeners = new Set<() => void>();
@@ -55,6 +50,12 @@ export class DirectoryReader {
     void this.#work();
   }
 
+  /** The entry at `path`, of this directory, is to be shown: everything up to it is read. */
+  seek(path: string): void {
+    this.#wantedPath = path;
+    void this.#work();
+  }
+
   async #work(): Promise<void> {
     if (this.#isWorking) return;
     this.#isWorking = true;
@@ -69,27 +70,33 @@ export class DirectoryReader {
   async #step(): Promise<void> {
     const { listing } = this.#state;
     if (!this.#isStale) {
-      this.#set({ listing: extendListing(listing, await this.#page(listing, pageEntriesMax)), error: undefined });
+      this.#set({ listing: extendListing(listing, await this.#page(listing)), error: undefined });
       return;
     }
     this.#isStale = false;
     const entries = listing?.entries.length ?? 0;
     let again: Listing | undefined;
-    do {
-      const limit = Math.min(pageEntriesMax, Math.max(firstPageEntries, entries - (again?.entries.length ?? 0)));
-      again = extendListing(again, await this.#page(again, limit));
-    } while (again.next !== null && again.entries.length < entries);
+    do again = extendListing(again, await this.#page(again));
+    while (again.next !== null && again.entries.length < entries);
     this.#set({ listing: again, error: undefined });
     if (listing !== undefined) await new Promise((resolve) => setTimeout(resolve, againAfterMs));
   }
 
   #lacksRows(): boolean {
     const { listing } = this.#state;
-    return listing !== undefined && listing.next !== null && listing.entries.length < this.#wantedRows;
+    if (listing === undefined || listing.next === null) return false;
+    return listing.entries.length < this.#wantedRows || this.#lacksWanted(listing);
   }
 
-  #page(before: Listing | undefined, limit: number): Promise<TreePage> {
-    const query = new URLSearchParams({ path: this.#path, limit: String(limit) });
+  #lacksWanted({ entries }: Listing): boolean {
+    if (this.#wantedPath !== undefined && entries.some(({ path }) => path === this.#wantedPath)) {
+      this.#wantedPath = undefined;
+    }
+    return this.#wantedPath !== undefined;
+  }
+
+  #page(before: Listing | undefined): Promise<TreePage> {
+    const query = new URLSearchParams({ path: this.#path, limit: String(pageEntriesMax) });
     if (before !== undefined && before.next !== null) query.set('after', before.next);
     return askApi<TreePage>(`/tree?${query}`);
   }
