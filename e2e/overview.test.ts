@@ -66,25 +66,6 @@ test('[DB-O2] [DB-P1] [DB-P2] who needs a person is listed with what to do, unti
   expect(complaints).toEqual([]);
 });
 
-test.describe('one member', () => {
-  test.use({ names: ['ant'] });
-
-  test('[DB-A6] an agent that was killed shows within 3 s, and the page goes on by itself when it is back', async ({
-    page,
-    cluster,
-  }) => {
-    const ant = cluster.member('ant');
-    await page.goto(ant.url);
-    await expect(page.getByRole('status')).toHaveText('ant is alone and waits for others.');
-    await ant.stop('SIGKILL');
-    await expect(page.getByRole('alert')).toContainText('does not answer', { timeout: 3_000 });
-    await expect(page.getByRole('status')).toHaveText(/^Last known: /);
-    await ant.start();
-    await expect(page.getByRole('alert')).toBeHidden();
-    await expect(page.getByRole('status')).toHaveText('ant is alone and waits for others.');
-  });
-});
-
 test.describe('nine members', () => {
   test.use({ names: ['ant', 'bee', 'cat', 'dog', 'eel', 'fox', 'gnu', 'hen', 'ibis'] });
 
