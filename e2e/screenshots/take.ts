@@ -1,8 +1,10 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { RecentLatencies } from '@lockstep/shared/api';
 import type { Page } from '@playwright/test';
 import { expect, test } from '../test.ts';
+import { startMadeUp } from './made-up.ts';
 import { disagree, fillOffice } from './office.ts';
 
 const folder = fileURLToPath(new URL('../../docs/screenshots', import.meta.url));
@@ -26,14 +28,6 @@ test('the pictures of every view', async ({ page, cluster }) => {
   };
   await fillOffice(cluster);
 
-  await page.setViewportSize({ width: 1440, height: 640 });
-  await open('/');
-  await expect(page.getByRole('status')).toContainText('All 5 members hold everything');
-  await expect(page.getByRole('table').getByRole('img')).toHaveCount(4, { timeout: 60_000 });
-  await take(page, 'overview');
-  await page.setViewportSize({ width: 390, height: 844 });
-  await take(page, 'phone');
-
   await page.setViewportSize({ width: 1440, height: 820 });
   await open('/operations');
   const letter = page.getByRole('button').filter({ hasText: 'to the harbour office.md' }).first();
@@ -51,6 +45,22 @@ test('the pictures of every view', async ({ page, cluster }) => {
   await take(page, 'transfers');
   await expect(page.getByRole('heading', { name: 'Everything is here' })).toBeVisible();
 
+  await page.setViewportSize({ width: 1440, height: 640 });
+  await open('/');
+  await expect(page.getByRole('status')).toContainText('All 5 members hold everything');
+  // The lines of the last hour have one point for each minute.
+  const points = async () => {
+    const response = await fetch(new URL('/api/v1/latencies/recent', ant.url));
+    return ((await response.json()) as RecentLatencies).members[0]?.samples.length ?? 0;
+  };
+  await expect.poll(points, { timeout: 240_000 }).toBeGreaterThanOrEqual(4);
+  await page.reload();
+  await expect(page.getByRole('table').getByRole('img')).toHaveCount(4);
+  await take(page, 'overview');
+  await page.setViewportSize({ width: 390, height: 844 });
+  await take(page, 'phone');
+
+  await page.setViewportSize({ width: 1440, height: 820 });
   await disagree(cluster);
   await open('/conflicts');
   await page.getByRole('button', { name: /2026-11-19/ }).click();
@@ -69,4 +79,16 @@ test('the pictures of every view', async ({ page, cluster }) => {
   await take(page, 'latency');
   await open('/problems');
   await take(page, 'problems');
+});
+
+test('the pictures of fifty members, which are made up', async ({ page }) => {
+  const madeUp = await startMadeUp();
+  try {
+    await page.setViewportSize({ width: 1440, height: 820 });
+    await page.goto(madeUp.url);
+    await expect(page.getByRole('table').getByRole('img')).toHaveCount(45);
+    await take(page, 'fifty');
+  } finally {
+    madeUp.stop();
+  }
 });
