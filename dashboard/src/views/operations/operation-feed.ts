@@ -47,6 +47,7 @@ export class OperationFeed {
   #frame: number | undefined;
   #renderedAt = 0;
   #lastRow: number | undefined;
+  #loading: Promise<void> | undefined;
   readonly #listeners = new Set<() => void>();
 
   readonly get = (): FeedState => this.#state;
@@ -84,8 +85,15 @@ export class OperationFeed {
     this.#set({});
   }
 
-  /** Reads one page of older operations. */
-  async loadOlder(): Promise<void> {
+  /** Reads one page of older operations. Who asks while one is on its way waits for that one. */
+  loadOlder(): Promise<void> {
+    this.#loading ??= this.#loadOlder().finally(() => {
+      this.#loading = undefined;
+    });
+    return this.#loading;
+  }
+
+  async #loadOlder(): Promise<void> {
     if (this.#state.end !== 'more') return;
     if (this.list.isFull) return this.#set({ end: 'full' });
     this.#set({ end: 'loading' });
@@ -145,10 +153,13 @@ export class OperationFeed {
       return;
     }
     this.#lastRow = message.operations.at(-1)?.row ?? this.#lastRow;
-    if (this.#state.isFollowing) this.list.append(message.operations);
+    // A page that was read while the stream was open already may have brought the first of them.
+    const shown = this.list.lastRow ?? 0;
+    const operations = message.operations.filter(({ row }) => row > shown);
+    if (this.#state.isFollowing) this.list.append(operations);
     else {
-      this.#waitingCount += message.operations.length;
-      this.#waiting.push(...message.operations);
+      this.#waitingCount += operations.length;
+      this.#waiting.push(...operations);
       if (this.#waiting.length > 2 * waitingMax) this.#waiting = this.#waiting.slice(-waitingMax);
     }
     this.#scheduleRender();
