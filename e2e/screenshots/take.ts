@@ -48,7 +48,7 @@ test('the pictures of every view', async ({ page, cluster }) => {
   await page.setViewportSize({ width: 1440, height: 640 });
   await open('/');
   await expect(page.getByRole('status')).toContainText('All 5 members hold everything');
-  // The lines of the last hour have one point for each minute.
+  // A line of one point is none.
   const points = async () => {
     const response = await fetch(new URL('/api/v1/latencies/recent', ant.url));
     return ((await response.json()) as RecentLatencies).members[0]?.samples.length ?? 0;
