@@ -11,7 +11,7 @@ export function member(name: string, more: Partial<MemberReport> = {}): MemberRe
     rttMs: 1,
     behind: 0,
     behindSeconds: 0,
-    addresses: [],
+    addresses: [`${name}.example.net:4700`],
     ...more,
   };
 }
