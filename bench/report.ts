@@ -50,9 +50,9 @@ const rowHeight = 34;
 const barLeft = 330;
 const barWidth = 380;
 
-/** Bars of the timed workloads: Lockstep beside cp and rsync, each row scaled to its longest bar. */
+/** Bars of the workloads that other programs were given too: Lockstep beside cp and rsync, each row scaled to its longest bar. */
 export function drawChart(results: readonly Result[], machine: Machine): string {
-  const timed = results.filter((result) => result.unit === 'ms');
+  const timed = results.filter(({ unit, cp, rsync }) => unit === 'ms' && (cp ?? rsync) !== undefined);
   const height = 60 + timed.length * rowHeight * 1.6;
   const parts: string[] = [];
   for (const [row, result] of timed.entries()) {

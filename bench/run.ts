@@ -10,8 +10,9 @@ import { largeFile, smallFiles } from './workloads/bulk.ts';
 import { idle } from './workloads/idle.ts';
 import { latency } from './workloads/latency.ts';
 import { newcomer } from './workloads/newcomer.ts';
+import { page } from './workloads/page.ts';
 
-const names = ['latency', 'small', 'large', 'newcomer', 'idle'] as const;
+const names = ['latency', 'small', 'large', 'newcomer', 'idle', 'page'] as const;
 
 const { values } = parseArgs({
   options: {
@@ -21,12 +22,38 @@ const { values } = parseArgs({
   },
 });
 
+type Name = (typeof names)[number];
+
+/** Runs one workload on members of its own in `root`. */
+async function measure(name: Name, root: string, scratch: string, repetitions: number): Promise<readonly Result[]> {
+  if (name === 'page') return page(scratch);
+  const members = await startCluster(root);
+  try {
+    switch (name) {
+      case 'latency':
+        return await latency(members, scratch);
+      case 'small':
+        return await smallFiles(members, scratch, repetitions);
+      case 'large':
+        return await largeFile(members, scratch, repetitions);
+      case 'newcomer':
+        return [await newcomer(members, root, scratch, repetitions)];
+      case 'idle':
+        return await idle(members);
+    }
+  } finally {
+    await Promise.all(members.map((member) => member.stop()));
+  }
+}
+
+const isName = (name: string): name is Name => (names as readonly string[]).includes(name);
+
 /** Runs the workloads, each on a cluster of its own, prints the table and writes JSON and a chart into bench/results. */
 async function main(): Promise<void> {
   const repetitions = Number(values.repetitions);
-  const wanted = values.only ?? names;
-  const unknown = wanted.filter((name) => !names.includes(name as (typeof names)[number]));
-  if (unknown.length > 0 || !(repetitions >= 1)) {
+  const asked = values.only ?? names;
+  const wanted = asked.filter(isName);
+  if (wanted.length < asked.length || !(repetitions >= 1)) {
     throw new Error(`usage: npm run bench -- [--only ${names.join('|')}]… [--repetitions N] [--directory DIR]`);
   }
   await mkdir(values.directory, { recursive: true });
@@ -36,16 +63,10 @@ async function main(): Promise<void> {
     const root = await mkdtemp(join(values.directory, 'lockstep-bench-'));
     const scratch = join(root, 'scratch');
     await mkdir(scratch);
-    const members = await startCluster(root);
+    process.stderr.write(`${name} …\n`);
     try {
-      process.stderr.write(`${name} …\n`);
-      if (name === 'latency') results.push(...(await latency(members, scratch)));
-      if (name === 'small') results.push(...(await smallFiles(members, scratch, repetitions)));
-      if (name === 'large') results.push(...(await largeFile(members, scratch, repetitions)));
-      if (name === 'newcomer') results.push(await newcomer(members, root, scratch, repetitions));
-      if (name === 'idle') results.push(...(await idle(members)));
+      results.push(...(await measure(name, root, scratch, repetitions)));
     } finally {
-      await Promise.all(members.map((member) => member.stop()));
       await rm(root, { recursive: true, force: true });
     }
   }

@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Cluster } from './cluster.ts';
+import { makeConflicts } from './make-conflicts.ts';
 import { expect, test } from './test.ts';
 
 /** Pictures of one point, red and blue. */
@@ -15,19 +15,6 @@ const pictures: Readonly<Record<string, Buffer>> = {
   ),
 };
 
-/** Files that ant and bee change without hearing of each other; bee's version is the later one. */
-async function conflicts(cluster: Cluster, files: Readonly<Record<string, (by: string) => string | Buffer>>) {
-  const [ant, bee] = [cluster.member('ant'), cluster.member('bee')];
-  await bee.stop();
-  for (const [name, content] of Object.entries(files)) await writeFile(join(ant.folder, name), content('ant'));
-  await expect.poll(async () => (await ant.status()).files).toBeGreaterThanOrEqual(Object.keys(files).length);
-  for (const [name, content] of Object.entries(files)) await writeFile(join(bee.folder, name), content('bee'));
-  await bee.start();
-  for (const member of cluster.members) {
-    await expect.poll(async () => (await member.status()).conflictCopies).toBe(Object.keys(files).length);
-  }
-}
-
 const text = (by: string) => `# Minutes\n${'all agreed\n'.repeat(12)}said ${by}\nend\n`;
 
 test('[DB-C1][DB-C2][DB-C3] both versions stand side by side, and each choice is what all members have', async ({
@@ -37,7 +24,7 @@ test('[DB-C1][DB-C2][DB-C3] both versions stand side by side, and each choice is
 }) => {
   await page.goto(`${cluster.member('cat').url}conflicts`);
   await expect(page.getByRole('heading', { name: 'There are no conflicts' })).toBeVisible();
-  await conflicts(cluster, {
+  await makeConflicts(cluster, {
     'notes.txt': text,
     'plan.txt': text,
     'talk.txt': text,
@@ -100,7 +87,7 @@ test.describe('two members', () => {
   }) => {
     const ant = cluster.member('ant');
     await page.setViewportSize({ width: 390, height: 844 });
-    await conflicts(cluster, { 'notes.txt': text });
+    await makeConflicts(cluster, { 'notes.txt': text });
     await page.goto(`${ant.url}conflicts`);
     await page.getByRole('button', { name: /notes\.txt/ }).press('Enter');
     await expect(page.getByRole('region', { name: 'line by line' })).toContainText('said ant');

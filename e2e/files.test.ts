@@ -21,10 +21,13 @@ test('[DB-F1] [DB-F3] [DB-F4] a person finds a file, who holds it and what was d
   const [ant, bee, cat] = ['ant', 'bee', 'cat'].map((name) => cluster.member(name));
   if (!ant || !bee || !cat) throw new Error('three members are started');
   await mkdir(join(bee.folder, 'reports', '2026'), { recursive: true });
-  await writeFile(join(bee.folder, 'reports', '2026', 'summary.txt'), 'first\n');
+  await bee.put('reports/2026/summary.txt', 'first\n');
+
+  await bee.put('a note.txt', 'after the directory');
 
   await page.goto(`${ant.url}files`);
   await expect(row(page, 'reports')).toContainText('3 of 3');
+  await expect(names(page)).toHaveText(['reports', 'a note.txt']);
   await page.getByRole('link', { name: 'reports' }).click();
   await page.getByRole('link', { name: '2026' }).click();
   await expect(row(page, 'summary.txt')).toContainText('bee');
@@ -36,7 +39,7 @@ test('[DB-F1] [DB-F3] [DB-F4] a person finds a file, who holds it and what was d
 
   await test.step('a member that is stopped does not hold what is written meanwhile, and is named', async () => {
     await cat.stop();
-    await writeFile(join(ant.folder, 'reports', '2026', 'summary.txt'), 'second, longer\n');
+    await ant.put('reports/2026/summary.txt', 'second, longer\n');
     await expect(panel.getByRole('heading', { name: 'Held by 2 of 3 members' })).toBeVisible();
     await expect(panel.getByRole('listitem').filter({ hasText: 'cat' }).first()).toContainText('not yet');
     await expect(panel).toContainText('cat is down.');
@@ -90,6 +93,13 @@ test.describe('one member', () => {
     await expect(page.getByRole('link', { name: 'f00002', exact: true })).toBeFocused();
     await page.keyboard.press('Backspace');
     await expect(page.getByRole('link', { name: 'many', exact: true })).toBeFocused();
+
+    await test.step('[DB-F2] the address of an entry far down shows it', async () => {
+      await page.goto(`${ant.url}files/many/f07654`);
+      const link = page.getByRole('link', { name: 'f07654', exact: true });
+      await expect(link).toBeInViewport();
+      await expect(link).toHaveAttribute('aria-current', 'true');
+    });
     expect(complaints).toEqual([]);
   });
 

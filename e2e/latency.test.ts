@@ -64,3 +64,43 @@ test('[DB-L3] [DB-L4] the keyboard alone reaches the hour of a pair, which has a
   await expect.poll(() => page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
   expect(complaints).toEqual([]);
 });
+
+test.describe('a link that is cut', () => {
+  test.use({ isProxied: true });
+
+  test('[DB-L2] [DB-L5] two members that are cut off from each other are shown as that on every page, until it heals', async ({
+    page,
+    cluster,
+    complaints,
+  }) => {
+    const sentence = page.locator('[data-tone]');
+    await open(page, cluster);
+    await expect(cell(page, 'bee', 'cat')).toHaveText(/^[\d.,]+ m?s$/);
+    cluster.link('bee', 'cat', 'cut');
+    for (const [from, to] of [
+      ['bee', 'cat'],
+      ['cat', 'bee'],
+    ] as const) {
+      await expect(cell(page, from, to)).toHaveAccessibleName(`${from} to ${to}: cut off`);
+    }
+    await expect(cell(page, 'ant', 'cat')).toHaveText(/^[\d.,]+ m?s$/);
+    await expect(page.getByRole('alert')).toContainText('bee and cat have no session with each other');
+    await expect(page.getByRole('alert')).toContainText('ant reaches both');
+    await page.getByRole('link', { name: 'Overview' }).click();
+    await expect(sentence).toHaveText('bee and cat are cut off from each other; ant reaches both.');
+    await page.getByRole('link', { name: /^Problems/ }).click();
+    await expect(page.getByRole('alert')).toContainText('bee and cat have no session with each other');
+
+    await test.step('to the two themselves the other is not down', async () => {
+      await page.goto(cluster.member('bee').url);
+      await expect(sentence).toHaveText('bee and cat are cut off from each other; ant reaches both.');
+    });
+
+    cluster.link('bee', 'cat', 'open');
+    await expect(sentence).toHaveText('All 3 members hold everything.');
+    await open(page, cluster);
+    await expect(cell(page, 'bee', 'cat')).toHaveText(/^[\d.,]+ m?s$/);
+    await expect(page.getByRole('alert')).toHaveCount(0);
+    expect(complaints).toEqual([]);
+  });
+});

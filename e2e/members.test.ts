@@ -57,16 +57,4 @@ test.describe('one member', () => {
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
     expect(complaints).toEqual([]);
   });
-
-  test('it says so when the agent stops answering, and goes on when it is back', async ({ page, cluster }) => {
-    const ant = cluster.member('ant');
-    await page.goto(ant.url);
-    await expect(page.getByRole('status')).toHaveText('ant is alone and waits for others.');
-    await page.route('**/api/v1/status', (route) => route.abort());
-    await expect(page.getByRole('alert')).toContainText('does not answer');
-    await expect(page.getByRole('status')).toHaveText(/^Last known: /);
-    await page.unroute('**/api/v1/status');
-    await expect(page.getByRole('alert')).toBeHidden();
-    await expect(page.getByRole('status')).toHaveText('ant is alone and waits for others.');
-  });
 });

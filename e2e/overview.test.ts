@@ -66,21 +66,37 @@ test('[DB-O2] [DB-P1] [DB-P2] who needs a person is listed with what to do, unti
   expect(complaints).toEqual([]);
 });
 
-test.describe('one member', () => {
-  test.use({ names: ['ant'] });
+test.describe('nine members', () => {
+  test.use({ names: ['ant', 'bee', 'cat', 'dog', 'eel', 'fox', 'gnu', 'hen', 'ibis'] });
 
-  test('[DB-A6] an agent that was killed shows within 3 s, and the page goes on by itself when it is back', async ({
+  test('[DB-O5] [DB-O6] of many the one that needs a person stands first, and they can be narrowed down', async ({
     page,
     cluster,
+    complaints,
   }) => {
+    // Nine agents are to be started.
+    test.slow();
     const ant = cluster.member('ant');
+    const names = page.getByRole('table', { name: 'Members' }).getByRole('rowheader').getByRole('link');
     await page.goto(ant.url);
-    await expect(page.getByRole('status')).toHaveText('ant is alone and waits for others.');
-    await ant.stop('SIGKILL');
-    await expect(page.getByRole('alert')).toContainText('does not answer', { timeout: 3_000 });
-    await expect(page.getByRole('status')).toHaveText(/^Last known: /);
-    await ant.start();
-    await expect(page.getByRole('alert')).toBeHidden();
-    await expect(page.getByRole('status')).toHaveText('ant is alone and waits for others.');
+    await expect(page.getByRole('status')).toHaveText('All 9 members hold everything.');
+    await expect(names).toHaveText(cluster.members.map(({ name }) => name));
+
+    await cluster.member('gnu').stop('SIGKILL');
+    await expect(names.first()).toHaveText('gnu');
+    await page.getByRole('button', { name: '8 active' }).click();
+    await expect(names).toHaveText(['ant', 'bee', 'cat', 'dog', 'eel', 'fox', 'hen', 'ibis']);
+    await page.getByRole('searchbox', { name: 'Part of a name or address' }).fill('E');
+    await expect(names).toHaveText(['bee', 'eel', 'hen']);
+    await names.first().click();
+    await expect(page.getByLabel('Details of bee')).toBeVisible();
+    await page.reload();
+    await expect(names).toHaveText(['bee', 'eel', 'hen']);
+    await expect(page.getByLabel('Details of bee')).toBeVisible();
+    await page.getByRole('searchbox').fill('gnu');
+    await expect(page.getByRole('heading', { name: 'No member is like that' })).toBeVisible();
+    await page.getByRole('button', { name: '8 active' }).click();
+    await expect(names).toHaveText(['gnu']);
+    expect(complaints).toEqual([]);
   });
 });

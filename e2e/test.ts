@@ -6,6 +6,8 @@ export { expect } from '@playwright/test';
 interface Fixtures {
   /** Names of the members to start; change it with `test.use`. */
   readonly names: readonly string[];
+  /** Whether their links can be cut and made slow: see `Cluster.link`. */
+  readonly isProxied: boolean;
   readonly cluster: Cluster;
   /** What the page complained about, and every address outside the agent that it asked for. */
   readonly complaints: string[];
@@ -14,8 +16,9 @@ interface Fixtures {
 /** Playwright's test, with real agents. */
 export const test = base.extend<Fixtures>({
   names: [['ant', 'bee', 'cat'], { option: true }],
-  cluster: async ({ names }, use) => {
-    const cluster = await Cluster.start(names);
+  isProxied: [false, { option: true }],
+  cluster: async ({ names, isProxied }, use) => {
+    const cluster = await Cluster.start(names, { isProxied });
     await use(cluster);
     await cluster.stop();
   },
@@ -26,7 +29,7 @@ export const test = base.extend<Fixtures>({
     });
     page.on('pageerror', (error) => complaints.push(String(error)));
     page.on('request', (request) => {
-      const own = cluster.members.some(({ url }) => url !== '' && request.url().startsWith(url));
+      const own = cluster.members.some(({ url }) => request.url().startsWith(url));
       if (!own && !request.url().startsWith('data:')) complaints.push(`asked for ${request.url()}`);
     });
     await use(complaints);

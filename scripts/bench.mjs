@@ -1,11 +1,15 @@
-// `npm run bench`: sets up, then measures the built agent beside cp and rsync.
+// `npm run bench`: sets up, then measures the built agent beside cp and rsync, and its page in a browser.
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
+import { ensureBrowser } from './lib/browser.mjs';
 import { root } from './lib/process.mjs';
 import { main, setup } from './setup.mjs';
 
 await main(async (args) => {
   await setup();
   const run = [join(root, 'bench', 'dist', 'run.js'), ...args];
-  return spawnSync(process.execPath, run, { cwd: root, stdio: 'inherit' }).status ?? 1;
+  const env = { ...process.env };
+  // Only the page needs one.
+  if (!args.includes('--only') || args.includes('page')) env.LOCKSTEP_CHROMIUM = await ensureBrowser();
+  return spawnSync(process.execPath, run, { cwd: root, env, stdio: 'inherit' }).status ?? 1;
 });

@@ -66,7 +66,7 @@ export class EngineFacade implements AgentFacade {
 
   health(): Health {
     const { state, health } = this.#engine;
-    return health.ok ? { ok: true, state } : { ok: false, state, detail: health.detail };
+    return health.folder.ok ? { ok: true, state } : { ok: false, state, detail: health.folder.detail };
   }
 
   status(): Status {

@@ -162,7 +162,7 @@ class Rebuild {
       if (fingerprint) return { from: 'file', path, fingerprint };
     }
     if ((await folder.inHistory([content])).has(content)) return { from: 'history' };
-    return (await this.#engine.obtain(head)) ? { from: 'history' } : undefined;
+    return (await this.#engine.oldVersions.obtain(head)) ? { from: 'history' } : undefined;
   }
 }
 

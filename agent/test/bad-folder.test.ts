@@ -4,12 +4,9 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { lockstep } from './_util/member.ts';
 import { run } from './_util/programs.ts';
+import { addUnprivileged, asNobody, giveToNobody, isRoot } from './_util/unprivileged.ts';
 import { useCluster } from './_util/use-cluster.ts';
 
-const isRoot = process.getuid?.() === 0;
-const nobody = 65_534;
-/** Root may do everything: what is refused is seen as somebody else. */
-const asNobody = ['setpriv', `--reuid=${nobody}`, `--regid=${nobody}`, '--clear-groups', '--'];
 const patience = { timeout: 20_000, interval: 100 };
 
 const cluster = useCluster(['ant']);
@@ -69,10 +66,7 @@ describe.runIf(isRoot)('[CL5] a folder that cannot be written', () => {
   test('while the agent runs: it is said, nothing is deleted, and it goes on when it can be', async () => {
     const ant = cluster().member('ant');
     const folder = join(cluster().root, 'bee');
-    const bee = await cluster().add('bee', { up: false, start: { wrapper: asNobody } });
-    await run('chown', ['-R', `${nobody}:${nobody}`, folder]);
-    await bee.start();
-    await cluster().connected();
+    const bee = await addUnprivileged(cluster(), 'bee');
     await writeFile(ant.path('before'), 'before');
     await cluster().settled();
     await chmod(folder, 0o500);
@@ -97,7 +91,7 @@ describe.runIf(isRoot)('[CL5] a folder that cannot be written', () => {
 test.runIf(isRoot)('[LC15] what cannot be read is told of, and a member that starts does not wait for it', async () => {
   const folder = join(cluster().root, 'cat');
   const cat = await cluster().add('cat', { up: false, start: { wrapper: asNobody } });
-  await run('chown', ['-R', `${nobody}:${nobody}`, folder]);
+  await giveToNobody(folder);
   // Root's own: nobody may not look into them.
   await writeFile(cat.path('secret'), 'secret', { mode: 0o600 });
   await mkdir(cat.path('closed'), { mode: 0o700 });
@@ -112,7 +106,7 @@ test.runIf(isRoot)('[LC15] what cannot be read is told of, and a member that sta
   );
   await writeFile(cluster().member('ant').path('later'), 'later');
   await vi.waitFor(async () => expect(await readFile(cat.path('later'), 'utf8')).toBe('later'), patience);
-  await run('chown', ['-R', `${nobody}:${nobody}`, folder]);
+  await giveToNobody(folder);
   await cluster().settled();
   await vi.waitFor(async () => expect(await cat.problems()).toEqual([]), patience);
   expect(await readFile(cluster().member('ant').path('closed', 'inside'), 'utf8')).toBe('inside');

@@ -7,12 +7,12 @@ import { connect as connectTls } from 'node:tls';
 import { frameBytesMax } from '@lockstep/shared';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { WebSocket } from 'ws';
+import { freePort } from '../../testing/free-ports.ts';
 import { parseClusterKey } from '../src/net/cluster-key.ts';
 import { encodeMessage } from '../src/net/codec.ts';
 import { openConnection } from '../src/net/dial.ts';
 import { createIdentity } from '../src/net/identity.ts';
 import { openNetwork } from '../src/net/network.ts';
-import { freePort } from './_util/free-ports.ts';
 import { lockstep, Member } from './_util/member.ts';
 import { useCluster } from './_util/use-cluster.ts';
 

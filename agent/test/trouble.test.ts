@@ -1,15 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { appendFileSync, closeSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
-import { chmod, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { lockstep, type Member } from './_util/member.ts';
 import { run, shell } from './_util/programs.ts';
 import { namesOf, subtree } from './_util/tree.ts';
+import { addUnprivileged, giveToNobody, isRoot } from './_util/unprivileged.ts';
 import { startCluster, useCluster } from './_util/use-cluster.ts';
-
-const isRoot = process.getuid?.() === 0;
 
 const hasProblem = (member: Member, code: string) =>
   vi.waitFor(async () => expect(await member.problems()).toContain(code), { timeout: 20_000, interval: 100 });
@@ -111,15 +110,7 @@ test.runIf(isRoot)(
   async () => {
     const cluster = await startCluster(['ant']);
     const ant = cluster.member('ant');
-    await chmod(cluster.root, 0o755);
-    const nobody = 65_534;
-    const bee = await cluster.add('bee', {
-      up: false,
-      start: { wrapper: ['setpriv', `--reuid=${nobody}`, `--regid=${nobody}`, '--clear-groups', '--'] },
-    });
-    await run('chown', ['-R', `${nobody}:${nobody}`, bee.folder]);
-    await bee.start();
-    await cluster.connected();
+    const bee = await addUnprivileged(cluster, 'bee');
     await shell(
       ant.folder,
       'mkdir closed secret open; for d in closed secret open; do for n in 1 2 3; do echo $n > $d/f$n; done; done',
@@ -137,7 +128,7 @@ test.runIf(isRoot)(
     expect(namesOf(subtree(ant.tree(), 'closed'))).toEqual(['f2', 'f3', 'new']);
     expect(namesOf(subtree(bee.tree(), 'closed'))).toEqual(['f1', 'f2', 'f3']);
 
-    await run('chown', [`${nobody}:${nobody}`, bee.path('closed'), bee.path('secret')]);
+    await giveToNobody(bee.path('closed'), bee.path('secret'));
     await cluster.settled();
     await hasNoProblem(bee);
     expect(namesOf(subtree(bee.tree(), 'closed'))).toEqual(['f2', 'f3', 'new']);
@@ -149,15 +140,7 @@ test.runIf(isRoot)(
   async () => {
     const cluster = await startCluster(['ant']);
     const ant = cluster.member('ant');
-    await chmod(cluster.root, 0o755);
-    const nobody = 65_534;
-    const bee = await cluster.add('bee', {
-      up: false,
-      start: { wrapper: ['setpriv', `--reuid=${nobody}`, `--regid=${nobody}`, '--clear-groups', '--'] },
-    });
-    await run('chown', ['-R', `${nobody}:${nobody}`, bee.folder]);
-    await bee.start();
-    await cluster.connected();
+    const bee = await addUnprivileged(cluster, 'bee');
     await shell(ant.folder, 'mkdir open closed; head -c 3000000 /dev/urandom > open/file');
     await cluster.settled();
     const content = await readFile(ant.path('open/file'));
@@ -170,7 +153,7 @@ test.runIf(isRoot)(
 
     const cat = await cluster.add('cat');
     await vi.waitFor(async () => expect((await readFile(cat.path('closed/file'))).equals(content)).toBe(true), 20_000);
-    await run('chown', [`${nobody}:${nobody}`, bee.path('closed')]);
+    await giveToNobody(bee.path('closed'));
     await cluster.settled([bee, cat]);
     expect((await readFile(bee.path('closed/file'))).equals(content)).toBe(true);
     await hasNoProblem(bee);

@@ -40,7 +40,13 @@ export function App() {
           <PageHeader status={status} />
         </Group>
       </AppShell.Header>
-      <AppShell.Navbar p="xs" component="nav" aria-label="Views">
+      <AppShell.Navbar
+        p="xs"
+        component="nav"
+        aria-label="Views"
+        className={classes.views}
+        data-open={isOpen || undefined}
+      >
         {places.map(({ href, title, icon: PlaceIcon, count }) => {
           const open = status === undefined ? 0 : (count?.(status) ?? 0);
           const isHere = href === '/' ? location === '/' : location.startsWith(href);

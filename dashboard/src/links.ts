@@ -1,7 +1,12 @@
 /** Where each thing is shown: every address can be sent to a colleague. */
 
-export function memberLink(id: string): string {
-  return `/?member=${encodeURIComponent(id)}`;
+/** A member, opened; without an `id`, all of them closed. `among`: the parameters of the address, of which the others are kept. */
+export function memberLink(id: string | undefined, among?: URLSearchParams): string {
+  const parameters = new URLSearchParams(among);
+  if (id === undefined) parameters.delete('member');
+  else parameters.set('member', id);
+  const text = parameters.toString();
+  return text === '' ? '/' : `/?${text}`;
 }
 
 const filesPlace = '/files';

@@ -3,6 +3,7 @@ import { type CSSVariablesResolver, createTheme, MantineProvider } from '@mantin
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { App } from './app.tsx';
+import './global.css';
 
 const theme = createTheme({
   primaryColor: 'cyan',
@@ -11,14 +12,21 @@ const theme = createTheme({
   fontFamily: 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif',
 });
 
-/** The library's dimmed text and our links are too pale to be read by everybody (WCAG asks for a contrast of 4.5 to 1). */
+/**
+ * The library's dimmed text and our links are too pale to be read by everybody (WCAG asks for a contrast of 4.5 to 1), and in the dark its
+ * outlines are nearly white, whatever they warn of.
+ */
 const cssVariables: CSSVariablesResolver = () => ({
   variables: {},
   light: {
     '--mantine-color-dimmed': 'var(--mantine-color-gray-7)',
     '--mantine-color-anchor': 'var(--mantine-color-cyan-9)',
   },
-  dark: { '--mantine-color-dimmed': 'var(--mantine-color-dark-1)' },
+  dark: {
+    '--mantine-color-dimmed': 'var(--mantine-color-dark-1)',
+    '--mantine-color-red-outline': 'var(--mantine-color-red-5)',
+    '--mantine-color-orange-outline': 'var(--mantine-color-orange-4)',
+  },
 });
 
 const nonce = document.querySelector<HTMLMetaElement>('meta[name="style-nonce"]')?.content ?? '';

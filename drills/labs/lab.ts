@@ -1,5 +1,5 @@
-import type { LinkShape } from '../../agent/test/_util/link-proxy.ts';
 import type { MemberApi } from '../../agent/test/_util/member-api.ts';
+import type { LinkShape } from '../../testing/link-proxy.ts';
 
 /** For what takes a moment on a machine that does nothing else: a drill is about what comes out. */
 export const patienceMs = 180_000;

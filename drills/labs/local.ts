@@ -2,10 +2,10 @@ import { chmod, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Cluster } from '../../agent/test/_util/cluster.ts';
 import { allConnected, bothApart } from '../../agent/test/_util/level.ts';
-import type { LinkShape } from '../../agent/test/_util/link-proxy.ts';
 import type { Member } from '../../agent/test/_util/member.ts';
 import { run } from '../../agent/test/_util/programs.ts';
 import { ShiftedClock } from '../../agent/test/_util/shifted-clock.ts';
+import type { LinkShape } from '../../testing/link-proxy.ts';
 import { type Lab, type LabDisk, type LabMember, type Place, patienceMs, type Usage } from './lab.ts';
 import { TmpfsDisk } from './tmpfs-disk.ts';
 

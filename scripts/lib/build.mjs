@@ -29,6 +29,7 @@ const parts = {
     inputs: [
       'shared/src',
       'dashboard/src',
+      'dashboard/public',
       'dashboard/index.html',
       'dashboard/package.json',
       'dashboard/tsconfig.json',

@@ -63,6 +63,17 @@ export function fingerprint(shape: Shape, ino: number): Fingerprint {
   return { ino, size: 1, mtimeMs: (shape.mtimeUs ?? 0) / 1000, ctimeMs: ino, mode };
 }
 
+/** What a world is made of; contents are single letters. */
+export interface WorldInput {
+  readonly disk?: Tree;
+  readonly heads?: Tree;
+  readonly history?: string;
+  readonly staged?: string;
+  readonly ignored?: readonly string[];
+  /** Directories that are not moved whole. */
+  readonly mixed?: readonly string[];
+}
+
 /**
  * A journal and a disk small enough to be written down. `disk` is what the disk shows, each entry by an operation of ant; `heads`
  * is what bee has made of some of these paths, and of others. A path that is in `disk` only is as it should be.
@@ -77,15 +88,7 @@ export class World implements PlanView {
   readonly #operations = new Map<string, Operation>();
   #number = 0;
 
-  constructor(input: {
-    readonly disk?: Tree;
-    readonly heads?: Tree;
-    readonly history?: string;
-    readonly staged?: string;
-    readonly ignored?: readonly string[];
-    /** Directories that are not moved whole. */
-    readonly mixed?: readonly string[];
-  }) {
+  constructor(input: WorldInput) {
     for (const [path, shape] of Object.entries(input.disk ?? {})) this.show(path, shape);
     for (const [path, shape] of Object.entries(input.heads ?? {})) this.head_(path, shape);
     for (const content of input.history ?? '') this.history.add(content);
@@ -174,6 +177,19 @@ export class World implements PlanView {
   plan(which: 'live' | 'delete'): Plan {
     return planBatch(this.pending(which), this);
   }
+}
+
+/** A world, and what is planned in it. */
+export interface PlanCase extends WorldInput {
+  readonly name: string;
+  readonly live?: readonly string[];
+  readonly deleted?: readonly string[];
+}
+
+/** The plan for what is live, and then the plan for what is to go, over the same world. */
+export function bothPlans(input: WorldInput): { live: readonly string[]; deleted: readonly string[] } {
+  const world = new World(input);
+  return { live: lines(world.plan('live')), deleted: lines(world.plan('delete')) };
 }
 
 /** A plan, a line for each thing in it. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { directory, file, gone, lines, link, type Tree, World } from './_fixtures.ts';
+import { directory, file, gone, lines, link, type PlanCase, type Tree, World } from './_fixtures.ts';
 
 /** A directory of a file, a link and a directory with a file in it, at `name`; as it was moved there from `from`. */
 function tree(name: string, from?: string): Tree {
@@ -23,17 +23,8 @@ const renamed = { ...tree('b', 'a'), ...deleted('a', 'a/f', 'a/l', 'a/s', 'a/s/g
 const whole = 'rename-directory a to b with f l s s/g';
 const piecewise = ['mkdir b 755', 'rename a/f to b/f', 'rename a/l to b/l', 'mkdir b/s 755', 'rename a/s/g to b/s/g'];
 
-interface Case {
-  readonly name: string;
-  readonly disk: Tree;
-  readonly heads: Tree;
-  readonly ignored?: readonly string[];
-  readonly mixed?: readonly string[];
-  readonly live: readonly string[];
-}
-
 describe('renames of directories', () => {
-  test.each<Case>([
+  test.each<PlanCase>([
     { name: '[MT11] whole: one rename(2)', disk: old, heads: renamed, live: [whole] },
     {
       name: '[MT11] an empty directory too',
@@ -189,7 +180,7 @@ describe('renames of directories', () => {
       heads: { b: directory({ from: 'a' }), a: gone },
       live: ['mkdir b 755'],
     },
-  ])('$name', ({ live, ...input }) => {
+  ])('$name', ({ name: _, live, ...input }) => {
     expect(lines(new World(input).plan('live'))).toEqual(live);
   });
 

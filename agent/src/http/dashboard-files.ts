@@ -63,8 +63,16 @@ export async function addDashboardFiles(app: FastifyInstance, assets: string, lo
       // The build puts a hash of the content into the names of the files in assets/.
       const lasting = request.url.startsWith('/assets/');
       reply.header('cache-control', lasting ? 'public, max-age=31536000, immutable' : 'no-cache');
+      reply.header('vary', 'accept-encoding');
     });
-    await files.register(fastifyStatic, { root: assets, index: false, dotfiles: 'ignore', cacheControl: false });
+    await files.register(fastifyStatic, {
+      root: assets,
+      index: false,
+      dotfiles: 'ignore',
+      cacheControl: false,
+      // The build leaves compressed ones beside the files.
+      preCompressed: true,
+    });
   });
 }
 

@@ -3,10 +3,11 @@ import type { WebSocket } from 'ws';
 import type { Log } from '../sync/ports/log.ts';
 import type { OperationsFacade } from './facade.ts';
 import { liveGatherMs } from './limits.ts';
+import { type Batch, startPump } from './socket-pump.ts';
 
 /**
- * Sends the operations after row `after` (without one: from now on) to `socket`, in batches. As with events the journal is the only
- * queue: nothing is left out or sent twice, and a slow reader holds one batch in memory.
+ * Sends the operations after row `after` (without one: from now on) to `socket`, many in each message. As with events the journal is
+ * the only queue: nothing is left out or sent twice.
  */
 export function streamOperations(
   socket: WebSocket,
@@ -15,51 +16,26 @@ export function streamOperations(
   log: Log,
 ): void {
   let sent: number | undefined;
-  let sending = false;
   let live = false;
-  let timer: ReturnType<typeof setTimeout> | undefined;
 
-  const say = (message: LiveOperationsMessage, done?: (error?: Error | null) => void) => {
-    socket.send(JSON.stringify(message), done);
-  };
-
-  const pump = () => {
-    if (sending || socket.readyState !== socket.OPEN) return;
+  const next = (): Batch<LiveOperationsMessage> => {
     // A row above the last one comes from a journal that was lost since.
     sent ??= Math.min(after ?? Number.MAX_SAFE_INTEGER, facade.operations({ limit: 1 }).operations[0]?.row ?? 0);
     const { operations } = facade.operations({ after: sent, limit: liveOperationsMax });
     const last = operations.at(-1);
-    if (last === undefined) {
-      if (!live) say({ type: 'live', last: sent });
-      live = true;
-      return;
+    if (last !== undefined) {
+      sent = last.row;
+      const againMs = operations.length < liveOperationsMax ? liveGatherMs : 0;
+      return { messages: [{ type: 'operations', operations }], againMs };
     }
-    sending = true;
-    sent = last.row;
-    say({ type: 'operations', operations }, (error) => {
-      sending = false;
-      if (error === undefined || error === null) wake(operations.length < liveOperationsMax ? liveGatherMs : 0);
-    });
+    if (live) return { messages: [], againMs: 0 };
+    live = true;
+    return { messages: [{ type: 'live', last: sent }], againMs: 0 };
   };
 
-  const wake = (delayMs: number) => {
-    if (timer !== undefined) return;
-    timer = setTimeout(() => {
-      timer = undefined;
-      // Nobody waits for this call: what it throws must not end the agent.
-      try {
-        pump();
-      } catch (error) {
-        log.error({ error }, 'a stream of live operations failed');
-        socket.close(1011, 'the operations cannot be read');
-      }
-    }, delayMs);
-  };
-
-  const forget = facade.onJournaled(() => wake(liveGatherMs));
-  socket.once('close', () => {
-    forget();
-    clearTimeout(timer);
-  });
-  wake(0);
+  const wake = startPump(socket, next, 'operations', log);
+  socket.once(
+    'close',
+    facade.onJournaled(() => wake(liveGatherMs)),
+  );
 }

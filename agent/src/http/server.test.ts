@@ -1,7 +1,4 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { LockstepError } from '@lockstep/shared';
 import {
   type ApiError,
@@ -19,29 +16,19 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { FakeFacade, memoryLog } from '../../test/support/fake-facade.ts';
 import { buildServer, type HttpServer, startHttp } from './server.ts';
 
-let directory: string;
 let facade: FakeFacade;
 let log: ReturnType<typeof memoryLog>;
 let app: FastifyInstance;
 
+const options = () => ({ facade, log, assets: '/nowhere', listen: { host: '127.0.0.1', port: 0 } });
+
 beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'lockstep-http-'));
-  await mkdir(join(directory, 'assets'));
-  await writeFile(
-    join(directory, 'index.html'),
-    '<!doctype html><meta name="style-nonce" content="__LOCKSTEP_NONCE__">',
-  );
-  await writeFile(join(directory, 'assets', 'index-1234.js'), 'export {};');
-  await writeFile(join(directory, '.secret'), 'no');
   facade = new FakeFacade();
   log = memoryLog();
-  app = await buildServer({ facade, log, assets: directory, listen: { host: '127.0.0.1', port: 0 } });
+  app = await buildServer(options());
 });
 
-afterEach(async () => {
-  await app.close();
-  await rm(directory, { recursive: true, force: true });
-});
+afterEach(() => app.close());
 
 async function ask(method: 'GET' | 'POST' | 'DELETE', url: string, more: InjectOptions = {}) {
   const response = await app.inject({ method, url, ...more });
@@ -257,77 +244,7 @@ describe('refusals are sentences with a code', () => {
   });
 });
 
-describe('the dashboard’s files', () => {
-  test('the page permits its own files and one style element, and nothing else', async () => {
-    const { headers, text } = await ask('GET', '/');
-    const policy = String(headers['content-security-policy']);
-    const nonce = /content="([\w-]+)"/.exec(text)?.[1];
-    expect(nonce).toMatch(/^[\w-]{22}$/);
-    expect(policy).toContain("default-src 'none'");
-    expect(policy).toContain("script-src 'self';");
-    expect(policy).toContain(`style-src 'self' 'nonce-${nonce}';`);
-    expect(policy).toContain("frame-ancestors 'none'");
-    expect(policy).not.toMatch(/unsafe|https?:/);
-    expect(headers).toMatchObject({ 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' });
-    expect((await ask('GET', '/index.html')).text).not.toContain(nonce);
-  });
-
-  test('files with a hash in their name are kept by browsers', async () => {
-    const { status, headers } = await ask('GET', '/assets/index-1234.js');
-    expect(status).toBe(200);
-    expect(headers['cache-control']).toMatch(/immutable/);
-    expect(headers['content-type']).toMatch(/javascript/);
-    expect(headers['x-content-type-options']).toBe('nosniff');
-  });
-
-  test.each(['/conflicts', '/files/notes/a.txt?member=x', '/latency/a/b'])(
-    '[API5] %s is the page for who asks for HTML, and nothing for a program',
-    async (url) => {
-      const { status, headers, text } = await ask('GET', url, { headers: { accept: 'text/html,*/*;q=0.8' } });
-      expect(status).toBe(200);
-      expect(headers['content-type']).toMatch(/^text\/html/);
-      expect(headers['cache-control']).toBe('no-store');
-      expect(headers['content-security-policy']).toContain(`'nonce-${/content="([\w-]+)"/.exec(text)?.[1]}'`);
-      expect((await ask('GET', url)).status).toBe(404);
-    },
-  );
-
-  test.each(['/api/v1/none', '/api/v1/paths', '/assets/none.js'])('[API5] %s is no page', async (url) => {
-    const { status, headers } = await ask('GET', url, { headers: { accept: 'text/html' } });
-    expect(status).toBe(404);
-    expect(headers['content-type']).toMatch(/json/);
-  });
-
-  test.each(['/.secret', '/../package.json', '/%2e%2e/package.json', '/assets/', '/assets/none.js'])(
-    '%s is not served',
-    async (url) => {
-      const { status, headers } = await ask('GET', url);
-      expect(status).toBeGreaterThanOrEqual(403);
-      expect(headers['cache-control']).toBe('no-store');
-    },
-  );
-
-  test('without a build the API works and the page says what to do', async () => {
-    const bare = await buildServer({
-      facade,
-      log,
-      assets: join(directory, 'none'),
-      listen: { host: '127.0.0.1', port: 0 },
-    });
-    try {
-      expect((await bare.inject('/api/v1/status')).statusCode).toBe(200);
-      const page = await bare.inject('/');
-      expect(page.statusCode).toBe(503);
-      expect(page.body).toContain('npm run build');
-    } finally {
-      await bare.close();
-    }
-  });
-});
-
 describe('listening', () => {
-  const options = () => ({ facade, log, assets: directory, listen: { host: '127.0.0.1', port: 0 } });
-
   test('the address is told, and nothing listens after close', async () => {
     const server = await startHttp(options());
     expect(server.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/$/);

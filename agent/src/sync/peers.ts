@@ -135,6 +135,11 @@ export class Peers {
     return this.record(id)?.name ?? this.#peers.get(id)?.hello?.name ?? id.slice(0, 8);
   }
 
+  /** What the events tell of a member. */
+  about({ id, lastError }: Peer): Record<string, unknown> {
+    return { member: id, name: this.nameOf(id), reason: lastError };
+  }
+
   /** Takes over a new session, dialled by either side. */
   accept(link: Link): void {
     if (this.#stopped) {

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from './free-ports.ts';
+import { freePort } from '../../../testing/free-ports.ts';
+import { LinkProxy, type LinkShape, type LinkState } from '../../../testing/link-proxy.ts';
 import { allConnected, allSettled, allVerified, bothApart, sameTrees } from './level.ts';
-import { LinkProxy, type LinkShape, type LinkState } from './link-proxy.ts';
 import { lockstep, Member, type StartOptions } from './member.ts';
 import type { Tree } from './tree.ts';
 

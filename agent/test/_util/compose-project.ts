@@ -1,8 +1,8 @@
 import { chmod, mkdtemp, realpath } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freePort } from '../../../testing/free-ports.ts';
 import { ContainerMember, docker } from './container-member.ts';
-import { freePort } from './free-ports.ts';
 import { asRoot, type Person } from './person.ts';
 import { run } from './programs.ts';
 import { repositoryRoot } from './repository.ts';

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, inject, test, vi } from 'vitest';
-import { freePort } from '../_util/free-ports.ts';
+import { freePort } from '../../../testing/free-ports.ts';
 import { runInstalled, upInstalled } from './run-installed.ts';
 
 const execute = promisify(execFile);

@@ -1,7 +1,8 @@
 import type { PauseResult, RescanResult, RetryResult } from '@lockstep/shared/api';
-import { Button, Menu } from '@mantine/core';
+import { Button, Loader, Menu } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { IconChevronDown, IconFolderSearch, IconPlayerPause, IconPlayerPlay, IconReload } from '@tabler/icons-react';
+import { useRef } from 'react';
 import { useStatus } from '../live/status-context.ts';
 import { askApi } from '../live/use-api.ts';
 import { ActionResult } from './action-result.tsx';
@@ -17,7 +18,14 @@ const rescanTimeoutMs = 3_600_000;
 export function ActionMenu() {
   const { member, paused } = useStatus();
   const { state, run, forget } = useAction();
-  const [isAsking, { open, close }] = useDisclosure(false);
+  const [isAsking, { open, close: hide }] = useDisclosure(false);
+  const button = useRef<HTMLButtonElement>(null);
+  const isRunning = state.is === 'running';
+  const close = (): void => {
+    hide();
+    // The item that opened the dialog is gone: the focus would be lost.
+    button.current?.focus();
+  };
   const pause = (): void => {
     close();
     void run(`Pausing ${member.name} …`, async () => {
@@ -41,14 +49,15 @@ export function ActionMenu() {
   };
   return (
     <>
-      <Menu position="bottom-end" withArrow shadow="md">
+      <Menu position="bottom-end" withArrow shadow="md" disabled={isRunning}>
         <Menu.Target>
           <Button
             variant="default"
             px="sm"
             className={classes.open}
-            rightSection={<IconChevronDown size={16} aria-hidden="true" />}
-            loading={state.is === 'running'}
+            ref={button}
+            // Not `loading`, which disables the button: one that is disabled cannot keep the focus.
+            rightSection={isRunning ? <Loader size={16} /> : <IconChevronDown size={16} aria-hidden="true" />}
           >
             Actions
           </Button>

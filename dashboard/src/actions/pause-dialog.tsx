@@ -21,6 +21,7 @@ export function PauseDialog({
       onClose={close}
       title={`Pause ${member.name}?`}
       lockScroll={false}
+      returnFocus={false}
       closeButtonProps={{ 'aria-label': 'Close' }}
     >
       <Text>{pauseWarning(member.name, connected)}</Text>

@@ -1,5 +1,6 @@
 import type { Status } from '@lockstep/shared/api';
 import { EventStream } from './event-stream.ts';
+import { Store } from './store.ts';
 
 /** How often the status is asked for while nothing happens: round trips change without an event. */
 const pollIntervalMs = 1_500;
@@ -22,10 +23,9 @@ export interface Feed {
 
 /**
  * Keeps the status of the agent that served the page: asked for at intervals while the page is visible, and at once when the
- * stream of live events says that something happened. Written for `useSyncExternalStore`.
+ * stream of live events says that something happened.
  */
-export class StatusFeed {
-  #feed: Feed = { status: undefined, silentSince: undefined };
+export class StatusFeed extends Store<Feed> {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #timerAt = Number.POSITIVE_INFINITY;
   #silence: ReturnType<typeof setTimeout> | undefined;
@@ -37,26 +37,18 @@ export class StatusFeed {
   #answeredAt = 0;
   #asking = false;
   #askAgain = false;
-  readonly #listeners = new Set<() => void>();
 
-  readonly get = (): Feed => this.#feed;
+  constructor() {
+    super({ status: undefined, silentSince: undefined });
+  }
 
-  readonly subscribe = (listener: () => void): (() => void) => {
-    this.#listeners.add(listener);
-    if (this.#listeners.size === 1) this.#start();
-    return () => {
-      this.#listeners.delete(listener);
-      if (this.#listeners.size === 0) this.#stop();
-    };
-  };
-
-  #start(): void {
+  protected override started(): void {
     document.addEventListener('visibilitychange', this.#visibilityChanged);
     this.#events.open();
     void this.#ask();
   }
 
-  #stop(): void {
+  protected override stopped(): void {
     document.removeEventListener('visibilitychange', this.#visibilityChanged);
     clearTimeout(this.#timer);
     clearTimeout(this.#silence);
@@ -93,15 +85,15 @@ export class StatusFeed {
       if (!response.ok) throw new Error(`the agent answered ${response.status}`);
       const status: Status = await response.json();
       this.#answeredAt = performance.now();
-      this.#set({ status, silentSince: undefined });
-      if (this.#listeners.size > 0) this.#events.open();
+      this.set({ status, silentSince: undefined });
+      if (this.isFollowed) this.#events.open();
     } catch {
       // Whatever the reason, the agent did not answer: that is what the page says, and it asks again.
       this.#noteSilence();
     }
     clearTimeout(silence);
     this.#asking = false;
-    if (this.#listeners.size === 0) return;
+    if (!this.isFollowed) return;
     if (this.#askAgain) this.#schedule(gatherMs);
     else if (document.visibilityState === 'visible') this.#schedule(pollIntervalMs);
     this.#askAgain = false;
@@ -113,11 +105,6 @@ export class StatusFeed {
   }
 
   #noteSilence(): void {
-    if (this.#feed.silentSince === undefined) this.#set({ ...this.#feed, silentSince: Date.now() });
-  }
-
-  #set(feed: Feed): void {
-    this.#feed = feed;
-    for (const listener of this.#listeners) listener();
+    if (this.get().silentSince === undefined) this.set({ ...this.get(), silentSince: Date.now() });
   }
 }

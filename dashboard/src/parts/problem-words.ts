@@ -2,7 +2,7 @@ import type { ProblemCode } from '@lockstep/shared';
 
 const words: Record<ProblemCode, string> = {
   'path-permission': 'not permitted',
-  'path-not-utf8': 'name is not UTF-8',
+  'path-not-utf8': 'name not UTF‑8',
   'path-too-long': 'name too long',
   'path-in-the-way': 'something in the way',
   'path-special': 'not a file',

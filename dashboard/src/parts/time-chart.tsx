@@ -89,7 +89,8 @@ function optionsFor(
   return {
     width: box.clientWidth,
     height,
-    padding: [8, 8, 0, 0],
+    // The last mark on the axis of time stands half outside.
+    padding: [8, 32, 0, 0],
     legend: { show: false },
     cursor: { y: false, drag: { x: false, y: false }, points: { size: 8, fill: line } },
     scales: {
@@ -108,6 +109,7 @@ function optionsFor(
         grid: { show: false },
         incrs: timeStepsS,
         space: 80,
+        size: 32,
         values: (_plot, moments, _axis, _space, stepS) =>
           moments.map((moment) => (stepS < 60 ? clock : clockToMinutes).format(moment * 1_000)),
       },

@@ -1,60 +1,18 @@
 import type { MemberReport, Status } from '@lockstep/shared/api';
 import { expect, test } from 'vitest';
+import { member, status } from './_cluster.ts';
 import { clusterSentence } from './cluster-sentence.ts';
-
-function member(name: string, more: Partial<MemberReport> = {}): MemberReport {
-  return {
-    id: name.repeat(20).slice(0, 52),
-    name,
-    self: name === 'ant',
-    state: 'active',
-    connected: true,
-    rttMs: 1,
-    behind: 0,
-    behindSeconds: 0,
-    addresses: [],
-    ...more,
-  };
-}
 
 const ant = member('ant');
 const bee = member('bee');
 const cat = member('cat');
+const dog = member('dog');
 
-function status(members: readonly MemberReport[], more: Partial<Status> = {}): Status {
-  return {
-    member: {
-      id: ant.id,
-      name: 'ant',
-      state: 'active',
-      software: '0.1.0',
-      startedAt: 0,
-      address: '',
-      addresses: [],
-      folder: '/',
-      dashboard: '',
-      origin: '',
-    },
-    now: 0,
-    paused: false,
-    synchronised: true,
-    pending: 0,
-    conflicts: 0,
-    conflictCopies: 0,
-    problems: [],
-    problemCount: 0,
-    files: 0,
-    directories: 0,
-    bytes: 0,
-    freeBytes: 0,
-    load: 0,
-    operations: 0,
-    version: {},
-    digest: '',
-    lastEvent: 0,
-    members,
-    ...more,
-  };
+/** Long after all of them took up their states. */
+const now = 60_000;
+
+function rtts(...members: readonly MemberReport[]): Record<string, number> {
+  return Object.fromEntries(members.map(({ id }) => [id, 1]));
 }
 
 const downCat = member('cat', { state: 'down', connected: false, rttMs: null, behind: 7 });
@@ -67,6 +25,8 @@ test.each<[string, string, Status]>([
   ['good', 'All 3 members hold everything.', status([ant, bee, cat])],
   ['good', 'Both members hold everything.', status([ant, bee])],
   ['good', 'Both members hold everything.', status([ant, bee, member('cat', { state: 'left', behind: 5 })])],
+  ['good', 'Both members hold everything; 1 conflict waits for a choice.', status([ant, bee], { conflictCopies: 1 })],
+  ['good', 'Both members hold everything; 3 conflicts wait for a choice.', status([ant, bee], { conflictCopies: 3 })],
   ['good', 'ant is alone and waits for others.', status([ant])],
   ['bad', 'cat is down; the other two hold everything.', status([ant, bee, downCat])],
   ['bad', 'cat is down.', status([ant, member('bee', { behind: 1 }), downCat])],
@@ -87,6 +47,12 @@ test.each<[string, string, Status]>([
     '5 members are down; the other two hold everything.',
     status([ant, bee, ...['c', 'd', 'e', 'f', 'g'].map((name) => ({ ...downBee, name }))]),
   ],
+  [
+    'bad',
+    'bee is down and cat is stopped; dog has problems.',
+    status([ant, downBee, { ...downCat, stopped: true }, member('dog', { behind: 3, problems: 1 })]),
+  ],
+  ['bad', 'bee is down; cat and dog have problems.', status([ant, downBee, fullCat, { ...fullCat, name: 'dog' }])],
   ['bad', 'ant has 2 problems: disk full.', status([{ ...ant, trouble: 'disk-full' }, bee], { problemCount: 2 })],
   ['bad', 'bee has 1 problem.', status([ant, member('bee', { problems: 1 })])],
   ['bad', 'cat is 1,204 operations behind: disk full.', status([ant, bee, fullCat])],
@@ -94,6 +60,36 @@ test.each<[string, string, Status]>([
     'bad',
     'cat is 1,204 operations behind: disk full; bee has problems too.',
     status([ant, member('bee', { problems: 3 }), fullCat]),
+  ],
+  [
+    'bad',
+    'bee and cat are cut off from each other; ant reaches both.',
+    status(
+      [
+        { ...ant, latenciesMs: rtts(bee, cat) },
+        { ...bee, latenciesMs: rtts(ant) },
+        { ...cat, latenciesMs: rtts(ant) },
+      ],
+      { now },
+    ),
+  ],
+  [
+    'bad',
+    'ant and cat are cut off from each other; bee reaches both.',
+    status([{ ...ant, latenciesMs: rtts(bee) }, { ...bee, latenciesMs: rtts(ant, cat) }, downCat], { now }),
+  ],
+  [
+    'bad',
+    '3 pairs of members are cut off from each other.',
+    status(
+      [
+        { ...ant, latenciesMs: rtts(bee, cat, dog) },
+        { ...bee, latenciesMs: rtts(ant) },
+        { ...cat, latenciesMs: rtts(ant) },
+        { ...dog, latenciesMs: rtts(ant) },
+      ],
+      { now },
+    ),
   ],
   ['busy', 'bee is silent.', status([ant, member('bee', { state: 'suspect' })])],
   ['busy', 'cat is catching up: 300 of 1,204 operations.', status([ant, bee, syncing(300)])],
@@ -104,6 +100,11 @@ test.each<[string, string, Status]>([
     'busy',
     '2 members are behind, cat most: 20 operations.',
     status([ant, member('bee', { behind: 1 }), member('cat', { behind: 20 })]),
+  ],
+  [
+    'busy',
+    'bee and cat are 7 operations behind.',
+    status([ant, member('bee', { behind: 7 }), member('cat', { behind: 7 })]),
   ],
   ['busy', '1,204 files on the way to ant.', status([ant, bee], { pending: 1_204 })],
   ['busy', 'Changes are on their way.', status([ant, bee], { synchronised: false })],

@@ -1,7 +1,8 @@
 import type { MemberReport, Status } from '@lockstep/shared/api';
 import { formatCount, formatItems, formatNames } from '../parts/format.ts';
 import { problemWords } from '../parts/problem-words.ts';
-import { isCutOff } from './troubles.ts';
+import { latencyMatrix, whoReachesBoth } from './latency-matrix.ts';
+import { isCutOff, withoutReached } from './troubles.ts';
 
 /** `good`: nothing to do. `busy`: it will be good by itself. `held`: somebody paused a member. `bad`: a person should look. */
 export type Tone = 'good' | 'busy' | 'held' | 'bad';
@@ -27,7 +28,8 @@ export function clusterSentence(status: Status): ClusterSentence {
     };
   }
   const members = status.members.filter(({ state }) => state !== 'left');
-  const down = members.filter(({ state, paused }) => state === 'down' && paused !== true);
+  const matrix = latencyMatrix(status);
+  const down = withoutReached(members, matrix).filter(({ state, paused }) => state === 'down' && paused !== true);
   const areStopped = down.every(({ stopped }) => stopped === true);
   // Who sees nobody is more likely to be cut off itself than to be the last one standing.
   if (isCutOff(status) && members.length > 2 && !areStopped) {
@@ -36,17 +38,25 @@ export function clusterSentence(status: Status): ClusterSentence {
       text: `${status.member.name} sees none of the other ${formatCount(members.length - 1)} members: it may be cut off.`,
     };
   }
-  if (down.length > 0) {
-    return {
-      tone: 'bad',
-      text: `${are(down)} ${areStopped ? 'stopped' : 'down'}${restOf(status, members, down)}.`,
-    };
-  }
   const troubled = members
-    .filter((member) => problemsOf(status, member) > 0)
+    .filter((member) => problemsOf(status, member) > 0 && !down.includes(member))
     .sort((a, b) => b.behind - a.behind || problemsOf(status, b) - problemsOf(status, a));
+  if (down.length > 0) {
+    const rest = troubled.length > 0 ? `; ${have(troubled)} problems` : restOf(status, members, down);
+    return { tone: 'bad', text: `${awayText(down)}${rest}.` };
+  }
   const [worst, ...rest] = troubled;
   if (worst !== undefined) return { tone: 'bad', text: `${troubleOf(status, worst)}${alsoTroubled(rest)}.` };
+  const [pair] = matrix.cut;
+  if (pair !== undefined) {
+    return {
+      tone: 'bad',
+      text:
+        matrix.cut.length === 1
+          ? `${pair.from.name} and ${pair.to.name} are cut off from each other${reachedBy(whoReachesBoth(matrix, pair))}.`
+          : `${formatCount(matrix.cut.length)} pairs of members are cut off from each other.`,
+    };
+  }
   const paused = members.filter((member) => member.paused === true);
   if (paused.length > 0) return { tone: 'held', text: `${are(paused)} paused${restOf(status, members, paused)}.` };
   const silent = members.filter(({ state }) => state === 'suspect');
@@ -61,22 +71,13 @@ export function clusterSentence(status: Status): ClusterSentence {
     };
   }
   const behind = members.filter((member) => member.behind > 0).sort((a, b) => b.behind - a.behind);
-  const [slow] = behind;
-  if (slow !== undefined) {
-    return {
-      tone: 'busy',
-      text:
-        behind.length === 1
-          ? `${slow.name} is ${formatItems(slow.behind, 'operation')} behind.`
-          : `${formatCount(behind.length)} members are behind, ${slow.name} most: ${formatItems(slow.behind, 'operation')}.`,
-    };
-  }
+  if (behind.length > 0) return { tone: 'busy', text: `${behindText(behind)}.` };
   if (status.pending > 0)
     return { tone: 'busy', text: `${formatItems(status.pending, 'file')} on the way to ${status.member.name}.` };
   if (!status.synchronised) return { tone: 'busy', text: 'Changes are on their way.' };
   if (members.length === 1) return { tone: 'good', text: `${status.member.name} is alone and waits for others.` };
   const all = members.length === 2 ? 'Both members' : `All ${formatCount(members.length)} members`;
-  return { tone: 'good', text: `${all} hold everything.` };
+  return { tone: 'good', text: `${all} hold everything${choicesText(status.conflictCopies)}.` };
 }
 
 function names(members: readonly MemberReport[]): string[] {
@@ -90,6 +91,36 @@ const namedMax = 4;
 function are(members: readonly MemberReport[]): string {
   if (members.length > namedMax) return `${formatCount(members.length)} members are`;
   return `${formatNames(names(members))} ${members.length === 1 ? 'is' : 'are'}`;
+}
+
+/** `ant has`, `ant and bee have`, `12 members have`. */
+function have(members: readonly MemberReport[]): string {
+  if (members.length > namedMax) return `${formatCount(members.length)} members have`;
+  return `${formatNames(names(members))} ${members.length === 1 ? 'has' : 'have'}`;
+}
+
+/** `bee is down and cat is stopped`. */
+function awayText(away: readonly MemberReport[]): string {
+  const stopped = away.filter((member) => member.stopped === true);
+  const lost = away.filter((member) => member.stopped !== true);
+  return [lost.length > 0 && `${are(lost)} down`, stopped.length > 0 && `${are(stopped)} stopped`]
+    .filter((part) => part !== false)
+    .join(' and ');
+}
+
+/** Of those that are behind, the one that is most so first. */
+function behindText(behind: readonly MemberReport[]): string {
+  const [slow] = behind;
+  if (slow === undefined) return '';
+  const most = formatItems(slow.behind, 'operation');
+  if (behind.every((member) => member.behind === slow.behind)) return `${are(behind)} ${most} behind`;
+  return `${formatCount(behind.length)} members are behind, ${slow.name} most: ${most}`;
+}
+
+/** Conflicts stop nothing, and wait until a person chooses. */
+function choicesText(conflicts: number): string {
+  if (conflicts === 0) return '';
+  return `; ${formatItems(conflicts, 'conflict')} ${conflicts === 1 ? 'waits' : 'wait'} for a choice`;
 }
 
 /** What the page knows of the answering member is newer than what that one said of itself in its row. */
@@ -110,6 +141,10 @@ function alsoTroubled(rest: readonly MemberReport[]): string {
   if (only === undefined) return '';
   if (rest.length === 1) return `; ${only.name} has problems too`;
   return `; ${formatCount(rest.length)} more have problems too`;
+}
+
+function reachedBy(others: string): string {
+  return others === '' ? '' : `; ${others} both`;
 }
 
 /** How those are that are not away. */

@@ -1,7 +1,7 @@
 import type { PathReport, SearchResult } from '@lockstep/shared/api';
 import { Text } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
-import { type RefObject, useRef } from 'react';
+import { type RefObject, useMemo, useRef } from 'react';
 import { navigate, usePathname, useSearch } from 'wouter/use-browser-location';
 import { encodePath, pathLink, pathOfLink } from '../links.ts';
 import { useStatus } from '../live/status-context.ts';
@@ -10,7 +10,7 @@ import { formatBytes, formatCount, formatItems } from '../parts/format.ts';
 import { Empty, Failed, Loading } from '../parts/notice.tsx';
 import { View } from '../parts/view.tsx';
 import { FileTable } from './files/file-table.tsx';
-import { parentOf, rowsOf, treeTrigger, typeOf } from './files/listing.ts';
+import { parentOf, rowsOf, shownEntries, treeTrigger, typeOf } from './files/listing.ts';
 import { PathPanel } from './files/path-panel.tsx';
 import { SearchBox } from './files/search-box.tsx';
 import { Trail } from './files/trail.tsx';
@@ -61,6 +61,8 @@ function Place({ path, query, isNarrow, focusOn }: PlaceProps) {
   const isDirectory = directory === path;
   // On a narrow screen a file has the page to itself.
   const withList = !isNarrow || isDirectory;
+  const [head] = report?.heads ?? [];
+  const isThere = head !== undefined && typeOf(head) !== 'absent';
   const listProps = { chosen: path, isNarrow, focusOn };
   return (
     <>
@@ -71,7 +73,7 @@ function Place({ path, query, isNarrow, focusOn }: PlaceProps) {
           (query !== '' ? (
             <Results query={query} {...listProps} />
           ) : (
-            directory !== undefined && <Directory directory={directory} {...listProps} />
+            directory !== undefined && <Directory directory={directory} isThere={isThere} {...listProps} />
           ))}
         {path !== '' &&
           (report === undefined ? (
@@ -109,10 +111,21 @@ interface ListProps {
   readonly focusOn: RefObject<string | undefined>;
 }
 
-function Directory({ directory, focusOn, ...props }: ListProps & { readonly directory: string }) {
-  const { listing, error, want, again } = useDirectory(directory, treeTrigger(useStatus()));
+interface DirectoryProps extends ListProps {
+  readonly directory: string;
+  /** What is chosen stands there: the list shows it. */
+  readonly isThere: boolean;
+}
+
+function Directory({ directory, isThere, focusOn, ...props }: DirectoryProps) {
+  const { listing, error, want, again } = useDirectory(
+    directory,
+    treeTrigger(useStatus()),
+    isThere && props.chosen !== directory ? props.chosen : undefined,
+  );
+  const entries = useMemo(() => (listing === undefined ? [] : shownEntries(listing)), [listing]);
   if (listing === undefined) return error === undefined ? <Loading /> : <Failed error={error} again={again} />;
-  if (listing.entries.length === 0) {
+  if (entries.length === 0) {
     return (
       <Empty title="Nothing lies in here">
         {directory === '' ? 'What is put into the folder of any member shows here.' : 'The directory is empty.'}
@@ -129,7 +142,7 @@ function Directory({ directory, focusOn, ...props }: ListProps & { readonly dire
       <FileTable
         key={`${directory}\n${props.isNarrow}`}
         label={directory === '' ? 'All files' : directory}
-        entries={listing.entries}
+        entries={entries}
         rows={rowsOf(listing)}
         want={want}
         linkOf={(entry) => pathLink(entry.path)}

@@ -3,8 +3,8 @@ import { formatRoundTrip } from '../parts/format.ts';
 import { heatLimitsMs } from './latency-matrix.ts';
 import classes from './latency-table.module.css';
 
-/** What the colours and signs of the heat map mean. */
-export function LatencyLegend() {
+/** What the colours and signs of the heat map mean. `isDense`: no cell has room for a word. */
+export function LatencyLegend({ isDense }: { readonly isDense: boolean }) {
   return (
     <ul className={classes.legend} aria-label="What the colours mean">
       {[0, ...heatLimitsMs].map((from, heat) => (
@@ -17,6 +17,7 @@ export function LatencyLegend() {
         <IconPlugConnectedX size={16} aria-hidden="true" />
         cut off: both are up and others reach them
       </li>
+      {isDense && <li>– down</li>}
       <li>? not known</li>
     </ul>
   );

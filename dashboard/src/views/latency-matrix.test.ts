@@ -1,24 +1,17 @@
 import type { MemberReport } from '@lockstep/shared/api';
 import { describe, expect, test } from 'vitest';
-import { describeWay, heatOf, latencyMatrix, matrixSentence, whoReachesBoth } from './latency-matrix.ts';
+import { member as anyMember } from './_cluster.ts';
+import { describeWay, heatOf, latencyMatrix as matrixOf, matrixSentence, whoReachesBoth } from './latency-matrix.ts';
 
 function member(name: string, latenciesMs?: Record<string, number>, more: Partial<MemberReport> = {}): MemberReport {
-  return {
-    id: name,
-    name,
-    self: false,
-    state: 'active',
-    connected: latenciesMs !== undefined,
-    rttMs: null,
-    behind: 0,
-    behindSeconds: 0,
-    addresses: [],
-    latenciesMs,
-    ...more,
-  };
+  return anyMember(name, { connected: latenciesMs !== undefined, rttMs: null, latenciesMs, ...more });
 }
 
-const ant = (latenciesMs: Record<string, number>) => member('ant', latenciesMs, { self: true, connected: true });
+const ant = (latenciesMs: Record<string, number>) => member('ant', latenciesMs);
+
+function latencyMatrix(members: readonly MemberReport[], now = 60_000) {
+  return matrixOf({ members, now });
+}
 
 /** The rows in words: who measures stands first. */
 function words(members: readonly MemberReport[]): string[][] {
@@ -80,6 +73,16 @@ describe('[DB-L1] the matrix', () => {
     expect(words([ant({}), fresh, member('cat', { bee: 1 })])[0]?.[1]).toBe('not known');
     const joining = member('cat', { ant: 1 }, { state: 'joining' });
     expect(words([ant({ bee: 1, cat: 1 }), member('bee', { ant: 1 }), joining])[1]?.[2]).toBe('not known');
+  });
+
+  test('[DB-L2] who came back a moment ago has not met everybody yet: that is no cut', () => {
+    const members = [
+      ant({ bee: 1, cat: 1 }),
+      member('bee', { ant: 1 }),
+      member('cat', { ant: 1 }, { stateSince: 58_000 }),
+    ];
+    expect(latencyMatrix(members, 60_000).cut).toEqual([]);
+    expect(latencyMatrix(members, 64_000).cut).toHaveLength(1);
   });
 
   test('who has left is not in it', () => {

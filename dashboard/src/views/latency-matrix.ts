@@ -1,6 +1,9 @@
 import type { MemberReport } from '@lockstep/shared/api';
 import { formatCount, formatNames, formatRoundTrip } from '../parts/format.ts';
 
+/** A member that changed its state less long ago than this may only not have met everybody yet, or be told of too late. */
+const settledMs = 5_000;
+
 /** What there is to say of one member's way to another. */
 export type Way =
   | { readonly kind: 'self' }
@@ -26,8 +29,14 @@ export interface Matrix {
   readonly cut: readonly Pair[];
 }
 
-/** The matrix of round trips, as far as what the asked member was told makes it known. */
-export function latencyMatrix(reports: readonly MemberReport[]): Matrix {
+/** The matrix of round trips, as far as what the asked member was told until `now` makes it known. */
+export function latencyMatrix({
+  members: reports,
+  now,
+}: {
+  readonly members: readonly MemberReport[];
+  readonly now: number;
+}): Matrix {
   const members = reports.filter(({ state }) => state !== 'left');
   const reached = new Set(members.filter(({ self }) => self).map(({ id }) => id));
   for (const { id, latenciesMs = {} } of members) {
@@ -35,21 +44,27 @@ export function latencyMatrix(reports: readonly MemberReport[]): Matrix {
     if (ends.length > 0) reached.add(id);
     for (const end of ends) reached.add(end);
   }
-  const rows = members.map((from) => members.map((to) => wayBetween(from, to, reached)));
+  const rows = members.map((from) => members.map((to) => wayBetween(from, to, { reached, now })));
   const cut = members.flatMap((from, row) =>
     members.slice(row + 1).flatMap((to, rest) => (rows[row]?.[row + 1 + rest]?.kind === 'cut' ? { from, to } : [])),
   );
   return { members, rows, cut };
 }
 
-function wayBetween(from: MemberReport, to: MemberReport, reached: ReadonlySet<string>): Way {
+function wayBetween(
+  from: MemberReport,
+  to: MemberReport,
+  { reached, now }: { readonly reached: ReadonlySet<string>; readonly now: number },
+): Way {
   if (from.id === to.id) return { kind: 'self' };
   const rttMs = from.latenciesMs?.[to.id];
   if (rttMs !== undefined) return { kind: 'known', rttMs };
   for (const { id, name } of [to, from]) if (!reached.has(id)) return { kind: 'down', name };
   // A session is one for both directions: what one end measures, the other is about to.
   const isOpen = to.latenciesMs?.[from.id] !== undefined || isSessionOfAsked(from, to);
-  const isSettled = [from, to].every(({ state }) => state !== 'joining');
+  const isSettled = [from, to].every(
+    ({ state, stateSince = 0 }) => state !== 'joining' && now - stateSince >= settledMs,
+  );
   const isTold = from.latenciesMs !== undefined || to.latenciesMs !== undefined;
   return !isOpen && isSettled && isTold ? { kind: 'cut' } : { kind: 'unknown' };
 }

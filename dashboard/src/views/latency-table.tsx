@@ -6,7 +6,7 @@ import { describeWay, heatOf, type Matrix, type Way } from './latency-matrix.ts'
 import classes from './latency-table.module.css';
 
 /** More members than this get narrow columns, with their names on end. */
-const wideMax = 12;
+export const wideMax = 12;
 
 const steps: Record<string, readonly [row: number, column: number]> = {
   ArrowUp: [-1, 0],
@@ -138,7 +138,8 @@ const Cell = memo(function Cell(props: CellProps) {
 
 function Content({ kind, words, isDense }: { kind: Way['kind']; words: string; isDense: boolean }) {
   if (kind === 'known') return isDense ? words.replace(/ ms$/, '') : words;
-  if (kind !== 'cut') return kind === 'down' ? 'down' : '?';
+  if (kind === 'down') return isDense ? '–' : 'down';
+  if (kind !== 'cut') return '?';
   return (
     <>
       <IconPlugConnectedX size={16} aria-hidden="true" />

@@ -9,13 +9,13 @@ import { LatencyLegend } from './latency-legend.tsx';
 import { latencyMatrix, matrixSentence } from './latency-matrix.ts';
 import { LatencyPair } from './latency-pair.tsx';
 import classes from './latency-table.module.css';
-import { LatencyTable } from './latency-table.tsx';
+import { LatencyTable, wideMax } from './latency-table.tsx';
 
 /** Who reaches whom, how fast, and how that was over the last hour. */
 export function Latency() {
-  const { members } = useStatus();
+  const status = useStatus();
   const [parameters] = useSearchParams();
-  const matrix = useMemo(() => latencyMatrix(members), [members]);
+  const matrix = useMemo(() => latencyMatrix(status), [status]);
   const chosen = { from: parameters.get('from'), to: parameters.get('to') };
   const [from, to] = [chosen.from, chosen.to].map((id) => matrix.members.find((member) => member.id === id));
   if (matrix.members.length < 2) {
@@ -35,7 +35,7 @@ export function Latency() {
           <div className={classes.scroll}>
             <LatencyTable matrix={matrix} chosen={chosen} />
           </div>
-          <LatencyLegend />
+          <LatencyLegend isDense={matrix.members.length > wideMax} />
         </div>
       </Paper>
       {from !== undefined && to !== undefined && from !== to ? (

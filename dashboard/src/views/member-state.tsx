@@ -26,7 +26,7 @@ export function MemberState({
         )}
       </span>
       {why !== undefined && (
-        <span className={classes.under} title={why}>
+        <span className={classes.under} title={why} data-usual={member.state === 'active' || undefined}>
           {why}
         </span>
       )}
@@ -52,7 +52,7 @@ function whyOf(member: MemberReport, members: readonly MemberReport[]): string |
     case 'suspect':
       if (member.paused === true) return 'takes part again when it is resumed';
       if (member.stopped === true) return 'stopped in order';
-      return member.lastError ?? (member.lastSeenAt === undefined ? 'not heard since this agent started' : 'is silent');
+      return member.lastError ?? (member.lastSeenAt === undefined ? 'not heard since this agent started' : undefined);
     case 'left':
       return undefined;
   }

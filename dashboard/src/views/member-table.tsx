@@ -1,11 +1,12 @@
 import type { MemberReport, RecentLatencies } from '@lockstep/shared/api';
 import { Fragment, useEffect, useRef } from 'react';
-import { Link } from 'wouter';
+import { Link, useSearchParams } from 'wouter';
 import { memberLink } from '../links.ts';
 import { formatBytes, formatCount, formatRoundTrip } from '../parts/format.ts';
 import { Sparkline } from '../parts/sparkline.tsx';
 import { MemberDetails } from './member-details.tsx';
 import { Lag } from './member-lag.tsx';
+import { crowdMin } from './member-standing.ts';
 import { MemberState } from './member-state.tsx';
 import classes from './member-table.module.css';
 import { Nothing } from './nothing.tsx';
@@ -13,6 +14,7 @@ import { Nothing } from './nothing.tsx';
 const titles = ['Member', 'State', 'Round trip', 'Behind', 'Files', 'Free space', 'Version'];
 
 interface Shared {
+  /** All there are. */
   readonly members: readonly MemberReport[];
   /** Id of the member that has been active longest. */
   readonly oldest: string | undefined;
@@ -20,9 +22,13 @@ interface Shared {
 }
 
 /** The members, one in each row; on a narrow screen one in each card. The `chosen` one is shown with all that is known of it. */
-export function MemberTable({ chosen, ...shared }: Shared & { readonly chosen: string | undefined }) {
+export function MemberTable({
+  shown,
+  chosen,
+  ...shared
+}: Shared & { readonly shown: readonly MemberReport[]; readonly chosen: string | undefined }) {
   return (
-    <table className={classes.table} aria-label="Members">
+    <table className={classes.table} data-crowd={shared.members.length >= crowdMin || undefined} aria-label="Members">
       <thead>
         <tr>
           {titles.map((title) => (
@@ -33,7 +39,7 @@ export function MemberTable({ chosen, ...shared }: Shared & { readonly chosen: s
         </tr>
       </thead>
       <tbody>
-        {shared.members.map((member) => {
+        {shown.map((member) => {
           const isChosen = member.id === chosen;
           return (
             <Fragment key={member.id}>
@@ -56,10 +62,16 @@ function MemberRow({
 }: Shared & { member: MemberReport; isChosen: boolean }) {
   const samples = recent?.members.find((row) => row.member === member.id)?.samples;
   const [address] = member.addresses;
+  const [parameters] = useSearchParams();
   return (
     <tr data-member={member.name} data-gone={member.state === 'left' || undefined} data-chosen={isChosen || undefined}>
       <th scope="row">
-        <Link href={isChosen ? '/' : memberLink(member.id)} className={classes.name} aria-expanded={isChosen}>
+        <Link
+          href={memberLink(isChosen ? undefined : member.id, parameters)}
+          className={classes.name}
+          aria-expanded={isChosen}
+          title={member.name}
+        >
           {member.name}
         </Link>
         {member.self && <span className={classes.tag}>this machine</span>}

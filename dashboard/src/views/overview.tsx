@@ -1,10 +1,13 @@
 import type { RecentLatencies } from '@lockstep/shared/api';
 import { Code, Paper, Text, Title } from '@mantine/core';
-import { useSearch } from 'wouter';
+import { useSearchParams } from 'wouter';
 import { useStatus } from '../live/status-context.ts';
 import { useApi } from '../live/use-api.ts';
 import { formatBytes, formatItems } from '../parts/format.ts';
+import { Empty } from '../parts/notice.tsx';
 import { View } from '../parts/view.tsx';
+import { MemberFilter } from './member-filter.tsx';
+import { crowdMin, narrowed, sortedByNeed } from './member-standing.ts';
 import { MemberTable } from './member-table.tsx';
 import classes from './overview.module.css';
 
@@ -14,17 +17,33 @@ const renewMs = 10_000;
 /** All members. */
 export function Overview() {
   const status = useStatus();
-  const chosen = new URLSearchParams(useSearch()).get('member') ?? undefined;
+  const [parameters] = useSearchParams();
   const recent = useApi<RecentLatencies>('/latencies/recent', Math.floor(status.now / renewMs));
   const isAlone = status.members.filter(({ state }) => state !== 'left').length === 1;
+  const { members } = status;
+  const shown = narrowed(sortedByNeed(members), {
+    part: parameters.get('name') ?? '',
+    standing: parameters.get('state'),
+  });
   return (
     <View
       title="Overview"
       aside={`${formatItems(status.files, 'file')}, ${formatBytes(status.bytes)} in ${status.member.folder}`}
     >
-      <Paper withBorder className={classes.members}>
-        <MemberTable members={status.members} oldest={status.oldestMember} recent={recent.data} chosen={chosen} />
-      </Paper>
+      {members.length >= crowdMin && <MemberFilter members={members} />}
+      {shown.length === 0 ? (
+        <Empty title="No member is like that">There are {formatItems(members.length, 'member')} in all.</Empty>
+      ) : (
+        <Paper withBorder className={classes.members}>
+          <MemberTable
+            shown={shown}
+            members={members}
+            oldest={status.oldestMember}
+            recent={recent.data}
+            chosen={parameters.get('member') ?? undefined}
+          />
+        </Paper>
+      )}
       {isAlone && <HowToAdd />}
     </View>
   );

@@ -1,6 +1,8 @@
 import { useStatus } from '../live/status-context.ts';
 import { Empty } from '../parts/notice.tsx';
 import { View } from '../parts/view.tsx';
+import { LatencyCut } from './latency-cut.tsx';
+import { latencyMatrix } from './latency-matrix.ts';
 import { OtherMembers } from './other-members.tsx';
 import { ProblemList } from './problem-list.tsx';
 import { memberTroubles, troubleCount } from './troubles.ts';
@@ -13,11 +15,12 @@ export function Problems() {
     <View title="Problems" aside="Everything that needs a person, with what to do about it, until it is gone">
       {troubleCount(status) === 0 && (
         <Empty title="Nothing needs you">
-          {status.member.name} has no problem, and no other member is down or tells of one. What needs a person is
-          listed here.
+          {status.member.name} has no problem, no other member is down or tells of one, and no two are cut off from each
+          other. What needs a person is listed here.
         </Empty>
       )}
       {status.problemCount > 0 && <ProblemList status={status} />}
+      <LatencyCut matrix={latencyMatrix(status)} />
       {others.length > 0 && <OtherMembers troubles={others} />}
     </View>
   );

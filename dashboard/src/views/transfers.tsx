@@ -32,7 +32,7 @@ function Report({ report }: { readonly report: TransferReport }) {
         <Empty title={paused ? `Nothing moves: ${member.name} is paused` : 'Everything is here'}>
           {paused
             ? 'What the others change arrives once it is resumed.'
-            : `${member.name} shows all ${formatItems(files, 'file')} that it knows of. What arrives is listed here with its rate and the time it still takes.`}
+            : `${files === 0 ? `${member.name} knows of no file yet` : `${member.name} shows all ${formatItems(files, 'file')} that it knows of`}. What arrives is listed here with its rate and the time it still takes.`}
         </Empty>
       )}
       {resyncs.length > 0 && <ResyncList resyncs={resyncs} entries={files + directories} />}

@@ -1,28 +1,8 @@
-import type { MemberReport, Status } from '@lockstep/shared/api';
 import { expect, test } from 'vitest';
+import { member, status } from './_cluster.ts';
 import { memberTroubles, ownTrouble, troubleCount } from './troubles.ts';
 
-function member(name: string, more: Partial<MemberReport> = {}): MemberReport {
-  return {
-    id: name,
-    name,
-    self: name === 'ant',
-    state: 'active',
-    connected: true,
-    rttMs: 1,
-    behind: 0,
-    behindSeconds: 0,
-    addresses: [],
-    ...more,
-  };
-}
-
 const down = { state: 'down', connected: false } as const;
-
-function status(members: readonly MemberReport[], more: Partial<Status> = {}): Status {
-  const own = { name: 'ant', state: 'active' } as Status['member'];
-  return { member: own, members, problems: [], problemCount: 0, ...more } as Status;
-}
 
 test('[DB-P2] members that are down or have problems need a person; those that left do not', () => {
   const seen = status(
@@ -51,4 +31,15 @@ test('[DB-A5] a member that is in trouble itself says that what it shows of othe
   expect(ownTrouble(status([member('ant'), member('bee', down)]))).toMatch(/connected to nobody.*may be old/);
   const problems = [{ code: 'folder-missing', detail: '', since: 0 }] as const;
   expect(ownTrouble(status([member('ant'), member('bee')], { problems }))).toMatch(/lost its own folder/);
+});
+
+test('[DB-L5] a member that others reach is not down: it and the asked one are cut off from each other', () => {
+  const members = [
+    member('ant', { latenciesMs: { bee: 1 } }),
+    member('bee', { latenciesMs: { ant: 1, cat: 1 } }),
+    member('cat', down),
+  ];
+  const seen = status(members, { now: 60_000 });
+  expect(memberTroubles(seen)).toEqual([]);
+  expect(troubleCount(seen)).toBe(1);
 });

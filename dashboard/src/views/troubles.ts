@@ -1,4 +1,5 @@
 import type { MemberReport, Status } from '@lockstep/shared/api';
+import { latencyMatrix, type Matrix } from './latency-matrix.ts';
 
 /** Another member that needs a person, and why. */
 export interface MemberTrouble {
@@ -10,8 +11,8 @@ export interface MemberTrouble {
  * The other members that need a person: who is down cannot mend itself, and who has problems tells of them itself. Who is paused is so
  * because a person wanted it.
  */
-export function memberTroubles({ members }: Status): readonly MemberTrouble[] {
-  return members.flatMap((member): MemberTrouble[] => {
+export function memberTroubles(status: Status): readonly MemberTrouble[] {
+  return withoutReached(status.members, latencyMatrix(status)).flatMap((member): MemberTrouble[] => {
     if (member.self || member.state === 'left') return [];
     if (member.state === 'down') {
       return member.paused === true ? [] : [{ member, why: member.stopped === true ? 'stopped' : 'down' }];
@@ -20,9 +21,18 @@ export function memberTroubles({ members }: Status): readonly MemberTrouble[] {
   });
 }
 
+/**
+ * `members` without those that the asked one cannot reach and others can: to it they look down, and they are cut off from it. That is
+ * a trouble of the pair.
+ */
+export function withoutReached(members: readonly MemberReport[], { cut }: Matrix): readonly MemberReport[] {
+  const beyond = new Set(cut.flatMap(({ from, to }) => (from.self ? to.id : to.self ? from.id : [])));
+  return members.filter(({ id }) => !beyond.has(id));
+}
+
 /** How many things the view of problems lists. */
 export function troubleCount(status: Status): number {
-  return status.problemCount + memberTroubles(status).length;
+  return status.problemCount + memberTroubles(status).length + latencyMatrix(status).cut.length;
 }
 
 /** This member has others and a session with none of them. */

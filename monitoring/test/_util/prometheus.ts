@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { vi } from 'vitest';
 import { parse, stringify } from 'yaml';
-import { freePort } from '../../../agent/test/_util/free-ports.ts';
+import { freePort } from '../../../testing/free-ports.ts';
 
 /** What is shipped: scrape configuration, alert rules, dashboard. */
 export const monitoring = fileURLToPath(new URL('../../', import.meta.url));

@@ -1,12 +1,7 @@
 import type { TreePage } from '@lockstep/shared/api';
+import { Store } from '../../live/store.ts';
 import { askApi, sentenceOf } from '../../live/use-api.ts';
-import { extendListing, type Listing } from './listing.ts';
-
-/** A screenful and some more: the first answer shall be quick. */
-const firstPageEntries = 200;
-
-/** The largest page that the agent gives. */
-const pageEntriesMax = 1_000;
+import { extendListing, type Listing, pageEntriesMax } from './listing.ts';
 
 /** The least time between two readings of a directory that keeps changing. */
 const againAfterMs = 700;
@@ -17,31 +12,26 @@ export interface DirectoryState {
   readonly error: string | undefined;
 }
 
-/**
- * Reads one directory, as far as somebody scrolled, and again after it changed. One request at a time. Written for
- * `useSyncExternalStore`.
- */
-export class DirectoryReader {
+/** Reads one directory, as far as somebody scrolled, and again after it changed. One request at a time. */
+export class DirectoryReader extends Store<DirectoryState> {
   readonly #path: string;
-  #state: DirectoryState = { listing: undefined, error: undefined };
   #wantedRows = 1;
+  #wantedPath: string | undefined;
   #isStale = true;
   #isWorking = false;
-  readonly #listeners = new Set<() => void>();
 
   constructor(path: string) {
+    super({ listing: undefined, error: undefined });
     this.#path = path;
   }
 
-  readonly get = (): DirectoryState => this.#state;
-
-  readonly subscribe = (listener: () => void): (() => void) => {
-    this.#listeners.add(listener);
+  protected override started(): void {
     void this.#work();
-    return () => {
-      this.#listeners.delete(listener);
-    };
-  };
+  }
+
+  protected override stopped(): void {
+    // What is being read is read to its end, and nothing after it.
+  }
 
   /** It may have changed. */
   refresh(): void {
@@ -55,47 +45,54 @@ export class DirectoryReader {
     void this.#work();
   }
 
+  /** The entry at `path`, of this directory, is to be shown: everything up to it is read. */
+  seek(path: string): void {
+    this.#wantedPath = path;
+    void this.#work();
+  }
+
   async #work(): Promise<void> {
     if (this.#isWorking) return;
     this.#isWorking = true;
     try {
-      while (this.#listeners.size > 0 && (this.#isStale || this.#lacksRows())) await this.#step();
+      while (this.isFollowed && (this.#isStale || this.#lacksRows())) await this.#step();
     } catch (error) {
-      this.#set({ ...this.#state, error: sentenceOf(error) });
+      this.set({ ...this.get(), error: sentenceOf(error) });
     }
     this.#isWorking = false;
   }
 
   async #step(): Promise<void> {
-    const { listing } = this.#state;
+    const { listing } = this.get();
     if (!this.#isStale) {
-      this.#set({ listing: extendListing(listing, await this.#page(listing, pageEntriesMax)), error: undefined });
+      this.set({ listing: extendListing(listing, await this.#page(listing)), error: undefined });
       return;
     }
     this.#isStale = false;
     const entries = listing?.entries.length ?? 0;
     let again: Listing | undefined;
-    do {
-      const limit = Math.min(pageEntriesMax, Math.max(firstPageEntries, entries - (again?.entries.length ?? 0)));
-      again = extendListing(again, await this.#page(again, limit));
-    } while (again.next !== null && again.entries.length < entries);
-    this.#set({ listing: again, error: undefined });
+    do again = extendListing(again, await this.#page(again));
+    while (again.next !== null && again.entries.length < entries);
+    this.set({ listing: again, error: undefined });
     if (listing !== undefined) await new Promise((resolve) => setTimeout(resolve, againAfterMs));
   }
 
   #lacksRows(): boolean {
-    const { listing } = this.#state;
-    return listing !== undefined && listing.next !== null && listing.entries.length < this.#wantedRows;
+    const { listing } = this.get();
+    if (listing === undefined || listing.next === null) return false;
+    return listing.entries.length < this.#wantedRows || this.#lacksWanted(listing);
   }
 
-  #page(before: Listing | undefined, limit: number): Promise<TreePage> {
-    const query = new URLSearchParams({ path: this.#path, limit: String(limit) });
+  #lacksWanted({ entries }: Listing): boolean {
+    if (this.#wantedPath !== undefined && entries.some(({ path }) => path === this.#wantedPath)) {
+      this.#wantedPath = undefined;
+    }
+    return this.#wantedPath !== undefined;
+  }
+
+  #page(before: Listing | undefined): Promise<TreePage> {
+    const query = new URLSearchParams({ path: this.#path, limit: String(pageEntriesMax) });
     if (before !== undefined && before.next !== null) query.set('after', before.next);
     return askApi<TreePage>(`/tree?${query}`);
-  }
-
-  #set(state: DirectoryState): void {
-    this.#state = state;
-    for (const listener of this.#listeners) listener();
   }
 }

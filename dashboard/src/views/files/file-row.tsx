@@ -75,7 +75,9 @@ export function FileRow(props: Props) {
       {!isNarrow && (
         <>
           <td className={classes.size}>{entry.size === undefined ? <Dash /> : formatBytes(entry.size)}</td>
-          <td className={classes.writer}>{entry.writerName}</td>
+          <td className={classes.writer} title={entry.writerName}>
+            {entry.writerName}
+          </td>
           <td className={classes.quiet}>
             <span className={classes.above}>
               <Moment at={entry.at} />

@@ -67,6 +67,17 @@ export function FileTable(props: Props) {
     link.focus({ preventScroll: true });
   });
 
+  // Who comes by a link, or from a search, sees the row that the panel speaks of; where it is in sight already nothing moves.
+  const shownFor = useRef<string>(undefined);
+  useEffect(() => {
+    if (shownFor.current === chosen) return;
+    const row = entries.findIndex(({ path }) => path === chosen);
+    if (row < 0) return;
+    shownFor.current = chosen;
+    setActive(row);
+    virtualizer.scrollToIndex(row);
+  }, [chosen, entries, virtualizer]);
+
   const pageRows = Math.max(1, items.length - 20);
   const onKeyDown = (event: KeyboardEvent, row: number): void => {
     if (event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;

@@ -7,6 +7,7 @@ import {
   nameOf,
   parentOf,
   rowsOf,
+  shownEntries,
   trailOf,
   treeTrigger,
   typeOf,
@@ -68,4 +69,13 @@ test('what stands at a path, and what an operation did', () => {
 
 test('initials', () => {
   expect(['ant', 'build-server', 'Ärzte Haus 2', '🐜', ''].map(initialsOf)).toEqual(['A', 'BS', 'Ä2', '🐜', '']);
+});
+
+test('[DB-F1] directories stand first, unless the directory is too large to be read at once', () => {
+  const entries = ['a', 'b', 'c', 'd'].map(
+    (name) => ({ name, type: name === 'b' || name === 'd' ? 'directory' : 'file' }) as TreeEntry,
+  );
+  const names = (total: number) => shownEntries({ entries, total, next: null }).map(({ name }) => name);
+  expect(names(4)).toEqual(['b', 'd', 'a', 'c']);
+  expect(names(1_001)).toEqual(['a', 'b', 'c', 'd']);
 });

@@ -13,6 +13,19 @@ export function extendListing(listing: Listing | undefined, page: TreePage): Lis
   return { entries: [...(listing?.entries ?? []), ...page.entries], total: page.total, next: page.next };
 }
 
+/** The largest page that the agent gives. */
+export const pageEntriesMax = 1_000;
+
+/**
+ * The entries as they are shown: directories first, as people know it. A directory that is larger than a page is read piece by piece as
+ * one scrolls, and stays in the order of the names.
+ */
+export function shownEntries({ entries, total }: Listing): readonly TreeEntry[] {
+  if (total > pageEntriesMax) return entries;
+  const isDirectory = ({ type }: TreeEntry): boolean => type === 'directory';
+  return [...entries.filter(isDirectory), ...entries.filter((entry) => !isDirectory(entry))];
+}
+
 /** Rows to make room for: those that are still to be read count, so that the scroll bar tells the truth. */
 export function rowsOf({ entries, total, next }: Listing): number {
   return next === null ? entries.length : Math.max(total, entries.length + 1);

@@ -1,15 +1,22 @@
 import { useCallback, useEffect, useMemo, useSyncExternalStore } from 'react';
 import { DirectoryReader, type DirectoryState } from './directory-reader.ts';
 
-/** What lies in a directory; read again whenever `trigger` changes. `want` reads up to a row that is about to be seen. */
+/**
+ * What lies in a directory; read again whenever `trigger` changes. `want` reads up to a row that is about to be seen, and what is there is
+ * read at least up to the entry `sought`.
+ */
 export function useDirectory(
   path: string,
   trigger: unknown,
+  sought: string | undefined,
 ): DirectoryState & { readonly want: (row: number) => void; readonly again: () => void } {
   const reader = useMemo(() => new DirectoryReader(path), [path]);
   const state = useSyncExternalStore(reader.subscribe, reader.get);
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new trigger reads again, though it is not part of the question
   useEffect(() => reader.refresh(), [reader, trigger]);
+  useEffect(() => {
+    if (sought !== undefined) reader.seek(sought);
+  }, [reader, sought]);
   const want = useCallback((row: number) => reader.want(row), [reader]);
   const again = useCallback(() => reader.refresh(), [reader]);
   return { ...state, want, again };

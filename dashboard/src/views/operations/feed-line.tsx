@@ -1,5 +1,4 @@
 import type { LoggedOperation } from '@lockstep/shared/api';
-import { UnstyledButton } from '@mantine/core';
 import {
   type Icon,
   IconAdjustments,
@@ -11,6 +10,7 @@ import {
   IconTrash,
   IconUsers,
 } from '@tabler/icons-react';
+import { memo } from 'react';
 import { formatBytes, formatItems } from '../../parts/format.ts';
 import { Moment } from '../../parts/moment.tsx';
 import classes from './feed-list.module.css';
@@ -36,29 +36,44 @@ interface LineProps {
 
 /** One operation, or a group that opens. */
 export function FeedLine({ row, chosen, choose, toggle }: LineProps) {
-  if (row.type === 'member')
-    return <OperationLine operation={row.operation} chosen={chosen} choose={choose} isInside />;
-  const [only, ...more] = row.item.operations;
-  if (only !== undefined && more.length === 0) {
-    return <OperationLine operation={only} chosen={chosen} choose={choose} />;
+  if (row.type === 'member') {
+    return (
+      <OperationLine operation={row.operation} isChosen={isChosen(row.operation, chosen)} choose={choose} isInside />
+    );
+  }
+  const [only] = row.item.operations;
+  if (only !== undefined && row.item.operations.length === 1) {
+    return <OperationLine operation={only} isChosen={isChosen(only, chosen)} choose={choose} />;
   }
   return <GroupLine item={row.item} isOpen={row.shown !== undefined} toggle={toggle} />;
 }
 
-function OperationLine({
+const nameOf = ({ origin, seq }: LoggedOperation): string => `${origin}:${seq}`;
+
+function isChosen(operation: LoggedOperation, chosen: string | undefined): boolean {
+  return chosen !== undefined && chosen === nameOf(operation);
+}
+
+/** An operation never changes: its line is made once, however often the list around it is. */
+const OperationLine = memo(function OperationLine({
   operation,
-  chosen,
+  isChosen,
   choose,
   isInside = false,
-}: Pick<LineProps, 'chosen' | 'choose'> & { readonly operation: LoggedOperation; readonly isInside?: boolean }) {
-  const { origin, seq, path, from, memberName, at, size, kind } = operation;
-  const name = `${origin}:${seq}`;
+}: {
+  readonly operation: LoggedOperation;
+  readonly isChosen: boolean;
+  readonly choose: LineProps['choose'];
+  readonly isInside?: boolean;
+}) {
+  const { path, from, memberName, at, size, kind } = operation;
   return (
-    <UnstyledButton
+    <button
+      type="button"
       className={classes.line}
       data-inside={isInside || undefined}
-      aria-current={chosen === name ? 'true' : undefined}
-      onClick={() => choose(name)}
+      aria-current={isChosen ? 'true' : undefined}
+      onClick={() => choose(nameOf(operation))}
     >
       <What act={actOf(operation)} />
       <Path path={kind === 'mkdir' ? `${path}/` : path} former={from} />
@@ -67,9 +82,9 @@ function OperationLine({
         <Moment at={at} />
       </span>
       <span className={classes.size}>{size === undefined ? '' : formatBytes(size)}</span>
-    </UnstyledButton>
+    </button>
   );
-}
+});
 
 function GroupLine({
   item,
@@ -79,7 +94,7 @@ function GroupLine({
   const last = item.operations.at(-1);
   const Chevron = isOpen ? IconChevronDown : IconChevronRight;
   return (
-    <UnstyledButton className={classes.line} aria-expanded={isOpen} onClick={() => toggle(item.row)}>
+    <button type="button" className={classes.line} aria-expanded={isOpen} onClick={() => toggle(item.row)}>
       <What act={actOfItem(item)} />
       <span className={classes.path}>
         <Chevron className={classes.chevron} size={16} aria-hidden="true" />
@@ -89,7 +104,7 @@ function GroupLine({
       <span className={classes.who}>{last?.memberName}</span>
       <span className={classes.when}>{last !== undefined && <Moment at={last.at} />}</span>
       <span className={classes.size}>{item.bytes === 0 ? '' : formatBytes(item.bytes)}</span>
-    </UnstyledButton>
+    </button>
   );
 }
 

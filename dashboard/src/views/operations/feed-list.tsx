@@ -14,6 +14,8 @@ const narrowLinePixels = 60;
 const narrow = '(max-width: 47.99em)';
 /** Nearer to the top than this, the reader follows. */
 const topPixels = 8;
+/** Lines made above and below those in sight, so that quick scrolling shows no gap. */
+const overscan = 6;
 /** Older operations are asked for when this many lines are left. */
 const linesAhead = 30;
 
@@ -44,22 +46,26 @@ export function FeedList({
     count: rows.count + 1,
     getScrollElement: () => scroller.current,
     estimateSize: () => linePixels,
-    overscan: 8,
+    overscan,
   });
   // biome-ignore lint/correctness/useExhaustiveDependencies: lines measured for one width are wrong for another
   useEffect(() => virtualizer.measure(), [linePixels]);
 
   const lines = virtualizer.getVirtualItems();
+  // As many places as lines can exist at one time: a line that scrolls out of sight leaves its place to the next one, so that scrolling
+  // changes the text of elements rather than making new ones.
+  const places = Math.ceil((virtualizer.scrollRect?.height ?? 0) / linePixels) + 2 * overscan + 2;
   const lastLine = lines.at(-1)?.index ?? 0;
   const isNearEnd = rows.count - lastLine < linesAhead;
   useEffect(() => {
     if (isNearEnd && state.end === 'more' && state.error === undefined) void feed.loadOlder();
   }, [feed, isNearEnd, state.end, state.error]);
 
-  const follow = (): void => {
-    scroller.current?.scrollTo({ top: 0 });
-    feed.follow();
-  };
+  // Also where the button of the view asked to follow.
+  useEffect(() => {
+    if (state.isFollowing) scroller.current?.scrollTo({ top: 0 });
+  }, [state.isFollowing]);
+
   const toggle = (row: number): void => {
     feed.pause();
     setOpen((before) => {
@@ -77,7 +83,7 @@ export function FeedList({
           radius="xl"
           size="xs"
           leftSection={<IconArrowUp size={14} aria-hidden="true" />}
-          onClick={follow}
+          onClick={() => feed.follow()}
         >
           {formatCount(state.waiting)} new
         </Button>
@@ -104,7 +110,7 @@ export function FeedList({
             const row = rows.at(index);
             return (
               <li
-                key={index}
+                key={index % places}
                 className={classes.place}
                 aria-setsize={rows.count}
                 aria-posinset={index + 1}

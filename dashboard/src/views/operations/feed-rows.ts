@@ -1,5 +1,5 @@
 import type { LoggedOperation } from '@lockstep/shared/api';
-import type { OperationItem } from './operation-item.ts';
+import { type OperationItem, placeOf } from './operation-item.ts';
 import type { OperationList } from './operation-list.ts';
 
 /** A line as it is shown: an item, or one operation of a group that is open. */
@@ -20,9 +20,9 @@ export class FeedRows {
     const found: { line: number; shown: readonly LoggedOperation[] }[] = [];
     let opened = 0;
     for (const row of [...open].sort((a, b) => b - a)) {
-      const index = indexOf(this.#items, row);
+      const index = placeOf(this.#items, row);
       const item = this.#items[index];
-      if (item === undefined || item.operations.length < 2) continue;
+      if (item?.row !== row || item.operations.length < 2) continue;
       const shown = list.shownOf(item);
       found.push({ line: this.#items.length - 1 - index + opened, shown });
       opened += shown.length;
@@ -47,18 +47,4 @@ export class FeedRows {
     const item = this.#items[this.#items.length - 1 - place];
     return item && { type: 'item', item, shown };
   }
-}
-
-/** Where the item with this row stands among `items`, which ascend; -1 where there is none. */
-function indexOf(items: readonly OperationItem[], row: number): number {
-  let low = 0;
-  let high = items.length - 1;
-  while (low <= high) {
-    const middle = (low + high) >> 1;
-    const found = items[middle]?.row ?? 0;
-    if (found === row) return middle;
-    if (found < row) low = middle + 1;
-    else high = middle - 1;
-  }
-  return -1;
 }

@@ -1,6 +1,7 @@
 import type { Journey, JourneyStop } from '@lockstep/shared/api';
 import { Anchor, Drawer, Group, Stack, Text } from '@mantine/core';
 import { IconCircleCheck, IconClockHour4 } from '@tabler/icons-react';
+import { useRef } from 'react';
 import { Link } from 'wouter';
 import { pathLink } from '../../links.ts';
 import { useStatus } from '../../live/status-context.ts';
@@ -11,6 +12,7 @@ import { Failed, Loading } from '../../parts/notice.tsx';
 import { StateMark } from '../../parts/state-mark.tsx';
 import classes from './journey-panel.module.css';
 import { type JourneyStep, longestOf, placeOnLine, stepsOf } from './journey-steps.ts';
+import { journeyTrigger } from './journey-trigger.ts';
 import { actOf, acts } from './operation-filter.ts';
 
 /** A file that was written longer before it was seen has brought its time with it. */
@@ -37,9 +39,14 @@ export function JourneyPanel({ chosen, close }: { readonly chosen: string | unde
 }
 
 function Way({ chosen }: { readonly chosen: string }) {
-  const { now } = useStatus();
+  const status = useStatus();
+  const known = useRef<Journey>(undefined);
   const [origin = '', seq = ''] = chosen.split(':');
-  const { data, error, again } = useApi<Journey>(`/ops/${encodeURIComponent(origin)}/${encodeURIComponent(seq)}`, now);
+  const { data, error, again } = useApi<Journey>(
+    `/ops/${encodeURIComponent(origin)}/${encodeURIComponent(seq)}`,
+    journeyTrigger(status, { origin, seq: Number(seq) }, known.current),
+  );
+  known.current = data;
   if (data === undefined) return error === undefined ? <Loading rows={5} /> : <Failed error={error} again={again} />;
   const { operation, writtenAt, madeAt, holding, members } = data;
   const { path, from, memberName, size } = operation;

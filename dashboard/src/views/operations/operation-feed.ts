@@ -1,4 +1,5 @@
 import type { LiveOperationsMessage, LoggedOperation, OperationsPage } from '@lockstep/shared/api';
+import { Store } from '../../live/store.ts';
 import { askApi, sentenceOf } from '../../live/use-api.ts';
 import type { OperationFilter } from './operation-filter.ts';
 import { OperationList } from './operation-list.ts';
@@ -28,18 +29,10 @@ export interface FeedState {
 
 /**
  * The newest operations of the agent's journal, live. Lives outside of React, which is told at most ten times a second, on a frame,
- * that there is something new. Written for `useSyncExternalStore`: it is connected while somebody listens.
+ * that there is something new. It is connected while somebody follows it.
  */
-export class OperationFeed {
+export class OperationFeed extends Store<FeedState> {
   readonly list = new OperationList(feedOperationsMax);
-  #state: FeedState = {
-    version: 0,
-    isFollowing: true,
-    waiting: 0,
-    connection: 'opening',
-    end: 'more',
-    error: undefined,
-  };
   #waiting: LoggedOperation[] = [];
   #waitingCount = 0;
   #socket: WebSocket | undefined;
@@ -47,36 +40,34 @@ export class OperationFeed {
   #frame: number | undefined;
   #renderedAt = 0;
   #lastRow: number | undefined;
-  readonly #listeners = new Set<() => void>();
+  #loading: Promise<void> | undefined;
 
-  readonly get = (): FeedState => this.#state;
-
-  readonly subscribe = (listener: () => void): (() => void) => {
-    this.#listeners.add(listener);
-    if (this.#listeners.size === 1) void this.#start();
-    return () => {
-      this.#listeners.delete(listener);
-      if (this.#listeners.size === 0) this.#stop();
-    };
-  };
+  constructor() {
+    super({
+      version: 0,
+      isFollowing: true,
+      waiting: 0,
+      connection: 'opening',
+      end: 'more',
+      error: undefined,
+    });
+  }
 
   /** Leaves the shown operations as they are; what comes is counted. */
   pause(): void {
-    if (this.#state.isFollowing) this.#set({ isFollowing: false });
+    if (this.get().isFollowing) this.#set({ isFollowing: false });
   }
 
   /** Shows what came, and goes on. */
   follow(): void {
-    if (this.#state.isFollowing) return;
-    if (this.#waitingCount > this.#waiting.length) {
-      // Some between what is shown and what came were left out: the older ones are read from the journal again when they are wanted.
-      this.list.clear();
-      this.#state = { ...this.#state, end: 'more' };
-    }
+    if (this.get().isFollowing) return;
+    // Some between what is shown and what came were left out: the older ones are read from the journal again when they are wanted.
+    const beginsAnew = this.#waitingCount > this.#waiting.length;
+    if (beginsAnew) this.list.clear();
     this.list.append(this.#waiting);
     this.#waiting = [];
     this.#waitingCount = 0;
-    this.#set({ isFollowing: true, waiting: 0 });
+    this.#set({ isFollowing: true, waiting: 0, end: beginsAnew ? 'more' : this.get().end });
   }
 
   setFilter(filter: OperationFilter): void {
@@ -84,9 +75,16 @@ export class OperationFeed {
     this.#set({});
   }
 
-  /** Reads one page of older operations. */
-  async loadOlder(): Promise<void> {
-    if (this.#state.end !== 'more') return;
+  /** Reads one page of older operations. Who asks while one is on its way waits for that one. */
+  loadOlder(): Promise<void> {
+    this.#loading ??= this.#loadOlder().finally(() => {
+      this.#loading = undefined;
+    });
+    return this.#loading;
+  }
+
+  async #loadOlder(): Promise<void> {
+    if (this.get().end !== 'more') return;
     if (this.list.isFull) return this.#set({ end: 'full' });
     this.#set({ end: 'loading' });
     const before = this.list.firstRow;
@@ -103,13 +101,17 @@ export class OperationFeed {
     }
   }
 
+  protected override started(): void {
+    void this.#start();
+  }
+
   /** The newest page first, then the stream from there on: so nothing is missed between them. */
   async #start(): Promise<void> {
     if (this.#lastRow === undefined) await this.loadOlder();
-    if (this.#listeners.size > 0) this.#connect();
+    if (this.isFollowed) this.#connect();
   }
 
-  #stop(): void {
+  protected override stopped(): void {
     clearTimeout(this.#again);
     if (this.#frame !== undefined) cancelAnimationFrame(this.#frame);
     this.#frame = undefined;
@@ -145,10 +147,13 @@ export class OperationFeed {
       return;
     }
     this.#lastRow = message.operations.at(-1)?.row ?? this.#lastRow;
-    if (this.#state.isFollowing) this.list.append(message.operations);
+    // A page that was read while the stream was open already may have brought the first of them.
+    const shown = this.list.lastRow ?? 0;
+    const operations = message.operations.filter(({ row }) => row > shown);
+    if (this.get().isFollowing) this.list.append(operations);
     else {
-      this.#waitingCount += message.operations.length;
-      this.#waiting.push(...message.operations);
+      this.#waitingCount += operations.length;
+      this.#waiting.push(...operations);
       if (this.#waiting.length > 2 * waitingMax) this.#waiting = this.#waiting.slice(-waitingMax);
     }
     this.#scheduleRender();
@@ -159,7 +164,7 @@ export class OperationFeed {
     this.#waiting = [];
     this.#waitingCount = 0;
     this.#lastRow = undefined;
-    this.#stop();
+    this.stopped();
     this.#set({ waiting: 0, isFollowing: true, end: 'more', connection: 'opening' });
     void this.#start();
   }
@@ -179,7 +184,7 @@ export class OperationFeed {
   };
 
   #set(change: Partial<FeedState>): void {
-    this.#state = { ...this.#state, ...change, version: this.#state.version + 1 };
-    for (const listener of this.#listeners) listener();
+    const state = this.get();
+    this.set({ ...state, ...change, version: state.version + 1 });
   }
 }

@@ -36,16 +36,36 @@ export function itemOf(operation: LoggedOperation): OperationItem {
   return item;
 }
 
-/** Adds an operation to its group's item, at the end that its row says. */
+/** Adds an operation that came after all others of its item. */
 export function addTo(item: OperationItem, operation: LoggedOperation): void {
-  const last = item.operations.at(-1);
-  if (last === undefined || last.row < operation.row) item.operations.push(operation);
-  else item.operations.unshift(operation);
+  item.operations.push(operation);
+  count(item, operation);
+}
+
+/** Adds operations, newest first, that came before all others of their item: all at once, since each time all others move. */
+export function addOlderTo(item: OperationItem, operations: readonly LoggedOperation[]): void {
+  item.operations.unshift(...operations.toReversed());
+  for (const operation of operations) count(item, operation);
+}
+
+function count(item: OperationItem, operation: LoggedOperation): void {
   item.bytes += operation.size ?? 0;
   item.acts.add(actOf(operation));
   if (operation.kind === 'delete') item.gonePlace = common(item.gonePlace, operation.path);
   else item.livePlace = common(item.livePlace, operation.path);
   if (operation.from !== undefined) item.formerPlace = common(item.formerPlace, operation.from);
+}
+
+/** Where the first of `items`, which ascend, with this row or a higher one stands. */
+export function placeOf(items: readonly OperationItem[], row: number): number {
+  let low = 0;
+  let high = items.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((items[middle]?.row ?? row) < row) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 /** What a group did as a whole: the deletes of a rename are part of it. */

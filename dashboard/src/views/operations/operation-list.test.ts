@@ -62,6 +62,16 @@ describe('[DB-J2] the lines of the feed', () => {
     ]);
   });
 
+  test('pages of older operations go to the front of their group, in order', () => {
+    const list = new OperationList(100);
+    const group = { group: 1 };
+    list.append([operation(9, group), operation(10)]);
+    list.prepend([operation(8, group), operation(7), operation(6, group)]);
+    list.prepend([operation(5, { group: 5 }), operation(4, group), operation(3, { group: 5 })]);
+    expect(linesOf(list)).toEqual([10, [4, 6, 8, 9], 7, [3, 5]]);
+    expect(list.visible.map(({ bytes }) => bytes)).toEqual([20, 10, 40, 10]);
+  });
+
   test('several open groups', () => {
     const list = new OperationList(100);
     list.append([...run(1, 2, { group: 1 }), operation(3), ...run(4, 5, { group: 4 }), operation(6)]);
@@ -109,6 +119,24 @@ describe('[DB-J4] the filter', () => {
     expect(linesOf(filtered, [3])).toEqual([8, [3, 4, 5, 6, 9], '· 9', '· 6']);
     filtered.filter = everyOperation;
     expect(linesOf(filtered)).toEqual([8, 7, [3, 4, 5, 6, 9], 2, 1]);
+  });
+
+  test('what comes one by one leaves the lines that a look at all of them finds, also once the oldest go', () => {
+    const filter = { ...everyOperation, text: '7' };
+    const live = new OperationList(1_000);
+    live.filter = filter;
+    const later = new OperationList(1_000);
+    for (let row = 1; row <= 8_000; row += 100) {
+      // Each group gets its first operation that passes only in a later batch.
+      const batch = run(row, row + 99).map((one) =>
+        one.row % 5 === 0 ? { ...one, group: (one.row % 1_000) + 1 } : one,
+      );
+      live.append(batch);
+      later.append(batch);
+    }
+    later.filter = filter;
+    expect(live.visible.length).toBeGreaterThan(100);
+    expect(linesOf(live)).toEqual(linesOf(later));
   });
 });
 

@@ -1,6 +1,6 @@
 import type { LoggedOperation } from '@lockstep/shared/api';
 import { everyOperation, isEveryOperation, type OperationFilter, passes } from './operation-filter.ts';
-import { addTo, groupOf, itemOf, type OperationItem } from './operation-item.ts';
+import { addOlderTo, addTo, groupOf, itemOf, type OperationItem, placeOf } from './operation-item.ts';
 
 /** Dropping one item at a time from the front of an array would move all others each time. */
 const slackOperations = 5_000;
@@ -58,39 +58,29 @@ export class OperationList {
   /** Operations that came since, oldest first. Those at the other end go once there are too many. */
   append(operations: readonly LoggedOperation[]): void {
     const isAll = isEveryOperation(this.#filter);
-    let mustSelect = false;
     for (const operation of operations) {
       const open = this.#openGroup(operation);
       if (open !== undefined) addTo(open, operation);
-      const item = open ?? itemOf(operation);
-      if (open === undefined) {
-        this.#items.push(item);
-        if (item.group !== undefined) this.#groups.set(item.group, item);
-      }
-      if (!isAll && passes(operation, this.#filter)) {
-        if (open === undefined) this.#visible.push(item);
-        else mustSelect = true;
-      }
+      const item = open ?? this.#made(operation);
+      if (open === undefined) this.#items.push(item);
+      if (!isAll && passes(operation, this.#filter)) this.#show(item);
     }
     this.#operations += operations.length;
     this.#first ??= operations[0]?.row;
     this.#last = operations.at(-1)?.row ?? this.#last;
-    if (this.#operations > this.#operationsMax + slackOperations) mustSelect = this.#dropOldest() || mustSelect;
-    if (mustSelect) this.#select();
+    if (this.#operations > this.#operationsMax + slackOperations) this.#dropOldest();
   }
 
   /** A page of operations that came before all others, newest first. */
   prepend(operations: readonly LoggedOperation[]): void {
     const made: OperationItem[] = [];
+    const grown = new Map<OperationItem, LoggedOperation[]>();
     for (const operation of operations) {
       const open = this.#openGroup(operation);
-      if (open !== undefined) addTo(open, operation);
-      else {
-        const item = itemOf(operation);
-        made.push(item);
-        if (item.group !== undefined) this.#groups.set(item.group, item);
-      }
+      if (open === undefined) made.push(this.#made(operation));
+      else if (!grown.get(open)?.push(operation)) grown.set(open, [operation]);
     }
+    for (const [item, older] of grown) addOlderTo(item, older);
     this.#items = [...made.reverse(), ...this.#items];
     this.#operations += operations.length;
     this.#first = operations.at(-1)?.row ?? this.#first;
@@ -118,7 +108,19 @@ export class OperationList {
     return group === undefined ? undefined : this.#groups.get(group);
   }
 
-  #dropOldest(): boolean {
+  #made(operation: LoggedOperation): OperationItem {
+    const item = itemOf(operation);
+    if (item.group !== undefined) this.#groups.set(item.group, item);
+    return item;
+  }
+
+  /** Puts an item that passes the filter among the others that do. It is nearly always the newest, or there already. */
+  #show(item: OperationItem): void {
+    const place = placeOf(this.#visible, item.row);
+    if (this.#visible[place] !== item) this.#visible.splice(place, 0, item);
+  }
+
+  #dropOldest(): void {
     let count = 0;
     for (const item of this.#items) {
       if (this.#operations <= this.#operationsMax || count === this.#items.length - 1) break;
@@ -126,9 +128,10 @@ export class OperationList {
       if (item.group !== undefined) this.#groups.delete(item.group);
       count++;
     }
-    this.#items = this.#items.slice(count);
-    this.#first = this.#items[0]?.operations[0]?.row;
-    return true;
+    this.#items.splice(0, count);
+    const [oldest] = this.#items;
+    this.#first = oldest?.operations[0]?.row;
+    if (this.#visible !== this.#items) this.#visible.splice(0, placeOf(this.#visible, oldest?.row ?? 0));
   }
 
   #select(): void {

@@ -1,0 +1,45 @@
+import type { ContentId, Operation } from '@lockstep/shared';
+import { fingerprint, type Shape } from './_fixtures.ts';
+import type { DiskEntry } from './disk-entry.ts';
+import { type Finding, findLocalChange, type Seen } from './local-change.ts';
+
+/** What a look finds where `shape` stands; nothing where there is none. */
+export function seen(shape: Shape | undefined, ino = 1): Seen {
+  if (shape === undefined) return { state: 'absent' };
+  const left = fingerprint(shape, ino);
+  if (shape.kind === 'mkdir') return { state: 'directory', fingerprint: left };
+  const mtimeUs = shape.mtimeUs ?? 0;
+  if (shape.kind === 'symlink') return { state: 'symlink', fingerprint: left, mtimeUs, target: shape.target ?? '' };
+  return { state: 'file', fingerprint: left, mtimeUs, racy: shape.racy ?? false, content: shape.content as ContentId };
+}
+
+/** The row of a disk that shows `shape` as `shown` says; without one, a row without an entry. */
+export function rowOf(shown: Operation, shape: Shape | undefined, ino = 1): DiskEntry {
+  const { path, origin, seq, content } = shown;
+  const there = shape === undefined ? {} : { content, fingerprint: fingerprint(shape, ino), racy: false };
+  return { path, dot: { origin, seq }, ...there };
+}
+
+/** The local change at `p`. */
+export function find(input: {
+  readonly seen: Seen;
+  readonly row?: DiskEntry | undefined;
+  readonly shown?: Operation | undefined;
+  readonly head?: Operation | undefined;
+  readonly journaled?: readonly Operation[];
+  readonly isKept?: boolean;
+}): Finding {
+  const { row, shown, head, journaled = [], isKept } = input;
+  return findLocalChange({ path: 'p', seen: input.seen, row, shown, head, journaled: () => journaled, isKept });
+}
+
+/** A finding in a few words: of a draft its kind, its parents by origin and number, and what it says it replaced. */
+export function words(finding: Finding): string {
+  if (finding.do === 'adopt' || finding.do === 'adopt-attributes') {
+    return `${finding.do} ${finding.head.origin}${finding.head.seq}`;
+  }
+  if (finding.do !== 'draft') return finding.do;
+  const { kind, parents, replaced } = finding.draft;
+  const after = parents.map(({ origin, seq }) => `${origin}${seq}`).join('+');
+  return `${kind}${after && ` after ${after}`}${replaced === undefined ? '' : ` for ${replaced}`}`;
+}

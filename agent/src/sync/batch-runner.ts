@@ -1,0 +1,155 @@
+import type { Operation } from '@lockstep/shared';
+import type { PendingPath } from '../core/disk-entry.ts';
+import { planBatch } from '../core/plan.ts';
+import { CarryOut, type MaterialiserEvents } from './carry-out.ts';
+import type { Context } from './context.ts';
+import type { GroupGate } from './group-gate.ts';
+import { JournalView } from './journal-view.ts';
+import type { ParkedPaths } from './parked-paths.ts';
+import { lookAtRacyRows } from './racy-rows.ts';
+import type { Transfers } from './transfers.ts';
+import type { WakeTimer } from './wake-timer.ts';
+
+/** When nothing moves, what waits for something else here is looked at again after this time. */
+const waitingLookMs = 500;
+
+/** What came of some pending paths. */
+export interface BatchOutcome {
+  /** Anything could be done for any of them. */
+  readonly isReady: boolean;
+  readonly progress: boolean;
+  readonly waiting: boolean;
+  /** There was no room for all fetches. */
+  readonly refused: boolean;
+  /** A directory is to be moved otherwise than was planned. */
+  readonly planAgain: boolean;
+}
+
+const nothingReady: BatchOutcome = {
+  isReady: false,
+  progress: false,
+  waiting: false,
+  refused: false,
+  planAgain: false,
+};
+
+/** Does for some pending paths what can be done now: chooses those that are ready, plans, fetches what is missing, carries out. */
+export class BatchRunner {
+  readonly #context: Context;
+  readonly #transfers: Transfers;
+  readonly #gate: GroupGate;
+  readonly #parked: ParkedPaths;
+  readonly #timer: WakeTimer;
+  readonly #notify: MaterialiserEvents;
+  readonly #isPaused: () => boolean;
+  readonly #carryOut: CarryOut;
+
+  constructor(
+    context: Context,
+    parts: {
+      readonly transfers: Transfers;
+      readonly gate: GroupGate;
+      readonly parked: ParkedPaths;
+      readonly timer: WakeTimer;
+      readonly notify: MaterialiserEvents;
+      readonly isPaused: () => boolean;
+    },
+  ) {
+    const { transfers, gate, parked, timer, notify, isPaused } = parts;
+    this.#context = context;
+    this.#transfers = transfers;
+    this.#gate = gate;
+    this.#parked = parked;
+    this.#timer = timer;
+    this.#notify = notify;
+    this.#isPaused = isPaused;
+    this.#carryOut = new CarryOut(context, transfers, parked, notify);
+  }
+
+  /** To be called under the folder's lock, with rows that were read under it. */
+  async run(rows: readonly PendingPath[]): Promise<BatchOutcome> {
+    const { journal, clock } = this.#context;
+    const nowMs = clock.monotonicMs();
+    const ready = await this.#withoutRacy(rows.filter((row) => this.#isReady(row, nowMs)));
+    if (ready.length === 0) return nothingReady;
+    const view = await JournalView.open(
+      this.#context,
+      ready,
+      (content) => this.#transfers.isStaged(content),
+      (operation) => this.#carryOut.movesWhole(operation),
+    );
+    const plan = planBatch(ready, view);
+    if (plan.records.length > 0) journal.recordDisk(plan.records);
+    let refused = false;
+    for (const operation of await this.#withoutUnseen(plan.needs)) refused = !this.#fetch(operation) || refused;
+    if (plan.records.length > 0) this.#notify.applied(0, 0);
+    const done = await this.#carryOut.steps(plan.steps);
+    const progress = plan.records.length > 0 || done.progress;
+    const waiting = plan.waiting.length > 0;
+    // Waiting paths are looked at again when something else has moved; without that they only wait for others.
+    if (!progress && waiting) this.#timer.in(waitingLookMs);
+    for (const { path } of plan.records) this.#parked.over(path);
+    return { isReady: true, progress, waiting, refused, planAgain: done.planAgain };
+  }
+
+  #isReady(row: PendingPath, nowMs: number): boolean {
+    const [head] = row.heads;
+    if (head === undefined || this.#transfers.isFetching(head)) return false;
+    const restMs = this.#parked.restMs(row.path, head, nowMs);
+    if (restMs > 0) {
+      this.#timer.in(restMs);
+      return false;
+    }
+    return this.#gate.isOpen(head);
+  }
+
+  /** Without those over whose entries nothing may be put yet, for a user's edit of this moment might be under it. */
+  async #withoutRacy(rows: readonly PendingPath[]): Promise<readonly PendingPath[]> {
+    const { certain, changed, racy } = await lookAtRacyRows(this.#context, rows);
+    for (const { path, heads } of changed) {
+      if (heads[0]) this.#parked.park(path, heads[0], 'what stands there has changed and is looked at first');
+      this.#notify.look(path);
+    }
+    for (const { path, heads } of racy) {
+      if (heads[0]) this.#parked.park(path, heads[0], 'what stands there has changed a moment ago');
+    }
+    return certain;
+  }
+
+  /**
+   * Without those at whose path a file stands that was never looked at: after the journal was lost, or in a newcomer's folder, it
+   * may hold that very content, and then nothing is to be fetched.
+   */
+  async #withoutUnseen(needs: readonly Operation[]): Promise<readonly Operation[]> {
+    const { journal, folder } = this.#context;
+    const unseen = needs.filter(({ path }) => journal.disk(path)?.fingerprint === undefined);
+    if (unseen.length === 0) return needs;
+    const observations = await folder.observe(unseen.map(({ path }) => ({ path })));
+    const standing = new Set<string>();
+    for (const { path, state } of observations) {
+      if (state === 'file' || state === 'large' || state === 'changing') standing.add(path);
+    }
+    for (const operation of unseen) {
+      if (!standing.has(operation.path)) continue;
+      this.#parked.park(operation.path, operation, 'a file stands there that has not been read yet');
+      this.#notify.look(operation.path);
+    }
+    return needs.filter(({ path }) => !standing.has(path));
+  }
+
+  /** False when there is no room for it now. */
+  #fetch(operation: Operation): boolean {
+    const { path } = operation;
+    return this.#transfers.fetch(operation, (outcome) => {
+      // Nobody can be asked then; that is no trouble of the path.
+      if (this.#isPaused()) return;
+      if (outcome === 'missing') {
+        const detail = `No reachable member has the content of ${path}. It comes when one that has it is back.`;
+        this.#parked.park(path, operation, detail, 'content-missing');
+      } else if (outcome === 'disk-full') {
+        const detail = `There is no room for ${path}. Free some space; it is tried again by itself.`;
+        this.#parked.park(path, operation, detail, 'disk-full');
+      }
+    });
+  }
+}

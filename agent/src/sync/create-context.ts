@@ -1,0 +1,43 @@
+import { inlineWaitingBytesMax, outboxBytesMax } from '@lockstep/shared';
+import type { Context, Self } from './context.ts';
+import type { Events } from './events.ts';
+import { FolderLock } from './folder-lock.ts';
+import { ignoreRulesSetting } from './ignore-change.ts';
+import { IgnoreFile } from './ignore-file.ts';
+import { InlineContents } from './inline-contents.ts';
+import type { Clock } from './ports/clock.ts';
+import type { Folder } from './ports/folder.ts';
+import type { Journal } from './ports/journal.ts';
+import type { Log } from './ports/log.ts';
+import { Problems } from './problems.ts';
+import { SharedBatches } from './shared-batches.ts';
+
+/** What all loops of one member share, over the given adapters. Each new problem is logged and becomes an event. */
+export function createContext(
+  parts: {
+    readonly identity: Self;
+    readonly journal: Journal;
+    readonly folder: Folder;
+    readonly clock: Clock;
+    readonly log: Log;
+  },
+  events: Events,
+): Context {
+  const { identity, journal, folder, clock, log } = parts;
+  return {
+    self: identity,
+    journal,
+    batches: new SharedBatches(journal),
+    folder,
+    clock,
+    log,
+    problems: new Problems(clock, (problem) => {
+      log.warn({ ...problem }, problem.detail);
+      events.add('problem', { ...problem });
+    }),
+    lock: new FolderLock(),
+    ignored: new IgnoreFile(journal.setting(ignoreRulesSetting) ?? ''),
+    inbox: new InlineContents(inlineWaitingBytesMax),
+    outbox: new InlineContents(outboxBytesMax),
+  };
+}

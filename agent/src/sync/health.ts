@@ -1,0 +1,24 @@
+import type { Context } from './context.ts';
+import { reportRoom } from './disk-room.ts';
+import type { FolderHealth } from './ports/folder.ts';
+
+/** How the folder and the machine are, as measured for the last heartbeat. */
+export class Health {
+  folder: FolderHealth = { ok: true, freeBytes: 0 };
+  /** Processors in use. */
+  load = 0;
+  readonly #context: Context;
+  readonly #meter: (() => number) | undefined;
+
+  /** `meter`: processors in use since its last call. */
+  constructor(context: Context, meter: (() => number) | undefined) {
+    this.#context = context;
+    this.#meter = meter;
+  }
+
+  async measure(): Promise<void> {
+    this.folder = await this.#context.folder.health();
+    if (this.folder.ok) reportRoom(this.#context.problems, this.folder.freeBytes);
+    this.load = this.#meter?.() ?? 0;
+  }
+}

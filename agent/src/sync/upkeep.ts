@@ -1,0 +1,88 @@
+import type { ContentId } from '@lockstep/shared';
+import type { CatchUp } from './catch-up.ts';
+import type { Context } from './context.ts';
+import type { DialLoop } from './dial-loop.ts';
+import type { GroupGate } from './group-gate.ts';
+import type { Health } from './health.ts';
+import { type LatencyHistory, latencyRows } from './latency-history.ts';
+import type { LocalChanges } from './local-changes.ts';
+import type { Materialiser } from './materialiser.ts';
+import { withdrawOfAbsent } from './member-troubles.ts';
+import type { OldVersions } from './old-versions.ts';
+import type { Peers } from './peers.ts';
+import type { Transfers } from './transfers.ts';
+
+/** What is seen to once a second. */
+export interface UpkeepLoops {
+  readonly health: Health;
+  readonly latencies: LatencyHistory;
+  readonly peers: Peers;
+  readonly localChanges: LocalChanges;
+  readonly materialiser: Materialiser;
+  readonly transfers: Transfers;
+  readonly oldVersions: OldVersions;
+  readonly catchUp: CatchUp;
+  readonly dialLoop: DialLoop;
+}
+
+/** With each heartbeat: notices what no event tells of, withdraws what is over, and gives up what is not needed any more. */
+export class Upkeep {
+  readonly #context: Context;
+  readonly #loops: UpkeepLoops;
+  readonly #gate: GroupGate;
+  readonly #refreshStates: () => void;
+
+  /** `refreshStates`: looks again who is down. */
+  constructor(context: Context, loops: UpkeepLoops, gate: GroupGate, refreshStates: () => void) {
+    this.#context = context;
+    this.#loops = loops;
+    this.#gate = gate;
+    this.#refreshStates = refreshStates;
+  }
+
+  beat(): void {
+    const { problems, outbox } = this.#context;
+    const { peers, materialiser, transfers, catchUp, dialLoop } = this.#loops;
+    this.#checkFolder();
+    this.#refreshStates();
+    this.#noteLatencies();
+    problems.expire();
+    materialiser.withdrawProblems();
+    withdrawOfAbsent(problems, peers);
+    peers.learn();
+    dialLoop.refresh();
+    transfers.tick();
+    transfers.dropUnneeded((content) => this.#needsStaged(content));
+    catchUp.check();
+    if (this.#gate.tick()) materialiser.poke();
+    // What was not sent within seconds can be read from the folder again.
+    outbox.age();
+  }
+
+  #checkFolder(): void {
+    const { problems } = this.#context;
+    const { health, localChanges, materialiser } = this.#loops;
+    if (!health.folder.ok) {
+      problems.set('folder-missing', {}, health.folder.detail ?? 'The folder cannot be used.');
+    } else if (problems.has('folder-missing')) {
+      problems.clear('folder-missing');
+      localChanges.scan('', true);
+      materialiser.unpark();
+    }
+  }
+
+  #noteLatencies(): void {
+    const { self, clock } = this.#context;
+    const { peers, latencies } = this.#loops;
+    const others = peers.all().filter(({ state }) => state !== 'left');
+    const members = new Set([self.id, ...others.map(({ id }) => id)]);
+    latencies.note(clock.monotonicMs(), members, latencyRows(self.id, peers));
+  }
+
+  /** A version that was superseded is not put in place any more, and one that is on the disk by other means is copied from there. */
+  #needsStaged(content: ContentId): boolean {
+    const { journal } = this.#context;
+    if (this.#loops.oldVersions.isKeeping(content)) return true;
+    return journal.headWithContent(content) !== undefined && journal.diskWithContent(content, 1).length === 0;
+  }
+}

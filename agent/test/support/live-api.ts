@@ -1,0 +1,59 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { vi } from 'vitest';
+import { WebSocket } from 'ws';
+import type { z } from 'zod';
+import { type HttpServer, startHttp } from '../../src/http/server.ts';
+import { FakeFacade, memoryLog } from './fake-facade.ts';
+
+/** Waits until `check` does not throw: long enough for a machine that is busy with other tests. */
+export function until<T>(check: () => T): Promise<T> {
+  return vi.waitFor(check, 20_000);
+}
+
+/** The numbers from `first` to `last`. */
+export function upTo(last: number, first = 1): readonly number[] {
+  return Array.from({ length: last - first + 1 }, (_, index) => first + index);
+}
+
+/** The API over a made-up agent, and readers of its live streams. */
+export class LiveApi {
+  readonly facade = new FakeFacade();
+  readonly log = memoryLog();
+  readonly #sockets: WebSocket[] = [];
+  #server: HttpServer | undefined;
+
+  static async start(): Promise<LiveApi> {
+    const api = new LiveApi();
+    const { facade, log } = api;
+    api.#server = await startHttp({ facade, log, assets: '/nowhere', listen: { host: '127.0.0.1', port: 0 } });
+    return api;
+  }
+
+  /** What the agent does when it stops. */
+  async closeServer(): Promise<void> {
+    await this.#server?.close();
+  }
+
+  async stop(): Promise<void> {
+    for (const socket of this.#sockets) socket.terminate();
+    await this.closeServer();
+  }
+
+  url(path: string): string {
+    return `${this.#server?.url}api/v1/${path}`;
+  }
+
+  /** A reader of the stream at `path`, and all that it was sent so far. */
+  connect<T>(
+    path: string,
+    schema: z.ZodType<T>,
+    headers: IncomingHttpHeaders = {},
+  ): { socket: WebSocket; messages: T[] } {
+    const socket = new WebSocket(this.url(path).replace('http', 'ws'), { headers });
+    this.#sockets.push(socket);
+    const messages: T[] = [];
+    socket.on('message', (data) => messages.push(schema.parse(JSON.parse(String(data)))));
+    socket.on('error', () => undefined);
+    return { socket, messages };
+  }
+}

@@ -1,0 +1,54 @@
+import type { MemberReport, Status } from '@lockstep/shared/api';
+
+/** A member that is well and lacks nothing; `ant` is the one that is asked. Names are ids here. */
+export function member(name: string, more: Partial<MemberReport> = {}): MemberReport {
+  return {
+    id: name,
+    name,
+    self: name === 'ant',
+    state: 'active',
+    connected: true,
+    rttMs: 1,
+    behind: 0,
+    behindSeconds: 0,
+    addresses: [`${name}.example.net:4700`],
+    ...more,
+  };
+}
+
+/** What ant tells of a cluster of these members. */
+export function status(members: readonly MemberReport[], more: Partial<Status> = {}): Status {
+  return {
+    member: {
+      id: 'ant',
+      name: 'ant',
+      state: 'active',
+      software: '0.1.0',
+      startedAt: 0,
+      address: '',
+      addresses: [],
+      folder: '/',
+      dashboard: '',
+      origin: '',
+    },
+    now: 0,
+    paused: false,
+    synchronised: true,
+    pending: 0,
+    conflicts: 0,
+    conflictCopies: 0,
+    problems: [],
+    problemCount: 0,
+    files: 0,
+    directories: 0,
+    bytes: 0,
+    freeBytes: 0,
+    load: 0,
+    operations: 0,
+    version: {},
+    digest: '',
+    lastEvent: 0,
+    members,
+    ...more,
+  };
+}

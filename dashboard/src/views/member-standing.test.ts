@@ -1,0 +1,31 @@
+import type { MemberReport } from '@lockstep/shared/api';
+import { expect, test } from 'vitest';
+import { member } from './_cluster.ts';
+import { narrowed, sortedByNeed, standingOf } from './member-standing.ts';
+
+const down = { state: 'down', connected: false } as const;
+const few = [
+  member('ant'),
+  member('bee', { state: 'left', connected: false }),
+  member('cat', { ...down, paused: true }),
+  member('dog', { state: 'syncing' }),
+  member('eel', { state: 'suspect' }),
+  member('fox', { ...down, stopped: true }),
+  member('gnu', { problems: 2, behind: 9 }),
+  member('hen', down),
+];
+const namesOf = (members: readonly MemberReport[]) => members.map(({ name }) => name).join(' ');
+
+test('[DB-O5] in a crowd those come first that need a person most; a few stay as they are', () => {
+  expect(few.map(standingOf)).toEqual('active left paused syncing silent stopped problems down'.split(' '));
+  expect(sortedByNeed(few)).toBe(few);
+  const crowd = [...few, member('ibis', { behind: 1_204 })];
+  expect(namesOf(sortedByNeed(crowd))).toBe('hen gnu fox eel dog cat ant ibis bee');
+});
+
+test('[DB-O6] members are narrowed down to a part of a name or address and to how they stand', () => {
+  expect(namesOf(narrowed(few, { part: ' E', standing: null }))).toBe(namesOf(few));
+  expect(namesOf(narrowed(few, { part: 'GNU', standing: null }))).toBe('gnu');
+  expect(namesOf(narrowed(few, { part: 'fox.example', standing: 'stopped' }))).toBe('fox');
+  expect(namesOf(narrowed(few, { part: '', standing: 'down' }))).toBe('hen');
+});

@@ -1,0 +1,12 @@
+import { defineConfig } from '@playwright/test';
+import base from './playwright.config.ts';
+
+/** The page's part of `npm run bench`: figures of real agents and a real browser. Not a test: nothing is compared. */
+export default defineConfig(base, {
+  testDir: 'bench',
+  testMatch: 'page.ts',
+  timeout: 900_000,
+  reporter: 'line',
+  // The record for a failed test is made in the page, and costs it much.
+  use: { trace: 'off' },
+});

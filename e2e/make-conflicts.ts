@@ -1,0 +1,20 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Cluster } from './cluster.ts';
+import { expect } from './test.ts';
+
+/** Files that ant and bee change without hearing of each other; bee's version is the later one. */
+export async function makeConflicts(
+  cluster: Cluster,
+  files: Readonly<Record<string, (by: string) => string | Buffer>>,
+): Promise<void> {
+  const [ant, bee] = [cluster.member('ant'), cluster.member('bee')];
+  await bee.stop();
+  for (const [name, content] of Object.entries(files)) await writeFile(join(ant.folder, name), content('ant'));
+  await expect.poll(async () => (await ant.status()).files).toBeGreaterThanOrEqual(Object.keys(files).length);
+  for (const [name, content] of Object.entries(files)) await writeFile(join(bee.folder, name), content('bee'));
+  await bee.start();
+  for (const member of cluster.members) {
+    await expect.poll(async () => (await member.status()).conflictCopies).toBe(Object.keys(files).length);
+  }
+}

@@ -1,0 +1,94 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { RecentLatencies } from '@lockstep/shared/api';
+import type { Page } from '@playwright/test';
+import { expect, test } from '../test.ts';
+import { startMadeUp } from './made-up.ts';
+import { disagree, fillOffice } from './office.ts';
+
+const folder = fileURLToPath(new URL('../../docs/screenshots', import.meta.url));
+
+/** Takes `view` as it stands, in both themes: `name-light.png` and `name-dark.png`. */
+async function take(page: Page, name: string): Promise<void> {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    await expect(page.locator('[aria-busy="true"]')).toHaveCount(0);
+    await page.screenshot({ path: join(folder, `${name}-${colorScheme}.png`), animations: 'disabled' });
+  }
+}
+
+test.use({ names: ['ant', 'bee', 'cat', 'dog', 'elk'] });
+
+test('the pictures of every view', async ({ page, cluster }) => {
+  const ant = cluster.member('ant');
+  const open = async (view: string) => {
+    await page.goto(new URL(view, ant.url).href);
+    await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
+  };
+  await fillOffice(cluster);
+
+  await page.setViewportSize({ width: 1440, height: 820 });
+  await open('/operations');
+  const letter = page.getByRole('button').filter({ hasText: 'to the harbour office.md' }).first();
+  await letter.click();
+  await expect(page.getByRole('dialog')).toContainText('Durable on all 5 members');
+  await take(page, 'operations');
+
+  await open('/files/Bridge/Drawings/quay.dwg');
+  await expect(page.getByText('quay.dwg').first()).toBeVisible();
+  await take(page, 'files');
+
+  await open('/transfers');
+  await writeFile(join(cluster.member('bee').folder, 'Flight over the quay.mov'), Buffer.alloc(400_000_000, 'film'));
+  await expect(page.getByRole('progressbar').first()).toBeVisible();
+  await take(page, 'transfers');
+  await expect(page.getByRole('heading', { name: 'Everything is here' })).toBeVisible();
+
+  await page.setViewportSize({ width: 1440, height: 640 });
+  await open('/');
+  await expect(page.getByRole('status')).toContainText('All 5 members hold everything');
+  // A line of one point is none.
+  const points = async () => {
+    const response = await fetch(new URL('/api/v1/latencies/recent', ant.url));
+    return ((await response.json()) as RecentLatencies).members[0]?.samples.length ?? 0;
+  };
+  await expect.poll(points, { timeout: 240_000 }).toBeGreaterThanOrEqual(4);
+  await page.reload();
+  await expect(page.getByRole('table').getByRole('img')).toHaveCount(4);
+  await take(page, 'overview');
+  await page.setViewportSize({ width: 390, height: 844 });
+  await take(page, 'phone');
+
+  await page.setViewportSize({ width: 1440, height: 820 });
+  await disagree(cluster);
+  await open('/conflicts');
+  await page.getByRole('button', { name: /2026-11-19/ }).click();
+  await expect(page.getByRole('region', { name: 'line by line' })).toBeVisible();
+  await take(page, 'conflicts');
+
+  await cluster.member('elk').stop('SIGKILL');
+  await writeFile(join(ant.folder, 'Minutes', 'agenda.md'), 'Crane, storms, survey\n');
+  await expect(page.getByRole('status').first()).toContainText('elk is down');
+  await open('/latency');
+  await page
+    .getByRole('grid')
+    .getByRole('link', { name: /^ant to bee: / })
+    .click();
+  await expect(page.getByRole('region', { name: 'ant to bee' }).locator('canvas')).toBeVisible();
+  await take(page, 'latency');
+  await open('/problems');
+  await take(page, 'problems');
+});
+
+test('the pictures of fifty members, which are made up', async ({ page }) => {
+  const madeUp = await startMadeUp();
+  try {
+    await page.setViewportSize({ width: 1440, height: 820 });
+    await page.goto(madeUp.url);
+    await expect(page.getByRole('table').getByRole('img')).toHaveCount(45);
+    await take(page, 'fifty');
+  } finally {
+    madeUp.stop();
+  }
+});

@@ -1,0 +1,10 @@
+/** The address of each view, and its heading. */
+export const views = [
+  { place: '', heading: 'Overview' },
+  { place: 'latency', heading: 'Latency' },
+  { place: 'files', heading: 'Files' },
+  { place: 'operations', heading: 'Operations' },
+  { place: 'conflicts', heading: 'Conflicts' },
+  { place: 'transfers', heading: 'Transfers' },
+  { place: 'problems', heading: 'Problems' },
+] as const;
