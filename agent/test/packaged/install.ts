@@ -61,9 +61,8 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
     '--allow-scripts=better-sqlite3',
     tarball,
   ];
-  const env = { ...process.env, HOME: root, npm_config_better_sqlite3_local_prebuilds: binaries };
-  const cache = (await execute('npm', ['config', 'get', 'cache'])).stdout.trim();
-  await execute('npm', [...args, '--cache', cache, '--no-audit', '--no-fund'], { cwd: root, env });
+  const env = { ...process.env, npm_config_better_sqlite3_local_prebuilds: binaries };
+  await execute('npm', [...args, '--no-audit', '--no-fund'], { cwd: root, env });
   project.provide('installed', { tarball, prefix, space });
   return () => rm(root, { recursive: true, force: true });
 }

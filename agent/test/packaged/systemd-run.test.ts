@@ -28,12 +28,21 @@ async function systemctl(...args: readonly string[]): Promise<string> {
   return (await execute('systemctl', ['--user', ...args], { env: environment() })).stdout.trim();
 }
 
+/** The manager takes all processes of its control groups for its own: it gets groups in which it is alone, in every hierarchy. */
+const group = `lockstep-test-${process.pid}`;
+
+const boot = `
+for procs in /sys/fs/cgroup/cgroup.procs /sys/fs/cgroup/*/cgroup.procs; do
+  [ -w "$procs" ] || continue
+  mkdir -p "\${procs%/*}/${group}" && echo $$ > "\${procs%/*}/${group}/cgroup.procs"
+done
+mount -t tmpfs tmpfs /run && mkdir -p /run/systemd/system
+for systemd in /usr/lib/systemd/systemd /lib/systemd/systemd; do [ -x $systemd ] && exec $systemd --user; done`;
+
 /** A manager of services of our own, in a mount namespace where /run says that the machine was booted with systemd. */
 beforeAll(async () => {
   runtime = await mkdtemp(join(tmpdir(), 'lockstep-systemd-'));
   settings = await mkdtemp(join(inject('installed').space, 'settings-'));
-  const boot =
-    'mount -t tmpfs tmpfs /run && mkdir -p /run/systemd/system && exec "$(command -v /lib/systemd/systemd || echo /usr/lib/systemd/systemd)" --user';
   manager = spawn('unshare', ['--mount', 'sh', '-c', boot], { env: environment(), stdio: 'ignore' });
   await vi.waitFor(() => systemctl('show', '--property=Version'), 20_000);
 });
@@ -42,6 +51,18 @@ afterAll(async () => {
   const ended = once(manager, 'close');
   await systemctl('exit');
   await ended;
+  await execute('find', [
+    '/sys/fs/cgroup',
+    '-depth',
+    '-type',
+    'd',
+    '-path',
+    `*/${group}*`,
+    '-exec',
+    'rmdir',
+    '{}',
+    ';',
+  ]);
   await rm(runtime, { recursive: true, force: true });
 });
 

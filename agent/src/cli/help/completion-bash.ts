@@ -9,15 +9,15 @@ function candidates(value: Value): string {
 
 function caseOf(command: CompletedCommand): string {
   const valued = command.options.flatMap(({ names, value }) =>
-    value === undefined ? [] : `      ${names.join('|')}) complete_with "$current" ${candidates(value)}; return ;;`,
+    value === undefined ? [] : `      ${names.join('|')}) __lockstep_from "$current" ${candidates(value)}; return ;;`,
   );
   const previous = valued.length === 0 ? [] : ['    case $previous in', ...valued, '    esac'];
   const options = command.options.flatMap(({ names }) => names.filter((name) => name.startsWith('--')));
   return [
     `  ${command.name})`,
     ...previous,
-    `    if [[ $current == -* ]]; then complete_with "$current" compgen -W '${options.join(' ')}'`,
-    `    else complete_with "$current" ${candidates(command.argument ?? 'anything')}; fi ;;`,
+    `    if [[ $current == -* ]]; then __lockstep_from "$current" compgen -W '${options.join(' ')}'`,
+    `    else __lockstep_from "$current" ${candidates(command.argument ?? 'anything')}; fi ;;`,
   ].join('\n');
 }
 
@@ -26,7 +26,7 @@ export function bashCompletion(commands: readonly CompletedCommand[]): string {
   const names = commands.map(({ name }) => name);
   return `# bash completion for lockstep, made by: lockstep completion bash
 _lockstep() {
-  complete_with() {
+  __lockstep_from() {
     local word=$1
     shift
     [[ $1 == true ]] && return
@@ -42,7 +42,7 @@ _lockstep() {
     break
   done
   case $command in
-  '') complete_with "$current" compgen -W '${[...names, '--help', '--version'].join(' ')}' ;;
+  '') __lockstep_from "$current" compgen -W '${[...names, '--help', '--version'].join(' ')}' ;;
 ${commands.map(caseOf).join('\n')}
   esac
 }
