@@ -35,9 +35,7 @@ COPY --from=build /opt/lockstep/shared/dist shared/dist
 COPY --from=build /opt/lockstep/agent/dist agent/dist
 COPY --from=build /opt/lockstep/dashboard/dist dashboard/dist
 COPY agent/bin agent/bin
-RUN find . -name '*.map' -delete \
-    && find . -name '*.d.ts' -delete \
-    && find . -name '*.tsbuildinfo' -delete \
+RUN find . -type f -regex '.*\.\(map\|[cm]?ts\|tsbuildinfo\)' -delete \
     && find node_modules/better-sqlite3 -mindepth 1 -maxdepth 1 ! -name build ! -name lib ! -name package.json -exec rm -r {} + \
     && find node_modules/better-sqlite3/build -type f ! -name better_sqlite3.node -delete \
     && rm -rf package-lock.json .npmrc e2e

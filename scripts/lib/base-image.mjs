@@ -45,7 +45,9 @@ async function importImage(directory, name) {
   ].flatMap((setting) => ['--change', setting]);
   const pack = spawn('tar', ['-C', directory, '-c', '.'], { stdio: ['ignore', 'pipe', 'inherit'] });
   const take = spawn('docker', ['import', ...settings, '-', name], { stdio: [pack.stdout, 'ignore', 'inherit'] });
-  const codes = await Promise.all([pack, take].map((child) => new Promise((resolve) => child.once('close', resolve))));
+  // The other end is docker's alone: held open here too, it would be waited for.
+  pack.stdout.destroy();
+  const codes = await Promise.all([pack, take].map((child) => new Promise((resolve) => child.once('exit', resolve))));
   return codes.every((code) => code === 0);
 }
 
