@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import Database from 'better-sqlite3';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { prometheusImage } from '../_util/compose-project.ts';
 import { docker } from '../_util/container-member.ts';
@@ -150,6 +151,24 @@ test('[CL4] a lab of processes is not started over one of containers, and is tol
   );
   expect(said).toContain('code 1');
   await allConnected(lab().members);
+});
+
+test('[CL4] members in containers are not started over a lab of processes', async () => {
+  const { project, members } = lab();
+  // What `npm start` holds while it runs.
+  const lock = new Database(join(project.root, 'lab', 'lab.lock'));
+  onTestFinished(() => {
+    lock.close();
+  });
+  lock.pragma('locking_mode = EXCLUSIVE');
+  lock.exec('BEGIN EXCLUSIVE');
+  const failure = (await project.compose('run', '--rm', 'prepare').catch((error: unknown) => error)) as Error & {
+    stdout?: string;
+    stderr?: string;
+  };
+  expect(failure).toBeInstanceOf(Error);
+  expect(`${failure.stdout}${failure.stderr}`).toContain('A lab is already running in /lab.');
+  await allConnected(members);
 });
 
 test('an agent that dies is started again by itself', async () => {
