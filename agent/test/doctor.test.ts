@@ -104,6 +104,18 @@ describe('a member of two', () => {
     expect(findings.filter(({ level }) => level === 'fail')).toEqual([]);
   });
 
+  test('[DR1] an agent that is held, and does not answer', async () => {
+    const bee = cluster().member('bee');
+    bee.signal('SIGSTOP');
+    const findings = await doctor(bee);
+    bee.signal('SIGCONT');
+    await cluster().connected();
+    expectFinding(findings, 'member', 'fail', /The agent does not answer at/);
+    // Its ports are not taken for another program's, and its sessions are left alone.
+    expect(levels(findings, 'ports')).toEqual([]);
+    expectFinding(findings, 'peers', 'ok', /answers at 127\.0\.0\.1:\d+\.$/);
+  });
+
   test('[DR5] a port that another program took', async () => {
     const bee = cluster().member('bee');
     await bee.stop();
@@ -114,6 +126,23 @@ describe('a member of two', () => {
     await bee.start();
     await cluster().connected();
     expectFinding(findings, 'ports', 'fail', new RegExp(`${bee.address} is taken by another program`), /ss -ltnp/);
+  });
+
+  test('[DR5] settings that the running agent does not have yet, and a dashboard that everybody can reach', async () => {
+    const bee = cluster().member('bee');
+    const file = bee.state('config.toml');
+    const before = await readFile(file, 'utf8');
+    await writeFile(file, before.replace(/^dashboard = .*$/m, 'dashboard = "0.0.0.0:4800"'));
+    const findings = await doctor(bee);
+    await writeFile(file, before);
+    expectFinding(
+      findings,
+      'ports',
+      'warn',
+      /The agent listens on .*, and dashboard says 0\.0\.0\.0:4800/,
+      /Start the agent again/,
+    );
+    expectFinding(findings, 'ports', 'warn', /listens on 0\.0\.0\.0 and asks for no password/, /ssh -L/);
   });
 
   test('[DR6] a member that is not up, and one whose key differs', async () => {

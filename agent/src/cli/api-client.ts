@@ -12,9 +12,9 @@ const answerTimeoutMs = 30_000;
 /** The HTTP API of the agent that runs on one folder. */
 export interface ApiClient {
   readonly url: string;
-  /** `path` below the API's prefix. */
-  get<Result>(path: string, schema: z.ZodType<Result>): Promise<Result>;
-  /** `timeoutMs`: how long the answer may take. */
+  /** `path` below the API's prefix; `timeoutMs`: how long the answer may take. */
+  get<Result>(path: string, schema: z.ZodType<Result>, timeoutMs?: number): Promise<Result>;
+  /** The same with a body. */
   post<Result>(path: string, body: unknown, schema: z.ZodType<Result>, timeoutMs?: number): Promise<Result>;
 }
 
@@ -79,7 +79,7 @@ export function apiClient(url: string): ApiClient {
   }
   return {
     url,
-    get: (path, schema) => ask(path, schema),
+    get: (path, schema, timeoutMs = answerTimeoutMs) => ask(path, schema, { timeoutMs }),
     post: (path, body, schema, timeoutMs = answerTimeoutMs) => ask(path, schema, { body, timeoutMs }),
   };
 }

@@ -17,6 +17,9 @@ import type { RunningMember, Subject } from './subject.ts';
 const member = findingsOf('member');
 const journal = findingsOf('journal');
 
+/** An agent that takes longer than this for its status is in trouble. */
+const answerTimeoutMs = 10_000;
+
 /** What a LockstepError says stands for the remedy too: its sentences end with what to do. */
 const asItSays = 'Do what the sentence says.';
 
@@ -34,7 +37,10 @@ async function attempt<T>(read: () => Promise<T>, found: Finding[]): Promise<T |
 async function findAgent(directory: string, found: Finding[]): Promise<RunningMember | undefined> {
   const agent = await attempt(() => findRunning(directory), found);
   if (agent === undefined) return undefined;
-  const status = await attempt(async () => (await findApi(directory))?.get('/status', statusSchema), found);
+  const status = await attempt(
+    async () => (await findApi(directory))?.get('/status', statusSchema, answerTimeoutMs),
+    found,
+  );
   return { pid: agent.pid, status };
 }
 
