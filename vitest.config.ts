@@ -21,7 +21,7 @@ export default defineConfig({
           name: 'unit',
           include: [
             '{agent,shared,dashboard}/src/**/*.test.{ts,tsx}',
-            'drills/{labs,scenes,work}/**/*.test.ts',
+            'drills/{*,work/*}.test.ts',
             'scripts/**/*.test.ts',
           ],
           testTimeout: 30_000,
