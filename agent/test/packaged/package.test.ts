@@ -39,6 +39,14 @@ test('[PK2] what is installed with it are the versions that the tests ran with',
   expect(installed.filter((name) => !tested.has(name))).toEqual([]);
 });
 
+test('[CL7] the manual page is where man looks, and names every command', async () => {
+  const page = await readFile(join(inject('installed').prefix, 'share', 'man', 'man1', 'lockstep.1'), 'utf8');
+  const { out } = await runInstalled(['--help']);
+  const commands = [...out.matchAll(/^ {2}([a-z]+) (?:\[options\] )?[[<]/gm)].flatMap(([, name = '']) => name);
+  expect(commands).toContain('doctor');
+  for (const name of commands) if (name !== 'help') expect(page).toContain(`.SS lockstep ${name} `);
+});
+
 test('[PK1] two members run from the installed package, with the page', { timeout: 120_000 }, async () => {
   const space = await mkdtemp(join(inject('installed').space, 'two-'));
   const [ant, bee] = [join(space, 'ant'), join(space, 'bee')];
