@@ -23,23 +23,19 @@ function counts(code, passed = 0, failed = 0) {
   return { passed, failed: code === 0 ? failed : Math.max(1, failed) };
 }
 
-function vitest(project, { leaveOut = () => [], env = {} } = {}) {
+function vitest(project, { leaveOut = () => [] } = {}) {
   return async () => {
     const excluded = await leaveOut();
     const file = join(reports, `${project}.json`);
-    const { code } = await runTool(
-      'vitest',
-      [
-        'run',
-        '--project',
-        project,
-        '--reporter=default',
-        '--reporter=json',
-        `--outputFile.json=${file}`,
-        ...excluded.flatMap((pattern) => ['--exclude', pattern]),
-      ],
-      { env },
-    );
+    const { code } = await runTool('vitest', [
+      'run',
+      '--project',
+      project,
+      '--reporter=default',
+      '--reporter=json',
+      `--outputFile.json=${file}`,
+      ...excluded.flatMap((pattern) => ['--exclude', pattern]),
+    ]);
     const report = readJson(file);
     return counts(code, report?.numPassedTests, report?.numFailedTests);
   };
@@ -105,7 +101,7 @@ async function compose() {
   const docker = await ensureDocker();
   try {
     if (!(await buildImage(docker.compose))) return counts(1);
-    const tests = await vitest('compose', { env: { LOCKSTEP_COMPOSE: docker.compose.join(' ') } })();
+    const tests = await vitest('compose')();
     if (tests.failed > 0) return tests;
     const { passed, failed } = await drills(['kill', 'partition-3', 'pause', 'newcomer']);
     return { passed: tests.passed + passed, failed };
