@@ -50,16 +50,18 @@ export class Load {
     if (this.#failure !== undefined) throw this.#failure;
   }
 
-  /** Resolves when so many more things were done. */
+  /** Resolves when so many more things were done, however long that takes; fails when nothing is done any more. */
   async progress(actions: number): Promise<void> {
     const until = this.actions + actions;
-    await eventually(
-      () => {
-        if (this.#failure === undefined && this.actions < until) throw new Error('The users do nothing any more');
-      },
-      { timeoutMs: 60_000, intervalMs: 5 },
-    );
-    if (this.#failure !== undefined) throw this.#failure;
+    for (let before = this.actions; before < until; before = this.actions) {
+      await eventually(
+        () => {
+          if (this.#failure === undefined && this.actions === before) throw new Error('The users do nothing any more');
+        },
+        { intervalMs: 5 },
+      );
+      if (this.#failure !== undefined) throw this.#failure;
+    }
   }
 
   /** How many files were written that nobody has overwritten or deleted. */
