@@ -49,6 +49,8 @@ test('[DB-C1][DB-C2][DB-C3] both versions stand side by side, and each choice is
     await page.reload();
     await page.getByRole('button', { name: 'Keep ant’s version' }).click();
     await expect(page.getByRole('status').filter({ hasText: '1 conflict settled.' })).toBeVisible();
+    // What was pressed is gone: who uses the keyboard goes on with the next conflict.
+    await expect(page.getByRole('button', { name: /photo\.png/ })).toBeFocused();
     await everywhere('notes.txt', text('ant'));
   });
 
@@ -66,6 +68,7 @@ test('[DB-C1][DB-C2][DB-C3] both versions stand side by side, and each choice is
     await page.getByRole('checkbox', { name: 'Select all 2' }).check();
     await page.getByRole('button', { name: 'Keep both', exact: true }).first().click();
     await page.getByRole('dialog').getByRole('button', { name: 'Keep both' }).click();
+    await expect(page.getByRole('status').filter({ hasText: '2 conflicts settled.' })).toBeFocused();
     await expect(page.getByRole('heading', { name: 'There are no conflicts' })).toBeVisible();
     for (const name of ['plan', 'talk']) {
       await everywhere(`${name}.txt`, text('bee'));

@@ -130,6 +130,8 @@ test.describe('one member', () => {
     }
     await page.goto(`${ant.url}files/nowhere/to be found`);
     await expect(page.getByText('Nothing is known of this path')).toBeVisible();
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await expect(page.getByText('The directory is empty, or there is none of this name.')).toBeVisible();
     expect(complaints).toEqual([]);
   });
 });

@@ -148,4 +148,40 @@ test('[DB-J6] ten thousand operations flow in, and the page stays smooth and sma
   expect(partOf(tasksMs, 1)).toBeLessThan(50);
   expect(grownBytes).toBeLessThan(40_000_000);
   expect(lines).toBeLessThan(80);
+
+  await test.step('pausing, as pressing a line does, moves no line of a telephone', async () => {
+    await page.setViewportSize({ width: 390, height: 844 });
+    await expect(page.getByText(/^Live, /)).toBeVisible();
+    const topOf = async () => (await feed(page).boundingBox())?.y;
+    const before = await topOf();
+    await page.getByRole('button', { name: 'Pause' }).click();
+    await expect(page.getByText(/^Paused, /)).toBeVisible();
+    expect(await topOf()).toBe(before);
+  });
+});
+
+test.describe('a member with a long name', () => {
+  const longName = 'the-old-workstation-in-the-second-cellar';
+  test.use({ names: ['ant', longName], viewport: { width: 390, height: 844 } });
+
+  test('[DB-A10] [DB-J2] the way of an operation fits a telephone, and a renamed file is told of as a file', async ({
+    page,
+    cluster,
+    complaints,
+  }) => {
+    const ant = cluster.member('ant');
+    await page.goto(new URL('operations', ant.url).href);
+    await expect(page.getByText(/^Live, /)).toBeVisible();
+    await cluster.member(longName).put('one.txt', '1');
+    await line(page, 'one.txt').click();
+    const panel = page.getByRole('dialog');
+    await expect(panel).toContainText('Durable on all 2 members');
+    await expect(panel.getByText(longName, { exact: true })).toBeInViewport({ ratio: 1 });
+    expect(await panel.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)).toBe(0);
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Follow' }).click();
+    await rename(join(ant.folder, 'one.txt'), join(ant.folder, 'two.txt'));
+    await expect(line(page, /Renamed.*one\.txt →two\.txt(?!\/)/)).toBeVisible();
+    expect(complaints).toEqual([]);
+  });
 });

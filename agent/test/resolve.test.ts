@@ -135,3 +135,13 @@ test('[CF9] both versions can be read; nothing through a link, of a directory or
   await cluster().settled();
   expect(await content('d/inside')).toMatchObject({ status: 409 });
 });
+
+test('[CF4] [CF8] the copy of a file whose name had to be shortened is known as that of this file, and replaces it', async () => {
+  const name = `${'ü'.repeat(120)}.txt`;
+  const found = await conflicts([name]);
+  expect(found.map(({ winner, copy }) => [winner, copy.path.startsWith(name.slice(0, -4))])).toEqual([['bee', false]]);
+  const results = await resolve(found.map((conflict) => choiceOf(conflict, 'copy')));
+  expect(results.map(({ done }) => done)).toEqual([true]);
+  await cluster().settled();
+  expect(await textOf(name)).toBe(`by ant: ${name}`);
+});

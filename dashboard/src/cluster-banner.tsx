@@ -20,8 +20,10 @@ export function ClusterBanner({ isStale }: { readonly isStale: boolean }) {
   const doubt = ownTrouble(status);
   const shown = isStale ? 'stale' : tone;
   const ToneIcon = icons[shown];
+  // While members catch up the numbers change every second: read aloud, one would hear nothing else.
+  const announced = shown === 'busy' ? 'off' : 'polite';
   return (
-    <div className={classes.banner} data-tone={shown} role="status">
+    <div className={classes.banner} data-tone={shown} role="status" aria-live={announced}>
       <ToneIcon size={20} aria-hidden="true" className={classes.icon} />
       <div>
         <Text fw={600}>{isStale ? `Last known: ${text}` : text}</Text>

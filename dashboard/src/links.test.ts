@@ -13,4 +13,6 @@ test.each(['', 'a', 'a/b c/d.txt', '100%/%25', 'new\nline', 'ü/🐜', '?#&=', '
 
 test('[DB-F2] a damaged address is recognised as such', () => {
   expect(pathOfLink('/files/%zz')).toBeUndefined();
+  expect(pathOfLink('/files/..%2Fstatus')).toBeUndefined();
+  expect(pathOfLink('/files/a/%2e%2e')).toBeUndefined();
 });

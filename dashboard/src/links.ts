@@ -24,7 +24,9 @@ export function pathOfLink(pathname: string): string | undefined {
     .split('/')
     .filter((name) => name !== '');
   try {
-    return names.map(decodeURIComponent).join('/');
+    const plain = names.map(decodeURIComponent);
+    // No file has such a name, and in the address of a question to the agent it would lead to another one.
+    return plain.some((name) => name === '.' || name === '..' || name.includes('/')) ? undefined : plain.join('/');
   } catch {
     return undefined;
   }

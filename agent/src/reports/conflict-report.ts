@@ -1,8 +1,9 @@
 import { isLive, memberOf, type Operation } from '@lockstep/shared';
 import type { ConflictsPage, ConflictsQuery, ResolveRequest, ResolveResult } from '@lockstep/shared/api';
-import { loserOf, lostAtMs, originalOf } from '../core/conflict-name.ts';
+import { loserOf, lostAtMs } from '../core/conflict-name.ts';
 import { stampMs } from '../core/hlc.ts';
 import type { Engine } from '../sync/engine.ts';
+import { findOriginal } from '../sync/find-original.ts';
 import { resolveConflict } from '../sync/resolve-conflict.ts';
 import { EntryReporter } from './tree-report.ts';
 
@@ -14,7 +15,7 @@ export function reportConflicts(engine: Engine, { after, limit }: ConflictsQuery
   const shown = copies.slice(0, limit);
   return {
     conflicts: shown.map((copy) => {
-      const path = originalOf(copy.path);
+      const path = findOriginal(journal, copy.path);
       const original = liveAt(engine, path);
       return {
         copy: reporter.report(copy),

@@ -1,9 +1,10 @@
 import { dotKey, entryType, isLive, type Operation, pathFault } from '@lockstep/shared';
 import type { Action } from '../core/action.ts';
-import { isConflictPath, ordinaryPath, originalOf } from '../core/conflict-name.ts';
+import { isConflictPath, ordinaryPath } from '../core/conflict-name.ts';
 import type { Fingerprint } from '../core/disk-entry.ts';
 import { isDirectoryMode } from '../core/plan-step.ts';
 import type { Context } from './context.ts';
+import { findOriginal } from './find-original.ts';
 
 /** What a person decided about one conflict copy, and what they saw when they did. */
 export interface ConflictChoice {
@@ -40,7 +41,7 @@ export function resolveConflict(
   return context.lock.run(async () => {
     const { copy, keep } = choice;
     if (pathFault(copy) !== undefined || !isConflictPath(copy)) return refused(`${copy} is not a conflict copy.`);
-    const path = originalOf(copy);
+    const path = findOriginal(context.journal, copy);
     const loser = await standing(context, copy);
     if ('refusal' in loser) return refused(loser.refusal);
     if (loser.operation === undefined) return refused(`${copy} is gone: somebody has settled this conflict already.`);

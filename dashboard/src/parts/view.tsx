@@ -1,4 +1,4 @@
-import { Group, Stack, Text, Title } from '@mantine/core';
+import { Box, Group, Stack, Text, Title } from '@mantine/core';
 import { type ReactNode, useEffect } from 'react';
 
 /** A view: its title, what can be done in it, and what it shows. */
@@ -19,7 +19,8 @@ export function View({
   return (
     <Stack gap="md">
       <Group justify="space-between" align="end" gap="sm">
-        <div>
+        {/* Where the actions stand does not hang on how long the words beside them are at the moment. */}
+        <Box flex="1 1 16rem" miw={0}>
           <Title order={1} size="h2">
             {title}
           </Title>
@@ -28,7 +29,7 @@ export function View({
               {aside}
             </Text>
           )}
-        </div>
+        </Box>
         {actions !== undefined && <Group gap="xs">{actions}</Group>}
       </Group>
       {children}

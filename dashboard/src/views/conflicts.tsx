@@ -1,6 +1,6 @@
 import type { Conflict, ConflictsPage, Keep, ResolveResult } from '@lockstep/shared/api';
 import { Button, Checkbox, Group, Paper, Stack, Text } from '@mantine/core';
-import { useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { useSearchParams } from 'wouter';
 import { useStatus } from '../live/status-context.ts';
 import { useApi } from '../live/use-api.ts';
@@ -29,6 +29,10 @@ export function Conflicts() {
   const [isBusy, setBusy] = useState(false);
   const [results, setResults] = useState<ReadonlyMap<string, Result>>(new Map());
   const [said, setSaid] = useState('');
+  const sayer = useRef<HTMLDivElement>(null);
+  const list = useRef<HTMLUListElement>(null);
+  /** Where in the list the conflict stood that was settled alone; undefined for many. */
+  const settledPlace = useRef<number>(undefined);
 
   /** Settled ones leave the list at once: the journal tells of it a moment later. */
   const conflicts = (data?.conflicts ?? []).filter(({ copy }) => results.get(copy.path)?.done !== true);
@@ -39,6 +43,8 @@ export function Conflicts() {
   const rest = (data?.total ?? 0) - (data?.conflicts.length ?? 0);
 
   const settle = async (wanted: readonly Conflict[], keep: Keep): Promise<void> => {
+    const [only] = wanted;
+    settledPlace.current = wanted.length === 1 && only !== undefined ? conflicts.indexOf(only) : undefined;
     setAsking(undefined);
     setBusy(true);
     const answers = await askResolve(wanted.map((conflict) => choiceOf(conflict, keep)));
@@ -49,6 +55,15 @@ export function Conflicts() {
     again();
   };
 
+  // What was pressed left with its conflict: the focus goes on to the next one, or to what is said of many.
+  useEffect(() => {
+    if (results.size === 0 || (settledPlace.current !== undefined && document.activeElement !== document.body)) return;
+    const toggles = list.current?.querySelectorAll<HTMLElement>('[aria-expanded]') ?? [];
+    const next =
+      settledPlace.current === undefined ? undefined : toggles[Math.min(settledPlace.current, toggles.length - 1)];
+    (next ?? sayer.current)?.focus({ preventScroll: next === undefined });
+  }, [results]);
+
   return (
     <View
       title="Conflicts"
@@ -58,7 +73,7 @@ export function Conflicts() {
           : 'Two members changed the same file without knowing of each other. The later version has the name; the other is in a copy.'
       }
     >
-      <div role="status" className={classes.said} data-shown={said !== '' || undefined}>
+      <div ref={sayer} role="status" tabIndex={-1} className={classes.said} data-shown={said !== '' || undefined}>
         {said}
       </div>
       {error !== undefined && <Failed error={error} again={again} />}
@@ -103,7 +118,7 @@ export function Conflicts() {
               ))}
             </Group>
           </Group>
-          <ul className={classes.items}>
+          <ul ref={list} className={classes.items}>
             {conflicts.map((conflict) => {
               const { path } = conflict.copy;
               const refusal = results.get(path);

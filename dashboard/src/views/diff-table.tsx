@@ -2,7 +2,7 @@ import { VisuallyHidden } from '@mantine/core';
 import { useMemo } from 'react';
 import { formatItems } from '../parts/format.ts';
 import classes from './diff-table.module.css';
-import { type DiffLine, type DiffRow, diffRows } from './text-diff.ts';
+import { type DiffLine, type DiffRow, differInEndingsOnly, diffRows } from './text-diff.ts';
 
 /** More rows than this nobody reads, and the browser takes its time to draw them. */
 const rowsMax = 2_000;
@@ -19,6 +19,9 @@ export function DiffTable({
   readonly names: readonly [string, string];
 }) {
   const rows = useMemo(() => diffRows(left, right), [left, right]);
+  if (differInEndingsOnly(left, right)) {
+    return <p className={classes.note}>Both versions have the same words; only the line endings differ.</p>;
+  }
   if (rows === undefined) return <p className={classes.note}>These versions differ too much to be compared here.</p>;
   if (rows.every(({ kind }) => kind !== 'changed')) {
     return <p className={classes.note}>Both versions have the same lines.</p>;

@@ -105,6 +105,12 @@ function useDirectoryOf(path: string, report: PathReport | undefined): string | 
   return listed.current;
 }
 
+/** Why a list is empty. Of where an unknown path would lie, nobody said that it is there. */
+function reasonOf(directory: string, isKnown: boolean): string {
+  if (directory === '') return 'What is put into the folder of any member shows here.';
+  return isKnown ? 'The directory is empty.' : 'The directory is empty, or there is none of this name.';
+}
+
 interface ListProps {
   readonly chosen: string;
   readonly isNarrow: boolean;
@@ -126,11 +132,7 @@ function Directory({ directory, isThere, focusOn, ...props }: DirectoryProps) {
   const entries = useMemo(() => (listing === undefined ? [] : shownEntries(listing)), [listing]);
   if (listing === undefined) return error === undefined ? <Loading /> : <Failed error={error} again={again} />;
   if (entries.length === 0) {
-    return (
-      <Empty title="Nothing lies in here">
-        {directory === '' ? 'What is put into the folder of any member shows here.' : 'The directory is empty.'}
-      </Empty>
-    );
+    return <Empty title="Nothing lies in here">{reasonOf(directory, isThere || props.chosen === directory)}</Empty>;
   }
   const up = (): void => {
     if (directory === '') return;

@@ -102,7 +102,7 @@ function Connection({
 }) {
   if (connection === 'opening') return 'Connecting…';
   if (connection === 'lost') return 'The connection is lost; what happens meanwhile follows when it is back.';
-  return `${isFollowing ? 'Live' : 'Paused'}, ${formatItems(count, 'operation')} at hand, newest first.`;
+  return `${isFollowing ? 'Live' : 'Paused'}, ${formatItems(count, 'operation')} at hand.`;
 }
 
 /** The filter is in the address, so that it can be sent on. */

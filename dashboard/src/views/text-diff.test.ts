@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { diffRows } from './text-diff.ts';
+import { differInEndingsOnly, diffRows } from './text-diff.ts';
 
 /** Rows as short texts: `=a`, `a|b`, `…3`. */
 function shown(left: string, right: string): readonly string[] | undefined {
@@ -53,4 +53,14 @@ describe('[DB-C2] two texts side by side', () => {
     const text = (letter: string) => Array.from({ length: 20_000 }, (_, index) => `${letter}${index}\n`).join('');
     expect(diffRows(text('a'), text('b'))).toBeUndefined();
   });
+});
+
+test.each([
+  ['a\nb\n', 'a\r\nb\r\n', true],
+  ['a', 'a\n', true],
+  ['a\n', 'a\n\n\n', false],
+  ['a\n', 'b\r\n', false],
+  ['a\n', 'a\n', false],
+])('[DB-C2] %o and %o differ in their line endings only: %s', (left, right, answer) => {
+  expect(differInEndingsOnly(left, right)).toBe(answer);
 });

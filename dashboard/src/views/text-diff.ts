@@ -49,6 +49,12 @@ export function diffRows(left: string, right: string): readonly DiffRow[] | unde
   return withoutLongRuns(rows);
 }
 
+/** True when two texts differ in nothing that is seen: in how their lines end, or whether the last one does. */
+export function differInEndingsOnly(left: string, right: string): boolean {
+  const plain = (text: string): string => text.replaceAll('\r\n', '\n').replace(/\n$/, '');
+  return left !== right && plain(left) === plain(right);
+}
+
 /** The lines of a text; the one after a final line break is none. */
 function linesOf(text: string): readonly string[] {
   const lines = text.split('\n');

@@ -16,7 +16,7 @@ import { Moment } from '../../parts/moment.tsx';
 import classes from './feed-list.module.css';
 import type { FeedRow } from './feed-rows.ts';
 import { type Act, actOf, acts } from './operation-filter.ts';
-import { actOfItem, type OperationItem } from './operation-item.ts';
+import { actOfItem, type OperationItem, pathOfItem } from './operation-item.ts';
 
 const icons: Record<Act, Icon> = {
   added: IconFilePlus,
@@ -99,7 +99,7 @@ function GroupLine({
       <span className={classes.path}>
         <Chevron className={classes.chevron} size={16} aria-hidden="true" />
         <span className={classes.count}>{formatItems(item.operations.length, 'operation')}</span>
-        <Path path={`${item.livePlace ?? item.gonePlace ?? ''}/`} former={item.formerPlace} />
+        <Path path={pathOfItem(item)} former={item.formerPlace} />
       </span>
       <span className={classes.who}>{last?.memberName}</span>
       <span className={classes.when}>{last !== undefined && <Moment at={last.at} />}</span>

@@ -124,7 +124,7 @@ function Stop({
   return (
     <li className={classes.stop}>
       <Group justify="space-between" gap="sm" wrap="nowrap">
-        <Text fw={600} truncate>
+        <Text fw={600} className={classes.path}>
           {stop.name}
         </Text>
         {stop.state !== 'active' && <StateMark state={stop.state} />}

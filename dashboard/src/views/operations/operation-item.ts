@@ -75,6 +75,14 @@ export function actOfItem({ acts }: OperationItem): Act {
   return acts.size === 1 && only !== undefined ? only : 'changed';
 }
 
+/** Where a group did something: with a slash at the end, unless it is about a single file, such as one that was renamed. */
+export function pathOfItem({ livePlace, gonePlace, operations }: OperationItem): string {
+  const place = livePlace ?? gonePlace ?? '';
+  const live = operations.find(({ kind }) => kind !== 'delete');
+  // Nothing lies in a file: where the place of all live ones is one, there is no other.
+  return live !== undefined && live.kind !== 'mkdir' && live.path === place ? place : `${place}/`;
+}
+
 function common(place: string | undefined, path: string): string {
   return place === undefined ? path : commonPath(place, path);
 }

@@ -2,7 +2,7 @@ import type { LoggedOperation } from '@lockstep/shared/api';
 import { describe, expect, test } from 'vitest';
 import { FeedRows } from './feed-rows.ts';
 import { actOf, acts, everyOperation } from './operation-filter.ts';
-import { actOfItem, commonPath } from './operation-item.ts';
+import { actOfItem, addTo, commonPath, itemOf, pathOfItem } from './operation-item.ts';
 import { OperationList } from './operation-list.ts';
 
 function operation(row: number, more: Partial<LoggedOperation> = {}): LoggedOperation {
@@ -162,4 +162,18 @@ test.each([
   ['a', 'b', ''],
 ])('%s and %s lie in "%s"', (one, other, expected) => {
   expect(commonPath(one, other)).toBe(expected);
+});
+
+test('[DB-J2] a group is told of as a directory, but for a file that was renamed', () => {
+  const group = (...operations: readonly Partial<LoggedOperation>[]): string => {
+    const [first, ...others] = operations.map((more, index) => operation(index + 1, { group: 1, ...more }));
+    const item = itemOf(first ?? operation(1));
+    for (const other of others) addTo(item, other);
+    return pathOfItem(item);
+  };
+  expect(group({ path: 'b.txt', from: 'a.txt' }, { path: 'a.txt', kind: 'delete' })).toBe('b.txt');
+  expect(group({ path: 'new', kind: 'mkdir' }, { path: 'new/a.txt', from: 'old/a.txt' })).toBe('new/');
+  expect(group({ path: 'new', kind: 'mkdir' }, { path: 'old', kind: 'delete' })).toBe('new/');
+  expect(group({ path: 'old/a.txt', kind: 'delete' }, { path: 'old', kind: 'delete' })).toBe('old/');
+  expect(group({ path: 'a.txt' }, { path: 'b.txt' })).toBe('/');
 });
