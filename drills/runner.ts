@@ -15,7 +15,8 @@ const logLinesShown = 40;
 export class Runner {
   readonly #place: Place;
   readonly #settings: Settings;
-  readonly #labs: Lab[] = [];
+  /** Kept from the moment they are being opened: what is interrupted then must be removed too. */
+  readonly #labs: Promise<Lab>[] = [];
 
   constructor(place: Place, settings: Settings) {
     this.#place = place;
@@ -37,8 +38,8 @@ export class Runner {
     try {
       await drill.run({
         ...this.#settings,
-        open: async (names) => {
-          const lab = await this.#place.open(names);
+        open: (names) => {
+          const lab = this.#place.open(names);
           this.#labs.push(lab);
           return lab;
         },
@@ -58,15 +59,20 @@ export class Runner {
 
   /** Ends what the drill that runs has started. */
   async close(): Promise<void> {
-    for (const lab of this.#labs.splice(0)) await lab.close();
+    for (const opening of this.#labs.splice(0)) {
+      // One that could not be opened has removed itself.
+      const lab = await opening.catch(() => undefined);
+      await lab?.close();
+    }
   }
 
   async #showLogs(): Promise<void> {
-    for (const lab of this.#labs) {
+    for (const opening of this.#labs) {
+      const lab = await opening.catch(() => undefined);
+      if (lab === undefined) continue;
       for (const member of lab.members) {
-        process.stdout.write(
-          `\n=== log of ${member.name}\n${(await lab.log(member)).slice(-logLinesShown).join('\n')}\n`,
-        );
+        const lines = (await lab.log(member)).slice(-logLinesShown);
+        process.stdout.write(`\n=== log of ${member.name}\n${lines.join('\n')}\n`);
       }
     }
   }
