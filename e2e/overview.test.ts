@@ -28,6 +28,12 @@ test('[DB-O1] [DB-O3] [DB-O4] a member opens to all that is known of it, by its 
   await expect(details).toBeVisible();
   await row.getByRole('link', { name: 'bee' }).click();
   await expect(details).toBeHidden();
+  await test.step('[DB-A4] an address that names nothing says so', async () => {
+    await page.goto(`${ant.url}?member=nobody`);
+    await expect(page.getByRole('heading', { name: 'There is no such member' })).toBeVisible();
+    await page.goto(`${ant.url}operations?op=nonsense`);
+    await expect(page.getByRole('heading', { name: 'No operation is named so' })).toBeVisible();
+  });
   expect(complaints).toEqual([]);
 });
 

@@ -21,6 +21,8 @@ export function Overview() {
   const recent = useApi<RecentLatencies>('/latencies/recent', Math.floor(status.now / renewMs));
   const isAlone = status.members.filter(({ state }) => state !== 'left').length === 1;
   const { members } = status;
+  const chosen = parameters.get('member') ?? undefined;
+  const isNobody = chosen !== undefined && !members.some(({ id }) => id === chosen);
   const shown = narrowed(sortedByNeed(members), {
     part: parameters.get('name') ?? '',
     standing: parameters.get('state'),
@@ -30,6 +32,12 @@ export function Overview() {
       title="Overview"
       aside={`${formatItems(status.files, 'file')}, ${formatBytes(status.bytes)} in ${status.member.folder}`}
     >
+      {isNobody && (
+        <Empty title="There is no such member">
+          The address speaks of {chosen.slice(0, 8)}, whom {status.member.name} does not know: a member of another
+          cluster, or the address is damaged.
+        </Empty>
+      )}
       {members.length >= crowdMin && <MemberFilter members={members} />}
       {shown.length === 0 ? (
         <Empty title="No member is like that">There are {formatItems(members.length, 'member')} in all.</Empty>
@@ -40,7 +48,7 @@ export function Overview() {
             members={members}
             oldest={status.oldestMember}
             recent={recent.data}
-            chosen={parameters.get('member') ?? undefined}
+            chosen={chosen}
           />
         </Paper>
       )}

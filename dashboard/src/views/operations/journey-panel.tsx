@@ -8,7 +8,7 @@ import { useStatus } from '../../live/status-context.ts';
 import { useApi } from '../../live/use-api.ts';
 import { formatBytes, formatDuration, formatRoundTrip } from '../../parts/format.ts';
 import { Moment } from '../../parts/moment.tsx';
-import { Failed, Loading } from '../../parts/notice.tsx';
+import { Empty, Failed, Loading } from '../../parts/notice.tsx';
 import { StateMark } from '../../parts/state-mark.tsx';
 import classes from './journey-panel.module.css';
 import { type JourneyStep, longestOf, placeOnLine, stepsOf } from './journey-steps.ts';
@@ -17,6 +17,7 @@ import { actOf, acts } from './operation-filter.ts';
 
 /** A file that was written longer before it was seen has brought its time with it. */
 const writtenMsMax = 60_000;
+const operationForm = /^[^:]+:[1-9]\d*$/;
 const exact = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
 
 /** How the chosen operation (`origin:seq`) came to each member. */
@@ -33,7 +34,12 @@ export function JourneyPanel({ chosen, close }: { readonly chosen: string | unde
       closeButtonProps={{ 'aria-label': 'Close' }}
       classNames={{ content: classes.panel, title: classes.title }}
     >
-      {chosen !== undefined && <Way key={chosen} chosen={chosen} />}
+      {chosen !== undefined &&
+        (operationForm.test(chosen) ? (
+          <Way key={chosen} chosen={chosen} />
+        ) : (
+          <Empty title="No operation is named so">The address is damaged: an operation is ORIGIN:NUMBER.</Empty>
+        ))}
     </Drawer>
   );
 }
