@@ -182,6 +182,8 @@ test.describe('a member with a long name', () => {
     await page.getByRole('button', { name: 'Follow' }).click();
     await rename(join(ant.folder, 'one.txt'), join(ant.folder, 'two.txt'));
     await expect(line(page, /Renamed.*one\.txt →two\.txt(?!\/)/)).toBeVisible();
+    await ant.put('two\nlines.txt', '2');
+    await expect(line(page, 'lines.txt').getByText('lines.txt')).toHaveText('two lines.txt', { useInnerText: true });
     expect(complaints).toEqual([]);
   });
 });

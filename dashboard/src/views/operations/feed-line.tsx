@@ -123,9 +123,14 @@ function Path({ path, former }: { readonly path: string; readonly former?: strin
   const cut = path.lastIndexOf('/', path.length - 2) + 1;
   return (
     <span className={classes.path} title={former === undefined ? path : `${former} → ${path}`}>
-      {former !== undefined && <span className={classes.former}>{former} →</span>}
-      {cut > 0 && <span className={classes.directory}>{path.slice(0, cut)}</span>}
-      <span className={classes.name}>{path === '/' ? 'the whole folder' : path.slice(cut)}</span>
+      {former !== undefined && <span className={classes.former}>{inOneLine(former)} →</span>}
+      {cut > 0 && <span className={classes.directory}>{inOneLine(path.slice(0, cut))}</span>}
+      <span className={classes.name}>{path === '/' ? 'the whole folder' : inOneLine(path.slice(cut))}</span>
     </span>
   );
+}
+
+/** A name may hold line breaks: shown as such they would reach into the next line of the feed. */
+function inOneLine(path: string): string {
+  return path.replaceAll(/[\n\r]/g, ' ');
 }
