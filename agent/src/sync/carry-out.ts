@@ -1,5 +1,5 @@
 import type { ContentId, Operation } from '@lockstep/shared';
-import { batchBytesMax, dotKey, inlineBytesMax, parentOf } from '@lockstep/shared';
+import { batchBytesMax, dotKey, inlineBytesMax, isLive, parentOf } from '@lockstep/shared';
 import type { DiskChange } from '../core/disk-entry.ts';
 import { ignoreFileName } from '../core/ignore-rules.ts';
 import { isDirectoryMode, type PlanStep } from '../core/plan-step.ts';
@@ -156,7 +156,9 @@ export class CarryOut {
     const { journal } = this.#context;
     if (this.#parked.attempts(step.path) < keepDirectoryAfter) return;
     if (journal.diskBelow(step.path, undefined, 1).length > 0) return;
-    journal.recordDisk([{ path: step.path, entry: { dot: { origin: head.origin, seq: head.seq } } }]);
+    const { origin, seq } = head;
+    // A file that must go there stays pending: the directory may be gone before it is found.
+    journal.recordDisk([{ path: step.path, entry: isLive(head) ? undefined : { dot: { origin, seq } } }]);
     this.#notify.scan(step.path);
   }
 }

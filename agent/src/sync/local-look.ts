@@ -182,7 +182,7 @@ class Look implements LookResult {
 
   async #judgeAbsent(unsettled: Unsettled, row: DiskEntry | undefined): Promise<void> {
     if (row?.fingerprint === undefined) {
-      this.#settle(unsettled.path);
+      await this.#compare(unsettled.path, { state: 'absent' }, row);
       return;
     }
     // Its new name may be about to be seen: then this is a rename, and nobody sees neither name. Counted from the look that found
