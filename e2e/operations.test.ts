@@ -152,6 +152,8 @@ test('[DB-J6] ten thousand operations flow in, and the page stays smooth and sma
   await test.step('pausing, as pressing a line does, moves no line of a telephone', async () => {
     await page.setViewportSize({ width: 390, height: 844 });
     await expect(page.getByText(/^Live, /)).toBeVisible();
+    // While members are behind the sentence above says so, and is longer.
+    await expect(page.getByRole('status')).toContainText('All 3 members hold everything.');
     const topOf = async () => (await feed(page).boundingBox())?.y;
     const before = await topOf();
     await page.getByRole('button', { name: 'Pause' }).click();
