@@ -94,7 +94,8 @@ test.runIf(isRoot)(
     await cluster.connected();
     await shell(ant.folder, 'head -c 25000000 /dev/urandom > large');
     await hasProblem(bee, 'disk-full');
-    expect(await details(bee)).toContain('There is no room for large. Free some space; it is tried again by itself.');
+    const noRoom = 'There is no room for large. Free some space; it is tried again by itself.';
+    await vi.waitFor(async () => expect(await details(bee)).toContain(noRoom), 10_000);
     await writeFile(ant.path('small'), 'small');
     await vi.waitFor(async () => expect(await readFile(bee.path('small'), 'utf8')).toBe('small'), 10_000);
     expect((await ant.wait({ for: 2, timeoutMs: 200 })).done).toBe(false);
@@ -121,7 +122,8 @@ test.runIf(isRoot)(
     await run('chmod', ['700', bee.path('secret')]);
     await shell(ant.folder, 'echo new > closed/new; echo new > open/new; rm closed/f1');
     await hasProblem(bee, 'path-permission');
-    expect(await details(bee)).toContain("secret cannot be read or written: give the agent's user permission.");
+    const closed = "secret cannot be read or written: give the agent's user permission.";
+    await vi.waitFor(async () => expect(await details(bee)).toContain(closed), 10_000);
     await vi.waitFor(async () => expect(await readFile(bee.path('open/new'), 'utf8')).toBe('new\n'), 10_000);
     await bee.wait({ for: 1, timeoutMs: 500 });
     expect(namesOf(subtree(ant.tree(), 'secret'))).toEqual(['f1', 'f2', 'f3']);
