@@ -134,7 +134,11 @@ class Look implements LookResult {
       case 'same': {
         const read = this.#read.get(path);
         if (read) await this.#judgeEntry(unsettled, read, row);
-        else this.#settle(path);
+        else {
+          // That a directory's own entry is as it was says nothing of whether it can be listed: only its scan does.
+          if (isDirectoryRow(row) && problems.ofPath(path) !== undefined) this.scan.push(path);
+          this.#settle(path);
+        }
         return;
       }
       case 'special':
@@ -354,3 +358,7 @@ const journaledMax = 64;
 /** Entries of a vanished directory that are marked at a time, and how long the directory then waits for them. */
 const childrenAtOnceMax = 512;
 const childrenRetryMs = 10;
+
+function isDirectoryRow(row: DiskEntry | undefined): boolean {
+  return row?.fingerprint !== undefined && isDirectoryMode(row.fingerprint.mode);
+}
