@@ -14,6 +14,14 @@ test('docs/DRILLS.md has a row for every drill, and no other', () => {
   expect(named.sort()).toEqual(drills.map(({ name }) => name).sort());
 });
 
+test('a complete test run does every drill once, on containers or on processes', () => {
+  const script = readFileSync(join(repositoryRoot, 'scripts', 'test.mjs'), 'utf8');
+  const lists = [...script.matchAll(/const drillsOn\w+ = \[([^\]]*)\]/g)].map(([, list = '']) => list);
+  const named = lists.flatMap((list) => [...list.matchAll(/'([a-z0-9-]+)'/g)].map(([, name]) => name));
+  expect(lists).toHaveLength(2);
+  expect(named.sort()).toEqual(drills.map(({ name }) => name).sort());
+});
+
 test.each([
   ['a drill that there is not', ['--local', 'fire'], 2],
   ['an option that there is not', ['--fast'], 2],
