@@ -1,3 +1,4 @@
+import { AwaitedLooks } from './awaited-looks.ts';
 import type { Context } from './context.ts';
 import type { ScanQueue } from './scan-queue.ts';
 
@@ -10,9 +11,10 @@ const retryMs = 1_000;
 export class Appearances {
   readonly #context: Context;
   readonly #scans: ScanQueue;
-  readonly #unseen: () => readonly string[];
+  readonly #unseen: () => ReadonlyMap<string, number>;
   readonly #advanced: () => void;
-  readonly #awaited = new Set<{ readonly open: Set<string>; readonly resolve: () => void }>();
+  readonly #awaited = new AwaitedLooks();
+  #blinded: () => void = () => undefined;
   #seenToMs = Number.NEGATIVE_INFINITY;
   #isBlind = false;
   /** Nothing is known before the whole folder was scanned once. */
@@ -21,11 +23,11 @@ export class Appearances {
   #running = false;
   #isWanted = false;
 
-  /** `unseen`: paths that wait for a look. `advanced`: called when `seenToMs` has grown. */
+  /** `unseen`: paths that wait for a look, with its number. `advanced`: called when `seenToMs` has grown. */
   constructor(options: {
     readonly context: Context;
     readonly scans: ScanQueue;
-    readonly unseen: () => readonly string[];
+    readonly unseen: () => ReadonlyMap<string, number>;
     readonly advanced: () => void;
   }) {
     this.#context = options.context;
@@ -56,20 +58,15 @@ export class Appearances {
     });
   }
 
-  /** These paths have been looked at, and what their looks asked to have scanned is being scanned. */
-  looked(paths: Iterable<string>): void {
-    if (this.#awaited.size === 0) return;
-    const looked = new Set(paths);
-    for (const awaited of this.#awaited) {
-      for (const path of looked) awaited.open.delete(path);
-      if (awaited.open.size === 0) awaited.resolve();
-    }
+  /** The look with this number saw what stands at `path`, and what it asked to have scanned is being scanned. */
+  looked(path: string, look: number): void {
+    this.#awaited.passed(path, look);
   }
 
   /** Something could not be seen at all, or was forgotten: only a scan of the whole folder brings it back. */
   lostSight(): void {
     this.#isBlind = true;
-    for (const { resolve } of this.#awaited) resolve();
+    this.#blinded();
   }
 
   async #run(): Promise<void> {
@@ -103,17 +100,12 @@ export class Appearances {
   }
 
   async #allSeen(): Promise<void> {
-    const open = new Set(this.#unseen());
-    if (open.size === 0 || this.#isBlind) return;
-    await new Promise<void>((resolve) => {
-      const awaited = {
-        open,
-        resolve: () => {
-          this.#awaited.delete(awaited);
-          resolve();
-        },
-      };
-      this.#awaited.add(awaited);
+    if (this.#isBlind) return;
+    const blinded = new Promise<void>((resolve) => {
+      this.#blinded = resolve;
     });
+    const awaited = this.#awaited.add(this.#unseen());
+    await Promise.race([awaited.empty, blinded]);
+    this.#awaited.remove(awaited);
   }
 }

@@ -1,6 +1,7 @@
 import { batchPathsMax, dirtyPathsMax, isBelow, rescanIntervalMs, stateDirectoryName } from '@lockstep/shared';
 import { Settle, type Unsettled } from '../core/settle.ts';
 import { Appearances } from './appearances.ts';
+import { AwaitedLooks, type AwaitedPaths } from './awaited-looks.ts';
 import type { Context } from './context.ts';
 import { lookAt } from './local-look.ts';
 import type { OwnLog } from './own-log.ts';
@@ -24,11 +25,12 @@ export class LocalChanges {
   readonly #appearances: Appearances;
   /** Large files being read outside the lock, and those waiting for it, one at a time. */
   readonly #reading = new Map<string, Unsettled>();
-  /** Looks under way; what they were given is in no other list. */
-  #looking: readonly Unsettled[] = [];
-  readonly #watchers = new Set<Set<string>>();
+  /** Looks under way, by their numbers; what they were given is in no other list. */
+  readonly #looks = new Map<number, readonly Unsettled[]>();
+  #looksBegun = 0;
+  readonly #awaited = new AwaitedLooks();
   /** What the start waits for. It goes on without paths in trouble: one unreadable file would keep a member from ever being active. */
-  #startWaitsFor: Set<string> | undefined;
+  #startWaitsFor: AwaitedPaths | undefined;
   readonly #timers = new Set<Timer>();
   #wake: Timer | undefined;
   #readingNow = false;
@@ -60,9 +62,8 @@ export class LocalChanges {
   async start(): Promise<void> {
     await this.#context.folder.watch((hints) => this.#hinted(hints));
     this.#appearances.open();
-    await this.#lookAtEverything('', undefined, (open) => {
-      this.#startWaitsFor = open;
-    });
+    this.#startWaitsFor = await this.#lookAtEverything('');
+    await this.#startWaitsFor.empty;
     this.#startWaitsFor = undefined;
     this.#every(this.#scanIntervalMs, () => this.scan('', true));
     this.#every(unwatchedScanMs, () => this.#scanUnwatched());
@@ -94,7 +95,8 @@ export class LocalChanges {
     this.#scans.request('', true).then(
       // What the scan did not find again is as it should be.
       () => {
-        for (const path of forgotten) if (!this.#settle.has(path)) this.#done(path);
+        const open = this.#openPaths();
+        for (const path of forgotten) if (!open.has(path)) this.#awaited.passed(path, Number.POSITIVE_INFINITY);
       },
       (error: unknown) => log.error({ error: String(error) }, 'scan failed'),
     );
@@ -108,7 +110,7 @@ export class LocalChanges {
 
   /** Paths that changed, or may have, and are not journaled yet. */
   get unsettled(): number {
-    return this.#settle.size + this.#reading.size + this.#looking.length;
+    return this.#settle.size + this.#reading.size + [...this.#looks.values()].flat().length;
   }
 
   /**
@@ -120,43 +122,41 @@ export class LocalChanges {
     const expiry = giveUp.then(() => {
       expired = true;
     });
-    const open = await this.#lookAtEverything(path, expiry);
-    return expired ? [...open] : [];
+    const awaited = await this.#lookAtEverything(path, expiry);
+    await Promise.race([awaited.empty, expiry]);
+    this.#awaited.remove(awaited);
+    return expired ? [...awaited.open.keys()] : [];
   }
 
-  async #lookAtEverything(
-    path: string,
-    expiry?: Promise<void>,
-    waiting?: (open: Set<string>) => void,
-  ): Promise<ReadonlySet<string>> {
+  /** Resolves, once what is at or below `path` was scanned or `expiry` resolved, with the paths that are still to be journaled. */
+  async #lookAtEverything(path: string, expiry?: Promise<void>): Promise<AwaitedPaths> {
     const scanned = this.#scans.request(path, true);
     await (expiry ? Promise.race([scanned, expiry]) : scanned);
     if (path !== '') this.mark(path);
-    const { clock } = this.#context;
-    this.#settle.hurry(clock.monotonicMs());
-    const wanted = (candidate: string): boolean => path === '' || candidate === path || isBelow(candidate, path);
-    const open = new Set(this.#openPaths().filter(wanted));
-    if (open.size === 0) return open;
-    this.#watchers.add(open);
-    waiting?.(open);
+    this.#settle.hurry(this.#context.clock.monotonicMs());
     this.#schedule();
-    const emptied = new Promise<void>((resolve) => this.#whenEmpty.set(open, resolve));
-    await (expiry ? Promise.race([emptied, expiry]) : emptied);
-    this.#watchers.delete(open);
-    this.#whenEmpty.delete(open);
+    const wanted = (candidate: string): boolean => path === '' || candidate === path || isBelow(candidate, path);
+    return this.#awaited.add([...this.#openPaths()].filter(([candidate]) => wanted(candidate)));
+  }
+
+  /**
+   * Paths that may differ from what is journaled, with the number of the look that will tell. Of one that is being looked at and has
+   * not been marked since, this look will; of one that is marked, only the next.
+   */
+  #openPaths(): Map<string, number> {
+    const open = new Map<string, number>();
+    for (const path of this.#reading.keys()) open.set(path, this.#looksBegun + 1);
+    for (const [look, paths] of this.#looks) for (const { path } of paths) open.set(path, look);
+    for (const path of this.#settle.paths()) open.set(path, this.#looksBegun + 1);
     return open;
   }
 
-  readonly #whenEmpty = new Map<Set<string>, () => void>();
-
-  #openPaths(): readonly string[] {
-    const looking = this.#looking.map(({ path }) => path);
-    return [...this.#settle.paths(), ...this.#reading.keys(), ...looking];
-  }
-
-  #unseen(): readonly string[] {
-    const looking = this.#looking.map(({ path }) => path);
-    return [...this.#settle.unseen(this.#context.clock.monotonicMs()), ...looking];
+  /** Paths whose entries may have appeared since they were looked at, with the number of the look that will tell. */
+  #unseen(): Map<string, number> {
+    const open = new Map<string, number>();
+    for (const [look, paths] of this.#looks) for (const { path } of paths) open.set(path, look);
+    for (const path of this.#settle.unseen(this.#context.clock.monotonicMs())) open.set(path, this.#looksBegun + 1);
+    return open;
   }
 
   #confirmVanished(): void {
@@ -186,7 +186,7 @@ export class LocalChanges {
   }
 
   #schedule(): void {
-    if (this.#stopped || this.#looking.length > 0) return;
+    if (this.#stopped || this.#looks.size > 0) return;
     const dueMs = this.#settle.nextDueMs();
     this.#wake?.cancel();
     this.#wake = undefined;
@@ -196,7 +196,7 @@ export class LocalChanges {
   }
 
   #turn(): void {
-    if (this.#stopped || this.#looking.length > 0) return;
+    if (this.#stopped || this.#looks.size > 0) return;
     const due = this.#settle.takeDue(this.#context.clock.monotonicMs(), batchPathsMax);
     this.#look(due, new Map()).catch((error: unknown) => this.#failed(due, error));
   }
@@ -214,7 +214,8 @@ export class LocalChanges {
       return;
     }
     const { clock, lock } = this.#context;
-    this.#looking = [...this.#looking, ...batch];
+    const number = ++this.#looksBegun;
+    this.#looks.set(number, batch);
     try {
       const { seenToMs } = this.#appearances;
       const result = await lock.run(() => lookAt(this.#context, this.#ownLog, batch, read, seenToMs));
@@ -229,23 +230,16 @@ export class LocalChanges {
       for (const directory of result.scan) this.scan(directory, true);
       for (const unsettled of result.large) this.#read(unsettled);
       if (result.lostSight) this.#appearances.lostSight();
-      this.#appearances.looked(batch.map(({ path }) => path));
+      for (const { path } of batch) this.#appearances.looked(path, number);
       if (result.vanished) this.#appearances.request();
-      for (const path of [...result.published, ...result.settled]) this.#done(path);
-      for (const path of result.troubled) this.#doneIn(this.#startWaitsFor, path);
+      for (const path of [...result.published, ...result.settled]) this.#awaited.passed(path, number);
+      if (this.#startWaitsFor) {
+        for (const path of result.troubled) this.#awaited.passed(path, number, this.#startWaitsFor);
+      }
     } finally {
-      const done = new Set(batch);
-      this.#looking = this.#looking.filter((unsettled) => !done.has(unsettled));
+      this.#looks.delete(number);
       this.#schedule();
     }
-  }
-
-  #done(path: string): void {
-    for (const open of this.#watchers) this.#doneIn(open, path);
-  }
-
-  #doneIn(open: Set<string> | undefined, path: string): void {
-    if (open?.delete(path) && open.size === 0) this.#whenEmpty.get(open)?.();
   }
 
   #read(unsettled: Unsettled): void {
