@@ -74,7 +74,7 @@ export function Operations() {
           data={[{ value: '', label: 'By everybody' }, ...members.map(({ id, name }) => ({ value: id, label: name }))]}
         />
       </Group>
-      {state.error !== undefined && <Failed error={state.error} again={() => void feed.loadOlder()} />}
+      {state.error !== undefined && <Failed error={state.error} again={() => feed.loadOlder()} />}
       {isEmpty && state.end !== 'more' && state.end !== 'loading' ? (
         <Empty title={isEveryOperation(filter) ? 'Nothing has happened yet' : 'Nothing matches'}>
           {isEveryOperation(filter)

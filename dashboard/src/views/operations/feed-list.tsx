@@ -5,8 +5,9 @@ import { useEffect, useRef, useState } from 'react';
 import { formatCount } from '../../parts/format.ts';
 import { FeedLine } from './feed-line.tsx';
 import classes from './feed-list.module.css';
+import { type FeedState, feedOperationsMax } from './feed-model.ts';
 import { FeedRows } from './feed-rows.ts';
-import { type FeedState, feedOperationsMax, type OperationFeed } from './operation-feed.ts';
+import type { OperationFeed } from './operation-feed.ts';
 
 const wideLinePixels = 40;
 const narrowLinePixels = 60;
@@ -58,7 +59,7 @@ export function FeedList({
   const lastLine = lines.at(-1)?.index ?? 0;
   const isNearEnd = rows.count - lastLine < linesAhead;
   useEffect(() => {
-    if (isNearEnd && state.end === 'more' && state.error === undefined) void feed.loadOlder();
+    if (isNearEnd && state.end === 'more' && state.error === undefined) feed.loadOlder();
   }, [feed, isNearEnd, state.end, state.error]);
 
   // Also where the button of the view asked to follow.
