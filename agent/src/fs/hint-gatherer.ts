@@ -3,9 +3,14 @@ import type { WatchHint } from '../sync/ports/folder.ts';
 
 const wholeFolder: readonly WatchHint[] = [{ kind: 'directory', path: '', recursive: true }];
 
-/** Time between two ticks, and the delay of a tick that means that the event loop stood still (a stopped process, a suspended machine). */
+/** Time between two ticks, and the delay of a tick that means that the event loop stood still. */
 const tickMs = 250;
 const stallMsMin = 1_000;
+
+/** Whether the event loop stood still between two ticks at these times, as in a stopped process or a suspended machine. */
+export function stoodStill(lastTickMs: number, nowMs: number): boolean {
+  return nowMs - lastTickMs > tickMs + stallMsMin;
+}
 
 /**
  * Gathers the hints of one turn of the event loop and delivers each once. The kernel drops events when its queue is full, and
@@ -16,18 +21,15 @@ export class HintGatherer {
   readonly #deliver: (hints: readonly WatchHint[]) => void;
   readonly #paths = new Set<string>();
   readonly #directories = new Map<string, boolean>();
-  readonly #nowMs: () => number;
   readonly #ticker: NodeJS.Timeout;
   readonly #waiting: (() => void)[] = [];
   #events = 0;
   #lost = false;
   #flush: NodeJS.Immediate | undefined;
-  #lastTickMs: number;
+  #lastTickMs = performance.now();
 
-  constructor(deliver: (hints: readonly WatchHint[]) => void, nowMs = () => performance.now()) {
+  constructor(deliver: (hints: readonly WatchHint[]) => void) {
     this.#deliver = deliver;
-    this.#nowMs = nowMs;
-    this.#lastTickMs = nowMs();
     this.#ticker = setInterval(() => this.#tick(), tickMs).unref();
   }
 
@@ -72,8 +74,8 @@ export class HintGatherer {
   }
 
   #tick(): void {
-    const nowMs = this.#nowMs();
-    if (nowMs - this.#lastTickMs > tickMs + stallMsMin) this.loseTrack();
+    const nowMs = performance.now();
+    if (stoodStill(this.#lastTickMs, nowMs)) this.loseTrack();
     this.#lastTickMs = nowMs;
   }
 
