@@ -137,6 +137,26 @@ test.runIf(isRoot)(
   },
 );
 
+test.runIf(isRoot)('[MT19] what changes in a directory that its user has closed changes on every member', async () => {
+  const cluster = await startCluster(['ant']);
+  const ant = cluster.member('ant');
+  const bee = await addUnprivileged(cluster, 'bee');
+  await shell(ant.folder, 'mkdir -p shut/sub tree/sub; for d in shut shut/sub tree/sub; do echo 1 > $d/f; done');
+  await cluster.settled();
+  await shell(ant.folder, 'chmod 555 shut shut/sub tree tree/sub');
+  await cluster.settled();
+  expect(await run('stat', ['-c', '%a', bee.path('shut/sub')])).toMatch('555');
+  // A member that made none of these itself, for all it remembers.
+  await bee.restart();
+  await cluster.connected();
+
+  await shell(ant.folder, 'echo more >> shut/f; echo new > shut/new; mv shut/sub inner; rm -r tree');
+  await cluster.settled();
+  expect(bee.tree()).toEqual(ant.tree());
+  expect(namesOf(subtree(bee.tree(), 'shut'))).toEqual(['f', 'new']);
+  expect(await bee.problems()).toEqual([]);
+});
+
 test.runIf(isRoot)(
   '[CT4] a file renamed to where it cannot be shown here is still had from here, when nobody else has it any more',
   async () => {

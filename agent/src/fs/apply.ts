@@ -5,7 +5,6 @@ import { isWorthSyncingTogether, syncPath, syncTogether } from './durable.ts';
 import type { FaultPoint } from './fault-point.ts';
 import { errorCodeOf, folderMissing, problemOf } from './path-problem.ts';
 import { absolutePath, type Places, stillThere } from './places.ts';
-import type { ReadOnlyDirectories } from './read-only-directories.ts';
 import { Staging } from './staging.ts';
 
 /**
@@ -15,14 +14,13 @@ import { Staging } from './staging.ts';
 export function apply(
   places: Places,
   requests: readonly ActionRequest[],
-  readOnly: ReadOnlyDirectories,
   fault: FaultPoint | undefined,
 ): readonly ActionResult[] {
   const missing = (): readonly ActionResult[] => requests.map(() => ({ result: 'problem', ...folderMissing }) as const);
   if (!stillThere(places)) return missing();
   const staging = new Staging(places, fault);
   const staged = staging.stage(requests.map(({ action }) => action));
-  const commit = new Commit(places, readOnly, fault);
+  const commit = new Commit(places, fault);
   const results: ActionResult[] = [];
   const touchedBy = new Map<string, number[]>();
   for (const [index, request] of requests.entries()) {

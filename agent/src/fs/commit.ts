@@ -11,7 +11,7 @@ import { namesBelow, obstacleBelow } from './list-directory.ts';
 import { errorCodeOf, inTheWay, problemOf } from './path-problem.ts';
 import { absolutePath, type Places, parentStands } from './places.ts';
 import { readLinkText } from './raw-name.ts';
-import type { ReadOnlyDirectories } from './read-only-directories.ts';
+import { withDirectoriesOpen } from './read-only-directories.ts';
 import { linkIfPermitted, ReplacedVersion, takeAway } from './replaced-version.ts';
 import { isStaged, type StagedEntry, type StageOutcome, temporaryPath } from './staging.ts';
 
@@ -29,12 +29,10 @@ export interface Committed {
 export class Commit {
   readonly #places: Places;
   readonly #fault: FaultPoint | undefined;
-  readonly #readOnly: ReadOnlyDirectories;
   #touched: string[] = [];
 
-  constructor(places: Places, readOnly: ReadOnlyDirectories, fault: FaultPoint | undefined) {
+  constructor(places: Places, fault: FaultPoint | undefined) {
     this.#places = places;
-    this.#readOnly = readOnly;
     this.#fault = fault;
   }
 
@@ -55,9 +53,8 @@ export class Commit {
         detail: `${state} is for Lockstep alone: nothing is put there.`,
       };
     }
-    const parents = paths.map((path) => absolutePath(this.#places.root, parentOf(path)));
     try {
-      return this.#readOnly.opened(parents, () => this.#carryOut(request, staged));
+      return withDirectoriesOpen(this.#writtenTo(request.action), () => this.#carryOut(request, staged));
     } catch (error) {
       const code = errorCodeOf(error);
       // What stood a moment ago is gone, or something stands where nothing did: somebody else is at work here.
@@ -66,6 +63,12 @@ export class Commit {
       }
       return { result: 'problem', ...problemOf(error, paths.at(-1) ?? '') };
     }
+  }
+
+  /** Directories that change, but for the folder itself: who takes the right to write from that wants nothing to come here. */
+  #writtenTo(action: Action): readonly string[] {
+    const parents = pathsOf(action).map(parentOf);
+    return parents.filter((path) => path !== '').map((path) => absolutePath(this.#places.root, path));
   }
 
   #carryOut({ action, keep }: ActionRequest, staged: StagedEntry | undefined): ActionResult {
@@ -207,7 +210,8 @@ export class Commit {
     if (found === undefined || found.size !== action.names.length) return changed;
     if (!action.names.every((name) => found.has(name))) return changed;
     this.#fault?.('rename');
-    renameSync(source, target);
+    // One that gets another parent is written to itself, its `..` changes. Not opened before the look: it would be another one.
+    withDirectoriesOpen([source], () => renameSync(source, target));
     this.#touch(action.from);
     this.#touch(action.to);
     this.#fault?.('attributes');
@@ -231,9 +235,7 @@ export class Commit {
     chmodSync(target, permissionsOf(mode));
     this.#touch(path);
     const stats = lstatIfThere(target);
-    if (!stats?.isDirectory()) return changed;
-    this.#readOnly.made(stats);
-    return done(stats);
+    return stats?.isDirectory() ? done(stats) : changed;
   }
 
   #attr(action: ActionOf<'attr'>): ActionResult {

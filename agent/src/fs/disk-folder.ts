@@ -10,6 +10,7 @@ import type {
   Observation,
   ObserveRequest,
   ScannedDirectory,
+  UnwatchedDirectory,
   WatchHint,
 } from '../sync/ports/folder.ts';
 import type { Log } from '../sync/ports/log.ts';
@@ -61,7 +62,7 @@ export class DiskFolder implements Folder {
     this.#watcher.watch('');
   }
 
-  unwatched(): readonly string[] {
+  unwatched(): readonly UnwatchedDirectory[] {
     return this.#watcher?.unwatched() ?? [];
   }
 

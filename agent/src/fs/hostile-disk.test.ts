@@ -24,16 +24,15 @@ function forNobody(...paths: string[]): void {
 }
 
 describe('[MT10] without permission', () => {
-  test('a directory that may not be written to is the problem of what belongs there', async () => {
+  test.runIf(isRoot)("another user's directory is the problem of what belongs there", async () => {
     for (const path of ['.lockstep', 'closed', 'open']) mkdirSync(join(root, path));
     writeFileSync(join(root, 'closed/file'), 'x');
-    forNobody(root, ...['.lockstep', 'closed', 'closed/file', 'open'].map((path) => join(root, path)));
+    forNobody(root, ...['.lockstep', 'closed/file', 'open'].map((path) => join(root, path)));
     const outcome = await runInChild({
       root,
       wrapper: asNobody,
       script: `
         const folder = await openHere();
-        fs.chmodSync(root + '/closed', 0o555);
         const [seen] = await folder.observe([{ path: 'closed/file' }]);
         const results = await folder.apply([
           ${writeInScript('closed/new', 'x')}, ${writeInScript('open/new', 'x')},
@@ -49,30 +48,49 @@ describe('[MT10] without permission', () => {
     expect(outcome).toMatchObject({ errors: '', answer: { results, staging: [], health: true } });
   });
 
-  test('[LC11] a directory without permission to write is made with what belongs into it', async () => {
-    mkdirSync(join(root, '.lockstep'));
-    forNobody(root, join(root, '.lockstep'));
+  test('[MT19] what belongs into or out of a directory of our own is done, whether that may be written or not', async () => {
+    for (const path of ['.lockstep', 'theirs']) mkdirSync(join(root, path));
+    for (const name of ['gone', 'moved']) writeFileSync(join(root, 'theirs', name), 'x');
+    forNobody(root, ...['.lockstep', 'theirs', 'theirs/gone', 'theirs/moved'].map((path) => join(root, path)));
     const outcome = await runInChild({
       root,
       wrapper: asNobody,
       script: `
+        fs.chmodSync(root + '/theirs', 0o555);
         const folder = await openHere();
-        const results = await folder.apply([
-          { action: { do: 'mkdir', path: 'closed', expected: 'absent', mode: 0o555 } },
-          ${writeInScript('closed/a', 'x')}, ${writeInScript('closed/b', 'x')}]);
-        results.push(...await folder.apply([${writeInScript('closed/c', 'x')}]));
-        const mode = (fs.lstatSync(root + '/closed').mode & 0o777).toString(8);
-        fs.chmodSync(root + '/closed', 0o500);
-        results.push(...await folder.apply([${writeInScript('closed/late', 'x')}]));
-        answer({ results: results.map((r) => r.code ?? r.result), mode, names: fs.readdirSync(root + '/closed') });
-        fs.chmodSync(root + '/closed', 0o755);
+        const results = [];
+        const apply = async (...requests) => results.push(...await folder.apply(requests));
+        const fingerprint = async (path) => (await folder.observe([{ path }]))[0].fingerprint;
+        await apply({ action: { do: 'mkdir', path: 'made', expected: 'absent', mode: 0o555 } },
+          ${writeInScript('made/a', 'x')}, { action: { do: 'mkdir', path: 'theirs/d', expected: 'absent', mode: 0o500 } });
+        await apply({ action: { do: 'unlink', path: 'theirs/gone', expected: await fingerprint('theirs/gone') } },
+          { action: { do: 'rename', from: 'theirs/moved', to: 'made/moved',
+            expectedFrom: await fingerprint('theirs/moved'), expected: 'absent' } });
+        await apply({ action: { do: 'rename-directory', from: 'theirs/d', to: 'made/d',
+          expectedFrom: await fingerprint('theirs/d'), names: [], mode: 0o500 } });
+        const mode = (path) => (fs.lstatSync(root + path).mode & 0o777).toString(8);
+        const modes = ['/made', '/theirs', '/made/d'].map(mode);
+        const names = [fs.readdirSync(root + '/made'), fs.readdirSync(root + '/theirs')];
+        fs.chmodSync(root, 0o555);
+        await apply(${writeInScript('late', 'x')}, ${writeInScript('made/late', 'x')});
+        answer({ results: results.map((r) => r.code ?? r.result), modes, names, root: mode('') });
+        for (const path of ['', '/made', '/theirs']) fs.chmodSync(root + path, 0o755);
         await folder.close();`,
     });
-    const results = ['done', 'done', 'done', 'done', 'path-permission'];
-    expect(outcome).toMatchObject({ errors: '', answer: { results, mode: '555', names: ['a', 'b', 'c'] } });
+    const done = 'done';
+    expect(outcome).toMatchObject({
+      errors: '',
+      answer: {
+        // The folder itself is closed to us by who closed it.
+        results: [done, done, done, done, done, done, 'path-permission', done],
+        modes: ['555', '555', '500'],
+        names: [['a', 'd', 'moved'], []],
+        root: '555',
+      },
+    });
   });
 
-  test('what may not be read is a problem, and nothing is missing from it', async () => {
+  test('[WT4] what may not be read is a problem, no matter of a limit of watches, and nothing is missing from it', async () => {
     for (const path of ['.lockstep', 'secret', 'names-only']) mkdirSync(join(root, path));
     for (const path of ['file', 'secret/file', 'names-only/file']) writeFileSync(join(root, path), 'x');
     forNobody(root, ...['.lockstep', 'secret', 'names-only', 'file'].map((path) => join(root, path)));
@@ -86,9 +104,11 @@ describe('[MT10] without permission', () => {
         fs.chmodSync(root + '/file', 0);
         const seen = await folder.observe(['file', 'secret/file', 'names-only/file'].map((path) => ({ path })));
         const scanned = [];
+        await folder.watch(() => {});
         for await (const chunk of folder.scan('', { recursive: true, skip: () => false })) scanned.push(...chunk);
         answer({ seen: seen.map((o) => o.code ?? o.state),
-          scanned: scanned.map((s) => [s.path, s.problem?.code ?? 'fine', s.absent ?? false]).sort() });
+          scanned: scanned.map((s) => [s.path, s.problem?.code ?? 'fine', s.absent ?? false]).sort(),
+          closed: folder.unwatched().map(({ path, closed }) => closed && path) });
         for (const name of ['secret', 'names-only']) fs.chmodSync(root + '/' + name, 0o755);
         await folder.close();`,
     });
@@ -98,7 +118,10 @@ describe('[MT10] without permission', () => {
       ['names-only', refused, false],
       ['secret', refused, false],
     ];
-    expect(outcome).toMatchObject({ errors: '', answer: { seen: [refused, refused, refused], scanned } });
+    expect(outcome).toMatchObject({
+      errors: '',
+      answer: { seen: [refused, refused, refused], scanned, closed: ['secret'] },
+    });
   });
 
   test.runIf(isRoot)('where link(2) is refused, the replaced version is copied', async () => {

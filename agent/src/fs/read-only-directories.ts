@@ -1,51 +1,43 @@
-import { chmodSync, type Stats } from 'node:fs';
+import { closeSync, constants, fchmodSync, openSync } from 'node:fs';
 import { lstatIfThere } from './entry-stat.ts';
 import { permissionsOf } from './file-times.ts';
-import { errorCodeOf } from './path-problem.ts';
 
 const ownerMayWrite = 0o200;
 
-/** Directories remembered; those above it get what belongs into them when somebody makes them writable. */
-const rememberedMax = 10_000;
-
 /**
- * Directories that this agent made without permission to write, as their own member has them: what belongs into them comes
- * after them, and is let in for the moment. One that a user closed here stays closed, and is a problem.
+ * Runs `change` with those of these directories open that are our own and closed to writing: the right to write is a thing that
+ * users replicate, and a member that obeyed it would wait for ever for what another did there [MT19].
  */
-export class ReadOnlyDirectories {
-  readonly #modes = new Map<number, number>();
-
-  /** A directory was made. */
-  made(stats: Stats): void {
-    if ((stats.mode & ownerMayWrite) === 0 && this.#modes.size < rememberedMax) this.#modes.set(stats.ino, stats.mode);
+export function withDirectoriesOpen<T>(directories: readonly string[], change: () => T): T {
+  // Before the first try: what a refused one leaves, such as another link to a file, would look like a user's change to the next.
+  const closeAgain = directories.map(open).filter((close) => close !== undefined);
+  try {
+    return change();
+  } finally {
+    for (const close of closeAgain) close();
   }
+}
 
-  /** Runs `change`, once more with these directories open when it was refused and they are ours to open. */
-  opened<T>(directories: readonly string[], change: () => T): T {
-    try {
-      return change();
-    } catch (error) {
-      if (errorCodeOf(error) !== 'EACCES') throw error;
-      const opened = directories.filter((directory) => this.#open(directory));
-      if (opened.length === 0) throw error;
-      try {
-        return change();
-      } finally {
-        for (const directory of opened) this.#close(directory);
-      }
-    }
-  }
+/** Answers with what closes it again, wherever it lies by then. Undefined when it is open, another user's, or may not be read. */
+function open(directory: string): (() => void) | undefined {
+  const stats = lstatIfThere(directory);
+  if (!stats?.isDirectory() || (stats.mode & ownerMayWrite) !== 0 || stats.uid !== process.geteuid?.())
+    return undefined;
+  const descriptor = descriptorOf(directory);
+  if (descriptor === undefined) return undefined;
+  const permissions = permissionsOf(stats.mode);
+  fchmodSync(descriptor, permissions | ownerMayWrite);
+  return () => {
+    fchmodSync(descriptor, permissions);
+    closeSync(descriptor);
+  };
+}
 
-  #open(directory: string): boolean {
-    const stats = lstatIfThere(directory);
-    if (stats === undefined || this.#modes.get(stats.ino) !== stats.mode) return false;
-    chmodSync(directory, permissionsOf(stats.mode) | ownerMayWrite);
-    return true;
-  }
-
-  #close(directory: string): void {
-    const stats = lstatIfThere(directory);
-    const mode = stats && this.#modes.get(stats.ino);
-    if (mode !== undefined) chmodSync(directory, permissionsOf(mode));
+function descriptorOf(directory: string): number | undefined {
+  try {
+    return openSync(directory, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+  } catch {
+    // Gone, or not to be read: the change is refused, and that says enough.
+    return undefined;
   }
 }

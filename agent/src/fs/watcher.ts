@@ -1,5 +1,5 @@
 import { isBelow, joinPath, nameOf, parentOf, stateDirectoryName } from '@lockstep/shared';
-import type { WatchHint } from '../sync/ports/folder.ts';
+import type { UnwatchedDirectory, WatchHint } from '../sync/ports/folder.ts';
 import type { Log } from '../sync/ports/log.ts';
 import { lstatIfThere } from './entry-stat.ts';
 import { HintGatherer } from './hint-gatherer.ts';
@@ -36,7 +36,7 @@ export class Watcher {
   readonly #pathOfIno = new Map<number, string>();
   /** Watched directories directly below a directory, so that a tree can be forgotten without a look at all the others. */
   readonly #children = new Map<string, Set<string>>();
-  readonly #unwatched = new Set<string>();
+  readonly #unwatched = new Map<string, UnwatchedDirectory>();
   /** Directories that the agent itself is about to rename. */
   readonly #moving = new Set<string>();
   #limitReported = false;
@@ -56,8 +56,8 @@ export class Watcher {
   }
 
   /** Directories that should be watched and are not. */
-  unwatched(): readonly string[] {
-    return [...this.#unwatched];
+  unwatched(): readonly UnwatchedDirectory[] {
+    return [...this.#unwatched.values()];
   }
 
   /** Resolves when the hints of all that changed before have been delivered; with false when they may have been lost. */
@@ -107,7 +107,7 @@ export class Watcher {
   /** Ends the watches of a directory and of everything below it. */
   forget(path: string): void {
     for (const gone of [path, ...this.#below(path)]) this.#drop(gone);
-    for (const gone of this.#unwatched) {
+    for (const gone of this.#unwatched.keys()) {
       if (gone === path || isBelow(gone, path)) this.#unwatched.delete(gone);
     }
   }
@@ -132,7 +132,7 @@ export class Watcher {
     const outcome = this.#notifier.watchDirectory(absolutePath(this.#root, path));
     if (outcome === 'absent') return;
     if ('failure' in outcome) {
-      this.#unwatched.add(path);
+      this.#unwatched.set(path, { path, closed: errorCodeOf(outcome.failure) === 'EACCES' });
       this.#reportFailure(path, outcome.failure);
       return;
     }

@@ -4,7 +4,6 @@ import { forgetHistory, inHistory, keep, listHistory, readBlock, stageBlock, uns
 import { type FaultPoint, faultFromEnvironment } from './fault-point.ts';
 import { listDirectories } from './list-directory.ts';
 import { observe } from './observe.ts';
-import { ReadOnlyDirectories } from './read-only-directories.ts';
 import type { JobMessage, JobName, Jobs, WorkerMessage, WorkerOptions } from './worker-job.ts';
 
 /**
@@ -15,12 +14,11 @@ const port = parentPort;
 if (port === null) throw new Error('fs/worker runs only as a worker thread');
 const { places, stepGate } = workerData as WorkerOptions;
 const fault = faultFromEnvironment(process.env.LOCKSTEP_FAULT) ?? (stepGate && waitAtSteps(stepGate));
-const readOnly = new ReadOnlyDirectories();
 
 const jobs: { [Name in JobName]: (input: Jobs[Name]['input']) => Jobs[Name]['output'] } = {
   observe: (requests) => observe(places, requests),
   list: (directories) => listDirectories(places, directories),
-  apply: (requests) => apply(places, requests, readOnly, fault),
+  apply: (requests) => apply(places, requests, fault),
   stageBlock: ({ block, bytes }) => stageBlock(places, block, bytes),
   unstage: (content) => {
     unstage(places, content);

@@ -17,6 +17,7 @@ import type {
   ObserveRequest,
   ScannedDirectory,
   ScannedEntry,
+  UnwatchedDirectory,
   WatchHint,
 } from '../sync/ports/folder.ts';
 import { isBlock } from './content.ts';
@@ -79,7 +80,7 @@ export class SimFolder implements Folder {
     });
   }
 
-  unwatched(): readonly string[] {
+  unwatched(): readonly UnwatchedDirectory[] {
     return [];
   }
 

@@ -167,11 +167,13 @@ export class LocalChanges {
   #scanUnwatched(): void {
     const { folder, problems } = this.#context;
     const directories = folder.unwatched();
-    for (const directory of directories) this.scan(directory, false);
-    if (directories.length === 0) problems.clear('watch-limit');
+    for (const { path } of directories) this.scan(path, false);
+    const beyond = directories.filter(({ closed }) => !closed).length;
+    if (beyond === 0) problems.clear('watch-limit');
     else {
+      const which = beyond === 1 ? '1 directory' : `${beyond} directories`;
       const detail =
-        `${directories.length} directories cannot be watched: a limit of the system is reached. They are scanned every ` +
+        `${which} cannot be watched: a limit of the system is reached. What is there is scanned every ` +
         `${unwatchedScanMs / 1000} s instead; on Linux raise fs.inotify.max_user_watches (sysctl) to have changes seen at once.`;
       problems.set('watch-limit', {}, detail);
     }

@@ -9,7 +9,7 @@ import { followIgnoreRules } from './ignore-change.ts';
 import { LocalChanges } from './local-changes.ts';
 import { Materialiser } from './materialiser.ts';
 import { withdrawOfAbsent } from './member-troubles.ts';
-import type { ActionRequest, ActionResult, Folder, ScannedDirectory } from './ports/folder.ts';
+import type { ActionRequest, ActionResult, Folder, ScannedDirectory, UnwatchedDirectory } from './ports/folder.ts';
 import { Transfers } from './transfers.ts';
 
 const bee = 'bee' as OriginId;
@@ -22,7 +22,7 @@ class Bench {
   readonly refuses = new Map<string, ProblemCode>();
   readonly unreadable = new Map<string, ProblemCode>();
   readonly skipped: { name: string; code: ProblemCode }[] = [];
-  readonly unwatched: string[] = [];
+  readonly unwatched: UnwatchedDirectory[] = [];
   readonly member = new LoneMember((folder) => this.#around(folder));
   readonly changes: LocalChanges;
   readonly materialiser: Materialiser;
@@ -195,8 +195,11 @@ const cases: Record<Exclude<ProblemCode, 'journal-rebuilt'>, readonly Case[]> = 
   ],
   'watch-limit': [
     {
-      cause: ({ unwatched }) => unwatched.push('many'),
-      ends: { 'all are watched': ({ unwatched }) => unwatched.splice(0) },
+      cause: ({ unwatched }) => unwatched.push({ path: 'many', closed: false }),
+      ends: {
+        'all are watched': ({ unwatched }) => unwatched.splice(0),
+        'what is left may not be read': ({ unwatched }) => unwatched.splice(0, 1, { path: 'many', closed: true }),
+      },
     },
   ],
   'ignore-rule': [

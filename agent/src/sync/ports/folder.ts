@@ -84,6 +84,12 @@ export type WatchHint =
   /** Anything directly in `path`, or below it where `recursive`, may have changed. */
   | { readonly kind: 'directory'; readonly path: string; readonly recursive: boolean };
 
+export interface UnwatchedDirectory {
+  readonly path: string;
+  /** The agent may not read it, which its listing reports; otherwise a limit of the system is reached. */
+  readonly closed: boolean;
+}
+
 export interface FolderHealth {
   readonly ok: boolean;
   /** What is wrong and what to do, when not ok. */
@@ -95,8 +101,8 @@ export interface FolderHealth {
 export interface Folder {
   /** Begins to watch. Directories are watched as scans find them (`scan` sets the watch before it lists). */
   watch(hint: (hints: readonly WatchHint[]) => void): Promise<void>;
-  /** Directories without a working watch (inotify limit): the caller scans them by timer. */
-  unwatched(): readonly string[];
+  /** Directories without a working watch: the caller scans them by timer. */
+  unwatched(): readonly UnwatchedDirectory[];
   /**
    * Resolves when the hints for everything that changed before the call have been given: with true, or with false when events
    * were lost, or cannot be had, so that only a scan can tell.
