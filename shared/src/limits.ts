@@ -21,8 +21,11 @@ export const operationFramesInFlightMax = 8;
 /** Blocks asked of one source and not yet arrived. 8 MiB in flight fill 10 Gbit/s at a round trip of 6 ms. */
 export const blocksInFlightPerSourceMax = 8;
 
-/** Files being fetched at one time. */
+/** Files being fetched at one time: so many small ones, and beside them so many large ones. */
 export const fetchesMax = 64;
+
+/** A file above this many bytes is a large one among the fetched: many of them may take hours, and no small one waits for that. */
+export const smallFetchBytesMax = 8 * blockBytes;
 
 /** Inline content waiting to be applied; above it the bytes are dropped and fetched again when their turn comes. */
 export const inlineWaitingBytesMax = 24 * 1_048_576;

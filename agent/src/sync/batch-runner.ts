@@ -7,7 +7,7 @@ import type { GroupGate } from './group-gate.ts';
 import { JournalView } from './journal-view.ts';
 import type { ParkedPaths } from './parked-paths.ts';
 import { lookAtRacyRows } from './racy-rows.ts';
-import type { Transfers } from './transfers.ts';
+import { type FetchSize, fetchSize, type Transfers } from './transfers.ts';
 import type { WakeTimer } from './wake-timer.ts';
 
 /** When nothing moves, what waits for something else here is looked at again after this time. */
@@ -19,8 +19,8 @@ export interface BatchOutcome {
   readonly isReady: boolean;
   readonly progress: boolean;
   readonly waiting: boolean;
-  /** There was no room for all fetches. */
-  readonly refused: boolean;
+  /** There was no room for all fetches of these sizes. */
+  readonly refused: ReadonlySet<FetchSize>;
   /** A directory is to be moved otherwise than was planned. */
   readonly planAgain: boolean;
 }
@@ -29,7 +29,7 @@ const nothingReady: BatchOutcome = {
   isReady: false,
   progress: false,
   waiting: false,
-  refused: false,
+  refused: new Set(),
   planAgain: false,
 };
 
@@ -80,8 +80,10 @@ export class BatchRunner {
     );
     const plan = planBatch(ready, view);
     if (plan.records.length > 0) journal.recordDisk(plan.records);
-    let refused = false;
-    for (const operation of await this.#withoutUnseen(plan.needs)) refused = !this.#fetch(operation) || refused;
+    const refused = new Set<FetchSize>();
+    for (const operation of await this.#withoutUnseen(plan.needs)) {
+      if (!this.#fetch(operation)) refused.add(fetchSize(operation.size ?? 0));
+    }
     if (plan.records.length > 0) this.#notify.applied(0, 0);
     const done = await this.#carryOut.steps(plan.steps);
     const progress = plan.records.length > 0 || done.progress;

@@ -5,7 +5,7 @@ import type { Context } from './context.ts';
 import type { GroupGate } from './group-gate.ts';
 import { Pace } from './pace.ts';
 import { ParkedPaths } from './parked-paths.ts';
-import type { Transfers } from './transfers.ts';
+import type { FetchSize, Transfers } from './transfers.ts';
 import { WakeTimer } from './wake-timer.ts';
 
 const pausedReason = 'this member is paused';
@@ -34,9 +34,9 @@ export class Materialiser {
   readonly #parked: ParkedPaths;
   readonly #batches: BatchRunner;
   readonly #pace: Pace;
-  /** Paths whose content has come, and where in the order of paths there was no room for more fetches. */
+  /** Paths whose content has come, and where in the order of paths there was no room for more fetches of each size. */
   readonly #fetched: string[] = [];
-  #fetchesFrom: string | undefined;
+  readonly #fetchesFrom = new Map<FetchSize, string>();
   #everything = false;
   #wanted = false;
   #running = false;
@@ -130,8 +130,9 @@ export class Materialiser {
       const { restMs } = this.#pace;
       if (this.#everything && restMs > 0) this.#timer.in(restMs);
       if (!this.#everything || restMs > 0) {
-        if (this.#fetchesFrom !== undefined && this.#transfers.room >= roomWorthFilling)
-          await this.#pass('live', this.#fetchesFrom);
+        for (const [size, from] of [...this.#fetchesFrom]) {
+          if (this.#transfers.room(size) >= roomWorthFilling) await this.#pass('live', { size, from });
+        }
         continue;
       }
       this.#everything = false;
@@ -152,15 +153,19 @@ export class Materialiser {
     }
   }
 
-  /** Goes through the pending paths; from `fetchesFrom` on only until there is no room for more fetches again. */
-  async #pass(which: 'live' | 'delete', fetchesFrom?: string): Promise<PassOutcome> {
+  /** Goes through the pending paths; for `fetches` only from there on, and until there is no room for more of them again. */
+  async #pass(
+    which: 'live' | 'delete',
+    fetches?: { readonly size: FetchSize; readonly from: string },
+  ): Promise<PassOutcome> {
     const { journal, lock, clock } = this.#context;
     const outcome: PassOutcome = { progress: false, waiting: false, planAgain: false };
-    let after = fetchesFrom;
-    if (which === 'live') this.#fetchesFrom = undefined;
+    let after = fetches?.from;
+    if (fetches !== undefined) this.#fetchesFrom.delete(fetches.size);
+    else if (which === 'live') this.#fetchesFrom.clear();
     for (;;) {
       // More rows than there is room for would be planned in vain.
-      const limit = fetchesFrom === undefined ? batchPathsMax : Math.max(1, this.#transfers.room);
+      const limit = fetches === undefined ? batchPathsMax : Math.max(1, this.#transfers.room(fetches.size));
       const query = { which, after, limit };
       await this.#pace.giveWay();
       if (this.#isHalted || journal.counts().pending === 0) return outcome;
@@ -175,14 +180,18 @@ export class Materialiser {
       outcome.progress ||= done.progress;
       outcome.waiting ||= done.waiting;
       outcome.planAgain ||= done.planAgain;
-      if (done.refused && which === 'live') this.#fetchesFrom ??= after ?? '';
-      if (fetchesFrom !== undefined && this.#transfers.room === 0) {
-        this.#fetchesFrom ??= last;
+      if (which === 'live') for (const size of done.refused) this.#fetchLater(size, after ?? '');
+      if (fetches !== undefined && this.#transfers.room(fetches.size) === 0) {
+        if (last !== undefined) this.#fetchLater(fetches.size, last);
         return outcome;
       }
       if (last === undefined) return outcome;
       after = last;
     }
+  }
+
+  #fetchLater(size: FetchSize, from: string): void {
+    if (!this.#fetchesFrom.has(size)) this.#fetchesFrom.set(size, from);
   }
 
   async #passFetched(): Promise<void> {

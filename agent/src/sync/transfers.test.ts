@@ -1,4 +1,10 @@
-import { blocksInFlightPerSourceMax, blockTimeoutMs, type Operation, type WantMessage } from '@lockstep/shared';
+import {
+  blocksInFlightPerSourceMax,
+  blockTimeoutMs,
+  fetchesMax,
+  type Operation,
+  type WantMessage,
+} from '@lockstep/shared';
 import { describe, expect, test } from 'vitest';
 import { openTestMember, ScriptedPeer } from '../../test/support/scripted-peer.ts';
 import { type Content, virtualContent } from '../sim/content.ts';
@@ -46,6 +52,22 @@ test('[CT3] a large file and many small ones share their source: blocks are aske
   // More than it gets while it is alone.
   expect(largeMeanwhile).toBeGreaterThan(blocksInFlightPerSourceMax + 1);
   expect(largeMeanwhile).toBeLessThan(50);
+});
+
+test('[CT3] a small file does not wait until one of many large files has come', async () => {
+  const large = Object.fromEntries(Array.from({ length: fetchesMax + 1 }, (_, index) => [`large${100 + index}`, 12]));
+  const asked: { readonly want: WantMessage; readonly content: Content }[] = [];
+  const { bee, until, isThere } = await offered({ ...large, small: 0.1 }, (want, content) =>
+    asked.push({ want, content }),
+  );
+  for (let next = 0; next < 2 * fetchesMax; next++) {
+    expect(await until(() => asked.length > next, 1_000)).toBe(true);
+    const { want, content } = asked[next] as (typeof asked)[number];
+    bee.say({ type: 'block', id: want.id, bytes: content.parts[want.index] as Uint8Array });
+  }
+  expect(await until(() => isThere('small'), 5_000)).toBe(true);
+  expect(Object.keys(large).filter(isThere)).toEqual([]);
+  expect(new Set(asked.map(({ content }) => content.id)).size).toBe(fetchesMax + 1);
 });
 
 describe('[CT5] a source that stalls', () => {

@@ -1,5 +1,5 @@
 import type { ContentId, MemberId, Operation } from '@lockstep/shared';
-import { blocksInFlightPerSourceMax, blockTimeoutMs, fetchesMax, memberOf } from '@lockstep/shared';
+import { blocksInFlightPerSourceMax, blockTimeoutMs, fetchesMax, memberOf, smallFetchBytesMax } from '@lockstep/shared';
 import { blockCount } from '../core/blocks.ts';
 import { holds } from '../core/durability.ts';
 import { RateMeter } from '../core/rate-meter.ts';
@@ -10,6 +10,14 @@ import type { Peer, Peers } from './peers.ts';
 
 /** `ok`: the content is staged, and verified. `missing`: nobody reachable has it. */
 export type FetchOutcome = 'ok' | 'missing' | 'disk-full';
+
+/** Small and large contents do not wait for each other's room. */
+export type FetchSize = 'small' | 'large';
+
+/** Which of the two a content of so many bytes is. */
+export function fetchSize(bytes: number): FetchSize {
+  return bytes > smallFetchBytesMax ? 'large' : 'small';
+}
 
 /** One content on its way here. */
 interface Fetch {
@@ -92,9 +100,11 @@ export class Transfers {
     return this.#fetching.has(keyOf(operation));
   }
 
-  /** How many more fetches could begin. */
-  get room(): number {
-    return fetchesMax - this.#fetches.size;
+  /** How many more fetches of this size could begin. */
+  room(size: FetchSize): number {
+    let open = 0;
+    for (const fetch of this.#fetches.values()) if (fetchSize(fetch.size) === size) open++;
+    return fetchesMax - open;
   }
 
   isStaged(content: ContentId): boolean {
@@ -140,7 +150,7 @@ export class Transfers {
 
   /**
    * Fetches what `operation` put at its path; `done` is called once. False, and nothing happens, when it is on its way already
-   * or `fetchesMax` others are: ask again when one is done.
+   * or `fetchesMax` others of its size are: ask again when one is done.
    */
   fetch(operation: Operation, done: (outcome: FetchOutcome) => void): boolean {
     const { content, size } = operation;
@@ -151,7 +161,7 @@ export class Transfers {
       this.#fetching.add(keyOf(operation));
       return true;
     }
-    if (this.#fetches.size >= fetchesMax) return false;
+    if (this.room(fetchSize(size)) <= 0) return false;
     const fetch: Fetch = {
       operation,
       content,
