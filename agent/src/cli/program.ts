@@ -1,5 +1,6 @@
 import { LockstepError, SOFTWARE_VERSION } from '@lockstep/shared';
 import { Command, CommanderError } from 'commander';
+import { SettingsError } from '../config/load-config.ts';
 import { addCompletionCommand } from './commands/completion.ts';
 import { addConfigCommand } from './commands/config.ts';
 import { addDoctorCommand } from './commands/doctor.ts';
@@ -76,7 +77,7 @@ export async function runProgram(args: readonly string[], terminal: Terminal): P
   } catch (error) {
     // Commander has printed its message, and --help and --version end in this way too.
     if (error instanceof CommanderError) return error.exitCode === 0 ? exitCode.done : exitCode.wrongUse;
-    if (error instanceof UsageError) {
+    if (error instanceof UsageError || error instanceof SettingsError) {
       terminal.note(`lockstep: ${error.message}`);
       return exitCode.wrongUse;
     }

@@ -31,6 +31,13 @@ export interface ConfigOverrides {
   readonly flags?: Readonly<Record<string, ConfigText | undefined>>;
 }
 
+/** Something in the settings is not allowed: trying again without a change does not help. */
+export class SettingsError extends LockstepError {
+  constructor(message: string, options?: ErrorOptions) {
+    super('config-invalid', message, options);
+  }
+}
+
 interface FileValues {
   readonly values: Readonly<Record<string, unknown>>;
   readonly text: string;
@@ -66,8 +73,7 @@ async function readConfigFile(path: string): Promise<FileValues> {
   } catch (cause) {
     if (!(cause instanceof TomlError)) throw cause;
     const [reason] = cause.message.replace('Invalid TOML document: ', '').split('\n');
-    throw new LockstepError(
-      'config-invalid',
+    throw new SettingsError(
       `${path}:${cause.line}: this is not valid TOML: ${reason}. Correct the line or remove it.`,
       { cause },
     );
@@ -132,7 +138,7 @@ function unknownKeys(path: string, file: FileValues): string[] {
 
 /**
  * Reads what is in force for the member in `directory`: flags win over the environment, that over `config.toml`, that over
- * the defaults. A file that is missing is not taken for an empty one. All mistakes are gathered into one 'config-invalid' error, each with its file and line and what is allowed.
+ * the defaults. A file that is missing is not taken for an empty one. All mistakes are gathered into one SettingsError, each with its file and line and what is allowed.
  */
 export async function loadConfig(directory: string, overrides: ConfigOverrides = {}): Promise<LoadedConfig> {
   const path = configPath(directory);
@@ -153,7 +159,7 @@ export async function loadConfig(directory: string, overrides: ConfigOverrides =
     config[key.field] = result.data;
     entries.push({ key: key.key, value: value as ConfigText, source });
   }
-  if (mistakes.length > 0) throw new LockstepError('config-invalid', mistakes.join('\n'));
+  if (mistakes.length > 0) throw new SettingsError(mistakes.join('\n'));
   // Every field has passed its schema or was counted as a mistake, so the record is complete here.
   return { config: config as unknown as Config, entries };
 }

@@ -1,11 +1,11 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { appendFile, chmod, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest';
-import { cleanEnvironment, runInstalled } from './run-installed.ts';
+import { cleanEnvironment, runInstalled, upInstalled } from './run-installed.ts';
 import { instanceOf, type units, writeUnit } from './units.ts';
 
 const execute = promisify(execFile);
@@ -66,22 +66,35 @@ afterAll(async () => {
   await rm(runtime, { recursive: true, force: true });
 });
 
+const here = ['--listen', '127.0.0.1:0', '--dashboard', '127.0.0.1:0'];
+
+async function makeMember(folder: string, ...more: readonly string[]): Promise<void> {
+  await mkdir(folder);
+  expect(await runInstalled(['init', folder, ...here, ...more])).toMatchObject({ code: 0 });
+}
+
+/** Installs the unit, makes a member in a folder of its own, and gives that folder and its service, not yet started. */
+async function makeService(unit: keyof typeof units, name: string): Promise<{ folder: string; service: string }> {
+  const folder = join(inject('installed').space, name);
+  await makeMember(folder);
+  await writeUnit(unit, join(settings, 'systemd', 'user'), `${name}@.service`, without);
+  await systemctl('daemon-reload');
+  return { folder, service: `${name}@${await instanceOf(folder)}.service` };
+}
+
+async function start(folder: string, service: string): Promise<void> {
+  await systemctl('start', service);
+  await vi.waitFor(async () => expect(await runInstalled(['status', folder])).toMatchObject({ code: 0 }), 30_000);
+}
+
 test.each<[keyof typeof units, string]>([
   ['user', 'lockstep'],
   ['system', 'lockstep-system'],
 ])(
   '[PK3] the service of the %s replicates, confined as its unit says, and stops when it is told to',
   async (unit, name) => {
-    const folder = join(inject('installed').space, `service-${unit}`);
-    await mkdir(folder);
-    expect(await runInstalled(['init', folder, '--listen', '127.0.0.1:0', '--dashboard', '127.0.0.1:0'])).toMatchObject(
-      { code: 0 },
-    );
-    await writeUnit(unit, join(settings, 'systemd', 'user'), `${name}@.service`, without);
-    await systemctl('daemon-reload');
-    const service = `${name}@${await instanceOf(folder)}.service`;
-    await systemctl('start', service);
-    await vi.waitFor(async () => expect(await runInstalled(['status', folder])).toMatchObject({ code: 0 }), 30_000);
+    const { folder, service } = await makeService(unit, name);
+    await start(folder, service);
     // Enough files that the agent calls `sync -f`, a program of its own, and a large one that goes through the worker threads.
     for (let index = 0; index < 40; index++) await writeFile(join(folder, `file-${index}`), String(index));
     await writeFile(join(folder, 'large'), Buffer.alloc(3 * 1_048_576, 'x'));
@@ -101,3 +114,37 @@ test.each<[keyof typeof units, string]>([
     });
   },
 );
+
+test.each<[keyof typeof units, string]>([
+  ['user', 'takes'],
+  ['system', 'takes-system'],
+])('[PK3] the service of the %s takes what another member gives it, setgid directories too', async (unit, name) => {
+  const { folder, service } = await makeService(unit, name);
+  await start(folder, service);
+  const { member } = JSON.parse((await runInstalled(['status', '--json', folder])).out);
+  const peer = `${folder}-peer`;
+  await makeMember(peer, '--cluster-key-file', join(folder, '.lockstep', 'cluster.key'), '--peer', member.addresses[0]);
+  await upInstalled(peer);
+  await mkdir(join(peer, 'common'));
+  await chmod(join(peer, 'common'), 0o2775);
+  await writeFile(join(peer, 'common', 'tool'), 'of a group');
+  await chmod(join(peer, 'common', 'tool'), 0o4755);
+  expect(await runInstalled(['wait', '-C', peer, '--timeout', '30'])).toMatchObject({ code: 0 });
+  expect((await stat(join(folder, 'common'))).mode & 0o7777).toBe(0o2775);
+  expect((await stat(join(folder, 'common', 'tool'))).mode & 0o7777).toBe(0o4755);
+  await systemctl('stop', service);
+});
+
+test.each<[keyof typeof units, string]>([
+  ['user', 'mistaken'],
+  ['system', 'mistaken-system'],
+])('[PK3] the service of the %s is not started again after a mistake in its settings', async (unit, name) => {
+  const { folder, service } = await makeService(unit, name);
+  await appendFile(join(folder, '.lockstep', 'config.toml'), 'nothing_like_this = 1\n');
+  await systemctl('start', service);
+  // Else it would stand at "activating", waiting for its next start.
+  await vi.waitFor(async () => {
+    expect(await systemctl('show', '--property=ActiveState', '--value', service)).toBe('failed');
+  }, 30_000);
+  expect(await systemctl('show', '--property=NRestarts,ExecMainStatus', service)).toMatch(/^NRestarts=0$/m);
+});
