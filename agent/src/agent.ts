@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { readFile, rename } from 'node:fs/promises';
+import { rename } from 'node:fs/promises';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,10 +10,11 @@ import type { Config } from './config/schema.ts';
 import { openFolder } from './fs/open-folder.ts';
 import { startHttp } from './http/server.ts';
 import { KnownAddresses } from './known-addresses.ts';
-import { parseClusterKey } from './net/cluster-key.ts';
+import { loadClusterKey } from './net/cluster-key.ts';
 import { loadIdentity } from './net/identity.ts';
 import { type OpenNetwork, openNetwork } from './net/network.ts';
 import { loadMeter, nodeClock } from './node-clock.ts';
+import { shellWord } from './shell-word.ts';
 import { clusterKeyPath, statePath } from './state-directory.ts';
 import { openJournal } from './store/journal.ts';
 import { JournalDamagedError } from './store/journal-error.ts';
@@ -52,8 +53,7 @@ export interface Agent {
 export async function startAgent({ directory, config, log, adopted, rejoin }: AgentOptions): Promise<Agent> {
   const state = statePath(directory);
   const identity = await loadIdentity(state);
-  const keyFile = clusterKeyPath(directory);
-  const clusterKey = parseClusterKey(await readKeyFile(keyFile), keyFile);
+  const clusterKey = await loadClusterKey(clusterKeyPath(directory));
   const closing: (() => Promise<void> | void)[] = [];
   const closeAll = async (): Promise<void> => {
     for (const close of closing.splice(0).reverse()) await close();
@@ -122,18 +122,8 @@ function refuseLeft(journal: Journal, memberId: MemberId, directory: string): vo
   throw new LockstepError(
     'member-left',
     `${record.name} has left the cluster, and its files are no longer replicated. To join again with what is in ${directory} ` +
-      `now: lockstep up --rejoin ${directory}`,
+      `now: lockstep up --rejoin ${shellWord(directory)}`,
   );
-}
-
-async function readKeyFile(path: string): Promise<string> {
-  try {
-    return await readFile(path, 'utf8');
-  } catch (cause) {
-    const { code } = cause as NodeJS.ErrnoException;
-    const message = `The cluster key ${path} cannot be read (${code}). Copy cluster.key from another member's .lockstep folder.`;
-    throw new LockstepError('cluster-key-invalid', message, { cause });
-  }
 }
 
 /** A damaged journal that was put aside. */

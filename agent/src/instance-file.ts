@@ -39,29 +39,30 @@ export async function writeInstance(directory: string, state = join(directory, s
 }
 
 async function readInstance(state: string): Promise<Instance | undefined> {
+  const path = instancePath(state);
   try {
-    return instanceSchema.parse(JSON.parse(await readFile(instancePath(state), 'utf8')));
-  } catch {
-    return undefined;
+    return instanceSchema.parse(JSON.parse(await readFile(path, 'utf8')));
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    if (code !== 'EACCES' && code !== 'EPERM') return undefined;
+    const message = `${path} cannot be read (${code}). Give this user the right to read it, or run as its owner.`;
+    throw new LockstepError('folder-not-writable', message, { cause });
   }
 }
 
 /**
- * Rejects with 'copied-state' unless the state directory is where it was made; a folder that was only moved is recorded
- * anew. The device number alone proves nothing: it may change whenever the disk is mounted.
+ * Says whether the state directory is where it was made, and writes nothing; 'remounted' when only the device number differs, which
+ * may change whenever the disk is mounted. Rejects with 'copied-state' when it is a copy.
  */
-export async function checkInstance(directory: string): Promise<'same' | 'moved'> {
+export async function inspectInstance(directory: string): Promise<'same' | 'moved' | 'remounted'> {
   const state = join(directory, stateDirectoryName);
   const recorded = await readInstance(state);
   const found = await lookAt(directory, state);
   const sameInodes = recorded?.folderInode === found.folderInode && recorded.stateInode === found.stateInode;
   if (recorded !== undefined && sameInodes) {
-    const unchanged = recorded.path === found.path && recorded.device === found.device;
+    if (recorded.path === found.path) return recorded.device === found.device ? 'same' : 'remounted';
     // A different device at a different path is another disk whose numbers happen to agree.
-    if (recorded.path === found.path || recorded.device === found.device) {
-      if (!unchanged) await writeInstance(directory);
-      return recorded.path === found.path ? 'same' : 'moved';
-    }
+    if (recorded.device === found.device) return 'moved';
   }
   const origin =
     recorded === undefined
@@ -75,4 +76,11 @@ export async function checkInstance(directory: string): Promise<'same' | 'moved'
       `${join(state, 'cluster.key')}, remove ${state} and run \`lockstep init --cluster-key-file\` again: your files stay. ` +
       'If the original is gone for good, `lockstep up --adopt` goes on with this one.',
   );
+}
+
+/** The same for an agent that is to run there: a folder that was only moved is recorded anew. */
+export async function checkInstance(directory: string): Promise<'same' | 'moved'> {
+  const found = await inspectInstance(directory);
+  if (found !== 'same') await writeInstance(directory);
+  return found === 'moved' ? 'moved' : 'same';
 }

@@ -1,13 +1,14 @@
 import { constants } from 'node:fs';
-import { access, lstat, mkdir, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { access, lstat, mkdir, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { LockstepError, type MemberId, stateDirectoryName } from '@lockstep/shared';
 import { configTemplate } from './config/config-template.ts';
 import type { ConfigText } from './config/schema.ts';
 import { memberFolderAbove, memberFolderBelow } from './folder-nesting.ts';
 import { checkInstance, writeInstance } from './instance-file.ts';
-import { createClusterKey, formatClusterKey, parseClusterKey } from './net/cluster-key.ts';
+import { createClusterKey, formatClusterKey, loadClusterKey } from './net/cluster-key.ts';
 import { createIdentity, saveIdentity } from './net/identity.ts';
+import { shellWord } from './shell-word.ts';
 
 /** The path of the state directory of the member's folder `directory`. */
 export function statePath(directory: string): string {
@@ -30,7 +31,8 @@ async function existingFolder(path: string): Promise<string> {
   } catch (cause) {
     if (cause instanceof LockstepError) throw cause;
     const { code } = cause as NodeJS.ErrnoException;
-    const hint = code === 'ENOENT' ? `does not exist. Create it with: mkdir -p ${path}` : `cannot be opened (${code}).`;
+    const hint =
+      code === 'ENOENT' ? `does not exist. Create it with: mkdir -p ${shellWord(path)}` : `cannot be opened (${code}).`;
     throw new LockstepError('folder-not-found', `${resolve(path)} ${hint}`, { cause });
   }
   try {
@@ -52,19 +54,10 @@ function notWritable(path: string, cause: unknown): LockstepError {
   return new LockstepError('folder-not-writable', `${path} cannot be written (${code}). ${hint}`, { cause });
 }
 
-async function readClusterKey(path: string): Promise<Uint8Array> {
-  let text: string;
-  try {
-    text = await readFile(path, 'utf8');
-  } catch (cause) {
-    throw new LockstepError(
-      'cluster-key-invalid',
-      `The cluster key file ${resolve(path)} cannot be read (${(cause as NodeJS.ErrnoException).code}). ` +
-        `Copy ${stateDirectoryName}/cluster.key from a member of the cluster.`,
-      { cause },
-    );
-  }
-  return parseClusterKey(text, path);
+function notOpened(path: string, cause: unknown): LockstepError {
+  const { code } = cause as NodeJS.ErrnoException;
+  const hint = 'Run as the owner of the folder, or give this user the right to look into it.';
+  return new LockstepError('folder-not-writable', `${path} cannot be opened (${code}). ${hint}`, { cause });
 }
 
 async function refuseNested(directory: string): Promise<void> {
@@ -114,7 +107,8 @@ export async function initStateDirectory(options: InitOptions): Promise<Initiali
       `${directory} contains ${below}, which is a member's folder already. Choose a folder that does not contain it.`,
     );
   }
-  const key = options.clusterKeyFile === undefined ? createClusterKey() : await readClusterKey(options.clusterKeyFile);
+  const key =
+    options.clusterKeyFile === undefined ? createClusterKey() : await loadClusterKey(resolve(options.clusterKeyFile));
 
   const draft = `${state}.new`;
   try {
@@ -141,10 +135,16 @@ export async function findMemberFolder(start: string): Promise<string> {
   try {
     directory = await realpath(resolve(start));
   } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    if (code !== 'ENOENT') throw notOpened(resolve(start), cause);
     throw new LockstepError('folder-not-found', `${resolve(start)} does not exist. Name a member's folder.`, { cause });
   }
   const found = await memberFolderAbove(directory);
   if (found === undefined) {
+    // What this user may not look into may well be a member's folder.
+    await access(directory, constants.X_OK).catch((cause: unknown) => {
+      throw notOpened(directory, cause);
+    });
     throw new LockstepError(
       'not-a-member',
       `Neither ${directory} nor a folder above it is a member's folder. Make it one with \`lockstep init\`.`,

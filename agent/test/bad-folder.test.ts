@@ -42,6 +42,13 @@ describe.runIf(isRoot)('[CL5] a folder that cannot be written', () => {
     expect(await lockstep(['up', theirs], options)).toEqual(
       refusedWith(`${theirs}/.lockstep/config.toml cannot be read (EACCES). Make it readable.`),
     );
+    // Behind it may well be a member's folder: to call it none, and to advise init, would mislead.
+    await chmod(theirs, 0o700);
+    for (const folder of [theirs, join(theirs, 'below')]) {
+      expect(await lockstep(['up', folder], options)).toEqual(
+        refusedWith(`${folder} cannot be opened (EACCES). Run as`),
+      );
+    }
   });
 
   test('because its disk is mounted read-only', async () => {

@@ -187,7 +187,7 @@ test('[MB3] a cluster key that is damaged or gone: the file, and where to get it
     [() => writeFile(path, ''), `${path} holds no key. Copy .lockstep/cluster.key again from a member of the cluster`],
     [
       () => rm(path),
-      `The cluster key ${path} cannot be read (ENOENT). Copy cluster.key from another member's .lockstep folder`,
+      `The cluster key ${path} cannot be read (ENOENT). Copy .lockstep/cluster.key from another member of the cluster`,
     ],
   ] as const) {
     await damage();

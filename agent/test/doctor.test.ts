@@ -1,4 +1,4 @@
-import { chmod, lchown, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { chmod, lchown, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -224,6 +224,9 @@ describe('a member of two', () => {
     await chmod(bee.state('.'), 0o755);
     const findings = await doctor(bee, { wrapper: asNobody });
     await chmod(bee.state('.'), 0o700);
+    // What only another user may read is not called lost.
+    const unread = findings.filter(({ check, level }) => check === 'member' && level === 'fail');
+    expect(unread.map(({ detail }) => detail).join('\n')).not.toMatch(/from a backup|Copy|lockstep init/);
     expectFinding(
       findings,
       'permissions',
@@ -232,6 +235,16 @@ describe('a member of two', () => {
       /chmod u\+rwx/,
     );
   });
+});
+
+test('[DR8] a state directory that was copied or restored, which lockstep up refuses', async () => {
+  const cluster = await startCluster(['ant']);
+  const ant = cluster.member('ant');
+  await ant.stop();
+  expect(levels(await doctor(ant), 'member')).toEqual(['warn']);
+  await rm(ant.state('instance.json'));
+  expectFinding(await doctor(ant), 'member', 'fail', /nobody can tell whether .* was copied.*lockstep up --adopt/);
+  expect(await readdir(ant.state('.'))).not.toContain('instance.json');
 });
 
 test('[DR1] a config.toml with a mistake is a finding, and the rest is still looked at', async () => {

@@ -4,6 +4,7 @@ import { errorCodes, LockstepError } from '@lockstep/shared';
 import { apiErrorSchema, apiPrefix } from '@lockstep/shared/api';
 import { z } from 'zod';
 import { describeRunning, findRunning } from '../instance-lock.ts';
+import { shellWord } from '../shell-word.ts';
 import { UsageError } from './exit-code.ts';
 
 /** An answer that takes longer is no answer; `wait` and `replay` bring their own patience. */
@@ -101,5 +102,8 @@ export async function findApi(directory: string): Promise<ApiClient | undefined>
 export async function requireApi(directory: string): Promise<ApiClient> {
   const api = await findApi(directory);
   if (api !== undefined) return api;
-  throw new LockstepError('not-running', `No agent runs on ${directory}. Start it with: lockstep up ${directory}`);
+  throw new LockstepError(
+    'not-running',
+    `No agent runs on ${directory}. Start it with: lockstep up ${shellWord(directory)}`,
+  );
 }

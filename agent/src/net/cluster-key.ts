@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import { LockstepError } from '@lockstep/shared';
 import { decodeBase32, encodeBase32 } from './base32.ts';
 
@@ -39,6 +40,23 @@ export function parseClusterKey(text: string, file: string): Uint8Array {
   const key = decodeBase32(encoded);
   if (key?.length !== clusterKeyBytes) throw invalid(file, 'holds a key that is cut short or mistyped');
   return key;
+}
+
+/** Reads the cluster key in the file at `path`. */
+export async function loadClusterKey(path: string): Promise<Uint8Array> {
+  let text: string;
+  try {
+    text = await readFile(path, 'utf8');
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    const hint =
+      code === 'ENOENT'
+        ? 'Copy .lockstep/cluster.key from another member of the cluster.'
+        : 'Give this user the right to read it, or run as its owner.';
+    const message = `The cluster key ${path} cannot be read (${code}). ${hint}`;
+    throw new LockstepError('cluster-key-invalid', message, { cause });
+  }
+  return parseClusterKey(text, path);
 }
 
 /** The cluster's name for people: tells clusters apart and gives nothing of the key away. */

@@ -74,7 +74,7 @@ describe('a broken identity is named', () => {
     await chmod(join(directory, keyFileName), 0);
     await expect(loadIdentity(directory)).rejects.toMatchObject({
       code: 'identity-invalid',
-      message: expect.stringContaining('cannot be read (EACCES)'),
+      message: expect.stringContaining('cannot be read (EACCES). Give this user the right to read it'),
     });
   });
 });

@@ -83,7 +83,10 @@ export async function loadIdentity(directory: string): Promise<Identity> {
 
 async function readPem(path: string): Promise<string> {
   return readFile(path, 'utf8').catch((cause: NodeJS.ErrnoException) => {
-    throw invalid(path, cause.code === 'ENOENT' ? 'is missing' : `cannot be read (${cause.code})`, cause);
+    if (cause.code === 'ENOENT') throw invalid(path, 'is missing', cause);
+    // Nothing is lost: the advice for what is would cost this member its identity.
+    const message = `${path} cannot be read (${cause.code}). Give this user the right to read it, or run as its owner.`;
+    throw new LockstepError('identity-invalid', message, { cause });
   });
 }
 

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { loadConfig } from '../../config/load-config.ts';
+import { shellWord } from '../../shell-word.ts';
 import { clusterKeyPath, initStateDirectory } from '../../state-directory.ts';
 import { defaultName } from '../default-name.ts';
 import { type ExitCode, exitCode } from '../exit-code.ts';
@@ -23,7 +24,7 @@ async function init(terminal: Terminal, directory: string, command: Command): Pr
         `  lockstep init DIR --cluster-key-file cluster.key --peer THIS_MACHINE:${config.listen.port}`,
     );
   }
-  terminal.print(`Start it: lockstep up ${directory === terminal.cwd ? '' : directory}`.trimEnd());
+  terminal.print(`Start it: lockstep up ${directory === terminal.cwd ? '' : shellWord(directory)}`.trimEnd());
   return exitCode.done;
 }
 

@@ -1,5 +1,6 @@
 import { leaveResultSchema } from '@lockstep/shared/api';
 import type { Command } from 'commander';
+import { shellWord } from '../../shell-word.ts';
 import { findMemberFolder } from '../../state-directory.ts';
 import { requireApi } from '../api-client.ts';
 import { type ExitCode, exitCode } from '../exit-code.ts';
@@ -24,7 +25,7 @@ export function addLeaveCommand(program: Command, terminal: Terminal, done: (cod
             ? 'No other member is reachable: they hear of it from this one when it is up again.'
             : `Told: ${told.join(', ')}.`;
         terminal.print(
-          `This member has left the cluster and stops. ${others} The files in ${folder} stay.\nTo join again: lockstep up --rejoin ${folder}`,
+          `This member has left the cluster and stops. ${others} The files in ${folder} stay.\nTo join again: lockstep up --rejoin ${shellWord(folder)}`,
         );
       }
       done(exitCode.done);

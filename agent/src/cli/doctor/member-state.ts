@@ -1,11 +1,12 @@
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { LockstepError } from '@lockstep/shared';
 import { statusSchema } from '@lockstep/shared/api';
 import { loadConfig } from '../../config/load-config.ts';
+import { inspectInstance } from '../../instance-file.ts';
 import { findRunning } from '../../instance-lock.ts';
-import { parseClusterKey } from '../../net/cluster-key.ts';
+import { loadClusterKey } from '../../net/cluster-key.ts';
 import { loadIdentity } from '../../net/identity.ts';
+import { shellWord } from '../../shell-word.ts';
 import { clusterKeyPath, statePath } from '../../state-directory.ts';
 import { checkJournal } from '../../store/check-journal.ts';
 import { findApi } from '../api-client.ts';
@@ -51,17 +52,12 @@ export async function readSubject(
 ): Promise<{ readonly subject: Subject; readonly findings: readonly Finding[] }> {
   const findings: Finding[] = [];
   const state = statePath(directory);
-  const keyFile = clusterKeyPath(directory);
   const loaded = await attempt(() => loadConfig(directory, { env: terminal.env }), findings);
   const identity = await attempt(() => loadIdentity(state), findings);
-  const clusterKey = await attempt(async () => {
-    const text = await readFile(keyFile, 'utf8').catch((cause: NodeJS.ErrnoException) => {
-      const detail = `The cluster key ${keyFile} cannot be read (${cause.code}). Copy cluster.key from another member's .lockstep folder.`;
-      throw new LockstepError('cluster-key-invalid', detail, { cause });
-    });
-    return parseClusterKey(text, keyFile);
-  }, findings);
+  const clusterKey = await attempt(() => loadClusterKey(clusterKeyPath(directory)), findings);
   const running = await findAgent(directory, findings);
+  // An agent that runs has been told to go on with a copy, or is the original.
+  if (running === undefined) await attempt(() => inspectInstance(directory), findings);
   const subject = { directory, state, config: loaded?.config, identity, clusterKey, running, nowMs: terminal.nowMs };
   return { subject, findings };
 }
@@ -69,7 +65,7 @@ export async function readSubject(
 /** How the agent is, by its own account. */
 export function checkAgent({ directory, running, nowMs }: Subject): Promise<readonly Finding[]> {
   if (running === undefined) {
-    const remedy = `Start it: lockstep up ${directory}`;
+    const remedy = `Start it: lockstep up ${shellWord(directory)}`;
     return Promise.resolve([member.warn('No agent runs here: the folder is not replicated now.', remedy)]);
   }
   const { pid, status } = running;

@@ -82,9 +82,10 @@ function judgeReach(seen: Visit, reached: ReadonlySet<MemberId>, subject: Subjec
   // The agent that runs answers there; a real copy of it elsewhere it has met itself, and says so.
   if (subject.running !== undefined && error?.code === 'copied-state')
     return reach.ok(`${address} is this member's own.`);
-  const detail = printable(error?.message ?? `${address} could not be asked.`);
   const whose = owner === undefined ? '' : ` It is an address of ${printable(owner.name)}.`;
-  const remedy = `Mend what the sentence says, and try again with: lockstep doctor${whose}`;
+  const said = printable(error?.message ?? `${address} could not be asked without identity and cluster key.`);
+  const detail = `${said.replace(/([^.?])$/, '$1.')}${whose}`;
+  const remedy = 'Mend what the sentence says, and try again with: lockstep doctor';
   const isUseless = error?.code === 'unreachable' && [...reached].some((id) => id === owner?.id);
   // Where another address of the same member answers, this one is only not needed.
   return isUseless ? reach.warn(detail, remedy) : reach.fail(detail, remedy);
@@ -108,17 +109,19 @@ function judgeSessions({ running }: Subject): readonly Finding[] {
 }
 
 function judgeClocks(visits: readonly Visit[], subject: Subject): readonly Finding[] {
-  const measured = visits.filter(({ probed, skewMs }) => probed !== undefined && skewMs !== undefined);
-  const wrong = measured.flatMap(({ probed, skewMs = 0 }) => {
-    if (probed === undefined || Math.abs(skewMs) <= clockSkewMsMax) return [];
+  // Each member once, at whatever number of addresses it answered.
+  const measured = new Map<MemberId, number>();
+  for (const { probed, skewMs } of visits) {
+    if (probed !== undefined && skewMs !== undefined) measured.set(probed.memberId, skewMs);
+  }
+  const wrong = [...measured].flatMap(([id, skewMs]) => {
+    if (Math.abs(skewMs) <= clockSkewMsMax) return [];
     const way = skewMs > 0 ? 'ahead of' : 'behind';
-    const detail = `The clock of ${nameOf(probed.memberId, subject)} is ${formatElapsed(Math.abs(skewMs))} ${way} this one.`;
+    const detail = `The clock of ${nameOf(id, subject)} is ${formatElapsed(Math.abs(skewMs))} ${way} this one.`;
     return [clock.fail(detail, 'Have both machines set their clocks by the network: timedatectl set-ntp true')];
   });
   if (wrong.length > 0) return wrong;
-  return measured.length === 0
-    ? []
-    : [clock.ok(`The clocks of ${plural(measured.length, 'member')} agree with this one.`)];
+  return measured.size === 0 ? [] : [clock.ok(`The clocks of ${plural(measured.size, 'member')} agree with this one.`)];
 }
 
 function judgeVersions(visits: readonly Visit[], subject: Subject): readonly Finding[] {

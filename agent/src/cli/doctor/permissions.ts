@@ -1,6 +1,7 @@
 import { constants } from 'node:fs';
 import { access, lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { shellWord } from '../../shell-word.ts';
 import { type Finding, findingsOf } from './finding.ts';
 import type { Subject } from './subject.ts';
 
@@ -24,7 +25,7 @@ async function checkRights(path: string): Promise<readonly Finding[]> {
   const remedy =
     code === 'EROFS'
       ? 'Mount the disk for writing.'
-      : `Run as the folder's owner, or give this user the rights: chmod u+rwx ${path}`;
+      : `Run as the folder's owner, or give this user the rights: chmod u+rwx ${shellWord(path)}`;
   return [fail(`${path} cannot be read and written by this user (${code}).`, remedy)];
 }
 
@@ -32,7 +33,7 @@ async function checkSecret(path: string): Promise<readonly Finding[]> {
   const stats = await lstat(path).catch(() => undefined);
   if (stats === undefined || (stats.mode & 0o077) === 0) return [];
   const mode = (stats.mode & 0o777).toString(8);
-  return [fail(`${path} can be read by others than its owner (mode ${mode}).`, `chmod 600 ${path}`)];
+  return [fail(`${path} can be read by others than its owner (mode ${mode}).`, `chmod 600 ${shellWord(path)}`)];
 }
 
 /** A command that was once run as root leaves files that the agent's user cannot write. */
@@ -45,7 +46,7 @@ async function checkOwners(state: string): Promise<readonly Finding[]> {
   }
   if (foreign.length === 0) return [];
   const detail = `In ${state}, ${foreign.join(', ')} ${foreign.length === 1 ? 'belongs' : 'belong'} to another user than the directory.`;
-  return [warn(detail, `Give them to its owner: chown -R --reference=${state} ${state}`)];
+  return [warn(detail, `Give them to its owner: chown -R --reference=${shellWord(state)} ${shellWord(state)}`)];
 }
 
 /** The folder and its state can be written, and what is secret is. */
