@@ -11,9 +11,15 @@ export function mergeHead(heads: readonly Operation[], operation: Operation): re
   return inOrder([...heads.filter((head) => !supersedes(operation, head)), operation]);
 }
 
+/** The operation whose place among siblings a head takes. */
+export type StandsFor = (head: Operation) => Operation;
+
+const itself: StandsFor = (head) => head;
+
 /** Heads with the visible one first: a pure function of the set. */
-export function inOrder(heads: readonly Operation[]): readonly Operation[] {
-  return heads.length < 2 ? heads : heads.slice().sort(compareHeads);
+export function inOrder(heads: readonly Operation[], standsFor: StandsFor = itself): readonly Operation[] {
+  if (heads.length < 2) return heads;
+  return heads.slice().sort((a, b) => compareHeads(standsFor(a), standsFor(b)) || compareHeads(a, b));
 }
 
 /**
@@ -29,7 +35,8 @@ export function compareHeads(a: Operation, b: Operation): number {
   );
 }
 
-function sameEntry(a: Operation, b: Operation): boolean {
+/** Whether two entries are of one kind and hold the same. */
+export function isSameContent(a: Operation, b: Operation): boolean {
   return entryType(a) === entryType(b) && a.content === b.content && a.target === b.target;
 }
 
@@ -40,8 +47,12 @@ function sameEntry(a: Operation, b: Operation): boolean {
  * `heldUp`: something live lies below the path, so a directory must stand there whatever the heads say. Then no head of
  * another kind can keep the name.
  */
-export function losers(heads: readonly Operation[], heldUp: boolean): readonly Operation[] {
-  const ordered = inOrder(heads);
+export function losers(
+  heads: readonly Operation[],
+  heldUp: boolean,
+  standsFor: StandsFor = itself,
+): readonly Operation[] {
+  const ordered = inOrder(heads, standsFor);
   const [first] = ordered;
   if (first === undefined) return [];
   const visibleStays = !heldUp || entryType(first) === 'directory';
@@ -50,7 +61,7 @@ export function losers(heads: readonly Operation[], heldUp: boolean): readonly O
   for (const head of visibleStays ? ordered.slice(1) : ordered) {
     const type = entryType(head);
     if (type !== 'file' && type !== 'symlink') continue;
-    if (kept.some((other) => sameEntry(other, head))) continue;
+    if (kept.some((other) => isSameContent(other, head))) continue;
     const replacedLater = ordered.some(
       (other) => other.hlc > head.hlc && head.content !== undefined && other.replaced === head.content,
     );

@@ -1,6 +1,7 @@
 import { entryType, isLive, type MemberId, memberOf, type Operation, parentOf } from '@lockstep/shared';
 import { conflictPath, copyPrefix, isConflictPath } from '../core/conflict-name.ts';
 import type { Draft } from '../core/local-change.ts';
+import type { StandsFor } from '../core/merge.ts';
 import type { Context } from './context.ts';
 
 const copiesLookedAtMax = 64;
@@ -24,6 +25,8 @@ export interface Verdict {
   readonly directoryWins: boolean;
   /** What a user deleted is only there because it was joined meanwhile: the delete holds. */
   readonly deleteHolds: boolean;
+  /** Who wrote what a head shows: the copy is named by that one. */
+  readonly standsFor: StandsFor;
   /** The heads whose content would be lost. */
   readonly lost: readonly Operation[];
   /** The heads that this member joins; those of them that are lost get a copy. */
@@ -49,18 +52,22 @@ export class StewardBatch {
   }
 
   /** Adds what is to be done at one path. False, and nothing is added, when the batch has something at one of its paths already. */
-  add({ path, heads, directoryWins, deleteHolds, lost, mine }: Verdict): boolean {
+  add({ path, heads, directoryWins, deleteHolds, standsFor, lost, mine }: Verdict): boolean {
     const losers = mine
       .filter((head) => lost.includes(head))
-      .map((head) => ({ head, copy: conflictPath(path, head.hlc, this.#nameOf(memberOf(head.origin))) }))
+      .map((head) => {
+        const { hlc, origin } = standsFor(head);
+        const loser = memberOf(origin);
+        return { head, loser, copy: conflictPath(path, hlc, this.#nameOf(loser)) };
+      })
       .filter(({ head, copy }) => !this.#hasCopy(head, copy));
     const paths = [path, ...losers.map(({ copy }) => copy)];
     if (paths.some((taken) => this.#paths.has(taken))) return false;
     for (const taken of paths) this.#paths.add(taken);
-    for (const { head, copy } of losers) {
+    for (const { head, loser, copy } of losers) {
       this.#copied.add(copyKey(copy, head));
       this.drafts.push(copyDraft(head, copy));
-      this.copies.push({ path, copy, loser: memberOf(head.origin) });
+      this.copies.push({ path, copy, loser });
     }
     const [visible] = heads;
     if (directoryWins || visible === undefined) this.drafts.push(directoryDraft(this.#context, path, mine));

@@ -1,6 +1,7 @@
 import type { Operation, OriginId } from '@lockstep/shared';
 import { describe, expect, test } from 'vitest';
-import { isConflictPath } from '../core/conflict-name.ts';
+import { conflictPath, isConflictPath } from '../core/conflict-name.ts';
+import { contentOfText } from '../sim/content.ts';
 import { LoneMember } from '../sim/lone-member.ts';
 import { Steward } from './steward.ts';
 
@@ -179,5 +180,77 @@ describe('[MG10] a delete that a join is concurrent with', () => {
       return [{ ...put, from: 'elsewhere' }];
     };
     expect(await deletedMeanwhile('other', rename)).toEqual(['put']);
+  });
+});
+
+/**
+ * Ant joined what it had of bee's and of its own, of which bee's went first, while bee, who does not know of ant's, did something else
+ * that went before its own. Answers what keeps the name, and what is copied.
+ */
+async function joinedMeanwhile(meanwhile: (member: LoneMember, seen: Operation) => readonly Operation[]): Promise<{
+  readonly name: readonly string[];
+  readonly copies: readonly string[];
+  readonly paths: readonly string[];
+}> {
+  const member = new LoneMember();
+  const texts = ['least', 'seen', 'better'];
+  const textOf = new Map(texts.map((text) => [contentOfText(text).id, text]));
+  for (const text of texts) member.keeps(text);
+  const least = member.operation('file', { kind: 'put', text: 'least' });
+  const seen = member.operation('file', { kind: 'put', text: 'seen' }, { origin: bee });
+  const others = meanwhile(member, seen);
+  const joined = [least, seen, ...others.filter(({ origin }) => origin === cat)];
+  const copy = member.operation(conflictPath('file', least.hlc, 'ant'), { kind: 'put', text: 'least' });
+  const join = member.operation('file', { kind: 'put', text: 'seen' }, { parents: joined });
+  member.received(least, seen, ...others, copy, join);
+  stewardOf(member).poke();
+  await member.passes(10_000);
+  expect(member.journal.counts().contested).toBe(0);
+  const textsAt = (heads: readonly Operation[]): string[] =>
+    heads.flatMap(({ content }) => (content && textOf.get(content)) ?? []).sort();
+  const copies = member.journal.headsUnder('', undefined, 100).filter(({ path }) => isConflictPath(path));
+  return {
+    name: textsAt(member.journal.heads('file')),
+    copies: textsAt(copies),
+    paths: copies.map(({ path }) => path),
+  };
+}
+
+describe('[CF11] what a join puts anew', () => {
+  const byBee = { origin: bee };
+
+  test('neither keeps the name nor gets a second copy where it had lost to another join', async () => {
+    const outcome = await joinedMeanwhile((member, seen) => {
+      const better = member.operation('file', { kind: 'put', text: 'better' }, byBee);
+      const copy = member.operation(conflictPath('file', seen.hlc, 'bee'), { kind: 'put', text: 'seen' }, byBee);
+      const join = member.operation('file', { kind: 'put', text: 'better' }, { ...byBee, parents: [seen, better] });
+      return [better, copy, join];
+    });
+    expect(outcome).toMatchObject({ name: ['better'], copies: ['least', 'seen'] });
+  });
+
+  test('goes before or after its siblings as what it repeats did, and its copy has the name of that', async () => {
+    let first: Operation | undefined;
+    const outcome = await joinedMeanwhile((member, seen) => {
+      first = seen;
+      return [member.operation('file', { kind: 'put', text: 'better' }, { origin: 'dan' as OriginId })];
+    });
+    expect(outcome).toMatchObject({ name: ['better'], copies: ['least', 'seen'] });
+    expect(outcome.paths).toContain(conflictPath('file', first?.hlc ?? 0, 'bee'));
+  });
+
+  test('gets no copy where it was overwritten', async () => {
+    const outcome = await joinedMeanwhile((member, seen) => [
+      member.operation('file', { kind: 'put', text: 'better', replaced: 'seen' }, { ...byBee, parents: [seen] }),
+    ]);
+    expect(outcome).toMatchObject({ name: ['better'], copies: ['least'] });
+  });
+
+  test('stands where somebody else had written it too', async () => {
+    const outcome = await joinedMeanwhile((member, seen) => [
+      member.operation('file', { kind: 'put', text: 'better', replaced: 'seen' }, { ...byBee, parents: [seen] }),
+      member.operation('file', { kind: 'put', text: 'seen' }, { origin: cat }),
+    ]);
+    expect(outcome).toMatchObject({ name: ['seen'], copies: ['better', 'least'] });
   });
 });

@@ -13,7 +13,7 @@ import {
 import type { Draft } from '../core/local-change.ts';
 import { oldestActive } from '../core/membership.ts';
 import { inOrder, losers } from '../core/merge.ts';
-import { isUndoneByJoin } from '../core/undone-delete.ts';
+import { firstOf, isOnlyPutAnew, mayBeJoin, onlyPutAnew } from '../core/put-anew.ts';
 import type { Context } from './context.ts';
 import { JoinPacer } from './join-pacer.ts';
 import type { OwnLog } from './own-log.ts';
@@ -167,7 +167,7 @@ export class Steward {
     const verdicts: Verdict[] = [];
     let left = 0;
     for (const { path, heads } of contested) {
-      const verdict = await this.#judge(path, inOrder(heads), kept);
+      const verdict = await this.#judge(path, heads, kept);
       if (verdict.mine.length < verdict.candidates) left++;
       if (verdict.mine.length > 0) verdicts.push(verdict);
     }
@@ -188,13 +188,32 @@ export class Steward {
     heads: readonly Operation[],
     kept: ReadonlySet<ContentId>,
   ): Promise<Verdict & { readonly candidates: number }> {
-    const heldUp = this.#context.journal.hasLiveBelow(path);
-    const [visible] = heads;
+    const { journal } = this.#context;
+    const heldUp = journal.hasLiveBelow(path);
+    // Without what was there before, each head stands for itself.
+    const earlier = (heads.some(mayBeJoin) && this.#earlierAt(path)) || [];
+    const firsts = new Map(heads.map((head) => [head, firstOf(head, earlier)]));
+    const standsFor = (head: Operation): Operation => firsts.get(head) ?? head;
+    const anew = heldUp ? [] : onlyPutAnew(heads, earlier, journal.known());
+    const others = inOrder(
+      heads.filter((head) => !anew.includes(head)),
+      standsFor,
+    );
+    const [visible] = others;
     const directoryWins = visible !== undefined && heldUp && entryType(visible) !== 'directory';
-    const candidates = directoryWins ? heads : heads.slice(1);
-    const lost = losers(heads, heldUp);
+    const candidates = directoryWins ? others : [...others.slice(1), ...anew];
+    const lost = losers(others, heldUp, standsFor);
     const mine: Operation[] = [];
-    const verdict = { path, heads, directoryWins, deleteHolds: false, lost, mine, candidates: candidates.length };
+    const verdict = {
+      path,
+      heads: [...others, ...anew],
+      directoryWins,
+      deleteHolds: false,
+      standsFor,
+      lost,
+      mine,
+      candidates: candidates.length,
+    };
     if (visible === undefined || candidates.length === 0) return verdict;
     if (!this.#pacer.allows(path, this.#context.clock.monotonicMs())) return verdict;
     // The join puts the visible content anew, and may outlive every other operation that speaks of it.
@@ -208,15 +227,14 @@ export class Steward {
 
   #deleteHolds(visible: Operation, siblings: readonly Operation[], deletes: readonly Operation[]): boolean {
     if (!isLive(visible) || siblings.some(isLive)) return false;
-    const { journal } = this.#context;
-    const rows = journal.log({ path: visible.path, beforeRow: Number.MAX_SAFE_INTEGER, limit: earlierMax });
-    if (rows.length === earlierMax) return false;
-    return isUndoneByJoin(
-      visible,
-      deletes,
-      rows.map(({ operation }) => operation),
-      journal.known(),
-    );
+    const earlier = this.#earlierAt(visible.path);
+    return earlier !== undefined && isOnlyPutAnew(visible, deletes, earlier, this.#context.journal.known());
+  }
+
+  /** All that is known to have been at the path; undefined when that is too much to look through. */
+  #earlierAt(path: string): readonly Operation[] | undefined {
+    const rows = this.#context.journal.log({ path, beforeRow: Number.MAX_SAFE_INTEGER, limit: earlierMax });
+    return rows.length < earlierMax ? rows.map(({ operation }) => operation) : undefined;
   }
 
   /** Live entries whose parent is not a directory: their parents are journaled anew. Returns how many are left to others. */
