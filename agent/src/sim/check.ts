@@ -97,7 +97,10 @@ export function checkKept(world: World): Finding {
   const owed = world.ledger.owed();
   for (const machine of world.standing) {
     const there = new Set([...machine.volume.disk.entries()].map(([, inode]) => valueAt(inode)));
-    for (const path of obstructedPaths(machine)) there.add(machine.journal.heads(path)[0]?.content);
+    for (const path of obstructedPaths(machine)) {
+      const [head] = machine.journal.heads(path);
+      there.add(head?.target === undefined ? head?.content : `link:${head.target}`);
+    }
     for (const { key, name, path, writer } of owed) {
       if (!there.has(key))
         return `${name}, which ${writer} wrote at ${path}, is nowhere in the folder of ${machine.name}`;
