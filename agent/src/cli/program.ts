@@ -25,10 +25,10 @@ DIR is the member's folder or any folder inside it, by default the current one.
 Exit codes: 0 done, 1 not done, 2 wrong use.
 
 Examples:
-  lockstep init ~/shared --name ant        make ~/shared the folder of member ant
-  lockstep up ~/shared                     run its agent
-  lockstep status ~/shared                 how it is, and how the others are
-  lockstep wait --for majority             until what is on this disk is safe on a majority`;
+  lockstep init ~/shared --name ant   make ~/shared the folder of member ant
+  lockstep up ~/shared                run its agent
+  lockstep status ~/shared            how it is, and how the others are
+  lockstep wait --for majority        until what is here is safe on a majority`;
 
 const commands = [
   addInitCommand,

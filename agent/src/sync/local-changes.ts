@@ -174,7 +174,8 @@ export class LocalChanges {
       const which = beyond === 1 ? '1 directory' : `${beyond} directories`;
       const detail =
         `${which} cannot be watched: a limit of the system is reached. What is there is scanned every ` +
-        `${unwatchedScanMs / 1000} s instead; on Linux raise fs.inotify.max_user_watches (sysctl) to have changes seen at once.`;
+        `${unwatchedScanMs / 1000} s instead; on Linux raise fs.inotify.max_user_watches or max_user_instances ` +
+        '(sysctl; lockstep doctor says which) to have changes seen at once.';
       problems.set('watch-limit', {}, detail);
     }
   }

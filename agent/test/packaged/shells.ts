@@ -14,6 +14,7 @@ export const completions = [
   ['lockstep completion z', 'zsh'],
   ['lockstep help doc', 'doctor'],
   ['lockstep up --rej', '--rejoin'],
+  ['lockstep up --log-level d', 'debug'],
   ['lockstep status dir', 'directory/'],
   ['lockstep init --cluster-key-file fi', 'file'],
   ['lockstep wait fi', 'file'],

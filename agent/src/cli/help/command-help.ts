@@ -17,11 +17,8 @@ export const commandHelp: Readonly<Record<string, CommandHelp>> = {
         'who has it is a member.',
     ],
     examples: [
-      ['lockstep init ~/shared --name ant --listen 0.0.0.0:4700', 'the first machine'],
-      [
-        'lockstep init ~/shared --name bee --listen 0.0.0.0:4700 --cluster-key-file ant.key --peer ant.example.net:4700',
-        'the next one',
-      ],
+      ['lockstep init ~/shared --name ant', 'the first machine'],
+      ['lockstep init ~/shared --name bee --cluster-key-file ant.key --peer ant:4700', 'the next one'],
     ],
   },
   up: {

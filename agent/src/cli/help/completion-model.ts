@@ -1,4 +1,5 @@
 import type { Command, Option } from 'commander';
+import { logLevels } from '../../config/schema.ts';
 
 /** What stands in a place of the command line: a name of the file system, a directory, one of some words, or anything. */
 export type Value = 'file' | 'directory' | 'anything' | readonly string[];
@@ -23,6 +24,7 @@ export interface CompletedCommand {
 
 function completedValue(placeholder: string, choices: readonly string[] | undefined): Value {
   if (choices !== undefined) return choices;
+  if (placeholder === 'LEVEL') return logLevels;
   if (placeholder === 'DIR') return 'directory';
   return placeholder === 'FILE' || placeholder === 'PATH' ? 'file' : 'anything';
 }
