@@ -86,7 +86,7 @@ async function adviceFor(owner: Owner, clone: string): Promise<string | undefine
  * before they start, and again at every start: what somebody else dropped there meanwhile becomes theirs.
  */
 async function prepare(terminal: Terminal, args: readonly string[]): Promise<void> {
-  const { LAB: lab = '/lab', LAB_OWNER: ownerText, LAB_CLONE: clone } = terminal.env;
+  const { LAB: lab = '/lab', LAB_SHOWN: shown = 'lab', LAB_OWNER: ownerText, LAB_CLONE: clone } = terminal.env;
   const owner = parseOwner(ownerText);
   const { members, keyFile } = planOf(lab, args);
   const lock = await lockLab(lab);
@@ -102,7 +102,7 @@ async function prepare(terminal: Terminal, args: readonly string[]): Promise<voi
   }
   const rows = members.map(({ name, dashboard }) => [
     name,
-    `lab/${name}`,
+    join(shown, name),
     `http://${dashboard.replace(/^.*:/, '127.0.0.1:')}/`,
   ]);
   terminal.print(formatTable([{ title: 'MEMBER' }, { title: 'FOLDER' }, { title: 'DASHBOARD' }], rows));

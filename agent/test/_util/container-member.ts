@@ -68,7 +68,8 @@ export class ContainerMember extends MemberApi {
   }
 
   async pause(paused: boolean): Promise<void> {
-    await docker(paused ? 'pause' : 'unpause', this.container);
+    // On a busy machine the engine gives up when a process does not freeze in time, and leaves it running.
+    await eventually(() => docker(paused ? 'pause' : 'unpause', this.container));
     this.#paused = paused;
   }
 

@@ -18,13 +18,14 @@ const lab = useLab();
 /** A line of shell script as the person who uses the lab. */
 const shell = (cwd: string, script: string): Promise<string> => shellAs(lab().person, cwd, script);
 
-test('up is all a person types: three members, healthy and connected, at the printed ports', async () => {
+test('up is all a person types: three members, healthy and connected, at the printed ports and folders', async () => {
   for (const member of lab().members) {
     await vi.waitFor(async () => expect(await member.inspect('{{.State.Health.Status}}')).toBe('healthy'), patience);
     await vi.waitFor(
       async () => expect(await lab().project.compose('logs', member.name)).toContain(`dashboard ${member.url}/`),
       patience,
     );
+    expect(await lab().project.compose('logs', 'prepare')).toContain(` ${member.folder} `);
     const page = await fetch(`${member.url}/`, { headers: { accept: 'text/html' } });
     expect(await page.text()).toContain('<title>Lockstep</title>');
   }
