@@ -247,6 +247,17 @@ test('[DR8] a state directory that was copied or restored, which lockstep up ref
   expect(await readdir(ant.state('.'))).not.toContain('instance.json');
 });
 
+test('[DR8] a member that has left: how it comes back, for a mere start is refused', async () => {
+  const cluster = await startCluster(['ant', 'bee']);
+  const bee = cluster.member('bee');
+  expect((await lockstep(['leave', bee.folder])).code).toBe(0);
+  await bee.ended();
+  expectFinding(await doctor(bee), 'member', 'warn', /^This member has left the cluster/, /lockstep up --rejoin/);
+  await bee.start({ args: ['--rejoin'] });
+  await bee.stop();
+  expectFinding(await doctor(bee), 'member', 'warn', /^No agent runs here/, /Start it: lockstep up \//);
+});
+
 test('[DR1] a config.toml with a mistake is a finding, and the rest is still looked at', async () => {
   const cluster = await startCluster(['ant']);
   const ant = cluster.member('ant');

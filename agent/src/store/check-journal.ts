@@ -1,5 +1,12 @@
 import { existsSync } from 'node:fs';
-import { isOriginId, LockstepError, type OriginId } from '@lockstep/shared';
+import {
+  isOriginId,
+  LockstepError,
+  type MemberId,
+  type MemberRecord,
+  memberPath,
+  type OriginId,
+} from '@lockstep/shared';
 import Sqlite from 'better-sqlite3';
 import { checkHeader, checkPages, refuseEmptied } from './database.ts';
 import { translated } from './journal-error.ts';
@@ -36,6 +43,24 @@ export function readJournalOrigin(path: string): OriginId | undefined {
     const origin = sqlite.prepare(readOriginSql).pluck().get();
     return isOriginId(origin) ? origin : undefined;
   });
+}
+
+const readOwnRecordSql =
+  'SELECT ops.member FROM heads JOIN ops ON ops.row = heads.op WHERE heads.path = ? AND heads.rank = 0';
+
+/** True when the journal at `path` says that `member` has retired; false, too, where it says nothing or is damaged. Writes nothing. */
+export function hasLeft(path: string, member: MemberId): boolean {
+  if (!existsSync(path)) return false;
+  try {
+    return withReadOnly(path, (sqlite) => {
+      if (checkHeader(sqlite, path) === 0) return false;
+      const record: unknown = sqlite.prepare(readOwnRecordSql).pluck().get(memberPath(member));
+      return typeof record === 'string' && (JSON.parse(record) as MemberRecord).standing === 'left';
+    });
+  } catch (error) {
+    if (error instanceof LockstepError) return false;
+    throw error;
+  }
 }
 
 function withReadOnly<T>(path: string, read: (sqlite: Sqlite.Database) => T): T {

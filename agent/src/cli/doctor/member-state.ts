@@ -8,7 +8,7 @@ import { loadClusterKey } from '../../net/cluster-key.ts';
 import { loadIdentity } from '../../net/identity.ts';
 import { shellWord } from '../../shell-word.ts';
 import { clusterKeyPath, statePath } from '../../state-directory.ts';
-import { checkJournal } from '../../store/check-journal.ts';
+import { checkJournal, hasLeft } from '../../store/check-journal.ts';
 import { findApi } from '../api-client.ts';
 import { formatElapsed, plural } from '../format.ts';
 import type { Terminal } from '../terminal.ts';
@@ -63,8 +63,14 @@ export async function readSubject(
 }
 
 /** How the agent is, by its own account. */
-export function checkAgent({ directory, running, nowMs }: Subject): Promise<readonly Finding[]> {
+export function checkAgent({ directory, state, identity, running, nowMs }: Subject): Promise<readonly Finding[]> {
   if (running === undefined) {
+    if (identity !== undefined && hasLeft(join(state, 'journal.db'), identity.memberId)) {
+      const rejoin = `To join again with what is in the folder now: lockstep up --rejoin ${shellWord(directory)}`;
+      return Promise.resolve([
+        member.warn('This member has left the cluster, and its files are not replicated.', rejoin),
+      ]);
+    }
     const remedy = `Start it: lockstep up ${shellWord(directory)}`;
     return Promise.resolve([member.warn('No agent runs here: the folder is not replicated now.', remedy)]);
   }
