@@ -1,4 +1,4 @@
-import { chmod, lchown, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, chown, lchown, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -214,6 +214,18 @@ describe('a member of two', () => {
     const findings = await doctor(bee);
     await lchown(bee.state('identity.crt'), (await stat(bee.folder)).uid, (await stat(bee.folder)).gid);
     expectFinding(findings, 'permissions', 'warn', /identity\.crt belongs to another user/, /chown -R/);
+  });
+
+  test.runIf(isRoot)("[DR3] asked by root, a folder that the agent's own user may not write", async () => {
+    const bee = cluster().member('bee');
+    const { uid, gid } = await stat(bee.folder);
+    await run('chown', ['-R', '65534:65534', bee.state('.')]);
+    const findings = await doctor(bee);
+    await chown(bee.folder, 65_534, 65_534);
+    const given = await doctor(bee);
+    await run('chown', ['-R', `${uid}:${gid}`, bee.folder]);
+    expectFinding(findings, 'permissions', 'warn', /does not seem to be open to the user 65534/, /chown --reference=/);
+    expect(levels(given, 'permissions')).toEqual(['ok']);
   });
 
   test.runIf(isRoot)('[DR3] a folder that its user may not write', async () => {

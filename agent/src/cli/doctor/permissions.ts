@@ -49,11 +49,22 @@ async function checkOwners(state: string): Promise<readonly Finding[]> {
   return [warn(detail, `Give them to its owner: chown -R --reference=${shellWord(state)} ${shellWord(state)}`)];
 }
 
+/** Root may do everything. What the agent's own user may shows in owner, group and mode; its further groups are not known here. */
+async function checkForOwner(directory: string, state: string): Promise<readonly Finding[]> {
+  if (process.getuid?.() !== 0) return [];
+  const [folder, own] = await Promise.all([lstat(directory), lstat(state)]);
+  if (own.uid === 0) return [];
+  const shift = folder.uid === own.uid ? 6 : folder.gid === own.gid ? 3 : 0;
+  if (((folder.mode >> shift) & 0o7) === 0o7) return [];
+  const detail = `${directory} does not seem to be open to the user ${own.uid}, whose its .lockstep is and as whom the agent is to run.`;
+  return [warn(detail, `Give it to that user: chown --reference=${shellWord(state)} ${shellWord(directory)}`)];
+}
+
 /** The folder and its state can be written, and what is secret is. */
 export async function checkPermissions({ directory, state }: Subject): Promise<readonly Finding[]> {
   const rights = [...(await checkRights(directory)), ...(await checkRights(state))];
   const found = [...rights];
   for (const name of secrets) found.push(...(await checkSecret(join(state, name))));
-  if (rights.length === 0) found.push(...(await checkOwners(state)));
+  if (rights.length === 0) found.push(...(await checkOwners(state)), ...(await checkForOwner(directory, state)));
   return found.length > 0 ? found : [ok(`${directory} can be written, and the keys are this user's alone.`)];
 }
