@@ -216,7 +216,7 @@ describe('a member of two', () => {
     expectFinding(findings, 'permissions', 'warn', /identity\.crt belongs to another user/, /chown -R/);
   });
 
-  test.runIf(isRoot)("[DR3] asked by root, a folder that the agent's own user may not write", async () => {
+  test.runIf(isRoot)('[DR3] asked by root, a folder that the user of the agent may not write', async () => {
     const bee = cluster().member('bee');
     const { uid, gid } = await stat(bee.folder);
     await run('chown', ['-R', '65534:65534', bee.state('.')]);
