@@ -72,12 +72,13 @@ async function run(args: readonly string[]): Promise<number> {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.once(signal, () => {
       // Agents end with this process; folders and mounts do not.
-      void runner.close().finally(() => process.exit(1));
+      void runner.interrupt().finally(() => process.exit(1));
     });
   }
   const results: Result[] = [];
   for (const drill of drills) {
     if (positionals.length === 0 || positionals.includes(drill.name)) results.push(await runner.run(drill));
+    if (runner.interrupted) return 1;
   }
   const count = (verdict: Result['verdict']): number => results.filter((result) => result.verdict === verdict).length;
   const [survived, failed, leftOut] = [count('survived'), count('failed'), count('left out')];

@@ -17,6 +17,8 @@ export class Runner {
   readonly #settings: Settings;
   /** Kept from the moment they are being opened: what is interrupted then must be removed too. */
   readonly #labs: Promise<Lab>[] = [];
+  readonly #stops: (() => Promise<unknown>)[] = [];
+  #interrupted = false;
 
   constructor(place: Place, settings: Settings) {
     this.#place = place;
@@ -27,6 +29,7 @@ export class Runner {
     const beganMs = performance.now();
     const seconds = (): string => ((performance.now() - beganMs) / 1_000).toFixed(1);
     const tell = (kind: string, what: string): void => {
+      if (this.#interrupted) return;
       process.stdout.write(`${seconds().padStart(7)} s  ${kind.padEnd(7)}  ${what}\n`);
     };
     process.stdout.write(`\n── ${drill.name}: ${drill.title}\n`);
@@ -43,6 +46,7 @@ export class Runner {
           this.#labs.push(lab);
           return lab;
         },
+        whenInterrupted: (stop) => this.#stops.push(stop),
         did: (what) => tell('did', what),
         saw: (what) => tell('saw', what),
       });
@@ -50,11 +54,26 @@ export class Runner {
       return { drill: drill.name, verdict: 'survived' };
     } catch (error) {
       tell('verdict', `FAILED: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
-      await this.#showLogs();
+      if (!this.#interrupted) await this.#showLogs();
       return { drill: drill.name, verdict: 'failed' };
     } finally {
+      this.#stops.length = 0;
       await this.close();
     }
+  }
+
+  /** Somebody has had enough: what the drill that runs comes to is no verdict, and none may begin after it. */
+  get interrupted(): boolean {
+    return this.#interrupted;
+  }
+
+  /** Ends the drill that runs, and what it has started. */
+  async interrupt(): Promise<void> {
+    this.#interrupted = true;
+    process.stdout.write('\nInterrupted: what the drill has made is being removed.\n');
+    // Each ends after what it does just now, which may fail: the terminal has interrupted that too.
+    for (const stop of this.#stops) void stop().catch(() => undefined);
+    await this.close();
   }
 
   /** Ends what the drill that runs has started. */

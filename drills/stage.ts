@@ -9,6 +9,8 @@ export interface Stage {
   readonly churnMs: number;
   /** A cluster with members of these names, connected. It is closed after the drill. */
   open(names: readonly string[]): Promise<Lab>;
+  /** What goes on by itself is stopped so when somebody interrupts the drill, before what it works on is removed. */
+  whenInterrupted(stop: () => Promise<unknown>): void;
   /** Says what was done. */
   did(what: string): void;
   /** Says what was seen. */

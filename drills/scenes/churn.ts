@@ -36,6 +36,7 @@ export const churn: Drill = {
       const load = startLoad(stage, lab);
       const faults = new Faults(lab, measured, stage.random);
       programs.start();
+      stage.whenInterrupted(() => Promise.all([programs.stop(), faults.stop()]));
       await pause(stage.churnMs / count);
       await Promise.all([programs.stop(), faults.stop(), load.stop()]);
       const hurt = [...faults.counts].map(([name, times]) => `${times} ${name}`).join(', ');
@@ -55,10 +56,12 @@ export const churn: Drill = {
     // The first third warms up: caches fill, and the young generation grows to its size.
     const warm = (samples: readonly Sample[]): readonly Sample[] => samples.slice(Math.floor(samples.length / 3));
     const slopes = { memoryMiB: slopePerHour(warm(memory)), descriptors: slopePerHour(warm(descriptors)) };
+    const isJudged = stage.churnMs >= judgedFromMs;
     stage.saw(
-      `slopes of ant, which was never stopped: ${slopes.memoryMiB.toFixed(1)} MiB and ${slopes.descriptors.toFixed(1)} descriptors an hour`,
+      `slopes of ant, which was never stopped: ${slopes.memoryMiB.toFixed(1)} MiB and ${slopes.descriptors.toFixed(1)} descriptors an hour` +
+        (isJudged ? '' : ' (not judged: it takes ten minutes at least to tell growth from warming up)'),
     );
-    if (stage.churnMs < judgedFromMs) return;
+    if (!isJudged) return;
     for (const key of ['memoryMiB', 'descriptors'] as const) {
       assert.ok(
         slopes[key] <= slopeMax[key],

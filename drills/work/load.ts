@@ -10,6 +10,7 @@ export function startLoad(stage: Stage, lab: Lab): Load {
   const places = lab.members.map((member) => ({ member, outside: lab.outside(member) }));
   const load = new Load(places, loadRoom, stage.random);
   load.start();
+  stage.whenInterrupted(() => load.stop());
   stage.did(`a user on each of ${lab.members.map(({ name }) => name).join(', ')} writes, renames and deletes`);
   return load;
 }
