@@ -92,7 +92,8 @@ export async function runDrills(args: readonly string[]): Promise<number> {
     return await run(args);
   } catch (error) {
     if (!(error instanceof WrongUse || error instanceof NoEngine)) throw error;
-    process.stderr.write(`drill: ${error.message} See --help.\n`);
+    // What the parser of options says has no full stop.
+    process.stderr.write(`drill: ${error.message.replace(/(?<![.])$/, '.')} See --help.\n`);
     return 2;
   }
 }
