@@ -94,7 +94,7 @@ export class Engine {
 
   readonly #options: EngineOptions;
   readonly #ownLog: OwnLog;
-  readonly #incoming: Incoming;
+  readonly incoming: Incoming;
   readonly #heartbeat: HeartbeatLoop;
   readonly #sessions: Sessions;
   readonly #startUp: StartUp;
@@ -137,11 +137,11 @@ export class Engine {
       scan: (directory) => this.localChanges.scan(directory, true),
       ignoreRules: () => this.#ignoreRulesChanged(),
     });
-    this.#incoming = new Incoming(this.context, this.#ownLog, (operations) => this.#arrived(operations));
+    this.incoming = new Incoming(this.context, this.#ownLog, (operations) => this.#arrived(operations));
     this.catchUp = new CatchUp(
       this.context,
       this.peers,
-      ({ link }) => this.#incoming.owes(link),
+      ({ link }) => this.incoming.owes(link),
       ({ source, operations, ms }) => {
         this.events.add('resynced', { source, name: this.peers.nameOf(source), operations, ms: Math.round(ms) });
       },
@@ -160,7 +160,7 @@ export class Engine {
     const { peers, events, catchUp, transfers } = this;
     this.#sessions = new Sessions(
       this.context,
-      { peers, events, catchUp, transfers, incoming: this.#incoming, heartbeat: this.#heartbeat },
+      { peers, events, catchUp, transfers, incoming: this.incoming, heartbeat: this.#heartbeat },
       {
         opened: (peer) => this.#opened(peer),
         closed: (peer) => this.#closed(peer),
@@ -334,7 +334,7 @@ export class Engine {
   #applied(count: number, bytes: number): void {
     this.totals.entriesApplied += count;
     this.totals.bytesApplied += bytes;
-    this.#incoming.confirm();
+    this.incoming.confirm();
     this.ackLoop.poke();
   }
 

@@ -20,20 +20,37 @@ export class InlineContents {
     this.delete(content);
     this.#contents.set(content, bytes);
     this.#bytes += bytes.length;
-    for (const oldest of this.#contents.keys()) {
-      if (this.#bytes <= this.#bytesMax) break;
-      this.delete(oldest);
-    }
+    this.shrink(this.#bytesMax + 1);
   }
 
   get(content: ContentId): Uint8Array | undefined {
     return this.#contents.get(content);
   }
 
+  /** Drops the oldest until there are less than `bytes`. */
+  shrink(bytes: number): void {
+    for (const oldest of this.#contents.keys()) {
+      if (this.#bytes < bytes) break;
+      this.delete(oldest);
+    }
+  }
+
   /** Drops what was there at the last call already. */
   age(): void {
     for (const content of this.#aged) this.delete(content);
     this.#aged = new Set(this.#contents.keys());
+  }
+
+  /** Looks at `count` of them, those first that were not looked at for longest, and drops what nobody needs any more. */
+  sweep(count: number, isNeeded: (content: ContentId) => boolean): void {
+    for (const content of [...this.#contents.keys()].slice(0, count)) {
+      const bytes = this.#contents.get(content);
+      if (bytes === undefined || !isNeeded(content)) this.delete(content);
+      else {
+        this.#contents.delete(content);
+        this.#contents.set(content, bytes);
+      }
+    }
   }
 
   delete(content: ContentId): void {

@@ -4,6 +4,7 @@ import type { Context } from './context.ts';
 import type { DialLoop } from './dial-loop.ts';
 import type { GroupGate } from './group-gate.ts';
 import type { Health } from './health.ts';
+import type { Incoming } from './incoming.ts';
 import { type LatencyHistory, latencyRows } from './latency-history.ts';
 import type { LocalChanges } from './local-changes.ts';
 import type { Materialiser } from './materialiser.ts';
@@ -23,6 +24,7 @@ export interface UpkeepLoops {
   readonly oldVersions: OldVersions;
   readonly catchUp: CatchUp;
   readonly dialLoop: DialLoop;
+  readonly incoming: Incoming;
 }
 
 /** With each heartbeat: notices what no event tells of, withdraws what is over, and gives up what is not needed any more. */
@@ -42,7 +44,7 @@ export class Upkeep {
 
   beat(): void {
     const { problems, outbox } = this.#context;
-    const { peers, materialiser, transfers, catchUp, dialLoop } = this.#loops;
+    const { peers, materialiser, transfers, catchUp, dialLoop, incoming } = this.#loops;
     this.#checkFolder();
     this.#refreshStates();
     this.#noteLatencies();
@@ -55,6 +57,7 @@ export class Upkeep {
     transfers.dropUnneeded((content) => this.#needsStaged(content));
     catchUp.check();
     if (this.#gate.tick()) materialiser.poke();
+    incoming.tidy();
     // What was not sent within seconds can be read from the folder again.
     outbox.age();
   }
