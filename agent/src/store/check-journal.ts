@@ -1,16 +1,8 @@
 import { existsSync } from 'node:fs';
-import {
-  isOriginId,
-  LockstepError,
-  type MemberId,
-  type MemberRecord,
-  memberPath,
-  type OriginId,
-} from '@lockstep/shared';
+import { LockstepError, type MemberId, type MemberRecord, memberPath } from '@lockstep/shared';
 import Sqlite from 'better-sqlite3';
 import { checkHeader, checkPages, refuseEmptied } from './database.ts';
 import { translated } from './journal-error.ts';
-import { readOriginSql } from './setting-store.ts';
 
 /** What is the matter with a journal's file, before anybody writes to it. */
 export type JournalCheck =
@@ -33,16 +25,6 @@ export function checkJournal(path: string): JournalCheck {
     if (!(error instanceof LockstepError)) throw error;
     return { state: error.code === 'journal-newer' ? 'newer' : 'damaged', error };
   }
-}
-
-/** The origin under which the journal at `path` numbers its operations; undefined when there is no journal. */
-export function readJournalOrigin(path: string): OriginId | undefined {
-  if (!existsSync(path)) return undefined;
-  return withReadOnly(path, (sqlite) => {
-    if (checkHeader(sqlite, path) === 0) return undefined;
-    const origin = sqlite.prepare(readOriginSql).pluck().get();
-    return isOriginId(origin) ? origin : undefined;
-  });
 }
 
 const readOwnRecordSql =

@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import { JOURNAL_VERSION, LockstepError } from '@lockstep/shared';
 import Sqlite from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
-import { checkJournal, readJournalOrigin } from './check-journal.ts';
+import { checkJournal } from './check-journal.ts';
 import { ant, bee, cat, mkdir, openAnt, put, remove, show, temporaryFolder } from './fixtures.contract.ts';
 
 const pageBytes = 4096;
@@ -106,7 +106,6 @@ describe('a journal of another version', () => {
     expect(error.code).toBe('journal-newer');
     expect(error.message).toContain('schema 99');
     expect(checkJournal(path)).toMatchObject({ state: 'newer', error: { code: 'journal-newer' } });
-    expect(errorOf(() => readJournalOrigin(path)).code).toBe('journal-newer');
     change(path, `PRAGMA user_version = ${JOURNAL_VERSION}`);
     openAnt(path).close();
   });
@@ -115,10 +114,8 @@ describe('a journal of another version', () => {
 describe('looking at a journal from outside', () => {
   test('nothing is there: nothing is made', () => {
     const path = join(temporaryFolder(), 'journal.db');
-    expect([checkJournal(path), readJournalOrigin(path)]).toEqual([{ state: 'absent' }, undefined]);
+    expect(checkJournal(path)).toEqual({ state: 'absent' });
     expect(existsSync(path)).toBe(false);
-    openAnt(path).close();
-    expect(readJournalOrigin(path)).toBe(ant);
   });
 
   test('an agent that has it open is not in the way', () => {
@@ -126,7 +123,7 @@ describe('looking at a journal from outside', () => {
     const journal = openAnt(path);
     journal.transaction(() => {
       journal.append([put(ant, 2001, 'new')]);
-      expect([checkJournal(path), readJournalOrigin(path)]).toEqual([{ state: 'sound' }, ant]);
+      expect(checkJournal(path)).toEqual({ state: 'sound' });
     });
     journal.close();
   });

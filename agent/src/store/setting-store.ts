@@ -10,8 +10,6 @@ const namePrefix = 'setting:';
 const base32 = 'abcdefghijklmnopqrstuvwxyz234567';
 const incarnationLength = 8;
 
-export const readOriginSql = `SELECT value FROM settings WHERE name = '${originSetting}'`;
-
 /** Small facts by name, and the journal's own origin. */
 export class SettingStore {
   readonly #database: JournalDatabase;
