@@ -11,6 +11,8 @@ import { ScanQueue } from './scan-queue.ts';
 
 const folderRetryMs = 1_000;
 const unwatchedScanMs = 5_000;
+/** How often a wait looks at everything again because something was moved away under it. */
+const followedMax = 5;
 
 /**
  * The loop from dirty paths to operations. Events and scans only mark paths; when a path has settled it is looked at, and what
@@ -122,10 +124,14 @@ export class LocalChanges {
     const expiry = giveUp.then(() => {
       expired = true;
     });
-    const awaited = await this.#lookAtEverything(path, expiry);
-    await Promise.race([awaited.empty, expiry]);
-    this.#awaited.remove(awaited);
-    return expired ? [...awaited.open.keys()] : [];
+    // Who goes on renaming what was never journaled, again and again, is not followed for ever.
+    for (let again = followedMax; ; again--) {
+      const awaited = await this.#lookAtEverything(path, expiry);
+      await Promise.race([awaited.empty, expiry]);
+      this.#awaited.remove(awaited);
+      if (expired) return [...awaited.open.keys()];
+      if (!awaited.hasLost || again === 0) return [];
+    }
   }
 
   /** Resolves, once what is at or below `path` was scanned or `expiry` resolved, with the paths that are still to be journaled. */
@@ -235,6 +241,7 @@ export class LocalChanges {
       if (result.lostSight) this.#appearances.lostSight();
       for (const { path } of batch) this.#appearances.looked(path, number);
       if (result.vanished) this.#appearances.request();
+      for (const path of result.lost) this.#awaited.lost(path);
       for (const path of [...result.published, ...result.settled]) this.#awaited.passed(path, number);
       if (this.#startWaitsFor) {
         for (const path of result.troubled) this.#awaited.passed(path, number, this.#startWaitsFor);

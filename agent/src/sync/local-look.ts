@@ -19,6 +19,8 @@ export interface LookResult {
   readonly troubled: readonly string[];
   /** Large files that may be hashed now. */
   readonly large: readonly Unsettled[];
+  /** What was gone before anything of it was journaled: removed, or moved to another name. */
+  readonly lost: readonly string[];
   /** Directories that are new here: to be watched, and scanned for what they already held. */
   readonly scan: readonly string[];
   /** Other paths that must be looked at. */
@@ -52,6 +54,7 @@ class Look implements LookResult {
   readonly deferred: { unsettled: Unsettled; dueMs: number }[] = [];
   readonly troubled: string[] = [];
   readonly large: Unsettled[] = [];
+  readonly lost: string[] = [];
   readonly scan: string[] = [];
   readonly mark: string[] = [];
   vanished = false;
@@ -186,6 +189,7 @@ class Look implements LookResult {
 
   async #judgeAbsent(unsettled: Unsettled, row: DiskEntry | undefined): Promise<void> {
     if (row?.fingerprint === undefined) {
+      this.lost.push(unsettled.path);
       await this.#compare(unsettled.path, { state: 'absent' }, row);
       return;
     }

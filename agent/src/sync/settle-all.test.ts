@@ -1,8 +1,20 @@
 import { expect, test } from 'vitest';
-import { contentOfText } from '../sim/content.ts';
+import { contentOfText, virtualContent } from '../sim/content.ts';
 import { LoneMember } from '../sim/lone-member.ts';
 import { LocalChanges } from './local-changes.ts';
 import type { Folder } from './ports/folder.ts';
+
+const never = new Promise<void>(() => undefined);
+
+/** A member whose folder was scanned once, and is empty. */
+async function watched(around?: (folder: Folder) => Folder) {
+  const member = new LoneMember(around);
+  const changes = new LocalChanges(member.context, member.ownLog);
+  const started = changes.start();
+  await member.passes(10_000);
+  await started;
+  return { member, changes };
+}
 
 /** A folder that gives out what it saw of a file, once it is asked to hold that back, only when it is let go. */
 class SlowFolder {
@@ -42,14 +54,27 @@ class SlowFolder {
   }
 }
 
+test('[AK5] what is renamed while it is waited for, before anything of it was journaled, is journaled under its new name', async () => {
+  const { member, changes } = await watched();
+  const { disk } = member.volume;
+  const film = virtualContent('film', 3_000_000);
+  disk.write('film.part', film);
+  let heads: unknown;
+  const settled = changes.settleAll('', never).then(() => {
+    heads = member.journal.heads('film');
+  });
+  // A large file is not read before it has rested for a moment.
+  await member.passes(10);
+  expect(member.journal.heads('film.part')).toEqual([]);
+  disk.rename('film.part', 'film');
+  await member.passes(10_000);
+  await settled;
+  expect(heads).toMatchObject([{ content: film.id }]);
+});
+
 test('[AK5] a look that began before the call, and saw less than what was there then, is not what a wait waits for', async () => {
   const slow = new SlowFolder();
-  const member = new LoneMember((folder) => slow.around(folder));
-  const changes = new LocalChanges(member.context, member.ownLog);
-  const started = changes.start();
-  await member.passes(10_000);
-  await started;
-
+  const { member, changes } = await watched((folder) => slow.around(folder));
   const held = slow.hold();
   const { disk } = member.volume;
   disk.write('saved', contentOfText('the first half'));
@@ -58,7 +83,7 @@ test('[AK5] a look that began before the call, and saw less than what was there 
   const whole = contentOfText('the first half and the rest');
   disk.write('saved', whole);
   let heads: unknown;
-  const settled = changes.settleAll('', new Promise(() => undefined)).then(() => {
+  const settled = changes.settleAll('', never).then(() => {
     heads = member.journal.heads('saved');
   });
   await member.passes(1_000);
