@@ -10,6 +10,10 @@ const racyMs = 50;
 
 const changed: ActionResult = { result: 'changed' };
 
+function inTheWay(path: string): ActionResult {
+  return { result: 'problem', code: 'path-in-the-way', detail: `A pipe stands at ${path}: move it away.` };
+}
+
 type Write = Extract<Action, { do: 'write' }>;
 
 /** What is ready in staging for an action, or why nothing is. */
@@ -123,9 +127,8 @@ export class SimApply {
     if (refused !== undefined) return refused;
     const existing = disk.at(path);
     if (existing?.type === 'directory') {
-      if (existing.children?.size !== 0) return changed;
-      disk.rmdir(path);
-      this.#life.effect();
+      const kept = this.#removeDirectory(path, existing);
+      if (kept !== undefined) return kept;
     }
     this.#keep(existing, keep);
     disk.place(path, inode);
@@ -139,9 +142,8 @@ export class SimApply {
     if (refused !== undefined) return refused;
     const existing = disk.at(action.to);
     if (existing?.type === 'directory') {
-      if (existing.children?.size !== 0) return changed;
-      disk.rmdir(action.to);
-      this.#life.effect();
+      const kept = this.#removeDirectory(action.to, existing);
+      if (kept !== undefined) return kept;
     }
     this.#keep(existing, keep);
     disk.rename(action.from, action.to);
@@ -227,13 +229,22 @@ export class SimApply {
     if (mtimeUs !== undefined && inode.mtimeMs !== mtimeUs / 1000) disk.utimes(path, mtimeUs / 1000);
   }
 
+  /** Makes room for what is no directory. Where only pipes are left in this one it stays, and that is said. */
+  #removeDirectory(path: string, { children }: Inode): ActionResult | undefined {
+    const left = [...(children?.values() ?? [])];
+    if (left.length > 0) return left.every(({ type }) => type === 'special') ? inTheWay(path) : changed;
+    this.#volume.disk.rmdir(path);
+    this.#life.effect();
+    return undefined;
+  }
+
   /** Why the action may not go on, if so: no directory to hold the path, or something else there than expected. */
   #refusal(path: string, expected: Expected): ActionResult | undefined {
     const { disk } = this.#volume;
     if (disk.at(parentOf(path))?.type !== 'directory') return changed;
     const existing = disk.at(path);
     if (existing?.type === 'special') {
-      return { result: 'problem', code: 'path-in-the-way', detail: `A pipe stands at ${path}: move it away.` };
+      return inTheWay(path);
     }
     return matches(existing, expected) ? undefined : changed;
   }
