@@ -56,6 +56,7 @@ test('[MG3] five members with random work and SIGKILLs for a minute end equal, a
   await cluster.verified();
 
   expect(load.lost(cluster.member('ant'), tree)).toEqual([]);
+  expect(load.returned(tree)).toEqual([]);
   expect(load.fault()).toBeUndefined();
   for (const member of cluster.members) {
     await vi.waitFor(

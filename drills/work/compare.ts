@@ -19,8 +19,11 @@ export async function compare(stage: Stage, lab: Lab, load?: Load): Promise<Tree
   stage.saw(`the same ${tree.size} entries in all ${lab.members.length} folders, and journals that agree with them`);
   if (load !== undefined) {
     for (const member of lab.members) assert.deepEqual(load.lost(member, tree), [], `lost on ${member.name}`);
+    assert.deepEqual(load.returned(tree), [], 'came back after their users had deleted them');
     assert.equal(load.fault(), undefined);
-    stage.saw(`all ${load.kept} files that nobody changed later, each file that was saved whole as it was saved`);
+    stage.saw(
+      `all ${load.kept} files that nobody changed later, none of ${load.removed} that were deleted for good, each file that was saved whole as it was saved`,
+    );
   }
   return tree;
 }

@@ -79,6 +79,17 @@ export class Load {
     return lost.map((text) => text.slice(0, 40));
   }
 
+  /** What users deleted for good and is in the folder, whose tree is `tree`, all the same. */
+  returned(tree: Tree): readonly string[] {
+    const names = new Set(namesOf(this.#room === '' ? tree : subtree(tree, this.#room)));
+    return this.#users.flatMap(({ removed }) => removed).filter((name) => names.has(`gone/${name}`));
+  }
+
+  /** How many files their users have deleted for good. */
+  get removed(): number {
+    return this.#users.reduce((sum, { removed }) => sum + removed.length, 0);
+  }
+
   /** What is wrong with a file that is only ever put in place whole, as any member shows it now. */
   fault(): string | undefined {
     for (const { member } of this.#places) {

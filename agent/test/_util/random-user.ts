@@ -43,10 +43,14 @@ const names = ['a', 'b', 'c', 'd e', 'f\ng', 'ü'];
 
 /**
  * Somebody who works in one member's folder without care: writes, appends, saves whole, renames, swaps, deletes, links. Below
- * `keep` nothing is ever overwritten or deleted, only added and renamed: all of `kept` must be there in the end.
+ * `keep` nothing is ever overwritten or deleted, only added and renamed: all of `kept` must be there in the end. Below `gone` each deletes
+ * what it wrote there itself, and nobody else touches that: nothing of `removed` may ever be back.
  */
 export class RandomUser {
   readonly kept: string[] = [];
+  /** Names below `gone`. */
+  readonly removed: string[] = [];
+  readonly #passing: string[] = [];
   readonly #root: string;
   readonly #name: string;
   readonly #outside: string;
@@ -73,7 +77,8 @@ export class RandomUser {
 
   #act(): void {
     const what = this.#random();
-    if (what < 0.2) this.#add();
+    if (what < 0.15) this.#add();
+    else if (what < 0.2) this.#addOrRemove();
     else if (what < 0.35) this.#saveWhole();
     else if (what < 0.45) writeFileSync(this.#path(), this.#text());
     else if (what < 0.5) appendFileSync(this.#path(), this.#text());
@@ -96,6 +101,22 @@ export class RandomUser {
     const path = join(directory, `${this.#name}-${this.#count}`);
     writeFileSync(path, text, { flag: 'wx' });
     this.kept.push(text);
+  }
+
+  #addOrRemove(): void {
+    const directory = join(this.#root, 'gone');
+    if (this.#random() < 0.5) {
+      this.#count += 1;
+      const name = `${this.#name}-${this.#count}`;
+      mkdirSync(directory, { recursive: true });
+      writeFileSync(join(directory, name), this.#text(), { flag: 'wx' });
+      this.#passing.push(name);
+    } else {
+      const [name] = this.#passing.splice(Math.floor(this.#random() * this.#passing.length), 1);
+      if (name === undefined) return;
+      this.removed.push(name);
+      rmSync(join(directory, name));
+    }
   }
 
   /** Renamed without ever replacing: link(2) and unlink would do, but a name that was never given suffices. */
