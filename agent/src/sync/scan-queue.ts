@@ -151,10 +151,12 @@ export class ScanQueue {
       return;
     }
     if (scanned.problem) {
-      problems.set(scanned.problem.code, { path }, scanned.problem.detail);
+      const { code, detail } = scanned.problem;
+      // The folder as a whole is one problem, not one for each directory.
+      problems.set(code, code === 'folder-missing' ? {} : { path }, detail);
       found.unread.push(path);
-      if (problems.has(scanned.problem.code, { path })) this.#unread.set(path, scanned.problem.code);
-      if (scanned.problem.code === 'folder-missing') this.#listener.lostSight();
+      if (problems.has(code, { path })) this.#unread.set(path, code);
+      if (code === 'folder-missing') this.#listener.lostSight();
     }
     const rows = new Map(journal.diskChildren(path).map((row) => [row.path, row]));
     for (const entry of scanned.entries) {

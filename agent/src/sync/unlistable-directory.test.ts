@@ -22,6 +22,21 @@ function closable(isClosed: () => boolean): (folder: Folder) => Folder {
     });
 }
 
+test('[WT6] a folder that is gone is one problem, and none of a path', async () => {
+  const member = new LoneMember();
+  member.volume.disk.mkdir('directory');
+  const changes = new LocalChanges(member.context, member.ownLog);
+  const started = changes.start();
+  await member.passes(10_000);
+  await started;
+  member.volume.missing = true;
+  changes.mark('directory');
+  changes.scan('', true);
+  changes.scan('directory', true);
+  await member.passes(2_000);
+  expect(member.context.problems.list().map(({ code, path }) => [code, path])).toEqual([['folder-missing', undefined]]);
+});
+
 test('[LC15] a directory that cannot be listed is told of until it can, whatever looks at its own entry', async () => {
   let isClosed = false;
   const member = new LoneMember(closable(() => isClosed));
