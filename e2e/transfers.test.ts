@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { access, mkdir, writeFile } from 'node:fs/promises';
+import { access, mkdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Locator } from '@playwright/test';
 import { expect, test } from './test.ts';
@@ -87,7 +87,9 @@ test.describe('two members', () => {
     await expect(page.getByRole('heading', { name: 'Everything is here' })).toBeVisible();
     // Half a minute, so that it is seen on its way on any machine.
     cluster.limit('ant', 2_000_000);
-    await writeFile(join(bee.folder, 'film.mkv'), randomBytes(60_000_000));
+    // Whole at once: what a half-written file holds may be on its way too.
+    await writeFile(`${bee.folder}-film`, randomBytes(60_000_000));
+    await rename(`${bee.folder}-film`, join(bee.folder, 'film.mkv'));
     const row = page.getByRole('listitem').filter({ hasText: 'film.mkv' });
     await expect(row).toContainText('from bee');
     await expect(row).toContainText(/B of 60 MB/);

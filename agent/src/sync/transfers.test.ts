@@ -70,6 +70,25 @@ test('[CT3] a small file does not wait until one of many large files has come', 
   expect(new Set(asked.map(({ content }) => content.id)).size).toBe(fetchesMax + 1);
 });
 
+test('[CT10] what is on its way for a version that was replaced meanwhile is given up for the next one', async () => {
+  const asked: WantMessage[] = [];
+  const { bee, until, isThere, engine, byId } = await offered({ film: 20 }, (want) => asked.push(want));
+  expect(await until(() => asked.length === blocksInFlightPerSourceMax, 5_000)).toBe(true);
+  const { id: content, size, blocks, parts } = virtualContent('whole', 2 * mebibyte);
+  const whole = { kind: 'put', mode: 0o644, mtimeUs: 0, content, size, ...(blocks && { blocks }) } as const;
+  const { origin } = bee;
+  bee.known = { [origin]: 2 };
+  bee.sayOperations([{ origin, seq: 2, hlc: 2, path: 'film', version: { vector: { [origin]: 2 } }, ...whole }]);
+  expect(await until(() => engine.transfers.progress().every((transfer) => transfer.size === size), 5_000)).toBe(true);
+  for (const want of asked.splice(0)) {
+    bee.say({ type: 'block', id: want.id, bytes: byId.get(want.content)?.parts[want.index] as Uint8Array });
+  }
+  expect(await until(() => asked.length === 2, 5_000)).toBe(true);
+  for (const { id, index } of asked) bee.say({ type: 'block', id, bytes: parts[index] as Uint8Array });
+  expect(await until(() => isThere('film'), 5_000)).toBe(true);
+  expect(asked.map((want) => want.content)).toEqual([content, content]);
+});
+
 describe('[CT5] a source that stalls', () => {
   test('is one that does not answer what is due, however many others were asked before', async () => {
     const asked: WantMessage[] = [];

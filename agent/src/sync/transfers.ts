@@ -143,9 +143,13 @@ export class Transfers {
     if (this.#staged.delete(content)) this.#unstage(content);
   }
 
-  /** Drops what was staged for versions that have been superseded since: nobody comes for it. */
+  /** Drops what was staged, or is on its way, for versions that have been superseded since: nobody comes for it. */
   dropUnneeded(isNeeded: (content: ContentId) => boolean): void {
     for (const content of this.#staged) if (!isNeeded(content)) this.drop(content);
+    for (const fetch of [...this.#fetches.values()]) {
+      // What is being written comes to its end first.
+      if (fetch.staging === 0 && !isNeeded(fetch.content)) this.#finish(fetch, 'missing');
+    }
   }
 
   /**
