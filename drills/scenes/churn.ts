@@ -12,9 +12,9 @@ import { type Sample, slopePerHour } from '../work/slope.ts';
 /** How often all is compared; what users kept is removed then, so that the folder stays as large as it is. */
 const phases = 6;
 
-/** What may grow in an hour. Below ten minutes the slopes say nothing, and are only told. */
+/** What may grow in an hour. Below half an hour the slopes say nothing, and are only told. */
 const slopeMax = { memoryMiB: 60, descriptors: 10 } as const;
-const judgedFromMs = 600_000;
+const judgedFromMs = 1_800_000;
 
 export const churn: Drill = {
   name: 'churn',
@@ -59,7 +59,7 @@ export const churn: Drill = {
     const isJudged = stage.churnMs >= judgedFromMs;
     stage.saw(
       `slopes of ant, which was never stopped: ${slopes.memoryMiB.toFixed(1)} MiB and ${slopes.descriptors.toFixed(1)} descriptors an hour` +
-        (isJudged ? '' : ' (not judged: it takes ten minutes at least to tell growth from warming up)'),
+        (isJudged ? '' : ' (not judged: it takes half an hour at least to tell growth from warming up)'),
     );
     if (!isJudged) return;
     for (const key of ['memoryMiB', 'descriptors'] as const) {
