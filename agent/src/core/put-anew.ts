@@ -59,10 +59,9 @@ export function firstOf(head: Operation, earlier: readonly Operation[]): Operati
   return first;
 }
 
-/** A user's operation says what it replaced, or where it came from, or knows of nothing; a directory's change of mode is an `attr`. */
-export function mayBeJoin({ kind, replaced, from, version }: Operation): boolean {
-  if (kind === 'delete' || kind === 'attr' || replaced !== undefined || from !== undefined) return false;
-  return Object.keys(version.vector).length > 0;
+/** A user's operation says what it replaced, or where it came from; a directory's change of mode is an `attr`. */
+export function mayBeJoin({ kind, replaced, from }: Operation): boolean {
+  return kind !== 'delete' && kind !== 'attr' && replaced === undefined && from === undefined;
 }
 
 /** The head that a join put anew; undefined when the operation is none, such as a user's that brings back what had lost. */

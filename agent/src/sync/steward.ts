@@ -191,7 +191,7 @@ export class Steward {
     const { journal } = this.#context;
     const heldUp = journal.hasLiveBelow(path);
     // Without what was there before, each head stands for itself.
-    const earlier = (heads.some(mayBeJoin) && this.#earlierAt(path)) || [];
+    const earlier = heads.some(mayBeJoin) ? this.#earlierAt(path) : [];
     const firsts = new Map(heads.map((head) => [head, firstOf(head, earlier)]));
     const standsFor = (head: Operation): Operation => firsts.get(head) ?? head;
     const anew = heldUp ? [] : onlyPutAnew(heads, earlier, journal.known());
@@ -222,19 +222,14 @@ export class Steward {
       if (lost.includes(head) && !(await this.#keep(head, kept))) continue;
       if (this.#isResponsible(head)) mine.push(head);
     }
-    return heldUp ? verdict : { ...verdict, deleteHolds: this.#deleteHolds(visible, candidates, mine) };
+    if (heldUp || !isLive(visible) || candidates.some(isLive)) return verdict;
+    return { ...verdict, deleteHolds: isOnlyPutAnew(visible, mine, earlier, journal.known()) };
   }
 
-  #deleteHolds(visible: Operation, siblings: readonly Operation[], deletes: readonly Operation[]): boolean {
-    if (!isLive(visible) || siblings.some(isLive)) return false;
-    const earlier = this.#earlierAt(visible.path);
-    return earlier !== undefined && isOnlyPutAnew(visible, deletes, earlier, this.#context.journal.known());
-  }
-
-  /** All that is known to have been at the path; undefined when that is too much to look through. */
-  #earlierAt(path: string): readonly Operation[] | undefined {
+  /** All that is known to have been at the path; nothing when that is too much to look through. */
+  #earlierAt(path: string): readonly Operation[] {
     const rows = this.#context.journal.log({ path, beforeRow: Number.MAX_SAFE_INTEGER, limit: earlierMax });
-    return rows.length < earlierMax ? rows.map(({ operation }) => operation) : undefined;
+    return rows.length < earlierMax ? rows.map(({ operation }) => operation) : [];
   }
 
   /** Live entries whose parent is not a directory: their parents are journaled anew. Returns how many are left to others. */
