@@ -8,8 +8,8 @@ import { BlockTodo } from './block-todo.ts';
 import type { Context } from './context.ts';
 import type { Peer, Peers } from './peers.ts';
 
-/** `ok`: the content is staged, and verified. `missing`: nobody reachable has it. */
-export type FetchOutcome = 'ok' | 'missing' | 'disk-full';
+/** `ok`: the content is staged, and verified. `missing`: nobody reachable has it. `unneeded`: its version was superseded meanwhile, or it is here by other means. */
+export type FetchOutcome = 'ok' | 'missing' | 'disk-full' | 'unneeded';
 
 /** Small and large contents do not wait for each other's room. */
 export type FetchSize = 'small' | 'large';
@@ -148,7 +148,7 @@ export class Transfers {
     for (const content of this.#staged) if (!isNeeded(content)) this.drop(content);
     for (const fetch of [...this.#fetches.values()]) {
       // What is being written comes to its end first.
-      if (fetch.staging === 0 && !isNeeded(fetch.content)) this.#finish(fetch, 'missing');
+      if (fetch.staging === 0 && !isNeeded(fetch.content)) this.#finish(fetch, 'unneeded');
     }
   }
 
