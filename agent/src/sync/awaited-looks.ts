@@ -8,52 +8,54 @@ export interface AwaitedPaths {
   readonly hasLost: boolean;
 }
 
+class Wait implements AwaitedPaths {
+  readonly open: Map<string, number>;
+  readonly empty: Promise<void>;
+  hasLost = false;
+  #resolve = (): void => undefined;
+
+  constructor(paths: Iterable<readonly [path: string, look: number]>) {
+    this.open = new Map(paths);
+    this.empty = new Promise((resolve) => {
+      this.#resolve = resolve;
+    });
+    if (this.open.size === 0) this.#resolve();
+  }
+
+  passed(path: string, look: number): void {
+    const first = this.open.get(path);
+    if (first === undefined || look < first) return;
+    this.open.delete(path);
+    if (this.open.size === 0) this.#resolve();
+  }
+}
+
 /**
  * Who waits for looks at which paths. Looks are numbered in the order in which they begin: one that had begun before a change was
  * noticed may have seen what stood there before it, so it is no answer to whoever asks for what stands there now.
  */
 export class AwaitedLooks {
-  readonly #waits = new Map<
-    AwaitedPaths,
-    { readonly open: Map<string, number>; readonly lost: () => void; readonly resolve: () => void }
-  >();
+  readonly #waits = new Set<Wait>();
 
-  /** Waits for these paths, each from the look with this number on. */
+  /** Waits for these paths, each from the look with this number on, until `remove`. */
   add(paths: Iterable<readonly [path: string, look: number]>): AwaitedPaths {
-    const open = new Map(paths);
-    let resolve = (): void => undefined;
-    const empty = new Promise<void>((done) => {
-      resolve = done;
-    });
-    const awaited = { open, empty, hasLost: false };
-    const lost = (): void => {
-      awaited.hasLost = true;
-    };
-    if (open.size === 0) resolve();
-    else this.#waits.set(awaited, { open, lost, resolve });
-    return awaited;
+    const wait = new Wait(paths);
+    this.#waits.add(wait);
+    return wait;
   }
 
   /** Nobody waits for these any more. */
   remove(awaited: AwaitedPaths): void {
-    this.#waits.delete(awaited);
+    this.#waits.delete(awaited as Wait);
   }
 
   /** Nothing stands at `path` any more, and nothing of it was ever journaled. */
   lost(path: string): void {
-    for (const { open, lost } of this.#waits.values()) if (open.has(path)) lost();
+    for (const wait of this.#waits) if (wait.open.has(path)) wait.hasLost = true;
   }
 
   /** The look with this number is done with `path`, for all who wait for it or for one of them. */
   passed(path: string, look: number, by?: AwaitedPaths): void {
-    for (const [awaited, { open, resolve }] of this.#waits) {
-      if (by !== undefined && awaited !== by) continue;
-      const first = open.get(path);
-      if (first === undefined || look < first) continue;
-      open.delete(path);
-      if (open.size > 0) continue;
-      this.#waits.delete(awaited);
-      resolve();
-    }
+    for (const wait of this.#waits) if (by === undefined || wait === by) wait.passed(path, look);
   }
 }

@@ -66,6 +66,7 @@ export class LocalChanges {
     this.#appearances.open();
     this.#startWaitsFor = await this.#lookAtEverything('');
     await this.#startWaitsFor.empty;
+    this.#awaited.remove(this.#startWaitsFor);
     this.#startWaitsFor = undefined;
     this.#every(this.#scanIntervalMs, () => this.scan('', true));
     this.#every(unwatchedScanMs, () => this.#scanUnwatched());
