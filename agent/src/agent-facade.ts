@@ -1,6 +1,8 @@
 import type { OriginId } from '@lockstep/shared';
 import { LockstepError } from '@lockstep/shared';
 import type {
+  AcceptMountRequest,
+  AcceptMountResult,
   ConflictsPage,
   ConflictsQuery,
   EventsPage,
@@ -29,6 +31,7 @@ import type {
   Transfers,
   TreePage,
   TreeQuery,
+  VerifyRequest,
   VerifyResult,
   WaitRequest,
   WaitResult,
@@ -47,7 +50,6 @@ import { type Place, reportStatus } from './reports/status-report.ts';
 import { reportTransfers } from './reports/transfer-report.ts';
 import { reportTree, searchTree } from './reports/tree-report.ts';
 import type { Engine } from './sync/engine.ts';
-import { verifyMember } from './sync/verify.ts';
 
 const goodbyeMs = 2_000;
 
@@ -144,8 +146,8 @@ export class EngineFacade implements AgentFacade {
     return replayInto(this.#engine, into, signal);
   }
 
-  verify(signal: AbortSignal): Promise<VerifyResult> {
-    return verifyMember(this.#engine.context, () => signal.aborted);
+  verify({ repair }: VerifyRequest, signal: AbortSignal): Promise<VerifyResult> {
+    return this.#engine.verify(repair, () => signal.aborted);
   }
 
   async rescan(): Promise<RescanResult> {
@@ -180,6 +182,17 @@ export class EngineFacade implements AgentFacade {
   retry(): RetryResult {
     this.#engine.retry();
     return { paths: this.#engine.context.journal.counts().pending };
+  }
+
+  async acceptMount({ path }: AcceptMountRequest): Promise<AcceptMountResult> {
+    const { mounts } = this.#engine;
+    if (!(await mounts.accept(path))) {
+      throw new LockstepError(
+        'request-invalid',
+        `${path} has no problem mount-changed. lockstep status lists the problems.`,
+      );
+    }
+    return { accepted: path };
   }
 
   events({ after, limit }: EventsQuery): EventsPage {

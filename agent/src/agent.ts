@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { rename } from 'node:fs/promises';
+import { readFile, rename } from 'node:fs/promises';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -63,7 +63,7 @@ export async function startAgent({ directory, config, log, adopted, rejoin }: Ag
     closing.push(() => journal.close());
     if (adopted) journal.renewOrigin();
     if (rejoin !== true) refuseLeft(journal, identity.memberId, directory);
-    const folder = await openFolder({ root: directory, stateDirectory: state, log });
+    const folder = await openFolder({ root: directory, stateDirectory: state, log, onFatal: workerEnded });
     closing.push(() => folder.close());
     const network = await openNetwork({ identity, clusterKey, listen: config.listen, log });
     closing.push(() => network.close());
@@ -80,7 +80,10 @@ export async function startAgent({ directory, config, log, adopted, rejoin }: Ag
       log,
       load: loadMeter(),
       historyBytesMax: config.historyBytesMax,
+      historyAgeMsMax: config.historyAgeMsMax,
       rescanIntervalMs: config.rescanIntervalMs,
+      bootId: await readBootId(),
+      scrubIntervalMs: config.scrubIntervalMs,
     });
     engine.events.onAdded(() => {
       const others = addressesOfOthers(engine);
@@ -113,6 +116,19 @@ export async function startAgent({ directory, config, log, adopted, rejoin }: Ag
     await closeAll();
     throw error;
   }
+}
+
+/**
+ * Ends the program with code 1, as a failure in a timer does: an agent without the thread that reads and writes its folder would look
+ * healthy and replicate nothing. A start goes on where it was, and a service manager makes one.
+ */
+function workerEnded(error: Error): never {
+  throw new LockstepError(
+    'worker-ended',
+    `The thread that reads and writes the folder ended (${error.message}), and the agent with it. Nothing is lost: start it again ` +
+      '(lockstep up). If this happens again, give the agent more memory, and report it with its log.',
+    { cause: error },
+  );
 }
 
 /** Whoever retired a member must not have it back because something starts it again: a service manager, a habit. */
@@ -158,6 +174,12 @@ async function openJournalOrRebuild(
     }
     return { journal: openJournal(options), setAside };
   }
+}
+
+/** Which run of this machine it is, as the kernel says it; undefined where it does not. */
+async function readBootId(): Promise<string | undefined> {
+  const text = await readFile('/proc/sys/kernel/random/boot_id', 'utf8').catch(() => '');
+  return text.trim() || undefined;
 }
 
 function addressesOfOthers({ context: { journal, self } }: Engine): readonly string[] {

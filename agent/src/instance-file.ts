@@ -1,7 +1,8 @@
-import { readFile, rename, stat, writeFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { LockstepError, stateDirectoryName } from '@lockstep/shared';
 import { z } from 'zod';
+import { writeDurably } from './durable-file.ts';
 
 /**
  * Where a state directory belongs. The inode numbers survive a move and a restart but no copy, so they tell a folder that was
@@ -33,9 +34,7 @@ async function lookAt(directory: string, statePath: string): Promise<Instance> {
 
 /** Records that the state directory `state` belongs to the folder `directory`. */
 export async function writeInstance(directory: string, state = join(directory, stateDirectoryName)): Promise<void> {
-  const path = instancePath(state);
-  await writeFile(`${path}.new`, `${JSON.stringify(await lookAt(directory, state), null, 2)}\n`, { mode: 0o600 });
-  await rename(`${path}.new`, path);
+  await writeDurably(instancePath(state), `${JSON.stringify(await lookAt(directory, state), null, 2)}\n`);
 }
 
 async function readInstance(state: string): Promise<Instance | undefined> {

@@ -1,5 +1,6 @@
-import { readFile, rename, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
+import { writeDurably } from './durable-file.ts';
 import type { Log } from './sync/ports/log.ts';
 
 const addressesSchema = z.array(z.string());
@@ -37,8 +38,7 @@ export class KnownAddresses {
     this.#written = text;
     this.#writing = this.#writing
       .then(async () => {
-        await writeFile(`${this.#path}.new`, `${text}\n`, { mode: 0o600 });
-        await rename(`${this.#path}.new`, this.#path);
+        await writeDurably(this.#path, `${text}\n`);
       })
       .catch((error: unknown) => {
         this.#log.warn({ path: this.#path, error: String(error) }, 'the addresses of the members could not be kept');

@@ -48,7 +48,7 @@ export async function openOffline(directory: string, config: Config, log: Log): 
     );
     return {
       operations: (query) => facade.operations(query),
-      verify: (signal) => facade.verify(signal),
+      verify: (request, signal) => facade.verify(request, signal),
       replay: (request, signal) => facade.replay(request, signal),
       async close() {
         await folder.close();

@@ -1,13 +1,17 @@
-import { chmod, lutimes, mkdir, mkdtemp, open, readdir, rm, symlink } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { lstat, lutimes, mkdir, mkdtemp, open, readdir, realpath, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
-import { entryType, isLive, isStatePath, LockstepError, type Operation } from '@lockstep/shared';
+import { entryType, isLive, isStatePath, LockstepError, type Operation, parentOf, pathFault } from '@lockstep/shared';
 import type { ReplayResult } from '@lockstep/shared/api';
 import { blockCount } from './core/blocks.ts';
 import { openJournal } from './store/journal.ts';
 import type { Engine } from './sync/engine.ts';
 import type { ContentSource } from './sync/ports/folder.ts';
 import type { Journal } from './sync/ports/journal.ts';
+
+/** What a replay needs of a member. */
+export type ReplayedMember = Pick<Engine, 'context' | 'oldVersions'>;
 
 const operationsAtOnce = 1_000;
 
@@ -16,7 +20,7 @@ const operationsAtOnce = 1_000;
  * whose heads say what stands where; each content comes from this member, else from a peer. (To rebuild a moment of the
  * past, the replay stops there.) Throws `request-invalid` when `into` cannot be used.
  */
-export async function replayInto(engine: Engine, into: string, signal: AbortSignal): Promise<ReplayResult> {
+export async function replayInto(engine: ReplayedMember, into: string, signal: AbortSignal): Promise<ReplayResult> {
   const startMs = performance.now();
   await prepare(into);
   const directory = await mkdtemp(join(tmpdir(), 'lockstep-replay-'));
@@ -24,12 +28,12 @@ export async function replayInto(engine: Engine, into: string, signal: AbortSign
   const replayed = openJournal({
     path: join(directory, 'journal.db'),
     memberId: context.self.id,
-    random: context.clock.random,
-    nowMs: context.clock.wallMs,
+    random: () => context.clock.random(),
+    nowMs: () => context.clock.wallMs(),
   });
   try {
     replayLog(context.journal, replayed, signal);
-    const rebuild = new Rebuild(engine, replayed, into);
+    const rebuild = new Rebuild(engine, replayed, await realpath(into));
     await rebuild.run(signal);
     return { ...rebuild.counts, missing: rebuild.missing, elapsedMs: performance.now() - startMs };
   } finally {
@@ -72,13 +76,15 @@ function replayLog(from: Journal, to: Journal, signal: AbortSignal): void {
 class Rebuild {
   readonly counts = { files: 0, directories: 0, symlinks: 0, bytes: 0 };
   readonly missing: { path: string; content?: string; reason: string }[] = [];
-  readonly #engine: Engine;
+  readonly #engine: ReplayedMember;
   readonly #journal: Journal;
   readonly #into: string;
+  /** Made after all else: no path of an entry can lead through one of them. */
+  readonly #links: Operation[] = [];
   /** Set last: a directory without the right to write could not be filled. */
   readonly #modes: { readonly path: string; readonly mode: number }[] = [];
 
-  constructor(engine: Engine, journal: Journal, into: string) {
+  constructor(engine: ReplayedMember, journal: Journal, into: string) {
     this.#engine = engine;
     this.#journal = journal;
     this.#into = into;
@@ -95,32 +101,49 @@ class Rebuild {
       after = heads.at(-1)?.path;
       if (heads.length < operationsAtOnce) break;
     }
-    for (const { path, mode } of this.#modes.reverse()) await chmod(path, mode);
+    for (const link of this.#links) await this.#written(link, (target) => this.#link(link, target));
+    for (const { path, mode } of this.#modes.reverse()) await setMode(path, mode);
   }
 
   async #entry(head: Operation): Promise<void> {
-    const target = join(this.#into, head.path);
-    try {
-      switch (entryType(head)) {
-        case 'directory':
-          await mkdir(target, { recursive: true });
-          this.#modes.push({ path: target, mode: head.mode ?? 0o755 });
+    switch (entryType(head)) {
+      case 'directory':
+        return this.#written(head, async (target) => {
+          await mkdir(target);
+          this.#modes.push({ path: target, mode: permissions(head.mode ?? 0o755) });
           this.counts.directories++;
-          return;
-        case 'symlink':
-          await symlink(head.target ?? '', target);
-          await lutimes(target, seconds(head), seconds(head));
-          this.counts.symlinks++;
-          return;
-        case 'file':
-          await this.#file(head, target);
-          return;
-        default:
-          return;
-      }
-    } catch (error) {
-      this.missing.push({ path: head.path, reason: `It could not be written: ${String(error)}` });
+        });
+      case 'symlink':
+        this.#links.push(head);
+        return;
+      case 'file':
+        return this.#written(head, (target) => this.#file(head, target));
+      default:
+        return;
     }
+  }
+
+  /** Writes one entry, unless a component of its path is no directory that the replay made: a link would lead elsewhere. */
+  async #written({ path }: Operation, write: (target: string) => Promise<void>): Promise<void> {
+    try {
+      const fault = pathFault(path);
+      if (fault !== undefined) throw new Error(`the path ${fault}`);
+      for (let parent = parentOf(path); parent !== ''; parent = parentOf(parent)) {
+        if (!(await lstat(join(this.#into, parent))).isDirectory()) throw new Error(`${parent} is no directory`);
+      }
+      await write(join(this.#into, path));
+    } catch (error) {
+      this.missing.push({
+        path,
+        reason: `It could not be written: ${error instanceof Error ? error.message : String(error)}`,
+      });
+    }
+  }
+
+  async #link(head: Operation, target: string): Promise<void> {
+    await symlink(head.target ?? '', target);
+    await lutimes(target, seconds(head), seconds(head));
+    this.counts.symlinks++;
   }
 
   async #file(head: Operation, target: string): Promise<void> {
@@ -141,7 +164,7 @@ class Rebuild {
         if (bytes === undefined) throw new Error('its content changed while it was read');
         await file.write(bytes);
       }
-      await file.chmod(head.mode ?? 0o644);
+      await file.chmod(permissions(head.mode ?? 0o644));
       await file.utimes(seconds(head), seconds(head));
     } catch (error) {
       // Half a file would look like one that was rebuilt.
@@ -163,6 +186,21 @@ class Rebuild {
     }
     if ((await folder.inHistory([content])).has(content)) return { from: 'history' };
     return (await this.#engine.oldVersions.obtain(head)) ? { from: 'history' } : undefined;
+  }
+}
+
+/** The mode without setuid, setgid and sticky bits: what is rebuilt may belong to root, and its author need not. */
+function permissions(mode: number): number {
+  return mode & 0o777;
+}
+
+/** As chmod(2) for a directory, but never through a link. */
+async function setMode(directory: string, mode: number): Promise<void> {
+  const opened = await open(directory, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+  try {
+    await opened.chmod(mode);
+  } finally {
+    await opened.close();
   }
 }
 

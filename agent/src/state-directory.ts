@@ -1,9 +1,10 @@
 import { constants } from 'node:fs';
-import { access, lstat, mkdir, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { access, lstat, mkdir, realpath, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { LockstepError, type MemberId, stateDirectoryName } from '@lockstep/shared';
 import { configTemplate } from './config/config-template.ts';
 import type { ConfigText } from './config/schema.ts';
+import { syncDirectory, writeDurably } from './durable-file.ts';
 import { memberFolderAbove, memberFolderBelow } from './folder-nesting.ts';
 import { checkInstance, writeInstance } from './instance-file.ts';
 import { createClusterKey, formatClusterKey, loadClusterKey } from './net/cluster-key.ts';
@@ -118,10 +119,11 @@ export async function initStateDirectory(options: InitOptions): Promise<Initiali
     for (const name of ['staging', 'history']) await mkdir(join(draft, name), { mode: 0o700 });
     const identity = await createIdentity();
     await saveIdentity(draft, identity);
-    await writeFile(join(draft, 'cluster.key'), formatClusterKey(key), { mode: 0o600 });
-    await writeFile(join(draft, 'config.toml'), configTemplate(options.settings), { mode: 0o600 });
+    await writeDurably(join(draft, 'cluster.key'), formatClusterKey(key));
+    await writeDurably(join(draft, 'config.toml'), configTemplate(options.settings));
     await writeInstance(directory, draft);
     await rename(draft, state);
+    await syncDirectory(directory);
     return { directory, id: identity.memberId, newCluster: options.clusterKeyFile === undefined };
   } catch (cause) {
     await rm(draft, { recursive: true, force: true }).catch(() => undefined);

@@ -9,17 +9,27 @@ export const problemCodes = [
   'path-in-the-way', // something we may not touch (ignored, special) stands where an entry must go
   'path-special', // socket, pipe, device: skipped
   'path-reserved', // a .lockstep deeper in the folder, another member's state: left alone
+  'path-unsendable', // an operation on the path would exceed a limit of the protocol: nothing is journaled
   'path-io', // the disk answered with an error
   'file-too-large',
   'content-missing', // no reachable member has the content
   'content-corrupt', // a source sent bytes that do not match the content id
+  'file-damaged', // the bytes of a file changed on this disk though nobody wrote to it
   'disk-full',
+  'sync-failed', // what users wrote could not be made durable
+  'power-cut', // files were damaged by a power cut and are fetched again
   'ignore-rule', // a line of .lockstepignore that cannot match anything: left out
+  'ignore-file', // .lockstepignore cannot be read as rules: those in force stay
   'folder-missing', // the folder or its .lockstep is gone or replaced: nothing is scanned
+  'mount-changed', // a disk inside the folder is gone, or another one is mounted there: nothing there is scanned
+  'folder-stalled', // the thread that reads and writes the folder has not got on for a while: the disk hangs
+  'state-unusable', // a directory of .lockstep is gone and cannot be made again: nothing can be put into the folder
   'watch-limit', // inotify limits reached: those directories are scanned by timer
   'clock-skew',
   'digest-mismatch', // two members know the same operations and disagree about the heads
   'journal-rebuilt', // the journal was lost or damaged and has been rebuilt
+  'session-failing', // sessions with a member end again and again for the same reason
+  'cluster-full', // a member was refused: there are as many as a cluster may have
   'member-refused', // a connection was refused: wrong key, other cluster, other version
 ] as const;
 
@@ -47,6 +57,7 @@ export const errorCodes = [
   'journal-damaged',
   'journal-newer',
   'journal-full', // no room on the disk for the journal
+  'worker-ended', // the thread that reads and writes the folder
   'handshake-failed', // somebody answered, but no session came of it
   'unreachable', // nobody answered
   'self-dialled', // the address is this member's own

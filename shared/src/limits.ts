@@ -1,5 +1,11 @@
 /** Every limit of the system: a name, a unit, a reason. */
 
+/** Bytes of a chain hash that are sent with a number: enough to tell branches apart by accident. A whole one has 32. */
+export const markBytes = 8;
+
+/** Numbers that one `fork` message compares: the last 1,024 of the origin one by one, and some of those before. */
+export const forkMarksMax = 1_100;
+
 /** One block of content. The unit of hashing, transfer and verification. */
 export const blockBytes = 1_048_576;
 
@@ -42,6 +48,9 @@ export const batchBytesMax = 16 * 1_048_576;
 /** A file larger than this is hashed outside the folder lock. */
 export const hashUnderLockBytesMax = 1_048_576;
 
+/** The longest `.lockstepignore` that is read: some 50,000 rules. It is read under the folder lock, as files of this size are. */
+export const ignoreFileBytesMax = 1_048_576;
+
 /** Changed paths of one directory, above which the directory is scanned instead of each path. */
 export const dirtyPathsPerDirectoryMax = 256;
 
@@ -56,6 +65,38 @@ export const pathBytesMax = 3_072;
 
 /** Bytes of one name: the limit of ext4, xfs and btrfs. */
 export const nameBytesMax = 255;
+
+/** Bytes of a symbolic link's text: Linux's PATH_MAX less its terminating NUL. */
+export const targetBytesMax = 4_095;
+
+/**
+ * The range of file times that operations carry, microseconds since the epoch: from 1685 to 2255. A double counts whole microseconds
+ * exactly until shortly after that, and every file system in use has a nearest time of its own to anything in it.
+ */
+export const fileTimeUsMin = Date.UTC(1685, 0, 1) * 1_000;
+export const fileTimeUsMax = Date.UTC(2255, 0, 1) * 1_000;
+
+/** Origins in the version of one operation of our own: members that ever wrote the path, times the journals that they lost. */
+export const originsMax = 16_384;
+
+/** Origins that are accepted in one vector and in one frame: four times what is sent; a frame has room for three times as many. */
+export const originsAcceptedMax = 4 * originsMax;
+
+/** Exceptions of one version of our own: only an edit under standing siblings adds any, and joining them removes them again. */
+export const exceptionsMax = 4_096;
+
+/** Exceptions that are accepted in one version: four times what is sent. */
+export const exceptionsAcceptedMax = 4 * exceptionsMax;
+
+/** Characters of a member's name, and of an address: more than any host name has. */
+export const memberNameCharactersMax = 255;
+export const addressCharactersMax = 300;
+
+/** Addresses of one member, the best ones: a machine with containers has dozens, of which the others reach a few. */
+export const addressesMax = 16;
+
+/** Addresses that are accepted of one member: four times what is sent. */
+export const addressesAcceptedMax = 4 * addressesMax;
 
 /** The largest file: its block hashes must fit into one frame. */
 export const fileBytesMax = 512 * 1024 ** 3;
@@ -73,6 +114,48 @@ export const downAfterMs = 10_000;
 /** JOIN is announced to every known address that is not connected at least this often. */
 export const joinIntervalMs = 10_000;
 
+/** After a user's change the next ones are waited for so long, before all of them are made durable with one sync. */
+export const writeBackIdleMs = 50;
+
+/** Syncs of what users changed begin so far apart, unless somebody waits for one: each makes the disk write what it gathers. */
+export const writeBackIntervalMs = 1_000;
+
+/** A job in the folder that has not got on for so long is reported: a healthy disk answers within a second, a busy one within some. */
+export const folderStallMs = 20_000;
+
+/** A sync that failed is tried again after this time. */
+export const writeBackRetryMs = 5_000;
+
+/** The last sync before the agent stops may take so long: a disk that hangs must not keep it from ending. */
+export const lastSyncMs = 10_000;
+
+/** File times advance in steps of some milliseconds: a change within this time of another may leave the same times. */
+export const fileTimeStepMsMax = 50;
+
+/**
+ * Pages of a file that was changed within this time may be dirty. Linux writes them back within 35 s by default; a laptop that saves
+ * power, or a slow disk, takes minutes.
+ */
+export const unconfirmedAgeMsMax = 300_000;
+
+/** How long after a sync the files that it wrote are read again: what is being written meanwhile goes first. */
+export const confirmDelayMs = 200;
+
+/** How long the second reads wait at most for a folder that is busy. */
+export const confirmBusyMsMax = 10_000;
+
+/** How fast files are read a second time, which comes from memory mostly: an eighth of what hashing can do. */
+export const confirmBytesPerSecond = 128 * 1_048_576;
+
+/** Files that are polled in one second, for changes that raise no event: 0.7 % of a processor. A folder of 40,000 takes a minute. */
+export const polledFilesPerSecond = 700;
+
+/** Files that are polled every few seconds: changed lately, mapped by a program, or with a second name. */
+export const hotFilesMax = 1_000;
+
+/** How long a file that was changed is polled so often. */
+export const hotFileMs = 600_000;
+
 /** Applied vectors are gathered for this long before they are sent. */
 export const ackCoalesceMs = 4;
 
@@ -85,8 +168,26 @@ export const clockSkewMsMax = 10_000;
 /** The whole folder is compared with the journal this often, whatever the watcher says. */
 export const rescanIntervalMs = 600_000;
 
-/** Replaced and deleted versions kept in `.lockstep/history`. Content that a conflict still needs is kept beyond it. */
+/** What replaced and deleted versions in `.lockstep/history` may occupy on the disk. Content that a conflict still needs is kept beyond it. */
 export const historyBytesMax = 1024 ** 3;
+
+/** Versions in history: bounds what the agent knows of them in memory, some 12 MiB, and how long listing them takes. */
+export const historyFilesMax = 50_000;
+
+/** How long a version stays in history: long enough to notice after a holiday what was spoilt before it. */
+export const historyAgeMsMax = 30 * 86_400_000;
+
+/** All files are read and compared with their content ids this often, for what a failing disk changed. */
+export const scrubIntervalMs = 30 * 86_400_000;
+
+/** How fast the scrub reads at least, while it reads: a small folder is done in a minute. */
+export const scrubBytesPerSecondMin = 1_048_576;
+
+/** And at most: a tenth of what a disk gives. A folder above 150 TB takes longer than 30 days. */
+export const scrubBytesPerSecondMax = 64 * 1_048_576;
+
+/** How often history is listed whole, for what others removed from it; the agent's own changes are known without that. */
+export const historyListIntervalMs = 3_600_000;
 
 /** Applied vectors carry at most this many ranges above their contiguous part. */
 export const appliedRangesMax = 32;

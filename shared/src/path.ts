@@ -15,9 +15,33 @@ export function isMemberPath(path: string): boolean {
   return path.startsWith(memberPathPrefix);
 }
 
-/** True when `path` is a state directory, this member's or another's inside the folder, or lies in one. */
+/** What every spelling of the state directory's name has in it, or a character that may stand for a part of it. */
+const mayBeStateName = /lockst|lo[0-9a-f]{4}~|[^\0-\x7f]/i;
+
+/** The 8.3 names that FAT and NTFS give to it: the first ones by number, later ones with four digits of a hash. */
+const shortStateName = /^(?:lockst|lo[0-9a-f]{4})~[0-9]{1,5}$/;
+
+/**
+ * True when `name` is `.lockstep` on this or another file system: such that fold case, compose or decompose characters, leave out
+ * those that cannot be seen, drop dots and blanks at the end, know streams (`.lockstep::$DATA`), or give 8.3 names. A name that
+ * one member may have is reserved on all of them: on another one it would be that member's keys.
+ */
+export function isStateName(name: string): boolean {
+  if (!mayBeStateName.test(name)) return false;
+  const folded = foldName(name);
+  return folded === stateDirectoryName || shortStateName.test(folded);
+}
+
+function foldName(name: string): string {
+  const [file = ''] = name.normalize('NFKD').split(':');
+  // Capitals first: the long s has one, and is no capital of any letter. Again afterwards: capitals may be composed.
+  const folded = file.toUpperCase().toLowerCase().normalize('NFKD');
+  return folded.replace(/[\p{Default_Ignorable_Code_Point}\p{Cf}\p{Cc}]/gu, '').replace(/[.\s]+$/u, '');
+}
+
+/** True when `path` is a state directory, this member's or another's inside the folder, or lies in one, however that is spelled. */
 export function isStatePath(path: string): boolean {
-  return path.includes(stateDirectoryName) && path.split('/').includes(stateDirectoryName);
+  return mayBeStateName.test(path) && path.split('/').some(isStateName);
 }
 
 const encoder = new TextEncoder();
@@ -29,8 +53,8 @@ export function pathFault(path: string): string | undefined {
 
 /**
  * Says why an operation may not carry `path`, or undefined when it may. Whatever a peer sends passes through here before it
- * comes near the disk (rule Confined). A state directory deeper in the folder passes: journals may hold some from when these
- * were replicated, and would be cut off for ever. They are known, and shown nowhere [WT5].
+ * comes near the disk (rule Confined). A state directory deeper in the folder, or one that is spelled otherwise, passes: journals
+ * may hold some from when these were replicated, and could not be sent any more. They are known, and shown nowhere [WT7].
  */
 export function carriedPathFault(path: string): string | undefined {
   if (path.length === 0) return 'is empty';

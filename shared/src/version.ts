@@ -18,8 +18,12 @@ export const PROTOCOL_VERSION_MIN = 1;
  *
  * v1 (0.1): origins, ops, blocks, heads, parents, totals (digest and counts), disk, acks, events, settings.
  * v2 (0.1): an index of the conflict copies among the heads.
+ * v3 (0.1): marks of rows of disk: a user's change that is not durable yet, and what is damaged.
+ * v4 (0.1): the birth time of each entry of `disk`.
+ * v5 (0.1): the chain hash of each operation, marks in the digest, sealed origins.
+ * v6 (0.1): a mark of rows of disk: files that may change without a trace.
  */
-export const JOURNAL_VERSION = 2;
+export const JOURNAL_VERSION = 6;
 
 /** Lockstep's own version, as people name it. */
 export const SOFTWARE_VERSION = '0.1.0';

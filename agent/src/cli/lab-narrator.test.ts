@@ -27,6 +27,24 @@ test.each<readonly [Told, string | undefined]>([
     ['bee', 'conflict', { path: 'a\nb', copy: 'a\nb.conflict-x', name: 'cat' }],
     'conflict: a\\nb was changed in two places; the version of cat is kept as a\\nb.conflict-x',
   ],
+  [
+    ['ant', 'power-cut', { fetched: 69, undone: 1, copies: 0, paths: ['f1'] }],
+    'ant had a power cut that undid 70 changes; the others bring them back',
+  ],
+  [
+    ['ant', 'power-cut', { fetched: 1, undone: 0, copies: 1, paths: ['f1'] }],
+    'ant had a power cut that undid 1 change; the others bring them back; 1 conflict copy kept',
+  ],
+  [
+    ['ant', 'forked', { member: 'c', name: 'cat', operations: 3 }],
+    'ant: cat was set back to an earlier state; both versions of what differs are kept',
+  ],
+  [
+    ['cat', 'forked', { member: 'c', name: 'cat', operations: 3 }],
+    'cat was set back to an earlier state; both versions of what differs are kept',
+  ],
+  [['bee', 'repaired', { path: 'a\nb' }], 'bee repaired a\\nb, which was damaged on its disk'],
+  [['bee', 'content-lost', { path: 'a\nb', member: 'c', name: 'cat' }], 'a\\nb: no member has what cat wrote any more'],
   [['bee', 'problem', { detail: 'The disk is full.' }], 'bee: The disk is full.'],
   [['bee', 'problem', { nothing: 1 }], undefined],
   [['bee', 'of-a-later-version', {}], undefined],

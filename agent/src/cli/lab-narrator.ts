@@ -15,6 +15,9 @@ const deliveredSchema = z.object({
 const resyncedSchema = z.object({ name: z.string(), operations: count, ms: count });
 const aboutSchema = z.object({ name: z.string() });
 const conflictSchema = z.object({ path: z.string(), copy: z.string(), name: z.string() });
+const powerCutSchema = z.object({ fetched: count, undone: count, copies: count });
+const pathSchema = z.object({ path: z.string() });
+const lostSchema = z.object({ path: z.string(), name: z.string() });
 const problemSchema = z.object({ detail: z.string() });
 
 function delivered(name: string, data: z.infer<typeof deliveredSchema>): string {
@@ -36,6 +39,17 @@ function resynced(name: string, { name: source, operations, ms }: z.infer<typeof
 
 function conflict({ path, copy, name }: z.infer<typeof conflictSchema>): string {
   return `conflict: ${printable(path)} was changed in two places; the version of ${name} is kept as ${printable(copy)}`;
+}
+
+function powerCut(name: string, { fetched, undone, copies }: z.infer<typeof powerCutSchema>): string {
+  const kept = copies > 0 ? `; ${plural(copies, 'conflict copy', 'conflict copies')} kept` : '';
+  return `${name} had a power cut that undid ${plural(fetched + undone, 'change')}; the others bring them back${kept}`;
+}
+
+/** Each member finds out for itself. */
+function forked(name: string, { name: origin }: z.infer<typeof aboutSchema>): string {
+  const setBack = `${origin} was set back to an earlier state; both versions of what differs are kept`;
+  return origin === name ? setBack : `${name}: ${setBack}`;
 }
 
 /** What `say` makes of the data, or undefined when they are not what this version knows: events of another one are skipped. */
@@ -71,6 +85,22 @@ export class LabNarrator {
         return read(resyncedSchema, data, (resync) => resynced(name, resync));
       case 'conflict':
         return read(conflictSchema, data, conflict);
+      case 'power-cut':
+        return read(powerCutSchema, data, (cut) => powerCut(name, cut));
+      case 'forked':
+        return read(aboutSchema, data, (about) => forked(name, about));
+      case 'repaired':
+        return read(
+          pathSchema,
+          data,
+          ({ path }) => `${name} repaired ${printable(path)}, which was damaged on its disk`,
+        );
+      case 'content-lost':
+        return read(
+          lostSchema,
+          data,
+          (lost) => `${printable(lost.path)}: no member has what ${lost.name} wrote any more`,
+        );
       case 'problem':
         return read(problemSchema, data, (problem) => `${name}: ${printable(problem.detail)}`);
       default:

@@ -19,7 +19,8 @@ const patienceMs = 7 * 86_400_000;
 /** A member's journal and folder, asked through its agent or, when none runs, read directly. */
 export interface MemberSource {
   operations(query: OperationsQuery): Promise<OperationsPage>;
-  verify(): Promise<VerifyResult>;
+  /** `repair` needs a running agent. */
+  verify(repair: boolean): Promise<VerifyResult>;
   replay(into: string): Promise<ReplayResult>;
   close(): Promise<void>;
 }
@@ -34,7 +35,7 @@ export function askOperations(api: ApiClient, query: OperationsQuery): Promise<O
 function throughAgent(api: ApiClient): MemberSource {
   return {
     operations: (query) => askOperations(api, query),
-    verify: () => api.post('/verify', {}, verifyResultSchema, patienceMs),
+    verify: (repair) => api.post('/verify', { repair }, verifyResultSchema, patienceMs),
     replay: (into) => api.post('/replay', { into }, replayResultSchema, patienceMs),
     close: () => Promise.resolve(),
   };
@@ -54,7 +55,7 @@ export async function openMemberSource(terminal: Terminal, directory: string): P
     terminal.note(`No agent runs on ${directory}: this is what its own journal and disk say.`);
     return {
       operations: (query) => Promise.resolve(member.operations(query)),
-      verify: () => member.verify(signal),
+      verify: (repair) => member.verify({ repair }, signal),
       replay: (into) => member.replay({ into }, signal),
       async close() {
         await member.close();

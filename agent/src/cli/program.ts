@@ -1,6 +1,7 @@
 import { LockstepError, SOFTWARE_VERSION } from '@lockstep/shared';
 import { Command, CommanderError } from 'commander';
 import { SettingsError } from '../config/load-config.ts';
+import { addAcceptMountCommand } from './commands/accept-mount.ts';
 import { addCompletionCommand } from './commands/completion.ts';
 import { addConfigCommand } from './commands/config.ts';
 import { addDoctorCommand } from './commands/doctor.ts';
@@ -41,6 +42,7 @@ const commands = [
   addReplayCommand,
   addVerifyCommand,
   addDoctorCommand,
+  addAcceptMountCommand,
   addPauseCommand,
   addResumeCommand,
   addLeaveCommand,

@@ -1,4 +1,4 @@
-import { historyBytesMax, rescanIntervalMs } from '@lockstep/shared';
+import { historyAgeMsMax, historyBytesMax, rescanIntervalMs, scrubIntervalMs } from '@lockstep/shared';
 import { z } from 'zod';
 import { formatHostPort, type HostPort, isAnyHost, parseHostPort } from './host-port.ts';
 import { formatDuration, formatSize, parseDuration, parseSize } from './quantity.ts';
@@ -22,6 +22,8 @@ export interface Config {
   readonly logLevel: LogLevel;
   readonly rescanIntervalMs: number;
   readonly historyBytesMax: number;
+  readonly historyAgeMsMax: number;
+  readonly scrubIntervalMs: number;
 }
 
 /** How a value is written in `config.toml`; in the environment and in flags a list is joined by commas. */
@@ -175,11 +177,31 @@ export const configKeys: readonly ConfigKey[] = [
     placeholder: 'SIZE',
     list: false,
     comment: [
-      'Room for replaced and deleted versions in .lockstep/history; the oldest go first.',
+      'What replaced and deleted versions in .lockstep/history may occupy on the disk; the oldest go first.',
       'Content that an open conflict needs is kept beyond it.',
     ],
     allowed: 'a size of 0 B or more, such as "1 GiB" (units B, KiB, MiB, GiB, TiB)',
     schema: custom(parseSize),
     defaultText: formatSize(historyBytesMax),
+  }),
+  define({
+    field: 'historyAgeMsMax',
+    key: 'history_age',
+    placeholder: 'DURATION',
+    list: false,
+    comment: ['How long a replaced or deleted version stays in .lockstep/history.'],
+    allowed: 'a duration from 1m to 3650d, such as "30d"',
+    schema: duration(60_000, 3_650 * 86_400_000),
+    defaultText: formatDuration(historyAgeMsMax),
+  }),
+  define({
+    field: 'scrubIntervalMs',
+    key: 'scrub_interval',
+    placeholder: 'DURATION',
+    list: false,
+    comment: ['How often all files are read and compared with what was written, for what a failing disk changed.'],
+    allowed: 'a duration from 1s to 3650d, such as "30d"',
+    schema: duration(1_000, 3_650 * 86_400_000),
+    defaultText: formatDuration(scrubIntervalMs),
   }),
 ] as readonly ConfigKey[];

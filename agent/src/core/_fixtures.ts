@@ -16,6 +16,8 @@ export interface Shape {
   readonly from?: string | undefined;
   readonly span?: number | undefined;
   readonly racy?: boolean | undefined;
+  /** On a disk: what is there is not what the operation says. */
+  readonly damaged?: boolean | undefined;
 }
 
 type Extra = Omit<Shape, 'kind' | 'content' | 'target'>;
@@ -41,7 +43,7 @@ export const [ant, bee] = ['ant', 'bee'] as [OriginId, OriginId];
 
 /** An operation that puts `shape` at `path`, after `parents`. */
 export function operation(path: string, shape: Shape, dot: Dot, parents: readonly Operation[] = []): Operation {
-  const { kind, content, racy: _, ...rest } = shape;
+  const { kind, content, racy: _, damaged: __, ...rest } = shape;
   const { origin, seq } = dot;
   const fields = { ...rest, ...(content !== undefined && { content: content as ContentId, size: 1 }) };
   const defined = Object.entries(fields).filter(([, value]) => value !== undefined);
@@ -101,7 +103,9 @@ export class World implements PlanView {
   show(path: string, shape: Shape): void {
     const made = this.#make(path, shape, ant);
     const { origin, seq, content } = made;
-    const there = shape.kind === 'delete' ? {} : { content, fingerprint: fingerprint(shape, seq), racy: shape.racy };
+    const { racy, damaged } = shape;
+    const left = { fingerprint: fingerprint(shape, seq), racy, damaged };
+    const there = shape.kind === 'delete' ? {} : { content: damaged ? undefined : content, ...left };
     this.rows.set(path, { path, dot: { origin, seq }, ...there });
   }
 
@@ -168,7 +172,7 @@ export class World implements PlanView {
       const head = this.heads.get(path);
       const row = this.rows.get(path);
       if (head === undefined || isLive(head) !== (which === 'live')) return [];
-      if (row && dotKey(row.dot) === dotKey(head)) return [];
+      if (row && !row.damaged && dotKey(row.dot) === dotKey(head)) return [];
       if (which === 'delete' && row?.fingerprint === undefined) return [];
       return [{ path, heads: [head], disk: row }];
     });

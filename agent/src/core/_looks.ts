@@ -20,6 +20,11 @@ export function rowOf(shown: Operation, shape: Shape | undefined, ino = 1): Disk
   return { path, dot: { origin, seq }, ...there };
 }
 
+/** The same row after a power cut or a failing disk left `shape` there. */
+export function damagedRowOf(shown: Operation, shape: Shape | undefined, ino = 1): DiskEntry {
+  return { ...rowOf(shown, shape, ino), content: undefined, damaged: true };
+}
+
 /** The local change at `p`. */
 export function find(input: {
   readonly seen: Seen;

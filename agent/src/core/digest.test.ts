@@ -10,6 +10,7 @@ const bee = `${'b'.repeat(52)}.aaaaaaaa` as OriginId;
 interface Head {
   readonly path: string;
   readonly dot: Dot;
+  readonly mark?: number;
 }
 
 const anyHead: fc.Arbitrary<Head> = fc.record({
@@ -18,7 +19,7 @@ const anyHead: fc.Arbitrary<Head> = fc.record({
 });
 
 function digestOf(heads: readonly Head[]): Digest {
-  return heads.reduce((digest, { path, dot }) => withHead(digest, path, dot), emptyDigest);
+  return heads.reduce((digest, { path, dot, mark = 0 }) => withHead(digest, path, dot, mark), emptyDigest);
 }
 
 describe('digest', () => {
@@ -38,7 +39,7 @@ describe('digest', () => {
     fc.assert(
       fc.property(fc.array(anyHead), anyHead, (heads, { path, dot }) => {
         const digest = digestOf(heads);
-        expect(withoutHead(withHead(digest, path, dot), path, dot)).toEqual(digest);
+        expect(withoutHead(withHead(digest, path, dot, 5), path, dot, 5)).toEqual(digest);
       }),
     );
   });
@@ -60,6 +61,11 @@ describe('digest', () => {
       name: 'number above 2^32',
       a: { path: 'a', dot: { origin: ant, seq: 5 } },
       b: { path: 'a', dot: { origin: ant, seq: 5 + 2 ** 32 } },
+    },
+    {
+      name: 'what the operation says',
+      a: { path: 'a', dot: { origin: ant, seq: 5 }, mark: 3 },
+      b: { path: 'a', dot: { origin: ant, seq: 5 }, mark: 2 ** 40 + 3 },
     },
     {
       name: 'odd length and a NUL that fills the word',
@@ -85,7 +91,7 @@ describe('digest', () => {
       for (let directory = 0; directory < 50; directory++) {
         for (let file = 0; file < 1_000; file++) {
           const dot = { origin, seq: (file % 100) + 1 };
-          seen.add(formatDigest(withHead(emptyDigest, `src/d${directory}/file-${file}.txt`, dot)));
+          seen.add(formatDigest(withHead(emptyDigest, `src/d${directory}/file-${file}.txt`, dot, 0)));
           count++;
         }
       }
@@ -98,14 +104,16 @@ describe('digest', () => {
       { origin: ant, seq: 1 },
       { origin: ant, seq: 2 },
     ];
-    const straight = withHead(withHead(emptyDigest, 'x', one), 'y', two);
-    const crossed = withHead(withHead(emptyDigest, 'x', two), 'y', one);
+    const straight = withHead(withHead(emptyDigest, 'x', one, 0), 'y', two, 0);
+    const crossed = withHead(withHead(emptyDigest, 'x', two, 0), 'y', one, 0);
     expect(crossed).not.toEqual(straight);
   });
 
   test('[JN7] the value is part of the protocol and does not change', () => {
     expect(formatDigest(emptyDigest)).toBe('0000000000000000');
-    expect(formatDigest(withHead(emptyDigest, 'notes/a b.txt', { origin: ant, seq: 7 }))).toBe('386d48b0523c720b');
-    expect(formatDigest(withHead(emptyDigest, 'naïve/🐜', { origin: bee, seq: 2 ** 40 + 3 }))).toBe('ebfb394c37061afa');
+    expect(formatDigest(withHead(emptyDigest, 'notes/a b.txt', { origin: ant, seq: 7 }, 1))).toBe('5acb2d283cde2e3a');
+    expect(formatDigest(withHead(emptyDigest, 'naïve/🐜', { origin: bee, seq: 2 ** 40 + 3 }, 2 ** 47))).toBe(
+      '22336a9b7dfba8d8',
+    );
   });
 });

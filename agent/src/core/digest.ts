@@ -2,7 +2,7 @@ import type { Dot } from '@lockstep/shared';
 
 /**
  * A combination of all heads that does not depend on the order in which they came: each head's 64-bit hash is added, each
- * half modulo 2^32, so a head can be taken out again by subtracting it. It detects mistakes, not malice: the hash is not a
+ * half modulo 2^32, so a head can be taken out again by subtracting it. The mark makes it cover what the operation says. It detects mistakes, not malice: the hash is not a
  * cryptographic one.
  */
 export interface Digest {
@@ -15,15 +15,15 @@ export interface Digest {
 /** The digest of no heads at all. */
 export const emptyDigest: Digest = { hi: 0, lo: 0 };
 
-/** `digest` with one more head: the operation `dot` at `path`. */
-export function withHead(digest: Digest, path: string, dot: Dot): Digest {
-  const { hi, lo } = hashOfHead(path, dot);
+/** `digest` with one more head: the operation `dot` at `path`, where the chain of its origin has the mark `mark` (48 bits). */
+export function withHead(digest: Digest, path: string, dot: Dot, mark: number): Digest {
+  const { hi, lo } = hashOfHead(path, dot, mark);
   return { hi: (digest.hi + hi) >>> 0, lo: (digest.lo + lo) >>> 0 };
 }
 
 /** `digest` without a head that it includes. */
-export function withoutHead(digest: Digest, path: string, dot: Dot): Digest {
-  const { hi, lo } = hashOfHead(path, dot);
+export function withoutHead(digest: Digest, path: string, dot: Dot, mark: number): Digest {
+  const { hi, lo } = hashOfHead(path, dot, mark);
   return { hi: (digest.hi - hi) >>> 0, lo: (digest.lo - lo) >>> 0 };
 }
 
@@ -36,7 +36,7 @@ export function formatDigest(digest: Digest): string {
  * MurmurHash3's word mixing in two lanes of 32 bits that feed each other. All members must compute the same value, so a
  * change of this function is a change of the wire protocol.
  */
-function hashOfHead(path: string, dot: Dot): Digest {
+function hashOfHead(path: string, dot: Dot, mark: number): Digest {
   const { origin, seq } = dot;
   // The lengths go in first, so that no character can move from one text to the other unnoticed.
   let a = Math.imul(origin.length ^ 0x9e3779b9, 0x85ebca6b);
@@ -52,12 +52,14 @@ function hashOfHead(path: string, dot: Dot): Digest {
     a = (Math.imul(rotate13(a ^ scrambleA(word)), 5) + b) | 0;
     b = (Math.imul(rotate17(b ^ scrambleB(word)), 5) + a) | 0;
   }
-  const seqLow = seq | 0;
-  const seqHigh = Math.floor(seq / 0x1_0000_0000) | 0;
-  a = (Math.imul(rotate13(a ^ scrambleA(seqLow)), 5) + b) | 0;
-  b = (Math.imul(rotate17(b ^ scrambleB(seqLow)), 5) + a) | 0;
-  a = (Math.imul(rotate13(a ^ scrambleA(seqHigh)), 5) + b) | 0;
-  b = (Math.imul(rotate17(b ^ scrambleB(seqHigh)), 5) + a) | 0;
+  for (const number of [seq, mark]) {
+    const low = number | 0;
+    const high = Math.floor(number / 0x1_0000_0000) | 0;
+    a = (Math.imul(rotate13(a ^ scrambleA(low)), 5) + b) | 0;
+    b = (Math.imul(rotate17(b ^ scrambleB(low)), 5) + a) | 0;
+    a = (Math.imul(rotate13(a ^ scrambleA(high)), 5) + b) | 0;
+    b = (Math.imul(rotate17(b ^ scrambleB(high)), 5) + a) | 0;
+  }
   a = avalanche(a);
   b = avalanche((b + a) | 0);
   return { hi: (a + b) >>> 0, lo: b >>> 0 };

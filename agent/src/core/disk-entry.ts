@@ -1,4 +1,4 @@
-import type { ContentId, Dot, Operation } from '@lockstep/shared';
+import { type ContentId, type Dot, dotKey, type Operation } from '@lockstep/shared';
 
 /** What the file system said of an entry when it was last known to show an operation. Times in milliseconds with fractions. */
 export interface Fingerprint {
@@ -8,6 +8,20 @@ export interface Fingerprint {
   readonly ctimeMs: number;
   /** The whole `st_mode`, type included. */
   readonly mode: number;
+  /** When the inode was made. Undefined on a file system that keeps no birth times, and in rows of earlier journals. */
+  readonly birthMs?: number | undefined;
+}
+
+/** False when two fingerprints with one inode number belong to two inodes: the number was given out again. An unknown birth time tells nothing. */
+export function mayBeSameInode(a: Fingerprint, b: Fingerprint): boolean {
+  return a.ino === b.ino && (a.birthMs === undefined || b.birthMs === undefined || a.birthMs === b.birthMs);
+}
+
+/** True when nothing was written, moved or given another mode between the two: every part is the same. */
+export function isSameFingerprint(a: Fingerprint, b: Fingerprint): boolean {
+  return (
+    mayBeSameInode(a, b) && a.size === b.size && a.mtimeMs === b.mtimeMs && a.ctimeMs === b.ctimeMs && a.mode === b.mode
+  );
 }
 
 /**
@@ -24,6 +38,46 @@ export interface DiskEntry {
    * (file times advance in steps of some milliseconds): the next look reads it whatever the fingerprint says.
    */
   readonly racy?: boolean | undefined;
+  /** A user made the entry what it is, or removed it, and this disk may forget that in a power cut: no sync has ended since. */
+  readonly unsynced?: boolean | undefined;
+  /**
+   * The disk does not hold what the operation says, and no user changed it: a power cut or a failing disk did. The fingerprint is that
+   * of what is there; `content` is undefined, so that the entry is a source of nothing, unless mode or time alone are wrong. The path is pending.
+   */
+  readonly damaged?: boolean | undefined;
+  /**
+   * A program that has the file mapped may have changed it after it was read, and left no trace (core/confirmation). `dirty`: it may do
+   * so still. `clean`: a sync has ended that, so the file is certain once it was read again.
+   */
+  readonly unconfirmed?: Unconfirmed | undefined;
+  /** Of a damaged entry: the content of what is there, where that was read. While it is found again, nobody has edited the damage. */
+  readonly found?: ContentId | undefined;
+}
+
+export type Unconfirmed = 'dirty' | 'clean';
+
+/** What a row says of its file's bytes besides their content. It goes along where the agent gives the file another name, mode or time. */
+export type RowMarks = Pick<DiskEntry, 'unsynced' | 'unconfirmed'>;
+
+/**
+ * True when the disk shows something at a path that its user can miss. An empty file is not: programs leave one between making a file and
+ * writing it.
+ */
+export function showsSomething(row: DiskEntry | undefined): boolean {
+  if (row?.fingerprint === undefined) return false;
+  return row.content === undefined || row.fingerprint.size > 0;
+}
+
+/** True when the row at a path is what it was: it shows the same operation, content and fingerprint. */
+export function isSameRow(now: DiskEntry | undefined, before: DiskEntry): now is DiskEntry {
+  if (now?.fingerprint === undefined || before.fingerprint === undefined) return false;
+  const isSameShown = dotKey(now.dot) === dotKey(before.dot) && now.content === before.content;
+  return isSameShown && isSameFingerprint(now.fingerprint, before.fingerprint);
+}
+
+/** The row of an entry that is damaged: `found` is the content of what is there. */
+export function damagedEntry(dot: Dot, fingerprint: Fingerprint, found: ContentId): Omit<DiskEntry, 'path'> {
+  return { dot, fingerprint, damaged: true, found };
 }
 
 /** A row to be written to `disk`: where `dot` is undefined the row is removed. */

@@ -42,6 +42,6 @@ export function stampMs(hlc: number): number {
 }
 
 /** A clock before 1970 or without a value counts as 0: stamps must stay integers whatever the machine's clock says. */
-function stampOfMs(ms: number): number {
+export function stampOfMs(ms: number): number {
   return Math.min(Math.max(0, Math.floor(ms) || 0) * stampsPerMs, stampMax);
 }

@@ -1,5 +1,5 @@
 import { isStatePath } from '@lockstep/shared';
-import ignore from 'ignore';
+import { compileGlob, type Glob, SplitPath } from './wildmatch.ts';
 
 /** The file, at the top of the folder, that holds the rules. It is replicated like any other file. */
 export const ignoreFileName = '.lockstepignore';
@@ -19,63 +19,130 @@ export interface IgnoreRules {
   readonly problems: readonly IgnoreRuleProblem[];
 }
 
-/** The library remembers every path it was asked about; beyond this many the memory is dropped and filled anew. */
-const rememberedPathsMax = 8_192;
+/** One line. The last line that matches an entry decides about it. */
+interface Rule {
+  readonly glob: Glob;
+  /** It is an exception: what it matches is not ignored. */
+  readonly isNegated: boolean;
+  readonly directoriesOnly: boolean;
+  /** It is compared with the whole path; otherwise with the name. */
+  readonly isPath: boolean;
+}
+
+/** Directories whose verdict is remembered; beyond this many the memory is dropped. */
+const rememberedDirectoriesMax = 8_192;
 
 /**
  * Parses the text of `.lockstepignore`: the rules of gitignore(5), case-sensitive, relative to the folder. A line that is
  * wrong is reported and left out, the others hold. State directories are always ignored, the rules' own file never: the
- * members must agree on it.
+ * members must agree on it. To compare one entry with the rules takes at most as many steps as the rules have characters times
+ * those of its path; what was decided of the directories above it is remembered.
  */
 export function parseIgnoreRules(text: string): IgnoreRules {
-  const patterns: string[] = [];
   const problems: IgnoreRuleProblem[] = [];
+  const rules = new RuleList();
   for (const [index, line] of text
     .replace(/^\ufeff/, '')
     .split(/\r?\n/)
     .entries()) {
     if (line.trim() === '' || line.startsWith('#')) continue;
-    const detail = lineFault(line);
-    if (detail === undefined) patterns.push(line);
-    else problems.push({ line: index + 1, text: line, detail });
+    const rule = parseLine(line);
+    if (typeof rule === 'string') problems.push({ line: index + 1, text: line, detail: rule });
+    else rules.add(rule);
   }
-  // As one text and not as a list, so that the library treats the end of a line as it does in a file.
-  const rules = ignore({ ignorecase: false }).add(patterns.join('\n'));
-  let matcher = rules;
-  let askedCount = 0;
+  const directories = new Map<string, boolean>();
+
+  /** What is decided of a directory holds for all that lies below it, whatever other lines say of that. */
+  const ignoresDirectory = (path: string): boolean => {
+    const known = directories.get(path);
+    if (known !== undefined) return known;
+    if (directories.size >= rememberedDirectoriesMax) directories.clear();
+    const verdict = ignoresAny(path, true);
+    directories.set(path, verdict);
+    return verdict;
+  };
+  const ignoresAny = (path: string, isDirectory: boolean): boolean => {
+    const slash = path.lastIndexOf('/');
+    return (slash >= 0 && ignoresDirectory(path.slice(0, slash))) || rules.decides(path, isDirectory);
+  };
 
   return {
     problems,
     ignores(path, isDirectory) {
       if (isStatePath(path)) return true;
-      if (patterns.length === 0 || path === ignoreFileName || path === '') return false;
-      askedCount++;
-      if (askedCount > rememberedPathsMax) {
-        // A new matcher shares the compiled rules; only what it remembers is gone.
-        matcher = ignore({ ignorecase: false }).add(rules);
-        askedCount = 0;
-      }
-      return matcher.ignores(isDirectory ? `${path}/` : path);
+      if (rules.isEmpty || path === ignoreFileName || path === '') return false;
+      return isDirectory ? ignoresDirectory(path) : ignoresAny(path, false);
     },
   };
 }
 
-/** Says why a line cannot match anything, as far as that is a mistake and not a matter of what the folder holds. */
-function lineFault(line: string): string | undefined {
-  const pattern = line.trimEnd();
-  if (pattern === '!' || pattern === '/' || pattern === '!/')
-    return 'There is no pattern in this line: write the name to match.';
-  if (/(?:^|[^\\])(?:\\\\)*\\$/.test(pattern) && !line.endsWith('\\ ')) {
+/** The rules in order. Those that are a plain name, as most are, are found by it and not compared one by one. */
+class RuleList {
+  readonly #rules: Rule[] = [];
+  readonly #globs: number[] = [];
+  readonly #names = new Map<string, number[]>();
+
+  get isEmpty(): boolean {
+    return this.#rules.length === 0;
+  }
+
+  add(rule: Rule): void {
+    const index = this.#rules.push(rule) - 1;
+    const { literal } = rule.glob;
+    if (rule.isPath || literal === undefined) {
+      this.#globs.push(index);
+      return;
+    }
+    const same = this.#names.get(literal);
+    if (same === undefined) this.#names.set(literal, [index]);
+    else same.push(index);
+  }
+
+  /** True when the last rule that matches the entry itself ignores it. */
+  decides(path: string, isDirectory: boolean): boolean {
+    const split = new SplitPath(path);
+    const last = split.names.length - 1;
+    const applies = (rule: Rule): boolean => isDirectory || !rule.directoriesOnly;
+    const named = this.#names.get(split.names[last] ?? '')?.findLast((index) => applies(this.#at(index))) ?? -1;
+    for (let at = this.#globs.length - 1; at >= 0; at--) {
+      const index = this.#globs[at] ?? -1;
+      if (index < named) break;
+      const rule = this.#at(index);
+      if (!applies(rule)) continue;
+      if (rule.isPath ? rule.glob.matches(split) : rule.glob.matchesName(split, last)) return !rule.isNegated;
+    }
+    return named >= 0 && !this.#at(named).isNegated;
+  }
+
+  #at(index: number): Rule {
+    return this.#rules[index] as Rule;
+  }
+}
+
+/** The rule of a line, or why the line cannot match anything. */
+function parseLine(line: string): Rule | string {
+  let pattern = withoutTrailingBlanks(line);
+  const isNegated = pattern.startsWith('!');
+  if (isNegated) pattern = pattern.slice(1);
+  const directoriesOnly = pattern.endsWith('/');
+  if (directoriesOnly) pattern = pattern.slice(0, -1);
+  if (pattern === '') return 'There is no pattern in this line: write the name to match.';
+  const isPath = pattern.includes('/');
+  const glob = compileGlob(pattern.startsWith('/') ? pattern.slice(1) : pattern, isPath);
+  if (glob !== undefined) return { glob, isNegated, directoriesOnly, isPath };
+  if (/(?:^|[^\\])(?:\\\\)*\\$/.test(pattern)) {
     return 'The line ends with a backslash that quotes nothing: remove it, or write two to match a backslash.';
   }
-  if (/\[[^\]]*$/.test(pattern.replace(/\\./gsu, ''))) {
-    return 'A bracket [ is not closed: add the ], or write \\[ to match a bracket.';
-  }
-  try {
-    // The library compiles a rule when it is first asked.
-    ignore({ ignorecase: false }).add(pattern).ignores('any/path');
-    return undefined;
-  } catch (error) {
-    return `This is no pattern: ${error instanceof Error ? error.message : String(error)}`;
-  }
+  if (/\[:\w*:\]/.test(pattern))
+    return 'A bracket names a class that does not exist: gitignore(5) has [:alpha:] and its kin.';
+  return 'A bracket [ is not closed: add the ], or write \\[ to match a bracket.';
+}
+
+/** Blanks at the end are no part of a pattern, unless a backslash quotes them. */
+function withoutTrailingBlanks(line: string): string {
+  let end = line.length;
+  while (line[end - 1] === ' ') end--;
+  let quotes = 0;
+  while (line[end - quotes - 1] === '\\') quotes++;
+  return line.slice(0, quotes % 2 === 1 && end < line.length ? end + 1 : end);
 }

@@ -1,7 +1,7 @@
 import type { ContentId, Operation } from '@lockstep/shared';
 import { describe, expect, test } from 'vitest';
 import { ant, bee, directory, file, fingerprint, gone, link, operation, type Shape } from './_fixtures.ts';
-import { find, rowOf, seen, words } from './_looks.ts';
+import { damagedRowOf, find, rowOf, seen, words } from './_looks.ts';
 import { isPassedOver, type Seen } from './local-change.ts';
 
 const shapes: Readonly<Record<string, Shape | undefined>> = {
@@ -186,6 +186,23 @@ describe('the disk has come to show what the head says', () => {
     expect(words(finding)).toBe('adopt bee2');
   });
 
+  test('[LC34] what was deleted here is back, the same as a head that did not know of the delete: its user put it back', () => {
+    const deleted = operation('p', gone, { origin: ant, seq: 3 }, [shownA]);
+    const head = after(file('B'), [shownA]);
+    const finding = find({ seen: seen(file('B')), row: rowOf(deleted, undefined), shown: deleted, head, isKept: true });
+    expect(words(finding)).toBe('put after ant3+bee2');
+  });
+
+  test.each([
+    { name: 'and history has it: the agent took it away', seen: false, isKept: true, expected: 'forget' },
+    { name: 'and history lacks it: the user did', seen: false, isKept: false, expected: 'delete after ant1 for A' },
+    { name: 'that its maker had seen', seen: true, isKept: true, expected: 'delete after ant1 for A' },
+  ])('[LC13] a file is gone where a directory is to be, $name', ({ seen: wasSeen, isKept, expected }) => {
+    const head = wasSeen ? after(directory()) : after(directory(), []);
+    const finding = find({ seen: seen(undefined), row: rowA, shown: shownA, head, journaled: [head], isKept });
+    expect(words(finding)).toBe(expected);
+  });
+
   test.each([
     { name: 'the same file', is: file('B'), head: after(file('B'), []), expected: 'adopt bee2' },
     { name: 'other content', is: file('C'), head: after(file('B'), []), expected: 'put' },
@@ -257,5 +274,27 @@ describe('what a draft carries', () => {
       do: 'draft',
       draft: { path: 'p', kind: 'delete', parents: [shown], replaced: 'A', vanished: true },
     });
+  });
+});
+
+describe('[LC16] a row that is damaged', () => {
+  const shown = operation('p', file('A'), { origin: ant, seq: 1 });
+  const row = damagedRowOf(shown, file('Z'));
+  const look = (now: Shape | undefined) => words(find({ seen: seen(now, 2), row, shown, head: shown }));
+
+  test.each([
+    { name: 'an edit supersedes nothing', now: file('B'), expected: 'put' },
+    { name: 'a link in its place supersedes nothing', now: link('t'), expected: 'symlink' },
+    { name: 'the content is back', now: file('A'), expected: 'refresh' },
+    { name: 'the content is back under another mode', now: file('A', { mode: 0o600 }), expected: 'attr after ant1' },
+    { name: 'what was removed is no delete', now: undefined, expected: 'forget' },
+  ])('$name', ({ now, expected }) => {
+    expect(look(now)).toBe(expected);
+  });
+
+  test('a delete that is not what the disk shows is adopted once it does', () => {
+    const gone_ = operation('p', gone, { origin: ant, seq: 2 }, [shown]);
+    const back = damagedRowOf(gone_, file('Z'));
+    expect(words(find({ seen: seen(undefined), row: back, shown: gone_, head: gone_ }))).toBe('adopt ant2');
   });
 });

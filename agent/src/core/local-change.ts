@@ -1,6 +1,6 @@
 import type { ContentId, Dot, MemberRecord, Operation, OperationKind } from '@lockstep/shared';
-import { entryType, isLive } from '@lockstep/shared';
-import type { DiskEntry, Fingerprint } from './disk-entry.ts';
+import { carriedTimeUs, entryType, isLive } from '@lockstep/shared';
+import { type DiskEntry, type Fingerprint, mayBeSameInode, type Unconfirmed } from './disk-entry.ts';
 import { isDirectoryMode, isSameTime, permissions } from './plan-step.ts';
 import { supersedes } from './version.ts';
 
@@ -20,13 +20,19 @@ export interface Draft {
   readonly groupPath?: string | undefined;
   readonly span?: number | undefined;
   readonly member?: MemberRecord | undefined;
+  /** Drafts of one unit are journaled together or not at all: a conflict's join without the copy of what lost would lose that. */
+  readonly unit?: string | undefined;
   /** What the user had before their eyes: what the new operation replaces (DESIGN 3, rule 2). */
   readonly parents: readonly Operation[];
   readonly fingerprint?: Fingerprint | undefined;
   readonly racy?: boolean | undefined;
+  /** What a row says of the file that goes along: what was renamed is as uncertain as it was. */
+  readonly unconfirmed?: Unconfirmed | undefined;
   /** This disk shows the delete already. */
   readonly vanished?: boolean | undefined;
   readonly bytes?: Uint8Array | undefined;
+  /** The stamp that the entry has already: it is journaled again, and is no newer for that. */
+  readonly hlc?: number | undefined;
 }
 
 /** What a look found that has something to journal about it. */
@@ -60,8 +66,13 @@ export type Finding =
       readonly fingerprint: Fingerprint | undefined;
       readonly racy: boolean;
     }
-  /** The row passed over a live entry that nothing stands in the way of any more: without the row it is pending again. */
+  /**
+   * Without the row the live head is pending again: the row passed over an entry that nothing is in the way of any more, spoke of
+   * damage that was removed, or of what the agent itself took away before it was killed.
+   */
   | { readonly do: 'forget' }
+  /** What is there is the damage that the row speaks of; only its fingerprint moved. */
+  | { readonly do: 'still-damaged'; readonly fingerprint: Fingerprint; readonly found: ContentId }
   /** As `adopt`, but mode or time must first be set to the head's. */
   | { readonly do: 'adopt-attributes'; readonly head: Operation; readonly fingerprint: Fingerprint }
   | { readonly do: 'draft'; readonly draft: Draft };
@@ -93,14 +104,20 @@ export function findLocalChange(input: {
     if (head && !isLive(head)) return { do: 'adopt', head, fingerprint: undefined, racy: false };
     const unrecorded = findUnrecorded(input, shown, (operation) => !isLive(operation));
     if (unrecorded) return { do: 'adopt', head: unrecorded, fingerprint: undefined, racy: false };
+    if (row.damaged || isTakenAway(input, shown)) return { do: 'forget' };
     return { do: 'draft', draft: { path: input.path, kind: 'delete', parents, replaced, vanished: true } };
   }
   const { fingerprint } = seen;
+  if (row?.damaged && row.found !== undefined && seen.state === 'file' && seen.content === row.found) {
+    return { do: 'still-damaged', fingerprint, found: row.found };
+  }
   const racy = seen.state === 'file' && seen.racy;
   const mode = permissions(fingerprint.mode);
-  const mtimeUs = seen.state === 'directory' ? undefined : seen.mtimeUs;
+  const mtimeUs = seen.state === 'directory' ? undefined : carriedTimeUs(seen.mtimeUs);
   const hasSameTime = (operation: Operation): boolean =>
-    mtimeUs === undefined || isSameTime(mtimeUs, operation.mtimeUs ?? 0);
+    mtimeUs === undefined ||
+    isSameTime(mtimeUs, operation.mtimeUs ?? 0) ||
+    (operation === shown && present && row.fingerprint !== undefined && isLeftTime(seen, row.fingerprint));
   const matches = (operation: Operation): 'no' | 'content' | 'all' => {
     if (entryType(operation) !== seen.state) return 'no';
     if (seen.state === 'symlink') return operation.target === seen.target ? 'all' : 'no';
@@ -114,9 +131,12 @@ export function findLocalChange(input: {
   }
   const matchesHead = head && head !== shown ? matches(head) : 'no';
   // A head that was made without knowing of what was shown here does not say that it is gone: where the user replaced it, an
-  // operation must; where the agent did, nothing may.
+  // operation must; where the agent did, nothing may. After a delete it is taken for the user's: else that delete would take
+  // away what they put back.
   const isCovered = shown === undefined || (head !== undefined && supersedes(head, shown));
-  if (head && matchesHead === 'all' && (isCovered || input.isKept)) return { do: 'adopt', head, fingerprint, racy };
+  if (head && matchesHead === 'all' && (isCovered || (present && input.isKept))) {
+    return { do: 'adopt', head, fingerprint, racy };
+  }
   if (head && matchesHead === 'content' && matchesShown === 'no' && isCovered) {
     return { do: 'adopt-attributes', head, fingerprint };
   }
@@ -126,7 +146,9 @@ export function findLocalChange(input: {
     (operation) => matches(operation) === 'all' && hasSameTime(operation),
   );
   if (unrecorded) return { do: 'adopt', head: unrecorded, fingerprint, racy };
-  const replacedHere = head && matchesHead === 'all' ? [...parents, head] : parents;
+  // An edit of damage supersedes nothing: its author did not see what the operation had put there.
+  const seenParents = row?.damaged && matchesShown === 'no' ? [] : parents;
+  const replacedHere = head && matchesHead === 'all' ? [...seenParents, head] : seenParents;
   const base = { path: input.path, parents: replacedHere, fingerprint, racy, mode, mtimeUs, replaced };
   if (seen.state === 'directory') {
     return { do: 'draft', draft: { ...base, kind: matchesShown === 'content' ? 'attr' : 'mkdir' } };
@@ -135,9 +157,36 @@ export function findLocalChange(input: {
     return { do: 'draft', draft: { ...base, kind: 'symlink', mode: undefined, target: seen.target } };
   }
   const { content, blocks, bytes } = seen;
+  // Where this file system keeps no such time, the others keep theirs.
+  // A directory that was shown has no time to keep.
+  const time = shown?.mtimeUs !== undefined && hasSameTime(shown) ? shown.mtimeUs : mtimeUs;
   const kind = matchesShown === 'content' ? 'attr' : 'put';
   const size = fingerprint.size;
-  return { do: 'draft', draft: { ...base, kind, content, size, blocks, bytes: kind === 'put' ? bytes : undefined } };
+  return {
+    do: 'draft',
+    draft: { ...base, kind, content, size, mtimeUs: time, blocks, bytes: kind === 'put' ? bytes : undefined },
+  };
+}
+
+/**
+ * True when the file has the time that the row's operation left it with, though that is not the operation's own: this file system
+ * has no such time and took the nearest. It is no edit: published, it would go to the members whose disks can show the true one.
+ */
+function isLeftTime({ fingerprint }: Exclude<Seen, { state: 'absent' }>, left: Fingerprint): boolean {
+  return isSameTime(fingerprint.mtimeMs * 1_000, left.mtimeMs * 1_000);
+}
+
+/**
+ * True when the agent may have taken a file or link away for a directory that was made without knowing of it, and was killed before
+ * it made the directory: no system call does both. A delete would supersede a sibling that has no copy yet. Where the user removed it
+ * in this moment, the sibling gets a copy all the same.
+ */
+function isTakenAway(
+  { row, head, isKept }: { row: DiskEntry | undefined; head: Operation | undefined; isKept?: boolean | undefined },
+  shown: Operation | undefined,
+): boolean {
+  if (isKept !== true || head === undefined || entryType(head) !== 'directory') return false;
+  return row?.fingerprint !== undefined && !isDirectoryMode(row.fingerprint.mode) && isPassedOver(shown, head);
 }
 
 /** True when the visible head was made without knowing of what this disk shows: then `isKept` is needed. */
@@ -172,16 +221,17 @@ function isSameDot(a: Dot, b: Dot): boolean {
 
 /**
  * True when an entry that stands at a new path with this fingerprint, and whose content was not read, is the one that stood at
- * `old`. Inode numbers are given out again at once, and unpacked files have whatever times their archive says: so this is
- * for large files only, where reading is dear and an equal size tells much; and its new row is racy, so that it is read later. The
- * change time would tell more, but a rename moves it too; one block read now would say nothing of the others.
+ * `old`. Inode numbers are given out again at once, and unpacked files have the times of their archive. The birth time tells such a
+ * file from a renamed one; where the file system keeps none, an equal size and time decide. So this is for large files only, where
+ * reading is slow, and the caller has the file read at once. The change time says nothing, because a rename moves it too.
  */
 export function isSameFile(old: DiskEntry, fingerprint: Fingerprint): boolean {
   const before = old.fingerprint;
   return (
     before !== undefined &&
     !old.racy &&
-    before.ino === fingerprint.ino &&
+    !old.damaged &&
+    mayBeSameInode(before, fingerprint) &&
     before.size === fingerprint.size &&
     before.mtimeMs === fingerprint.mtimeMs &&
     isDirectoryMode(before.mode) === isDirectoryMode(fingerprint.mode)
@@ -194,7 +244,8 @@ export function isSameFile(old: DiskEntry, fingerprint: Fingerprint): boolean {
  */
 export function isCarriedAlong(old: DiskEntry, fingerprint: Fingerprint): boolean {
   const before = old.fingerprint;
-  if (before === undefined || before.ino !== fingerprint.ino || before.mode !== fingerprint.mode) return false;
+  if (before === undefined || old.damaged) return false;
+  if (!mayBeSameInode(before, fingerprint) || before.mode !== fingerprint.mode) return false;
   return (
     isDirectoryMode(before.mode) ||
     (before.size === fingerprint.size &&

@@ -1,5 +1,12 @@
-import type { Operation, OriginId } from '@lockstep/shared';
-import { clockSkewMsMax } from '@lockstep/shared';
+import {
+  carriedOperation,
+  clockSkewMsMax,
+  type Operation,
+  type OperationFault,
+  type OriginId,
+  operationFault,
+  sendingLimits,
+} from '@lockstep/shared';
 import { mergeStamp, nextStamp } from './hlc.ts';
 import type { Draft } from './local-change.ts';
 import { nextVersion, ownNumbersNeeded } from './version.ts';
@@ -35,7 +42,8 @@ export function makeOperations(
     const merged = mergeStamp({ last, remote: stamp, wallMs, driftMsMax: clockSkewMsMax });
     // A stamp that its parents put far ahead does not move the clock, so others may be put to the same place: conflict copies are
     // named by stamp, and their names must differ.
-    const hlc = stamp > own && stamp > merged ? Math.min(stamp + (seq % tellApart), Number.MAX_SAFE_INTEGER) : stamp;
+    const drawn = stamp > own && stamp > merged ? Math.min(stamp + (seq % tellApart), Number.MAX_SAFE_INTEGER) : stamp;
+    const hlc = draft.hlc ?? drawn;
     last = Math.max(own, merged);
     const heads = context.standing(draft.path);
     const needed = ownNumbersNeeded(origin, draft.parents, heads);
@@ -47,7 +55,7 @@ export function makeOperations(
       group = begins ? seq : (opened.get(draft.groupPath) ?? context.groupOf(draft.groupPath) ?? seq);
       opened.set(draft.groupPath, group);
     }
-    return withoutUndefined({
+    const operation = withoutUndefined({
       origin,
       seq,
       hlc,
@@ -66,8 +74,33 @@ export function makeOperations(
       blocks: draft.blocks,
       member: draft.member,
     });
+    return carriedOperation(operation);
   });
   return { operations, lastStamp: last };
+}
+
+/** A draft that no operation may be made of, and why. */
+export interface RefusedDraft {
+  readonly draft: Draft;
+  readonly fault: OperationFault;
+}
+
+/**
+ * The drafts that the other members would not accept as operations, with all drafts of the same unit. `operations` are what
+ * `makeOperations` made of `drafts`, in the same order.
+ */
+export function refusedDrafts(drafts: readonly Draft[], operations: readonly Operation[]): readonly RefusedDraft[] {
+  const units = new Map<string, OperationFault>();
+  const refused = drafts.map((draft, index) => {
+    const operation = operations[index];
+    const fault = operation && operationFault(operation, sendingLimits);
+    if (fault !== undefined && draft.unit !== undefined) units.set(draft.unit, fault);
+    return { draft, fault };
+  });
+  return refused.flatMap(({ draft, fault }) => {
+    const reason = fault ?? (draft.unit === undefined ? undefined : units.get(draft.unit));
+    return reason === undefined ? [] : [{ draft, fault: reason }];
+  });
 }
 
 type WithUndefined<T> = { readonly [K in keyof T]: T[K] | undefined };

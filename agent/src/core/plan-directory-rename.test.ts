@@ -99,6 +99,12 @@ describe('renames of directories', () => {
       live: ['mkdir b 755', 'write b/f=F from keep', ...piecewise.slice(2)],
     },
     {
+      name: '[MT20] an entry that is damaged is not moved: entry by entry',
+      disk: { ...old, 'a/f': file('F', { damaged: true }) },
+      heads: renamed,
+      live: [...piecewise.filter((line) => !line.includes('a/f')), 'need F for b/f'],
+    },
+    {
       name: '[MT11] an entry that others do not know stays, and so does the directory',
       disk: { ...old, 'a/own': file('O') },
       heads: renamed,

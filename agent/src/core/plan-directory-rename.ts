@@ -32,6 +32,7 @@ export function planDirectoryRename(
   const directories: string[] = [];
   for (const row of view.diskBelow(from)) {
     if (leaving.has(row.path)) continue;
+    if (row.damaged) return undefined;
     const name = row.path.slice(from.length + 1);
     const target = `${path}/${name}`;
     const before = view.head(row.path);
@@ -45,7 +46,7 @@ export function planDirectoryRename(
     names.push(name);
     dealtWith.push(row.path, target);
     if (isDirectory) directories.push(target);
-    changes.push(entryFor(target, after, row.fingerprint, row.racy ?? false));
+    changes.push(entryFor(target, after, row.fingerprint, row.racy ?? false, row));
     changes.push(entryFor(row.path, before, undefined, false));
   }
   const action = {

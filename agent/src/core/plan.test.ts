@@ -232,6 +232,14 @@ describe('where content comes from', () => {
   ])('$name', check);
 });
 
+test('[CT4] an empty file comes from nowhere', () => {
+  const world = new World({ heads: { a: file('') } });
+  const [head] = world.pending('live').flatMap(({ heads }) => heads);
+  if (head === undefined) throw new Error('there is a head');
+  world.heads.set('a', { ...head, size: 0 });
+  expect(lines(world.plan('live'))).toEqual(['write a= from bytes']);
+});
+
 describe('ignored paths', () => {
   test.each<PlanCase>([
     {
@@ -254,4 +262,36 @@ describe('ignored paths', () => {
       live: ['record a as absent'],
     },
   ])('$name', check);
+});
+
+describe('a damaged entry', () => {
+  test.each<PlanCase & { readonly damaged: Shape }>([
+    {
+      name: '[MT20] a file is written over what is there, which is kept under no content id',
+      damaged: file('A'),
+      staged: 'A',
+      live: ['write p=A from staged over file'],
+    },
+    { name: '[MT20] its content is needed, though its row names the head', damaged: file('A'), live: ['need A for p'] },
+    { name: '[MT20] a link is made again', damaged: link('t'), live: ['symlink p to t over link'] },
+    { name: '[MT20] of a directory only the mode', damaged: directory({ mode: 0o700 }), live: ['record p'] },
+  ])('$name', ({ name: _, damaged, live, ...input }) => {
+    const world = new World({ ...input, disk: { p: { ...damaged, damaged: true } } });
+    expect(lines(world.plan('live'))).toEqual(live);
+  });
+
+  test('[MT20] what is there although its row says that it was deleted is deleted', () => {
+    const world = new World({ disk: { p: file('A') }, heads: { p: gone } });
+    const head = world.head('p');
+    const row = world.disk('p');
+    if (head && row) world.rows.set('p', { ...row, dot: head, content: undefined, damaged: true });
+    expect(lines(world.plan('delete'))).toEqual(['unlink p']);
+  });
+
+  test('[MT20] it is no source for another path, nor for a rename', () => {
+    const disk = { a: file('A', { damaged: true }) };
+    expect(lines(new World({ disk, heads: { b: file('A') } }).plan('live'))).toEqual(['need A for a', 'need A for b']);
+    const renamed = { b: file('A', { from: 'a' }), a: gone };
+    expect(lines(new World({ disk, heads: renamed }).plan('live'))).toEqual(['need A for b']);
+  });
 });

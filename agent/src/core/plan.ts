@@ -1,9 +1,12 @@
-import type { Operation } from '@lockstep/shared';
+import type { ContentId, Operation } from '@lockstep/shared';
 import { entryType, isLive, parentOf } from '@lockstep/shared';
-import type { Action, ActionRequest } from './action.ts';
-import type { DiskChange, DiskEntry, PendingPath } from './disk-entry.ts';
+import type { Action, ActionRequest, ContentSource } from './action.ts';
+import type { DiskChange, DiskEntry, PendingPath, RowMarks } from './disk-entry.ts';
 import { planDirectoryRename } from './plan-directory-rename.ts';
 import { entryFor, isDirectoryMode, isSameTime, type PlanStep, type PlanView, permissions } from './plan-step.ts';
+
+/** An empty file needs nothing from anywhere. */
+const noBytes: ContentSource = { from: 'bytes', bytes: new Uint8Array(0) };
 
 export interface Plan {
   /** In the order in which they must be carried out. */
@@ -22,6 +25,11 @@ export interface Plan {
  */
 export function planBatch(rows: readonly PendingPath[], view: PlanView): Plan {
   return new Planner(view).run(rows);
+}
+
+/** What is put aside where the entry goes: the content that it shows, or of a damaged one what was found instead. */
+function toKeep({ disk }: PendingPath): ContentId | undefined {
+  return disk?.content ?? disk?.found;
 }
 
 class Planner {
@@ -69,13 +77,13 @@ class Planner {
   #planAbsent(row: PendingPath, head: Operation): void {
     const fingerprint = row.disk?.fingerprint;
     if (fingerprint === undefined) {
-      this.#recordAs(row.path, head, undefined);
+      this.#recordAs(row.path, head, row.disk);
       return;
     }
     const action: Action = isDirectoryMode(fingerprint.mode)
       ? { do: 'rmdir', path: row.path }
       : { do: 'unlink', path: row.path, expected: fingerprint, content: row.disk?.content };
-    this.#step(row.path, { action, keep: row.disk?.content }, head);
+    this.#step(row.path, { action, keep: toKeep(row) }, head);
   }
 
   #planDirectory(row: PendingPath, head: Operation): void {
@@ -101,13 +109,19 @@ class Planner {
       return;
     }
     const action: Action = { do: 'mkdir', path: row.path, expected: fingerprint ?? 'absent', mode: head.mode ?? 0o755 };
-    this.#step(row.path, { action, keep: row.disk?.content }, head);
+    this.#step(row.path, { action, keep: toKeep(row) }, head);
   }
 
   #planSymlink(row: PendingPath, head: Operation): void {
     if (this.#directoryInTheWay(row)) return;
     const shown = row.disk && this.#view.shown(row.disk);
-    if (row.disk?.fingerprint && shown && entryType(shown) === 'symlink' && shown.target === head.target) {
+    if (
+      row.disk?.fingerprint &&
+      !row.disk.damaged &&
+      shown &&
+      entryType(shown) === 'symlink' &&
+      shown.target === head.target
+    ) {
       // A link's own time is carried, not corrected: nobody reads it.
       this.#recordAs(row.path, head, row.disk);
       return;
@@ -120,7 +134,7 @@ class Planner {
       target: head.target ?? '',
       mtimeUs: head.mtimeUs ?? 0,
     };
-    this.#step(row.path, { action, keep: row.disk?.content }, head);
+    this.#step(row.path, { action, keep: toKeep(row) }, head);
   }
 
   #planFile(row: PendingPath, head: Operation): void {
@@ -133,11 +147,15 @@ class Planner {
     if (row.disk && fingerprint && row.disk.content === content) {
       const sameTime = isSameTime(fingerprint.mtimeMs * 1000, mtimeUs);
       if (permissions(fingerprint.mode) === mode && sameTime) this.#recordAs(row.path, head, row.disk);
-      else this.#step(row.path, { action: { do: 'attr', path: row.path, expected: fingerprint, mode, mtimeUs } }, head);
+      else {
+        const action: Action = { do: 'attr', path: row.path, expected: fingerprint, mode, mtimeUs };
+        // Mode and time are durable then. A user's bytes under them may not be.
+        this.#step(row.path, { action }, head, row.disk);
+      }
       return;
     }
     if (this.#planRename(row, head)) return;
-    const source = this.#view.localSource(content);
+    const source = head.size === 0 ? noBytes : this.#view.localSource(content);
     if (source === undefined) {
       this.#needs.push(head);
       return;
@@ -153,7 +171,7 @@ class Planner {
       mtimeUs,
       source,
     };
-    this.#step(row.path, { action, keep: row.disk?.content }, head);
+    this.#step(row.path, { action, keep: toKeep(row) }, head);
   }
 
   /**
@@ -181,10 +199,10 @@ class Planner {
     };
     this.#dealtWith.add(from);
     this.#steps.push({
-      request: { action, keep: row.disk?.content },
+      request: { action, keep: toKeep(row) },
       path: row.path,
       record: (left, racy) => [
-        entryFor(row.path, head, left, racy || (old.racy ?? false)),
+        entryFor(row.path, head, left, racy || (old.racy ?? false), old),
         entryFor(from, gone, undefined, false),
       ],
     });
@@ -193,6 +211,7 @@ class Planner {
 
   /** True when the entry of this row is what `head` puts at its path, but for mode and time. */
   #showsSame(entry: DiskEntry, head: Operation): boolean {
+    if (entry.damaged) return false;
     if (head.content !== undefined) return entry.content === head.content;
     const shown = this.#view.shown(entry);
     return shown !== undefined && entryType(shown) === 'symlink' && shown.target === head.target;
@@ -215,11 +234,11 @@ class Planner {
     return fingerprint !== undefined && isDirectoryMode(fingerprint.mode);
   }
 
-  #step(path: string, request: ActionRequest, head: Operation): void {
-    this.#steps.push({ request, path, record: (left, racy) => [entryFor(path, head, left, racy)] });
+  #step(path: string, request: ActionRequest, head: Operation, marks?: RowMarks): void {
+    this.#steps.push({ request, path, record: (left, racy) => [entryFor(path, head, left, racy, marks)] });
   }
 
   #recordAs(path: string, head: Operation, disk: DiskEntry | undefined): void {
-    this.#records.push(entryFor(path, head, disk?.fingerprint, disk?.racy ?? false));
+    this.#records.push(entryFor(path, head, disk?.fingerprint, disk?.racy ?? false, disk));
   }
 }

@@ -16,7 +16,21 @@ describe('the same entry at another path', () => {
     { name: 'the same inode, size and time', old: entry(file('A')), now: as(file('A'), { ctimeMs: 99 }), same: true },
     { name: 'another inode', old: entry(file('A')), now: as(file('A'), { ino: 6 }), same: false },
     { name: 'another size', old: entry(file('A')), now: as(file('A'), { size: 2 }), same: false },
+    {
+      name: 'the same birth time',
+      old: entry(file('A'), { fingerprint: as(file('A'), { birthMs: 7 }) }),
+      now: as(file('A'), { birthMs: 7 }),
+      same: true,
+    },
+    {
+      name: 'another birth time: the inode number was given out again',
+      old: entry(file('A'), { fingerprint: as(file('A'), { birthMs: 7 }) }),
+      now: as(file('A'), { birthMs: 8 }),
+      same: false,
+    },
+    { name: 'a row of before birth times', old: entry(file('A')), now: as(file('A'), { birthMs: 8 }), same: true },
     { name: 'another time', old: entry(file('A')), now: as(file('A'), { mtimeMs: 1 }), same: false },
+    { name: 'a damaged row proves nothing', old: entry(file('A'), { damaged: true }), now: as(file('A')), same: false },
     { name: 'a racy row proves nothing', old: entry(file('A'), { racy: true }), now: as(file('A')), same: false },
     {
       name: 'a row without an entry',
@@ -36,6 +50,7 @@ describe('the same entry at another path', () => {
 
   test.each([
     { name: 'nothing moved', old: entry(file('A')), now: as(file('A')), same: true },
+    { name: 'a damaged row', old: entry(file('A'), { damaged: true }), now: as(file('A')), same: false },
     { name: 'a racy row', old: entry(file('A'), { racy: true }), now: as(file('A')), same: true },
     {
       name: 'another change time: a new file with the inode and the time of the old one',

@@ -3,29 +3,41 @@ import type { ActionRequest, ActionResult } from '../sync/ports/folder.ts';
 import { Commit } from './commit.ts';
 import { isWorthSyncingTogether, syncPath, syncTogether } from './durable.ts';
 import type { FaultPoint } from './fault-point.ts';
-import { errorCodeOf, folderMissing, problemOf } from './path-problem.ts';
+import { type KeptVersion, keptVersion } from './history.ts';
+import { errorCodeOf, folderMissing, type PathProblem, problemOf } from './path-problem.ts';
 import { absolutePath, type Places, stillThere } from './places.ts';
 import { Staging } from './staging.ts';
+import { restoreStateDirectories } from './state-directories.ts';
+
+/** What came of a batch of actions, in their order, and what it put into history. */
+export interface Applied {
+  readonly results: readonly ActionResult[];
+  readonly kept: readonly KeptVersion[];
+}
 
 /**
  * Carries out a batch of actions (the port's `apply`) in the crash-safe order of DESIGN 6: everything is staged and durable
  * before the first name changes, and the names are durable before anything is called done. Runs in a worker.
  */
-export function apply(
-  places: Places,
-  requests: readonly ActionRequest[],
-  fault: FaultPoint | undefined,
-): readonly ActionResult[] {
-  const missing = (): readonly ActionResult[] => requests.map(() => ({ result: 'problem', ...folderMissing }) as const);
-  if (!stillThere(places)) return missing();
+export function apply(places: Places, requests: readonly ActionRequest[], fault: FaultPoint | undefined): Applied {
+  const all = (problem: PathProblem): Applied => ({
+    results: requests.map(() => ({ result: 'problem', ...problem }) as const),
+    kept: [],
+  });
+  if (!stillThere(places)) return all(folderMissing);
+  const unusable = restoreStateDirectories(places);
+  if (unusable !== undefined) return all(unusable);
   const staging = new Staging(places, fault);
   const staged = staging.stage(requests.map(({ action }) => action));
   const commit = new Commit(places, fault);
   const results: ActionResult[] = [];
+  const kept: KeptVersion[] = [];
   const touchedBy = new Map<string, number[]>();
   for (const [index, request] of requests.entries()) {
-    const { result, touched } = commit.run(request, staged[index]);
+    const { result, touched, kept: content } = commit.run(request, staged[index]);
     results.push(result);
+    const version = content && keptVersion(places, content);
+    if (version !== undefined) kept.push(version);
     if (result.result !== 'done') staging.discard(staged[index]);
     const { action } = request;
     if (action.do === 'rename-directory' && result.result === 'done') {
@@ -41,7 +53,7 @@ export function apply(
     for (const index of touchedBy.get(directory) ?? []) results[index] = failure;
   }
   // Names may have been given in a folder that came to lie elsewhere: what is not certain is not done.
-  return stillThere(places) ? results : missing();
+  return stillThere(places) ? { results, kept } : all(folderMissing);
 }
 
 /** What was touched in a directory that has been renamed since is to be synced at its new place. */
@@ -62,7 +74,7 @@ function syncDirectories(
   const failed = new Map<string, ActionResult>();
   if (directories.length === 0) return failed;
   fault?.('fsync-directory');
-  if (isWorthSyncingTogether(directories.length) && syncTogether(places.staging)) return failed;
+  if (isWorthSyncingTogether(directories.length) && syncTogether(places.state)) return failed;
   for (const directory of directories) {
     try {
       syncPath(directory);
@@ -71,7 +83,7 @@ function syncDirectories(
       const code = errorCodeOf(error);
       if (code === 'ENOENT' || code === 'ENOTDIR') continue;
       // A directory that may be written but not read cannot be opened to be synced.
-      if (code === 'EACCES' && syncTogether(places.staging)) continue;
+      if (code === 'EACCES' && syncTogether(places.state)) continue;
       failed.set(directory, { result: 'problem', ...problemOf(error, directory) });
     }
   }

@@ -1,14 +1,15 @@
-import { closeSync, constants, existsSync, fstatSync, openSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { closeSync, constants, existsSync, fstatSync, openSync, renameSync, rmSync } from 'node:fs';
 import type { ContentId } from '@lockstep/shared';
 import { blockCount, blockRange } from '../core/blocks.ts';
 import type { ContentSource } from '../sync/ports/folder.ts';
-import { contentOfFileName, type ExpectedBlock, expectedBlock, fitsContent, isBlock } from './content-id.ts';
+import { type ExpectedBlock, expectedBlock, fitsContent, isBlock } from './content-id.ts';
 import { syncPath } from './durable.ts';
-import { lstatIfThere } from './entry-stat.ts';
+import { historyPath, type KeptVersion, keptVersion, makeHistoryPlace, shardPath } from './history.ts';
 import { errorCodeOf } from './path-problem.ts';
-import { absolutePath, type Places, parentStands } from './places.ts';
+import { absolutePath, isReachable, type Places } from './places.ts';
 import { readFully, withFile } from './read-content.ts';
-import { blockFilePath, historyPath, roomBytes, temporaryPath, writeFully } from './staging.ts';
+import { blockFilePath, roomBytes, temporaryPath, writeFully } from './staging.ts';
+import { restoreStateDirectories } from './state-directories.ts';
 
 /** A content as its operation describes it. */
 export interface ContentDescription {
@@ -18,15 +19,23 @@ export interface ContentDescription {
 }
 
 const stagedMode = 0o600;
-const stageFlags = constants.O_WRONLY | constants.O_CREAT | constants.O_NOFOLLOW;
+const stageFlags = constants.O_WRONLY | constants.O_NOFOLLOW;
 
-/** Writes one block into the file where the content is gathered, once it is known to be that block. Runs in a worker. */
-export function stageBlock(places: Places, block: ExpectedBlock, bytes: Uint8Array): 'ok' | 'corrupt' | 'disk-full' {
+/**
+ * Writes one block into the file where the content is gathered, once it is known to be that block. Only the first block makes that file:
+ * where it is gone later, somebody removed it, and the blocks that were in it are lost. Runs in a worker.
+ */
+export function stageBlock(
+  places: Places,
+  { block, bytes, isFirst }: { readonly block: ExpectedBlock; readonly bytes: Uint8Array; readonly isFirst: boolean },
+): 'ok' | 'corrupt' | 'disk-full' | 'lost' {
   const { content, size, index } = block;
   if (!isBlock(bytes, block)) return 'corrupt';
   try {
+    if (restoreStateDirectories(places) !== undefined) return 'lost';
     if (bytes.length > roomBytes(places)) return 'disk-full';
-    const fd = openSync(blockFilePath(places, content), stageFlags, stagedMode);
+    const makes = isFirst ? constants.O_CREAT | constants.O_TRUNC : 0;
+    const fd = openSync(blockFilePath(places, content), stageFlags | makes, stagedMode);
     try {
       writeFully(fd, bytes, blockRange(size, index).offset);
     } finally {
@@ -36,6 +45,7 @@ export function stageBlock(places: Places, block: ExpectedBlock, bytes: Uint8Arr
   } catch (error) {
     const code = errorCodeOf(error);
     if (code === 'ENOSPC' || code === 'EDQUOT') return 'disk-full';
+    if (code === 'ENOENT' || code === 'ENOTDIR') return 'lost';
     throw error;
   }
 }
@@ -55,15 +65,21 @@ export function readBlock(places: Places, block: ExpectedBlock, source: ContentS
   return bytes !== undefined && isBlock(bytes, block) ? bytes : undefined;
 }
 
-/** Puts a durable copy of a content into history. False when the source does not have it, or there is no room. Runs in a worker. */
-export function keep(places: Places, request: ContentDescription & { readonly source: ContentSource }): boolean {
+/**
+ * Puts a durable copy of a content into history, and says what came to lie there. False when the source does not have it, or there is no
+ * room. Runs in a worker.
+ */
+export function keep(
+  places: Places,
+  request: ContentDescription & { readonly source: ContentSource },
+): KeptVersion | boolean {
   const { content, blocks, size, source } = request;
-  const kept = historyPath(places, content);
-  if (existsSync(kept)) return true;
+  if (existsSync(historyPath(places, content))) return true;
+  if (restoreStateDirectories(places) !== undefined) return false;
   if (!fitsContent(content, blocks, size) || size > roomBytes(places)) return false;
   const temporary = temporaryPath(places);
   try {
-    const fd = openSync(temporary, stageFlags | constants.O_EXCL, stagedMode);
+    const fd = openSync(temporary, stageFlags | constants.O_CREAT | constants.O_EXCL, stagedMode);
     try {
       for (let index = 0; index < blockCount(size); index++) {
         const { offset, length } = blockRange(size, index);
@@ -77,9 +93,9 @@ export function keep(places: Places, request: ContentDescription & { readonly so
       closeSync(fd);
     }
     syncPath(temporary);
-    renameSync(temporary, kept);
-    syncPath(places.history);
-    return true;
+    renameSync(temporary, makeHistoryPlace(places, content));
+    syncPath(shardPath(places, content));
+    return keptVersion(places, content) ?? true;
   } catch (error) {
     if (errorCodeOf(error) === undefined) throw error;
     return false;
@@ -88,46 +104,10 @@ export function keep(places: Places, request: ContentDescription & { readonly so
   }
 }
 
-/** Which of these contents history holds. Runs in a worker. */
-export function inHistory(places: Places, contents: readonly ContentId[]): readonly ContentId[] {
-  return contents.filter((content) => existsSync(historyPath(places, content)));
-}
-
-/** One version in history. */
-export interface KeptVersion {
-  readonly content: ContentId;
-  readonly bytes: number;
-  /** When it came there: the change time, which link(2) and rename(2) set. */
-  readonly keptAtMs: number;
-}
-
-/** The bytes of everything that history holds, and its oldest versions, those after the first `skip`. Runs in a worker. */
-export function listHistory(
-  places: Places,
-  { skip, limit }: { readonly skip: number; readonly limit: number },
-): { readonly bytes: number; readonly oldest: readonly KeptVersion[] } {
-  const versions: KeptVersion[] = [];
-  let bytes = 0;
-  for (const name of readdirSync(places.history)) {
-    const content = contentOfFileName(name);
-    const stats = content && lstatIfThere(`${places.history}/${name}`);
-    if (!content || !stats) continue;
-    versions.push({ content, bytes: stats.size, keptAtMs: stats.ctimeMs });
-    bytes += stats.size;
-  }
-  versions.sort((a, b) => a.keptAtMs - b.keptAtMs);
-  return { bytes, oldest: versions.slice(skip, skip + limit) };
-}
-
-/** Removes versions from history. Runs in a worker. */
-export function forgetHistory(places: Places, contents: readonly ContentId[]): void {
-  for (const content of contents) rmSync(historyPath(places, content), { force: true });
-}
-
 function readablePath(places: Places, source: ContentSource, content: ContentId): string | undefined {
   if (source.from === 'history') return historyPath(places, content);
   if (source.from === 'staged') return blockFilePath(places, content);
-  if (source.from === 'bytes' || !parentStands(places.root, source.path)) return undefined;
+  if (source.from === 'bytes' || !isReachable(places, source.path)) return undefined;
   return absolutePath(places.root, source.path);
 }
 

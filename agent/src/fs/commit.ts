@@ -7,9 +7,11 @@ import { setAttributes } from './attributes.ts';
 import { fingerprintOf, hasFingerprint, isRacyAfterPlacing, lstatIfThere, typeOf } from './entry-stat.ts';
 import type { FaultPoint } from './fault-point.ts';
 import { permissionsOf } from './file-times.ts';
+import { shardPath } from './history.ts';
 import { namesBelow, obstacleBelow } from './list-directory.ts';
-import { errorCodeOf, inTheWay, problemOf } from './path-problem.ts';
-import { absolutePath, type Places, parentStands } from './places.ts';
+import { MountCheck } from './mount-check.ts';
+import { errorCodeOf, inTheWay, mountChanged, problemOf, reserved, sameName } from './path-problem.ts';
+import { absolutePath, isReachable, isSpelledSo, isState, type Places } from './places.ts';
 import { readLinkText } from './raw-name.ts';
 import { withDirectoriesOpen } from './read-only-directories.ts';
 import { linkIfPermitted, ReplacedVersion, takeAway } from './replaced-version.ts';
@@ -19,10 +21,11 @@ type ActionOf<Do extends Action['do']> = Extract<Action, { do: Do }>;
 
 const changed: ActionResult = { result: 'changed' };
 
-/** What one action came to, and which directories must be synced before it may be called done. */
+/** What one action came to, which directories must be synced before it may be called done, and what it put into history. */
 export interface Committed {
   readonly result: ActionResult;
   readonly touched: readonly string[];
+  readonly kept?: ContentId | undefined;
 }
 
 /** Gives names to what is staged, one action after the other, each after a last look at what stands there. */
@@ -30,6 +33,7 @@ export class Commit {
   readonly #places: Places;
   readonly #fault: FaultPoint | undefined;
   #touched: string[] = [];
+  #kept: ContentId | undefined;
 
   constructor(places: Places, fault: FaultPoint | undefined) {
     this.#places = places;
@@ -39,21 +43,20 @@ export class Commit {
   run(request: ActionRequest, staged: StageOutcome): Committed {
     if (staged !== undefined && !isStaged(staged)) return { result: staged, touched: [] };
     this.#touched = [];
+    this.#kept = undefined;
     const result = this.#attempt(request, staged);
-    return { result, touched: this.#touched };
+    return { result, touched: this.#touched, kept: this.#kept };
   }
 
   #attempt(request: ActionRequest, staged: StagedEntry | undefined): ActionResult {
     const paths = pathsOf(request.action);
     const state = paths.find(isStatePath);
     if (state !== undefined) {
-      return {
-        result: 'problem',
-        code: 'path-reserved',
-        detail: `${state} is for Lockstep alone: nothing is put there.`,
-      };
+      return { result: 'problem', ...reserved(state) };
     }
     try {
+      const mount = this.#changedMount(paths);
+      if (mount !== undefined) return { result: 'problem', ...mountChanged(mount) };
       return withDirectoriesOpen(this.#writtenTo(request.action), () => this.#carryOut(request, staged));
     } catch (error) {
       const code = errorCodeOf(error);
@@ -63,6 +66,16 @@ export class Commit {
       }
       return { result: 'problem', ...problemOf(error, paths.at(-1) ?? '') };
     }
+  }
+
+  /** The mount at or above one of the paths that is not what was seen there: what comes below it would not be on its disk. */
+  #changedMount(paths: readonly string[]): string | undefined {
+    const mounts = new MountCheck(this.#places);
+    for (const path of paths) {
+      const mount = mounts.changed(path);
+      if (mount !== undefined) return mount;
+    }
+    return undefined;
   }
 
   /** Directories that change, but for the folder itself: who takes the right to write from that wants nothing to come here. */
@@ -155,7 +168,7 @@ export class Commit {
       return false;
     }
     replaced.release();
-    if (replaced.addedToHistory) this.#touched.push(this.#places.history);
+    if (replaced.addedToHistory) this.#keep(keep);
     return true;
   }
 
@@ -259,16 +272,16 @@ export class Commit {
   #takeAway(target: string, expected: Fingerprint, keep: ContentId | undefined): boolean {
     this.#fault?.('remove');
     const taken = takeAway(this.#places, target, expected, keep);
-    if (taken === 'kept') this.#touched.push(this.#places.history);
+    if (taken === 'kept') this.#keep(keep);
     return taken !== 'changed';
   }
 
   #rmdir(action: ActionOf<'rmdir'>): ActionResult {
     const target = absolutePath(this.#places.root, action.path);
-    const stats = parentStands(this.#places.root, action.path) ? lstatIfThere(target) : undefined;
+    const stats = isReachable(this.#places, action.path) ? lstatIfThere(target) : undefined;
     // Gone already: that is what was asked for.
     if (stats === undefined) return { result: 'done' };
-    if (!stats.isDirectory()) return changed;
+    if (!stats.isDirectory() || isState(this.#places, stats)) return changed;
     this.#fault?.('remove');
     rmdirSync(target);
     this.#touch(action.path);
@@ -277,9 +290,12 @@ export class Commit {
 
   /** Why the action may not go on, if so: no directory to hold the path, a link on the way there, something else than expected. */
   #refusal(path: string, target: string, expected: Expected): ActionResult | undefined {
-    if (!parentStands(this.#places.root, path)) return changed;
+    if (!isReachable(this.#places, path)) return changed;
     const stats = lstatIfThere(target);
     if (stats === undefined) return expected === 'absent' ? undefined : changed;
+    if (isState(this.#places, stats)) return { result: 'problem', ...reserved(path) };
+    if (!isSpelledSo(this.#places, path))
+      return expected === 'absent' ? { result: 'problem', ...sameName(path) } : changed;
     if (typeOf(stats) === 'special') {
       return { result: 'problem', ...inTheWay(path, path) };
     }
@@ -291,6 +307,12 @@ export class Commit {
   #doneAt(target: string, ino: number): ActionResult {
     const stats = lstatIfThere(target);
     return stats?.ino === ino ? done(stats) : changed;
+  }
+
+  #keep(content: ContentId | undefined): void {
+    if (content === undefined) return;
+    this.#kept = content;
+    this.#touched.push(shardPath(this.#places, content));
   }
 
   #touch(path: string): void {

@@ -1,28 +1,37 @@
 import { constants } from 'node:fs';
 import { access, stat, statfs } from 'node:fs/promises';
 import type { ContentId } from '@lockstep/shared';
+import type { PackedFiles } from '../core/packed-files.ts';
 import type {
   ActionRequest,
   ActionResult,
+  ChangedMount,
   ContentSource,
   Folder,
   FolderHealth,
+  HistoryLimits,
   Observation,
   ObserveRequest,
+  PolledFiles,
   ScannedDirectory,
+  SyncResult,
   UnwatchedDirectory,
   WatchHint,
 } from '../sync/ports/folder.ts';
 import type { Log } from '../sync/ports/log.ts';
 import type { ContentDescription } from './block-store.ts';
 import { expectedBlock } from './content-id.ts';
+import { isWorthSyncingTogether, syncTogetherLater } from './durable.ts';
 import type { ApplyStep } from './fault-point.ts';
-import { trimHistory } from './history-trim.ts';
+import { HistoryIndex } from './history-index.ts';
+import { writeAccepted } from './mount-file.ts';
+import type { MountIdentity } from './mounts.ts';
 import { packRequests } from './packed-requests.ts';
 import { folderMissing } from './path-problem.ts';
-import type { DirectoryIdentity, Places } from './places.ts';
+import { type DirectoryIdentity, type Places, stillThere } from './places.ts';
 import { type ScanOptions, scan } from './scan.ts';
 import { type StageBlockRequest, StagedContents } from './staged-contents.ts';
+import { restoreStateDirectories } from './state-directories.ts';
 import { Watcher } from './watcher.ts';
 import { WorkerPool } from './worker-pool.ts';
 
@@ -39,6 +48,9 @@ export class DiskFolder implements Folder {
   readonly #log: Log;
   readonly #workers: WorkerPool;
   readonly #staged: StagedContents;
+  readonly #history: HistoryIndex;
+  /** Mount points that a look came across. */
+  readonly #suspects = new Set<string>();
   #watcher: Watcher | undefined;
 
   /** Use `openFolder`. */
@@ -54,6 +66,7 @@ export class DiskFolder implements Folder {
       },
     });
     this.#staged = new StagedContents(this.#workers);
+    this.#history = new HistoryIndex(this.#workers);
   }
 
   async watch(hint: (hints: readonly WatchHint[]) => void): Promise<void> {
@@ -70,21 +83,38 @@ export class DiskFolder implements Folder {
     return (await this.#watcher?.flush()) ?? false;
   }
 
-  observe(requests: readonly ObserveRequest[]): Promise<readonly Observation[]> {
+  async observe(requests: readonly ObserveRequest[]): Promise<readonly Observation[]> {
     // Reading a large file takes seconds: what the folder lock waits for must not queue behind it.
     const lane = requests.some(({ hashLarge }) => hashLarge) ? 'second' : 'either';
-    return this.#workers.run('observe', requests, lane);
+    const observations = await this.#workers.run('observe', requests, lane);
+    for (const seen of observations) {
+      if (seen.state === 'problem' && seen.mount !== undefined) this.#suspects.add(seen.mount);
+    }
+    return observations;
   }
 
-  scan(directory: string, options: ScanOptions): AsyncIterable<readonly ScannedDirectory[]> {
-    return scan(this.#workers, this.#watcher, directory, options);
+  poll(files: PackedFiles): Promise<PolledFiles> {
+    return this.#workers.run('poll', files, 'second');
+  }
+
+  mapped(): Promise<readonly string[]> {
+    return this.#workers.run('mapped', undefined, 'second');
+  }
+
+  async *scan(directory: string, options: ScanOptions): AsyncIterable<readonly ScannedDirectory[]> {
+    for await (const chunk of scan(this.#workers, this.#watcher, directory, options)) {
+      for (const { problem } of chunk) if (problem?.mount !== undefined) this.#suspects.add(problem.mount);
+      yield chunk;
+    }
   }
 
   async apply(requests: readonly ActionRequest[]): Promise<readonly ActionResult[]> {
     const ready = requests.filter((request) => this.#isReady(request));
     const { packed, buffer } = packRequests(ready);
     for (const { action } of ready) if (action.do === 'rename-directory') this.#watcher?.moving(action.from);
-    const results = ready.length === 0 ? [] : await this.#workers.run('apply', packed, 'first', [buffer]);
+    const none = { results: [], kept: [] };
+    const { results, kept } = ready.length === 0 ? none : await this.#workers.run('apply', packed, 'first', [buffer]);
+    this.#history.add(kept);
     let next = 0;
     const all = requests.map((request): ActionResult => {
       if (ready[next] !== request) return { result: 'source-gone' };
@@ -94,7 +124,14 @@ export class DiskFolder implements Folder {
     return all;
   }
 
-  stageBlock(request: StageBlockRequest): Promise<'ok' | 'corrupt' | 'disk-full'> {
+  async sync(paths: readonly string[]): Promise<SyncResult> {
+    const isTogether = isWorthSyncingTogether(paths.length) && stillThere(this.#places);
+    if (isTogether && (await syncTogetherLater(this.#places.staging))) return { result: 'done' };
+    // Each by itself also says which of them the disk could not write.
+    return await this.#workers.run('sync', paths, 'second');
+  }
+
+  stageBlock(request: StageBlockRequest): Promise<'ok' | 'corrupt' | 'disk-full' | 'lost'> {
     return this.#staged.stage(request);
   }
 
@@ -110,23 +147,50 @@ export class DiskFolder implements Folder {
     return await this.#workers.run('readBlock', { block: expectedBlock(request), source });
   }
 
+  async holdsBlock(
+    request: ContentDescription & { readonly index: number; readonly source: ContentSource },
+  ): Promise<boolean> {
+    return await this.#workers.run('holdsBlock', { block: expectedBlock(request), source: request.source }, 'second');
+  }
+
   async inHistory(contents: readonly ContentId[]): Promise<ReadonlySet<ContentId>> {
     if (contents.length === 0) return new Set();
     return new Set(await this.#workers.run('inHistory', contents));
   }
 
-  keep(request: ContentDescription & { readonly source: ContentSource }): Promise<boolean> {
+  async keep(request: ContentDescription & { readonly source: ContentSource }): Promise<boolean> {
     const { content, size, source } = request;
-    if (source.from === 'staged' && !this.#staged.isComplete(content)) return Promise.resolve(false);
+    if (source.from === 'staged' && !this.#staged.isComplete(content)) return false;
     // Copies, as a view would take all that it is a view of along to the worker.
     const blocks = request.blocks && new Uint8Array(request.blocks);
     const copied: ContentSource =
       source.from === 'bytes' ? { from: 'bytes', bytes: new Uint8Array(source.bytes) } : source;
-    return this.#workers.run('keep', { content, blocks, size, source: copied }, 'second');
+    const kept = await this.#workers.run('keep', { content, blocks, size, source: copied }, 'second');
+    if (typeof kept === 'object') this.#history.add([kept]);
+    return kept !== false;
   }
 
-  trimHistory(bytesMax: number, needed: (content: ContentId) => boolean): Promise<void> {
-    return trimHistory(this.#workers, bytesMax, needed);
+  trimHistory(limits: HistoryLimits, needed: (content: ContentId) => boolean): Promise<void> {
+    return this.#history.trim(limits, needed);
+  }
+
+  async checkMounts(): Promise<readonly ChangedMount[]> {
+    const changed = await this.#workers.run('checkMounts', [...this.#suspects]);
+    this.#suspects.clear();
+    const foreign = changed.filter(({ isNew }) => isNew).map(({ path }) => path);
+    this.#workers.mounts = { ...this.#workers.mounts, foreign };
+    return changed;
+  }
+
+  async acceptMount(path: string): Promise<void> {
+    const mount = await this.#workers.run('identifyMount', path);
+    const { accepted, foreign } = this.#workers.mounts;
+    // A mount whose directory was renamed is known by its new path from now on.
+    const isSame = ({ ino, birthMs }: MountIdentity): boolean => ino === mount?.ino && birthMs === mount.birthMs;
+    const others = accepted.filter((known) => known.path !== path && !isSame(known));
+    const now = mount === undefined ? others : [...others, mount];
+    writeAccepted(this.#places.state, now);
+    this.#workers.mounts = { accepted: now, foreign: foreign.filter((other) => other !== path) };
   }
 
   async health(): Promise<FolderHealth> {
@@ -137,12 +201,19 @@ export class DiskFolder implements Folder {
       const { bavail, bsize } = await statfs(root);
       const freeBytes = bavail * bsize;
       const writable = await Promise.all([root, state].map(isWritable));
-      if (writable.every(Boolean)) return { ok: true, freeBytes };
+      if (writable.every(Boolean)) {
+        const problem = restoreStateDirectories(this.#places);
+        return { ok: true, freeBytes, ...(problem?.code === 'state-unusable' && { state: problem.detail }) };
+      }
       const detail = `The folder ${root} cannot be written: give the agent's user permission, or mount it writable.`;
       return { ok: false, detail, freeBytes };
     } catch (error) {
       return { ok: false, detail: `The folder ${root} cannot be read: ${String(error)}`, freeBytes: 0 };
     }
+  }
+
+  stalledMs(): number {
+    return this.#workers.stalledMs();
   }
 
   /** Stops watching, lets what was begun come to its end, and ends the workers. */

@@ -1,4 +1,4 @@
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { closeSync, constants, fsyncSync, openSync } from 'node:fs';
 
 /** From this many files or directories on, one syncfs(2) makes them durable sooner than an fsync of each. */
@@ -23,6 +23,19 @@ export function syncTogether(directory: string): boolean {
   const { status } = spawnSync('sync', ['-f', directory], { stdio: 'ignore', timeout: syncTimeoutMs });
   canSyncTogether = status === 0;
   return canSyncTogether;
+}
+
+/** As `syncTogether`, without holding the calling thread up. It takes as long as the disk does. */
+export function syncTogetherLater(directory: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const ended = (isDone: boolean): void => {
+      canSyncTogether &&= isDone;
+      resolve(isDone);
+    };
+    const child = spawn('sync', ['-f', directory], { stdio: 'ignore' });
+    child.on('error', () => ended(false));
+    child.on('exit', (code) => ended(code === 0));
+  });
 }
 
 /** Makes one file, or the names in one directory, durable. */

@@ -1,7 +1,8 @@
 import { lstatSync, type Stats } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { fileTimeStepMsMax } from '@lockstep/shared';
 import { describe, expect, test } from 'vitest';
-import { fingerprintOf, hasContentOf, hasFingerprint, isRacy, isRacyAfterPlacing, racyMs } from './entry-stat.ts';
+import { fingerprintOf, hasContentOf, hasFingerprint, isRacy, isRacyAfterPlacing } from './entry-stat.ts';
 
 const nowMs = 1_700_000_000_000;
 const longAgoMs = nowMs - 1_000_000;
@@ -15,14 +16,14 @@ function fileStats(more: Partial<Record<'ino' | 'size' | 'mtimeMs' | 'ctimeMs' |
 describe('racy', () => {
   test.each([
     ['changed long ago', {}, false, false],
-    ['changed just now', { ctimeMs: nowMs - racyMs + 1 }, true, false],
-    ['changed just not', { ctimeMs: nowMs - racyMs }, false, false],
+    ['changed just now', { ctimeMs: nowMs - fileTimeStepMsMax + 1 }, true, false],
+    ['changed just not', { ctimeMs: nowMs - fileTimeStepMsMax }, false, false],
     ['modified just now', { ctimeMs: nowMs, mtimeMs: nowMs - 1 }, true, true],
     ['modified just now, on a file system without change times', { mtimeMs: nowMs - 1 }, true, true],
     ['given a time far in the future', { mtimeMs: nowMs + 1_000_000 }, false, false],
     ['changed by a clock that was ahead', { ctimeMs: nowMs + 1_000_000 }, false, false],
-    ['changed by a clock that was a moment ahead', { ctimeMs: nowMs + racyMs - 1 }, true, false],
-    ['placed with a time in the next moment', { ctimeMs: nowMs, mtimeMs: nowMs + racyMs - 1 }, true, true],
+    ['changed by a clock that was a moment ahead', { ctimeMs: nowMs + fileTimeStepMsMax - 1 }, true, false],
+    ['placed with a time in the next moment', { ctimeMs: nowMs, mtimeMs: nowMs + fileTimeStepMsMax - 1 }, true, true],
   ])('%s', (_name, times, racy, racyAfterPlacing) => {
     const stats = fileStats(times);
     expect(isRacy(stats, nowMs)).toBe(racy);

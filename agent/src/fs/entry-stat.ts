@@ -1,9 +1,7 @@
 import { fstatSync, lstatSync, type Stats } from 'node:fs';
+import { fileTimeStepMsMax } from '@lockstep/shared';
 import type { Fingerprint } from '../core/disk-entry.ts';
 import { errorCodeOf } from './path-problem.ts';
-
-/** File times advance in steps of some milliseconds: within this time of a change another one may leave the same stamp. */
-export const racyMs = 50;
 
 export type EntryType = 'file' | 'directory' | 'symlink' | 'special';
 
@@ -17,9 +15,13 @@ export function lstatIfThere(path: string): Stats | undefined {
   }
 }
 
+/**
+ * The fingerprint of an entry. A file system without birth times answers 0. A kernel without statx(2) answers the change time: two
+ * fingerprints of one renamed inode then differ, so a renamed file is read, and nothing is mistaken.
+ */
 export function fingerprintOf(stats: Stats): Fingerprint {
-  const { ino, size, mtimeMs, ctimeMs, mode } = stats;
-  return { ino, size, mtimeMs, ctimeMs, mode };
+  const { ino, size, mtimeMs, ctimeMs, mode, birthtimeMs } = stats;
+  return { ino, size, mtimeMs, ctimeMs, mode, ...(birthtimeMs > 0 && { birthMs: birthtimeMs }) };
 }
 
 /**
@@ -63,7 +65,9 @@ export function hasContentOf(stats: Stats, expected: Fingerprint): boolean {
 export function isRacy(stats: Stats, wallMs: number): boolean {
   const sinceChangeMs = wallMs - stats.ctimeMs;
   const sinceModificationMs = wallMs - stats.mtimeMs;
-  return Math.abs(sinceChangeMs) < racyMs || (sinceModificationMs >= 0 && sinceModificationMs < racyMs);
+  return (
+    Math.abs(sinceChangeMs) < fileTimeStepMsMax || (sinceModificationMs >= 0 && sinceModificationMs < fileTimeStepMsMax)
+  );
 }
 
 /**
@@ -71,5 +75,5 @@ export function isRacy(stats: Stats, wallMs: number): boolean {
  * the present time, so only a chosen time that is near the present could hide that.
  */
 export function isRacyAfterPlacing(stats: Stats, wallMs: number): boolean {
-  return stats.isFile() && Math.abs(wallMs - stats.mtimeMs) < racyMs;
+  return stats.isFile() && Math.abs(wallMs - stats.mtimeMs) < fileTimeStepMsMax;
 }

@@ -23,6 +23,7 @@ const holdIntervalMs = 2;
 /**
  * The fault that LOCKSTEP_FAULT asks for, for tests only:
  * `kill:<step>[:n]` ends the process by SIGKILL before the nth such step;
+ * `exit:<step>[:n]` ends the thread that reaches the nth such step, and no other;
  * `hold:<step>:<file>` waits before each such step while that file exists.
  */
 export function faultFromEnvironment(setting: string | undefined): FaultPoint | undefined {
@@ -31,17 +32,20 @@ export function faultFromEnvironment(setting: string | undefined): FaultPoint | 
   const step = applySteps.find((known) => known === name);
   if (step === undefined) throw new Error(`LOCKSTEP_FAULT names no step of apply: ${setting}`);
   const argument = rest.join(':');
-  if (kind === 'kill') return killAt(step, argument === '' ? 1 : Number(argument));
+  const nth = argument === '' ? 1 : Number(argument);
+  if (kind === 'kill') return atNth(step, nth, () => process.kill(process.pid, 'SIGKILL'));
+  // In a worker this ends the thread.
+  if (kind === 'exit') return atNth(step, nth, () => process.exit(9));
   if (kind === 'hold' && argument !== '') return holdAt(step, argument);
-  throw new Error(`LOCKSTEP_FAULT is neither kill:<step>[:n] nor hold:<step>:<file>: ${setting}`);
+  throw new Error(`LOCKSTEP_FAULT is none of kill:<step>[:n], exit:<step>[:n] and hold:<step>:<file>: ${setting}`);
 }
 
-function killAt(step: ApplyStep, nth: number): FaultPoint {
+function atNth(step: ApplyStep, nth: number, happen: () => void): FaultPoint {
   let count = 0;
   return (reached) => {
     if (reached !== step) return;
     count += 1;
-    if (count === nth) process.kill(process.pid, 'SIGKILL');
+    if (count === nth) happen();
   };
 }
 

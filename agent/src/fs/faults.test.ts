@@ -174,9 +174,10 @@ describe('SIGKILL before a step of apply', () => {
     expect(found.attr).toBe('attr');
     expect([found.moved, found.there].filter((text) => text !== undefined)).toEqual(['moved']);
     // A version that is no longer in the folder is in history.
-    const history = readdirSync(join(root, '.lockstep/history')).map((name) =>
-      readFileSync(join(root ?? '', '.lockstep/history', name), 'utf8'),
-    );
+    const kept = readdirSync(join(root, '.lockstep/history'), { recursive: true, withFileTypes: true });
+    const history = kept
+      .filter((entry) => entry.isFile())
+      .map(({ parentPath, name }) => readFileSync(join(parentPath, name), 'utf8'));
     if (found.replaced !== 'old') expect(history).toContain('old');
     if (found.removed === undefined) expect(history).toContain('gone');
     else expect(found.removed).toBe('gone');

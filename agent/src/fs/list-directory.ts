@@ -1,9 +1,11 @@
 import { type Dirent, readdirSync } from 'node:fs';
-import { joinPath, type ProblemCode, pathFault, stateDirectoryName } from '@lockstep/shared';
+import { isStateName, joinPath, type ProblemCode, pathFault, stateDirectoryName } from '@lockstep/shared';
 import type { ScannedDirectory, ScannedEntry } from '../sync/ports/folder.ts';
 import { fingerprintOf, lstatIfThere, typeOf } from './entry-stat.ts';
-import { errorCodeOf, folderMissing, type PathProblem, problemOf } from './path-problem.ts';
-import { absolutePath, ParentCheck, type Places, stillThere } from './places.ts';
+import { MountCheck } from './mount-check.ts';
+import { foreignAbove } from './mounts.ts';
+import { errorCodeOf, folderMissing, mountChanged, type PathProblem, problemOf } from './path-problem.ts';
+import { absolutePath, isState, ParentCheck, type Places, stillThere } from './places.ts';
 import { decodeName, replacementCharacter, showName } from './raw-name.ts';
 
 /** Entries after which a batch of directories ends early: bounds the message, and the time between two batches. */
@@ -20,11 +22,15 @@ export function listDirectories(places: Places, directories: readonly string[]):
   const missing = (): readonly ListedDirectory[] =>
     directories.map((path) => ({ scanned: failed(path, folderMissing) }));
   if (!stillThere(places)) return missing();
-  const parents = new ParentCheck(places.root);
+  const parents = new ParentCheck(places);
+  const mounts = new MountCheck(places);
+  const hiddenBy = foreignAbove(places);
   const listed: ListedDirectory[] = [];
   let count = 0;
   for (const path of directories) {
-    const directory = list(places.root, parents, path);
+    const mount = hiddenBy(path) ?? mounts.changed(path);
+    const directory =
+      mount === undefined ? list(places, parents, path) : { scanned: failed(path, mountChanged(mount)) };
     listed.push(directory);
     count += directory.scanned.entries.length;
     if (count >= batchEntriesMax) break;
@@ -36,12 +42,12 @@ function failed(path: string, problem: PathProblem): ScannedDirectory {
   return { path, entries: [], skipped: [], problem };
 }
 
-function list(root: string, parents: ParentCheck, path: string): ListedDirectory {
+function list(places: Places, parents: ParentCheck, path: string): ListedDirectory {
   try {
-    const absolute = absolutePath(root, path);
-    const before = parents.parentStands(path) ? lstatIfThere(absolute) : undefined;
+    const absolute = absolutePath(places.root, path);
+    const before = parents.isReachable(path) ? lstatIfThere(absolute) : undefined;
     if (!before?.isDirectory()) return { scanned: { path, entries: [], skipped: [], absent: true } };
-    const scanned = listEntries(absolute, path);
+    const scanned = listEntries(places, absolute, path);
     const after = lstatIfThere(absolute);
     if (after?.isDirectory() && after.ino === before.ino) return { scanned, ino: before.ino };
     // Exchanged while it was read: as if it had not been there, and the hint of that change is on its way.
@@ -54,15 +60,15 @@ function list(root: string, parents: ParentCheck, path: string): ListedDirectory
   }
 }
 
-function listEntries(absolute: string, path: string): ScannedDirectory {
+function listEntries(places: Places, absolute: string, path: string): ScannedDirectory {
   const entries: ScannedEntry[] = [];
   const skipped: { name: string; code: ProblemCode }[] = [];
   const names = readdirSync(absolute);
   // A name with a replacement character may be one that could not be decoded: only then the bytes are needed.
   const undecodable = names.some((name) => name.includes(replacementCharacter)) ? namesNotUtf8(absolute) : undefined;
   for (const name of undecodable?.names ?? names) {
-    if (name === stateDirectoryName) {
-      if (path !== '') skipped.push({ name, code: 'path-reserved' });
+    if (isStateName(name)) {
+      if (path !== '' || name !== stateDirectoryName) skipped.push({ name, code: 'path-reserved' });
       continue;
     }
     const child = joinPath(path, name);
@@ -72,6 +78,10 @@ function listEntries(absolute: string, path: string): ScannedDirectory {
     }
     const stats = lstatIfThere(`${absolute}/${name}`);
     if (stats === undefined) continue;
+    if (isState(places, stats)) {
+      skipped.push({ name, code: 'path-reserved' });
+      continue;
+    }
     const type = typeOf(stats);
     if (type === 'special') skipped.push({ name, code: 'path-special' });
     else entries.push({ name, type, fingerprint: fingerprintOf(stats) });

@@ -1,5 +1,6 @@
 import { blockBytes, hashUnderLockBytesMax, inlineBytesMax } from '@lockstep/shared';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { packFiles } from '../core/packed-files.ts';
 import type { WatchHint } from '../sync/ports/folder.ts';
 import {
   bytesOf,
@@ -48,6 +49,24 @@ export function lookContract(open: OpenSubject): void {
       expect(await observeOne(subject, 'file', fingerprint)).toEqual({ path: 'file', state: 'same' });
       await subject.user.write('file', bytesOf('theirs'));
       expect(await observeOne(subject, 'file', fingerprint)).toMatchObject({ state: 'file', bytes: bytesOf('theirs') });
+    });
+
+    test('[WT40] a poll names the files whose times have moved, and no others', async () => {
+      const { user, folder } = subject;
+      for (const path of ['same', 'written', 'removed', 'replaced']) await user.write(path, bytesOf('text'));
+      const paths = ['same', 'written', 'removed', 'replaced'];
+      const files = packFiles(
+        await Promise.all(paths.map(async (path) => ({ path, ...(await fingerprintAt(subject, path)) }))),
+      );
+      expect(await folder.poll(files)).toEqual({ changed: [], linked: [] });
+      await user.remove('removed');
+      await user.write('new', bytesOf('text'));
+      await user.rename('new', 'replaced');
+      // File times advance in steps.
+      await vi.waitFor(async () => {
+        await user.write('written', bytesOf('othr'));
+        expect(await folder.poll(files)).toEqual({ changed: ['written'], linked: [] });
+      });
     });
 
     test('[WT2] a directory made where another was is not the same, whatever its inode number', async () => {
@@ -206,6 +225,7 @@ export function lookContract(open: OpenSubject): void {
     test('[MT5] keeps contents, gives them back, and forgets the oldest that nobody needs', async () => {
       const { folder } = subject;
       const texts = ['oldest', 'needed', 'newest'];
+      const roomy = { bytesMax: 2 ** 40, filesMax: 100, ageMsMax: 86_400_000 };
       const contents = texts.map((text) => subject.identify(bytesOf(text)).content);
       for (const [index, text] of texts.entries()) {
         const source = { from: 'bytes', bytes: bytesOf(text) } as const;
@@ -216,9 +236,9 @@ export function lookContract(open: OpenSubject): void {
       expect([...(await folder.inHistory(contents))].sort()).toEqual([...contents].sort());
       await doOne(subject, writeRequest(subject, 'back', 'oldest', { source: { from: 'history' } }));
       expect(textOf(await subject.user.look('back'))).toBe('oldest');
-      await folder.trimHistory(12, (content) => content === contents[1]);
+      await folder.trimHistory({ ...roomy, filesMax: 2 }, (content) => content === contents[1]);
       expect(await folder.inHistory(contents)).toEqual(new Set(contents.slice(1)));
-      await folder.trimHistory(0, (content) => content === contents[1]);
+      await folder.trimHistory({ ...roomy, bytesMax: 0 }, (content) => content === contents[1]);
       expect(await folder.inHistory(contents)).toEqual(new Set([contents[1]]));
       const gone = writeRequest(subject, 'gone', 'oldest', { source: { from: 'history' } });
       expect(await folder.apply([gone])).toEqual([{ result: 'source-gone' }]);

@@ -3,23 +3,42 @@ import { carriedPathFault, fileBytesMax, hashUnderLockBytesMax, inlineBytesMax, 
 import type { Fingerprint } from '../core/disk-entry.ts';
 import type { Observation, ObserveRequest } from '../sync/ports/folder.ts';
 import { fingerprintOf, hasFingerprint, isRacy, lstatIfThere, mtimeUsOf, typeOf } from './entry-stat.ts';
-import { errorCodeOf, folderMissing, type PathProblem, problemOf } from './path-problem.ts';
-import { absolutePath, ParentCheck, type Places, stillThere } from './places.ts';
+import { MountCheck } from './mount-check.ts';
+import { foreignAbove } from './mounts.ts';
+import { errorCodeOf, folderMissing, mountChanged, type PathProblem, problemOf } from './path-problem.ts';
+import { absolutePath, isState, ParentCheck, type Places, stillThere } from './places.ts';
 import { readLinkText } from './raw-name.ts';
-import { isUnchanged, readContent, withFile } from './read-content.ts';
+import { isUnchanged, readContent, readFully, withFile } from './read-content.ts';
 
 /** Looks at each path of a batch (the port's `observe`). Runs in a worker. */
 export function observe(places: Places, requests: readonly ObserveRequest[]): readonly Observation[] {
   const missing = (): readonly Observation[] =>
     requests.map(({ path }) => ({ path, state: 'problem', ...folderMissing }) as const);
   if (!stillThere(places)) return missing();
-  const parents = new ParentCheck(places.root);
-  const observations = requests.map((request) => observeOne(places, parents, request));
+  const parents = new ParentCheck(places);
+  const mounts = new MountCheck(places);
+  const observations = withoutHidden(
+    places,
+    requests.map((request) => observeOne(places, parents, mounts, request)),
+  );
   // Were the folder exchanged or unmounted meanwhile, what was seen last would not be about this folder.
   return stillThere(places) ? observations : missing();
 }
 
-function observeOne(places: Places, parents: ParentCheck, request: ObserveRequest): Observation {
+/**
+ * What a mount hides is not gone, and what it shows is no edit. Of a mount of the same device, a bind mount, only the kernel's list of
+ * mounts tells: it is read when anything seems to be gone, or a directory another one.
+ */
+function withoutHidden(places: Places, observations: readonly Observation[]): readonly Observation[] {
+  if (observations.every(({ state }) => state !== 'absent' && state !== 'directory')) return observations;
+  const hiddenBy = foreignAbove(places);
+  return observations.map((observation): Observation => {
+    const mount = hiddenBy(observation.path);
+    return mount === undefined ? observation : { path: observation.path, state: 'problem', ...mountChanged(mount) };
+  });
+}
+
+function observeOne(places: Places, parents: ParentCheck, mounts: MountCheck, request: ObserveRequest): Observation {
   const { path, expected } = request;
   const fault = carriedPathFault(path);
   if (fault !== undefined) {
@@ -29,11 +48,13 @@ function observeOne(places: Places, parents: ParentCheck, request: ObserveReques
   // Another member's state: nothing of it is read, and for the replication nothing is there.
   if (isStatePath(path)) return { path, state: 'absent' };
   try {
-    if (!parents.parentStands(path)) return { path, state: 'absent' };
+    const mount = mounts.changed(path);
+    if (mount !== undefined) return { path, state: 'problem', ...mountChanged(mount) };
+    if (!parents.isReachable(path)) return { path, state: 'absent' };
     const absolute = absolutePath(places.root, path);
     const wallMs = Date.now();
     const stats = lstatIfThere(absolute);
-    if (stats === undefined) return { path, state: 'absent' };
+    if (stats === undefined || isState(places, stats)) return { path, state: 'absent' };
     if (expected !== undefined && isSame(stats, expected)) return { path, state: 'same' };
     switch (typeOf(stats)) {
       case 'special':
@@ -43,7 +64,7 @@ function observeOne(places: Places, parents: ParentCheck, request: ObserveReques
       case 'symlink':
         return observeSymlink(path, absolute, stats);
       case 'file':
-        return observeFile(path, absolute, stats, wallMs, request.hashLarge ?? false);
+        return observeFile(request, absolute, stats, wallMs);
     }
   } catch (error) {
     // Gone or replaced between two of the calls above.
@@ -77,7 +98,8 @@ function targetNotUtf8(path: string): PathProblem {
   return { code: 'path-not-utf8', detail };
 }
 
-function observeFile(path: string, absolute: string, stats: Stats, wallMs: number, hashLarge: boolean): Observation {
+function observeFile(request: ObserveRequest, absolute: string, stats: Stats, wallMs: number): Observation {
+  const { path, hashLarge = false, bytesMax = inlineBytesMax, tail } = request;
   const fingerprint = fingerprintOf(stats);
   if (stats.size > fileBytesMax) {
     return { path, state: 'problem', code: 'file-too-large', detail: `${path} has more than ${fileBytesMax} bytes.` };
@@ -85,7 +107,7 @@ function observeFile(path: string, absolute: string, stats: Stats, wallMs: numbe
   if (stats.size > hashUnderLockBytesMax && !hashLarge) return { path, state: 'large', fingerprint };
   return withFile(absolute, (fd): Observation => {
     if (!hasFingerprint(fstatSync(fd), fingerprint)) return { path, state: 'changing' };
-    const read = readContent(fd, stats.size, inlineBytesMax);
+    const read = readContent(fd, stats.size, bytesMax);
     const mtimeUs = mtimeUsOf(fd);
     if (read === undefined || !isUnchanged(fd, stats)) return { path, state: 'changing' };
     const { content, blocks, bytes } = read;
@@ -98,6 +120,16 @@ function observeFile(path: string, absolute: string, stats: Stats, wallMs: numbe
       content,
       ...(blocks && { blocks }),
       ...(bytes && { bytes }),
+      ...(tail && { endsInZeros: endsInZeros(fd, stats.size) }),
     };
   });
+}
+
+/** Memory is written to disks in such pieces. */
+const pageBytes = 4_096;
+
+function endsInZeros(fd: number, size: number): boolean {
+  const page = new Uint8Array(size % pageBytes || Math.min(size, pageBytes));
+  readFully(fd, page, size - page.length);
+  return page.length > 0 && page.every((byte) => byte === 0);
 }

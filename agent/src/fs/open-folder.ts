@@ -1,11 +1,15 @@
-import { mkdirSync, rmSync, type Stats, statSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { realpathSync, rmSync, type Stats, statSync } from 'node:fs';
+import { basename, dirname, resolve } from 'node:path';
 import { LockstepError } from '@lockstep/shared';
 import type { Log } from '../sync/ports/log.ts';
 import { DiskFolder } from './disk-folder.ts';
+import { lstatIfThere } from './entry-stat.ts';
 import type { ApplyStep } from './fault-point.ts';
+import { moveFlatHistory } from './history.ts';
+import { readAccepted } from './mount-file.ts';
 import { errorCodeOf } from './path-problem.ts';
 import { identityOf, type Places } from './places.ts';
+import { restoreStateDirectories } from './state-directories.ts';
 
 export interface OpenFolderOptions {
   readonly root: string;
@@ -20,6 +24,7 @@ export interface OpenFolderOptions {
 
 /** Opens a member's folder: clears what an earlier agent left in staging and cookies, and remembers which folder this is. */
 export async function openFolder(options: OpenFolderOptions): Promise<DiskFolder> {
+  const { log } = options;
   const root = resolve(options.root);
   const state = resolve(options.stateDirectory);
   const rootStats = directoryStats(root, `The folder ${root} does not exist. Create it, or mount its disk.`);
@@ -32,21 +37,25 @@ export async function openFolder(options: OpenFolderOptions): Promise<DiskFolder
   }
   const places: Places = {
     root,
+    realRoot: realpathSync(root),
     rootIdentity: identityOf(rootStats),
     state,
     stateIdentity: identityOf(stateStats),
     staging: `${state}/staging`,
     history: `${state}/history`,
     cookies: `${state}/cookies`,
+    foldsCase: foldsCase(state),
+    mounts: { accepted: readAccepted(state), foreign: [] },
   };
+  if (places.foldsCase) log.warn({ root }, `${caseFolding.what} ${caseFolding.remedy}`);
   try {
     // Nobody may rely on what was staged before: neither that it is whole nor that it is on the disk.
     for (const left of [places.staging, places.cookies]) rmSync(left, { recursive: true, force: true });
-    // For the agent alone: what lies here may come from files that others may not read.
-    mkdirSync(places.staging, { mode: 0o700 });
-    mkdirSync(places.cookies, { mode: 0o700 });
-    mkdirSync(places.history, { mode: 0o700, recursive: true });
+    const problem = restoreStateDirectories(places);
+    if (problem !== undefined) throw new LockstepError('folder-not-writable', problem.detail);
+    moveFlatHistory(places);
   } catch (error) {
+    if (error instanceof LockstepError) throw error;
     throw new LockstepError(
       'folder-not-writable',
       `${state} cannot be written (${errorCodeOf(error) ?? String(error)}): give the agent's user permission.`,
@@ -54,6 +63,21 @@ export async function openFolder(options: OpenFolderOptions): Promise<DiskFolder
     );
   }
   return new DiskFolder({ ...options, places });
+}
+
+/** What a member on such a file system must know. */
+export const caseFolding = {
+  what:
+    'The file system of the folder folds case: of two names that differ only in capital letters one is shown here, and the other is a ' +
+    'problem.',
+  remedy: 'Keep the folder on ext4, xfs or btrfs as they are made by default.',
+} as const;
+
+/** True when the directory is also found under its name in capital letters. Nothing is written for that. */
+export function foldsCase(directory: string): boolean {
+  const capitals = `${dirname(directory)}/${basename(directory).toUpperCase()}`;
+  const [stats, same] = [lstatIfThere(directory), lstatIfThere(capitals)];
+  return stats !== undefined && same?.ino === stats.ino && same.dev === stats.dev;
 }
 
 function directoryStats(path: string, absent: string): Stats {

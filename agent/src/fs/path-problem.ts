@@ -1,9 +1,12 @@
 import type { ProblemCode } from '@lockstep/shared';
+import { shellWord } from '../shell-word.ts';
 
 /** Trouble with one path: a code and a sentence. */
 export interface PathProblem {
   readonly code: ProblemCode;
   readonly detail: string;
+  /** The mount point that the problem is about. */
+  readonly mount?: string;
 }
 
 /** The `code` of a system error, as in `ENOENT`; undefined for anything else that was thrown. */
@@ -59,9 +62,33 @@ export function inTheWay(path: string, obstacle: string): PathProblem {
   };
 }
 
+/** The problem of an entry whose place is this member's state directory. */
+export function reserved(path: string): PathProblem {
+  return { code: 'path-reserved', detail: `${path} is for Lockstep alone: nothing is put there.` };
+}
+
+/** The problem of an entry whose name the file system does not tell from that of another one. */
+export function sameName(path: string): PathProblem {
+  return {
+    code: 'path-in-the-way',
+    detail:
+      `The file system of this folder does not tell ${path} from another name that differs only in capital letters. Rename one of ` +
+      'the two on a member that has both, then this one is put in its place.',
+  };
+}
+
 /** The problem of everything in a folder that is not the one that was opened. */
 export const folderMissing: PathProblem = {
   code: 'folder-missing',
   detail:
     'The folder or its .lockstep is gone or is not the one that was opened. Mount it, or put it back; nothing is deleted meanwhile.',
 };
+
+/** The problem of everything at and below a mount point where something else is mounted than was seen there, or nothing. */
+export function mountChanged(mount: string): PathProblem & { readonly mount: string } {
+  const detail =
+    `The disk that was seen at ${mount} is not there, or another one is. Nothing at or below ${mount} is read, written or deleted ` +
+    'meanwhile. Mount the disk as before. If what is there now is right, and what is missing is to be deleted on all members: ' +
+    `lockstep accept-mount ${shellWord(mount)}`;
+  return { code: 'mount-changed', detail, mount };
+}

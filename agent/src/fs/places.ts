@@ -1,6 +1,8 @@
-import { type Stats, statSync } from 'node:fs';
-import { parentOf } from '@lockstep/shared';
+import { readdirSync, type Stats, statSync } from 'node:fs';
+import { nameOf, parentOf } from '@lockstep/shared';
 import { lstatIfThere } from './entry-stat.ts';
+import type { KnownMounts } from './mounts.ts';
+import { errorCodeOf } from './path-problem.ts';
 
 /** Which directory something was when it was opened. */
 export interface DirectoryIdentity {
@@ -11,6 +13,8 @@ export interface DirectoryIdentity {
 /** Where a member's folder and its state lie, and which directories these were when they were opened. */
 export interface Places {
   readonly root: string;
+  /** The same without symbolic links: as the kernel calls it. */
+  readonly realRoot: string;
   readonly rootIdentity: DirectoryIdentity;
   readonly state: string;
   readonly stateIdentity: DirectoryIdentity;
@@ -18,6 +22,9 @@ export interface Places {
   readonly history: string;
   /** For `WatchCookies`. */
   readonly cookies: string;
+  /** The folder's file system takes `a` and `A` for the same name. */
+  readonly foldsCase: boolean;
+  readonly mounts: KnownMounts;
 }
 
 export function identityOf(stats: Stats): DirectoryIdentity {
@@ -47,38 +54,76 @@ export function absolutePath(root: string, path: string): string {
   return path === '' ? root : `${root}/${path}`;
 }
 
+/** True when this is the state directory: reached through a mount, or by a spelling of its name that we do not know. */
+export function isState({ stateIdentity }: Places, stats: Stats): boolean {
+  return stats.ino === stateIdentity.ino && stats.dev === stateIdentity.dev && stats.isDirectory();
+}
+
 /**
- * Answers whether directories stand, with no symbolic link among their components, and remembers the answer. One of these
- * lives for one batch of looks, a few milliseconds: what it remembers must not grow old. `apply` asks anew for each action.
+ * Answers whether paths can be reached: every directory above them stands, none is a symbolic link or the state directory, and on a
+ * file system that folds case each name is spelled as it is listed. It remembers the answers. One of these lives for one batch of
+ * looks, a few milliseconds: what it remembers must not grow old. `apply` asks again for each action.
  */
 export class ParentCheck {
-  readonly #root: string;
+  readonly #places: Places;
   readonly #stands = new Map<string, boolean>([['', true]]);
+  readonly #names = new Map<string, ReadonlySet<string>>();
 
-  constructor(root: string) {
-    this.#root = root;
+  constructor(places: Places) {
+    this.#places = places;
   }
 
-  /** True when `path` can exist: every directory above it stands and is no link. */
-  parentStands(path: string): boolean {
-    return this.#directoryStands(parentOf(path));
+  /** True when `path` can exist, and on a file system that folds case also does not exist under another spelling only. */
+  isReachable(path: string): boolean {
+    return this.#directoryStands(parentOf(path)) && this.#isListed(path);
   }
 
   #directoryStands(directory: string): boolean {
     const known = this.#stands.get(directory);
     if (known !== undefined) return known;
     const stands =
-      this.#directoryStands(parentOf(directory)) &&
-      (lstatIfThere(`${this.#root}/${directory}`)?.isDirectory() ?? false);
+      this.#directoryStands(parentOf(directory)) && isPassable(this.#places, directory) && this.#isListed(directory);
     this.#stands.set(directory, stands);
     return stands;
   }
+
+  #isListed(path: string): boolean {
+    if (!this.#places.foldsCase || path === '') return true;
+    const parent = parentOf(path);
+    let names = this.#names.get(parent);
+    if (names === undefined) {
+      names = new Set(namesIn(absolutePath(this.#places.root, parent)));
+      this.#names.set(parent, names);
+    }
+    return names.has(nameOf(path));
+  }
 }
 
-/** True when every directory above `path` stands now and none is a symbolic link. */
-export function parentStands(root: string, path: string): boolean {
+/** True when every directory above `path` stands now, and none is a symbolic link, the state directory, or spelled otherwise. */
+export function isReachable(places: Places, path: string): boolean {
   for (let slash = path.indexOf('/'); slash >= 0; slash = path.indexOf('/', slash + 1)) {
-    if (!lstatIfThere(`${root}/${path.slice(0, slash)}`)?.isDirectory()) return false;
+    const directory = path.slice(0, slash);
+    if (!isPassable(places, directory) || !isSpelledSo(places, directory)) return false;
   }
   return true;
+}
+
+/** False when the entry at `path`, which stands, is listed under another spelling: it is another entry for the other members. */
+export function isSpelledSo({ root, foldsCase }: Places, path: string): boolean {
+  return !foldsCase || namesIn(absolutePath(root, parentOf(path))).includes(nameOf(path));
+}
+
+function isPassable(places: Places, directory: string): boolean {
+  const stats = lstatIfThere(absolutePath(places.root, directory));
+  return stats?.isDirectory() === true && !isState(places, stats);
+}
+
+function namesIn(directory: string): readonly string[] {
+  try {
+    return readdirSync(directory);
+  } catch (error) {
+    const code = errorCodeOf(error);
+    if (code === 'ENOENT' || code === 'ENOTDIR') return [];
+    throw error;
+  }
 }

@@ -2,6 +2,7 @@ import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 
 import { blockBytes } from '@lockstep/shared';
 import { blockCount, blockHashBytes } from '../core/blocks.ts';
 import { blockHash, blockTreeId, type HashedContent, singleBlockId } from './content-id.ts';
+import { progressed } from './worker-progress.ts';
 
 /** Never through a link, and never waiting for a writer should a pipe have taken the name. */
 const openFlags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
@@ -21,6 +22,7 @@ export function withFile<T>(path: string, body: (fd: number) => T): T {
 
 /** Reads until `target` is full or the file ends; returns the number of bytes. */
 export function readFully(fd: number, target: Uint8Array, position: number): number {
+  progressed();
   let filled = 0;
   while (filled < target.length) {
     const count = readSync(fd, target, filled, target.length - filled, position + filled);

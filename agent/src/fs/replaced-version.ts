@@ -2,10 +2,11 @@ import { constants, copyFileSync, existsSync, linkSync, renameSync, rmSync, unli
 import type { ContentId } from '@lockstep/shared';
 import type { Fingerprint } from '../core/disk-entry.ts';
 import { hasContentOf, lstatIfThere } from './entry-stat.ts';
+import { historyPath, makeHistoryPlace } from './history.ts';
 import { errorCodeOf } from './path-problem.ts';
 import type { Places } from './places.ts';
 import { readContent, withFile } from './read-content.ts';
-import { historyPath, temporaryPath } from './staging.ts';
+import { temporaryPath } from './staging.ts';
 
 /** link(2) is refused by some file systems, by the kernel for files of others, and for inodes with very many names. */
 const noLinkCodes = new Set(['EPERM', 'EMLINK', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EXDEV', 'EACCES']);
@@ -45,9 +46,9 @@ export class ReplacedVersion {
     expected: Fingerprint,
     keep: ContentId | undefined,
   ): ReplacedVersion | undefined {
-    const kept = keep === undefined ? undefined : historyPath(places, keep);
-    const inHistory = kept !== undefined && !existsSync(kept);
-    const name = inHistory ? kept : temporaryPath(places);
+    const kept = placeToKeep(places, keep);
+    const inHistory = kept !== undefined;
+    const name = kept ?? temporaryPath(places);
     if (!linkIfPermitted(target, name)) {
       if (inHistory && keep !== undefined) copyToHistory(places, target, keep, kept);
       return new ReplacedVersion(places, undefined, expected, inHistory);
@@ -89,6 +90,11 @@ export class ReplacedVersion {
   }
 }
 
+/** Where a version is to go that history does not hold yet; undefined when it does, or when nothing is to be kept. */
+function placeToKeep(places: Places, keep: ContentId | undefined): string | undefined {
+  return keep === undefined || existsSync(historyPath(places, keep)) ? undefined : makeHistoryPlace(places, keep);
+}
+
 function copyToHistory(places: Places, target: string, keep: ContentId, kept: string): void {
   const temporary = temporaryPath(places);
   try {
@@ -113,9 +119,9 @@ export function takeAway(
   expected: Fingerprint,
   keep: ContentId | undefined,
 ): 'taken' | 'kept' | 'changed' {
-  const kept = keep === undefined ? undefined : historyPath(places, keep);
-  const toHistory = kept !== undefined && !existsSync(kept);
-  const name = toHistory ? kept : temporaryPath(places);
+  const kept = placeToKeep(places, keep);
+  const toHistory = kept !== undefined;
+  const name = kept ?? temporaryPath(places);
   renameSync(target, name);
   const stats = lstatIfThere(name);
   if (stats !== undefined && hasContentOf(stats, expected)) {

@@ -38,7 +38,7 @@ export class StagedContents {
     this.#contents.delete(content);
   }
 
-  async stage(request: StageBlockRequest): Promise<'ok' | 'corrupt' | 'disk-full'> {
+  async stage(request: StageBlockRequest): Promise<'ok' | 'corrupt' | 'disk-full' | 'lost'> {
     const { content, blocks, size, index, bytes } = request;
     const gathered = this.#contents.get(content) ?? begin(request);
     // The list of hashes is checked once; from then on each block is checked against its own hash.
@@ -47,8 +47,13 @@ export class StagedContents {
     const block = expectedBlock({ content, blocks, size, index });
     const copy = new Uint8Array(bytes);
     const job = gathered.tail
-      .then(() => this.#workers.run('stageBlock', { block, bytes: copy }, 'second', [copy.buffer]))
+      .then(() => {
+        const isFirst = gathered.missing === gathered.present.length;
+        return this.#workers.run('stageBlock', { block, bytes: copy, isFirst }, 'second', [copy.buffer]);
+      })
       .then((outcome) => {
+        // The next block begins from nothing.
+        if (outcome === 'lost' && this.#contents.get(content) === gathered) this.#contents.delete(content);
         if (outcome === 'ok' && gathered.present[index] === 0) {
           gathered.present[index] = 1;
           gathered.missing -= 1;

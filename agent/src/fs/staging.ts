@@ -22,8 +22,9 @@ import { isWorthSyncingTogether, syncPath, syncTogether } from './durable.ts';
 import { hasContentOf, lstatIfThere } from './entry-stat.ts';
 import type { FaultPoint } from './fault-point.ts';
 import { permissionsOf, secondsOf } from './file-times.ts';
+import { historyPath } from './history.ts';
 import { errorCodeOf, problemOf } from './path-problem.ts';
-import { absolutePath, type Places, parentStands } from './places.ts';
+import { absolutePath, isReachable, type Places } from './places.ts';
 import { readContent, withFile } from './read-content.ts';
 
 type WriteAction = Extract<Action, { do: 'write' }>;
@@ -67,14 +68,9 @@ export function blockFilePath(places: Places, content: ContentId): string {
   return `${places.staging}/${contentFileName(content)}`;
 }
 
-/** Where a kept version lies. */
-export function historyPath(places: Places, content: ContentId): string {
-  return `${places.history}/${contentFileName(content)}`;
-}
-
 /** Free bytes that may be used: what is left when the journal's and the user's reserve is taken off. */
 export function roomBytes(places: Places): number {
-  const { bavail, bsize } = statfsSync(places.staging);
+  const { bavail, bsize } = statfsSync(places.state);
   return bavail * bsize - freeBytesMin;
 }
 
@@ -223,7 +219,7 @@ export class Staging {
   /** A failed fsync fails the action: what may not be on the disk is never called durable. */
   #syncAll(actions: readonly Action[], outcomes: readonly StageOutcome[]): StageOutcome[] {
     this.#fault?.('fsync');
-    if (syncTogether(this.#places.staging)) return outcomes.slice();
+    if (syncTogether(this.#places.state)) return outcomes.slice();
     return outcomes.map((outcome, index) => {
       const action = actions[index];
       if (!isStaged(outcome) || action?.do !== 'write') return outcome;
@@ -247,7 +243,7 @@ function sourcePath(places: Places, source: Exclude<ContentSource, { from: 'byte
   if (source.from === 'staged') return blockFilePath(places, content);
   if (source.from === 'history') return historyPath(places, content);
   const absolute = absolutePath(places.root, source.path);
-  const stats = parentStands(places.root, source.path) ? lstatIfThere(absolute) : undefined;
+  const stats = isReachable(places, source.path) ? lstatIfThere(absolute) : undefined;
   if (!stats?.isFile() || !hasContentOf(stats, source.fingerprint)) throw new SourceGone();
   return absolute;
 }

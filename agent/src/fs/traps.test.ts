@@ -220,8 +220,9 @@ test('a kept version that was written to later is not taken for what its name sa
   const expected = await doOne(subject, writeRequest(subject, 'file', 'old'));
   const { content } = subject.identify(bytesOf('old'));
   await doOne(subject, writeRequest(subject, 'file', 'new', { expected, keep: content }));
-  const [kept] = readdirSync(inFolder('.lockstep/history'));
-  writeFileSync(inFolder(`.lockstep/history/${kept}`), 'tampered');
+  const [shard = ''] = readdirSync(inFolder('.lockstep/history'));
+  const [kept] = readdirSync(inFolder(`.lockstep/history/${shard}`));
+  writeFileSync(inFolder(`.lockstep/history/${shard}/${kept}`), 'tampered');
   const back = writeRequest(subject, 'back', 'old', { source: { from: 'history' } });
   expect(await tryOne(subject, back)).toEqual({ result: 'source-gone' });
   expect(await subject.folder.inHistory([content])).toEqual(new Set());

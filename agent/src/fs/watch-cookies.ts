@@ -1,4 +1,4 @@
-import { rm, writeFile } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Notifier } from './notifier.ts';
 
@@ -24,7 +24,7 @@ export class WatchCookies {
 
   /** Resolves with true when all earlier events have come; with false when they may be lost, or the folder is gone or full. */
   async pass(): Promise<boolean> {
-    if (!this.#isWatched()) return false;
+    if (!(await this.#isWatched())) return false;
     const name = String(this.#made++);
     const path = join(this.#directory, name);
     const seen = new Promise<boolean>((resolve) => this.#awaited.set(name, resolve));
@@ -37,6 +37,9 @@ export class WatchCookies {
       this.#unwatch = undefined;
       return false;
     } catch {
+      // Somebody may have removed the directory, and its watch with it: the next pass makes it again.
+      this.#unwatch?.();
+      this.#unwatch = undefined;
       return false;
     } finally {
       clearTimeout(timer);
@@ -60,7 +63,10 @@ export class WatchCookies {
     this.#awaited.get(name)?.(seen);
   }
 
-  #isWatched(): boolean {
+  async #isWatched(): Promise<boolean> {
+    if (this.#unwatch !== undefined) return true;
+    // Not recursively: a .lockstep that is gone, with its disk perhaps, must not be made by this.
+    await mkdir(this.#directory, { mode: 0o700 }).catch(() => undefined);
     if (this.#unwatch !== undefined) return true;
     const outcome = this.#notifier.watchDirectory(this.#directory);
     if (outcome === 'absent' || 'failure' in outcome) return false;

@@ -231,6 +231,8 @@ test('[LC14] says that hints may be lost where the directory of cookies is anoth
   const cookies = inFolder('.lockstep/cookies');
   renameSync(cookies, join(outside, 'cookies'));
   expect(await subject.folder.flushHints()).toBe(false);
+  expect(await subject.folder.flushHints()).toBe(true);
+  renameSync(cookies, join(outside, 'more cookies'));
   mkdirSync(cookies);
   // The watch that was set is still that of the directory which was moved away.
   expect(await subject.folder.flushHints()).toBe(false);

@@ -1,4 +1,4 @@
-import { isBelow, joinPath, nameOf, parentOf, stateDirectoryName } from '@lockstep/shared';
+import { isBelow, isStateName, joinPath, nameOf, parentOf, stateDirectoryName } from '@lockstep/shared';
 import type { UnwatchedDirectory, WatchHint } from '../sync/ports/folder.ts';
 import type { Log } from '../sync/ports/log.ts';
 import { lstatIfThere } from './entry-stat.ts';
@@ -182,7 +182,7 @@ export class Watcher {
     if (name === undefined || watch.selfNames.has(name)) this.#selfEvent(event, directory);
     if (name === undefined || (directory === '' && name === stateDirectoryName)) return;
     // A name that is not UTF-8 has no path, and another member's state is not looked at: listing the directory shows that it is there.
-    if (name.includes(replacementCharacter) || name === stateDirectoryName) this.#hints.directory(directory, false);
+    if (name.includes(replacementCharacter) || isStateName(name)) this.#hints.directory(directory, false);
     else this.#hints.path(joinPath(directory, name));
   }
 

@@ -1,31 +1,46 @@
 import type { ContentId } from '@lockstep/shared';
-import type { ActionRequest, ActionResult, ContentSource, Observation, ObserveRequest } from '../sync/ports/folder.ts';
-import type { ContentDescription, KeptVersion } from './block-store.ts';
+import type { PackedFiles } from '../core/packed-files.ts';
+import type {
+  ActionRequest,
+  ChangedMount,
+  ContentSource,
+  Observation,
+  ObserveRequest,
+  PolledFiles,
+  SyncResult,
+} from '../sync/ports/folder.ts';
+import type { Applied } from './apply.ts';
+import type { ContentDescription } from './block-store.ts';
 import type { ExpectedBlock } from './content-id.ts';
 import type { ApplyStep } from './fault-point.ts';
+import type { KeptVersion } from './history.ts';
 import type { ListedDirectory } from './list-directory.ts';
+import type { KnownMounts, MountIdentity } from './mounts.ts';
 import type { Places } from './places.ts';
 
 /** What workers do: for each job what they are given and what they answer. */
 export interface Jobs {
   observe: { input: readonly ObserveRequest[]; output: readonly Observation[] };
   list: { input: readonly string[]; output: readonly ListedDirectory[] };
-  apply: { input: readonly ActionRequest[]; output: readonly ActionResult[] };
+  poll: { input: PackedFiles; output: PolledFiles };
+  mapped: { input: undefined; output: readonly string[] };
+  apply: { input: readonly ActionRequest[]; output: Applied };
+  sync: { input: readonly string[]; output: SyncResult };
   stageBlock: {
-    input: { readonly block: ExpectedBlock; readonly bytes: Uint8Array };
-    output: 'ok' | 'corrupt' | 'disk-full';
+    input: { readonly block: ExpectedBlock; readonly bytes: Uint8Array; readonly isFirst: boolean };
+    output: 'ok' | 'corrupt' | 'disk-full' | 'lost';
   };
   unstage: { input: ContentId; output: undefined };
   readBlock: {
     input: { readonly block: ExpectedBlock; readonly source: ContentSource };
     output: Uint8Array | undefined;
   };
-  keep: { input: ContentDescription & { readonly source: ContentSource }; output: boolean };
+  holdsBlock: { input: { readonly block: ExpectedBlock; readonly source: ContentSource }; output: boolean };
+  keep: { input: ContentDescription & { readonly source: ContentSource }; output: KeptVersion | boolean };
   inHistory: { input: readonly ContentId[]; output: readonly ContentId[] };
-  listHistory: {
-    input: { readonly skip: number; readonly limit: number };
-    output: { readonly bytes: number; readonly oldest: readonly KeptVersion[] };
-  };
+  listHistory: { input: { readonly from: number; readonly to: number }; output: readonly KeptVersion[] };
+  checkMounts: { input: readonly string[]; output: readonly ChangedMount[] };
+  identifyMount: { input: string; output: MountIdentity | undefined };
   forgetHistory: { input: readonly ContentId[]; output: undefined };
 }
 
@@ -34,11 +49,16 @@ export type JobName = keyof Jobs;
 /** One job on its way to a worker. */
 export type JobMessage = { [Name in JobName]: { readonly job: Name; readonly input: Jobs[Name]['input'] } }[JobName];
 
+/** A job as a worker gets it. */
+export type JobOrder = JobMessage & { readonly mounts: KnownMounts };
+
 /** What a worker sends: the answer to its one job, that the job threw, or that it waits before a step of apply. */
 export type WorkerMessage = { readonly output: unknown } | { readonly error: unknown } | { readonly step: ApplyStep };
 
 export interface WorkerOptions {
   readonly places: Places;
+  /** See `countProgress`. */
+  readonly progress: SharedArrayBuffer;
   /** Set when the control thread wants to hear of each step of apply before it is done: the worker waits at index 0. */
   readonly stepGate?: SharedArrayBuffer | undefined;
 }

@@ -1,7 +1,8 @@
 import { Worker } from 'node:worker_threads';
 import type { ApplyStep } from './fault-point.ts';
+import type { KnownMounts } from './mounts.ts';
 import type { Places } from './places.ts';
-import type { JobMessage, JobName, Jobs, WorkerMessage, WorkerOptions } from './worker-job.ts';
+import type { JobMessage, JobName, JobOrder, Jobs, WorkerMessage, WorkerOptions } from './worker-job.ts';
 
 /**
  * Two workers. The first does whatever the folder lock waits for and never a job that can take seconds; the second does
@@ -26,6 +27,12 @@ interface Waiting {
 interface Thread {
   readonly worker: Worker;
   busyWith: Waiting | undefined;
+  /** What the worker counts: see `countProgress`. */
+  readonly progress: Int32Array;
+  /** What was counted when `stalledMs` was asked last, and since when that has been so, by the monotonic clock. */
+  seenProgress: number;
+  seenJob: Waiting | undefined;
+  sinceMs: number;
 }
 
 export interface WorkerPoolOptions {
@@ -47,11 +54,14 @@ export class WorkerPool {
   readonly #gate: SharedArrayBuffer | undefined;
   readonly #threads: Thread[] = [];
   readonly #queue: Waiting[] = [];
+  /** What each job is told of mounts when it begins. */
+  mounts: KnownMounts;
   #failure: Error | undefined;
   #closing = false;
 
   constructor(options: WorkerPoolOptions) {
     this.#options = options;
+    this.mounts = options.places.mounts;
     this.#gate = options.faultPoint && new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
   }
 
@@ -68,6 +78,20 @@ export class WorkerPool {
       this.#queue.push({ message: { job, input } as JobMessage, transfer, lane, resolve, reject });
       this.#dispatch();
     }) as Promise<Jobs[Name]['output']>;
+  }
+
+  /** How long the worker that is stuck longest has not got on with its job, in milliseconds. To be asked now and then: it compares with the last time. */
+  stalledMs(): number {
+    const nowMs = performance.now();
+    let longestMs = 0;
+    for (const thread of this.#threads) {
+      const progress = Atomics.load(thread.progress, 0);
+      const isStuck =
+        thread.busyWith !== undefined && thread.busyWith === thread.seenJob && progress === thread.seenProgress;
+      if (!isStuck) Object.assign(thread, { seenJob: thread.busyWith, seenProgress: progress, sinceMs: nowMs });
+      longestMs = Math.max(longestMs, nowMs - thread.sinceMs);
+    }
+    return longestMs;
   }
 
   /** Ends the workers once what they were given is done. */
@@ -94,7 +118,7 @@ export class WorkerPool {
       }
       this.#queue.splice(index, 1);
       thread.busyWith = waiting;
-      thread.worker.postMessage(waiting.message, waiting.transfer);
+      thread.worker.postMessage({ ...waiting.message, mounts: this.mounts } satisfies JobOrder, waiting.transfer);
     }
   }
 
@@ -110,7 +134,8 @@ export class WorkerPool {
   }
 
   #start(): Thread {
-    const workerData: WorkerOptions = { places: this.#options.places, stepGate: this.#gate };
+    const progress = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
+    const workerData: WorkerOptions = { places: this.#options.places, progress, stepGate: this.#gate };
     const worker = new Worker(workerFile(), {
       workerData,
       resourceLimits: heapLimits,
@@ -118,7 +143,14 @@ export class WorkerPool {
       // Options of the main script, such as how to read it, are not the worker's.
       execArgv: [],
     });
-    const thread: Thread = { worker, busyWith: undefined };
+    const thread: Thread = {
+      worker,
+      busyWith: undefined,
+      progress: new Int32Array(progress),
+      seenProgress: 0,
+      seenJob: undefined,
+      sinceMs: performance.now(),
+    };
     worker.on('message', (message: WorkerMessage) => this.#received(thread, message));
     worker.on('error', (error) => this.#failed(error instanceof Error ? error : new Error(String(error))));
     worker.on('exit', (code) => {

@@ -1,10 +1,17 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { apply } from './apply.ts';
-import { forgetHistory, inHistory, keep, listHistory, readBlock, stageBlock, unstage } from './block-store.ts';
+import { keep, readBlock, stageBlock, unstage } from './block-store.ts';
+import { checkMounts } from './check-mounts.ts';
 import { type FaultPoint, faultFromEnvironment } from './fault-point.ts';
+import { forgetHistory, inHistory, listHistory } from './history.ts';
 import { listDirectories } from './list-directory.ts';
+import { mappedFiles } from './mapped-files.ts';
+import { identifyMount } from './mounts.ts';
 import { observe } from './observe.ts';
-import type { JobMessage, JobName, Jobs, WorkerMessage, WorkerOptions } from './worker-job.ts';
+import { poll } from './poll.ts';
+import { syncChanges } from './sync-changes.ts';
+import type { JobMessage, JobName, JobOrder, Jobs, WorkerMessage, WorkerOptions } from './worker-job.ts';
+import { countProgress, progressed } from './worker-progress.ts';
 
 /**
  * The thread in which files are read and written. Calls of the file system are synchronous here: that costs a tenth of what
@@ -12,22 +19,34 @@ import type { JobMessage, JobName, Jobs, WorkerMessage, WorkerOptions } from './
  */
 const port = parentPort;
 if (port === null) throw new Error('fs/worker runs only as a worker thread');
-const { places, stepGate } = workerData as WorkerOptions;
+const { places: opened, progress, stepGate } = workerData as WorkerOptions;
+countProgress(progress);
+let places = opened;
 const fault = faultFromEnvironment(process.env.LOCKSTEP_FAULT) ?? (stepGate && waitAtSteps(stepGate));
+const step: FaultPoint = (reached) => {
+  progressed();
+  fault?.(reached);
+};
 
 const jobs: { [Name in JobName]: (input: Jobs[Name]['input']) => Jobs[Name]['output'] } = {
   observe: (requests) => observe(places, requests),
   list: (directories) => listDirectories(places, directories),
-  apply: (requests) => apply(places, requests, fault),
-  stageBlock: ({ block, bytes }) => stageBlock(places, block, bytes),
+  poll: (files) => poll(places, files),
+  mapped: () => mappedFiles(places),
+  apply: (requests) => apply(places, requests, step),
+  sync: (paths) => syncChanges(places, paths),
+  stageBlock: (request) => stageBlock(places, request),
   unstage: (content) => {
     unstage(places, content);
     return undefined;
   },
   readBlock: ({ block, source }) => readBlock(places, block, source),
+  holdsBlock: ({ block, source }) => readBlock(places, block, source) !== undefined,
   keep: (request) => keep(places, request),
   inHistory: (contents) => inHistory(places, contents),
   listHistory: (page) => listHistory(places, page),
+  checkMounts: (suspects) => checkMounts(places, suspects),
+  identifyMount: (path) => identifyMount(places, path),
   forgetHistory: (contents) => {
     forgetHistory(places, contents);
     return undefined;
@@ -61,7 +80,8 @@ function waitAtSteps(gate: SharedArrayBuffer): FaultPoint {
   };
 }
 
-port.on('message', (message: JobMessage) => {
+port.on('message', (message: JobOrder) => {
+  places = { ...opened, mounts: message.mounts };
   try {
     const output = run(message.job, message.input);
     port.postMessage({ output } satisfies WorkerMessage, transferable(message, output));

@@ -5,6 +5,7 @@ import {
   replayRequestSchema,
   replayResultSchema,
   rescanResultSchema,
+  verifyRequestSchema,
   verifyResultSchema,
   waitRequestSchema,
   waitResultSchema,
@@ -85,10 +86,12 @@ export const commandRoutes: FastifyPluginAsyncZod<{ facade: AgentFacade; stoppin
       schema: {
         tags: ['commands'],
         summary: 'Compare the journal with its heads, and the disk with its content ids',
+        description: 'A repair answers when everything agrees, or when what is left cannot be repaired now.',
+        body: verifyRequestSchema.nullish(),
         response: answers(verifyResultSchema),
       },
     },
-    (_request, reply) => facade.verify(signalOf(reply)),
+    (request, reply) => facade.verify(request.body ?? { repair: false }, signalOf(reply)),
   );
 
   app.post(

@@ -1,4 +1,13 @@
-import { type PauseResult, pauseResultSchema, type RetryResult, retryResultSchema } from '@lockstep/shared/api';
+import {
+  type AcceptMountRequest,
+  type AcceptMountResult,
+  acceptMountRequestSchema,
+  acceptMountResultSchema,
+  type PauseResult,
+  pauseResultSchema,
+  type RetryResult,
+  retryResultSchema,
+} from '@lockstep/shared/api';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { answers } from './answers.ts';
 
@@ -8,6 +17,8 @@ export interface ControlFacade {
   pause(): PauseResult;
   resume(): PauseResult;
   retry(): RetryResult;
+  /** Throws for a path that has no such problem. */
+  acceptMount(request: AcceptMountRequest): Promise<AcceptMountResult>;
 }
 
 /** What a person can ask of a member that is in the way, or that waits. */
@@ -48,5 +59,20 @@ export const controlRoutes: FastifyPluginAsyncZod<{ facade: ControlFacade }> = a
       },
     },
     () => facade.retry(),
+  );
+
+  app.post(
+    '/mounts/accept',
+    {
+      schema: {
+        tags: ['commands'],
+        summary: 'Accept what is at a mount point inside the folder now',
+        description:
+          'Ends the problem mount-changed of this path. What was seen there before and is not there now counts as deleted, on all members.',
+        body: acceptMountRequestSchema,
+        response: answers(acceptMountResultSchema),
+      },
+    },
+    (request) => facade.acceptMount(request.body),
   );
 };

@@ -16,6 +16,7 @@ import type {
   Status,
   TreePage,
   TreeQuery,
+  VerifyRequest,
   VerifyResult,
   WaitRequest,
   WaitResult,
@@ -82,7 +83,7 @@ export interface AgentFacade
   /** Resolves once the retirement is journaled and the connected members were told; the agent stops by itself afterwards. */
   leave(): Promise<LeaveResult>;
   replay(request: ReplayRequest, signal: AbortSignal): Promise<ReplayResult>;
-  verify(signal: AbortSignal): Promise<VerifyResult>;
+  verify(request: VerifyRequest, signal: AbortSignal): Promise<VerifyResult>;
   rescan(signal: AbortSignal): Promise<RescanResult>;
   /** Kept events with a number above `after`, oldest first. */
   events(query: EventsQuery): EventsPage;

@@ -46,7 +46,7 @@ test('[API4] the description names every route and says something about each', a
       ...['ops/live', 'ops/{origin}/{seq}'],
       ...['replay', 'rescan', 'status', 'verify', 'wait'],
       ...['tree', 'search'],
-      ...['pause', 'resume', 'retry', 'transfers'],
+      ...['mounts/accept', 'pause', 'resume', 'retry', 'transfers'],
     ]
       .map((path) => (path.startsWith('/') ? path : `${apiPrefix}/${path}`))
       .sort(),

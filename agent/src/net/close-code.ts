@@ -11,6 +11,7 @@ export const closeCodes = {
   copiedState: 4004,
   handshakeFailed: 4005,
   frameInvalid: 4006,
+  sessionFault: 4007,
 } as const;
 
 const errorCodeByCloseCode: Readonly<Record<number, ErrorCode>> = {

@@ -303,10 +303,15 @@ describe('[SY6] what is not a message is refused, with a sentence', () => {
     [{ type: 'received', id: 2 ** 48 }, 'received.id'],
     [{ type: 'subscribe', origin: 'x' as OriginId, after: 0 }, 'subscribe.origin is no origin id'],
     [{ type: 'subscribe', origin: own, after: 0.5 }, 'subscribe.after'],
-    [{ type: 'want', id: 1, content: 'b3:00' as ContentId, index: 0 }, 'want.content is no content id'],
+    [{ type: 'want', id: 1, content: 'b3:00' as ContentId, index: 0, path: 'a' }, 'want.content is no content id'],
     [{ type: 'pull', id: 1, known: { x: 1 } as Record<OriginId, number> }, 'pull.known is no version vector'],
     [{ type: 'pull', id: 1, known: { [own]: -1 } }, 'pull.known is no version vector'],
-    [{ type: 'ack', known: {}, applied: { vector: {}, ranges: { [own]: [[3, 2]] } } }, 'ack.applied.ranges has'],
+    [
+      { type: 'ack', known: {}, marks: new Uint8Array(0), applied: { vector: {}, ranges: { [own]: [[3, 2]] } } },
+      'ack.applied.ranges has',
+    ],
+    [{ type: 'fork', origin: own, seqs: [1], marks: new Uint8Array(7) }, 'fork.marks has something other than marks'],
+    [{ type: 'sealed', origins: { [own]: -1 } }, 'sealed.origins is no version vector'],
     [{ type: 'block', id: 1, bytes: new Uint8Array(blockBytes + 1) }, 'block has more than'],
   ])('%j', (sent, fault) => {
     expect(() => decodeMessage(encodeMessage(sent))).toThrow(fault);

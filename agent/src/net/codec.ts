@@ -30,6 +30,8 @@ const typeNumbers: Readonly<Record<PeerMessageType, number>> = {
   heartbeat: 11,
   'heartbeat-reply': 12,
   leave: 13,
+  fork: 14,
+  sealed: 15,
 };
 
 const typesByNumber = new Map(Object.entries(typeNumbers).map(([type, number]) => [number, type as PeerMessageType]));

@@ -23,22 +23,8 @@ export const bulkBytesAheadMax = blockBytes;
 /** A closing session waits this long for the other side's goodbye before it cuts the connection. */
 export const closeTimeoutMs = 2_000;
 
-/** Entries of one vector, and origins of one frame: every member that ever was, times the journals that it lost. */
-export const originsMax = 4_096;
-
-/** Exceptions of one version: only an edit under standing siblings adds any, and joining them removes them again. */
-export const exceptionsMax = 4_096;
-
 /** Nesting of a frame's body; the deepest legal one is an operation's version, five levels down. */
 export const bodyDepthMax = 8;
-
-/** Characters of a member's name, of an address, and addresses of one member. */
-export const memberNameCharactersMax = 255;
-export const addressCharactersMax = 300;
-export const addressesMax = 16;
-
-/** Bytes of a symbolic link's text: Linux's PATH_MAX less its terminating NUL. */
-export const targetBytesMax = 4_095;
 
 /** Longer than every code of a problem: a heartbeat names one. */
 export const problemCodeCharactersMax = 64;

@@ -205,7 +205,9 @@ describe('[SY6] a bad frame ends its session, and the agent goes on', () => {
     addresses: [],
     origin: originId(bee.memberId, 'aaaaaaaa'),
     known: {},
+    marks: new Uint8Array(0),
     applied: nothing,
+    sealed: {},
     state: 'joining',
     software: '0.1.0',
   };

@@ -2,13 +2,11 @@ import type { TLSSocket } from 'node:tls';
 import { frameBytesMax, LockstepError, laneOf, type MemberId, memberOf, type PeerMessage } from '@lockstep/shared';
 import type { RawData, WebSocket } from 'ws';
 import type { Log } from '../sync/ports/log.ts';
-import type { Link } from '../sync/ports/network.ts';
+import type { Link, LinkReceiver } from '../sync/ports/network.ts';
 import { closeCodes, closeReason, printable } from './close-code.ts';
 import { decodeMessage, encodeMessage } from './codec.ts';
 import { frameFault } from './frame-fault.ts';
 import { SendQueue } from './send-queue.ts';
-
-type Receiver = Parameters<Link['start']>[0];
 
 interface LinkOptions {
   readonly socket: WebSocket;
@@ -28,13 +26,15 @@ export class SocketLink implements Link {
   readonly #tls: TLSSocket;
   readonly #queue: SendQueue;
   readonly #log: Log;
-  #receiver: Receiver | undefined;
+  #receiver: LinkReceiver | undefined;
   /** Messages that one read brought before `start`; then the socket is paused, so they are no more than fit into that read. */
   #early: PeerMessage[] = [];
   #endReason: string | undefined;
   #isClosedHere = false;
   #isEndReported = false;
+  #isFault = false;
   #trouble = '';
+  #brokeProtocol = false;
 
   constructor({ socket, tls, peer, dialled, remote, log }: LinkOptions) {
     this.#socket = socket;
@@ -49,6 +49,7 @@ export class SocketLink implements Link {
     socket.on('message', (data, isBinary) => this.#onMessage(data, isBinary));
     const onError = (error: Error): void => {
       this.#trouble = troubleText(error);
+      this.#brokeProtocol = (error as NodeJS.ErrnoException).code?.startsWith('WS_ERR') === true;
     };
     socket.on('error', onError);
     tls.on('error', onError);
@@ -74,7 +75,7 @@ export class SocketLink implements Link {
     if (this.#endReason === undefined) this.#queue.whenDrained(run);
   }
 
-  start(receiver: Receiver): void {
+  start(receiver: LinkReceiver): void {
     if (this.#receiver !== undefined) throw new Error('The link has been started already.');
     this.#receiver = receiver;
     const early = this.#early;
@@ -88,8 +89,8 @@ export class SocketLink implements Link {
     else this.#reportEnd();
   }
 
-  close(reason: string): void {
-    this.#closeWith(closeCodes.normal, reason);
+  close(reason: string, isFault = false): void {
+    this.#closeWith(isFault ? closeCodes.sessionFault : closeCodes.normal, reason);
   }
 
   /** Says goodbye because the whole agent stops. */
@@ -104,11 +105,12 @@ export class SocketLink implements Link {
     // Only a socket that is read sees the other side's goodbye.
     this.#socket.resume();
     this.#socket.close(code, closeReason(reason));
-    this.#end(reason);
+    this.#end(reason, faultCodes.has(code));
   }
 
-  #end(reason: string): void {
+  #end(reason: string, isFault: boolean): void {
     this.#endReason = reason;
+    this.#isFault = isFault;
     this.#queue.end();
     this.#reportEnd();
   }
@@ -119,7 +121,7 @@ export class SocketLink implements Link {
     const reason = this.#endReason;
     if (receiver === undefined || reason === undefined || this.#isEndReported) return;
     this.#isEndReported = true;
-    queueMicrotask(() => receiver.closed(reason));
+    queueMicrotask(() => receiver.closed(reason, this.#isFault));
   }
 
   #onMessage(data: RawData, isBinary: boolean): void {
@@ -156,12 +158,19 @@ export class SocketLink implements Link {
 
   #onClose(code: number, said: string): void {
     if (this.#endReason !== undefined) return;
-    if (this.#trouble !== '') this.#end(this.#trouble);
+    if (this.#trouble !== '') this.#end(this.#trouble, this.#brokeProtocol);
     else if (code === closeCodes.frameInvalid || code === closeCodes.tooLarge)
-      this.#end(`it refused a frame from here: ${said}`);
-    else this.#end(said === '' ? 'the connection was lost' : said);
+      this.#end(`it refused a frame from here: ${said}`, true);
+    else this.#end(said === '' ? 'the connection was lost' : said, faultCodes.has(code));
   }
 }
+
+/** After these no session of the same two members is likely to go better. */
+const faultCodes: ReadonlySet<number> = new Set([
+  closeCodes.frameInvalid,
+  closeCodes.tooLarge,
+  closeCodes.sessionFault,
+]);
 
 function troubleText(error: NodeJS.ErrnoException): string {
   if (error.code === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH') return `it sent a frame of more than ${frameBytesMax} bytes`;

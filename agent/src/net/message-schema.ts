@@ -1,27 +1,28 @@
 import {
   type Applied,
+  addressesSchema,
   appliedRangesMax,
   type ContentId,
+  carriedAddresses,
+  forkMarksMax,
   isContentId,
   isMemberId,
   isOriginId,
   type MemberId,
-  type MemberRecord,
+  markBytes,
+  memberNameCharactersMax,
+  memberNameSchema,
   membersMax,
   type OriginId,
+  originsAcceptedMax,
   type PeerMessage,
   type PeerMessageType,
+  pathBytesMax,
   type SeqRange,
   type VersionVector,
 } from '@lockstep/shared';
 import { z } from 'zod';
-import {
-  addressCharactersMax,
-  addressesMax,
-  memberNameCharactersMax,
-  originsMax,
-  problemCodeCharactersMax,
-} from './limits.ts';
+import { problemCodeCharactersMax } from './limits.ts';
 
 /** The largest id of a message: 48 bits, as a `block` frame has room for. */
 export const messageIdMax = 2 ** 48 - 1;
@@ -35,20 +36,12 @@ const milliseconds = z.number().min(0);
 const vector = z.custom<VersionVector>(isVector, 'is no version vector');
 const ranges = z.custom<Applied['ranges']>(isRanges, 'has something other than ranges of sequence numbers');
 const applied = z.object({ vector, ranges });
-const name = z.string().min(1).max(memberNameCharactersMax);
-const addresses = z.array(z.string().min(1).max(addressCharactersMax)).max(addressesMax);
+const marks = z.custom<Uint8Array>(isMarks, 'has something other than marks');
 const state = z.enum(['joining', 'syncing', 'active', 'suspect', 'down', 'left']);
 const latencies = z.custom<Readonly<Record<MemberId, number>>>(
   isLatencies,
   'has something other than round trips to members',
 );
-
-export const memberRecordSchema: z.ZodType<MemberRecord> = z.object({
-  id: memberId,
-  name,
-  addresses,
-  standing: z.enum(['joined', 'left']),
-});
 
 /** Messages whose body is a map of their fields; the other two have a form of their own. */
 export type MapMessageType = Exclude<PeerMessageType, 'operations' | 'block'>;
@@ -58,11 +51,13 @@ type Body<T extends PeerMessageType> = Omit<Extract<PeerMessage, { type: T }>, '
 /** What the body of each of them must look like. Fields that are not named here are dropped. */
 export const bodySchemas: { readonly [T in MapMessageType]: z.ZodType<Body<T>> } = {
   hello: z.object({
-    name,
-    addresses,
+    name: memberNameSchema,
+    addresses: addressesSchema.transform(carriedAddresses),
     origin: originId,
     known: vector,
+    marks,
     applied,
+    sealed: vector,
     state,
     enabledAt: milliseconds.optional(),
     software: z.string().max(memberNameCharactersMax),
@@ -71,15 +66,16 @@ export const bodySchemas: { readonly [T in MapMessageType]: z.ZodType<Body<T>> }
   received: z.object({ id }),
   pull: z.object({ id, known: vector }),
   pulled: z.object({ id, total: count, done: z.boolean() }),
-  want: z.object({ id, content: contentId, index: count }),
-  missing: z.object({ id }),
-  ack: z.object({ known: vector, applied }),
+  want: z.object({ id, content: contentId, index: count, path: z.string().max(pathBytesMax) }),
+  missing: z.object({ id, lacks: z.boolean(), shows: z.boolean() }),
+  ack: z.object({ known: vector, marks, applied }),
   heartbeat: z.object({
     id,
     wallMs: z.number(),
     state,
     enabledAt: milliseconds.optional(),
     known: vector,
+    marks,
     applied,
     digest: z.string().regex(/^[0-9a-f]{16}$/, 'is not 16 hexadecimal digits'),
     pending: count,
@@ -94,6 +90,8 @@ export const bodySchemas: { readonly [T in MapMessageType]: z.ZodType<Body<T>> }
   }),
   'heartbeat-reply': z.object({ id }),
   leave: z.object({ retire: z.boolean(), paused: z.boolean().optional() }),
+  fork: z.object({ origin: originId, seqs: z.array(count).max(forkMarksMax), marks }),
+  sealed: z.object({ origins: vector }),
 };
 
 function entriesOf(value: unknown, countMax: number): [string, unknown][] | undefined {
@@ -107,7 +105,13 @@ function isSeq(value: unknown): value is number {
 }
 
 function isVector(value: unknown): boolean {
-  return entriesOf(value, originsMax)?.every(([origin, seq]) => isOriginId(origin) && isSeq(seq)) ?? false;
+  return entriesOf(value, originsAcceptedMax)?.every(([origin, seq]) => isOriginId(origin) && isSeq(seq)) ?? false;
+}
+
+function isMarks(value: unknown): boolean {
+  return (
+    value instanceof Uint8Array && value.length <= originsAcceptedMax * markBytes && value.length % markBytes === 0
+  );
 }
 
 function isRange(value: unknown): value is SeqRange {
@@ -119,7 +123,7 @@ function isRange(value: unknown): value is SeqRange {
 function isRanges(value: unknown): boolean {
   const ofOne = ([origin, list]: [string, unknown]) =>
     isOriginId(origin) && Array.isArray(list) && list.length <= appliedRangesMax && list.every(isRange);
-  return entriesOf(value, originsMax)?.every(ofOne) ?? false;
+  return entriesOf(value, originsAcceptedMax)?.every(ofOne) ?? false;
 }
 
 function isLatencies(value: unknown): boolean {

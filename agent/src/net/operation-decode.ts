@@ -1,25 +1,26 @@
 import { isUtf8 } from 'node:buffer';
 import {
-  blockBytes,
+  acceptingLimits,
   type CarriedOperation,
   type ContentId,
-  carriedPathFault,
   type Dot,
-  fileBytesMax,
   inlineBytesMax,
   isOriginId,
-  memberPath,
+  memberRecordSchema,
   type Operation,
   type OriginId,
+  operationFault,
   operationsPerFrameMax,
-  spanMax,
+  originsAcceptedMax,
   type Version,
 } from '@lockstep/shared';
 import { blake3 } from '@napi-rs/blake-hash';
 import { frameFault } from './frame-fault.ts';
-import { exceptionsMax, originsMax, targetBytesMax } from './limits.ts';
-import { memberRecordSchema, messageIdMax } from './message-schema.ts';
-import { fieldNames, fieldRule, fixedFields, flagsMax, has, kindMask, kinds } from './operation-fields.ts';
+import { messageIdMax } from './message-schema.ts';
+import { fixedFields, flagsFault, flagsMax, has, kindMask, kinds } from './operation-fields.ts';
+
+/** Longer than any text that passes the rules of operations: no more is taken from the frame. */
+const textBytesMax = 2 ** 16;
 
 /** Checks the body of an `operations` frame and takes it apart. No byte array of the result shares memory with the frame. */
 export function decodeOperations(body: unknown): { id: number; carried: CarriedOperation[] } {
@@ -48,7 +49,7 @@ export function decodeOperations(body: unknown): { id: number; carried: CarriedO
 
 function assertOrigins(origins: unknown): asserts origins is OriginId[] {
   if (!Array.isArray(origins)) throw frameFault('origins', 'is not an array');
-  if (origins.length > originsMax) throw frameFault('origins', `has more than ${originsMax} entries`);
+  if (origins.length > originsAcceptedMax) throw frameFault('origins', `has more than ${originsAcceptedMax} entries`);
   for (const origin of origins)
     if (!isOriginId(origin)) throw frameFault('origins', 'has an entry that is no origin id');
   if (new Set(origins).size < origins.length) throw frameFault('origins', 'names an origin twice');
@@ -77,25 +78,25 @@ class RowReader {
     if (kind === undefined) throw this.#fault('kind', `has the unknown number ${flags & kindMask}`);
     this.#assertFields(kind, flags);
     const origin = this.#origin();
-    const seq = this.#integer('seq', 1, Number.MAX_SAFE_INTEGER);
-    const hlc = this.#integer('hlc', 0, Number.MAX_SAFE_INTEGER);
-    const path = this.#utf8('path', 2 ** 16);
-    const version = (flags & has.version) === 0 ? { vector: { [origin]: seq } } : this.#version(origin, seq);
+    const seq = this.#number();
+    const hlc = this.#number();
+    const path = this.#utf8('path');
+    const version = (flags & has.version) === 0 ? { vector: { [origin]: seq } } : this.#version();
     const operation: Mutable<Operation> = { origin, seq, hlc, kind, path, version };
     if (flags & has.content) operation.content = this.#contentId('content');
     if (flags & has.replaced) operation.replaced = this.#contentId('replaced');
-    if (flags & has.size) operation.size = this.#integer('size', 0, fileBytesMax);
-    if (flags & has.mode) operation.mode = this.#integer('mode', 0, 0o7777);
-    if (flags & has.mtimeUs)
-      operation.mtimeUs = this.#integer('mtimeUs', Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER);
-    if (flags & has.target) operation.target = this.#target();
-    if (flags & has.from) operation.from = this.#path('from', this.#utf8('from', 2 ** 16));
-    if (flags & has.group) operation.group = this.#integer('group', 1, seq);
-    if (flags & has.span) operation.span = this.#integer('span', 1, spanMax);
+    if (flags & has.size) operation.size = this.#number();
+    if (flags & has.mode) operation.mode = this.#number();
+    if (flags & has.mtimeUs) operation.mtimeUs = this.#number();
+    if (flags & has.target) operation.target = this.#utf8('target');
+    if (flags & has.from) operation.from = this.#utf8('from');
+    if (flags & has.group) operation.group = this.#number();
+    if (flags & has.span) operation.span = this.#number();
     if (flags & has.blocks) operation.blocks = ownBytes(this.#bytes('blocks'));
-    if (kind === 'member') this.#member(operation);
-    else this.#path('path', path);
-    if (operation.content !== undefined) this.#assertContent(operation);
+    if (flags & has.member) this.#member(operation);
+    const fault = operationFault(operation, acceptingLimits);
+    if (fault !== undefined) throw this.#fault(fault.field, fault.what);
+    this.#assertBlocks(operation);
     if ((flags & has.bytes) === 0) return { operation };
     const bytes = this.#bytes('bytes');
     if (bytes.length !== operation.size)
@@ -106,11 +107,8 @@ class RowReader {
 
   /** Each kind has the fields it needs and no others, and the array is as long as the flags say. */
   #assertFields(kind: Operation['kind'], flags: number): void {
-    const { required, optional } = fieldRule(kind, flags);
-    const missing = required & ~flags;
-    if (missing !== 0) throw this.#fault(kind, `lacks ${fieldNames(missing)}`);
-    const needless = flags & ~(required | optional | has.version | kindMask);
-    if (needless !== 0) throw this.#fault(kind, `has ${fieldNames(needless)}`);
+    const fault = flagsFault(kind, flags);
+    if (fault !== undefined) throw this.#fault(kind, fault);
     let fields = fixedFields;
     for (let rest = flags & ~kindMask; rest !== 0; rest &= rest - 1) fields++;
     if (this.#row.length !== fields) throw this.#fault(kind, `has ${this.#row.length} fields, not ${fields}`);
@@ -121,25 +119,19 @@ class RowReader {
     return this.#origins[this.originIndex] as OriginId;
   }
 
-  #version(origin: OriginId, seq: number): Version {
+  #version(): Version {
     const value = this.#row[this.#next++];
     if (!Array.isArray(value) || value.length !== 2) throw this.#fault('version', 'is not an array of two');
     const vector: Record<OriginId, number> = {};
-    for (const dot of this.#dots('version.vector', value[0], originsMax)) {
+    for (const dot of this.#dots('version.vector', value[0], acceptingLimits.originsMax)) {
       if (vector[dot.origin] !== undefined) throw this.#fault('version.vector', 'names an origin twice');
       vector[dot.origin] = dot.seq;
     }
-    // More than the own number would claim to replace operations that are not made yet.
-    if (vector[origin] !== seq) throw this.#fault('version', 'does not end at the operation itself');
-    const except = this.#dots('version.except', value[1], exceptionsMax);
-    for (const dot of except) {
-      if (dot.origin === origin && dot.seq === seq) throw this.#fault('version', 'excepts the operation itself');
-      if (dot.seq > (vector[dot.origin] ?? 0))
-        throw this.#fault('version.except', 'names what the vector does not cover');
-    }
+    const except = this.#dots('version.except', value[1], acceptingLimits.exceptionsMax);
     return except.length === 0 ? { vector } : { vector, except };
   }
 
+  /** Pairs of an origin's place in the frame and a number, which `operationFault` checks. */
   #dots(field: string, value: unknown, countMax: number): Dot[] {
     if (!Array.isArray(value) || value.length % 2 !== 0) throw this.#fault(field, 'is not an array of pairs');
     if (value.length > 2 * countMax) throw this.#fault(field, `has more than ${countMax} entries`);
@@ -147,9 +139,7 @@ class RowReader {
     for (let index = 0; index < value.length; index += 2) {
       const origin = this.#origins[value[index]];
       if (origin === undefined) throw this.#fault(field, 'names an origin that the frame does not list');
-      const seq: unknown = value[index + 1];
-      if (!isInteger(seq, 1, Number.MAX_SAFE_INTEGER)) throw this.#fault(field, 'has a number that is not one from 1');
-      dots.push({ origin, seq });
+      dots.push({ origin, seq: value[index + 1] as number });
     }
     return dots;
   }
@@ -161,38 +151,22 @@ class RowReader {
     return `${domain === 1 ? 'b3' : 'b3t'}:${bytes.toString('hex', 1)}` as ContentId;
   }
 
-  #target(): string {
-    const target = this.#utf8('target', targetBytesMax);
-    if (target === '') throw this.#fault('target', 'is empty');
-    if (target.includes('\0')) throw this.#fault('target', 'contains a NUL character');
-    return target;
-  }
-
   #member(operation: Mutable<Operation>): void {
     const result = memberRecordSchema.safeParse(this.#row[this.#next++]);
     if (!result.success) throw this.#fault('member', 'is no member record');
-    if (operation.path !== memberPath(result.data.id)) throw this.#fault('path', "is not the member's");
     operation.member = result.data;
   }
 
-  #path(field: string, path: string): string {
-    const fault = carriedPathFault(path);
-    if (fault !== undefined) throw this.#fault(field, fault);
-    return path;
-  }
-
-  /** Content of more than one block, and no other, has a tree's id and the hashes of its blocks. */
-  #assertContent({ content, size = 0, blocks }: Operation): void {
-    const tree = size > blockBytes;
-    if (content?.startsWith('b3t:') !== tree) throw this.#fault('content', `is no id for ${size} bytes`);
-    const hashBytes = tree ? 32 * Math.ceil(size / blockBytes) : 0;
-    if ((blocks?.length ?? 0) !== hashBytes || (blocks !== undefined) !== tree) {
-      throw this.#fault('blocks', `are ${blocks?.length ?? 0} bytes, not ${hashBytes}`);
-    }
-    // The journal keeps the first hashes that it hears of a content: wrong ones would refuse its true bytes from then on.
+  /** The journal keeps the first hashes that it hears of a content: wrong ones would refuse its true bytes from then on. */
+  #assertBlocks({ content, blocks }: Operation): void {
     if (blocks !== undefined && content !== `b3t:${blake3(blocks).toString('hex')}`) {
       throw this.#fault('blocks', 'are not those of the content id');
     }
+  }
+
+  /** The next value as it came: `operationFault` says whether it is a number, and in range. */
+  #number(): number {
+    return this.#row[this.#next++] as number;
   }
 
   #integer(field: string, min: number, max: number): number {
@@ -207,9 +181,9 @@ class RowReader {
     return value;
   }
 
-  #utf8(field: string, bytesMax: number): string {
+  #utf8(field: string): string {
     const bytes = this.#bytes(field);
-    if (bytes.length > bytesMax) throw this.#fault(field, `is longer than ${bytesMax} bytes`);
+    if (bytes.length > textBytesMax) throw this.#fault(field, `is longer than ${textBytesMax} bytes`);
     if (!isUtf8(bytes)) throw this.#fault(field, 'is not UTF-8');
     return bytes.toString('utf8');
   }

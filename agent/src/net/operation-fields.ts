@@ -1,4 +1,4 @@
-import type { OperationKind } from '@lockstep/shared';
+import { fieldRules, type OperationKind, type OptionalField } from '@lockstep/shared';
 
 /** Kinds by their number on the wire. */
 export const kinds: readonly OperationKind[] = ['put', 'mkdir', 'symlink', 'attr', 'delete', 'member'];
@@ -27,33 +27,29 @@ export const flagsMax = (1 << 16) - 1;
 /** Elements before the optional fields: flags, origin, seq, hlc, path. */
 export const fixedFields = 5;
 
-/** Which fields an operation of one kind must have, and which it may have beside them and its version. */
-export interface FieldRule {
-  readonly required: number;
-  readonly optional: number;
+/** Fields that go along with an operation without being one of its own. */
+const carriedAlong: Readonly<Partial<Record<keyof typeof fieldRules, number>>> = {
+  put: has.bytes,
+  'file-attr': has.bytes,
+};
+
+/** What `flags` say that an operation of this kind must not say, as a sentence without its subject; undefined for nothing. */
+export function flagsFault(kind: OperationKind, flags: number): string | undefined {
+  const key = kind === 'attr' && (flags & has.content) !== 0 ? 'file-attr' : kind;
+  const { required, optional } = fieldRules[key];
+  const missing = bitsOf(required) & ~flags;
+  if (missing !== 0) return `lacks ${fieldNames(missing)}`;
+  const allowed = bitsOf(required) | bitsOf(optional) | (carriedAlong[key] ?? 0) | has.version | kindMask;
+  const needless = flags & ~allowed;
+  return needless === 0 ? undefined : `has ${fieldNames(needless)}`;
 }
 
-const file: FieldRule = {
-  required: has.content | has.size | has.mode | has.mtimeUs,
-  optional: has.replaced | has.group | has.blocks | has.bytes,
-};
-
-const rules: Readonly<Record<OperationKind, FieldRule>> = {
-  put: { required: file.required, optional: file.optional | has.from | has.span },
-  mkdir: { required: has.mode, optional: has.replaced | has.from | has.group | has.span },
-  symlink: { required: has.target | has.mtimeUs, optional: has.replaced | has.from | has.group | has.span },
-  attr: { required: has.mode, optional: has.group },
-  delete: { required: 0, optional: has.replaced | has.group },
-  member: { required: has.member, optional: 0 },
-};
-
-/** The rule for an operation with these flags. */
-export function fieldRule(kind: OperationKind, flags: number): FieldRule {
-  return kind === 'attr' && (flags & has.content) !== 0 ? file : rules[kind];
+function bitsOf(fields: readonly OptionalField[]): number {
+  return fields.reduce((bits, field) => bits | has[field], 0);
 }
 
 /** Names of the fields in `flags`, for messages. */
-export function fieldNames(flags: number): string {
+function fieldNames(flags: number): string {
   return Object.entries(has)
     .filter(([, bit]) => (flags & bit) !== 0)
     .map(([name]) => name)

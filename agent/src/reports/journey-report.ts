@@ -5,6 +5,7 @@ import { stampMs } from '../core/hlc.ts';
 import type { Engine } from '../sync/engine.ts';
 import type { Peer } from '../sync/peers.ts';
 import { reportLogged } from './operation-report.ts';
+import { shownBy } from './shown-by.ts';
 
 /** The way of one operation to each member, as far as this one saw it; undefined where the log does not hold it. */
 export function reportJourney(engine: Engine, dot: Dot): Journey | undefined {
@@ -21,7 +22,7 @@ export function reportJourney(engine: Engine, dot: Dot): Journey | undefined {
   const stops = [...all.filter(({ member }) => member === author), ...all.filter(({ member }) => member !== author)];
   return {
     operation: reportLogged(engine, logged),
-    writtenAt: operation.kind === 'put' && operation.mtimeUs !== undefined ? writtenAt(operation.mtimeUs) : null,
+    writtenAt: operation.kind === 'put' && operation.mtimeUs !== undefined ? operation.mtimeUs / 1_000 : null,
     madeAt: stampMs(operation.hlc),
     stops,
     holding: stops.filter(({ applied }) => applied).length,
@@ -31,7 +32,7 @@ export function reportJourney(engine: Engine, dot: Dot): Journey | undefined {
 
 function ownStop(engine: Engine, dot: Dot, journaledAt: number): JourneyStop {
   const { self, journal } = engine.context;
-  const applied = holds(journal.applied(), dot);
+  const applied = holds(shownBy(engine, self.id, journal.applied()), dot);
   return {
     member: self.id,
     name: self.name,
@@ -46,7 +47,7 @@ function ownStop(engine: Engine, dot: Dot, journaledAt: number): JourneyStop {
 
 function stopOf(engine: Engine, peer: Peer, dot: Dot): JourneyStop {
   const received = dot.seq <= (peer.known[dot.origin] ?? 0);
-  const applied = holds(peer.applied, dot);
+  const applied = holds(shownBy(engine, peer.id, peer.applied), dot);
   return {
     member: peer.id,
     name: engine.peers.nameOf(peer.id),
@@ -57,9 +58,4 @@ function stopOf(engine: Engine, peer: Peer, dot: Dot): JourneyStop {
     received,
     applied,
   };
-}
-
-/** Files may carry times from before 1970, for which the API has no number. */
-function writtenAt(mtimeUs: number): number | null {
-  return mtimeUs < 0 ? null : mtimeUs / 1_000;
 }

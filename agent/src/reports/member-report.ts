@@ -4,6 +4,7 @@ import { blockingOrigins, countBehind } from '../core/durability.ts';
 import { stampMs } from '../core/hlc.ts';
 import type { Engine } from '../sync/engine.ts';
 import type { Peer } from '../sync/peers.ts';
+import { shownBy } from './shown-by.ts';
 
 /** All members as this one knows them: this one first, then by name. */
 export function reportMembers(engine: Engine): readonly MemberReport[] {
@@ -15,6 +16,7 @@ export function reportMembers(engine: Engine): readonly MemberReport[] {
 function reportSelf(engine: Engine): MemberReport {
   const { journal, self, problems } = engine.context;
   const counts = journal.counts();
+  const shown = shownBy(engine, self.id, journal.applied());
   const latenciesMs: Record<string, number> = {};
   for (const peer of engine.peers.ready()) if (peer.rttMs !== undefined) latenciesMs[peer.id] = peer.rttMs;
   return {
@@ -26,8 +28,8 @@ function reportSelf(engine: Engine): MemberReport {
     paused: engine.pause.isOn ? true : undefined,
     connected: true,
     rttMs: null,
-    behind: countBehind(journal.known(), journal.applied()),
-    behindSeconds: behindSeconds(engine, journal.applied()),
+    behind: countBehind(journal.known(), shown),
+    behindSeconds: behindSeconds(engine, shown),
     addresses: self.addresses,
     software: SOFTWARE_VERSION,
     enabledAt: engine.enabledAt,
@@ -50,6 +52,7 @@ function reportPeer(engine: Engine, peer: Peer): MemberReport {
   const { journal, clock } = engine.context;
   const { heartbeat, hello } = peer;
   const silentMs = peer.lastHeardMs === undefined ? undefined : clock.monotonicMs() - peer.lastHeardMs;
+  const shown = shownBy(engine, peer.id, peer.applied);
   const record = engine.peers.record(peer.id);
   return {
     id: peer.id,
@@ -61,8 +64,8 @@ function reportPeer(engine: Engine, peer: Peer): MemberReport {
     paused: peer.state === 'down' && peer.paused ? true : undefined,
     connected: peer.ready,
     rttMs: peer.ready ? (peer.rttMs ?? null) : null,
-    behind: countBehind(journal.known(), peer.applied),
-    behindSeconds: behindSeconds(engine, peer.applied),
+    behind: countBehind(journal.known(), shown),
+    behindSeconds: behindSeconds(engine, shown),
     addresses: record?.addresses ?? hello?.addresses ?? [],
     lastError: peer.ready || peer.lastError === undefined ? undefined : sentence(peer.lastError),
     remote: peer.link?.remote,

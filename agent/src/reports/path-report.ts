@@ -1,10 +1,11 @@
-import { entryType } from '@lockstep/shared';
+import { carriedTimeUs, entryType } from '@lockstep/shared';
 import type { PathReport } from '@lockstep/shared/api';
 import { isConflictPath, originalOf } from '../core/conflict-name.ts';
 import { holds } from '../core/durability.ts';
 import { isDirectoryMode, permissions } from '../core/plan-step.ts';
 import type { Engine } from '../sync/engine.ts';
 import { reportLogged, reportOperation } from './operation-report.ts';
+import { shownBy } from './shown-by.ts';
 import { conflictCopies } from './tree-report.ts';
 
 const logRows = 50;
@@ -16,7 +17,7 @@ export function reportPath(engine: Engine, path: string): PathReport {
   const row = journal.disk(path);
   const [visible] = heads;
   const shown = row && journal.operation(row.dot);
-  const applied = journal.applied();
+  const applied = shownBy(engine, self.id, journal.applied());
   const pending = visible !== undefined && !holds(applied, visible);
   const waitsFor: PathReport['waitsFor'][number][] = [];
   const problem = problems.ofPath(path);
@@ -39,7 +40,7 @@ export function reportPath(engine: Engine, path: string): PathReport {
         member: peer.id as string,
         name: engine.peers.nameOf(peer.id),
         state: peer.state,
-        holds: heads.every((head) => holds(peer.applied, head)),
+        holds: heads.every((head) => holds(shownBy(engine, peer.id, peer.applied), head)),
       })),
   ];
   for (const holder of heads.length === 0 ? [] : holders.slice(1)) {
@@ -59,7 +60,7 @@ export function reportPath(engine: Engine, path: string): PathReport {
           type: fingerprint === undefined || shown === undefined ? 'absent' : diskType(entryType(shown)),
           size: fingerprint?.size,
           mode: fingerprint && permissions(fingerprint.mode),
-          mtimeMs: fingerprint?.mtimeMs,
+          mtimeMs: fingerprint && carriedTimeUs(fingerprint.mtimeMs * 1_000) / 1_000,
           origin: row.dot.origin,
           seq: row.dot.seq,
         }

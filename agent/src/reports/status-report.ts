@@ -46,8 +46,10 @@ export function reportStatus(engine: Engine, place: Place): Status {
       counts.contested === 0 &&
       engine.localChanges.unsettled === 0 &&
       !engine.dialLoop.isRefused() &&
+      !engine.peers.failures.areAny &&
       standing.every((member) => !member.connected || member.behind === 0) &&
-      engine.peers.ready().every((peer) => countBeyond(peer.known, known) === 0),
+      // One that is away may know more than it could say to anybody that is here.
+      engine.peers.all().every((peer) => peer.state === 'left' || countBeyond(peer.known, known) === 0),
     pending: counts.pending,
     conflicts: counts.contested,
     conflictCopies: journal.conflictCopyCount(),

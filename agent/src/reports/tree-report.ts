@@ -16,6 +16,7 @@ import { holds } from '../core/durability.ts';
 import { stampMs } from '../core/hlc.ts';
 import type { Engine } from '../sync/engine.ts';
 import type { TreeQuestions } from '../sync/ports/tree.ts';
+import { shownBy } from './shown-by.ts';
 
 /** Paths that a search looks at before others have their turn: a few milliseconds. */
 const pathsAtOnce = 20_000;
@@ -41,7 +42,10 @@ export class EntryReporter {
     const { journal, self } = engine.context;
     this.#engine = engine;
     const others = engine.peers.all().filter(({ state }) => state !== 'left');
-    this.#holders = [{ id: self.id, applied: journal.applied() }, ...others];
+    this.#holders = [{ id: self.id, applied: journal.applied() }, ...others].map(({ id, applied }) => ({
+      id,
+      applied: shownBy(engine, id, applied),
+    }));
     this.#contested = journal.counts().contested > 0;
   }
 

@@ -228,6 +228,10 @@ export class MadeUpAgent implements AgentFacade {
     return { paths: 7 };
   }
 
+  async acceptMount({ path }: { readonly path: string }) {
+    return { accepted: path };
+  }
+
   async rescan() {
     return { operations: 0, elapsedMs: 1_204 };
   }

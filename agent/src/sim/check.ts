@@ -1,5 +1,7 @@
 import type { ContentId, Operation } from '@lockstep/shared';
-import { entryType, parentOf } from '@lockstep/shared';
+import { carriedTimeUs, entryType, isBelow, parentOf } from '@lockstep/shared';
+import { holdsAll } from '../core/durability.ts';
+import { isSameTime } from '../core/plan-step.ts';
 import type { Inode } from './disk.ts';
 import { valuesOn } from './durability-watch.ts';
 import type { Ledger } from './ledger.ts';
@@ -49,14 +51,33 @@ function lostPaths(world: World): ReadonlySet<string> {
   return paths;
 }
 
-/** Directories that cannot become anything else here: a pipe lies in them, which is this machine's own business. */
+/**
+ * Directories that cannot become anything else here: a pipe lies in them, which is this machine's own business. And paths on another disk
+ * that is mounted inside the folder, where nothing of others can be put, nor renamed from there.
+ */
 function obstructedPaths(machine: Machine): ReadonlySet<string> {
   const paths = new Set<string>();
+  const { disk } = machine.volume;
+  const isHidden = isHiddenIn(machine);
+  const isElsewhere = (path: string): boolean =>
+    isHidden(path) || disk.at(parentOf(path))?.device !== disk.device || disk.isMountPoint(path);
+  for (const which of ['live', 'delete'] as const) {
+    for (const { path, heads } of machine.journal.pending({ which, limit: headsAtOnce })) {
+      const from = heads[0]?.from;
+      if (isElsewhere(path) || (from !== undefined && isElsewhere(from))) paths.add(path);
+    }
+  }
   for (const [path, { type }] of machine.volume.disk.entries()) {
     if (type !== 'special') continue;
     for (let parent = parentOf(path); parent !== ''; parent = parentOf(parent)) paths.add(parent);
   }
   return paths;
+}
+
+/** True for what lies at or below a mount point where another mount is than was accepted: it waits for a person. */
+function isHiddenIn({ volume }: Machine): (path: string) => boolean {
+  const mounts = volume.mounts.check().map(({ path }) => path);
+  return (path) => mounts.some((mount) => mount === path || isBelow(path, mount));
 }
 
 /** Converge: every member knows the same, and shows it. Says what is not level yet. */
@@ -88,6 +109,20 @@ export function checkConverged(world: World): Finding {
   for (const machine of standing) {
     const difference = compareWithHeads(machine, new Set([...lost, ...obstructedPaths(machine)]), world.ledger);
     if (difference !== undefined) return difference;
+    const unseen = firstUnseen(machine, lost);
+    if (unseen !== undefined) return unseen;
+  }
+  // Where a sibling is lost nothing is compared, and a bit that flipped there is still to be found by the scrub.
+  return checkWhole(world);
+}
+
+/** Where a sibling is lost the folder differs from the heads; but each member has seen what its users last wrote there. */
+function firstUnseen({ name, volume, journal }: Machine, lost: ReadonlySet<string>): Finding {
+  for (const path of lost) {
+    const content = volume.disk.at(path)?.content;
+    const row = journal.disk(path);
+    if (content === undefined || row?.damaged || row?.content === content.id) continue;
+    return `${name} has not seen what is at ${path}`;
   }
   return undefined;
 }
@@ -95,14 +130,32 @@ export function checkConverged(world: World): Finding {
 /** Keep: everything that is owed is in the folder of every member. */
 export function checkKept(world: World): Finding {
   const owed = world.ledger.owed();
+  const lost = lostPaths(world);
+  // What is on a disk that waits to be accepted is in one folder, and goes to no other before.
+  const waiting = new Set<string | undefined>();
+  for (const machine of world.standing) {
+    const isHidden = isHiddenIn(machine);
+    for (const [path, inode] of machine.volume.disk.entries()) if (isHidden(path)) waiting.add(valueAt(inode));
+  }
   for (const machine of world.standing) {
     const there = new Set([...machine.volume.disk.entries()].map(([, inode]) => valueAt(inode)));
     for (const path of obstructedPaths(machine)) {
       const [head] = machine.journal.heads(path);
       there.add(head?.target === undefined ? head?.content : `link:${head.target}`);
     }
+    // What a changed mount hides is still there, below it.
+    const isHidden = isHiddenIn(machine);
+    for (const { path, content, target } of machine.journal.headsUnder('', undefined, headsAtOnce)) {
+      if (isHidden(path)) there.add(target === undefined ? content : `link:${target}`);
+    }
+    // Siblings are not joined while nobody has the content of one of them: what the others hold stays as it is.
+    for (const path of lost) {
+      for (const { content, target } of machine.journal.heads(path)) {
+        there.add(target === undefined ? content : `link:${target}`);
+      }
+    }
     for (const { key, name, path, writer } of owed) {
-      if (!there.has(key))
+      if (!there.has(key) && !waiting.has(key))
         return `${name}, which ${writer} wrote at ${path}, is nowhere in the folder of ${machine.name}`;
     }
   }
@@ -113,8 +166,28 @@ export function checkKept(world: World): Finding {
 export function checkWhole(world: World): Finding {
   for (const machine of world.standing) {
     for (const [path, { content }] of machine.volume.disk.entries()) {
+      // What a power cut left stays until it can be replaced.
+      if (machine.journal.disk(path)?.damaged) continue;
       if (content !== undefined && !world.ledger.isWritten(content))
         return `${path} of ${machine.name} is what nobody wrote`;
+    }
+  }
+  return undefined;
+}
+
+/** Durable, once all is level and time has passed: every member holds all that it knows, and the others know that it does. */
+export function checkHeld(world: World): Finding {
+  const { standing } = world;
+  for (const machine of standing) {
+    const { pending, contested } = machine.journal.counts();
+    // What cannot be brought level is not held.
+    if (pending + contested > 0) continue;
+    const known = machine.journal.known();
+    if (!holdsAll(machine.journal.applied(), known)) return `${machine.name} does not hold all that it knows`;
+    for (const { name, engine } of standing) {
+      const peer = engine?.peers.get(machine.id);
+      if (peer !== undefined && !holdsAll(peer.applied, known))
+        return `${name} does not know what ${machine.name} holds`;
     }
   }
   return undefined;
@@ -153,9 +226,10 @@ function about({ kind, origin, seq, content }: Operation, world: World): string 
 
 /** Compares a folder with what its journal says is visible, entry by entry. */
 function compareWithHeads(machine: Machine, exempt: ReadonlySet<string>, ledger: Ledger): Finding {
+  const isHidden = isHiddenIn(machine);
   const heads = new Map(machine.journal.headsUnder('', undefined, headsAtOnce).map((head) => [head.path, head]));
   for (const [path, inode] of machine.volume.disk.entries()) {
-    if (inode.type === 'special' || exempt.has(path)) continue;
+    if (inode.type === 'special' || exempt.has(path) || isHidden(path)) continue;
     const head = heads.get(path);
     if (head === undefined)
       return `${machine.name} has ${path} (${ledger.nameOf(valueAt(inode))}), which its journal does not know`;
@@ -165,7 +239,7 @@ function compareWithHeads(machine: Machine, exempt: ReadonlySet<string>, ledger:
     heads.delete(path);
   }
   for (const [path, head] of heads) {
-    if (entryType(head) === 'member' || entryType(head) === 'absent' || exempt.has(path)) continue;
+    if (entryType(head) === 'member' || entryType(head) === 'absent' || exempt.has(path) || isHidden(path)) continue;
     return `${machine.name} has no ${path}, which its journal says is a ${entryType(head)}`;
   }
   return undefined;
@@ -178,7 +252,7 @@ function compareEntry(inode: Inode, head: Operation): Finding {
   if (inode.mode !== head.mode) return `has mode ${inode.mode.toString(8)}, not ${head.mode?.toString(8)}`;
   if (inode.type !== 'file') return undefined;
   if (inode.content?.id !== head.content) return 'has another content than its journal says';
-  return inode.mtimeMs * 1_000 === head.mtimeUs
+  return isSameTime(carriedTimeUs(inode.mtimeMs * 1_000), head.mtimeUs ?? 0)
     ? undefined
     : `is of ${inode.mtimeMs * 1_000} µs, not of ${head.mtimeUs} µs`;
 }

@@ -50,6 +50,14 @@ export function contentOfParts(parts: readonly Uint8Array[], size: number): Cont
   return { id: idOf('b3t:', blake3(blocks)), size, parts, blocks };
 }
 
+/** The same content after a bit of it flipped on the disk. */
+export function rotten({ parts, size }: Content): Content {
+  const [first = new Uint8Array(), ...rest] = parts;
+  const flipped = first.slice();
+  flipped[0] = (flipped[0] ?? 0) ^ 1;
+  return contentOfParts([flipped, ...rest], size);
+}
+
 /** The content of real bytes. */
 export function contentOfBytes(bytes: Uint8Array): Content {
   if (bytes.length <= blockBytes) return contentOfParts([bytes], bytes.length);
@@ -65,6 +73,11 @@ const encoder = new TextEncoder();
 /** The content of a text. */
 export function contentOfText(text: string): Content {
   return contentOfBytes(encoder.encode(text));
+}
+
+/** True when there are bytes and all of them are zero. */
+export function isZeros({ size, parts }: Content): boolean {
+  return size > 0 && parts.every((part) => part.every((byte) => byte === 0));
 }
 
 /** Virtual content above `inlineBytesMax`, unique for `name`. */

@@ -1,4 +1,5 @@
 import { isLive, type Operation } from '@lockstep/shared';
+import type { Inode } from './disk.ts';
 import { type ValueKey, valueAt } from './ledger.ts';
 import type { Machine } from './machine.ts';
 import type { World } from './world.ts';
@@ -7,19 +8,22 @@ const waitTimeoutMs = 4_000;
 /** More than a run makes. */
 const headsMax = 100_000;
 
-/**
- * What a machine holds that would be there after a power cut: in the folder, in the history and, as a link is all in its operation,
- * in the journal.
- */
+/** What a machine holds: in the folder, in the history and, as a link is all in its operation, in the journal. */
 export function valuesOn(machine: Machine): ReadonlySet<ValueKey> {
+  return valuesWhere(machine, () => true);
+}
+
+/** What of that would be there after a power cut. */
+function durableValuesOn(machine: Machine): ReadonlySet<ValueKey> {
+  const { cache } = machine.volume.disk;
+  return valuesWhere(machine, (inode) => inode.type !== 'file' || cache.isDurable(inode));
+}
+
+function valuesWhere(machine: Machine, isWanted: (inode: Inode) => boolean): ReadonlySet<ValueKey> {
   const values = new Set<ValueKey>();
-  for (const [, inode] of machine.volume.disk.entries()) {
+  for (const inode of [...machine.volume.inodes(), ...machine.volume.history.values()]) {
     const value = valueAt(inode);
-    if (value !== undefined) values.add(value);
-  }
-  for (const inode of machine.volume.history.values()) {
-    const value = valueAt(inode);
-    if (value !== undefined) values.add(value);
+    if (value !== undefined && isWanted(inode)) values.add(value);
   }
   for (const { target } of headsOf(machine)) if (target !== undefined) values.add(`link:${target}`);
   return values;
@@ -72,8 +76,8 @@ export function durabilityWatch(world: World, machine: Machine, reached: (member
         () => `answers the wait: ${outcome.done ? 'durable' : 'not yet'} (${outcome.holding} of ${outcome.members})`,
       );
       if (!outcome.done) return;
-      // A machine that was destroyed since it acknowledged did hold what it said.
-      const held = world.machines.map((other) => valuesOn(other));
+      // A machine that was destroyed or set back since it acknowledged did hold what it said.
+      const held = world.machines.map((other) => new Set([...durableValuesOn(other), ...other.onceHeld]));
       for (const { path, value, releases } of asked) {
         // What a user has let go of since is another thing, even where it was brought back.
         if (releases === undefined || ledger.owedAfterReleases(value) !== releases) continue;

@@ -1,4 +1,6 @@
-import { durabilityWatch } from './durability-watch.ts';
+import { isZeros, rotten } from './content.ts';
+import { fingerprintOf, sameFingerprint } from './disk.ts';
+import { durabilityWatch, valuesAmong, valuesOn } from './durability-watch.ts';
 import { valueAt } from './ledger.ts';
 import type { Machine } from './machine.ts';
 import type { Random } from './random.ts';
@@ -13,6 +15,10 @@ export class Faults {
   readonly #world: World;
   readonly #random: Random;
   #working = true;
+  /** What shows again what a machine's mounts hide. */
+  readonly #repairs: [machine: Machine, repair: () => void][] = [];
+  /** When each machine was last copied, as the ledger counts. */
+  readonly #copiedAt = new Map<Machine, number>();
 
   constructor(world: World, random: Random) {
     this.#world = world;
@@ -35,15 +41,42 @@ export class Faults {
     for (const machine of this.#world.standing) {
       machine.volume.missing = false;
       machine.volume.full = false;
+      this.#showHidden(machine);
       machine.crashInside(Number.POSITIVE_INFINITY);
       this.#healAround(machine);
       machine.start();
     }
   }
 
+  /**
+   * Flips a bit in some files of one machine. Only in those whose rows are sure of them, since a change of a file that was written this
+   * moment cannot be told from an edit; and only of contents that another folder has as well.
+   */
+  rot(): void {
+    const { standing, story, ledger } = this.#world;
+    const machine = this.#random.pick(standing);
+    const others = standing.filter((other) => other !== machine);
+    const elsewhere = new Set(
+      others.flatMap(({ volume }) => [...volume.disk.entries()].map(([, inode]) => inode.content?.id)),
+    );
+    for (const [path, inode] of machine.volume.disk.entries()) {
+      const row = machine.journal.disk(path);
+      const { content } = inode;
+      if (content === undefined || content.size === 0 || row?.content !== content.id) continue;
+      if (row.racy || row.unconfirmed) continue;
+      if (row.fingerprint === undefined || !sameFingerprint(row.fingerprint, fingerprintOf(inode))) continue;
+      if (!elsewhere.has(content.id) || !this.#random.chance(0.5)) continue;
+      inode.content = rotten(content);
+      story.tell(machine.name, () => `a bit flips in ${path} (${ledger.nameOf(content.id)})`);
+    }
+    if (!this.#random.chance(0.5) || !machine.isRunning) return;
+    machine.crash(true);
+    this.#later(downMsMax, () => machine.start());
+  }
+
   readonly #faults: Readonly<Record<keyof FaultWeights, () => void>> = {
     killed: () => this.#withRunning((machine) => this.#restartLater(machine, () => machine.crash(true))),
-    powerCut: () => this.#withRunning((machine) => this.#restartLater(machine, () => machine.crash(false))),
+    powerCut: () => this.#withRunning((machine) => this.#restartLater(machine, () => this.#cutPower(machine))),
     crashInside: () => this.#withRunning((machine) => machine.crashInside(this.#random.below(40))),
     stopped: () => this.#withRunning((machine) => this.#restartLater(machine, () => machine.stop())),
     cutRefused: () => this.#cutTwo('refused'),
@@ -51,8 +84,13 @@ export class Faults {
     partition: () => this.#partition(),
     clockJump: () => this.#withAny((machine) => this.#jump(machine)),
     unmounted: () => this.#withAny((machine) => this.#unmount(machine)),
+    diskMounted: () => this.#withAny((machine) => this.#mountDisk(machine)),
+    diskAway: () => this.#withAny((machine) => this.#takeDisk(machine)),
+    diskHidden: () => this.#withAny((machine) => this.#hideDirectory(machine)),
     diskFull: () => this.#withAny((machine) => this.#fillDisk(machine)),
     journalLost: () => this.#withAny((machine) => this.#loseJournal(machine)),
+    snapshot: () => this.#withAny((machine) => this.#copy(machine)),
+    setBack: () => this.#setBack(),
     newcomer: () => this.#world.addNewcomer(),
     wait: () => this.#withRunning((machine) => durabilityWatch(this.#world, machine, () => {})),
     waitThenDestroy: () =>
@@ -64,6 +102,16 @@ export class Faults {
   #restartLater(machine: Machine, end: () => void): void {
     end();
     this.#later(downMsMax, () => machine.start());
+  }
+
+  #cutPower(machine: Machine): void {
+    const { story, ledger } = this.#world;
+    for (const { before, now } of machine.powerCut()) {
+      // Half of what a user wrote: it is somebody's, so it may be kept, and nobody owes it.
+      if (!isZeros(now)) ledger.tore(now);
+      story.tell(machine.name, () => `  loses ${ledger.nameOf(before.id)}: ${now.size} bytes are left`);
+    }
+    this.#world.releaseLost('lost in a power cut on the only machine that had it');
   }
 
   #cutTwo(how: 'refused' | 'silent'): void {
@@ -111,6 +159,77 @@ export class Faults {
     });
   }
 
+  /** A person makes a directory and mounts a new disk there. */
+  #mountDisk({ volume, name }: Machine): void {
+    const path = 'disk';
+    if (volume.missing || volume.isHidden || volume.devices.length > 0 || volume.disk.at(path) !== undefined) return;
+    volume.disk.mkdir(path);
+    const root = volume.disk.newDevice();
+    volume.devices.push(root);
+    volume.disk.mount(path, root);
+    this.#world.story.tell(name, () => `a disk is mounted at ${path}`);
+  }
+
+  /** The disk inside the folder is unmounted, and mounted again later. */
+  #takeDisk(machine: Machine): void {
+    const { volume, name } = machine;
+    const [root] = volume.devices;
+    const path = [...volume.disk.entries()].find(([, inode]) => inode === root)?.[0];
+    if (root === undefined || path === undefined || volume.isHidden) return;
+    volume.isHidden = true;
+    volume.disk.unmount(root);
+    this.#world.story.tell(name, () => `the disk at ${path} is unmounted`);
+    this.#repairs.push([
+      machine,
+      () => {
+        const back = this.#mountPointFor(machine, path);
+        volume.disk.mount(back, root);
+        this.#world.story.tell(name, () => `the disk at ${path} is back at ${back}`);
+      },
+    ]);
+    this.#later(downMsMax, () => this.#showHidden(machine));
+  }
+
+  /** Where a disk is mounted again: at a new name when its directory is gone meanwhile. */
+  #mountPointFor({ volume: { disk } }: Machine, path: string): string {
+    if (disk.at(path)?.type === 'directory') return path;
+    let name = 'disk-2';
+    while (disk.at(name) !== undefined) name += '-2';
+    disk.mkdir(name);
+    return name;
+  }
+
+  /** An empty disk is mounted over a directory, and unmounted later. */
+  #hideDirectory(machine: Machine): void {
+    const { volume, name } = machine;
+    const directories = [...volume.disk.entries()].filter(
+      ([, { children }]) => children !== undefined && children.size > 0,
+    );
+    if (directories.length === 0 || volume.isHidden || volume.missing) return;
+    const [path] = this.#random.pick(directories);
+    const root = volume.disk.newDevice();
+    volume.isHidden = true;
+    volume.disk.mount(path, root);
+    this.#world.story.tell(name, () => `an empty disk is mounted over ${path}`);
+    this.#repairs.push([
+      machine,
+      () => {
+        volume.disk.unmount(root);
+        this.#world.story.tell(name, () => `the empty disk over ${path} is unmounted`);
+      },
+    ]);
+    this.#later(downMsMax, () => this.#showHidden(machine));
+  }
+
+  #showHidden(machine: Machine): void {
+    for (const [index, [whose, repair]] of [...this.#repairs.entries()].reverse()) {
+      if (whose !== machine) continue;
+      this.#repairs.splice(index, 1);
+      repair();
+      machine.volume.isHidden = false;
+    }
+  }
+
   #fillDisk(machine: Machine): void {
     machine.volume.full = true;
     this.#world.story.tell(machine.name, () => 'disk is full');
@@ -124,7 +243,7 @@ export class Faults {
    * An old content that a user put back just before the journal was lost looks like a file that was never brought up to date. No
    * agent could tell; that value is not owed.
    */
-  #loseJournal(machine: Machine): void {
+  #releaseUnjournaled(machine: Machine): void {
     const { ledger, standing } = this.#world;
     for (const [path, inode] of machine.volume.disk.entries()) {
       const { content } = inode;
@@ -133,8 +252,50 @@ export class Faults {
         ledger.release(valueAt(inode), 'fate', `an old version when ${machine.name} lost its journal`);
       }
     }
+  }
+
+  #loseJournal(machine: Machine): void {
+    this.#releaseUnjournaled(machine);
     machine.loseJournal();
     this.#later(downMsMax, () => machine.start());
+  }
+
+  #copy(machine: Machine): void {
+    machine.takeSnapshot();
+    this.#copiedAt.set(machine, this.#world.ledger.moment);
+  }
+
+  /**
+   * What its user let go of and brought back after the copy was made, and nobody else heard of. The copy may hold the value from before
+   * that: the others know that it was let go of, and not that it came back.
+   */
+  #releaseBroughtBack(machine: Machine): void {
+    const { ledger, standing } = this.#world;
+    const elsewhere = valuesAmong(standing.filter((other) => other !== machine));
+    for (const { key, writer, timesReleased, owedSince } of ledger.owed()) {
+      if (writer !== machine.name || timesReleased === 0 || elsewhere.has(key)) continue;
+      if (owedSince > (this.#copiedAt.get(machine) ?? 0)) ledger.release(key, 'fate', 'brought back before a set-back');
+    }
+  }
+
+  /** Alone, among some of the others, or among all of them. What nobody else had heard of is gone. */
+  #setBack(): void {
+    const copied = this.#world.standing.filter(({ hasSnapshot }) => hasSnapshot);
+    if (copied.length === 0) return;
+    const machine = this.#random.pick(copied);
+    const before = valuesOn(machine);
+    const what = this.#random.pick(['all', 'all', 'journal'] as const);
+    if (what === 'journal') this.#releaseUnjournaled(machine);
+    else this.#releaseBroughtBack(machine);
+    machine.setBack(what);
+    for (const value of before) machine.onceHeld.add(value);
+    this.#world.releaseLost(`only ${machine.name} had it, which was set back`);
+    const alone = this.#random.pick([0, 0.5, 1]);
+    const forMs = this.#random.between(10, downMsMax);
+    for (const other of this.#world.standing) {
+      if (other !== machine && this.#random.chance(alone)) this.#cut(machine, other, 'refused', forMs);
+    }
+    this.#restartLater(machine, () => {});
   }
 
   /** As many machines as a majority can lose. Others take their places. */
@@ -144,7 +305,7 @@ export class Faults {
     const gone = machines.length - standing.length;
     const count = Math.min(Math.floor((members - 1) / 2) - gone, standing.length - 1);
     for (const machine of this.#random.shuffled(standing).slice(0, Math.max(0, count))) machine.destroy();
-    this.#world.releaseDestroyed();
+    this.#world.releaseLost('destroyed with the only machine that had it');
     if (this.#random.chance(0.5)) this.#world.addNewcomer();
   }
 

@@ -1,7 +1,18 @@
 import type { Journal } from '../sync/ports/journal.ts';
 import { CrashedError, type Life } from './life.ts';
 
-const writes = ['append', 'recordDisk', 'saveAck', 'addEvent', 'setSetting', 'verifyHeads'] as const;
+const writes = [
+  'append',
+  'recordDisk',
+  'synced',
+  'confirmed',
+  'saveAck',
+  'addEvent',
+  'setSetting',
+  'verifyHeads',
+  'seal',
+  'renewOrigin',
+] as const;
 
 /** What the gate tells of a life's dealings with its journal. */
 export interface JournalWitness {

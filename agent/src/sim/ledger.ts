@@ -1,4 +1,4 @@
-import type { Content } from './content.ts';
+import { type Content, isZeros } from './content.ts';
 import type { Inode } from './disk.ts';
 
 /** What a file's bytes or a link's text are known by. */
@@ -18,6 +18,10 @@ export interface Value {
   readonly releases: Map<string, string>;
   /** How often anybody let go of it, brought back or not. */
   timesReleased: number;
+  /** How often a user wrote it over itself: for a moment it was not there, and its bytes may be in memory alone since. */
+  timesRewritten: number;
+  /** The moment at which it was last written or brought back. */
+  owedSince: number;
 }
 
 /** The value at a name, if that is one: directories and empty files carry none. */
@@ -34,6 +38,12 @@ export class Ledger {
   readonly #values = new Map<ValueKey, Value>();
   readonly #written = new Set<ValueKey>();
   #count = 0;
+  #moment = 0;
+
+  /** Grows with each value that is written or brought back. */
+  get moment(): number {
+    return this.#moment;
+  }
 
   /** A name that no other value has. */
   nextName(): string {
@@ -44,7 +54,13 @@ export class Ledger {
   /** A user made the file's content this, whole or as a step on the way. */
   wrote(writer: string, path: string, name: string, content: Content): void {
     this.#written.add(content.id);
-    if (content.size > 0) this.#owe(content.id, name, writer, path);
+    // Only power cuts make zeros here. A user may write them again, and an agent still takes them for what the power cut left [PC2].
+    if (content.size > 0 && !isZeros(content)) this.#owe(content.id, name, writer, path);
+  }
+
+  /** A power cut left this of what a user wrote. */
+  tore(content: Content): void {
+    this.#written.add(content.id);
   }
 
   /** A user made a symbolic link. */
@@ -56,6 +72,8 @@ export class Ledger {
   copied(writer: string, path: string, key: ValueKey | undefined): void {
     const value = key === undefined ? undefined : this.#values.get(key);
     if (value !== undefined) this.#owe(value.key, value.name, writer, path);
+    // A user who moves what a power cut left makes it their own.
+    else if (key !== undefined) this.#written.add(key);
   }
 
   /** Someone let go of this value, having it before their eyes. */
@@ -66,15 +84,21 @@ export class Ledger {
     value.timesReleased += 1;
   }
 
+  /** Someone wrote this value in place over itself. */
+  rewrote(key: ValueKey): void {
+    const value = this.#values.get(key);
+    if (value !== undefined) value.timesRewritten += 1;
+  }
+
   /** True when some user wrote exactly this content. */
   isWritten(content: Content): boolean {
     return content.size === 0 || this.#written.has(content.id);
   }
 
-  /** How often anybody let go of this value; undefined while it is not owed. */
+  /** How often anybody let go of this value, or wrote it over itself; undefined while it is not owed. */
   owedAfterReleases(key: ValueKey): number | undefined {
     const value = this.#values.get(key);
-    return value?.releases.size === 0 ? value.timesReleased : undefined;
+    return value?.releases.size === 0 ? value.timesReleased + value.timesRewritten : undefined;
   }
 
   /** Every value that must still exist. */
@@ -89,7 +113,17 @@ export class Ledger {
   }
 
   #owe(key: ValueKey, name: string, writer: string, path: string): void {
-    const value = this.#values.get(key) ?? { key, name, writer, path, releases: new Map(), timesReleased: 0 };
+    const value = this.#values.get(key) ?? {
+      key,
+      name,
+      writer,
+      path,
+      releases: new Map(),
+      timesReleased: 0,
+      timesRewritten: 0,
+      owedSince: 0,
+    };
+    value.owedSince = ++this.#moment;
     value.writer = writer;
     value.path = path;
     value.releases.delete(writer);

@@ -5,12 +5,15 @@ import type { Context } from '../sync/context.ts';
 import { FolderLock } from '../sync/folder-lock.ts';
 import { IgnoreFile } from '../sync/ignore-file.ts';
 import { InlineContents } from '../sync/inline-contents.ts';
+import { MissingContents } from '../sync/missing-contents.ts';
+import { OtherHolders } from '../sync/other-holders.ts';
 import { OwnLog } from '../sync/own-log.ts';
 import { Peers } from '../sync/peers.ts';
 import type { Folder } from '../sync/ports/folder.ts';
 import type { Journal } from '../sync/ports/journal.ts';
 import { Problems } from '../sync/problems.ts';
 import { SharedBatches } from '../sync/shared-batches.ts';
+import { Suspects } from '../sync/suspects.ts';
 import { Transfers } from '../sync/transfers.ts';
 import { contentOfText } from './content.ts';
 import { gateJournal } from './journal-gate.ts';
@@ -42,16 +45,19 @@ export class LoneMember {
   readonly #numbers = new Map<OriginId, number>();
   #stamp = 0;
 
-  /** `around`: what stands between the loops and the folder, to make trouble. */
-  constructor(around: (folder: Folder) => Folder = (folder) => folder) {
-    const random = new Random(1);
+  /** `around`: what stands between the loops and the folder, to make trouble. `keepsBirths`: its disk keeps birth times. `seed`: members of one test differ in it. */
+  constructor(
+    around: (folder: Folder) => Folder = (folder) => folder,
+    { keepsBirths = true, seed = 1 }: { readonly keepsBirths?: boolean; readonly seed?: number } = {},
+  ) {
+    const random = new Random(seed);
     const life = new Life();
     this.id = random.base32(52) as MemberId;
     this.scheduler = new Scheduler(random.fork());
     const { scheduler } = this;
     const wall = new WallClock(scheduler, 0);
     const clock = new SimClock({ scheduler, wall, random: random.fork(), life });
-    this.volume = new Volume(() => wall.preciseMs());
+    this.volume = new Volume(() => wall.preciseMs(), keepsBirths);
     const opened = openJournal({
       path: ':memory:',
       memberId: this.id,
@@ -72,20 +78,26 @@ export class LoneMember {
     });
     const quiet = (): void => undefined;
     const error = (_: object, message: string): void => void this.errors.push(message);
+    const self = { id: this.id, name: 'ant', addresses: [] };
     this.context = {
-      self: { id: this.id, name: 'ant', addresses: [] },
+      self,
       journal,
       batches: new SharedBatches(journal),
       folder: around(folder),
       clock,
       log: { debug: quiet, info: quiet, warn: quiet, error },
+      suspects: new Suspects(),
+      startedAtMs: clock.wallMs(),
       lock: new FolderLock(),
       problems: new Problems(clock, quiet),
-      ignored: new IgnoreFile(),
+      ignored: new IgnoreFile(''),
+      hiding: new Set(),
+      missing: new MissingContents(),
+      others: new OtherHolders(self, journal),
       inbox: new InlineContents(inboxBytesMax),
       outbox: new InlineContents(inboxBytesMax),
     };
-    this.ownLog = new OwnLog(this.context, quiet);
+    this.ownLog = new OwnLog(this.context, { ensure: quiet }, quiet);
     this.peers = new Peers(this.context, {
       ready: quiet,
       message: quiet,

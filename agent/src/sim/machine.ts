@@ -5,6 +5,8 @@ import type { Journal } from '../sync/ports/journal.ts';
 import type { Log } from '../sync/ports/log.ts';
 import type { Content } from './content.ts';
 import { gateJournal } from './journal-gate.ts';
+import type { JournalShelf } from './journal-shelf.ts';
+import type { ValueKey } from './ledger.ts';
 import { Life } from './life.ts';
 import type { Random } from './random.ts';
 import type { Scenario } from './scenario.ts';
@@ -13,7 +15,11 @@ import { SimClock, WallClock } from './sim-clock.ts';
 import { SimFolder } from './sim-folder.ts';
 import type { Medium } from './sim-network.ts';
 import type { Story } from './story.ts';
-import { Volume } from './volume.ts';
+import { Volume, type VolumeImage } from './volume.ts';
+import type { Torn } from './write-cache.ts';
+
+/** Where bits flip, everything is read so often: long before a run gives up waiting. */
+const scrubIntervalMs = 20_000;
 
 /** What a machine needs of the world around it. */
 export interface Surroundings {
@@ -21,6 +27,7 @@ export interface Surroundings {
   readonly medium: Medium;
   readonly scenario: Scenario;
   readonly story: Story;
+  readonly shelf: JournalShelf;
   /** An agent put this content at this path of its folder. */
   placed(machine: Machine, path: string, content: Content): void;
   /** An agent wrote to its journal. */
@@ -40,6 +47,12 @@ export class Machine {
   engine: Engine | undefined;
   /** Its disk and journal are gone for good. */
   isDestroyed = false;
+  /** How often the machine has begun again. */
+  boots = 0;
+  /** What it had, and has no more since it was set back: it did not lie when it said that it holds that. */
+  readonly onceHeld = new Set<ValueKey>();
+  #journalPath = ':memory:';
+  #snapshot: { readonly volume: VolumeImage; readonly journalPath: string } | undefined;
   readonly #around: Surroundings;
   readonly #random: Random;
   readonly #peers: readonly string[];
@@ -63,12 +76,33 @@ export class Machine {
     this.id = options.random.base32(52) as MemberId;
     this.address = addressOf(options.name);
     this.wall = new WallClock(options.around.scheduler, options.offsetMs);
-    this.volume = new Volume(() => this.wall.preciseMs());
+    this.volume = new Volume(() => this.wall.preciseMs(), options.around.scenario.keepsBirths);
     this.journal = this.#newJournal();
   }
 
   get hasLostJournal(): boolean {
     return this.#closed.length > 0;
+  }
+
+  get hasSnapshot(): boolean {
+    return this.#snapshot !== undefined;
+  }
+
+  /** Its disk and journal are copied, running or not. */
+  takeSnapshot(): void {
+    const journalPath = this.#around.shelf.copy(this.#journalPath);
+    this.#snapshot = { volume: this.volume.image(), journalPath };
+    this.#around.story.tell(this.name, () => 'is copied');
+  }
+
+  /** The agent ends, and the machine is as it was when it was copied; or only its journal is. */
+  setBack(what: 'all' | 'journal'): void {
+    if (this.#snapshot === undefined) return;
+    this.crash(true);
+    if (what === 'all') this.volume.restore(this.#snapshot.volume);
+    this.#closed.push(this.journal);
+    this.journal = this.#openJournal(this.#around.shelf.copy(this.#snapshot.journalPath));
+    this.#around.story.tell(this.name, () => (what === 'all' ? 'is set back' : 'gets an old journal'));
   }
 
   get isRunning(): boolean {
@@ -104,6 +138,8 @@ export class Machine {
       network: medium.open(this.id, this.address, life),
       clock: new SimClock({ scheduler, wall: this.wall, random: this.#random.fork(), life }),
       log: this.#log(life),
+      bootId: `${this.boots}`,
+      scrubIntervalMs: scenario.rots ? scrubIntervalMs : undefined,
     });
     this.engine = engine;
     story.tell(this.name, () => 'starts its agent');
@@ -122,6 +158,19 @@ export class Machine {
     if (!this.isRunning) return;
     this.#life?.end();
     this.#down(told, told ? 'agent is killed' : 'loses power');
+  }
+
+  /** The machine loses power and begins again: what its users wrote and no sync has made durable is lost, or not. */
+  powerCut(): readonly Torn[] {
+    this.crash(false);
+    this.boots += 1;
+    const { disk } = this.volume;
+    const seen = new Set(
+      [...disk.entries()].flatMap(([path, inode]) =>
+        inode.content !== undefined && this.journal.disk(path)?.content === inode.content.id ? [inode] : [],
+      ),
+    );
+    return disk.cache.powerCut(this.#random, (inode) => seen.has(inode));
   }
 
   /** The agent will end between two of its next effects, and start again later. */
@@ -184,9 +233,15 @@ export class Machine {
   }
 
   #newJournal(): Journal {
+    const { scenario, shelf } = this.#around;
+    return this.#openJournal(scenario.faults.setBack > 0 ? shelf.next() : ':memory:');
+  }
+
+  #openJournal(path: string): Journal {
+    this.#journalPath = path;
     const random = this.#random.fork();
     return openJournal({
-      path: ':memory:',
+      path,
       memberId: this.id,
       random: () => random.unit(),
       nowMs: () => Math.floor(this.wall.preciseMs()),

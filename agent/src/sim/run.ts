@@ -1,4 +1,4 @@
-import { checkConverged, checkKept, checkReplay, checkWhole } from './check.ts';
+import { checkConverged, checkHeld, checkKept, checkReplay, checkWhole } from './check.ts';
 import { Faults } from './faults.ts';
 import { CrashedError } from './life.ts';
 import { Random } from './random.ts';
@@ -9,11 +9,14 @@ import { World } from './world.ts';
 /** By then everything must be level, however unlucky the back-offs were. */
 const convergeMsMax = 180_000;
 const checkEveryMs = 250;
+const beforeRotMs = 5_000;
 /** Messages, heartbeats aside, that getting level may take: some for each member, and some for each operation and member. */
 const messagesMin = 2_000;
 const messagesPerOperation = 40;
 /** What follows convergence without being part of it: acknowledgements, events for people. */
 const afterwardsMs = 15_000;
+/** All that is settled without its content is settled within this time. */
+const lostSettledMs = 60_000;
 
 /** The outcome of one seed. */
 export interface Outcome {
@@ -48,6 +51,11 @@ export async function runSeed(seed: number, options: { readonly tellsStory: bool
     story.tell('', () => 'users stop, everything is repaired');
     // Actions that users had begun, and agents that were to come back, end within this time.
     await scheduler.run(scheduler.nowMs + 500, isBroken);
+    if (scenario.rots && !isBroken()) {
+      // Whatever was said before of who holds what has been checked by then.
+      await scheduler.run(scheduler.nowMs + beforeRotMs, isBroken);
+      faults.rot();
+    }
     if (!isBroken()) convergedAfterMs = await converge(world);
     if (!isBroken()) checkEnd(world);
     if (!isBroken()) await checkQuiet(world);
@@ -102,16 +110,23 @@ function checkEnd(world: World): void {
 async function checkQuiet(world: World): Promise<void> {
   const { scheduler, tally, scenario } = world;
   const isBroken = () => world.violation !== undefined;
-  await scheduler.run(scheduler.nowMs + afterwardsMs, isBroken);
+  // A content that may be lost is settled without it only after all members have gone on lacking it.
+  await scheduler.run(scheduler.nowMs + (world.mayLackContent ? lostSettledMs : afterwardsMs), isBroken);
   let changes = 0;
   const stops = world.standing.map(({ volume }) => volume.disk.listen(() => changes++));
   const before = { ...tally };
   await scheduler.run(scheduler.nowMs + scenario.quietMs, isBroken);
   for (const stop of stops) stop();
   const writes = tally.journalWrites - before.journalWrites;
-  if (writes > 0)
+  // What others want on a disk inside a folder is tried again and again there, and reported.
+  const isRetried = world.standing.some(
+    ({ volume, journal }) => volume.devices.length > 0 && journal.counts().pending > 0,
+  );
+  if (writes > 0 && !isRetried)
     world.violate('Quiet', `${writes} journal writes with nothing to do, the last: ${world.lastJournalWrite()}`);
   if (changes > 0) world.violate('Quiet', `${changes} changes of a disk with nothing to do`);
   const open = checkConverged(world);
   if (open !== undefined) world.violate('Converge', `no longer level after a while: ${open}`);
+  const unheld = checkHeld(world);
+  if (unheld !== undefined) world.violate('Durable', `after a while ${unheld}`);
 }

@@ -18,8 +18,13 @@ export interface FaultWeights {
   readonly partition: number;
   readonly clockJump: number;
   readonly unmounted: number;
+  readonly diskMounted: number;
+  readonly diskAway: number;
+  readonly diskHidden: number;
   readonly diskFull: number;
   readonly journalLost: number;
+  readonly snapshot: number;
+  readonly setBack: number;
   readonly newcomer: number;
   readonly wait: number;
   readonly waitThenDestroy: number;
@@ -37,6 +42,8 @@ export interface Scenario {
   readonly network: NetworkConduct;
   readonly watch: WatchConduct;
   readonly callMsMax: number;
+  /** The disks keep birth times. */
+  readonly keepsBirths: boolean;
   /** Messages pass through the real codec. */
   readonly isEncoded: boolean;
   /** Each member is told the addresses of all, or only of the next. */
@@ -47,6 +54,12 @@ export interface Scenario {
   readonly faults: FaultWeights;
   /** How long nothing may happen after everything has converged. */
   readonly quietMs: number;
+  /** Bits flip on one member's disk when all work is done. */
+  readonly rots: boolean;
+  /** Users keep images of disks: large files of one size and time, of which one takes the place of another. */
+  readonly keepsImages: boolean;
+  /** Users change files through mappings, and through names outside the folder. */
+  readonly mapsFiles: boolean;
 }
 
 /** The circumstances that a seed stands for. Most runs are small: a rule that can be broken is mostly broken by few members. */
@@ -58,6 +71,10 @@ export function drawScenario(random: Random): Scenario {
   // A user's pauses are a quarter of the longest one on average.
   const actions = random.pick([10, 10, 10, 10, 10, 20, 20, 20, 20, 20, 20, 40, 40, 40, 40, 80, 160]);
   const workMs = Math.min(workMsMax, Math.max(workMsMin, (actions * pauseMsMax) / 4 / members));
+  const setBack = sometimes(0.15, 3);
+  const powerCut = sometimes(0.4, 4);
+  // Snapshots and the cache are of the folder's own disk.
+  const nestedDisks = setBack === 0 && powerCut === 0 ? sometimes(0.4, 3) : 0;
   return {
     members,
     workMs,
@@ -74,7 +91,7 @@ export function drawScenario(random: Random): Scenario {
     faultEveryMsMax: random.chance(0.15) ? Number.POSITIVE_INFINITY : workMs * random.pick([0.1, 0.3, 0.8]),
     faults: {
       killed: sometimes(0.6, 3),
-      powerCut: sometimes(0.3, 2),
+      powerCut,
       crashInside: sometimes(0.6, 5),
       stopped: sometimes(0.4, 2),
       cutRefused: sometimes(0.5, 3),
@@ -82,12 +99,21 @@ export function drawScenario(random: Random): Scenario {
       partition: sometimes(0.4, 2),
       clockJump: sometimes(0.2, 2),
       unmounted: sometimes(0.15, 2),
+      diskMounted: nestedDisks,
+      diskAway: 2 * nestedDisks,
+      diskHidden: nestedDisks,
       diskFull: sometimes(0.15, 2),
       journalLost: sometimes(0.15, 1),
+      snapshot: setBack,
+      setBack,
       newcomer: sometimes(0.25, 1),
       wait: 3,
       waitThenDestroy: members > 2 ? sometimes(0.3, 8) : 0,
     },
     quietMs: random.chance(0.2) ? 60_000 : 5_000,
+    keepsBirths: random.chance(0.6),
+    rots: random.chance(0.3),
+    keepsImages: random.chance(0.1),
+    mapsFiles: random.chance(0.3),
   };
 }

@@ -1,7 +1,7 @@
 import { type ContentId, parentOf } from '@lockstep/shared';
 import type { Action, ActionRequest, ActionResult, ContentSource, Expected } from '../sync/ports/folder.ts';
 import { type Content, contentOfBytes } from './content.ts';
-import { fingerprintOf, type Inode, sameFingerprint } from './disk.ts';
+import { DiskError, fingerprintOf, type Inode, sameFingerprint } from './disk.ts';
 import type { Life } from './life.ts';
 import type { Volume } from './volume.ts';
 
@@ -12,6 +12,10 @@ const changed: ActionResult = { result: 'changed' };
 
 function inTheWay(path: string): ActionResult {
   return { result: 'problem', code: 'path-in-the-way', detail: `A pipe stands at ${path}: move it away.` };
+}
+
+function otherDevice(path: string): ActionResult {
+  return { result: 'problem', code: 'path-in-the-way', detail: `${path} lies on another file system.` };
 }
 
 type Write = Extract<Action, { do: 'write' }>;
@@ -73,8 +77,17 @@ export class SimApply {
   }
 
   /** The steps from the look at the target to the rename. */
-  commit({ action, keep }: ActionRequest, prepared: Prepared): ActionResult {
+  commit(request: ActionRequest, prepared: Prepared): ActionResult {
     if (prepared !== undefined && 'failed' in prepared) return prepared.failed;
+    try {
+      return this.#carryOut(request, prepared);
+    } catch (error) {
+      if (!(error instanceof DiskError) || (error.code !== 'EBUSY' && error.code !== 'EXDEV')) throw error;
+      return otherDevice('path' in request.action ? request.action.path : request.action.to);
+    }
+  }
+
+  #carryOut({ action, keep }: ActionRequest, prepared: Exclude<Prepared, { failed: ActionResult }>): ActionResult {
     switch (action.do) {
       case 'write':
       case 'symlink':
@@ -115,7 +128,11 @@ export class SimApply {
 
   #prepareWrite(action: Write): Prepared {
     const content = this.contentAt(action.source, action.content);
-    if (content === undefined) return { failed: { result: 'source-gone' } };
+    if (content === undefined) {
+      // A kept version that a power cut tore, or that somebody wrote to since.
+      if (action.source.from === 'history') this.#volume.forget(action.content);
+      return { failed: { result: 'source-gone' } };
+    }
     const inode = this.#volume.disk.newFile(content, action.mode);
     inode.mtimeMs = action.mtimeUs / 1000;
     return { inode };
@@ -241,12 +258,15 @@ export class SimApply {
   /** Why the action may not go on, if so: no directory to hold the path, or something else there than expected. */
   #refusal(path: string, expected: Expected): ActionResult | undefined {
     const { disk } = this.#volume;
-    if (disk.at(parentOf(path))?.type !== 'directory') return changed;
+    const parent = disk.at(parentOf(path));
+    if (parent?.type !== 'directory') return changed;
     const existing = disk.at(path);
     if (existing?.type === 'special') {
       return inTheWay(path);
     }
-    return matches(existing, expected) ? undefined : changed;
+    if (!matches(existing, expected)) return changed;
+    // Nothing is renamed from staging or to history there.
+    return parent.device === disk.device ? undefined : otherDevice(path);
   }
 
   #done(path: string): ActionResult {

@@ -3,24 +3,29 @@ import {
   type ContentId,
   hashUnderLockBytesMax,
   inlineBytesMax,
+  isStateName,
   isStatePath,
   joinPath,
-  stateDirectoryName,
 } from '@lockstep/shared';
+import { fingerprintAt, type PackedFiles } from '../core/packed-files.ts';
 import type {
   ActionRequest,
   ActionResult,
+  ChangedMount,
   ContentSource,
   Folder,
   FolderHealth,
+  HistoryLimits,
   Observation,
   ObserveRequest,
+  PolledFiles,
   ScannedDirectory,
   ScannedEntry,
+  SyncResult,
   UnwatchedDirectory,
   WatchHint,
 } from '../sync/ports/folder.ts';
-import { isBlock } from './content.ts';
+import { isBlock, isZeros } from './content.ts';
 import { fingerprintOf, type Inode, mtimeUsOf, sameFingerprint } from './disk.ts';
 import type { Life } from './life.ts';
 import type { Random } from './random.ts';
@@ -101,6 +106,27 @@ export class SimFolder implements Folder {
     });
   }
 
+  poll(files: PackedFiles): Promise<PolledFiles> {
+    return this.#whileAlive(async () => {
+      await this.#call();
+      const changed: string[] = [];
+      const linked: string[] = [];
+      for (const [index, path] of this.#volume.missing ? [] : files.paths.entries()) {
+        const inode = this.#volume.disk.at(path);
+        const fingerprint = fingerprintAt(files, index);
+        if (inode?.type !== 'file' || inode.number !== fingerprint.ino) continue;
+        if (!sameFingerprint(fingerprintOf(inode), fingerprint)) changed.push(path);
+        if (inode.links > 1) linked.push(path);
+      }
+      return { changed, linked };
+    });
+  }
+
+  /** No program runs that could have mapped anything: the round over all files finds what raises no event. */
+  mapped(): Promise<readonly string[]> {
+    return this.#whileAlive(() => Promise.resolve([]));
+  }
+
   async *scan(
     directory: string,
     options: { readonly recursive: boolean; readonly skip: (path: string, isDirectory: boolean) => boolean },
@@ -142,13 +168,25 @@ export class SimFolder implements Folder {
       for (const [index, request] of requests.entries()) {
         this.#life.effect();
         await this.#call();
-        const result = this.#apply.commit(request, prepared[index]);
+        const result = this.#changedMount(request) ?? this.#apply.commit(request, prepared[index]);
         this.#tell(() => `  apply ${describe(request)}: ${result.result}`);
         results.push(result);
       }
       await this.#call();
       this.#life.effect();
+      this.#volume.disk.cache.commit();
       return results;
+    });
+  }
+
+  sync(): Promise<SyncResult> {
+    return this.#whileAlive(async () => {
+      this.#life.effect();
+      await this.#call();
+      if (this.#volume.missing) return { result: 'not-done', detail: 'The folder is gone.' };
+      this.#volume.disk.cache.sync();
+      await this.#call();
+      return { result: 'done' };
     });
   }
 
@@ -194,6 +232,14 @@ export class SimFolder implements Folder {
     });
   }
 
+  async holdsBlock(request: {
+    readonly content: ContentId;
+    readonly index: number;
+    readonly source: ContentSource;
+  }): Promise<boolean> {
+    return (await this.readBlock(request)) !== undefined;
+  }
+
   inHistory(contents: readonly ContentId[]): Promise<ReadonlySet<ContentId>> {
     return this.#whileAlive(async () => {
       await this.#call();
@@ -212,18 +258,33 @@ export class SimFolder implements Folder {
     });
   }
 
-  trimHistory(bytesMax: number, needed: (content: ContentId) => boolean): Promise<void> {
+  trimHistory({ bytesMax, filesMax }: HistoryLimits, needed: (content: ContentId) => boolean): Promise<void> {
     return this.#whileAlive(async () => {
       this.#life.effect();
       await this.#call();
       let bytes = 0;
       for (const inode of this.#volume.history.values()) bytes += inode.content?.size ?? 0;
       for (const [content, inode] of this.#volume.history) {
-        if (bytes <= bytesMax) return;
+        if (bytes <= bytesMax && this.#volume.history.size <= filesMax) return;
         if (needed(content)) continue;
         bytes -= inode.content?.size ?? 0;
         this.#volume.forget(content);
       }
+    });
+  }
+
+  checkMounts(): Promise<readonly ChangedMount[]> {
+    return this.#whileAlive(async () => {
+      await this.#call();
+      return this.#volume.missing ? [] : this.#volume.mounts.check();
+    });
+  }
+
+  acceptMount(path: string): Promise<void> {
+    return this.#whileAlive(async () => {
+      this.#life.effect();
+      await this.#call();
+      this.#volume.mounts.accept(path);
     });
   }
 
@@ -234,9 +295,15 @@ export class SimFolder implements Folder {
     });
   }
 
-  async #observe({ path, expected, hashLarge }: ObserveRequest): Promise<Observation> {
+  stalledMs(): number {
+    return 0;
+  }
+
+  async #observe({ path, expected, hashLarge, bytesMax, tail }: ObserveRequest): Promise<Observation> {
     await this.#call();
     if (this.#volume.missing) return { path, state: 'problem', code: 'folder-missing', detail: 'The folder is gone.' };
+    const mount = this.#volume.mounts.changed(path);
+    if (mount !== undefined) return { path, state: 'problem', ...mountChanged(mount) };
     const inode = isStatePath(path) ? undefined : this.#volume.disk.at(path);
     if (inode === undefined) return { path, state: 'absent' };
     const fingerprint = fingerprintOf(inode);
@@ -246,18 +313,22 @@ export class SimFolder implements Folder {
     const mtimeUs = mtimeUsOf(inode);
     if (inode.type === 'symlink') return { path, state: 'symlink', fingerprint, mtimeUs, target: inode.target ?? '' };
     if (fingerprint.size > hashUnderLockBytesMax && hashLarge !== true) return { path, state: 'large', fingerprint };
-    return this.#readFile(path, inode);
+    return this.#readFile(path, inode, { bytesMax, tail });
   }
 
   /** Reads between two stats, as the real adapter does: a change within one step of the file times goes unnoticed. */
-  async #readFile(path: string, inode: Inode): Promise<Observation> {
+  async #readFile(
+    path: string,
+    inode: Inode,
+    { bytesMax = inlineBytesMax, tail }: Pick<ObserveRequest, 'bytesMax' | 'tail'>,
+  ): Promise<Observation> {
     const fingerprint = fingerprintOf(inode);
     const before = inode.content;
     await this.#call();
     const content = this.#random.chance(0.5) ? before : inode.content;
     if (content === undefined || !sameFingerprint(fingerprintOf(inode), fingerprint))
       return { path, state: 'changing' };
-    const inline = content.size <= inlineBytesMax ? content.parts[0]?.slice() : undefined;
+    const inline = content.size <= bytesMax ? content.parts[0]?.slice() : undefined;
     return {
       path,
       state: 'file',
@@ -267,6 +338,7 @@ export class SimFolder implements Folder {
       content: content.id,
       ...(content.blocks && { blocks: content.blocks }),
       ...(inline && { bytes: inline }),
+      ...(tail && { endsInZeros: isZeros(content) }),
     };
   }
 
@@ -274,19 +346,31 @@ export class SimFolder implements Folder {
   #list(path: string, skip: (path: string, isDirectory: boolean) => boolean): ScannedDirectory {
     const nothing = { path, entries: [], skipped: [] };
     if (this.#volume.missing) return { ...nothing, problem: { code: 'folder-missing', detail: 'The folder is gone.' } };
+    const mount = path === '' ? undefined : this.#volume.mounts.changed(path);
+    if (mount !== undefined) return { ...nothing, problem: mountChanged(mount) };
     const directory = this.#volume.disk.at(path);
     if (directory?.children === undefined) return { ...nothing, absent: true };
     this.#watcher.watch(directory, path);
     const entries: ScannedEntry[] = [];
     const skipped: ScannedDirectory['skipped'][number][] = [];
-    for (const [name, inode] of directory.children) {
+    for (const name of directory.children.keys()) {
+      const inode = this.#volume.disk.at(joinPath(path, name));
+      if (inode === undefined) continue;
       const { type } = inode;
-      if (name === stateDirectoryName) skipped.push({ name, code: 'path-reserved' });
+      if (isStateName(name)) skipped.push({ name, code: 'path-reserved' });
       else if (type === 'special') skipped.push({ name, code: 'path-special' });
       else if (!skip(joinPath(path, name), type === 'directory'))
         entries.push({ name, type, fingerprint: fingerprintOf(inode) });
     }
     return { path, entries, skipped };
+  }
+
+  #changedMount({ action }: ActionRequest): ActionResult | undefined {
+    for (const path of 'path' in action ? [action.path] : [action.from, action.to]) {
+      const mount = this.#volume.mounts.changed(path);
+      if (mount !== undefined) return { result: 'problem', ...mountChanged(mount) };
+    }
+    return undefined;
   }
 
   /** The time of one system call, in which others run. */
@@ -311,4 +395,12 @@ export class SimFolder implements Folder {
 
 function describe({ action }: ActionRequest): string {
   return 'path' in action ? `${action.do} ${action.path}` : `${action.do} ${action.from} to ${action.to}`;
+}
+
+function mountChanged(mount: string): {
+  readonly code: 'mount-changed';
+  readonly detail: string;
+  readonly mount: string;
+} {
+  return { code: 'mount-changed', detail: `Another disk than before is at ${mount}.`, mount };
 }

@@ -1,9 +1,7 @@
 import { type Lane, laneOf, type MemberId, type PeerMessage, sendQueueBytesMax } from '@lockstep/shared';
-import type { Link } from '../sync/ports/network.ts';
+import type { Link, LinkReceiver } from '../sync/ports/network.ts';
 import type { Life } from './life.ts';
 import type { Scheduler } from './scheduler.ts';
-
-type Receiver = Parameters<Link['start']>[0];
 
 /** The first overtakes the others. */
 const lanes: readonly Lane[] = ['signals', 'operations', 'blocks'];
@@ -42,7 +40,7 @@ export class SimLink implements Link {
   readonly remote: string;
   readonly #options: EndOptions;
   #other: SimLink | undefined;
-  #receiver: Receiver | undefined;
+  #receiver: LinkReceiver | undefined;
   #early: PeerMessage[] = [];
   /** Sent from the other side to this one and not yet arrived, in order; an `undefined` is its goodbye. */
   readonly #inTransit = new Map<Lane, (PeerMessage | undefined)[]>(lanes.map((lane) => [lane, []]));
@@ -53,7 +51,8 @@ export class SimLink implements Link {
   readonly #lastArrivalMs = new Map<Lane, number>();
   #receivedBytes = 0;
   #endReason: string | undefined;
-  #goodbye = '';
+  #isFault = false;
+  #goodbye = { reason: '', isFault: false };
   #isEndReported = false;
 
   constructor(options: EndOptions) {
@@ -112,7 +111,7 @@ export class SimLink implements Link {
     }
   }
 
-  start(receiver: Receiver): void {
+  start(receiver: LinkReceiver): void {
     if (this.#receiver !== undefined) throw new Error('The link has been started already.');
     this.#receiver = receiver;
     const early = this.#early;
@@ -124,19 +123,19 @@ export class SimLink implements Link {
     this.#reportEnd();
   }
 
-  close(reason: string): void {
+  close(reason: string, isFault = false): void {
     this.#options.life.effect();
     if (this.#endReason !== undefined) return;
-    if (this.#other !== undefined) this.#other.#goodbye = reason;
+    if (this.#other !== undefined) this.#other.#goodbye = { reason, isFault };
     this.#transmit(undefined, 'blocks', this.#queue.at(-1)?.leavesAtMs ?? 0);
-    this.#end(reason);
+    this.#end(reason, isFault);
   }
 
   /** The connection breaks: this side learns of it now, and what was on its way is lost. */
   breakOff(reason: string): void {
     if (this.#endReason !== undefined || !this.#options.life.alive) return;
     this.#early = [];
-    this.#end(reason);
+    this.#end(reason, false);
   }
 
   /** The route is no longer silent: what waited arrives. */
@@ -172,19 +171,20 @@ export class SimLink implements Link {
     }
     const message = this.#inTransit.get(lane)?.shift();
     if (this.#endReason !== undefined) return;
-    if (message === undefined) this.#end(this.#goodbye);
+    if (message === undefined) this.#end(this.#goodbye.reason, this.#goodbye.isFault);
     else if (this.#receiver === undefined) this.#early.push(message);
     else this.#hand(this.#receiver, message);
   }
 
-  #hand(receiver: Receiver, message: PeerMessage): void {
+  #hand(receiver: LinkReceiver, message: PeerMessage): void {
     this.#receivedBytes += weightOf(message);
     this.#options.arrived(message);
     receiver.message(message);
   }
 
-  #end(reason: string): void {
+  #end(reason: string, isFault: boolean): void {
     this.#endReason = reason;
+    this.#isFault = isFault;
     this.#queue = [];
     this.#reportEnd();
   }
@@ -196,7 +196,7 @@ export class SimLink implements Link {
     const reason = this.#endReason;
     if (receiver === undefined || reason === undefined || this.#isEndReported) return;
     this.#isEndReported = true;
-    scheduler.after(0, () => receiver.closed(reason), life);
+    scheduler.after(0, () => receiver.closed(reason, this.#isFault), life);
   }
 
   #prune(): void {

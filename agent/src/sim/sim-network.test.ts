@@ -142,7 +142,7 @@ describe('Medium', () => {
     const { scheduler, here, there } = await connected();
     const vector: Record<string, number> = { [`${ant}.aaaaaaaa`]: 1 };
     const known = vector as Extract<PeerMessage, { type: 'ack' }>['known'];
-    here.send({ type: 'ack', known, applied: { vector: known, ranges: {} } });
+    here.send({ type: 'ack', known, marks: new Uint8Array(8), applied: { vector: known, ranges: {} } });
     heardAt(there);
     await scheduler.run(2_000);
     expect(() => Object.assign(known, { other: 2 })).toThrow(TypeError);

@@ -26,9 +26,20 @@ export class UserShell {
     const before = valueAt(this.disk.at(path));
     const isSame = before === content.id;
     this.disk.write(path, content);
-    if (!isSame) this.#letGo(before, `overwritten with ${name}`);
+    if (isSame) this.ledger.rewrote(content.id);
+    else this.#letGo(before, `overwritten with ${name}`);
     this.ledger.wrote(this.#name, path, name, content);
     this.#tell(() => `writes ${path} = ${name} (${content.size} bytes) over ${this.ledger.nameOf(before)}`);
+  }
+
+  /** Changes the file's bytes without an event: through a mapping, or through a name outside the folder. */
+  changeUnseen(path: string, name: string, content: Content, by: 'mapping' | 'other name'): void {
+    const before = valueAt(this.disk.at(path));
+    if (by === 'mapping') this.disk.store(path, content);
+    else this.disk.writeElsewhere(path, content);
+    this.#letGo(before, `overwritten with ${name}`);
+    this.ledger.wrote(this.#name, path, name, content);
+    this.#tell(() => `writes ${path} = ${name} by ${by} over ${this.ledger.nameOf(before)}`);
   }
 
   symlink(path: string, name: string, target: string): void {

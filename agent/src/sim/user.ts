@@ -1,4 +1,4 @@
-import { blockBytes, inlineBytesMax, joinPath, nameOf, parentOf } from '@lockstep/shared';
+import { blockBytes, fileTimeUsMax, fileTimeUsMin, inlineBytesMax, joinPath, nameOf, parentOf } from '@lockstep/shared';
 import { type Content, contentOfText, virtualContent, withNewTail } from './content.ts';
 import { DiskError, type Inode, type InodeType } from './disk.ts';
 import type { Random } from './random.ts';
@@ -19,6 +19,7 @@ const habits = {
   atomicSave: 7,
   remove: 5,
   recreate: 2,
+  replaceAlike: 3,
   renameFile: 7,
   renameOver: 3,
   renameCase: 2,
@@ -35,9 +36,26 @@ const habits = {
   symlink: 3,
   moveOutAndIn: 2,
   pipe: 0.3,
+  storeMapped: 8,
+  writeElsewhere: 3,
 } as const;
 
 type Habit = keyof typeof habits;
+
+/** Users who keep images of disks, and those whose programs map no files and know no other names of them, differ in these habits. */
+const imageHabits = { replaceAlike: 60 };
+const noUnseenHabits = { storeMapped: 0, writeElsewhere: 0 };
+
+/** File times at the limits of what programs set and messages carry, milliseconds: seconds for milliseconds, before 1970, fractions. */
+const extremeTimesMs = [
+  1_763_730_000_000_000,
+  -1,
+  -86_400_000.5,
+  0,
+  fileTimeUsMax / 1_000,
+  fileTimeUsMin / 1_000 - 1,
+  8.64e15,
+];
 
 /** Someone who works in one member's folder, whether its agent runs or not. */
 export class User {
@@ -46,6 +64,7 @@ export class User {
   readonly #random: Random;
   readonly #pauseMsMax: number;
   readonly #mayWork: () => boolean;
+  readonly #weights: Readonly<Record<Habit, number>>;
   #working = true;
 
   readonly #habits: Readonly<Record<Habit, () => void>> = {
@@ -57,6 +76,7 @@ export class User {
     atomicSave: () => this.#withFile((path) => this.#atomicSave(path)),
     remove: () => this.#withAny(['file', 'symlink'], (path) => this.#shell.remove(path)),
     recreate: () => this.#withFile((path) => this.#recreate(path)),
+    replaceAlike: () => this.#replaceAlike(),
     renameFile: () => this.#withAny(['file', 'symlink'], (path) => this.#shell.rename(path, this.#newPath())),
     renameOver: () => this.#withFile((from) => this.#withFile((to) => this.#shell.rename(from, to))),
     renameCase: () => this.#withAny(['file', 'directory'], (path) => this.#renameCase(path)),
@@ -69,10 +89,11 @@ export class User {
     fileToDirectory: () => this.#withFile((path) => this.#fileToDirectory(path)),
     directoryToFile: () => this.#withAny(['directory'], (path) => this.#directoryToFile(path)),
     chmod: () => this.#withAny(['file', 'directory'], (path, inode) => this.#chmod(path, inode)),
-    touch: () =>
-      this.#withFile((path, inode) => this.#shell.touch(path, inode.mtimeMs - 1_000 * this.#random.below(90_000))),
+    touch: () => this.#withFile((path, inode) => this.#shell.touch(path, this.#fileTime(inode))),
     symlink: () => this.#symlink(this.#newPath()),
     moveOutAndIn: () => this.#withAny(['directory', 'file'], (path) => this.#moveOutAndIn(path)),
+    storeMapped: () => this.#withFile((path) => this.#storeMapped(path)),
+    writeElsewhere: () => this.#withFile((path) => this.#changeUnseen(path, 'other name')),
     pipe: () => this.#shell.mkfifo(joinPath(this.#directory(), `pipe-${this.#shell.ledger.nextName()}`)),
   };
 
@@ -81,6 +102,8 @@ export class User {
     scheduler: Scheduler;
     random: Random;
     pauseMsMax: number;
+    keepsImages: boolean;
+    mapsFiles: boolean;
     mayWork: () => boolean;
   }) {
     this.#shell = options.shell;
@@ -88,13 +111,18 @@ export class User {
     this.#random = options.random;
     this.#pauseMsMax = options.pauseMsMax;
     this.#mayWork = options.mayWork;
+    this.#weights = {
+      ...habits,
+      ...(options.keepsImages && imageHabits),
+      ...(!options.mapsFiles && noUnseenHabits),
+    };
   }
 
   /** Works until `stop`. */
   start(): void {
     this.#scheduler.after(this.#random.unit() ** 3 * this.#pauseMsMax, () => {
       if (!this.#working) return;
-      this.act(this.#random.weighted(habits));
+      this.act(this.#random.weighted(this.#weights));
       this.start();
     });
   }
@@ -166,6 +194,27 @@ export class User {
     this.#maybeSoon(0.3, 10, () => this.#shell.rename(temporary, path));
   }
 
+  /** Some stores into one page, of which those leave no trace that find it dirty. */
+  #storeMapped(path: string): void {
+    this.#changeUnseen(path, 'mapping');
+    for (let more = this.#random.below(4); more > 0; more--) {
+      this.#soon(this.#random.pick([5, 100, 1_000]), () => this.#changeUnseen(path, 'mapping'));
+    }
+  }
+
+  /** Another value of the same size, in what is a small file. */
+  #changeUnseen(path: string, by: 'mapping' | 'other name'): void {
+    const size = this.#shell.disk.at(path)?.content?.size ?? 0;
+    const name = this.#shell.ledger.nextName();
+    if (size < name.length || size > inlineBytesMax) return;
+    this.#shell.changeUnseen(path, name, contentOfText(name.padEnd(size)), by);
+  }
+
+  #fileTime({ mtimeMs }: Inode): number {
+    if (this.#random.chance(0.3)) return this.#random.pick(extremeTimesMs);
+    return mtimeMs - 1_000 * this.#random.below(90_000);
+  }
+
   #recreate(path: string): void {
     const inode = this.#shell.disk.at(path);
     const content = inode?.content;
@@ -175,6 +224,23 @@ export class User {
     this.#maybeSoon(0.7, 60, () => {
       if (this.#shell.disk.at(path) === undefined) this.#shell.write(path, name, content);
     });
+  }
+
+  /** `rm image-1; cp -p image-2`: another file of equal size and time, which gets the inode number of the one that was removed. */
+  #replaceAlike(): void {
+    const size = 3 * blockBytes;
+    const images = [...this.#shell.disk.entries()].filter(([, { content }]) => content?.size === size);
+    const target = this.#newPath();
+    if (this.#shell.disk.at(target) !== undefined) return;
+    const name = this.#shell.ledger.nextName();
+    if (images.length === 0) {
+      this.#shell.write(target, name, virtualContent(name, size));
+      return;
+    }
+    const [path, { mtimeMs }] = this.#random.pick(images);
+    this.#shell.remove(path);
+    this.#shell.write(target, name, virtualContent(name, size));
+    this.#shell.touch(target, mtimeMs);
   }
 
   #renameCase(path: string): void {
@@ -280,7 +346,12 @@ export class User {
   }
 
   #soon(delayMsMax: number, body: () => void): void {
-    this.#scheduler.after(this.#random.between(0, delayMsMax), () => this.#attempt(body));
+    const { cache } = this.#shell.disk;
+    const { cuts } = cache;
+    this.#scheduler.after(this.#random.between(0, delayMsMax), () => {
+      // A program ends with the power.
+      if (cache.cuts === cuts) this.#attempt(body);
+    });
   }
 
   /** The folder may have changed under the user's hands: then the system call fails, and the user shrugs. */

@@ -1,8 +1,12 @@
+import type { Operation } from '@lockstep/shared';
+import type { DiskChange } from '../core/disk-entry.ts';
 import { decodeMessage, encodeMessage } from '../net/codec.ts';
 import type { Content } from './content.ts';
 import { valuesAmong } from './durability-watch.ts';
+import { JournalShelf } from './journal-shelf.ts';
 import { Ledger } from './ledger.ts';
 import { addressOf, Machine, type Surroundings } from './machine.ts';
+import { NumberWatch } from './number-watch.ts';
 import type { Random } from './random.ts';
 import type { Scenario } from './scenario.ts';
 import { Scheduler } from './scheduler.ts';
@@ -13,6 +17,9 @@ import { UserShell } from './user-shell.ts';
 import type { Rule, Violation } from './violation.ts';
 
 const names = ['ant', 'bee', 'cat', 'dog', 'elk', 'fox', 'gnu', 'hen', 'ibis', 'jay'];
+
+/** Between two looks at who is counted as a holder: shorter than a fork takes to be found. */
+const countedEveryMs = 25;
 
 /** Counts of what happened, for the bounds of Converge and the stillness of Quiet. */
 export interface Tally {
@@ -28,10 +35,12 @@ export class World implements Surroundings {
   readonly scenario: Scenario;
   readonly story: Story;
   readonly ledger = new Ledger();
+  readonly shelf = new JournalShelf();
   readonly machines: Machine[] = [];
   readonly tally: Tally = { messages: 0, journalWrites: 0, entriesPlaced: 0 };
   readonly #random: Random;
   readonly #users: User[] = [];
+  readonly #numbers = new NumberWatch();
   #violation: Violation | undefined;
   /** What the last journal write was, for the reason of a broken Quiet. */
   lastJournalWrite = () => 'none';
@@ -55,6 +64,7 @@ export class World implements Surroundings {
       },
     });
     for (let i = 0; i < scenario.members; i++) this.#addFounder(i);
+    if (scenario.faults.setBack > 0) this.#watchNumbers();
   }
 
   /** The first rule that was broken, if any. */
@@ -86,21 +96,22 @@ export class World implements Surroundings {
     for (const user of this.#users) user.stop();
   }
 
-  /** A machine or a journal was lost: an operation may speak of content that nobody has. */
+  /** A machine, a journal or what no sync had written was lost: an operation may speak of content that nobody has. */
   get mayLackContent(): boolean {
-    return this.machines.some(({ isDestroyed, hasLostJournal }) => isDestroyed || hasLostJournal);
+    return this.machines.some(({ isDestroyed, hasLostJournal, boots }) => isDestroyed || hasLostJournal || boots > 0);
   }
 
-  /** What only destroyed machines had is lost, and nobody owes it. */
-  releaseDestroyed(): void {
+  /** What no machine has any more is lost, and nobody owes it. */
+  releaseLost(how: string): void {
     const left = valuesAmong(this.standing);
     for (const { key } of this.ledger.owed()) {
-      if (!left.has(key)) this.ledger.release(key, 'fate', 'destroyed with the only machine that had it');
+      if (!left.has(key)) this.ledger.release(key, 'fate', how);
     }
   }
 
   close(): void {
     for (const machine of this.machines) machine.close();
+    this.shelf.clear();
   }
 
   placed(machine: Machine, path: string, content: Content): void {
@@ -112,12 +123,37 @@ export class World implements Surroundings {
   }
 
   journaled(machine: Machine, call: string, args: readonly unknown[]): void {
+    // Where the scrub is, is written down now and then, whether or not there is anything else to do.
+    if (call === 'setSetting' && args[0] === 'scrub') return;
     this.tally.journalWrites += 1;
+    if (call === 'recordDisk') this.#checkRows(machine, args[0] as readonly DiskChange[]);
+    if (call === 'append') {
+      const reused = this.#numbers.appended(machine, args[0] as readonly Operation[]);
+      if (reused !== undefined) this.violate('Sound', reused);
+    }
     this.lastJournalWrite = () => `${machine.name} ${call} ${JSON.stringify(args).slice(0, 300)}`;
   }
 
   failed(machine: Machine, what: string): void {
     this.violate('Sound', `${machine.name}: ${what}`);
+  }
+
+  /** A row of `disk` never says of an inode that it holds what it never held: others would take that for the user's. */
+  #checkRows(machine: Machine, rows: readonly DiskChange[]): void {
+    for (const { path, entry } of rows) {
+      const inode = machine.volume.disk.at(path);
+      const { content, fingerprint } = entry ?? {};
+      if (inode?.birthMs === undefined || content === undefined || fingerprint === undefined) continue;
+      if (inode.number !== fingerprint.ino || inode.birthMs !== fingerprint.birthMs || inode.held.has(content))
+        continue;
+      this.violate('Sound', `${machine.name} journaled ${this.ledger.nameOf(content)} at ${path}, where it never was`);
+    }
+  }
+
+  #watchNumbers(): void {
+    const wrong = this.#numbers.counted(this.standing);
+    if (wrong !== undefined) this.violate('Durable', wrong);
+    this.scheduler.after(countedEveryMs, () => this.#watchNumbers());
   }
 
   #addFounder(index: number): void {
@@ -139,7 +175,9 @@ export class World implements Surroundings {
       scheduler: this.scheduler,
       random: this.#random.fork(),
       pauseMsMax: this.scenario.pauseMsMax,
-      mayWork: () => !machine.volume.missing && !machine.isDestroyed,
+      keepsImages: this.scenario.keepsImages,
+      mapsFiles: this.scenario.mapsFiles,
+      mayWork: () => !machine.volume.missing && !machine.volume.isHidden && !machine.isDestroyed,
     });
     this.#users.push(user);
     user.start();

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
+import { fingerprintAt } from '../core/packed-files.ts';
 import type { Journal } from '../sync/ports/journal.ts';
 import {
   ant,
@@ -13,6 +14,8 @@ import {
   remove,
   show,
 } from './fixtures.contract.ts';
+
+const span = { beganMs: 10_000, endedMs: 10_100 };
 
 /** What the rows of disk say, and what follows from them and the heads. */
 export function diskContract(open: () => Journal): void {
@@ -36,6 +39,99 @@ export function diskContract(open: () => Journal): void {
         { path: 'y', entry: undefined },
       ]);
       expect([journal.disk('x')?.racy, journal.disk('y'), journal.disk('z')]).toEqual([false, undefined, undefined]);
+    });
+
+    test('the marks of a row come back, and go with the next row that lacks them', () => {
+      const entry = { dot: dot(ant, 1), fingerprint: fingerprint(1), unsynced: true, damaged: true };
+      journal.recordDisk([{ path: 'x', entry }]);
+      expect(journal.disk('x')).toStrictEqual({ path: 'x', ...entry });
+      journal.recordDisk([{ path: 'x', entry: { dot: dot(ant, 1) } }]);
+      expect(journal.disk('x')).toStrictEqual({ path: 'x', dot: dot(ant, 1) });
+    });
+
+    test('[PC1] a row that is not durable counts as not applied until a sync that began after it has ended', () => {
+      const row = (seq: number, path: string) => ({ path, entry: { dot: dot(ant, seq), unsynced: true } });
+      journal.append([put(ant, 1, 'x'), put(ant, 2, 'y'), put(ant, 3, 'z')]);
+      show(journal, put(ant, 2, 'y'));
+      journal.recordDisk([row(1, 'x')]);
+      const first = journal.unsynced();
+      journal.recordDisk([row(3, 'z')]);
+      expect([first.paths, journal.unsynced().paths.toSorted()]).toEqual([['x'], ['x', 'z']]);
+      expect(journal.applied()).toEqual({ vector: {}, ranges: { [ant]: [[2, 2]] } });
+      expect(journal.counts().pending).toBe(0);
+      journal.synced(0, first.mark, span);
+      expect(journal.applied()).toEqual({ vector: { [ant]: 2 }, ranges: {} });
+      journal.synced(first.mark, journal.unsynced().mark, span);
+      expect(journal.applied()).toEqual({ vector: { [ant]: 3 }, ranges: {} });
+      expect(journal.unsynced().paths).toEqual([]);
+    });
+
+    test('[PC1] a row that is written again while a sync is under way needs another one', () => {
+      const change = { path: 'x', entry: { dot: dot(ant, 1), unsynced: true } };
+      journal.recordDisk([change]);
+      const { mark } = journal.unsynced();
+      journal.recordDisk([change]);
+      journal.synced(0, mark, span);
+      expect(journal.unsynced().paths).toEqual(['x']);
+    });
+
+    test('[LC40] a file is dirty until a sync that began after its change, clean until it is read, and certain then', () => {
+      const at = (ctimeMs: number) => ({ ...fingerprint(1), ctimeMs });
+      const row = (path: string, ctimeMs: number) => ({
+        path,
+        entry: {
+          dot: dot(ant, 1),
+          content: content(1),
+          fingerprint: at(ctimeMs),
+          racy: true,
+          unconfirmed: 'dirty',
+        } as const,
+      });
+      journal.recordDisk([row('d/old', span.beganMs - 50), row('d/during', span.beganMs), row('other', 1)]);
+      const { mark, paths } = journal.unsynced();
+      expect([...paths].sort()).toEqual(['d/during', 'd/old', 'other']);
+      journal.recordDisk([row('other', 2)]);
+      journal.synced(0, mark, span);
+      expect(['d/old', 'd/during', 'other'].map((path) => journal.disk(path)?.unconfirmed)).toEqual([
+        'clean',
+        'dirty',
+        'dirty',
+      ]);
+      expect(journal.unconfirmed('d').toSorted()).toEqual(['d/during', 'd/old']);
+      expect(journal.unconfirmed('other')).toEqual(['other']);
+      expect(journal.unsynced().paths.toSorted()).toEqual(['d/during', 'other']);
+
+      const clean = journal.clean(undefined, 10);
+      expect(clean.map(({ path }) => path)).toEqual(['d/old']);
+      journal.recordDisk([{ path: 'd/old', entry: { ...row('d/old', 3).entry, unconfirmed: 'clean' } }]);
+      journal.confirmed(clean);
+      expect(journal.disk('d/old'), 'changed after it was read').toMatchObject({ unconfirmed: 'clean', racy: true });
+      journal.confirmed([
+        ...journal.clean(undefined, 10),
+        ...['d/during', 'other'].flatMap((path) => journal.disk(path) ?? []),
+      ]);
+      expect(journal.disk('d/old')).toMatchObject({ racy: false });
+      expect(journal.disk('d/old')?.unconfirmed).toBeUndefined();
+      expect(journal.unconfirmed('').toSorted(), 'never clean').toEqual(['d/during', 'other']);
+    });
+
+    test('[WT40] the files of the disk come page by page, as their rows know them', () => {
+      const entry = { dot: dot(ant, 1), content: content(1), fingerprint: fingerprint(7) };
+      const { content: _, ...directory } = entry;
+      journal.recordDisk([
+        { path: 'a', entry },
+        { path: 'b', entry: directory },
+        { path: 'c', entry },
+        { path: 'd', entry: { dot: dot(ant, 1) } },
+      ]);
+      const first = journal.filesAfter(undefined, 1);
+      expect([first.paths, journal.filesAfter('a', 9).paths, journal.filesAfter('c', 9).paths]).toEqual([
+        ['a'],
+        ['c'],
+        [],
+      ]);
+      expect(fingerprintAt(first, 0)).toEqual(fingerprint(7));
+      expect(journal.filesAt(['c', 'd', 'b', 'a', 'none']).paths).toEqual(['c', 'a']);
     });
 
     test('children and what lies below, at any width', () => {

@@ -29,6 +29,8 @@ export interface HeadRow {
   readonly size: number;
   readonly content_key: number | null;
   readonly state: HeadState;
+  /** 48 bits of the chain hash of the operation. */
+  readonly mark: number;
 }
 
 /** What the row of `disk` says of a path, as far as its head's state depends on it. */
@@ -37,21 +39,34 @@ export interface Shown {
   readonly seq: number;
   /** Whether an entry is there: 0 or 1. */
   readonly present: number;
+  /** Whether what is there is not what the operation says: 0 or 1. */
+  readonly damaged: number;
 }
 
 /** The row of `operation`, which stands in `ops` as `op`, as head number `rank` of its path. */
 export function headRow(input: {
   readonly operation: Operation;
   readonly op: number;
+  readonly mark: number;
   readonly origin: number;
   readonly rank: number;
   readonly shown: Shown | undefined;
 }): HeadRow {
-  const { operation, op, origin, rank, shown } = input;
+  const { operation, op, mark, origin, rank, shown } = input;
   const type = types.indexOf(entryType(operation));
   const { path, seq } = operation;
   const state = rank === 0 ? visibleState(path, { type, origin, seq }, shown) : losingState(operation);
-  return { op, rank, origin, seq, type, size: operation.size ?? 0, content_key: contentKey(operation.content), state };
+  return {
+    op,
+    rank,
+    origin,
+    seq,
+    type,
+    size: operation.size ?? 0,
+    content_key: contentKey(operation.content),
+    state,
+    mark,
+  };
 }
 
 /** Whether the disk shows the visible head. Member paths have nothing on the disk. */
@@ -61,7 +76,7 @@ export function visibleState(
   shown: Shown | undefined,
 ): HeadState {
   // First the cheapest question with the most frequent answer: this member's own operations are on its disk already.
-  if (shown !== undefined && shown.origin === head.origin && shown.seq === head.seq) return null;
+  if (shown !== undefined && shown.origin === head.origin && shown.seq === head.seq && shown.damaged === 0) return null;
   if (head.type === absentType) return shown?.present ? pendingDelete : null;
   return isMemberPath(path) ? null : pendingLive;
 }
@@ -83,9 +98,9 @@ export function contentKey(content: ContentId | undefined): number | null {
   return content === undefined ? null : Number.parseInt(content.slice(-12), 16) || 0;
 }
 
-export const headColumns = 'op, rank, origin, seq, type, size, content_key, state';
+export const headColumns = 'op, rank, origin, seq, type, size, content_key, state, mark';
 
 /** The values of a row in the order of `headColumns`. */
 export function headValues(row: HeadRow): Bindable[] {
-  return [row.op, row.rank, row.origin, row.seq, row.type, row.size, row.content_key, row.state];
+  return [row.op, row.rank, row.origin, row.seq, row.type, row.size, row.content_key, row.state, row.mark];
 }

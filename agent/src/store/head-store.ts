@@ -17,6 +17,7 @@ import {
   type Shown,
   visibleState,
 } from './head-row.ts';
+import type { LogPlace } from './operation-log.ts';
 import type { OriginTable } from './origin-table.ts';
 import type { ParentStore } from './parent-store.ts';
 import type { Statement } from './statement.ts';
@@ -53,16 +54,16 @@ export class HeadStore {
     this.#totals = parts.totals;
     this.#rows = database.statement(`SELECT ${headColumns} FROM heads WHERE path = ? ORDER BY rank`);
     this.#visible = database.statement(`SELECT ${headColumns} FROM heads WHERE path = ? AND rank = 0`);
-    this.#insert = database.statement(`INSERT INTO heads (${headColumns}, path) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+    this.#insert = database.statement(`INSERT INTO heads (${headColumns}, path) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
     this.#replace = database.statement(
-      `UPDATE heads SET (${headColumns}, orphan) = (?, ?, ?, ?, ?, ?, ?, ?, NULL) WHERE op = ?`,
+      `UPDATE heads SET (${headColumns}, orphan) = (?, ?, ?, ?, ?, ?, ?, ?, ?, NULL) WHERE op = ?`,
     );
     this.#setState = database.statement('UPDATE heads SET state = ? WHERE op = ?');
     this.#delete = database.statement('DELETE FROM heads WHERE path = ?');
   }
 
-  /** Merges an operation that was just added to the log as row `op`. `parents.flush` must follow before anything is read. */
-  merge(operation: Operation, op: number): void {
+  /** Merges an operation that was just added to the log at this place. `parents.flush` must follow before anything is read. */
+  merge(operation: Operation, { row: op, mark }: LogPlace): void {
     const { path } = operation;
     const origin = this.#origins.number(operation.origin);
     const before = this.#rows.all(path);
@@ -70,19 +71,19 @@ export class HeadStore {
     const shown = this.#disk.shown(path);
     if (only === undefined || (before.length === 1 && covers(operation.version, this.#dotOf(only)))) {
       // Nearly every operation: what `mergeHead` would answer is clear without loading the operation that stands there.
-      this.#write(path, before, [headRow({ operation, op, origin, rank: 0, shown })]);
+      this.#write(path, before, [headRow({ operation, op, mark, origin, rank: 0, shown })]);
       return;
     }
     const heads = this.#reader.heads(path);
     const merged = mergeHead(heads, operation);
-    if (merged !== heads) this.#write(path, before, this.#toRows(merged, before, op, shown));
+    if (merged !== heads) this.#write(path, before, this.#toRows(merged, before, { row: op, mark }, shown));
   }
 
   /** Writes `heads` as the heads of `path`, whatever stands there. For a repair. */
-  set(path: string, heads: readonly { readonly operation: Operation; readonly op: number }[]): void {
+  set(path: string, heads: readonly { readonly operation: Operation; readonly place: LogPlace }[]): void {
     const shown = this.#disk.shown(path);
-    const rows = heads.map(({ operation, op }, rank) =>
-      headRow({ operation, op, origin: this.#origins.number(operation.origin), rank, shown }),
+    const rows = heads.map(({ operation, place: { row, mark } }, rank) =>
+      headRow({ operation, op: row, mark, origin: this.#origins.number(operation.origin), rank, shown }),
     );
     this.#write(path, this.#rows.all(path), rows);
   }
@@ -106,18 +107,25 @@ export class HeadStore {
     this.#totals.change().pending += Number(isPending(state)) - Number(isPending(head.state));
   }
 
-  /** The rows of merged heads: those that stood before, and the new operation `op`. */
-  #toRows(merged: readonly Operation[], before: readonly HeadRow[], op: number, shown: Shown | undefined): HeadRow[] {
-    const ops = new Map(before.map((row) => [dotKey(this.#dotOf(row)), row.op]));
-    return merged.map((operation, rank) =>
-      headRow({
+  /** The rows of merged heads: those that stood before, and the operation that was just added. */
+  #toRows(
+    merged: readonly Operation[],
+    before: readonly HeadRow[],
+    added: LogPlace,
+    shown: Shown | undefined,
+  ): HeadRow[] {
+    const rows = new Map(before.map((row) => [dotKey(this.#dotOf(row)), row]));
+    return merged.map((operation, rank) => {
+      const old = rows.get(dotKey(operation));
+      return headRow({
         operation,
-        op: ops.get(dotKey(operation)) ?? op,
+        op: old?.op ?? added.row,
+        mark: old?.mark ?? added.mark,
         origin: this.#origins.number(operation.origin),
         rank,
         shown,
-      }),
-    );
+      });
+    });
   }
 
   #write(path: string, before: readonly HeadRow[], after: readonly HeadRow[]): void {
@@ -136,13 +144,13 @@ export class HeadStore {
 
   #add(path: string, rows: readonly HeadRow[]): void {
     const totals = this.#totals.change();
-    for (const row of rows) totals.digest = withHead(totals.digest, path, this.#dotOf(row));
+    for (const row of rows) totals.digest = withHead(totals.digest, path, this.#dotOf(row), row.mark);
     count(totals, rows, 1);
   }
 
   #subtract(path: string, rows: readonly HeadRow[]): void {
     const totals = this.#totals.change();
-    for (const row of rows) totals.digest = withoutHead(totals.digest, path, this.#dotOf(row));
+    for (const row of rows) totals.digest = withoutHead(totals.digest, path, this.#dotOf(row), row.mark);
     count(totals, rows, -1);
   }
 

@@ -13,7 +13,10 @@ import { openJournal } from './journal.ts';
  * Journals that earlier versions of Lockstep wrote, in the work of two members: files, a directory moved with what is in it, a link, a
  * delete, a change of mode, an edit of the other member, and a conflict that was settled with a copy. One for each schema.
  */
-const stored = [{ version: 1, digest: '8b80d7562f3767a8' }];
+const stored = [{ version: 1 }, { version: 2 }, { version: 3 }, { version: 4 }, { version: 5 }];
+
+/** All of them hold the same operations. */
+const digest = 'b958614acdc55ac1';
 
 const memberId = 'z5odng4zai7jlmnurdwjiakfl4do7kjhuxzati3n72dpgohubsha' as MemberId;
 const origin = `${memberId}.6xytjgku` as OriginId;
@@ -46,7 +49,7 @@ test('[UP3] there is a stored journal of every schema before this one', () => {
   );
 });
 
-describe.each(stored)('[UP3] a journal of schema $version', ({ version, digest }) => {
+describe.each(stored)('[UP3] a journal of schema $version', ({ version }) => {
   test('is what it says, and is sound', () => {
     const path = restore(version);
     expect(versionOf(path)).toBe(version);

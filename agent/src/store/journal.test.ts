@@ -1,8 +1,7 @@
 import { join } from 'node:path';
 import { LockstepError } from '@lockstep/shared';
-import Sqlite from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
-import { ant, beeMember, openAnt, pathsOf, put, show, temporaryFolder } from './fixtures.contract.ts';
+import { ant, beeMember, openAnt, put, show, temporaryFolder } from './fixtures.contract.ts';
 import { journalContract } from './journal.contract.ts';
 import { openJournal } from './journal.ts';
 
@@ -31,20 +30,6 @@ describe('a journal that is opened again', () => {
     expect(now).toEqual(before);
     second.append([put(ant, 3, 'z')]);
     expect(second.log({ beforeRow: 99, limit: 1 })[0]?.row).toBe(3);
-    second.close();
-  });
-
-  test('finds its conflict copies also where an older version wrote it', () => {
-    const path = join(temporaryFolder(), 'journal.db');
-    const copy = 'x.conflict-20261121T065602123Z-bee.txt';
-    const first = openAnt(path);
-    first.append([put(ant, 1, copy)]);
-    first.close();
-    const older = new Sqlite(path);
-    older.exec('DROP INDEX heads_copies; PRAGMA user_version = 1;');
-    older.close();
-    const second = openAnt(path);
-    expect(pathsOf(second.conflictCopies(undefined, 9))).toEqual([copy]);
     second.close();
   });
 

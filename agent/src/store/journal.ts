@@ -1,9 +1,11 @@
-import { isMemberPath, type MemberId, type Operation, type OriginId } from '@lockstep/shared';
+import { isMemberPath, type MemberId, markBytes, type Operation, type OriginId } from '@lockstep/shared';
 import { formatDigest } from '../core/digest.ts';
 import type { DiskChange } from '../core/disk-entry.ts';
 import type { Journal } from '../sync/ports/journal.ts';
 import { AckStore } from './ack-store.ts';
 import { AppliedReader } from './applied.ts';
+import { BranchCutter } from './branch-cutter.ts';
+import { completeChains } from './chain-completion.ts';
 import { CopyReader } from './copy-reader.ts';
 import { JournalDatabase } from './database.ts';
 import { DiskStore } from './disk-store.ts';
@@ -13,6 +15,8 @@ import { HeadStore } from './head-store.ts';
 import { OperationLog } from './operation-log.ts';
 import { OriginTable } from './origin-table.ts';
 import { ParentStore } from './parent-store.ts';
+import { PollReader } from './poll-reader.ts';
+import { SealStore } from './seal-store.ts';
 import { SettingStore } from './setting-store.ts';
 import { TotalsStore } from './totals.ts';
 import { TreeReader } from './tree-reader.ts';
@@ -49,6 +53,7 @@ function compose(database: JournalDatabase, { memberId, random, nowMs }: Journal
   const totals = new TotalsStore(database);
   const log = new OperationLog(database, origins);
   const disk = new DiskStore(database, origins);
+  const polled = new PollReader(database);
   const reader = new HeadReader(database, { log, disk, totals });
   const copies = new CopyReader(database, log);
   const parents = new ParentStore(database);
@@ -58,6 +63,9 @@ function compose(database: JournalDatabase, { memberId, random, nowMs }: Journal
   const acks = new AckStore(database);
   const events = new EventStore(database);
   const verifier = new Verifier(database, { origins, log, disk, heads, parents, totals });
+  const seals = new SealStore(database);
+  const cutter = new BranchCutter(database, { self: memberId, origins, log, verifier });
+  completeChains(database, { log, verifier });
 
   return {
     get origin() {
@@ -69,7 +77,11 @@ function compose(database: JournalDatabase, { memberId, random, nowMs }: Journal
     transaction: (body) => database.transaction(body),
 
     append(operations) {
-      const fresh = withoutKnown(operations, (of) => log.knownOf(of));
+      const fresh = withoutKnown(
+        operations,
+        (of) => log.knownOf(of),
+        (of) => seals.last(of),
+      );
       if (fresh.length === 0) return fresh;
       const journaledAt = nowMs();
       // Others' operations can be had again, and no acknowledgement leaves before a row of `disk` is safe, which makes them so too.
@@ -82,6 +94,19 @@ function compose(database: JournalDatabase, { memberId, random, nowMs }: Journal
         return fresh;
       });
     },
+
+    seal: (of, last) =>
+      database.transaction(() => {
+        if (seals.last(of) <= last) return [];
+        seals.set(of, last);
+        const cut = cutter.cut(of, last);
+        reader.forgetMembers();
+        parents.flush();
+        return cut;
+      }),
+    seals: () => seals.all(),
+    marks: () => log.marks(),
+    mark: (of, seq) => log.link(of, seq)?.toString('hex', 0, markBytes),
 
     known: () => log.known(),
     applied: () => applied.applied(),
@@ -116,10 +141,13 @@ function compose(database: JournalDatabase, { memberId, random, nowMs }: Journal
     search: (text, after, bounds) => tree.search(text, after, bounds),
 
     disk: (path) => disk.entry(path),
+    filesAt: (paths) => polled.at(paths),
+    filesAfter: (path, limit) => polled.after(path, limit),
     diskChildren: (directory) => disk.children(directory),
     diskBelow: (directory, after, limit) => disk.below(directory, after, limit),
     diskWithContent: (content, limit) => disk.withContent(content, limit),
     diskWithInode: (ino) => disk.withInode(ino),
+    damaged: () => disk.damaged(),
 
     recordDisk(changes) {
       if (changes.length === 0) return;
@@ -127,6 +155,13 @@ function compose(database: JournalDatabase, { memberId, random, nowMs }: Journal
         for (const change of changes) record(change);
       });
     },
+
+    unsynced: () => disk.unsynced(),
+    // Lost in a power cut, it is done again: no row says more than is so.
+    synced: (after, mark, span) => database.relaxedTransaction(() => disk.synced(after, mark, span)),
+    unconfirmed: (path) => disk.unconfirmed(path),
+    clean: (after, limit) => disk.clean(after, limit),
+    confirmed: (rows) => database.relaxedTransaction(() => disk.confirmed(rows)),
 
     saveAck: (member, vector) => acks.save(member, vector),
     acks: () => acks.all(),
@@ -148,12 +183,16 @@ function compose(database: JournalDatabase, { memberId, random, nowMs }: Journal
   }
 }
 
-/** The operations that are new, in the order given. Throws when a number of their origin is missing before one. */
-function withoutKnown(operations: readonly Operation[], knownOf: (origin: OriginId) => number): readonly Operation[] {
+/** The operations that are new and within their origin's seal, in order. Throws when a number of their origin is missing before one. */
+function withoutKnown(
+  operations: readonly Operation[],
+  knownOf: (origin: OriginId) => number,
+  sealOf: (origin: OriginId) => number,
+): readonly Operation[] {
   const reached = new Map<OriginId, number>();
   return operations.filter(({ origin, seq }) => {
     const last = reached.get(origin) ?? knownOf(origin);
-    if (seq <= last) return false;
+    if (seq <= last || seq > sealOf(origin)) return false;
     if (seq !== last + 1) throw new Error(`Operation ${origin}:${seq} does not follow ${last}: numbers are missing.`);
     reached.set(origin, seq);
     return true;

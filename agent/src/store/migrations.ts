@@ -110,6 +110,31 @@ const migrations: readonly string[] = [
   CREATE TABLE events (number INTEGER PRIMARY KEY, at INTEGER NOT NULL, kind TEXT NOT NULL, data TEXT NOT NULL);
   `,
   `CREATE INDEX heads_copies ON heads (path) WHERE ${copyCondition};`,
+  `
+  -- Marks of a row, NULL in nearly all. \`unsynced\`: a user's change that a power cut may undo. \`damaged\`: what is there is not what
+  -- the operation says, so the path is pending.
+  ALTER TABLE disk ADD COLUMN unsynced INTEGER;
+  ALTER TABLE disk ADD COLUMN damaged INTEGER;
+  CREATE INDEX disk_unsynced ON disk (origin, seq) WHERE unsynced IS NOT NULL;
+  `,
+  // NULL where the file system keeps no birth times, and in rows of before.
+  'ALTER TABLE disk ADD COLUMN birth_ms REAL;',
+  `
+  -- The running hash of the origin's log up to and with this operation. The rows that are here get theirs when the journal is opened.
+  ALTER TABLE ops ADD COLUMN chain BLOB;
+  -- 48 bits of it, for the digest.
+  ALTER TABLE heads ADD COLUMN mark INTEGER NOT NULL DEFAULT 0;
+  -- Not NULL for the name under which the operations of a branch are kept that were cut off the origin of this number.
+  ALTER TABLE origins ADD COLUMN branch_of INTEGER;
+  -- Origins that end: no operation with a number above \`last\` is taken.
+  CREATE TABLE seals (origin TEXT PRIMARY KEY, last INTEGER NOT NULL) WITHOUT ROWID;
+  `,
+  `
+  -- NULL in nearly all rows. Above 0 as in \`unsynced\`, of a file that may change without a trace; 0 where a sync has ended that, and the
+  -- file is to be read once more.
+  ALTER TABLE disk ADD COLUMN unconfirmed INTEGER;
+  CREATE INDEX disk_unconfirmed ON disk (unconfirmed, path) WHERE unconfirmed IS NOT NULL;
+  `,
 ];
 
 /** The statements that bring a journal of schema `version` to the one this software writes. */

@@ -1,5 +1,14 @@
-import type { ContentId, Dot, Operation, OriginId, VersionVector } from '@lockstep/shared';
+import {
+  type ContentId,
+  type Dot,
+  markBytes,
+  type Operation,
+  type OriginId,
+  type VersionVector,
+} from '@lockstep/shared';
+import { originsInOrder } from '../core/marks.ts';
 import type { LogQuery, LogRow } from '../sync/ports/journal.ts';
+import { firstLink, markOfLink, nextLink } from './chain.ts';
 import type { JournalDatabase } from './database.ts';
 import { fromRow, insertOperationSql, type OperationRow, operationColumns, toRow } from './operation-row.ts';
 import type { OriginTable } from './origin-table.ts';
@@ -16,11 +25,26 @@ const operationsKeptMax = 4_096;
 interface Extent {
   rows: number;
   readonly known: Map<OriginId, number>;
+  /** The chain of each origin at its highest number. */
+  readonly links: Map<OriginId, Buffer>;
   /** `known` as others read it: made anew after it changed. */
   vector: VersionVector | undefined;
+  marks: Uint8Array | undefined;
 }
 
-/** The table `ops` and the block hashes that its operations carried. Rows are added and never changed. */
+/** Where an operation is in the log. */
+export interface LogPlace {
+  readonly row: number;
+  /** 48 bits of the chain hash of its origin there. */
+  readonly mark: number;
+}
+
+/** The place of the operation in this row. */
+export function placeOf({ row, chain }: OperationRow): LogPlace {
+  return { row, mark: chain === null ? 0 : markOfLink(chain) };
+}
+
+/** The table `ops` and the block hashes that its operations carried. Rows are added and never changed, but for the name of their origin where a branch is cut off. */
 export class OperationLog {
   readonly #database: JournalDatabase;
   readonly #origins: OriginTable;
@@ -39,6 +63,7 @@ export class OperationLog {
   readonly #content: Statement;
   readonly #length: Statement<{ rows: number }>;
   readonly #seqs: Statement<{ name: OriginId; seq: number | null }>;
+  readonly #linkAt: Statement<{ chain: Buffer | null }>;
   readonly #kept = new Map<number, Operation>();
   #extent: Extent | undefined;
 
@@ -69,15 +94,13 @@ export class OperationLog {
     );
     this.#content = database.statement('SELECT 1 FROM ops WHERE path = ? AND content = ? LIMIT 1');
     this.#length = database.statement('SELECT coalesce(max(row), 0) AS rows FROM ops');
+    this.#linkAt = database.statement('SELECT chain FROM ops WHERE origin = ? AND seq = ?');
     this.#seqs = database.statement(
-      'SELECT name, (SELECT max(seq) FROM ops WHERE origin = origins.id) AS seq FROM origins',
+      'SELECT name, (SELECT max(seq) FROM ops WHERE origin = origins.id) AS seq FROM origins WHERE branch_of IS NULL',
     );
     database.addHook({
-      afterRollback: () => {
-        this.#extent = undefined;
-        // Their rows may be given out again.
-        this.#kept.clear();
-      },
+      // Rows that were kept may be given out again.
+      afterRollback: () => this.forget(),
     });
   }
 
@@ -92,24 +115,54 @@ export class OperationLog {
     return extent.vector;
   }
 
+  /** The marks of the chains of all origins, in the order of their ids. */
+  marks(): Uint8Array {
+    const extent = this.#loaded();
+    extent.marks ??= Buffer.concat(
+      originsInOrder(this.known()).map((origin) =>
+        (extent.links.get(origin) ?? firstLink(origin)).subarray(0, markBytes),
+      ),
+    );
+    return extent.marks;
+  }
+
   knownOf(origin: OriginId): number {
     return this.#loaded().known.get(origin) ?? 0;
   }
 
-  /** Adds the operation that follows the last one of its origin, and returns its row. */
-  add(operation: Operation, journaledAt: number): number {
+  /** Adds the operation that follows the last one of its origin, and returns its place. */
+  add(operation: Operation, journaledAt: number): LogPlace {
     const extent = this.#loaded();
     const row = extent.rows + 1;
-    this.#insert.run(...toRow(operation, row, journaledAt, this.#origins));
-    const { content, blocks } = operation;
+    const { content, blocks, origin } = operation;
+    const chain = nextLink(extent.links.get(origin) ?? firstLink(origin), operation);
+    this.#insert.run(...toRow(operation, { row, journaledAt, chain }, this.#origins));
     if (blocks !== undefined && content !== undefined && hasBlocks(content)) {
       this.#insertBlocks.run(content, blocks);
     }
     extent.rows = row;
-    extent.known.set(operation.origin, operation.seq);
+    extent.known.set(origin, operation.seq);
+    extent.links.set(origin, chain);
     extent.vector = undefined;
+    extent.marks = undefined;
     this.#database.revision += 1;
-    return row;
+    return { row, mark: markOfLink(chain) };
+  }
+
+  /** The chain of `origin` at number `seq`, 32 bytes; undefined when the log does not reach so far. */
+  link(origin: OriginId, seq: number): Buffer | undefined {
+    if (seq === 0) return firstLink(origin);
+    const { known, links } = this.#loaded();
+    if (seq === known.get(origin)) return links.get(origin);
+    const number = this.#origins.find(origin);
+    if (number === undefined) return undefined;
+    return this.#linkAt.get(number, seq)?.chain ?? undefined;
+  }
+
+  /** Lets go of what is kept in memory of the log: rows were changed. */
+  forget(): void {
+    this.#extent = undefined;
+    this.#kept.clear();
   }
 
   operation({ origin, seq }: Dot): Operation | undefined {
@@ -199,11 +252,15 @@ export class OperationLog {
   #loaded(): Extent {
     if (this.#extent) return this.#extent;
     const known = new Map<OriginId, number>();
+    const links = new Map<OriginId, Buffer>();
     for (const { name, seq } of this.#seqs.all()) {
       // Origins that are only mentioned in a version have no operation here yet.
-      if (seq !== null) known.set(name, seq);
+      if (seq === null) continue;
+      known.set(name, seq);
+      const chain = this.#linkAt.get(this.#origins.number(name), seq)?.chain;
+      if (chain) links.set(name, chain);
     }
-    this.#extent = { rows: this.#length.get()?.rows ?? 0, known, vector: undefined };
+    this.#extent = { rows: this.#length.get()?.rows ?? 0, known, links, vector: undefined, marks: undefined };
     return this.#extent;
   }
 }

@@ -1,4 +1,12 @@
-import type { ContentId, MemberRecord, Operation, OperationKind, OriginId, Version } from '@lockstep/shared';
+import {
+  type ContentId,
+  carriedOperation,
+  type MemberRecord,
+  type Operation,
+  type OperationKind,
+  type OriginId,
+  type Version,
+} from '@lockstep/shared';
 import type { OriginTable } from './origin-table.ts';
 import type { Bindable } from './statement.ts';
 
@@ -22,6 +30,8 @@ export interface OperationRow {
   readonly span: number | null;
   readonly member: string | null;
   readonly journaled_at: number;
+  /** 32 bytes; null only in a journal of an earlier schema, until it is opened. */
+  readonly chain: Buffer | null;
 }
 
 const columns = [
@@ -40,7 +50,7 @@ const columns = [
     'mtime_us',
     'target',
   ],
-  ...['renamed_from', 'group_seq', 'span', 'member', 'journaled_at'],
+  ...['renamed_from', 'group_seq', 'span', 'member', 'journaled_at', 'chain'],
 ];
 
 /** For `SELECT` over `ops`, alone or joined. */
@@ -52,9 +62,13 @@ export const insertOperationSql = `INSERT INTO ops (${columns.join(', ')}) VALUE
 const kinds: readonly OperationKind[] = ['put', 'mkdir', 'symlink', 'attr', 'delete', 'member'];
 
 /** The values of `insertOperationSql`. */
-export function toRow(operation: Operation, row: number, journaledAt: number, origins: OriginTable): Bindable[] {
+export function toRow(
+  operation: Operation,
+  place: { readonly row: number; readonly journaledAt: number; readonly chain: Buffer },
+  origins: OriginTable,
+): Bindable[] {
   return [
-    row,
+    place.row,
     origins.number(operation.origin),
     operation.seq,
     operation.hlc,
@@ -71,16 +85,18 @@ export function toRow(operation: Operation, row: number, journaledAt: number, or
     operation.group ?? null,
     operation.span ?? null,
     operation.member === undefined ? null : JSON.stringify(operation.member),
-    journaledAt,
+    place.journaledAt,
+    place.chain,
   ];
 }
 
-/** The operation of a row; `blocks` where the log holds block hashes for its content. */
+/** The operation of a row, as it may be sent; `blocks` where the log holds block hashes for its content. */
 export function fromRow(row: OperationRow, origins: OriginTable, blocks: Uint8Array | undefined): Operation {
   const origin = origins.name(row.origin);
   const kind = kinds[row.kind];
   if (kind === undefined) throw new Error(`The journal has no operation kind ${row.kind}.`);
-  return {
+  // Journals may hold times and addresses from when nothing checked them before they were journaled, and others refuse these.
+  return carriedOperation({
     origin,
     seq: row.seq,
     hlc: row.hlc,
@@ -98,7 +114,7 @@ export function fromRow(row: OperationRow, origins: OriginTable, blocks: Uint8Ar
     ...(row.span !== null && { span: row.span }),
     ...(blocks !== undefined && { blocks }),
     ...(row.member !== null && { member: JSON.parse(row.member) as MemberRecord }),
-  };
+  });
 }
 
 /** Pairs of origin number and sequence number: first the vector's, then the exceptions'. */

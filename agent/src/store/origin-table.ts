@@ -5,17 +5,21 @@ import type { Statement } from './statement.ts';
 interface Names {
   readonly numbers: Map<OriginId, number>;
   readonly names: Map<number, OriginId>;
+  /** Names of branches: no operation of theirs counts. */
+  readonly branches: Set<number>;
 }
 
 /** Origins as small numbers. There are few: one for each journal that a member ever had. */
 export class OriginTable {
-  readonly #all: Statement<{ id: number; name: OriginId }>;
+  readonly #all: Statement<{ id: number; name: OriginId; branch_of: number | null }>;
   readonly #insert: Statement;
+  readonly #setBranch: Statement;
   #loaded: Names | undefined;
 
   constructor(database: JournalDatabase) {
-    this.#all = database.statement('SELECT id, name FROM origins');
+    this.#all = database.statement('SELECT id, name, branch_of FROM origins');
     this.#insert = database.statement('INSERT INTO origins (id, name) VALUES (?, ?)');
+    this.#setBranch = database.statement('UPDATE origins SET branch_of = ? WHERE id = ?');
     database.addHook({
       afterRollback: () => {
         this.#loaded = undefined;
@@ -35,6 +39,18 @@ export class OriginTable {
     return number;
   }
 
+  /** The number of `name`, which from now on stands for operations that were cut off `of`. */
+  branch(name: OriginId, of: number): number {
+    const number = this.number(name);
+    this.#setBranch.run(of, number);
+    this.#names().branches.add(number);
+    return number;
+  }
+
+  isBranch(number: number): boolean {
+    return this.#names().branches.has(number);
+  }
+
   find(origin: OriginId): number | undefined {
     return this.#names().numbers.get(origin);
   }
@@ -47,10 +63,11 @@ export class OriginTable {
 
   #names(): Names {
     if (this.#loaded) return this.#loaded;
-    const loaded: Names = { numbers: new Map(), names: new Map() };
-    for (const { id, name } of this.#all.all()) {
+    const loaded: Names = { numbers: new Map(), names: new Map(), branches: new Set() };
+    for (const { id, name, branch_of: branchOf } of this.#all.all()) {
       loaded.numbers.set(name, id);
       loaded.names.set(id, name);
+      if (branchOf !== null) loaded.branches.add(id);
     }
     this.#loaded = loaded;
     return loaded;

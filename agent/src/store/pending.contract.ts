@@ -38,10 +38,18 @@ export function pendingContract(open: () => Journal): void {
     const member = memberOperation(ant, 1, { id: antMember, name: 'a', addresses: [], standing: 'joined' });
 
     /** A step is an operation to append, or what is written into the row of `disk`. */
-    type Step = Operation | { readonly shown: Operation } | { readonly absent: Operation } | 'forgotten';
+    type Step =
+      | Operation
+      | { readonly shown: Operation }
+      | { readonly absent: Operation }
+      | { readonly damaged: Operation }
+      | 'forgotten';
     const take = (step: Step): void => {
       if (step === 'forgotten') journal.recordDisk([{ path: 'x', entry: undefined }]);
-      else if ('shown' in step) show(journal, step.shown);
+      else if ('damaged' in step) {
+        const entry = { dot: step.damaged, fingerprint: fingerprint(1), damaged: true };
+        journal.recordDisk([{ path: 'x', entry }]);
+      } else if ('shown' in step) show(journal, step.shown);
       else if ('absent' in step) journal.recordDisk([{ path: 'x', entry: { dot: step.absent } }]);
       else journal.append([step]);
     };
@@ -59,6 +67,10 @@ export function pendingContract(open: () => Journal): void {
       { name: 'the row of disk was taken away', steps: [first, { shown: first }, 'forgotten'], live: true },
       { name: 'a sibling that lost', steps: [first, { shown: first }, sibling] },
       { name: 'a sibling that won', steps: [sibling, { shown: sibling }, first], live: true },
+      { name: 'an entry that is damaged', steps: [first, { damaged: first }], live: true },
+      { name: 'a damaged entry that was mended', steps: [first, { damaged: first }, { shown: first }] },
+      { name: 'a damaged entry with a later head', steps: [first, { damaged: first }, edit], live: true },
+      { name: 'a deleted entry that is back', steps: [first, gone, { damaged: gone }], delete: true },
       { name: 'a row of disk without any operation', steps: [{ shown: first }] },
       { name: 'an entry of the member list', steps: [member] },
     ])('$name', ({ steps, live: isLive = false, delete: isDelete = false }) => {

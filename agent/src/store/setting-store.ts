@@ -7,8 +7,9 @@ import type { Statement } from './statement.ts';
 const originSetting = 'origin';
 const namePrefix = 'setting:';
 
-const base32 = 'abcdefghijklmnopqrstuvwxyz234567';
-const incarnationLength = 8;
+export const base32 = 'abcdefghijklmnopqrstuvwxyz234567';
+/** Characters of an incarnation: 40 bits. */
+export const incarnationLength = 8;
 
 /** Small facts by name, and the journal's own origin. */
 export class SettingStore {

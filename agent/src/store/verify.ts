@@ -5,7 +5,7 @@ import type { DiskStore } from './disk-store.ts';
 import { absentType, type HeadRow, headRow, headValues } from './head-row.ts';
 import type { HeadStore } from './head-store.ts';
 import { damaged } from './journal-error.ts';
-import type { OperationLog } from './operation-log.ts';
+import { type LogPlace, type OperationLog, placeOf } from './operation-log.ts';
 import { type OperationRow, operationColumns } from './operation-row.ts';
 import type { OriginTable } from './origin-table.ts';
 import type { ParentStore } from './parent-store.ts';
@@ -27,13 +27,14 @@ interface PathRow {
   readonly type: number;
 }
 
-/** The heads of one path, and the rows of `ops` in which they stand. */
+/** The heads of one path, and where they stand in the log. */
 interface Replay {
   readonly heads: readonly Operation[];
-  readonly rows: ReadonlyMap<Operation, number>;
+  readonly places: ReadonlyMap<Operation, LogPlace>;
 }
 
-const noReplay: Replay = { heads: [], rows: new Map() };
+const noReplay: Replay = { heads: [], places: new Map() };
+const noPlace: LogPlace = { row: 0, mark: 0 };
 const rebuildPageRows = 1_000;
 
 /** Replays the log and compares the result with what is stored (rule Replay). */
@@ -74,10 +75,8 @@ export class Verifier {
       const { compared, differing } = this.#compare();
       const all = [...differing, ...strays];
       if (repair) {
-        // All wrong rows go first: one may stand for an operation that belongs to another path.
-        for (const path of all) this.#parts.heads.set(path, []);
-        for (const path of all) this.#repair(path);
-        this.#rebuild();
+        this.replay(all);
+        this.rebuild();
       }
       return { compared: compared + strays.length, differing: all };
     });
@@ -111,38 +110,51 @@ export class Verifier {
   }
 
   #next(replay: Replay, row: OperationRow): Replay {
+    if (this.#parts.origins.isBranch(row.origin)) return replay;
     const operation = this.#parts.log.toOperation(row);
     const heads = mergeHead(replay.heads, operation);
     if (heads === replay.heads) return replay;
-    const rows = new Map<Operation, number>();
-    for (const head of heads) rows.set(head, head === operation ? row.row : (replay.rows.get(head) ?? 0));
-    return { heads, rows };
+    const places = new Map<Operation, LogPlace>();
+    for (const head of heads) {
+      const place = head === operation ? placeOf(row) : replay.places.get(head);
+      if (place !== undefined) places.set(head, place);
+    }
+    return { heads, places };
   }
 
-  #matches(path: string, { heads, rows }: Replay): boolean {
+  #matches(path: string, { heads, places }: Replay): boolean {
     const stored = this.#parts.heads.rows(path);
     if (stored.length !== heads.length) return false;
     const shown = this.#parts.disk.shown(path);
     return heads.every((operation, rank) => {
       const origin = this.#parts.origins.number(operation.origin);
-      const expected = headRow({ operation, op: rows.get(operation) ?? 0, origin, rank, shown });
+      const { row: op, mark } = places.get(operation) ?? noPlace;
+      const expected = headRow({ operation, op, mark, origin, rank, shown });
       const found = stored[rank];
       return found !== undefined && sameRow(expected, found);
     });
   }
 
+  /** Derives the heads of these paths again from the log. */
+  replay(paths: Iterable<string>): void {
+    const all = [...paths];
+    // All old rows go first: one may stand for an operation that is at another path now, or nowhere.
+    for (const path of all) this.#parts.heads.set(path, []);
+    for (const path of all) this.#repair(path);
+  }
+
   #repair(path: string): void {
     let replay = noReplay;
     for (const row of this.#ofPath.all(path)) replay = this.#next(replay, row);
-    const { heads, rows } = replay;
+    const { heads, places } = replay;
     this.#parts.heads.set(
       path,
-      heads.map((operation) => ({ operation, op: rows.get(operation) ?? 0 })),
+      heads.map((operation) => ({ operation, place: places.get(operation) ?? noPlace })),
     );
   }
 
   /** Everything that is counted over the heads, from the heads. */
-  #rebuild(): void {
+  rebuild(): void {
     const { heads, parents, totals } = this.#parts;
     parents.flush();
     this.#forgetParents.run();

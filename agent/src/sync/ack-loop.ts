@@ -32,7 +32,7 @@ export class AckLoop {
       const { journal, clock } = this.#context;
       const applied = journal.applied();
       this.appliedAt.note(applied, clock.wallMs());
-      this.#peers.broadcast({ type: 'ack', known: journal.known(), applied });
+      this.#peers.broadcast({ type: 'ack', known: journal.known(), marks: journal.marks(), applied });
     });
   }
 }

@@ -13,5 +13,5 @@ export function announce(
   const [known] = heads;
   const member = { id: self.id, name: self.name, addresses: self.addresses, standing };
   if (heads.length === 1 && JSON.stringify(known?.member) === JSON.stringify(member)) return known;
-  return ownLog.commit([{ path, kind: 'member', member, parents: heads }])[0];
+  return ownLog.commit([{ path, kind: 'member', member, parents: heads }]).operations[0];
 }

@@ -1,4 +1,4 @@
-import type { Operation } from '@lockstep/shared';
+import type { MemberId, Operation } from '@lockstep/shared';
 import type { PendingPath } from '../core/disk-entry.ts';
 import { planBatch } from '../core/plan.ts';
 import { CarryOut, type MaterialiserEvents } from './carry-out.ts';
@@ -42,6 +42,7 @@ export class BatchRunner {
   readonly #timer: WakeTimer;
   readonly #notify: MaterialiserEvents;
   readonly #isPaused: () => boolean;
+  readonly #nameOf: (member: MemberId) => string;
   readonly #carryOut: CarryOut;
 
   constructor(
@@ -53,9 +54,10 @@ export class BatchRunner {
       readonly timer: WakeTimer;
       readonly notify: MaterialiserEvents;
       readonly isPaused: () => boolean;
+      readonly nameOf: (member: MemberId) => string;
     },
   ) {
-    const { transfers, gate, parked, timer, notify, isPaused } = parts;
+    const { transfers, gate, parked, timer, notify, isPaused, nameOf } = parts;
     this.#context = context;
     this.#transfers = transfers;
     this.#gate = gate;
@@ -63,6 +65,7 @@ export class BatchRunner {
     this.#timer = timer;
     this.#notify = notify;
     this.#isPaused = isPaused;
+    this.#nameOf = nameOf;
     this.#carryOut = new CarryOut(context, transfers, parked, notify);
   }
 
@@ -107,13 +110,20 @@ export class BatchRunner {
 
   /** Without those over whose entries nothing may be put yet, for a user's edit of this moment might be under it. */
   async #withoutRacy(rows: readonly PendingPath[]): Promise<readonly PendingPath[]> {
-    const { certain, changed, racy } = await lookAtRacyRows(this.#context, rows);
+    const { certain, changed, racy, dirty, large } = await lookAtRacyRows(this.#context, rows);
     for (const { path, heads } of changed) {
       if (heads[0]) this.#parked.park(path, heads[0], 'what stands there has changed and is looked at first');
       this.#notify.look(path);
     }
     for (const { path, heads } of racy) {
       if (heads[0]) this.#parked.park(path, heads[0], 'what stands there has changed a moment ago');
+    }
+    if (dirty.length > 0) this.#notify.sync();
+    for (const { path, heads } of dirty) {
+      if (heads[0]) this.#parked.park(path, heads[0], 'what stands there was changed lately and is made durable first');
+    }
+    for (const { path, heads } of large) {
+      if (heads[0]) this.#parked.park(path, heads[0], 'the large file there was changed lately and is read once more');
     }
     return certain;
   }
@@ -139,6 +149,13 @@ export class BatchRunner {
     return needs.filter(({ path }) => !standing.has(path));
   }
 
+  #wayOut(operation: Operation): string {
+    const names = this.#context.missing.blockedBy(operation).map((id) => this.#nameOf(id));
+    const write = 'put a file there, or delete what is there';
+    if (names.length === 0) return `No member that has not left has it: ${write}.`;
+    return `It comes when one that has it is back, ${names.join(' or ')} perhaps. When it is lost for good, ${write}.`;
+  }
+
   /** False when there is no room for it now. */
   #fetch(operation: Operation): boolean {
     const { path } = operation;
@@ -146,11 +163,13 @@ export class BatchRunner {
       // Nobody can be asked then; that is no trouble of the path.
       if (this.#isPaused()) return;
       if (outcome === 'missing') {
-        const detail = `No reachable member has the content of ${path}. It comes when one that has it is back.`;
+        const detail = `No reachable member has the content of ${path}. ${this.#wayOut(operation)}`;
         this.#parked.park(path, operation, detail, 'content-missing');
       } else if (outcome === 'disk-full') {
         const detail = `There is no room for ${path}. Free some space; it is tried again by itself.`;
         this.#parked.park(path, operation, detail, 'disk-full');
+      } else if (outcome === 'lost') {
+        this.#parked.park(path, operation, 'what had come of its content is gone from .lockstep and is fetched again');
       }
     });
   }

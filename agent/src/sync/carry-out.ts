@@ -22,6 +22,8 @@ export interface MaterialiserEvents {
   /** A directory was made or moved here: it must be watched, and what came into it meanwhile found. */
   scan(directory: string): void;
   ignoreRules(): void;
+  /** What users changed is to be made durable now, for something waits for that. */
+  sync(): void;
 }
 
 /** What came of some steps. `planAgain`: a directory is to be moved otherwise than was planned. */
@@ -112,6 +114,15 @@ export class CarryOut {
         this.#foundNoSource(step, head);
         return false;
       case 'problem':
+        // A mount point cannot be renamed, and nothing is renamed to another disk: then each entry has its own problem, or none.
+        if (
+          step.request.action.do === 'rename-directory' &&
+          result.code === 'path-in-the-way' &&
+          this.movesWhole(head)
+        ) {
+          this.#moveOneByOne(head);
+          return true;
+        }
         this.#parked.park(step.path, head, result.detail, result.code);
         return false;
     }
@@ -138,7 +149,10 @@ export class CarryOut {
     if (action.do === 'write') {
       this.#context.inbox.delete(action.content);
       this.#transfers.drop(action.content);
-      if (action.source.from === 'file') this.#notify.look(action.source.path);
+      if (action.source.from === 'file') {
+        this.#notify.look(action.source.path);
+        this.#context.suspects.add(action.source.path);
+      }
     }
     this.#parked.park(step.path, head, 'the local copy of its content has changed');
   }

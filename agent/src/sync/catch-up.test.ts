@@ -1,6 +1,6 @@
 import { type Operation, type PullMessage, pullTimeoutMs } from '@lockstep/shared';
 import { describe, expect, test } from 'vitest';
-import { directoriesOf, openTestMember, ScriptedPeer } from '../../test/support/scripted-peer.ts';
+import { directoriesOf, noMarks, openTestMember, ScriptedPeer } from '../../test/support/scripted-peer.ts';
 
 /** Ten directories of cat, whom nobody can reach; ant, the oldest member, and bee know them. */
 function threeMembers() {
@@ -103,7 +103,7 @@ test('[SY7] a newcomer becomes active while others make more than it can ever be
     if (made === 2_000) return;
     made += 5;
     ant.known = { [cat.origin]: made };
-    ant.say({ type: 'ack', known: ant.known, applied: { vector: ant.known, ranges: {} } });
+    ant.say({ type: 'ack', known: ant.known, marks: noMarks, applied: { vector: ant.known, ranges: {} } });
   };
   ant.answer = (message) => {
     if (message.type !== 'pull') return;

@@ -70,7 +70,7 @@ export class CatchUp {
   progress(): CatchUpProgress | undefined {
     if (this.#pull === undefined) return undefined;
     const { source, total, startCount } = this.#pull;
-    return { source: source.id, done: Math.min(total, this.#count() - startCount), total };
+    return { source: source.id, done: Math.max(0, Math.min(total, this.#count() - startCount)), total };
   }
 
   /**

@@ -1,5 +1,6 @@
 import type { ContentId, Operation, WantMessage } from '@lockstep/shared';
 import { sendQueueBytesMax } from '@lockstep/shared';
+import { showsSomething } from '../core/disk-entry.ts';
 import type { Context } from './context.ts';
 import type { ContentSource } from './ports/folder.ts';
 import type { Link } from './ports/network.ts';
@@ -45,7 +46,7 @@ export class ContentServer {
       this.#answer(want)
         .catch((error: unknown) => {
           this.#context.log.warn({ content: want.content, error: String(error) }, 'a block could not be read');
-          this.#link.send({ type: 'missing', id: want.id });
+          this.#link.send({ type: 'missing', id: want.id, lacks: false, shows: true });
         })
         .finally(() => {
           this.#reading--;
@@ -70,8 +71,10 @@ export class ContentServer {
     }
     if (this.#closed) return;
     if (bytes === undefined) {
+      if (found?.source.from === 'file') this.#context.suspects.add(found.source.path);
       this.#last = undefined;
-      this.#link.send({ type: 'missing', id: want.id });
+      const shows = showsSomething(this.#context.journal.disk(want.path));
+      this.#link.send({ type: 'missing', id: want.id, lacks: found === undefined, shows });
     } else {
       this.#sent(bytes.length);
       this.#link.send({ type: 'block', id: want.id, bytes });

@@ -151,6 +151,11 @@ export class DialLoop {
       target.timer = this.#context.clock.after(joinIntervalMs, () => this.#dial(address, target));
       return;
     }
+    const waitMs = target.member === undefined ? 0 : this.#peers.failures.dialWaitMs(target.member);
+    if (waitMs > 0) {
+      target.timer = this.#context.clock.after(waitMs, () => this.#dial(address, target));
+      return;
+    }
     target.dialling = true;
     this.#network.dial(address).then(
       (link) => this.#dialled(address, target, link),

@@ -1,15 +1,20 @@
 import { isMemberPath, LockstepError, memberOf, type Operation } from '@lockstep/shared';
 import { ignoreFileName } from '../core/ignore-rules.ts';
 import { majorityOf } from '../core/membership.ts';
-import type { Context } from './context.ts';
+import type { ConfirmedFiles, Confirmer } from './confirmer.ts';
+import type { Context, Self } from './context.ts';
 import { Holders } from './holders.ts';
 import type { LocalChanges } from './local-changes.ts';
+import type { Mounts } from './mounts.ts';
 import type { Peer, Peers } from './peers.ts';
 import type { Timer } from './ports/clock.ts';
 import { goalOf } from './wait-goal.ts';
+import type { WriteBack } from './write-back.ts';
 
 const listedMax = 100;
 const checkIntervalMs = 20;
+/** How often a wait asks whether a disk is back. */
+const mountRetryMs = 250;
 
 export interface WaitQuery {
   /** Only this path and what lies below it. */
@@ -44,12 +49,15 @@ export async function waitForDurability(
     readonly context: Context;
     readonly peers: Peers;
     readonly localChanges: LocalChanges;
+    readonly writeBack: WriteBack;
+    readonly confirmer: Confirmer;
+    readonly mounts: Mounts;
     readonly reason: (path: string) => string | undefined;
     readonly aborted: () => boolean;
   },
   query: WaitQuery,
 ): Promise<WaitOutcome> {
-  const { context, peers, localChanges } = parts;
+  const { context, peers } = parts;
   const { clock } = context;
   const others = membersToAsk(context, peers);
   const members = others.length + 1;
@@ -65,35 +73,109 @@ export async function waitForDurability(
     timer = clock.after(query.timeoutMs, resolve);
   });
   const giveUp = (): boolean => elapsedMs() >= query.timeoutMs || parts.aborted();
-  const { unsettled, trouble } = await lookAtAll(context, localChanges, query.path ?? '', expiry, giveUp);
-  timer?.cancel();
-  if (trouble !== undefined) {
-    const blocking = [{ path: query.path, reason: trouble }];
-    return { done: false, wanted, holding: 0, members, elapsedMs: elapsedMs(), blocking };
-  }
-  if (unsettled.length > 0) {
-    const blocking = unsettled.slice(0, listedMax).map((path) => ({
-      path,
-      reason:
-        context.problems.ofPath(path)?.detail ?? `${path} keeps changing, or is still being read, on this member.`,
-    }));
-    return { done: false, wanted, holding: 0, members, elapsedMs: elapsedMs(), blocking };
-  }
-  const kept = query.path === undefined ? undefined : whyNotReplicated(context, query.path);
-  if (kept !== undefined) {
-    const blocking = [{ path: query.path, member: context.self.id, memberName: context.self.name, reason: kept }];
-    return { done: false, wanted, holding: 0, members, elapsedMs: elapsedMs(), blocking };
-  }
-  const holders = new Holders(context, goalOf(context, query.path));
-  for (;;) {
-    const holding = holders.count(others);
-    if (holding >= wanted) return { done: true, wanted, holding, members, elapsedMs: elapsedMs(), blocking: [] };
-    if (giveUp()) {
-      const blocking = explain(parts, others, holders);
-      return { done: false, wanted, holding, members, elapsedMs: elapsedMs(), blocking };
+  const outcome = (holding: number, blocking?: readonly Blocking[]): WaitOutcome => {
+    const done = blocking === undefined;
+    return { done, wanted, holding, members, elapsedMs: elapsedMs(), blocking: blocking ?? [] };
+  };
+  try {
+    const inTheWay = await settle(parts, query.path, expiry, giveUp);
+    if (inTheWay !== undefined) return outcome(0, inTheWay);
+    // What may have changed without a trace is read once more, while the others get what is known.
+    const second = new SecondRead(parts, query.path ?? '', giveUp);
+    let holders = new Holders(context, goalOf(context, query.path));
+    let seals = context.journal.seals();
+    for (;;) {
+      if (second.takeDifferent()) {
+        const stillInTheWay = await settle(parts, query.path, expiry, giveUp);
+        if (stillInTheWay !== undefined) return outcome(0, stillInTheWay);
+        holders = new Holders(context, goalOf(context, query.path));
+      }
+      if (context.journal.seals() !== seals) {
+        // Numbers that were waited for are gone, and their entries have others now: whatever is known covers these.
+        seals = context.journal.seals();
+        holders = new Holders(context, goalOf(context, undefined));
+      }
+      const holding = holders.count(others);
+      if (holding >= wanted && second.isDone) return outcome(holding);
+      if (giveUp()) {
+        const blocking = explain(parts, others, holders);
+        return outcome(holding, second.isDone ? blocking : [second.blocking(context.self), ...blocking]);
+      }
+      parts.writeBack.hurry();
+      await new Promise<void>((resolve) => clock.after(checkIntervalMs, resolve));
     }
-    await new Promise<void>((resolve) => clock.after(checkIntervalMs, resolve));
+  } finally {
+    timer?.cancel();
   }
+}
+
+/** The reading of files that may have changed without a trace, which goes on while the wait counts. */
+class SecondRead {
+  #result: ConfirmedFiles | undefined;
+  #error: unknown;
+
+  constructor(
+    { context, confirmer }: { readonly context: Context; readonly confirmer: Confirmer },
+    path: string,
+    giveUp: () => boolean,
+  ) {
+    if (context.journal.unconfirmed(path).length === 0) {
+      this.#result = { hasDifferent: false, open: undefined };
+      return;
+    }
+    confirmer.readNow(path, giveUp).then(
+      (result) => {
+        this.#result = result;
+      },
+      (error: unknown) => {
+        this.#error = error;
+      },
+    );
+  }
+
+  /** All were read. */
+  get isDone(): boolean {
+    return this.#result !== undefined && this.#result.open === undefined;
+  }
+
+  /** True once, when some of them are not what is journaled. */
+  takeDifferent(): boolean {
+    if (this.#error !== undefined) throw this.#error;
+    const hasDifferent = this.#result?.hasDifferent ?? false;
+    if (this.#result !== undefined) this.#result = { ...this.#result, hasDifferent: false };
+    return hasDifferent;
+  }
+
+  blocking({ id, name }: Self): Blocking {
+    const path = this.#result?.open;
+    const reason = `${path ?? 'What was changed lately'} is read once more on this member: it may have changed without a trace.`;
+    return { path, member: id, memberName: name, reason };
+  }
+}
+
+/**
+ * Looks at everything that is at or below `path` now, noticed or not, and journals it. What is in the way of that; undefined when nothing
+ * is.
+ */
+async function settle(
+  parts: { readonly context: Context; readonly localChanges: LocalChanges; readonly mounts: Mounts },
+  path: string | undefined,
+  expiry: Promise<void>,
+  giveUp: () => boolean,
+): Promise<readonly Blocking[] | undefined> {
+  const { context } = parts;
+  const { unsettled, trouble } = await lookAtAll(parts, path ?? '', expiry, giveUp);
+  if (trouble !== undefined) return [{ path, reason: trouble }];
+  if (unsettled.length > 0) {
+    return unsettled.slice(0, listedMax).map((open) => ({
+      path: open,
+      reason:
+        context.problems.ofPath(open)?.detail ?? `${open} keeps changing, or is still being read, on this member.`,
+    }));
+  }
+  const kept = path === undefined ? undefined : whyNotReplicated(context, path);
+  const { id, name } = context.self;
+  return kept === undefined ? undefined : [{ path, member: id, memberName: name, reason: kept }];
 }
 
 /** All others that joined and did not leave. */
@@ -123,19 +205,26 @@ function whyNotReplicated({ journal, problems, ignored, self }: Context, path: s
  * promised: it is looked at once it is back. `trouble`: it was not back when it was time to give up.
  */
 async function lookAtAll(
-  { folder, clock }: Context,
-  localChanges: LocalChanges,
+  {
+    context: { folder, clock },
+    localChanges,
+    mounts,
+  }: { readonly context: Context; readonly localChanges: LocalChanges; readonly mounts: Mounts },
   path: string,
   expiry: Promise<void>,
   giveUp: () => boolean,
 ): Promise<{ readonly unsettled: readonly string[]; readonly trouble?: string | undefined }> {
   for (;;) {
     const before = await folder.health();
-    const unsettled = await localChanges.settleAll(path, expiry);
+    if (before.ok) await mounts.check();
+    const unsettled = mounts.reason(path) === undefined ? await localChanges.settleAll(path, expiry) : [];
     const after = await folder.health();
-    if (before.ok && after.ok) return { unsettled };
-    if (giveUp()) return { unsettled, trouble: after.detail ?? before.detail ?? 'The folder cannot be read.' };
-    await new Promise<void>((resolve) => clock.after(checkIntervalMs, resolve));
+    if (after.ok) await mounts.check();
+    const hidden = mounts.reason(path);
+    if (before.ok && after.ok && hidden === undefined) return { unsettled };
+    const trouble = after.detail ?? before.detail ?? hidden ?? 'The folder cannot be read.';
+    if (giveUp()) return { unsettled, trouble };
+    await new Promise<void>((resolve) => clock.after(hidden === undefined ? checkIntervalMs : mountRetryMs, resolve));
   }
 }
 
@@ -183,6 +272,10 @@ function absentReason(name: string, peer: Peer): string {
 function siblingReason(context: Context, operation: Operation): string {
   if (operation.member !== undefined)
     return `The entry of ${operation.member.name} in the member list is not joined yet.`;
+  if (context.journal.disk(operation.path)?.unsynced) {
+    const failed = context.problems.list().find(({ code }) => code === 'sync-failed');
+    return failed?.detail ?? `${operation.path} is not durable on this disk yet.`;
+  }
   if (context.journal.heads(operation.path).length < 2) return `${operation.path} is not on this disk yet.`;
   const origin = memberOf(operation.origin);
   const name = context.journal.members().find(({ id }) => id === origin)?.name ?? origin.slice(0, 8);

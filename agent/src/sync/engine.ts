@@ -1,26 +1,40 @@
 import type { MemberState, Operation } from '@lockstep/shared';
-import { historyBytesMax } from '@lockstep/shared';
+import {
+  historyAgeMsMax,
+  historyBytesMax,
+  historyFilesMax,
+  lastSyncMs,
+  memberOf,
+  scrubIntervalMs,
+} from '@lockstep/shared';
+import type { VerifyResult } from '@lockstep/shared/api';
 import { ignoreFileName } from '../core/ignore-rules.ts';
 import { AckLoop } from './ack-loop.ts';
 import { announce } from './announce.ts';
 import { BurstMeter } from './burst-meter.ts';
 import { CatchUp } from './catch-up.ts';
+import { ChangePoll } from './change-poll.ts';
+import { Confirmer } from './confirmer.ts';
 import type { Context, Self } from './context.ts';
 import { createContext } from './create-context.ts';
+import { Damage } from './damage.ts';
 import { DialLoop, refusalLastsMs } from './dial-loop.ts';
 import { type WaitOutcome, type WaitQuery, waitForDurability } from './durability-wait.ts';
 import { Events } from './events.ts';
 import { untilDrained, untilTold } from './farewell.ts';
+import { Forks } from './forks.ts';
 import { GroupGate } from './group-gate.ts';
 import { Health } from './health.ts';
 import { HeartbeatLoop } from './heartbeat-loop.ts';
-import { followIgnoreRules } from './ignore-change.ts';
+import { followIgnoreRules, untilRulesAreKnown } from './ignore-change.ts';
 import { Incoming } from './incoming.ts';
 import { LatencyHistory } from './latency-history.ts';
 import { LocalChanges } from './local-changes.ts';
 import { Materialiser } from './materialiser.ts';
+import { Mounts } from './mounts.ts';
 import { OldVersions } from './old-versions.ts';
 import { OwnLog } from './own-log.ts';
+import { OwnOrigin } from './own-origin.ts';
 import { Pause } from './pause.ts';
 import { type Peer, Peers } from './peers.ts';
 import type { Clock } from './ports/clock.ts';
@@ -28,14 +42,18 @@ import type { Folder } from './ports/folder.ts';
 import type { Journal } from './ports/journal.ts';
 import type { Log } from './ports/log.ts';
 import type { Network } from './ports/network.ts';
+import { PowerCutCheck } from './power-cut-check.ts';
 import { Retention } from './retention.ts';
+import { Scrub } from './scrub.ts';
 import { helloMessage, measureVitals } from './self-description.ts';
 import { Sessions } from './sessions.ts';
 import { StartUp } from './start-up.ts';
 import { Steward } from './steward.ts';
 import { Transfers } from './transfers.ts';
 import { Upkeep } from './upkeep.ts';
+import { type Repairer, verifyMember } from './verify.ts';
 import { Wakes } from './wakes.ts';
+import { WriteBack } from './write-back.ts';
 
 export interface EngineOptions {
   readonly identity: Self;
@@ -49,7 +67,11 @@ export interface EngineOptions {
   /** Processors in use since the last call, for the heartbeat. */
   readonly load?: (() => number) | undefined;
   readonly historyBytesMax?: number | undefined;
+  readonly historyAgeMsMax?: number | undefined;
   readonly rescanIntervalMs?: number | undefined;
+  /** Which run of the machine this is. Undefined where that cannot be told. */
+  readonly bootId?: string | undefined;
+  readonly scrubIntervalMs?: number | undefined;
 }
 
 /** Sums since the start, for the metrics. */
@@ -76,7 +98,12 @@ export class Engine {
   readonly health: Health;
   readonly oldVersions: OldVersions;
   readonly pause: Pause;
+  readonly mounts: Mounts;
   readonly ackLoop: AckLoop;
+  readonly writeBack: WriteBack;
+  readonly damage: Damage;
+  readonly confirmer: Confirmer;
+  readonly changePoll: ChangePoll;
   /** Called after operations were journaled. */
   readonly journaled = new Wakes();
   readonly totals: EngineTotals = {
@@ -101,7 +128,9 @@ export class Engine {
   readonly #steward: Steward;
   readonly #gate: GroupGate;
   readonly #retention: Retention;
+  readonly #scrub: Scrub;
   readonly #bursts: BurstMeter;
+  readonly #powerCut: PowerCutCheck;
   #stopped = false;
 
   constructor(options: EngineOptions) {
@@ -111,7 +140,10 @@ export class Engine {
     this.context = createContext(options, this.events);
     this.stateSince = clock.wallMs();
     this.health = new Health(this.context, options.load);
-    this.#ownLog = new OwnLog(this.context, (operations) => this.#committed(operations));
+    const ownOrigin = new OwnOrigin(this.context, () => {
+      for (const { link } of this.peers.all()) link?.close('this member begins a new incarnation');
+    });
+    this.#ownLog = new OwnLog(this.context, ownOrigin, (operations) => this.#committed(operations));
     this.peers = new Peers(this.context, {
       ready: (peer) => this.#sessions.open(peer),
       message: (peer, message) => this.#sessions.message(peer, message),
@@ -124,11 +156,16 @@ export class Engine {
       options.rescanIntervalMs,
       () => this.totals.scans++,
     );
+    this.mounts = new Mounts(this.context, () => {
+      this.localChanges.scan('', true);
+      this.materialiser.unpark();
+    });
     this.transfers = new Transfers(this.context, this.peers, (outcome, paths) => {
       this.materialiser.fetched(paths);
       // What nobody has now is asked for again later: at once would be an endless loop.
       if (outcome === 'ok') this.#steward.poke();
     });
+    this.context.missing.onLost = () => this.#steward.poke();
     this.oldVersions = new OldVersions(this.context, this.transfers);
     this.#gate = new GroupGate(journal, clock, () => this.peers.ready());
     this.materialiser = new Materialiser(this.context, this.transfers, this.#gate, {
@@ -136,6 +173,7 @@ export class Engine {
       look: (path) => this.localChanges.mark(path),
       scan: (directory) => this.localChanges.scan(directory, true),
       ignoreRules: () => this.#ignoreRulesChanged(),
+      sync: () => this.writeBack.hurry(),
     });
     this.incoming = new Incoming(this.context, this.#ownLog, (operations) => this.#arrived(operations));
     this.catchUp = new CatchUp(
@@ -146,7 +184,22 @@ export class Engine {
         this.events.add('resynced', { source, name: this.peers.nameOf(source), operations, ms: Math.round(ms) });
       },
     );
+    this.damage = new Damage(this.context, {
+      found: () => {
+        this.ackLoop.poke();
+        this.materialiser.poke();
+      },
+      look: (path) => this.localChanges.mark(path),
+      repaired: (path) => this.events.add('repaired', { path }),
+    });
     this.ackLoop = new AckLoop(this.context, this.peers);
+    this.writeBack = new WriteBack(this.context, () => {
+      this.ackLoop.poke();
+      this.confirmer.poke();
+    });
+    const look = (path: string): void => this.localChanges.mark(path);
+    this.confirmer = new Confirmer(this.context, { look, isBusy: () => this.#isBusy() });
+    this.changePoll = new ChangePoll(this.context, { look, isOpen: (path) => this.localChanges.isOpen(path) });
     this.dialLoop = new DialLoop(this.context, options.network, this.peers, options.peers, () =>
       this.#startUp.roundDialled(),
     );
@@ -155,12 +208,17 @@ export class Engine {
       this.context,
       this.peers,
       () => measureVitals(this),
-      () => upkeep.beat(),
+      () => {
+        upkeep.beat();
+        // What mends a file that could not be read may be no change that is journaled: a permission, or a pipe that is removed.
+        if (this.state === 'active' && this.context.ignored.fault !== undefined) this.#ignoreRulesChanged();
+      },
     );
     const { peers, events, catchUp, transfers } = this;
+    const forks = new Forks(this.context, { peers, events, ownLog: this.#ownLog, ownOrigin });
     this.#sessions = new Sessions(
       this.context,
-      { peers, events, catchUp, transfers, incoming: this.incoming, heartbeat: this.#heartbeat },
+      { peers, events, catchUp, transfers, incoming: this.incoming, heartbeat: this.#heartbeat, forks, ownOrigin },
       {
         opened: (peer) => this.#opened(peer),
         closed: (peer) => this.#closed(peer),
@@ -183,10 +241,23 @@ export class Engine {
         this.totals.conflictCopies++;
         this.events.add('conflict', { path, copy, member: loser, name: this.peers.nameOf(loser) });
       },
+      ({ path, origin }) => {
+        const member = memberOf(origin);
+        this.events.add('content-lost', { path, member, name: this.peers.nameOf(member) });
+      },
     );
-    this.#retention = new Retention(this.context, options.historyBytesMax ?? historyBytesMax);
+    this.#retention = new Retention(this.context, {
+      bytesMax: options.historyBytesMax ?? historyBytesMax,
+      filesMax: historyFilesMax,
+      ageMsMax: options.historyAgeMsMax ?? historyAgeMsMax,
+    });
+    this.#scrub = new Scrub(this.context, this.damage, {
+      intervalMs: options.scrubIntervalMs ?? scrubIntervalMs,
+      isBusy: () => this.#isBusy(),
+    });
     this.#bursts = new BurstMeter(clock, (delivered) => this.events.add('delivered', { ...delivered }));
     this.pause = new Pause(this.context, this);
+    this.#powerCut = new PowerCutCheck(this.context, this.events);
   }
 
   /**
@@ -198,8 +269,9 @@ export class Engine {
     const { journal } = this.context;
     this.events.add('started', { name: this.context.self.name });
     // Before the first operation arrives: what is ignored here is not written.
-    await followIgnoreRules(this.context);
+    await followIgnoreRules(this.context, false);
     if (this.#stopped) return;
+    this.#powerCut.begin(this.#options.bootId, () => this.materialiser.poke());
     network.onLink((link) => this.peers.accept(link));
     network.onRefused((remote, reason) => {
       // Each attempt comes from another port: the host is what stays.
@@ -217,15 +289,22 @@ export class Engine {
     });
     if (this.#stopped) return;
     announce(this.context, this.#ownLog, 'joined');
+    await untilRulesAreKnown(this.context, () => this.#stopped);
+    if (this.#stopped) return;
+    await this.mounts.check();
     await this.localChanges.start();
     if (this.#stopped) return;
     this.materialiser.poke();
     this.#steward.poke();
     this.#retention.start();
+    this.writeBack.poke();
+    this.confirmer.poke();
+    this.changePoll.start();
     await this.#startUp.level();
     if (this.#stopped) return;
     this.#take('active');
     this.enabledAt = this.stateSince;
+    this.#scrub.start();
     this.events.add('active', { name: this.context.self.name, operations: journal.counts().operations });
     await this.#heartbeat.send();
   }
@@ -244,16 +323,21 @@ export class Engine {
     this.peers.broadcast({ type: 'leave', retire: false });
     this.events.add('stopped', { name: this.context.self.name });
     this.dialLoop.stop();
+    this.#powerCut.stop();
     this.localChanges.stop();
     this.materialiser.stop();
     this.oldVersions.stop();
     this.transfers.stop();
     this.#steward.stop();
     this.#retention.stop();
+    this.#scrub.stop();
+    this.confirmer.stop();
+    this.changePoll.stop();
+    this.damage.stop();
     this.ackLoop.stop();
     this.#heartbeat.stop();
     this.#startUp.stop();
-    await untilDrained(this.context.clock, this.peers);
+    await Promise.all([untilDrained(this.context.clock, this.peers), this.writeBack.stop(lastSyncMs)]);
     this.peers.stop('the member stopped');
     // Whatever holds the folder finishes first, so that nothing is half done when the adapters close.
     await this.context.lock.run(() => Promise.resolve());
@@ -269,9 +353,21 @@ export class Engine {
 
   /** See `waitForDurability`. */
   wait(query: WaitQuery, aborted: () => boolean = () => false): Promise<WaitOutcome> {
-    const { context, peers, localChanges } = this;
+    const { context, peers, localChanges, mounts, writeBack, confirmer } = this;
     const reason = (path: string): string | undefined => this.materialiser.reason(path);
-    return waitForDurability({ context, peers, localChanges, reason, aborted }, query);
+    return waitForDurability({ context, peers, localChanges, mounts, writeBack, confirmer, reason, aborted }, query);
+  }
+
+  /** See `verifyMember`. */
+  verify(repair: boolean, aborted: () => boolean): Promise<VerifyResult> {
+    const repairer: Repairer = {
+      check: (path) => this.damage.check(path),
+      look: (path) => this.localChanges.mark(path),
+      retry: () => this.materialiser.unpark(),
+      isFetching: () => this.transfers.progress().length > 0,
+      reason: (path) => this.materialiser.reason(path),
+    };
+    return verifyMember(this.context, aborted, repair ? repairer : undefined);
   }
 
   /** Compares the whole folder with the journal now, and tries again whatever was put off. */
@@ -284,9 +380,14 @@ export class Engine {
 
   /** Tries again at once whatever was put off: paths that could not be brought to their heads, and members that did not answer. */
   retry(): void {
+    this.peers.failures.retry();
     this.dialLoop.redial();
     this.materialiser.unpark();
     this.#steward.poke();
+  }
+
+  #isBusy(): boolean {
+    return this.localChanges.unsettled > 0 || this.transfers.progress().length > 0;
   }
 
   #refreshStates(): void {
@@ -314,9 +415,11 @@ export class Engine {
   #committed(operations: readonly Operation[]): void {
     this.totals.operationsMade += operations.length;
     this.#bursts.committed(operations);
+    for (const { path, kind } of operations) if (kind === 'put') this.changePoll.changed(path);
     this.#sessions.poke();
     this.journaled.all();
     this.ackLoop.poke();
+    this.writeBack.poke();
     this.materialiser.poke();
     this.#steward.poke();
     if (operations.some(({ path }) => path === ignoreFileName)) this.#ignoreRulesChanged();
@@ -324,6 +427,7 @@ export class Engine {
 
   #arrived(operations: readonly Operation[]): void {
     this.totals.operationsReceived += operations.length;
+    this.peers.judgeAgain();
     this.journaled.all();
     this.ackLoop.poke();
     // In the middle of a large rename there is nothing to do yet, and streaming all of it again for each frame would cost.

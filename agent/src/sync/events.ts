@@ -5,7 +5,9 @@ import type { Journal } from './ports/journal.ts';
 /**
  * What people are told, by kind:
  * `started`, `active`, `paused`, `resumed`, `stopped` of this member; `joined` (a session with another member began), `away` (it ended), `down`, `left`;
- * `resynced`; `delivered` (a burst of changes made here is on so many members); `conflict`; `problem`.
+ * `resynced`; `power-cut` (what it did to users' writes, found at the start); `delivered` (a burst of changes made here is on so many
+ * members); `conflict`; `content-lost` (no member has the content of an operation any more, and it was settled without); `forked` (a member was set back to a snapshot and numbered other operations alike); `problem`;
+ * `repaired` (a damaged file has its content again).
  */
 export type EventKind =
   | 'started'
@@ -19,8 +21,12 @@ export type EventKind =
   | 'left'
   | 'resynced'
   | 'delivered'
+  | 'power-cut'
   | 'conflict'
-  | 'problem';
+  | 'forked'
+  | 'content-lost'
+  | 'problem'
+  | 'repaired';
 
 /** Numbers events, keeps them in the journal, and wakes those who follow them. */
 export class Events {

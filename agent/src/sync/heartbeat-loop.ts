@@ -66,10 +66,10 @@ export class HeartbeatLoop {
     peer.rttMs = peer.rttMs === undefined ? rttMs : peer.rttMs + rttGain * (rttMs - peer.rttMs);
   }
 
-  /** A peer told how it is: compares clocks and digests. */
-  received(peer: Peer, message: HeartbeatMessage): void {
+  /** A peer told how it is: compares clocks and digests. True when the digest has just been found to differ for good. */
+  received(peer: Peer, message: HeartbeatMessage): boolean {
     this.#checkClock(peer, message);
-    this.#checkDigest(peer, message);
+    return this.#checkDigest(peer, message);
   }
 
   /** Sends one heartbeat now, to everyone or to one. */
@@ -87,6 +87,7 @@ export class HeartbeatLoop {
       wallMs: clock.wallMs(),
       ...vitals,
       known: journal.known(),
+      marks: journal.marks(),
       applied: journal.applied(),
       digest: journal.digest(),
       pending: counts.pending,
@@ -172,19 +173,19 @@ export class HeartbeatLoop {
     }
   }
 
-  #checkDigest(peer: Peer, message: HeartbeatMessage): void {
+  #checkDigest(peer: Peer, message: HeartbeatMessage): boolean {
     const { journal, problems, log } = this.#context;
     const member = this.#peers.nameOf(peer.id);
     const comparable = compareVectors(message.known, journal.known()) === 'equal';
-    if (!comparable) return;
+    if (!comparable) return false;
     if (message.digest === journal.digest()) {
       this.#mismatches.delete(peer);
       problems.clear('digest-mismatch', { member });
-      return;
+      return false;
     }
     const count = (this.#mismatches.get(peer) ?? 0) + 1;
     this.#mismatches.set(peer, count);
-    if (count !== mismatchesMax) return;
+    if (count !== mismatchesMax) return false;
     const { differing } = journal.verifyHeads(true);
     log.error({ peer: peer.id, differing: differing.length }, 'heads differ from those of a peer that knows the same');
     const detail =
@@ -193,5 +194,6 @@ export class HeartbeatLoop {
         ? `${differing.length} paths were wrong here and have been rebuilt from the log.`
         : `The heads here agree with the log: run "lockstep verify" on ${member}.`);
     problems.set('digest-mismatch', { member }, detail);
+    return true;
   }
 }

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { conflictPath } from '../core/conflict-name.ts';
 import { contentOfText } from '../sim/content.ts';
 import { LoneMember } from '../sim/lone-member.ts';
+import { Agreement } from './agreement.ts';
 import { Holders } from './holders.ts';
 import { Peer } from './peers.ts';
 import { goalOf } from './wait-goal.ts';
@@ -13,7 +14,7 @@ const path = 'file.txt';
 class Pair {
   readonly ant = new LoneMember();
   readonly bee = new LoneMember();
-  readonly peer = new Peer('bee' as MemberId, undefined, 0);
+  readonly peer = new Peer('bee' as MemberId, undefined, 0, new Agreement(this.ant.journal));
   readonly beeOrigin = 'bee' as OriginId;
 
   /** Both come to know these. */
@@ -159,5 +160,16 @@ test('[AK6] a wait for a path that is renamed already, and not yet here, asks fo
   pair.ant.journal.recordDisk([{ path, entry: undefined }]);
   expect(holding()).toBe(1);
   pair.shows(pair.bee, put);
+  expect(holding()).toBe(2);
+});
+
+test('[AK6] [FK3] what a member knew before its log was sealed is not asked for any more', () => {
+  const pair = new Pair();
+  pair.shows(pair.bee, pair.wrote());
+  const cut = pair.ant.operation('cut', { kind: 'delete' }, { origin: 'cat' as OriginId });
+  pair.bee.received(cut);
+  const holding = pair.wait(undefined);
+  expect(holding(), 'while it may be a rename of what is waited for').toBe(1);
+  for (const { journal } of [pair.ant, pair.bee]) journal.seal(cut.origin, 0);
   expect(holding()).toBe(2);
 });

@@ -1,6 +1,7 @@
 import { type Dot, dotKey, isLive, type Operation, type VersionVector } from '@lockstep/shared';
 import { isConflictPath } from '../core/conflict-name.ts';
 import { blockingOrigins, holds, holdsAll } from '../core/durability.ts';
+import { withinSeals } from '../core/marks.ts';
 import { countBeyond, supersedes } from '../core/version.ts';
 import type { Context } from './context.ts';
 import type { Peer } from './peers.ts';
@@ -62,7 +63,9 @@ export class Holders {
     }
     const at = this.#reachedAt.get(member) ?? knows;
     this.#reachedAt.set(member, at);
-    return countBeyond(at, known) === 0 && this.#elsewhere.every((dot) => holds(applied, dot));
+    // Numbers above a seal that was set since count nowhere: this member never gets to know them.
+    const stillCounts = withinSeals(at, this.#context.journal.seals());
+    return countBeyond(stillCounts, known) === 0 && this.#elsewhere.every((dot) => holds(applied, dot));
   }
 
   #findElsewhere(): void {

@@ -10,16 +10,24 @@ const headsAtOnce = 1_000;
 /** Where the journal keeps the text of the rules that are in force. */
 export const ignoreRulesSetting = 'ignore-rules';
 
+/** How often a member that knows no rules yet looks whether it can read them. */
+const unknownRetryMs = 250;
+
 /**
  * Reads `.lockstepignore` again; true when the rules changed. What they let go is pending then where it does not stand here:
- * what went while it was ignored was nobody's delete, and must not become one because a rule went.
+ * what went while it was ignored was nobody's delete, and must not become one because a rule went. `mayBeNone`: false before it is
+ * known whether the others have rules, when a missing file does not mean that there are none.
  */
-export async function followIgnoreRules(context: Context): Promise<boolean> {
+export async function followIgnoreRules(context: Context, mayBeNone = true): Promise<boolean> {
   const { ignored, folder, journal, lock } = context;
   // Under the lock: between these two steps no look may find absent what was ignored a moment before.
   const changed = await lock.run(async () => {
-    const text = await ignored.read(folder);
-    if (text === undefined) return false;
+    const reading = await ignored.read(folder);
+    if (reading.state === 'fault') return false;
+    // A newcomer whose file is still on its way.
+    if (reading.state === 'absent' && !ignored.isKnown && !(mayBeNone && isGone(context))) return false;
+    const text = reading.state === 'rules' ? reading.text : '';
+    if (ignored.has(text)) return false;
     await forgetVanished(context, text);
     ignored.take(text);
     writeIfRoom(() => journal.setSetting(ignoreRulesSetting, text));
@@ -28,6 +36,22 @@ export async function followIgnoreRules(context: Context): Promise<boolean> {
   reportIgnoreRules(context);
   if (changed) unparkIgnored(context);
   return changed;
+}
+
+/** Resolves once there are rules, or it is known that there are none; looks until then. */
+export async function untilRulesAreKnown(context: Context, isStopped: () => boolean): Promise<void> {
+  for (;;) {
+    await followIgnoreRules(context);
+    if (context.ignored.isKnown || isStopped()) return;
+    await new Promise<void>((resolve) => {
+      context.clock.after(unknownRetryMs, resolve);
+    });
+  }
+}
+
+function isGone({ journal }: Context): boolean {
+  const [head] = journal.heads(ignoreFileName);
+  return head === undefined || !isLive(head);
 }
 
 /** Removes the rows of entries that are ignored now, will not be under the rules of `text`, and do not stand here. */
@@ -71,6 +95,8 @@ function unparkIgnored({ journal, ignored }: Context): void {
 }
 
 function reportIgnoreRules({ ignored, problems }: Context): void {
+  if (ignored.fault === undefined) problems.clear('ignore-file');
+  else problems.set('ignore-file', {}, ignored.fault);
   const [first, ...more] = ignored.problems;
   if (first === undefined) {
     problems.clear('ignore-rule');

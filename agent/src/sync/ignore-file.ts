@@ -1,15 +1,26 @@
+import { ignoreFileBytesMax } from '@lockstep/shared';
 import { type IgnoreRuleProblem, type IgnoreRules, ignoreFileName, parseIgnoreRules } from '../core/ignore-rules.ts';
-import type { Folder } from './ports/folder.ts';
+import type { Folder, Observation } from './ports/folder.ts';
 
-/** The ignore rules in force on this member. */
+/** What a look at the file found. `fault`: why it cannot be read as rules, and what to do. */
+export type IgnoreReading =
+  | { readonly state: 'rules'; readonly text: string }
+  | { readonly state: 'absent' }
+  | { readonly state: 'fault'; readonly fault: string };
+
+/**
+ * The ignore rules in force on this member. A file that cannot be read changes none of them: were it taken for an empty one, what
+ * it was to keep back would be sent to all others.
+ */
 export class IgnoreFile {
-  #text: string;
+  #text: string | undefined;
   #rules: IgnoreRules;
+  #fault: string | undefined;
 
-  /** `text`: the rules that were in force last. */
-  constructor(text = '') {
+  /** `text`: the rules that were in force last; undefined on a member that has not read any yet. */
+  constructor(text: string | undefined) {
     this.#text = text;
-    this.#rules = parseIgnoreRules(text);
+    this.#rules = parseIgnoreRules(text ?? '');
   }
 
   ignores(path: string, isDirectory: boolean): boolean {
@@ -21,17 +32,74 @@ export class IgnoreFile {
     return this.#rules.problems;
   }
 
-  /** The text of the file where it differs from what is in force. A missing file means no rules; one that cannot be read changes none. */
-  async read(folder: Folder): Promise<string | undefined> {
-    const [seen] = await folder.observe([{ path: ignoreFileName }]);
-    if (seen === undefined || seen.state === 'problem' || seen.state === 'changing') return undefined;
-    const text = seen.state === 'file' && seen.bytes ? new TextDecoder().decode(seen.bytes) : '';
-    return text === this.#text ? undefined : text;
+  /** False as long as no rules were read, nor found to be none: nothing of the folder may be journaled. */
+  get isKnown(): boolean {
+    return this.#text !== undefined;
+  }
+
+  /** Why the file could not be read the last time, and what to do; undefined when it could. */
+  get fault(): string | undefined {
+    return this.#fault;
+  }
+
+  async read(folder: Folder): Promise<IgnoreReading> {
+    const [seen] = await folder.observe([{ path: ignoreFileName, bytesMax: ignoreFileBytesMax }]);
+    const reading = readingOf(seen);
+    this.#fault = reading.state === 'fault' ? `${reading.fault} ${this.#consequence}` : undefined;
+    return reading;
+  }
+
+  /** Is `text` what is in force already? */
+  has(text: string): boolean {
+    return this.#text === text;
   }
 
   /** From here on the rules of `text` are in force. */
   take(text: string): void {
     this.#text = text;
     this.#rules = parseIgnoreRules(text);
+  }
+
+  get #consequence(): string {
+    if (this.isKnown) return 'Until then the rules that were read last stay in force on this member.';
+    return 'No rules were read here before: until then nothing of this folder is sent to other members.';
+  }
+}
+
+function readingOf(seen: Observation | undefined): IgnoreReading {
+  const fault = (what: string): IgnoreReading => ({ state: 'fault', fault: `${ignoreFileName} ${what}` });
+  switch (seen?.state) {
+    case 'absent':
+      return { state: 'absent' };
+    case 'file': {
+      if (seen.bytes === undefined) return fault(tooLong);
+      const text = textOf(seen.bytes);
+      if (text === undefined) return fault('is no text in UTF-8: save it as UTF-8.');
+      return { state: 'rules', text };
+    }
+    case 'large':
+      return fault(tooLong);
+    case 'symlink':
+      return fault('is a symbolic link, which is not followed: put a file in its place.');
+    case 'directory':
+      return fault('is a directory: put a file in its place.');
+    case 'special':
+      return fault('is a socket, pipe or device: put a file in its place.');
+    case 'problem':
+      return fault(`cannot be read: ${seen.detail}`);
+    default:
+      return fault('changes while it is read: let it rest for a moment.');
+  }
+}
+
+const tooLong = `has more than ${ignoreFileBytesMax} bytes: shorten it.`;
+
+/** The text of the bytes; undefined where they are something else, UTF-16 for instance, in which no rule would match. */
+function textOf(bytes: Uint8Array): string | undefined {
+  if (bytes.includes(0)) return undefined;
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    return undefined;
   }
 }

@@ -103,10 +103,11 @@ export class Incoming {
 
   #refuse(peer: Peer, link: Link, error: unknown): void {
     const { clock, log } = this.#context;
-    const close = (): void => link.close(`operations could not be journaled: ${String(error)}`);
+    const isFull = error instanceof LockstepError && error.code === 'journal-full';
+    const close = (): void => link.close(`operations could not be journaled: ${String(error)}`, !isFull);
     log.error({ peer: peer.id, error: String(error) }, 'operations could not be journaled');
     this.#refused.add(link);
-    if (error instanceof LockstepError && error.code === 'journal-full') clock.after(noRoomPauseMs, close);
+    if (isFull) clock.after(noRoomPauseMs, close);
     else close();
   }
 }

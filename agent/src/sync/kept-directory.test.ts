@@ -34,6 +34,7 @@ test.each(['before it is found there as new', 'before the member is started agai
         else changes.stop();
       },
       ignoreRules: quiet,
+      sync: quiet,
     });
     materialiser.poke();
     await member.passes(60_000);

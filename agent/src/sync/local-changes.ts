@@ -111,6 +111,11 @@ export class LocalChanges {
     });
   }
 
+  /** True while the path waits for a look, or is being looked at. */
+  isOpen(path: string): boolean {
+    return this.#settle.has(path) || this.#reading.has(path);
+  }
+
   /** Paths that changed, or may have, and are not journaled yet. */
   get unsettled(): number {
     return this.#settle.size + this.#reading.size + [...this.#looks.values()].flat().length;
@@ -196,7 +201,8 @@ export class LocalChanges {
   }
 
   #schedule(): void {
-    if (this.#stopped || this.#looks.size > 0) return;
+    // Nothing is journaled before it is known what must not be.
+    if (this.#stopped || this.#looks.size > 0 || !this.#context.ignored.isKnown) return;
     const dueMs = this.#settle.nextDueMs();
     this.#wake?.cancel();
     this.#wake = undefined;

@@ -1,10 +1,20 @@
 import type { Operation } from '@lockstep/shared';
-import { isLive, parentOf, vanishedHoldMs } from '@lockstep/shared';
-import type { DiskChange, DiskEntry } from '../core/disk-entry.ts';
+import { dotKey, isLive, parentOf, vanishedHoldMs } from '@lockstep/shared';
+import { unconfirmedAfter, unconfirmedAt } from '../core/confirmation.ts';
+import {
+  type DiskChange,
+  type DiskEntry,
+  damagedEntry,
+  type Fingerprint,
+  isSameFingerprint,
+  mayBeSameInode,
+  type RowMarks,
+} from '../core/disk-entry.ts';
 import { type Draft, findLocalChange, isPassedOver, type Seen } from '../core/local-change.ts';
 import { entryFor, isDirectoryMode, permissions } from '../core/plan-step.ts';
 import { largeFileDueMs, quietMsMin, type Unsettled } from '../core/settle.ts';
 import type { Context } from './context.ts';
+import { judgeDoubt, keepDoubtful } from './doubtful-content.ts';
 import type { OwnLog } from './own-log.ts';
 import type { Observation } from './ports/folder.ts';
 import { draftDirectoryRename, draftRename, findRenameSource, type Standing } from './rename-finder.ts';
@@ -72,6 +82,7 @@ class Look implements LookResult {
   readonly #opened = new Set<string>();
   readonly #seenToMs: number;
   readonly #nowMs: number;
+  readonly #wallMs: number;
 
   constructor(
     context: Context,
@@ -86,6 +97,7 @@ class Look implements LookResult {
     this.#read = read;
     this.#seenToMs = seenToMs;
     this.#nowMs = context.clock.monotonicMs();
+    this.#wallMs = context.clock.wallMs();
   }
 
   async run(): Promise<void> {
@@ -105,11 +117,46 @@ class Look implements LookResult {
     // What stands, parents first; then what is gone, children first: a renamed entry is seen at its new name first.
     for (let index = 0; index < batch.length; index++) await judge(index, ({ state }) => state !== 'absent');
     for (let index = batch.length - 1; index >= 0; index--) await judge(index, ({ state }) => state === 'absent');
+    this.#deleteMissing();
     this.#deleted.sort((a, b) => (a.path < b.path ? 1 : -1));
-    const drafts = [...this.#created, ...this.#deleted];
-    this.#ownLog.commit(drafts, this.#rows);
+    const drafts = [...this.#created, ...this.#deleted].map((draft) => this.#withMissing(draft));
+    const refused = new Set(this.#ownLog.commit(drafts, this.#rows).refused);
     // Only what a path holds changes again and again: where it is gone, what comes next may be a rename to it, and is not kept waiting.
-    for (const { kind, path } of drafts) (kind === 'delete' ? this.settled : this.published).push(path);
+    for (const { kind, path } of drafts) {
+      if (refused.has(path)) this.#refuse(path);
+      else (kind === 'delete' ? this.settled : this.published).push(path);
+    }
+  }
+
+  /** Nothing could be journaled about the path: it is compared again, for the heads may have changed by then. */
+  #refuse(path: string): void {
+    const { settled } = this;
+    if (settled.includes(path)) settled.splice(settled.indexOf(path), 1);
+    const unsettled = { path, firstMs: this.#nowMs, lastMs: this.#nowMs, dueMs: this.#nowMs };
+    this.deferred.push({ unsettled, dueMs: this.#nowMs + refusedRetryMs });
+    this.troubled.push(path);
+  }
+
+  /** What is written or deleted where a content is told to be missing also replaces the operation that has none: its author knew. */
+  #withMissing(draft: Draft): Draft {
+    const { journal, missing } = this.#context;
+    if (draft.kind === 'attr' || missing.isEmpty) return draft;
+    const known = new Set(draft.parents.map(dotKey));
+    const lost = journal.heads(draft.path).filter((head) => missing.isTold(head) && !known.has(dotKey(head)));
+    return lost.length === 0 ? draft : { ...draft, parents: [...draft.parents, ...lost] };
+  }
+
+  /** With a directory go the entries in it whose content is told to be missing: nobody can remove them, and they would raise it again. */
+  #deleteMissing(): void {
+    const { journal, missing } = this.#context;
+    for (const { path: directory } of [...this.#deleted]) {
+      for (const operation of missing.toldBelow(directory)) {
+        const isHead = journal.heads(operation.path).some((head) => dotKey(head) === dotKey(operation));
+        if (!isHead || this.#drafted.has(operation.path)) continue;
+        this.#drafted.add(operation.path);
+        this.#deleted.push({ path: operation.path, kind: 'delete', parents: [operation], vanished: true });
+      }
+    }
   }
 
   /** Paths in order, parents first, with those ancestors that this disk has not shown before. */
@@ -151,6 +198,12 @@ class Look implements LookResult {
         this.deferred.push({ unsettled, dueMs: this.#nowMs + quietMsMin * 4 });
         return;
       case 'problem':
+        // The mount point has the problem, not each path below it, and what is there is scanned when it is over.
+        if (observation.code === 'mount-changed') {
+          this.#context.hiding.add(observation.mount ?? path);
+          this.settled.push(path);
+          return;
+        }
         // The folder as a whole is one problem, not one for each path.
         if (observation.code === 'folder-missing') this.lostSight = true;
         else this.troubled.push(path);
@@ -224,8 +277,9 @@ class Look implements LookResult {
     const known = row?.fingerprint?.ino === fingerprint.ino;
     // An inode number says nothing here: a directory made where another was removed often gets the same, and has no watch.
     if (isDirectory) this.scan.push(path);
-    if (!known && !(isDirectory && row?.fingerprint && isDirectoryMode(row.fingerprint.mode))) {
-      if (await this.#judgeRename(unsettled, observation)) return;
+    const isPlace = isDirectory && row?.fingerprint !== undefined && isDirectoryMode(row.fingerprint.mode);
+    if (!known && !isPlace) {
+      if (await this.#judgeRename(unsettled, observation, row)) return;
     }
     if (observation.state === 'large') {
       const modifiedAgoMs = this.#context.clock.wallMs() - fingerprint.mtimeMs;
@@ -234,14 +288,16 @@ class Look implements LookResult {
       else this.deferred.push({ unsettled, dueMs });
       return;
     }
+    if (row !== undefined && observation.state === 'file' && (await this.#judgeDoubt(unsettled, observation, row)))
+      return;
     if (observation.state === 'file' || observation.state === 'directory' || observation.state === 'symlink') {
       await this.#compare(path, observation, row);
     }
   }
 
-  async #judgeRename(unsettled: Unsettled, standing: Standing): Promise<boolean> {
+  async #judgeRename(unsettled: Unsettled, standing: Standing, row: DiskEntry | undefined): Promise<boolean> {
     const { fingerprint } = standing;
-    const source = await findRenameSource(this.#context, standing);
+    const source = await findRenameSource(this.#context, standing, row);
     if (source === undefined || this.#drafted.has(source.row.path)) return false;
     if (this.#isOwnRename(unsettled.path, source.row.path)) return false;
     const isDirectory = isDirectoryMode(fingerprint.mode);
@@ -253,6 +309,8 @@ class Look implements LookResult {
     for (const draft of drafts) this.#drafted.add(draft.path);
     this.#created.push(...drafts);
     this.settled.push(unsettled.path);
+    // It was taken for the renamed one unread: were it another one, the others would hold wrong bytes until it is read.
+    if (standing.state === 'large') this.mark.push(unsettled.path);
     return true;
   }
 
@@ -262,6 +320,26 @@ class Look implements LookResult {
     const [head] = journal.heads(path);
     const [gone] = journal.heads(from);
     return head !== undefined && isLive(head) && head.from === from && gone !== undefined && !isLive(gone);
+  }
+
+  /** Keeps what is either an edit or damage under a name of its own, and has the content of the row fetched. False: it is an edit. */
+  async #judgeDoubt(unsettled: Unsettled, seen: Observation & { state: 'file' }, row: DiskEntry): Promise<boolean> {
+    const doubt = judgeDoubt(this.#context, row, seen);
+    // Members that nothing is heard of for so long cannot say that they have it.
+    if (doubt === 'none' || (doubt === 'undecided' && this.#nowMs - unsettled.firstMs >= undecidedMsMax)) return false;
+    if (doubt === 'undecided') {
+      this.deferred.push({ unsettled, dueMs: this.#nowMs + undecidedRetryMs });
+      return true;
+    }
+    const copy = await keepDoubtful(this.#context, row, seen);
+    if (copy === undefined) {
+      this.deferred.push({ unsettled, dueMs: this.#nowMs + problemRetryMs });
+      return true;
+    }
+    this.#rows.push({ path: row.path, entry: damagedEntry(row.dot, seen.fingerprint, seen.content) });
+    this.mark.push(copy);
+    this.#settle(row.path);
+    return true;
   }
 
   /** Compares with the row and notes the difference. */
@@ -289,24 +367,51 @@ class Look implements LookResult {
         return;
       case 'refresh': {
         if (row === undefined) return;
-        const { dot, content } = row;
+        const { dot } = row;
         const { fingerprint, racy } = finding;
-        this.#rows.push({ path, entry: { dot, content, fingerprint, racy } });
+        const content = seen.state === 'file' ? seen.content : undefined;
+        // Read again for the mark that it is racy alone, it was not written again.
+        const unsynced = row.unsynced || !row.fingerprint || !isSameFingerprint(row.fingerprint, fingerprint);
+        const unconfirmed = unconfirmedAfter(row, fingerprint, this.#wallMs);
+        this.#rows.push({ path, entry: { dot, content, fingerprint, racy, unsynced, unconfirmed } });
+        return;
+      }
+      case 'still-damaged': {
+        if (row === undefined) return;
+        const { fingerprint, found } = finding;
+        this.#rows.push({ path, entry: damagedEntry(row.dot, fingerprint, found) });
         return;
       }
       case 'forget':
         this.#rows.push({ path, entry: undefined });
         return;
       case 'adopt':
-        this.#rows.push(entryFor(path, finding.head, finding.fingerprint, finding.racy));
+        this.#rows.push(
+          entryFor(path, finding.head, finding.fingerprint, finding.racy, this.#marks(finding.fingerprint)),
+        );
         return;
       case 'adopt-attributes':
         return this.#adoptAttributes(path, finding.head, finding.fingerprint, racy);
       case 'draft':
         this.#drafted.add(path);
+        this.#markOtherNames(finding.draft);
         if (finding.draft.kind === 'delete') this.#deleted.push(finding.draft);
         else this.#created.push({ ...finding.draft, groupPath: this.#groupPath(finding.draft) });
         return;
+    }
+  }
+
+  /** The marks of a row of what a user did. */
+  #marks(fingerprint: Fingerprint | undefined): RowMarks {
+    return { unsynced: true, unconfirmed: fingerprint && unconfirmedAt(fingerprint, this.#wallMs) };
+  }
+
+  /** A write through one name of a hard link raises no event at the other names. */
+  #markOtherNames({ path, fingerprint }: Draft): void {
+    if (fingerprint === undefined || isDirectoryMode(fingerprint.mode)) return;
+    for (const row of this.#context.journal.diskWithInode(fingerprint.ino)) {
+      if (row.path !== path && row.fingerprint && mayBeSameInode(row.fingerprint, fingerprint))
+        this.mark.push(row.path);
     }
   }
 
@@ -327,7 +432,8 @@ class Look implements LookResult {
     const [done] = await this.#context.folder.apply([{ action: { do: 'attr', path, expected, mode, mtimeUs } }]);
     if (done?.result === 'done' && done.fingerprint) {
       // What changed in the moment between look and call is now under a time of our choosing.
-      this.#rows.push(entryFor(path, head, done.fingerprint, racy || (done.racy ?? false)));
+      const { fingerprint } = done;
+      this.#rows.push(entryFor(path, head, fingerprint, racy || (done.racy ?? false), this.#marks(fingerprint)));
     } else if (done?.result === 'problem') {
       // It is somebody else's file, perhaps: asking again at once would be told the same.
       this.#context.problems.set(done.code, { path }, done.detail);
@@ -355,6 +461,11 @@ class Look implements LookResult {
 }
 
 const problemRetryMs = 2_000;
+/** How long an edit that may be damage waits for members to say whether they have the content before it, and how often it asks. */
+const undecidedMsMax = 10_000;
+const undecidedRetryMs = 200;
+/** Siblings that were joined meanwhile may let it pass; where nothing changes, comparing it this often costs nothing. */
+const refusedRetryMs = 10_000;
 /** Long after what appeared before has been looked at, which ends the wait. */
 const unseenRetryMs = 2_000;
 /** How far back an operation can lie that was put on the disk and not recorded before the agent was killed. */

@@ -55,6 +55,7 @@ export class Materialiser {
       timer: this.#timer,
       notify,
       isPaused: () => this.#paused,
+      nameOf: (member) => transfers.nameOf(member),
     });
     this.#pace = new Pace(context.clock);
   }
@@ -201,7 +202,9 @@ export class Materialiser {
       await lock.run(() => {
         const rows = paths.map((path) => ({ path, heads: journal.heads(path), disk: journal.disk(path) }));
         return this.#batches.run(
-          rows.filter(({ heads: [head], disk }) => head && (!disk || dotKey(head) !== dotKey(disk.dot))),
+          rows.filter(
+            ({ heads: [head], disk }) => head && (!disk || disk.damaged || dotKey(head) !== dotKey(disk.dot)),
+          ),
         );
       });
     }

@@ -23,7 +23,13 @@ function memberThatHears(): LoneMember {
 
 function materialiserOf({ context, transfers }: LoneMember): Materialiser {
   const gate = new GroupGate(context.journal, context.clock, () => []);
-  return new Materialiser(context, transfers, gate, { applied: quiet, look: quiet, scan: quiet, ignoreRules: quiet });
+  return new Materialiser(context, transfers, gate, {
+    applied: quiet,
+    look: quiet,
+    scan: quiet,
+    ignoreRules: quiet,
+    sync: quiet,
+  });
 }
 
 test("[WT7] what a journal knows of another member's state is shown nowhere, and counts as done", async () => {
@@ -56,3 +62,28 @@ test("[WT7] another member's state that stands where the journal knows it is lef
   expect(context.problems.list()).toEqual([]);
   changes.stop();
 });
+
+test.each(['.LOCKSTEP', '.lock\u017ftep', '.lockstep.', 'LOCKST~1'])(
+  '[WT8] %s at the top: what a journal knows is shown nowhere, what stands here is left alone and reported',
+  async (name) => {
+    const member = new LoneMember();
+    const { journal, volume, context, ownLog } = member;
+    member.keeps('secret');
+    member.received(
+      member.operation(name, { kind: 'mkdir' }, { origin: bee }),
+      member.operation(`${name}/identity.key`, { kind: 'put', text: 'secret' }, { origin: bee }),
+    );
+    materialiserOf(member).poke();
+    await member.passes(1_000);
+    expect(volume.disk.at(name)).toBeUndefined();
+    expect(journal.applied().vector[bee]).toBe(2);
+    volume.disk.mkdir(name);
+    volume.disk.write(`${name}/mine`, contentOfText('mine'));
+    const changes = new LocalChanges(context, ownLog, 1_000);
+    await Promise.all([changes.start(), member.passes(5_000)]);
+    expect(journal.counts().operations).toBe(2);
+    expect(context.problems.list()).toMatchObject([{ code: 'path-reserved', path: name }]);
+    expect(context.problems.list()[0]?.detail).toContain('is reserved: some file systems take it for .lockstep');
+    changes.stop();
+  },
+);

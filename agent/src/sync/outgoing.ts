@@ -1,9 +1,11 @@
 import type { CarriedOperation, Operation, OriginId, VersionVector } from '@lockstep/shared';
 import {
   inlineBytesMax,
+  memberOf,
   operationFramesInFlightMax,
   operationsFrameBytesTarget,
   operationsPerFrameMax,
+  originsMax,
   sendQueueBytesMax,
 } from '@lockstep/shared';
 import { countBeyond } from '../core/version.ts';
@@ -12,6 +14,9 @@ import type { Link } from './ports/network.ts';
 
 const operationOverheadBytes = 200;
 const readsAtOnce = 64;
+/** About what each origin that a frame names adds to it, and each entry of a version. */
+const originBytes = 64;
+const versionEntryBytes = 8;
 
 /** Operations still to be sent: what a peer subscribed to, or what it pulled. */
 interface Stream {
@@ -58,9 +63,13 @@ export class Outgoing {
     this.#unsent.length = 0;
   }
 
-  /** From now on this member's own operations after `after` are sent. */
-  subscribe(origin: OriginId, after: number): void {
+  /**
+   * From now on this member's own operations after `after` are sent. Those of its earlier incarnations that the peer lacks go first:
+   * what a member made arrives in the order in which it was made.
+   */
+  subscribe(origin: OriginId, after: number, peerKnown: VersionVector): void {
     const { batches } = this.#context;
+    this.#sendEarlier(origin, peerKnown);
     let cursor = after;
     this.#streams.push({
       next: (limit) => {
@@ -74,20 +83,37 @@ export class Outgoing {
     this.poke();
   }
 
-  /** Sends everything beyond `known`, then says so. */
-  pull(id: number, known: VersionVector): void {
-    const { journal } = this.#context;
-    const total = countBeyond(journal.known(), known);
-    const batches = journal.operationsBeyond(known, operationsPerFrameMax);
+  #sendEarlier(origin: OriginId, peerKnown: VersionVector): void {
+    const { journal, self } = this.#context;
+    const known: Record<OriginId, number> = {};
+    for (const of of Object.keys(journal.known()) as OriginId[]) {
+      const isEarlier = of !== origin && memberOf(of) === self.id;
+      known[of] = isEarlier ? (peerKnown[of] ?? 0) : Number.MAX_SAFE_INTEGER;
+    }
+    if (countBeyond(journal.known(), known) === 0) return;
+    this.#streams.push({ ...this.#beyond(known), finished: () => undefined });
+  }
+
+  #beyond(known: VersionVector): Pick<Stream, 'next' | 'done'> {
+    const batches = this.#context.journal.operationsBeyond(known, operationsPerFrameMax);
     let done = false;
-    this.#link.send({ type: 'pulled', id, total, done: false });
-    this.#streams.push({
+    return {
       next: () => {
         const { value, done: ended } = batches.next();
         done = ended ?? false;
         return done ? [] : (value as readonly Operation[]);
       },
       done: () => done,
+    };
+  }
+
+  /** Sends everything beyond `known`, then says so. */
+  pull(id: number, known: VersionVector): void {
+    const { journal } = this.#context;
+    const total = countBeyond(journal.known(), known);
+    this.#link.send({ type: 'pulled', id, total, done: false });
+    this.#streams.push({
+      ...this.#beyond(known),
       finished: () => this.#link.send({ type: 'pulled', id, total, done: true }),
     });
     this.poke();
@@ -106,7 +132,7 @@ export class Outgoing {
     this.#pump()
       .catch((error: unknown) => {
         this.#context.log.error({ peer: this.#link.peer, error: String(error) }, 'sending operations failed');
-        this.#link.close('an error while sending operations');
+        this.#link.close('an error while sending operations', true);
       })
       .finally(() => {
         this.#pumping = false;
@@ -155,10 +181,13 @@ export class Outgoing {
   #takeFrame(unsent: { operations: Operation[] }): readonly Operation[] {
     let bytes = 0;
     let count = 0;
+    const origins = new Set<string>();
     for (const operation of unsent.operations) {
       const inline = operation.size !== undefined && operation.size <= inlineBytesMax ? operation.size : 0;
       bytes += operationOverheadBytes + operation.path.length + (operation.blocks?.length ?? 0) + inline;
-      if (count > 0 && bytes > operationsFrameBytesTarget) break;
+      bytes += versionBytes(operation, origins);
+      // A version names no more origins than one frame may: so a single operation always fits.
+      if (count > 0 && (bytes > operationsFrameBytesTarget || origins.size > originsMax)) break;
       count++;
     }
     const operations = unsent.operations.splice(0, count);
@@ -197,4 +226,15 @@ export class Outgoing {
     const source = { from: 'file', path: row.path, fingerprint: row.fingerprint } as const;
     return folder.readBlock({ content, size, index: 0, source });
   }
+}
+
+/** About how many bytes the version of an operation adds to a frame that names `origins` already; they are added to these. */
+function versionBytes({ version: { vector, except = [] } }: Operation, origins: Set<string>): number {
+  const before = origins.size;
+  let entries = except.length;
+  for (const origin in vector) {
+    origins.add(origin);
+    entries++;
+  }
+  return (origins.size - before) * originBytes + entries * versionEntryBytes;
 }

@@ -9,6 +9,7 @@ import { Materialiser } from './materialiser.ts';
 import type { ActionRequest, Folder } from './ports/folder.ts';
 import type { Link } from './ports/network.ts';
 import { Retention } from './retention.ts';
+import { WriteBack } from './write-back.ts';
 
 const quiet = (): void => undefined;
 const bee = 'bee' as OriginId;
@@ -38,6 +39,7 @@ async function answerTo(member: LoneMember, text: string): Promise<PeerMessage |
   const link = { send: (message: PeerMessage) => answers.push(message), queuedBytes: () => 0 } as Partial<Link> as Link;
   new ContentServer(member.context, link, quiet).want({
     type: 'want',
+    path: 'file',
     id: 1,
     content: contentOfText(text).id,
     index: 0,
@@ -66,12 +68,15 @@ test.each([
     const gone = member.operation('old-name', { kind: 'delete', replaced: 'text' }, { origin: bee, parents });
     member.received(renamed, { ...gone, group: put.seq });
     const gate = new GroupGate(journal, context.clock, () => []);
-    const events = { applied: quiet, look: quiet, scan: quiet, ignoreRules: quiet };
+    // Nothing is put over a file that may change without a trace until it was synced.
+    const writeBack = new WriteBack(context, quiet);
+    const sync = (): void => writeBack.hurry();
+    const events = { applied: quiet, look: quiet, scan: quiet, ignoreRules: quiet, sync };
     const materialiser = new Materialiser(context, member.transfers, gate, events);
     materialiser.poke();
     await member.passes(10_000);
     expect([volume.disk.at('old-name'), volume.disk.at('new-name')]).toEqual([undefined, undefined]);
-    new Retention(context, 0).start();
+    new Retention(context, { bytesMax: 0, filesMax: 0, ageMsMax: 0 }).start();
     await member.passes(200_000);
     expect(await answerTo(member, 'text')).toMatchObject({ type: 'block', bytes: contentOfText('text').parts[0] });
     // And when the name can be shown one day, nobody else is needed for it.

@@ -29,11 +29,13 @@ export class PathTroubles {
 
   report(path: string, head: Operation, code: ProblemCode, detail: string): void {
     const { problems } = this.#context;
-    if (code === 'folder-missing') {
+    if (code === 'folder-missing' || code === 'state-unusable') {
       // The folder as a whole is one problem, not one for each path.
       problems.set(code, {}, detail);
       return;
     }
+    // The mount point has the problem, not each path below it.
+    if (code === 'mount-changed') return;
     if (code === 'content-missing' && this.#keepBack(path, head, detail)) return;
     this.#note(path, head, code, detail);
   }
@@ -43,6 +45,7 @@ export class PathTroubles {
     const before = this.#reported.get(path);
     if (before !== undefined && before.code !== code) problems.clear(before.code, { path });
     problems.set(code, { path }, detail);
+    if (code === 'content-missing') this.#context.missing.told(head);
     if (problems.has(code, { path })) this.#reported.set(path, { head: dotKey(head), code });
   }
 
@@ -55,8 +58,9 @@ export class PathTroubles {
 
   /** Withdraws what was said of operations that nobody wants to show here any more: others replaced or deleted them, or a user did. */
   withdraw(): void {
-    const { problems } = this.#context;
+    const { problems, missing, journal } = this.#context;
     this.#tellKeptBack();
+    missing.keepOnly(({ path, ...dot }) => journal.heads(path).some((head) => dotKey(head) === dotKey(dot)));
     for (const [path, { head, code }] of this.#reported) {
       if (this.#isPending(path, head)) continue;
       this.#reported.delete(path);
@@ -101,7 +105,7 @@ export class PathTroubles {
     const [head] = journal.heads(path);
     if (head === undefined || (wanted !== undefined && dotKey(head) !== wanted)) return false;
     const row = journal.disk(path);
-    if (row !== undefined && dotKey(row.dot) === dotKey(head)) return false;
+    if (row !== undefined && !row.damaged && dotKey(row.dot) === dotKey(head)) return false;
     return isLive(head) || row?.fingerprint !== undefined;
   }
 

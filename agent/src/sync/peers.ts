@@ -1,5 +1,4 @@
 import type {
-  AckMessage,
   Applied,
   HeartbeatMessage,
   HelloMessage,
@@ -16,8 +15,10 @@ import { AckTrail } from '../core/ack-trail.ts';
 import { peerState, shouldKeepLink } from '../core/membership.ts';
 import { RateMeter } from '../core/rate-meter.ts';
 import { SpanTrail } from '../core/span-trail.ts';
+import { Agreement, type Claim } from './agreement.ts';
 import type { Context } from './context.ts';
 import type { Link } from './ports/network.ts';
+import { SessionFailures, stableSessionMs } from './session-failures.ts';
 
 const emptyApplied: Applied = { vector: {}, ranges: {} };
 
@@ -28,10 +29,18 @@ export const trailSpansMax = 1_024;
 export class Peer {
   readonly id: MemberId;
   link: Link | undefined;
+  /** When the other side said hello in this session. */
+  helloMs: number | undefined;
   hello: HelloMessage | undefined;
   heartbeat: HeartbeatMessage | undefined;
   known: VersionVector = {};
+  /** What it last said that it knows and holds, as it said it. */
+  claim: Claim | undefined;
+  /** An origin whose log is another one there: nothing is exchanged until that is repaired. */
+  forked: OriginId | undefined;
   applied: Applied;
+  /** How far its log is known to be the same as this member's. */
+  readonly agreement: Agreement;
   #heardBytes = 0;
   /** Smoothed round trip. */
   rttMs: number | undefined;
@@ -54,7 +63,8 @@ export class Peer {
   readonly knownAt = new AckTrail(trailSpansMax);
   readonly appliedAt = new AckTrail(trailSpansMax);
 
-  constructor(id: MemberId, applied: Applied | undefined, nowWallMs: number) {
+  constructor(id: MemberId, applied: Applied | undefined, nowWallMs: number, agreement: Agreement) {
+    this.agreement = agreement;
     this.id = id;
     this.applied = applied ?? emptyApplied;
     this.stateSince = nowWallMs;
@@ -100,12 +110,14 @@ export class Peers {
   readonly #context: Context;
   readonly #handlers: PeerHandlers;
   readonly #peers = new Map<MemberId, Peer>();
+  readonly failures: SessionFailures;
   #paused = false;
   #stopped = false;
 
   constructor(context: Context, handlers: PeerHandlers) {
     this.#context = context;
     this.#handlers = handlers;
+    this.failures = new SessionFailures(context.clock, context.problems);
     const acks = context.journal.acks();
     for (const record of context.journal.members()) {
       if (record.id !== context.self.id) this.#create(record.id, acks[record.id]);
@@ -151,8 +163,10 @@ export class Peers {
       sendPaused(link);
       return;
     }
-    if (!this.#peers.has(link.peer) && this.#peers.size >= membersMax) {
-      link.close(`the cluster already has ${membersMax} members`);
+    const refusal = this.#refusal(link);
+    if (refusal !== undefined) {
+      link.start({ message: () => undefined, closed: () => undefined });
+      link.close(refusal.reason, refusal.isFault);
       return;
     }
     const peer = this.#peers.get(link.peer) ?? this.#create(link.peer, undefined);
@@ -168,16 +182,23 @@ export class Peers {
     }
     peer.link = link;
     peer.hello = undefined;
+    peer.helloMs = undefined;
     peer.heard(this.#context.clock.monotonicMs());
+    // Before anything that is sent in answer to messages that wait in the link already: the first message must be this one.
+    link.send(this.#handlers.helloMessage());
     link.start({
       message: (message) => {
         if (peer.link === link) this.#received(peer, message);
       },
-      closed: (reason) => {
-        if (peer.link === link) this.#drop(peer, reason);
+      closed: (reason, isFault) => {
+        if (peer.link !== link) return;
+        const { helloMs } = peer;
+        const lastedMs = helloMs === undefined ? undefined : this.#context.clock.monotonicMs() - helloMs;
+        if (!peer.stopped && !this.#stopped && !this.#paused)
+          this.failures.ended(peer.id, this.nameOf(peer.id), { reason, isFault, lastedMs });
+        this.#drop(peer, reason);
       },
     });
-    link.send(this.#handlers.helloMessage());
   }
 
   /** Sends to everyone whose session has begun. */
@@ -212,6 +233,16 @@ export class Peers {
     }
   }
 
+  /** Called now and then: sessions that last have not failed, and members that left fail no more. */
+  checkSessions(): void {
+    const nowMs = this.#context.clock.monotonicMs();
+    for (const { id, ready, helloMs, state } of this.#peers.values()) {
+      const isStable = ready && helloMs !== undefined && nowMs - helloMs >= stableSessionMs;
+      if (isStable || state === 'left') this.failures.over(id);
+    }
+    this.failures.expire();
+  }
+
   /** Ends all sessions and takes no new one until `resume`; the others are told why. */
   pause(): void {
     this.#paused = true;
@@ -227,8 +258,32 @@ export class Peers {
     for (const peer of this.#peers.values()) peer.link?.close(reason);
   }
 
+  /** Why a new session is not taken, if it is not. */
+  #refusal(link: Link): { readonly reason: string; readonly isFault: boolean } | undefined {
+    const tooEarly = link.dialled ? undefined : this.failures.refusal(link.peer);
+    if (tooEarly !== undefined) return { reason: tooEarly, isFault: false };
+    const standings = new Map(this.#context.journal.members().map(({ id, standing }) => [id, standing]));
+    if (standings.get(link.peer) === 'joined' || this.#peers.get(link.peer)?.link !== undefined) return undefined;
+    // Those that left do not count, and neither does one that was never in the list and is not here now.
+    const others = this.all().filter(({ id, link }) => standings.get(id) === 'joined' || link !== undefined);
+    if (others.length + 1 < membersMax) return undefined;
+    this.#reportFull(others);
+    return { reason: `the cluster already has ${membersMax} members`, isFault: true };
+  }
+
+  /** Says which members fill the cluster: those that nobody has heard for longest may be gone for good. */
+  #reportFull(others: readonly Peer[]): void {
+    const away = others.filter(({ link }) => link === undefined).map(({ id }) => this.nameOf(id));
+    const detail =
+      `A member was refused: the cluster already has ${membersMax} members. ` +
+      (away.length === 0 ? 'All of them are here. ' : `Not here now: ${away.join(', ')}. `) +
+      'Retire those that are not needed (lockstep leave, on each of them).';
+    this.#context.problems.set('cluster-full', {}, detail, fullLastsMs);
+  }
+
   #create(id: MemberId, applied: Applied | undefined): Peer {
-    const peer = new Peer(id, applied, this.#context.clock.wallMs());
+    const { clock, journal } = this.#context;
+    const peer = new Peer(id, applied, clock.wallMs(), new Agreement(journal));
     this.#peers.set(id, peer);
     return peer;
   }
@@ -238,7 +293,9 @@ export class Peers {
     switch (message.type) {
       case 'hello':
         peer.hello = message;
+        peer.helloMs = this.#context.clock.monotonicMs();
         peer.heartbeat = undefined;
+        peer.agreement.reset();
         this.#acknowledged(peer, message);
         peer.lastError = undefined;
         peer.stopped = false;
@@ -248,6 +305,7 @@ export class Peers {
       case 'leave':
         peer.stopped = true;
         peer.paused = message.paused === true;
+        this.failures.over(peer.id);
         peer.link?.close(goodbye(message));
         return;
       case 'ack':
@@ -261,16 +319,27 @@ export class Peers {
         break;
     }
     // Nothing counts before the hello: a session that begins with anything else is not one of ours.
-    if (peer.hello === undefined) peer.link?.close('the first message was not a hello');
+    if (peer.hello === undefined) peer.link?.close('the first message was not a hello', true);
     else this.#handlers.message(peer, message);
   }
 
-  #acknowledged(peer: Peer, { known, applied }: Pick<AckMessage, 'known' | 'applied'>): void {
+  #acknowledged(peer: Peer, claim: Claim): void {
+    const { known, applied, forked } = peer.agreement.judge(claim);
+    peer.claim = claim;
+    peer.forked = forked;
     const atMs = this.#context.clock.wallMs();
     peer.known = known;
     peer.applied = applied;
+    this.#context.others.heard(peer.id, applied);
     peer.knownAt.noteVector(known, atMs);
     peer.appliedAt.note(applied, atMs);
+  }
+
+  /** This member knows more or less than before: what peers said may be comparable now. */
+  judgeAgain(): void {
+    for (const peer of this.ready()) {
+      if (peer.agreement.isBehind && peer.claim !== undefined) this.#acknowledged(peer, peer.claim);
+    }
   }
 
   #drop(peer: Peer, reason: string): void {
@@ -282,6 +351,9 @@ export class Peers {
     if (wasReady && link) this.#handlers.closed(peer, link, reason);
   }
 }
+
+/** A member that is refused tries again within less than this. */
+const fullLastsMs = 180_000;
 
 /** Whoever is paused says only this, whether or not the session has begun. */
 function sendPaused(link: Link): void {

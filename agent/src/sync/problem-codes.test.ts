@@ -1,7 +1,8 @@
-import type { Operation, OriginId, ProblemCode } from '@lockstep/shared';
+import { type Operation, type OriginId, originsMax, type ProblemCode } from '@lockstep/shared';
 import { describe, expect, test } from 'vitest';
 import { ignoreFileName } from '../core/ignore-rules.ts';
 import { contentOfText } from '../sim/content.ts';
+import { Life } from '../sim/life.ts';
 import { LoneMember } from '../sim/lone-member.ts';
 import { refusalLastsMs } from './dial-loop.ts';
 import { GroupGate } from './group-gate.ts';
@@ -32,7 +33,7 @@ class Bench {
     this.changes = new LocalChanges(context, ownLog, 10_000);
     const transfers = new Transfers(context, peers, (_, paths) => this.materialiser.fetched(paths));
     const gate = new GroupGate(context.journal, context.clock, () => []);
-    const events = { applied: quiet, look: quiet, scan: quiet, ignoreRules: quiet };
+    const events = { applied: quiet, look: quiet, scan: quiet, ignoreRules: quiet, sync: quiet };
     this.materialiser = new Materialiser(context, transfers, gate, events);
   }
 
@@ -49,6 +50,18 @@ class Bench {
 
   codes(): readonly ProblemCode[] {
     return [...new Set(this.member.context.problems.list().map(({ code }) => code))];
+  }
+
+  /** More members than one version may name have written the file, and now this member's user does. */
+  hasLongHistory(path: string, text: string): void {
+    const { member } = this;
+    const operation = member.operation(path, { kind: 'put', text }, { origin: bee });
+    const others = Array.from({ length: originsMax - 1 }, (_, index) => [`member ${index}`, 1]);
+    const vector = { ...operation.version.vector, ...Object.fromEntries(others) };
+    member.keeps(text);
+    member.received({ ...operation, version: { vector } });
+    this.materialiser.poke();
+    member.scheduler.after(2_000, () => member.volume.disk.write(path, contentOfText('new')), new Life());
   }
 
   /** Bee's operation at the path, made from what stood there. */
@@ -140,8 +153,19 @@ const ofMember = (code: ProblemCode, lastsMs?: number): Case => ({
   ends: { 'the member is not there any more': quiet },
 });
 
-// `journal-rebuilt` is withdrawn by the agent, not by a loop: see the tests of damaged journals.
-const cases: Record<Exclude<ProblemCode, 'journal-rebuilt'>, readonly Case[]> = {
+// `journal-rebuilt` is withdrawn by the agent, not by a loop: see the tests of damaged journals; `folder-stalled` and `state-unusable` with the heartbeat:
+// see the tests of a removed history, and `mount-changed` likewise: see the tests of mounts. The tests of what a power cut left,
+// and those of users' writes that are made durable, have the loops of the others; so have those of `file-damaged`.
+type Elsewhere =
+  | 'journal-rebuilt'
+  | 'mount-changed'
+  | 'folder-stalled'
+  | 'state-unusable'
+  | 'power-cut'
+  | 'sync-failed'
+  | 'file-damaged';
+
+const cases: Record<Exclude<ProblemCode, Elsewhere>, readonly Case[]> = {
   'path-permission': [refused('path-permission'), unread('path-permission')],
   'path-not-utf8': [leftAlone('path-not-utf8')],
   'path-too-long': [refused('path-too-long'), leftAlone('path-too-long')],
@@ -153,6 +177,17 @@ const cases: Record<Exclude<ProblemCode, 'journal-rebuilt'>, readonly Case[]> = 
     },
   ],
   'path-reserved': [leftAlone('path-reserved')],
+  'path-unsendable': [
+    {
+      cause: (bench) => bench.hasLongHistory('file', 'old'),
+      ends: {
+        'it is as it was': ({ member }) => {
+          member.volume.disk.write('file', contentOfText('old'));
+          member.volume.disk.utimes('file', 1_000);
+        },
+      },
+    },
+  ],
   'path-io': [refused('path-io'), unread('path-io')],
   'file-too-large': [refused('file-too-large')],
   'content-missing': [
@@ -208,8 +243,16 @@ const cases: Record<Exclude<ProblemCode, 'journal-rebuilt'>, readonly Case[]> = 
       ends: { 'the line is mended': (bench) => bench.hasRules('*.o') },
     },
   ],
+  'ignore-file': [
+    {
+      cause: (bench) => bench.hasRules('*.o\0'),
+      ends: { 'the file can be read': (bench) => bench.hasRules('*.o') },
+    },
+  ],
   'clock-skew': [ofMember('clock-skew')],
   'digest-mismatch': [ofMember('digest-mismatch')],
+  'session-failing': [ofMember('session-failing', refusalLastsMs)],
+  'cluster-full': [ofMember('cluster-full', refusalLastsMs)],
   'member-refused': [ofMember('member-refused', refusalLastsMs)],
 };
 

@@ -3,7 +3,14 @@ import { isBelow, problemsMax } from '@lockstep/shared';
 import type { Clock } from './ports/clock.ts';
 
 /** What stops a whole member, the worst first. All other problems concern one path or one other member. */
-const gravest: readonly ProblemCode[] = ['folder-missing', 'disk-full', 'member-refused', 'digest-mismatch'];
+const gravest: readonly ProblemCode[] = [
+  'folder-missing',
+  'state-unusable',
+  'folder-stalled',
+  'disk-full',
+  'member-refused',
+  'digest-mismatch',
+];
 
 interface Subject {
   readonly path?: string | undefined;
@@ -55,11 +62,11 @@ export class Problems {
     }
   }
 
-  /** The path was looked at or applied without trouble. */
+  /** The path was looked at or applied without trouble. That it is damaged is withdrawn once it is not. */
   clearPath(path: string): void {
     if (this.#problems.size === 0) return;
     for (const [key, problem] of this.#problems) {
-      if (problem.path === path) this.#problems.delete(key);
+      if (problem.path === path && problem.code !== 'file-damaged') this.#problems.delete(key);
     }
   }
 

@@ -1,11 +1,18 @@
+import { isSameFingerprint } from '../core/disk-entry.ts';
 import { isDirectoryMode } from '../core/plan-step.ts';
 import type { Context } from './context.ts';
-import type { DiskChange, Fingerprint, PendingPath } from './ports/journal.ts';
+import type { DiskChange, DiskEntry, PendingPath } from './ports/journal.ts';
+
+/** The row with another answer to whether its next look reads the file. */
+export function markedRacy({ path, ...entry }: DiskEntry, racy: boolean): DiskChange {
+  return { path, entry: { ...entry, racy } };
+}
 
 /**
- * Rows whose fingerprint could hide a change (file times are coarse) are read again before anything is put over their entries,
- * or a user's edit of the same moment would be lost. `certain` are the rows that may be planned. The others must wait: those in
- * `changed` are not what their row says, and those in `racy` have changed so recently that even this look proves nothing.
+ * Rows whose fingerprint could hide a change (file times are coarse, and a mapping moves them once) are read again before anything is
+ * put over their entries, or a user's edit would be lost. `certain` are the rows that may be planned. The others must wait: those in
+ * `changed` are not what their row says, those in `racy` have changed so recently that even this look proves nothing, those in
+ * `dirty` may change without a trace until a sync has ended, and those in `large` are read again outside the folder lock.
  */
 export async function lookAtRacyRows(
   { folder, journal }: Context,
@@ -14,40 +21,53 @@ export async function lookAtRacyRows(
   readonly certain: readonly PendingPath[];
   readonly changed: readonly PendingPath[];
   readonly racy: readonly PendingPath[];
+  readonly dirty: readonly PendingPath[];
+  readonly large: readonly PendingPath[];
 }> {
-  const unsure = rows.filter(({ disk }) => disk?.racy && disk.fingerprint && !isDirectoryMode(disk.fingerprint.mode));
-  if (unsure.length === 0) return { certain: rows, changed: [], racy: [] };
+  const dirty = new Set(rows.filter(({ disk }) => disk?.unconfirmed === 'dirty' && !disk.damaged));
+  const unsure = rows.filter(
+    (row) =>
+      (row.disk?.racy || row.disk?.unconfirmed) &&
+      !dirty.has(row) &&
+      !row.disk.damaged &&
+      row.disk.fingerprint &&
+      !isDirectoryMode(row.disk.fingerprint.mode),
+  );
+  if (unsure.length + dirty.size === 0) return { certain: rows, changed: [], racy: [], dirty: [], large: [] };
   const observations = await folder.observe(unsure.map(({ path }) => ({ path })));
   const changed = new Set<PendingPath>();
   const racy = new Set<PendingPath>();
+  const large = new Set<PendingPath>();
   const certain = new Map<PendingPath, PendingPath>();
   const records: DiskChange[] = [];
   for (const [index, row] of unsure.entries()) {
     const seen = observations[index];
     const { disk } = row;
-    const isSame =
-      seen?.state === 'file' &&
-      disk?.fingerprint !== undefined &&
-      seen.content === disk.content &&
-      isEqual(seen.fingerprint, disk.fingerprint);
-    if (!isSame) changed.add(row);
-    else if (seen.racy) racy.add(row);
-    else {
-      const { path: _, ...entry } = { ...disk, racy: false };
-      records.push({ path: row.path, entry });
+    if (disk?.fingerprint === undefined || seen === undefined) continue;
+    const isSameEntry =
+      (seen.state === 'file' || seen.state === 'large') && isSameFingerprint(seen.fingerprint, disk.fingerprint);
+    if (isSameEntry && seen.state === 'large' && !disk.racy) {
+      large.add(row);
+      continue;
+    }
+    const isSame = isSameEntry && seen.state === 'file' && seen.content === disk.content;
+    if (!isSame) {
+      changed.add(row);
+      // Its fingerprint says nothing: the look that follows must read it.
+      if (isSameEntry && !disk.racy) records.push(markedRacy(disk, true));
+    } else if (seen.racy) racy.add(row);
+    else if (disk.racy) {
+      records.push(markedRacy(disk, false));
       certain.set(row, { ...row, disk: { ...disk, racy: false } });
     }
   }
   if (records.length > 0) journal.recordDisk(records);
+  const waiting = new Set([...changed, ...racy, ...dirty, ...large]);
   return {
-    certain: rows.filter((row) => !changed.has(row) && !racy.has(row)).map((row) => certain.get(row) ?? row),
+    certain: rows.filter((row) => !waiting.has(row)).map((row) => certain.get(row) ?? row),
     changed: [...changed],
     racy: [...racy],
+    dirty: [...dirty],
+    large: [...large],
   };
-}
-
-function isEqual(a: Fingerprint, b: Fingerprint): boolean {
-  return (
-    a.ino === b.ino && a.size === b.size && a.mtimeMs === b.mtimeMs && a.ctimeMs === b.ctimeMs && a.mode === b.mode
-  );
 }

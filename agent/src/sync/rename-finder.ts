@@ -1,5 +1,5 @@
 import { directoryRenameEntriesMax, type Operation } from '@lockstep/shared';
-import type { DiskEntry, Fingerprint } from '../core/disk-entry.ts';
+import { type DiskEntry, type Fingerprint, mayBeSameInode } from '../core/disk-entry.ts';
 import { type Draft, isCarriedAlong, isSameFile } from '../core/local-change.ts';
 import { isDirectoryMode, permissions } from '../core/plan-step.ts';
 import type { Context } from './context.ts';
@@ -17,21 +17,51 @@ export type Standing = Observation & { readonly fingerprint: Fingerprint };
 
 /**
  * Where the entry that was seen at a path stood before, by its inode and by what it holds. Undefined when it is new, or when
- * its old path still has it (a hard link).
+ * its old path still has it (a hard link). `own` is the row of the path itself.
  */
-export async function findRenameSource(context: Context, standing: Standing): Promise<RenamedFrom | undefined> {
+export async function findRenameSource(
+  context: Context,
+  standing: Standing,
+  own: DiskEntry | undefined,
+): Promise<RenamedFrom | undefined> {
   const { journal, folder } = context;
   const { path, fingerprint } = standing;
   for (const row of journal.diskWithInode(fingerprint.ino)) {
     const operation = journal.operation(row.dot);
     if (row.path === path || row.fingerprint === undefined || operation === undefined) continue;
-    if (!holdsTheSame(row, operation, standing)) continue;
+    if (!mayBeSameInode(row.fingerprint, fingerprint) || !holdsTheSame(row, operation, standing)) continue;
     const [seen] = await folder.observe([{ path: row.path, expected: row.fingerprint }]);
     if (seen === undefined || seen.state === 'same' || seen.state === 'problem') continue;
     if (seen.state === 'absent') return { row, operation, vanished: true };
-    if ('fingerprint' in seen && seen.fingerprint.ino !== fingerprint.ino) return { row, operation, vanished: false };
+    if (!('fingerprint' in seen) || seen.fingerprint.ino === fingerprint.ino) continue;
+    // A restore deals out inode numbers again. Where the old name is gone, its content would be lost if this were a rename after all.
+    if (!areBirthsKnown(row.fingerprint, fingerprint) && isPutBack(context, own, standing)) continue;
+    return { row, operation, vanished: false };
   }
   return undefined;
+}
+
+/**
+ * True when `own`, the row of the path itself, has the content that was seen there: without birth times the entry counts as put back by a
+ * restore, and as no other one that was renamed to it. An unread large file has that content while size and time are those of the row.
+ */
+function isPutBack({ journal }: Context, own: DiskEntry | undefined, standing: Standing): boolean {
+  if (own?.fingerprint === undefined || own.damaged) return false;
+  const { fingerprint } = standing;
+  switch (standing.state) {
+    case 'file':
+      return own.content === standing.content;
+    case 'large':
+      return own.fingerprint.size === fingerprint.size && own.fingerprint.mtimeMs === fingerprint.mtimeMs;
+    case 'symlink':
+      return journal.operation(own.dot)?.target === standing.target;
+    default:
+      return false;
+  }
+}
+
+function areBirthsKnown(a: Fingerprint, b: Fingerprint): boolean {
+  return a.birthMs !== undefined && b.birthMs !== undefined;
 }
 
 function holdsTheSame(row: DiskEntry, operation: Operation, standing: Standing): boolean {
@@ -43,6 +73,7 @@ function holdsTheSame(row: DiskEntry, operation: Operation, standing: Standing):
     case 'symlink':
       return operation.target === standing.target;
     default:
+      // A directory that was made where another one was removed often gets its inode number.
       return row.fingerprint !== undefined && isDirectoryMode(row.fingerprint.mode);
   }
 }
@@ -61,6 +92,8 @@ export async function draftDirectoryRename(
   const from = source.row.path;
   const rows = journal.diskBelow(from, undefined, directoryRenameEntriesMax + 1);
   if (rows.length > directoryRenameEntriesMax) return undefined;
+  // The group would delete an operation whose content is not under the new name. One by one, its path is fetched again.
+  if (rows.some(({ damaged }) => damaged)) return undefined;
   const standing = await listBelow(context, path);
   if (standing === undefined) return undefined;
   const created: Draft[] = [];
@@ -107,7 +140,7 @@ export function draftRename(context: Context, standing: Standing, source: Rename
   // A large file has not been read, and its time, taken for the renamed one's, is that.
   const mtimeUs = 'mtimeUs' in standing ? standing.mtimeUs : source.operation.mtimeUs;
   const carried = renamedDraft(context, path, source.row, source.operation, fingerprint, path);
-  // A large file was taken for the renamed one unread, by marks that anybody can set back: the next look reads it.
+  // A large file was taken for the renamed one unread, by marks that anybody can set back: the caller has it read at once.
   const racy = standing.state === 'file' ? standing.racy : standing.state === 'large';
   const draft = { ...carried, mtimeUs, racy };
   if (!source.vanished) return [draft];
@@ -149,6 +182,7 @@ function renamedDraft(
     parents,
     fingerprint,
     racy: row.racy,
+    unconfirmed: row.unconfirmed && 'dirty',
     groupPath,
   };
 }
@@ -156,7 +190,8 @@ function renamedDraft(
 /** What the user saw at `path` before: the operation of its row, if the disk showed one (or its delete). */
 function parentsAt(context: Context, path: string): readonly Operation[] {
   const row = context.journal.disk(path);
-  const shown = row && context.journal.operation(row.dot);
+  if (row === undefined || row.damaged) return [];
+  const shown = context.journal.operation(row.dot);
   return shown && (row.fingerprint !== undefined || shown.kind === 'delete') ? [shown] : [];
 }
 

@@ -97,11 +97,11 @@ async function standing({ journal, folder }: Context, path: string): Promise<Sta
   const operation = visible !== undefined && isLive(visible) ? visible : undefined;
   const row = journal.disk(path);
   const fingerprint = row?.fingerprint;
-  const isShown = row !== undefined && visible !== undefined && dotKey(row.dot) === dotKey(visible);
+  const isShown = row !== undefined && !row.damaged && visible !== undefined && dotKey(row.dot) === dotKey(visible);
   if (operation ? !isShown || fingerprint === undefined : fingerprint !== undefined) {
     return { refusal: `This member's disk does not show ${path} as it is known yet: try again in a moment.` };
   }
-  const [seen] = await folder.observe([{ path, expected: row?.racy ? undefined : fingerprint }]);
+  const [seen] = await folder.observe([{ path, expected: row?.racy || row?.unconfirmed ? undefined : fingerprint }]);
   if (seen?.state === 'problem') return { refusal: seen.detail };
   if (operation === undefined) return seen?.state === 'absent' ? { operation } : { refusal: unseen(path) };
   // A directory's times move with its entries.

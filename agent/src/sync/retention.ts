@@ -1,18 +1,19 @@
 import type { Context } from './context.ts';
 import type { Timer } from './ports/clock.ts';
+import type { HistoryLimits } from './ports/folder.ts';
 
 const intervalMs = 60_000;
 
-/** Keeps `history/` within its quota. Content that a head still needs stays whatever the quota says. */
+/** Keeps `history/` within its limits. Content that a head still needs stays whatever they say. */
 export class Retention {
   readonly #context: Context;
-  readonly #bytesMax: number;
+  readonly #limits: HistoryLimits;
   #timer: Timer | undefined;
   #stopped = false;
 
-  constructor(context: Context, bytesMax: number) {
+  constructor(context: Context, limits: HistoryLimits) {
     this.#context = context;
-    this.#bytesMax = bytesMax;
+    this.#limits = limits;
   }
 
   start(): void {
@@ -32,7 +33,7 @@ export class Retention {
   async #trim(): Promise<void> {
     const { folder, journal, log } = this.#context;
     try {
-      await folder.trimHistory(this.#bytesMax, (content) => journal.headWithContent(content) !== undefined);
+      await folder.trimHistory(this.#limits, (content) => journal.headWithContent(content) !== undefined);
     } catch (error) {
       log.warn({ error: String(error) }, 'old versions could not be removed; it is tried again in a minute');
     }

@@ -1,4 +1,4 @@
-import { isBelow, joinPath, type ProblemCode, parentOf } from '@lockstep/shared';
+import { isBelow, joinPath, nameOf, type ProblemCode, parentOf, stateDirectoryName } from '@lockstep/shared';
 import type { Fingerprint } from '../core/disk-entry.ts';
 import { isDirectoryMode } from '../core/plan-step.ts';
 import type { Context } from './context.ts';
@@ -139,7 +139,7 @@ export class ScanQueue {
   }
 
   #compare(scanned: ScannedDirectory, found: Found): void {
-    const { journal, problems } = this.#context;
+    const { journal, problems, hiding } = this.#context;
     const { path } = scanned;
     for (const { name, code } of scanned.skipped) {
       const detail = skippedDetail(code, joinPath(path, name));
@@ -152,9 +152,14 @@ export class ScanQueue {
     }
     if (scanned.problem) {
       const { code, detail } = scanned.problem;
+      found.unread.push(path);
+      // The mount point has the problem, not each directory below it.
+      if (code === 'mount-changed') {
+        hiding.add(scanned.problem.mount ?? path);
+        return;
+      }
       // The folder as a whole is one problem, not one for each directory.
       problems.set(code, code === 'folder-missing' ? {} : { path }, detail);
-      found.unread.push(path);
       if (problems.has(code, { path })) this.#unread.set(path, code);
       if (code === 'folder-missing') this.#listener.lostSight();
     }
@@ -200,6 +205,13 @@ function skippedDetail(code: string, path: string): string {
     return `The name of ${path} is not UTF-8. It is left alone; rename it to have it replicated.`;
   if (code === 'path-special') return `${path} is a socket, pipe or device. It is left alone.`;
   if (code === 'path-reserved') {
+    const isSpelledSo = nameOf(path) === stateDirectoryName;
+    if (!isSpelledSo) {
+      return (
+        `The name of ${path} is reserved: some file systems take it for ${stateDirectoryName}, where the keys of a member lie. It is left ` +
+        'alone and not replicated; rename it to have it replicated.'
+      );
+    }
     return (
       `${path} is another member's state and may hold its keys. It is left alone and not replicated. Move that member's folder ` +
       'out of this one; or, to keep its files as a part of this one, stop its agent and remove this .lockstep.'

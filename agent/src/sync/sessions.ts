@@ -3,10 +3,11 @@ import type { CatchUp } from './catch-up.ts';
 import { ContentServer } from './content-server.ts';
 import type { Context } from './context.ts';
 import type { Events } from './events.ts';
+import type { Forks } from './forks.ts';
 import type { HeartbeatLoop } from './heartbeat-loop.ts';
 import type { Incoming } from './incoming.ts';
-import { renewIfOutdated } from './outdated-journal.ts';
 import { Outgoing } from './outgoing.ts';
+import type { OwnOrigin } from './own-origin.ts';
 import type { Peer, Peers } from './peers.ts';
 import type { Link } from './ports/network.ts';
 import type { Transfers } from './transfers.ts';
@@ -25,6 +26,8 @@ export interface SessionLoops {
   readonly catchUp: CatchUp;
   readonly transfers: Transfers;
   readonly heartbeat: HeartbeatLoop;
+  readonly forks: Forks;
+  readonly ownOrigin: OwnOrigin;
 }
 
 /** What sessions tell the engine. */
@@ -64,9 +67,20 @@ export class Sessions {
   /** A session has begun: the other side has said hello. */
   open(peer: Peer): void {
     const { link } = peer;
-    const { clock } = this.#context;
-    const { peers, events, catchUp } = this.#loops;
-    if (link === undefined || renewIfOutdated(this.#context, peers, peer)) return;
+    const { clock, journal } = this.#context;
+    const { peers, events, catchUp, forks, ownOrigin } = this.#loops;
+    if (link === undefined || peer.hello === undefined) return;
+    const { origin } = journal;
+    forks.seal(peer.hello.sealed);
+    // A new incarnation ends all sessions.
+    if (journal.origin !== origin) return;
+    if (Object.keys(journal.seals()).length > 0) link.send({ type: 'sealed', origins: journal.seals() });
+    if (peer.forked !== undefined) {
+      forks.report(peer, peer.forked);
+      return;
+    }
+    if (ownOrigin.renewIfOutdated(peer)) return;
+    ownOrigin.heard(peer);
     const sent = (bytes: number): void => peer.sent.add(bytes, clock.monotonicMs());
     this.#sessions.set(peer, {
       outgoing: new Outgoing(this.#context, link, sent, (operations) => peer.sentAt.addAll(operations, clock.wallMs())),
@@ -94,13 +108,25 @@ export class Sessions {
 
   /** Hands a message to the loop that it is for. */
   message(peer: Peer, message: PeerMessage): void {
+    if (this.#stopped) return;
     const session = this.#sessions.get(peer);
-    if (session === undefined || this.#stopped) return;
+    const { forks, ownOrigin } = this.#loops;
+    if (message.type === 'fork') forks.reported(peer, message);
+    if (message.type === 'sealed') {
+      forks.seal(message.origins);
+      if (session === undefined) peer.link?.close('the log of an origin forked, and has been sealed');
+    }
+    if (session === undefined) return;
+    if (peer.forked !== undefined) {
+      peer.link?.close(`it has other operations under the numbers of ${peer.forked}`);
+      return;
+    }
+    ownOrigin.heard(peer);
     const { outgoing, server } = session;
     const { incoming, catchUp, transfers, heartbeat } = this.#loops;
     switch (message.type) {
       case 'subscribe':
-        outgoing.subscribe(message.origin, message.after);
+        outgoing.subscribe(message.origin, message.after, peer.known);
         return;
       case 'operations':
         catchUp.progressed(peer);
@@ -122,14 +148,14 @@ export class Sessions {
         transfers.block(peer, message.id, message.bytes);
         return;
       case 'missing':
-        transfers.missing(peer, message.id);
+        transfers.missing(peer, message);
         return;
       case 'ack':
         this.#notify.acknowledged();
         return;
       case 'heartbeat':
         peer.link?.send({ type: 'heartbeat-reply', id: message.id });
-        heartbeat.received(peer, message);
+        if (heartbeat.received(peer, message)) forks.compareAll(peer);
         this.#notify.heartbeat();
         return;
       case 'heartbeat-reply':
@@ -138,6 +164,9 @@ export class Sessions {
       // These begin and end a session: see `Peers`.
       case 'leave':
       case 'hello':
+      // These were dealt with above.
+      case 'fork':
+      case 'sealed':
         return;
     }
   }

@@ -12,6 +12,11 @@ export class SharedBatches {
     this.#journal = journal;
   }
 
+  /** Operations that were read may be gone. */
+  forget(): void {
+    this.#batches.clear();
+  }
+
   /** As `Journal.operationsOf`. */
   operationsOf(origin: OriginId, after: number, limit: number): readonly Operation[] {
     const last = this.#journal.known()[origin] ?? 0;

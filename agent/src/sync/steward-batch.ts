@@ -1,7 +1,7 @@
 import { entryType, isLive, type MemberId, memberOf, type Operation, parentOf } from '@lockstep/shared';
 import { conflictPath, copyPrefix, isConflictPath } from '../core/conflict-name.ts';
 import type { Draft } from '../core/local-change.ts';
-import type { StandsFor } from '../core/merge.ts';
+import { isSameContent, type StandsFor } from '../core/merge.ts';
 import type { Context } from './context.ts';
 
 const copiesLookedAtMax = 64;
@@ -29,7 +29,10 @@ export interface Verdict {
   readonly standsFor: StandsFor;
   /** The heads whose content would be lost. */
   readonly lost: readonly Operation[];
-  /** The heads that this member joins; those of them that are lost get a copy. */
+  /**
+   * The heads that this member joins. Each content of theirs that is lost gets a copy, also where a head with equal content stays for
+   * another member: a member that sees both joins later takes that head for one whose content has its copy.
+   */
   readonly mine: readonly Operation[];
 }
 
@@ -53,8 +56,8 @@ export class StewardBatch {
 
   /** Adds what is to be done at one path. False, and nothing is added, when the batch has something at one of its paths already. */
   add({ path, heads, directoryWins, deleteHolds, standsFor, lost, mine }: Verdict): boolean {
-    const losers = mine
-      .filter((head) => lost.includes(head))
+    const losers = lost
+      .filter((head) => mine.some((joined) => isSameContent(joined, head)))
       .map((head) => {
         const { hlc, origin } = standsFor(head);
         const loser = memberOf(origin);
@@ -66,14 +69,22 @@ export class StewardBatch {
     for (const taken of paths) this.#paths.add(taken);
     for (const { head, loser, copy } of losers) {
       this.#copied.add(copyKey(copy, head));
-      this.drafts.push(copyDraft(head, copy));
+      this.drafts.push({ ...copyDraft(head, copy), unit: path });
       this.copies.push({ path, copy, loser });
     }
     const [visible] = heads;
-    if (directoryWins || visible === undefined) this.drafts.push(directoryDraft(this.#context, path, mine));
-    else if (deleteHolds) this.drafts.push({ path, kind: 'delete', parents: [visible, ...mine] });
-    else this.drafts.push(joinDraft(visible, [visible, ...mine]));
+    this.drafts.push({ ...this.#joinOf(path, visible, { directoryWins, deleteHolds, mine }), unit: path });
     return true;
+  }
+
+  #joinOf(
+    path: string,
+    visible: Operation | undefined,
+    { directoryWins, deleteHolds, mine }: Pick<Verdict, 'directoryWins' | 'deleteHolds' | 'mine'>,
+  ): Draft {
+    if (directoryWins || visible === undefined) return directoryDraft(this.#context, path, mine);
+    if (deleteHolds) return { path, kind: 'delete', parents: [visible, ...mine] };
+    return joinDraft(visible, [visible, ...mine]);
   }
 
   /**

@@ -3,14 +3,17 @@ import { describe, expect, test } from 'vitest';
 import { conflictPath, isConflictPath } from '../core/conflict-name.ts';
 import { contentOfText } from '../sim/content.ts';
 import { LoneMember } from '../sim/lone-member.ts';
+import { lostAfterMs } from './missing-contents.ts';
 import { Steward } from './steward.ts';
 
 const bee = 'bee' as OriginId;
 const cat = 'cat' as OriginId;
 
+const quiet = (): void => undefined;
+
 function stewardOf(member: LoneMember, state: 'active' | 'syncing' = 'active'): Steward {
   const seniority = () => ({ id: member.id, state, enabledAt: 1 });
-  return new Steward(member.context, member.ownLog, member.peers, member.transfers, seniority, () => undefined);
+  return new Steward(member.context, member.ownLog, member.peers, member.transfers, seniority, quiet, quiet);
 }
 
 /** Both wrote each of these files while they were apart, and bee later. */
@@ -92,6 +95,44 @@ test('[CF5] a copy that a user renamed back to its name, or wrote again there, i
   steward.poke();
   await member.passes(20_000);
   expect(copies().filter(({ kind }) => kind !== 'delete')).toMatchObject([{ content: again.content }]);
+});
+
+test.each([
+  { there: 'an empty file, which is yet to be removed', isThere: true, pending: 1 },
+  { there: 'nothing', isThere: false, pending: 0 },
+])('[CT14] [CT15] what is lost is deleted, and where it is to be, there is $there', async ({ isThere, pending }) => {
+  const member = new LoneMember();
+  const { journal, context } = member;
+  const begun = member.operation('file', { kind: 'put', text: '' });
+  const lost = member.operation('file', { kind: 'put', text: 'lost' }, { parents: [begun] });
+  member.received(begun, lost);
+  const fingerprint = { ino: 7, size: 0, mtimeMs: 1, ctimeMs: 1, mode: 0o100644 };
+  const { origin, seq, content } = begun;
+  if (isThere) journal.recordDisk([{ path: 'file', entry: { dot: { origin, seq }, content, fingerprint } }]);
+  for (const nowMs of [0, lostAfterMs]) context.missing.searched(lost, { lacking: [], members: [], nowMs });
+  stewardOf(member).poke();
+  await member.passes(1_000);
+  expect(journal.heads('file')).toMatchObject([{ kind: 'delete' }]);
+  expect(journal.pending({ which: 'delete', limit: 9 })).toHaveLength(pending);
+  expect(member.errors).toEqual([]);
+});
+
+test('[CF6] a join makes the copy of what it ends, also where an equal sibling stays for another', async () => {
+  const member = new LoneMember();
+  member.keeps('lost');
+  member.keeps('newer');
+  const written = member.operation('file.txt', { kind: 'put', text: 'lost' }, { origin: bee });
+  const own = member.operation('file.txt', { kind: 'put', text: 'lost' }, { parents: [written] });
+  const joined = member.operation('file.txt', { kind: 'put', text: 'lost' }, { origin: cat, parents: [written] });
+  const newer = member.operation('file.txt', { kind: 'put', text: 'newer' }, { origin: 'elk' as OriginId });
+  member.received(written, own, joined, newer);
+  // It is not active yet, so that it sees to its own only, and leaves the join of cat to cat.
+  stewardOf(member, 'syncing').poke();
+  await member.passes(1_000);
+  expect(member.journal.heads('file.txt').some(({ origin }) => origin === cat)).toBe(true);
+  expect(member.journal.heads('file.txt')).toHaveLength(2);
+  const copies = member.journal.headsUnder('', undefined, 100).filter(({ path }) => isConflictPath(path));
+  expect(copies).toMatchObject([{ content: written.content }]);
 });
 
 /** Ant deletes the later one of two siblings, the one that it sees, while bee does something. Answers the kinds of the heads. */

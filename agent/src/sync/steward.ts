@@ -10,9 +10,10 @@ import {
   type OriginId,
   parentOf,
 } from '@lockstep/shared';
+import { showsSomething } from '../core/disk-entry.ts';
 import type { Draft } from '../core/local-change.ts';
 import { oldestActive } from '../core/membership.ts';
-import { inOrder, losers } from '../core/merge.ts';
+import { inOrder, isSameContent, losers } from '../core/merge.ts';
 import { firstOf, isOnlyPutAnew, mayBeJoin, onlyPutAnew } from '../core/put-anew.ts';
 import type { Context } from './context.ts';
 import { JoinPacer } from './join-pacer.ts';
@@ -57,6 +58,7 @@ export class Steward {
     readonly enabledAt?: number | undefined;
   };
   readonly #copied: (copy: ConflictCopy) => void;
+  readonly #lost: (operation: Operation) => void;
   readonly #pacer: JoinPacer;
   readonly #pace: Pace;
   readonly #startedMs: number;
@@ -78,6 +80,7 @@ export class Steward {
       readonly enabledAt?: number | undefined;
     },
     copied: (copy: ConflictCopy) => void,
+    lost: (operation: Operation) => void,
   ) {
     this.#context = context;
     this.#ownLog = ownLog;
@@ -85,6 +88,7 @@ export class Steward {
     this.#transfers = transfers;
     this.#selfSeniority = selfSeniority;
     this.#copied = copied;
+    this.#lost = lost;
     this.#pacer = new JoinPacer(() => context.clock.random());
     this.#pace = new Pace(context.clock);
     this.#startedMs = context.clock.monotonicMs();
@@ -122,6 +126,7 @@ export class Steward {
         return;
       }
       const open = (await this.#settleAll()) + (await this.#holdUp());
+      this.#deleteLost();
       this.#pace.passed();
       if (open > 0) this.#retryIn(fallbackRetryMs);
     }
@@ -176,10 +181,14 @@ export class Steward {
       // Keeping what loses took time: what is decided now must be about the heads as they are now.
       if (!sameHeads(journal.heads(verdict.path), verdict.heads) || !batch.add(verdict)) this.#wanted = true;
     }
-    this.#ownLog.commit(batch.drafts);
+    const refused = new Set(this.#ownLog.commit(batch.drafts).refused);
     for (const { path } of verdicts) this.#pacer.joined(path, this.#context.clock.monotonicMs());
-    for (const copy of batch.copies) this.#copied(copy);
-    return left;
+    for (const copy of batch.copies) if (!refused.has(copy.copy)) this.#copied(copy);
+    for (const { mine, path } of verdicts) {
+      if (refused.has(path)) continue;
+      for (const head of mine) if (this.#context.missing.isLost(head)) this.#lost(head);
+    }
+    return left + refused.size;
   }
 
   /** What this member has to join at `path`; nothing while the content that the join would put anew is not here. */
@@ -194,7 +203,10 @@ export class Steward {
     const earlier = heads.some(mayBeJoin) ? this.#earlierAt(path) : [];
     const firsts = new Map(heads.map((head) => [head, firstOf(head, earlier)]));
     const standsFor = (head: Operation): Operation => firsts.get(head) ?? head;
-    const anew = heldUp ? [] : onlyPutAnew(heads, earlier, journal.known());
+    // Of what no member has any more there is nothing to keep, nor to make a copy of.
+    const { missing } = this.#context;
+    const gone = heads.filter((head) => missing.isLost(head));
+    const anew = heldUp ? [] : [...new Set([...onlyPutAnew(heads, earlier, journal.known()), ...gone])];
     const others = inOrder(
       heads.filter((head) => !anew.includes(head)),
       standsFor,
@@ -202,7 +214,7 @@ export class Steward {
     const [visible] = others;
     const directoryWins = visible !== undefined && heldUp && entryType(visible) !== 'directory';
     const candidates = directoryWins ? others : [...others.slice(1), ...anew];
-    const lost = losers(others, heldUp, standsFor);
+    const lost = losers(others, heldUp, standsFor).filter((head) => !gone.includes(head));
     const mine: Operation[] = [];
     const verdict = {
       path,
@@ -219,11 +231,34 @@ export class Steward {
     // The join puts the visible content anew, and may outlive every other operation that speaks of it.
     if (!directoryWins && !(await this.#keep(visible, kept))) return verdict;
     for (const head of candidates) {
-      if (lost.includes(head) && !(await this.#keep(head, kept))) continue;
+      if (lost.some((loser) => isSameContent(loser, head)) && !(await this.#keep(head, kept))) continue;
       if (this.#isResponsible(head)) mine.push(head);
     }
     if (heldUp || !isLive(visible) || candidates.some(isLive)) return verdict;
     return { ...verdict, deleteHolds: isOnlyPutAnew(visible, mine, earlier, journal.known()) };
+  }
+
+  /**
+   * Deletes entries of which nothing is left on any disk: neither their content, nor an older version at their path. They were removed
+   * everywhere while they were ignored, or lost with the only disk that had them. Where something stands, its user decides.
+   */
+  #deleteLost(): void {
+    const { journal, missing } = this.#context;
+    const deleted = new Map<string, Draft>();
+    for (const { path } of missing.lost()) {
+      const heads = journal.heads(path);
+      const [visible] = heads;
+      const row = journal.disk(path);
+      const isNowhere =
+        !showsSomething(row) &&
+        heads.every((head) => !isLive(head) || (missing.isLost(head) && !missing.isShown(head)));
+      if (visible === undefined || !isLive(visible) || !isNowhere || !this.#isResponsible(visible)) continue;
+      // An empty file is yet to be removed.
+      const vanished = row?.fingerprint === undefined;
+      deleted.set(path, { path, kind: 'delete', parents: heads, vanished });
+      this.#lost(visible);
+    }
+    if (deleted.size > 0) this.#ownLog.commit([...deleted.values()]);
   }
 
   /** All that is known to have been at the path; nothing when that is too much to look through. */
@@ -265,8 +300,9 @@ export class Steward {
       else if (mine) raised.push(directoryDraft(this.#context, path, heads));
       else left++;
     }
-    this.#ownLog.commit(raised);
-    if (raised.length > 0) this.#wanted = true;
+    const { operations, refused } = this.#ownLog.commit(raised);
+    if (operations.length > 0) this.#wanted = true;
+    left += refused.length;
     return left + (await this.#settle(blocked));
   }
 

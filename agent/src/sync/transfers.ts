@@ -1,4 +1,4 @@
-import type { ContentId, MemberId, Operation } from '@lockstep/shared';
+import type { ContentId, MemberId, MissingMessage, Operation } from '@lockstep/shared';
 import { blocksInFlightPerSourceMax, blockTimeoutMs, fetchesMax, memberOf, smallFetchBytesMax } from '@lockstep/shared';
 import { blockCount } from '../core/blocks.ts';
 import { holds } from '../core/durability.ts';
@@ -6,10 +6,14 @@ import { RateMeter } from '../core/rate-meter.ts';
 import { countBeyond } from '../core/version.ts';
 import { BlockTodo } from './block-todo.ts';
 import type { Context } from './context.ts';
+import type { LackingMember } from './missing-contents.ts';
 import type { Peer, Peers } from './peers.ts';
 
-/** `ok`: the content is staged, and verified. `missing`: nobody reachable has it. `unneeded`: its version was superseded meanwhile, or it is here by other means. */
-export type FetchOutcome = 'ok' | 'missing' | 'disk-full' | 'unneeded';
+/**
+ * `ok`: the content is staged, and verified. `missing`: nobody reachable has it. `unneeded`: its version was superseded meanwhile, or it
+ * is here by other means. `lost`: what was staged of it is gone, or could not be written.
+ */
+export type FetchOutcome = 'ok' | 'missing' | 'disk-full' | 'unneeded' | 'lost';
 
 /** Small and large contents do not wait for each other's room. */
 export type FetchSize = 'small' | 'large';
@@ -26,6 +30,8 @@ interface Fetch {
   readonly size: number;
   readonly waiting: { readonly operation: Operation; readonly done: (outcome: FetchOutcome) => void }[];
   readonly tried: Set<MemberId>;
+  /** Those of them that said that they have it nowhere. */
+  readonly lacking: LackingMember[];
   source: Peer | undefined;
   /**
    * No block that has come is asked for again while it is being written: a second write could reach the file when it is in its place
@@ -37,7 +43,8 @@ interface Fetch {
   staged: number;
   /** Bytes that were staged. */
   readonly meter: RateMeter;
-  full: boolean;
+  /** Why it cannot be staged, once that is so. */
+  failure: 'disk-full' | 'lost' | undefined;
   /** Whose turn was least recently is asked for next. */
   turn: number;
   readonly startedMs: number;
@@ -100,6 +107,10 @@ export class Transfers {
     return this.#fetching.has(keyOf(operation));
   }
 
+  nameOf(member: MemberId): string {
+    return this.#peers.nameOf(member);
+  }
+
   /** How many more fetches of this size could begin. */
   room(size: FetchSize): number {
     let open = 0;
@@ -123,7 +134,7 @@ export class Transfers {
       startedMs: fetch.startedMs,
       progressMs: fetch.meter.lastMs,
       isAsked: asked.has(fetch),
-      isFull: fetch.full,
+      isFull: fetch.failure === 'disk-full',
     }));
   }
 
@@ -172,12 +183,13 @@ export class Transfers {
       size,
       waiting: [{ operation, done }],
       tried: new Set(),
+      lacking: [],
       source: undefined,
       todo: new BlockTodo(blockCount(size)),
       staging: 0,
       staged: 0,
       meter: new RateMeter(),
-      full: false,
+      failure: undefined,
       turn: ++this.#turn,
       startedMs: this.#context.clock.monotonicMs(),
     };
@@ -195,7 +207,7 @@ export class Transfers {
     this.#stage(want.fetch, want.index, bytes, peer)
       .catch((error: unknown) => {
         this.#context.log.error({ path: want.fetch.operation.path, error: String(error) }, 'staging a block failed');
-        want.fetch.full = true;
+        want.fetch.failure = 'lost';
       })
       .finally(() => {
         // Not before: until it is staged a block fills memory, and a disk can be slower than the network.
@@ -205,9 +217,11 @@ export class Transfers {
   }
 
   /** The peer has no such content. */
-  missing(peer: Peer, id: number): void {
+  missing(peer: Peer, { id, lacks, shows }: MissingMessage): void {
     const want = this.#take(peer, id);
     if (want === undefined) return;
+    // One that has not compared its whole folder with its journal yet may have it without knowing.
+    if (lacks && peer.state === 'active') want.fetch.lacking.push({ member: peer.id, shows });
     this.#release(peer);
     want.fetch.todo.again(want.index);
     this.#abandonSource(want.fetch, peer);
@@ -259,7 +273,7 @@ export class Transfers {
     fetch.staging++;
     const staged = this.#context.folder.stageBlock({ content, blocks: operation.blocks, size, index, bytes });
     const outcome = await staged.finally(() => fetch.staging--);
-    if (outcome === 'disk-full') fetch.full = true;
+    if (outcome === 'disk-full' || outcome === 'lost') fetch.failure = outcome;
     else if (outcome === 'corrupt') {
       const name = this.#peers.nameOf(peer.id);
       const detail = `${name} sent bytes of ${operation.path} that do not match its content id. Check the disk of ${name}.`;
@@ -288,17 +302,17 @@ export class Transfers {
   #pump(): void {
     if (this.#stopped) return;
     for (const fetch of [...this.#fetches.values()]) {
-      if (!fetch.full) fetch.source ??= this.#chooseSource(fetch);
+      if (fetch.failure === undefined) fetch.source ??= this.#chooseSource(fetch);
       const { source } = fetch;
-      if (fetch.full || source === undefined) {
+      if (fetch.failure !== undefined || source === undefined) {
         // What is being written is waited for: it must not be written again by the next attempt at the same time.
-        if (fetch.staging === 0) this.#finish(fetch, fetch.full ? 'disk-full' : 'missing');
+        if (fetch.staging === 0) this.#finish(fetch, fetch.failure ?? 'missing');
       }
     }
     const queue = [...this.#fetches.values()].sort((a, b) => a.turn - b.turn);
     // The queue grows while it is gone through: one block of each content in turn, so that neither a large one nor many small ones
     // keep the others waiting.
-    for (const fetch of queue) if (!fetch.full && this.#askNext(fetch)) queue.push(fetch);
+    for (const fetch of queue) if (fetch.failure === undefined && this.#askNext(fetch)) queue.push(fetch);
   }
 
   /** Asks for one more block of the content, if there is one to ask for and its source is not busy enough. */
@@ -312,7 +326,7 @@ export class Transfers {
     this.#wants.set(id, { fetch, index, peer: source, dueSinceMs: this.#context.clock.monotonicMs() });
     this.#inFlight.set(source, inFlight + 1);
     fetch.turn = ++this.#turn;
-    source.link?.send({ type: 'want', id, content: fetch.content, index });
+    source.link?.send({ type: 'want', id, content: fetch.content, index, path: fetch.operation.path });
     return true;
   }
 
@@ -330,9 +344,23 @@ export class Transfers {
     for (const { operation } of fetch.waiting) this.#fetching.delete(keyOf(operation));
     if (outcome === 'ok') this.#staged.add(fetch.content);
     else this.#unstage(fetch.content);
+    this.#note(fetch, outcome);
     for (const { done } of fetch.waiting) done(outcome);
     const paths = fetch.waiting.map(({ operation }) => operation.path);
     this.#finished(outcome, paths);
+  }
+
+  #note({ content, waiting, lacking }: Fetch, outcome: FetchOutcome): void {
+    const { missing, clock } = this.#context;
+    if (outcome === 'ok') missing.found(content);
+    if (outcome !== 'missing') return;
+    const members = this.#peers.all().flatMap(({ id, state }) => (state === 'left' ? [] : id));
+    const nowMs = clock.monotonicMs();
+    // They were asked about the path of the first; what they show elsewhere is not known.
+    for (const [index, { operation }] of waiting.entries()) {
+      const known = index === 0 ? lacking : lacking.map(({ member }) => ({ member, shows: true }));
+      missing.searched(operation, { lacking: known, members, nowMs });
+    }
   }
 
   #unstage(content: ContentId): void {

@@ -1,6 +1,7 @@
-import type { ContentId } from '@lockstep/shared';
+import { type ContentId, folderStallMs } from '@lockstep/shared';
 import type { CatchUp } from './catch-up.ts';
 import type { Context } from './context.ts';
+import type { Damage } from './damage.ts';
 import type { DialLoop } from './dial-loop.ts';
 import type { GroupGate } from './group-gate.ts';
 import type { Health } from './health.ts';
@@ -9,13 +10,16 @@ import { type LatencyHistory, latencyRows } from './latency-history.ts';
 import type { LocalChanges } from './local-changes.ts';
 import type { Materialiser } from './materialiser.ts';
 import { withdrawOfAbsent } from './member-troubles.ts';
+import type { Mounts } from './mounts.ts';
 import type { OldVersions } from './old-versions.ts';
 import type { Peers } from './peers.ts';
 import type { Transfers } from './transfers.ts';
+import type { WriteBack } from './write-back.ts';
 
 /** What is seen to once a second. */
 export interface UpkeepLoops {
   readonly health: Health;
+  readonly mounts: Mounts;
   readonly latencies: LatencyHistory;
   readonly peers: Peers;
   readonly localChanges: LocalChanges;
@@ -25,6 +29,8 @@ export interface UpkeepLoops {
   readonly catchUp: CatchUp;
   readonly dialLoop: DialLoop;
   readonly incoming: Incoming;
+  readonly damage: Damage;
+  readonly writeBack: WriteBack;
 }
 
 /** With each heartbeat: notices what no event tells of, withdraws what is over, and gives up what is not needed any more. */
@@ -44,19 +50,25 @@ export class Upkeep {
 
   beat(): void {
     const { problems, outbox } = this.#context;
-    const { peers, materialiser, transfers, catchUp, dialLoop, incoming } = this.#loops;
+    const { peers, materialiser, transfers, catchUp, dialLoop, incoming, damage, writeBack } = this.#loops;
     this.#checkFolder();
+    this.#checkThreads();
+    this.#checkMounts();
     this.#refreshStates();
     this.#noteLatencies();
     problems.expire();
     materialiser.withdrawProblems();
     withdrawOfAbsent(problems, peers);
     peers.learn();
+    peers.checkSessions();
     dialLoop.refresh();
     transfers.tick();
     transfers.dropUnneeded((content) => this.#needsStaged(content));
     catchUp.check();
     if (this.#gate.tick()) materialiser.poke();
+    damage.tick();
+    // A row that takes over another operation keeps its mark, and may be recorded after the sync that cleared it.
+    writeBack.poke();
     incoming.tidy();
     // What was not sent within seconds can be read from the folder again.
     outbox.age();
@@ -72,6 +84,36 @@ export class Upkeep {
       localChanges.scan('', true);
       materialiser.unpark();
     }
+    const { state } = health.folder;
+    if (state !== undefined) problems.set('state-unusable', {}, state);
+    else if (health.folder.ok && problems.has('state-unusable')) {
+      problems.clear('state-unusable');
+      materialiser.unpark();
+    }
+  }
+
+  /** A thread that hangs is no fault of the folder as far as can be seen from here: the rest of the agent goes on, and a person must know. */
+  #checkThreads(): void {
+    const { problems, folder } = this.#context;
+    const stalledMs = folder.stalledMs();
+    if (stalledMs < folderStallMs) {
+      problems.clear('folder-stalled');
+      return;
+    }
+    const seconds = Math.floor(stalledMs / 1_000);
+    const detail =
+      `The thread that reads and writes the folder has not got on for ${seconds} s: the disk hangs or is very slow. Nothing is lost; it ` +
+      'goes on when the disk answers. Look at the disk (dmesg), and start the agent again if the disk is sound.';
+    problems.set('folder-stalled', {}, detail);
+  }
+
+  #checkMounts(): void {
+    const { problems, log } = this.#context;
+    // While the folder is gone its mounts are hidden with it.
+    if (problems.has('folder-missing')) return;
+    this.#loops.mounts.check().catch((error: unknown) => {
+      log.warn({ error: String(error) }, 'the mounts inside the folder could not be checked');
+    });
   }
 
   #noteLatencies(): void {

@@ -151,7 +151,7 @@ function reachedBy(others: string): string {
 function restOf(status: Status, members: readonly MemberReport[], away: readonly MemberReport[]): string {
   const others = members.length - away.length;
   const same = members.every((member) => away.includes(member) || (member.state === 'active' && member.behind === 0));
-  if (others < 2 || !same || status.pending > 0) return '';
+  if (others < 2 || !same || !status.synchronised || status.pending > 0) return '';
   return others === 2 ? '; the other two hold everything' : `; the other ${formatCount(others)} hold everything`;
 }
 

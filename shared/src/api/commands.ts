@@ -66,11 +66,29 @@ const comparisonSchema = z.object({
   ),
 });
 
+/** What `POST /api/v1/verify` is asked. */
+export const verifyRequestSchema = z.object({
+  repair: z
+    .boolean()
+    .default(false)
+    .describe('Replace wrong heads, and fetch files that are damaged on this disk from other members.'),
+});
+
 /** `POST /api/v1/verify`: the journal replayed and compared with its heads, and the disk with the content ids. */
 export const verifyResultSchema = z.object({
   ok: z.boolean(),
   heads: comparisonSchema,
   disk: comparisonSchema,
+  repair: z
+    .object({
+      repaired: countSchema.describe('Paths that differed and agree now.'),
+      left: countSchema.describe('Paths that differ still.'),
+      paths: list(z.object({ path: z.string(), reason: z.string() })).describe(
+        `Those that differ still; at most ${listedPathsMax}.`,
+      ),
+    })
+    .optional()
+    .describe('Only when a repair was asked for. `ok` then says whether nothing is left.'),
   elapsedMs: z.number().min(0),
 });
 
@@ -85,5 +103,6 @@ export type WaitResult = z.infer<typeof waitResultSchema>;
 export type LeaveResult = z.infer<typeof leaveResultSchema>;
 export type ReplayRequest = z.infer<typeof replayRequestSchema>;
 export type ReplayResult = z.infer<typeof replayResultSchema>;
+export type VerifyRequest = z.infer<typeof verifyRequestSchema>;
 export type VerifyResult = z.infer<typeof verifyResultSchema>;
 export type RescanResult = z.infer<typeof rescanResultSchema>;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { errorCodes, problemCodes } from '../error-code.ts';
+import { fileTimeUsMax, fileTimeUsMin } from '../limits.ts';
 import type { MemberState } from '../protocol/message.ts';
 
 /** Where every route of the API begins. */
@@ -15,6 +16,12 @@ export const countSchema = z.int().min(0);
 
 /** A moment on the wall clock of the member that says it, milliseconds since the epoch. */
 export const momentSchema = z.number().min(0);
+
+/** The time of a file, milliseconds since the epoch: files may carry times from before it. Always in the range of a `Date`. */
+export const fileTimeSchema = z
+  .number()
+  .min(fileTimeUsMin / 1_000)
+  .max(fileTimeUsMax / 1_000);
 
 /** Highest sequence number of each origin. */
 export const vectorSchema = z.record(z.string(), countSchema);

@@ -9,5 +9,13 @@ export const retryResultSchema = z.object({
   paths: countSchema.describe('Paths that this disk does not show yet and that are tried now.'),
 });
 
+/** `POST /api/v1/mounts/accept`: what is at a mount point now belongs to the folder; what is missing from it counts as deleted. */
+export const acceptMountRequestSchema = z.object({
+  path: z.string().min(1).describe('The mount point, as its problem names it.'),
+});
+export const acceptMountResultSchema = z.object({ accepted: z.string().describe('The path.') });
+
+export type AcceptMountRequest = z.infer<typeof acceptMountRequestSchema>;
+export type AcceptMountResult = z.infer<typeof acceptMountResultSchema>;
 export type PauseResult = z.infer<typeof pauseResultSchema>;
 export type RetryResult = z.infer<typeof retryResultSchema>;

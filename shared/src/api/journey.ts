@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { countSchema, list, memberStateSchema, momentSchema } from './common.ts';
+import { countSchema, fileTimeSchema, list, memberStateSchema, momentSchema } from './common.ts';
 import { loggedOperationSchema } from './operations.ts';
 
 export const liveOperationsQuerySchema = z.object({
@@ -44,7 +44,9 @@ export const journeyStopSchema = z.object({
 /** `GET /api/v1/ops/{origin}/{seq}`: one operation and its journey. */
 export const journeySchema = z.object({
   operation: loggedOperationSchema,
-  writtenAt: momentSchema.nullable().describe('The modification time that the file was left with, where it is a file.'),
+  writtenAt: fileTimeSchema
+    .nullable()
+    .describe('The modification time that the file was left with, where it is a file.'),
   madeAt: momentSchema.describe('When its author journaled it, by the hybrid logical clock.'),
   stops: list(journeyStopSchema).describe('All members that have not left, its author first.'),
   holding: countSchema.describe('How many members hold it durably.'),

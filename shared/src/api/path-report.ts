@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { countSchema, list, memberStateSchema, momentSchema, problemSchema } from './common.ts';
+import { countSchema, fileTimeSchema, list, memberStateSchema, problemSchema } from './common.ts';
 import { loggedOperationSchema, operationReportSchema } from './operations.ts';
 
 /** `GET /api/v1/paths/*`: what the asked member knows of one path. */
@@ -13,7 +13,7 @@ export const pathReportSchema = z.object({
       type: z.enum(['file', 'directory', 'symlink', 'absent']),
       size: countSchema.optional(),
       mode: countSchema.optional(),
-      mtimeMs: momentSchema.optional(),
+      mtimeMs: fileTimeSchema.optional(),
       origin: z.string().describe('Origin of the operation that the disk shows.'),
       seq: countSchema,
     })

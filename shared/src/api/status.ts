@@ -24,7 +24,7 @@ export const statusSchema = z.object({
   synchronised: z
     .boolean()
     .describe(
-      'This disk shows all that this member knows and nothing on it waits to be journaled, every member that is up holds all of it, and none knows more; and this member is neither paused nor refused by all that it reached.',
+      'This disk shows all that this member knows and nothing on it waits to be journaled, every member that is up holds all of it, and no member is known to know more; sessions with no member are failing; and this member is neither paused nor refused by all that it reached.',
     ),
   pending: countSchema.describe('Paths that this disk does not show yet.'),
   conflicts: countSchema.describe('Paths whose siblings no member has joined yet.'),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { countSchema, list, momentSchema } from './common.ts';
+import { countSchema, fileTimeSchema, list, momentSchema } from './common.ts';
 import { pageItemsDefault, pageItemsMax } from './operations.ts';
 
 export const entryTypeSchema = z.enum(['file', 'directory', 'symlink']);
@@ -10,7 +10,7 @@ export const treeEntrySchema = z.object({
   name: z.string(),
   type: entryTypeSchema,
   size: countSchema.optional().describe('Files only.'),
-  mtimeMs: momentSchema.optional(),
+  mtimeMs: fileTimeSchema.optional(),
   target: z.string().optional(),
   origin: z.string(),
   seq: countSchema.describe('Its version: the operation that it shows.'),

@@ -17,6 +17,9 @@ const lanes: Readonly<Record<PeerMessageType, Lane>> = {
   ack: 'signals',
   heartbeat: 'signals',
   'heartbeat-reply': 'signals',
+  // Before any operation that was made knowing of it.
+  sealed: 'signals',
+  fork: 'signals',
   operations: 'operations',
   // It ends the operations of a pull.
   pulled: 'operations',

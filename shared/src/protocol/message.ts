@@ -21,7 +21,11 @@ export interface HelloMessage {
   /** The origin under which the sender numbers its operations now. */
   readonly origin: OriginId;
   readonly known: VersionVector;
+  /** See `AckMessage`. */
+  readonly marks: Uint8Array;
   readonly applied: Applied;
+  /** Origins that ended because their log forked, each with its last number. */
+  readonly sealed: VersionVector;
   readonly state: MemberState;
   /** When the sender last became active, milliseconds since the epoch. */
   readonly enabledAt?: number | undefined;
@@ -69,6 +73,8 @@ export interface WantMessage {
   readonly id: number;
   readonly content: ContentId;
   readonly index: number;
+  /** Where it is to be shown. */
+  readonly path: string;
 }
 
 export interface BlockMessage {
@@ -81,12 +87,18 @@ export interface BlockMessage {
 export interface MissingMessage {
   readonly type: 'missing';
   readonly id: number;
+  /** It is neither in the folder nor in the history; false when it is, and could not be read. */
+  readonly lacks: boolean;
+  /** The disk shows something at the path that was named. */
+  readonly shows: boolean;
 }
 
 /** What the sender knows and holds; sent whenever it changed, coalesced. */
 export interface AckMessage {
   readonly type: 'ack';
   readonly known: VersionVector;
+  /** For each origin of `known`, in ascending order of the ids, the first 8 bytes of its chain hash at that number. */
+  readonly marks: Uint8Array;
   readonly applied: Applied;
 }
 
@@ -106,6 +118,8 @@ export interface HeartbeatMessage {
   readonly state: MemberState;
   readonly enabledAt?: number | undefined;
   readonly known: VersionVector;
+  /** See `AckMessage`. */
+  readonly marks: Uint8Array;
   readonly applied: Applied;
   /** Combination of all heads, 16 hexadecimal digits; comparable when `known` is equal. */
   readonly digest: string;
@@ -136,6 +150,22 @@ export interface LeaveMessage {
   readonly paused?: boolean | undefined;
 }
 
+/** "You have other operations under the same numbers." The receiver seals the origin where the chains were last equal. */
+export interface ForkMessage {
+  readonly type: 'fork';
+  readonly origin: OriginId;
+  /** Numbers of the origin, descending. */
+  readonly seqs: readonly number[];
+  /** The sender's mark at each of them. */
+  readonly marks: Uint8Array;
+}
+
+/** Origins that ended. Sent before any operation that was made knowing of it. */
+export interface SealedMessage {
+  readonly type: 'sealed';
+  readonly origins: VersionVector;
+}
+
 export type PeerMessage =
   | HelloMessage
   | SubscribeMessage
@@ -149,6 +179,8 @@ export type PeerMessage =
   | AckMessage
   | HeartbeatMessage
   | HeartbeatReplyMessage
-  | LeaveMessage;
+  | LeaveMessage
+  | ForkMessage
+  | SealedMessage;
 
 export type PeerMessageType = PeerMessage['type'];

@@ -4,6 +4,7 @@ import { shellWord } from '../../shell-word.ts';
 import { clusterKeyPath, initStateDirectory } from '../../state-directory.ts';
 import { defaultName } from '../default-name.ts';
 import { type ExitCode, exitCode } from '../exit-code.ts';
+import { newcomerSentence } from '../newcomer-files.ts';
 import { addSettingOptions, settingsOf } from '../setting-options.ts';
 import { printJson, type Terminal } from '../terminal.ts';
 
@@ -24,6 +25,8 @@ async function init(terminal: Terminal, directory: string, command: Command): Pr
         `  lockstep init DIR --cluster-key-file cluster.key --peer THIS_MACHINE:${config.listen.port}`,
     );
   }
+  const sentence = made.newCluster ? undefined : await newcomerSentence(made.directory);
+  if (sentence !== undefined) terminal.print(sentence);
   terminal.print(`Start it: lockstep up ${directory === terminal.cwd ? '' : shellWord(directory)}`.trimEnd());
   return exitCode.done;
 }

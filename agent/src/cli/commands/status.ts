@@ -1,6 +1,7 @@
 import type { Problem } from '@lockstep/shared';
 import { type MemberReport, type Status, statusSchema } from '@lockstep/shared/api';
 import type { Command } from 'commander';
+import { countBeyond } from '../../core/version.ts';
 import { findMemberFolder } from '../../state-directory.ts';
 import { requireApi } from '../api-client.ts';
 import { type ExitCode, exitCode } from '../exit-code.ts';
@@ -32,6 +33,10 @@ function verdict(status: Status, paint: Paint): string {
     ...(status.conflicts > 0 ? [plural(status.conflicts, 'open conflict')] : []),
     ...others.filter(({ behind }) => behind > 0).map(lag),
   ];
+  const failing = status.problems.filter(({ code }) => code === 'session-failing');
+  if (failing.length > 0) parts.push(`sessions with ${failing.map(({ member }) => member).join(', ')} fail`);
+  const ahead = others.filter(({ version }) => version !== undefined && countBeyond(version, status.version) > 0);
+  for (const { name } of ahead) parts.push(`${name} knows of operations that are not here`);
   const refused = status.problems.some(({ code }) => code === 'member-refused');
   if (refused && !others.some(({ connected }) => connected))
     parts.push('every member that was reached refuses this one');

@@ -1,9 +1,12 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Command } from 'commander';
 import { pino } from 'pino';
 import { loadConfig } from '../../config/load-config.ts';
 import { acquireLock } from '../../instance-lock.ts';
-import { checkStateDirectory, findMemberFolder } from '../../state-directory.ts';
+import { checkStateDirectory, findMemberFolder, statePath } from '../../state-directory.ts';
 import { type ExitCode, exitCode } from '../exit-code.ts';
+import { newcomerSentence } from '../newcomer-files.ts';
 import { addSettingOptions, settingsOf } from '../setting-options.ts';
 import { stopSignal } from '../stop-signal.ts';
 import type { Terminal } from '../terminal.ts';
@@ -22,6 +25,9 @@ async function up(terminal: Terminal, directory: string, command: Command): Prom
       pino.destination({ dest: 2, sync: true }),
     );
     if (origin !== 'same') log.warn({ directory, origin }, 'the state directory is at a new place');
+    const isFirst = config.peers.length > 0 && !existsSync(join(statePath(directory), 'journal.db'));
+    const sentence = isFirst ? await newcomerSentence(directory) : undefined;
+    if (sentence !== undefined) terminal.print(sentence);
     // Loaded here only: the other commands need nothing of it and start in half the time.
     const { startAgent } = await import('../../agent.ts');
     const agent = await startAgent({ directory, config, log, adopted: origin === 'adopted', rejoin });

@@ -1,6 +1,7 @@
 import type { VerifyResult } from '@lockstep/shared/api';
 import type { Command } from 'commander';
 import { findMemberFolder } from '../../state-directory.ts';
+import { requireApi } from '../api-client.ts';
 import { type ExitCode, exitCode } from '../exit-code.ts';
 import { formatElapsed, plural, printable } from '../format.ts';
 import { openMemberSource } from '../member-source.ts';
@@ -18,11 +19,22 @@ function section(title: string, comparison: VerifyResult['heads'], paint: Paint)
   ];
 }
 
+function repairLines({ repaired, left, paths }: NonNullable<VerifyResult['repair']>, paint: Paint): readonly string[] {
+  const counted = `Repaired: ${plural(repaired, 'path')}`;
+  if (left === 0) return [`${counted}, ${paint('green', 'nothing is left')}`];
+  return [
+    `${counted}, ${paint('red', `${plural(left, 'path')} left`)}`,
+    ...paths.map(({ path, reason }) => `  ${printable(path)}: ${printable(reason)}`),
+    ...(left > paths.length ? ['  …'] : []),
+  ];
+}
+
 /** `lockstep verify` as text. */
 export function formatVerify(result: VerifyResult, paint: Paint): string {
   return [
     ...section('Journal replayed against its heads', result.heads, paint),
     ...section('Disk against the content ids', result.disk, paint),
+    ...(result.repair === undefined ? [] : repairLines(result.repair, paint)),
     `${result.ok ? 'Everything agrees' : 'Not everything agrees'} (${formatElapsed(result.elapsedMs)}).`,
   ].join('\n');
 }
@@ -33,10 +45,18 @@ export function addVerifyCommand(program: Command, terminal: Terminal, done: (co
     .command('verify')
     .argument('[DIR]', "the member's folder, or one inside it", terminal.cwd)
     .description('replay the journal and compare it with the heads, and the disk with its content ids')
+    .option(
+      '--repair',
+      'fetch what is damaged on this disk from other members, and replace wrong heads; needs a running agent',
+    )
     .option('--json', 'print JSON')
-    .action(async (directory: string, options: { json?: true }) => {
-      const source = await openMemberSource(terminal, await findMemberFolder(directory));
-      const result = await source.verify().finally(() => source.close());
+    .action(async (directory: string, options: { json?: true; repair?: true }) => {
+      const folder = await findMemberFolder(directory);
+      const repair = options.repair === true;
+      // What is damaged comes from other members, whom only an agent can ask.
+      if (repair) await requireApi(folder);
+      const source = await openMemberSource(terminal, folder);
+      const result = await source.verify(repair).finally(() => source.close());
       if (options.json === true) printJson(terminal, result);
       else terminal.print(formatVerify(result, terminal.paint));
       done(result.ok ? exitCode.done : exitCode.notDone);

@@ -1,3 +1,4 @@
+import { caseFolding, foldsCase } from '../../fs/open-folder.ts';
 import { type Finding, findingsOf } from './finding.ts';
 import { readProc } from './proc.ts';
 import type { Subject } from './subject.ts';
@@ -66,7 +67,9 @@ export function judgeFileSystem(type: string): Finding {
 }
 
 /** The folder lies where the kernel tells of every change, and where what is written stays. */
-export async function checkFileSystem({ directory }: Subject): Promise<readonly Finding[]> {
+export async function checkFileSystem({ directory, state }: Subject): Promise<readonly Finding[]> {
   const type = fileSystemOf(directory, (await readProc('/proc/self/mountinfo')) ?? '');
-  return type === undefined ? [] : [judgeFileSystem(type)];
+  const findings = type === undefined ? [] : [judgeFileSystem(type)];
+  if (foldsCase(state)) findings.push(warn(caseFolding.what, caseFolding.remedy));
+  return findings;
 }

@@ -82,9 +82,13 @@ export const commandHelp: Readonly<Record<string, CommandHelp>> = {
   },
   verify: {
     details: [
-      'Reads every file. Nothing is changed but heads in the journal that do not agree with its log, which are mended.',
+      'Reads every file, and changes nothing. With --repair damaged files are fetched from other members, what was there is kept in ' +
+        '.lockstep/history, and heads that do not agree with the log are replaced.',
     ],
-    examples: [['lockstep verify ~/shared', 'after a disk had errors, or once a month']],
+    examples: [
+      ['lockstep verify ~/shared', 'after a disk had errors, or once a month'],
+      ['lockstep verify --repair ~/shared', 'fetch what is damaged from the other members'],
+    ],
     exit: { done: 'everything agrees', notDone: 'something does not: it is printed' },
   },
   doctor: {
@@ -97,6 +101,15 @@ export const commandHelp: Readonly<Record<string, CommandHelp>> = {
       ['lockstep doctor --json ~/shared', 'for a monitor; .ok is false when something fails'],
     ],
     exit: { done: 'nothing fails; there may be warnings', notDone: 'something fails' },
+  },
+  'accept-mount': {
+    details: ['For the problem mount-changed alone. A disk that is mounted again as before needs no command.'],
+    examples: [
+      [
+        'lockstep accept-mount ~/shared/photos',
+        'the disk that was there is gone for good, or another one takes its place',
+      ],
+    ],
   },
   pause: { examples: [['lockstep pause', 'work undisturbed; what others do comes after lockstep resume']] },
   resume: { examples: [['lockstep resume', 'take part again']] },

@@ -1,6 +1,7 @@
 import type { ContentId, ProblemCode } from '@lockstep/shared';
 import type { ActionRequest, ContentSource } from '../../core/action.ts';
 import type { Fingerprint } from '../../core/disk-entry.ts';
+import type { PackedFiles } from '../../core/packed-files.ts';
 
 export type { Action, ActionRequest, ContentSource, Expected } from '../../core/action.ts';
 
@@ -19,8 +20,10 @@ export type Observation =
       readonly content: ContentId;
       /** 32-byte block hashes, joined; only with more than one block. */
       readonly blocks?: Uint8Array;
-      /** The bytes, when there are at most `inlineBytesMax`. */
+      /** The bytes, when there are at most `bytesMax` of the request. */
       readonly bytes?: Uint8Array;
+      /** With `tail`: its last page is zeros, as where the system gave a file its length and never wrote its bytes. */
+      readonly endsInZeros?: boolean;
     }
   /** A file above `hashUnderLockBytesMax` (unless `hashLarge` was asked): its content was not read. */
   | { readonly path: string; readonly state: 'large'; readonly fingerprint: Fingerprint }
@@ -40,7 +43,14 @@ export type Observation =
     }
   /** It changed while it was read: look again later. */
   | { readonly path: string; readonly state: 'changing' }
-  | { readonly path: string; readonly state: 'problem'; readonly code: ProblemCode; readonly detail: string };
+  | {
+      readonly path: string;
+      readonly state: 'problem';
+      readonly code: ProblemCode;
+      readonly detail: string;
+      /** With `mount-changed`: the mount point. */
+      readonly mount?: string;
+    };
 
 export interface ObserveRequest {
   readonly path: string;
@@ -48,6 +58,10 @@ export interface ObserveRequest {
   readonly expected?: Fingerprint | undefined;
   /** Read files of any size. */
   readonly hashLarge?: boolean | undefined;
+  /** Up to how many bytes the bytes of a file are in the answer; `inlineBytesMax` by default. */
+  readonly bytesMax?: number | undefined;
+  /** Say whether a file ends in zeros. */
+  readonly tail?: boolean | undefined;
 }
 
 /** One directory as a scan saw it. */
@@ -55,7 +69,8 @@ export interface ScannedDirectory {
   readonly path: string;
   readonly entries: readonly ScannedEntry[];
   /** The directory could not be read (whole): nothing may be inferred from what is not in `entries`. */
-  readonly problem?: { readonly code: ProblemCode; readonly detail: string };
+  /** `mount`: with `mount-changed`, the mount point. */
+  readonly problem?: { readonly code: ProblemCode; readonly detail: string; readonly mount?: string };
   /** The directory itself does not exist (any more). */
   readonly absent?: boolean;
   /** Names that are not UTF-8, shown with `\\xff` for a byte that is no character, and special files: left alone, counted. */
@@ -67,6 +82,13 @@ export interface ScannedEntry {
   readonly type: 'file' | 'directory' | 'symlink';
   readonly fingerprint: Fingerprint;
 }
+
+/** What came of a sync. `failed`: the system said that bytes could not be written, and may have let go of them. */
+export type SyncResult =
+  | { readonly result: 'done' }
+  | { readonly result: 'failed'; readonly detail: string }
+  /** Nothing was lost: it could not be asked for. */
+  | { readonly result: 'not-done'; readonly detail: string };
 
 export type ActionResult =
   /** Durable: bytes, names and times are on the disk. `fingerprint`: what it left (none for unlink, rmdir). */
@@ -94,7 +116,39 @@ export interface FolderHealth {
   readonly ok: boolean;
   /** What is wrong and what to do, when not ok. */
   readonly detail?: string;
+  /** Why nothing can be put into the folder for now, though it is there: a directory of `.lockstep` is gone and cannot be made. */
+  readonly state?: string;
   readonly freeBytes: number;
+}
+
+/** What history may hold. Content that is still needed is kept beyond all of it. */
+export interface HistoryLimits {
+  /** What it occupies on the disk, in bytes. */
+  readonly bytesMax: number;
+  /** Versions. */
+  readonly filesMax: number;
+  /** Milliseconds since a version came there. */
+  readonly ageMsMax: number;
+}
+
+/** A mount inside the folder that is not what is known of its path. */
+export interface ChangedMount {
+  readonly path: string;
+  /** Something is mounted at a path at which nothing was. */
+  readonly isNew: boolean;
+  /** Of what is at the path now, where anything is. */
+  readonly ino?: number | undefined;
+  readonly birthMs?: number | undefined;
+  /** What is wrong and what to do. */
+  readonly detail: string;
+}
+
+/** What a poll found. */
+export interface PolledFiles {
+  /** Paths at which the known inode is, with another fingerprint. */
+  readonly changed: readonly string[];
+  /** Paths of files that have more than one name. */
+  readonly linked: readonly string[];
 }
 
 /** This member's folder: watching, looking, staging, applying. Paths are relative. Nothing here decides anything. */
@@ -111,6 +165,10 @@ export interface Folder {
 
   /** Looks at each path, reading what differs from `expected`. Results in the order of the requests. */
   observe(requests: readonly ObserveRequest[]): Promise<readonly Observation[]>;
+  /** Compares the times of files with what is known, without reading them. Cheap; what cannot be looked at is in neither answer. */
+  poll(files: PackedFiles): Promise<PolledFiles>;
+  /** Files of the folder that processes of this machine have mapped for writing, as far as this one may see. */
+  mapped(): Promise<readonly string[]>;
   /**
    * Lists `directory`, and everything below it where `recursive`, parents before children, a directory at a time, and
    * watches each directory before listing it. `skip` names paths not to enter or report (ignored ones).
@@ -123,14 +181,23 @@ export interface Folder {
   /** Carries out the actions in order. Results in the order of the requests; one failing does not stop the others. */
   apply(requests: readonly ActionRequest[]): Promise<readonly ActionResult[]>;
 
-  /** Adds one verified block to the staged file of `content`; rejects bytes that do not match with `corrupt`. */
+  /**
+   * Makes what is at these paths durable, and their names: what a user wrote, made, renamed or removed there. May do so with the whole
+   * file system. Off the lane that the folder lock waits for.
+   */
+  sync(paths: readonly string[]): Promise<SyncResult>;
+
+  /**
+   * Adds one verified block to the staged file of `content`; rejects bytes that do not match with `corrupt`. `lost`: what was staged of
+   * it before is gone, and so is this block; it must be staged again from the first one.
+   */
   stageBlock(request: {
     readonly content: ContentId;
     readonly blocks?: Uint8Array | undefined;
     readonly size: number;
     readonly index: number;
     readonly bytes: Uint8Array;
-  }): Promise<'ok' | 'corrupt' | 'disk-full'>;
+  }): Promise<'ok' | 'corrupt' | 'disk-full' | 'lost'>;
   /** Drops what was staged for `content`. */
   unstage(content: ContentId): Promise<void>;
 
@@ -145,6 +212,14 @@ export interface Folder {
     readonly index: number;
     readonly source: ContentSource;
   }): Promise<Uint8Array | undefined>;
+  /** As `readBlock`, but says only whether that is the block, without haste: nothing waits for it. */
+  holdsBlock(request: {
+    readonly content: ContentId;
+    readonly blocks?: Uint8Array | undefined;
+    readonly size: number;
+    readonly index: number;
+    readonly source: ContentSource;
+  }): Promise<boolean>;
   /** Which of these contents `history/` holds. */
   inHistory(contents: readonly ContentId[]): Promise<ReadonlySet<ContentId>>;
   /** Puts a copy of `content` into `history/` (so that it outlives the file it is in now). */
@@ -154,9 +229,22 @@ export interface Folder {
     readonly size: number;
     readonly source: ContentSource;
   }): Promise<boolean>;
-  /** Removes the oldest contents of `history/` above `bytesMax`, except those that `needed` says yes to. */
-  trimHistory(bytesMax: number, needed: (content: ContentId) => boolean): Promise<void>;
+  /** Removes the oldest contents of `history/` beyond the limits, except those that `needed` says yes to. */
+  trimHistory(limits: HistoryLimits, needed: (content: ContentId) => boolean): Promise<void>;
+
+  /**
+   * Compares what is mounted inside the folder with what was accepted. While a mount is not what was accepted, everything at and below it
+   * is a problem with the code `mount-changed`, for every method.
+   */
+  checkMounts(): Promise<readonly ChangedMount[]>;
+  /** Makes what is at `path` now, a mount or none, a part of the folder. Durable. */
+  acceptMount(path: string): Promise<void>;
 
   /** Is the folder there, ours, and writable? Cheap: called before every batch. */
   health(): Promise<FolderHealth>;
+  /**
+   * How long what reads and writes the folder has not got on with what it was given, in milliseconds. To be asked now and then: it
+   * compares with the last time. Asks the disk nothing, so that it answers while the disk hangs.
+   */
+  stalledMs(): number;
 }

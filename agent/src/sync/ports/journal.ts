@@ -1,5 +1,7 @@
 import type { Applied, ContentId, Dot, MemberRecord, Operation, OriginId, VersionVector } from '@lockstep/shared';
+import type { SyncSpan } from '../../core/confirmation.ts';
 import type { DiskChange, DiskEntry, PendingPath } from '../../core/disk-entry.ts';
+import type { PackedFiles } from '../../core/packed-files.ts';
 import type { ConflictCopies } from './conflict-copies.ts';
 import type { TreeQuestions } from './tree.ts';
 
@@ -41,6 +43,13 @@ export interface JournalEvent {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
+/** Rows of `disk` that speak of users' changes which are not known to be durable, or may go on without a trace. */
+export interface UnsyncedRows {
+  /** Grows with each call: rows that are written later have a later mark. */
+  readonly mark: number;
+  readonly paths: readonly string[];
+}
+
 export interface JournalCounts {
   /** Live files and directories among the visible heads, and the files' bytes. */
   readonly files: number;
@@ -60,7 +69,7 @@ export interface JournalCounts {
 export interface Journal extends ConflictCopies, TreeQuestions {
   /** Under which this journal numbers its own operations. Drawn anew with every new journal. */
   readonly origin: OriginId;
-  /** Begins a new incarnation: others know operations of the present one that this journal has lost, and their numbers are taken. */
+  /** Begins a new incarnation: numbers of the present one may be taken by operations that this journal has lost. */
   renewOrigin(): void;
 
   /** Runs `body` in one transaction; nested calls join the outer one. A throw rolls everything back. */
@@ -72,9 +81,25 @@ export interface Journal extends ConflictCopies, TreeQuestions {
    */
   append(operations: readonly Operation[]): readonly Operation[];
 
+  /**
+   * Ends `origin` at number `last`, because its log forked above it: what the log has of it above that is cut off and counts nowhere, and
+   * none is taken any more. A seal is only ever lowered. Returns the operations whose entries must be journaled again, lest they be lost.
+   */
+  seal(origin: OriginId, last: number): readonly Operation[];
+  /** The origins that end, each with its last number. */
+  seals(): VersionVector;
+  /**
+   * The first 64 bits, in hexadecimal digits, of the running hash over the origin's operations up to number `seq`. Undefined where the
+   * log does not reach so far.
+   */
+  mark(origin: OriginId, seq: number): string | undefined;
+
+  /** The marks of all that is known, as they are sent (core/marks). */
+  marks(): Uint8Array;
+
   /** The highest contiguous number of each origin in the log. */
   known(): VersionVector;
-  /** What is known and not pending: see `Applied`. Live siblings that lost count as not applied until they are superseded. */
+  /** What is known, shown and durable: see `Applied`. Live siblings that lost count as not applied until they are superseded. */
   applied(): Applied;
   operation(dot: Dot): Operation | undefined;
   /** Operations of one origin after `after`, in order, at most `limit`. */
@@ -106,6 +131,10 @@ export interface Journal extends ConflictCopies, TreeQuestions {
   pending(query: PendingQuery): readonly PendingPath[];
 
   disk(path: string): DiskEntry | undefined;
+  /** The files at these paths that the disk shows, as their rows know them. */
+  filesAt(paths: readonly string[]): PackedFiles;
+  /** The next files in the order of paths after `path`, or from the first. */
+  filesAfter(path: string | undefined, limit: number): PackedFiles;
   /** Rows of entries that exist and lie directly in `directory` (`''`: the folder). */
   diskChildren(directory: string): readonly DiskEntry[];
   /** Rows of entries that exist and lie anywhere below `directory`, by path, after `after`. */
@@ -114,7 +143,22 @@ export interface Journal extends ConflictCopies, TreeQuestions {
   diskWithContent(content: ContentId, limit: number): readonly DiskEntry[];
   /** Rows of entries that exist and have this inode number. */
   diskWithInode(ino: number): readonly DiskEntry[];
+  /** Rows of entries that are damaged, by path. Not to be called within a transaction. */
+  damaged(): readonly DiskEntry[];
   recordDisk(changes: readonly DiskChange[]): void;
+  /** The rows that are `unsynced` or `dirty` now. */
+  unsynced(): UnsyncedRows;
+  /**
+   * A sync that began after `mark` was given has ended: rows marked after `after` and up to `mark` are `unsynced` no more, and those of
+   * them that were not changed around that time are `clean`.
+   */
+  synced(after: number, mark: number, span: SyncSpan): void;
+  /** Paths of the unconfirmed rows at `path` and below it (`''`: all). */
+  unconfirmed(path: string): readonly string[];
+  /** Rows that are `clean`, by path, after `after`. */
+  clean(after: string | undefined, limit: number): readonly DiskEntry[];
+  /** The files of these rows, read again after they were `clean`, are what the rows say: what is still so is certain. */
+  confirmed(rows: readonly DiskEntry[]): void;
 
   /** The member list: the visible heads of the member paths. */
   members(): readonly MemberRecord[];

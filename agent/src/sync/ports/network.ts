@@ -1,5 +1,12 @@
 import type { MemberId, PeerMessage } from '@lockstep/shared';
 
+/** Hears what a session brings. */
+export interface LinkReceiver {
+  message(message: PeerMessage): void;
+  /** `isFault`: one side broke the protocol, or could not take what the other sent. */
+  closed(reason: string, isFault: boolean): void;
+}
+
 /** One authenticated session with one member. Messages arrive whole, in the order of their lanes (`laneOf`), and checked against the schema. */
 export interface Link {
   readonly peer: MemberId;
@@ -16,8 +23,9 @@ export interface Link {
   /** Calls `run` once, when `queuedBytes()` has fallen below half of `sendQueueBytesMax` (at once when it is), or never if the link closes. */
   whenDrained(run: () => void): void;
   /** Sets the one receiver. Messages that came before are delivered to it first, in order. `closed` is called exactly once. */
-  start(receiver: { message(message: PeerMessage): void; closed(reason: string): void }): void;
-  close(reason: string): void;
+  start(receiver: LinkReceiver): void;
+  /** `isFault`: the other side, or this one, cannot go on with such sessions; it is told so too. */
+  close(reason: string, isFault?: boolean): void;
 }
 
 /** How members reach each other. */

@@ -1,0 +1,45 @@
+import { hotFileMs, hotFilesMax } from '@lockstep/shared';
+
+/**
+ * The files that are most likely to change without an event: those that changed lately, those that a program has mapped, and those
+ * with more than one name. Each kind is bounded, and the newest stay. Times in milliseconds of a monotonic clock.
+ */
+export class HotFiles {
+  readonly #changed = new Map<string, number>();
+  readonly #linked = new Set<string>();
+  #mapped: readonly string[] = [];
+  #offset = 0;
+
+  /** A user changed the file. */
+  changed(path: string, nowMs: number): void {
+    this.#changed.delete(path);
+    this.#changed.set(path, nowMs);
+    if (this.#changed.size <= hotFilesMax) return;
+    const [oldest] = this.#changed.keys();
+    if (oldest !== undefined) this.#changed.delete(oldest);
+  }
+
+  /** Programs have these files mapped now, and no others. */
+  mapped(paths: readonly string[]): void {
+    this.#mapped = paths.slice(0, hotFilesMax);
+  }
+
+  /** Of the files that were polled these have more than one name. */
+  polled(paths: Iterable<string>, linked: readonly string[]): void {
+    for (const path of paths) this.#linked.delete(path);
+    for (const path of linked) if (this.#linked.size < hotFilesMax) this.#linked.add(path);
+  }
+
+  /** Up to `limit` of them, in turn. */
+  next(nowMs: number, limit: number): readonly string[] {
+    for (const [path, atMs] of this.#changed) {
+      if (nowMs - atMs < hotFileMs) break;
+      this.#changed.delete(path);
+    }
+    const all = [...new Set([...this.#mapped, ...this.#linked, ...this.#changed.keys()])];
+    if (all.length <= limit) return all;
+    const from = this.#offset % all.length;
+    this.#offset = from + limit;
+    return [...all.slice(from, from + limit), ...all.slice(0, Math.max(0, from + limit - all.length))];
+  }
+}

@@ -1,0 +1,166 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import ignore from 'ignore';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { parseIgnoreRules } from './ignore-rules.ts';
+
+const hasGit = spawnSync('git', ['--version']).status === 0;
+
+const names = [
+  'a',
+  'b',
+  'ab',
+  'ba',
+  'aab',
+  'a.b',
+  'a-b',
+  'a b',
+  'a*b',
+  'a[b',
+  'a]',
+  'a!',
+  '-',
+  '^',
+  '\\',
+  'é',
+  '#a',
+  'A',
+];
+const directories = ['a', 'b', 'ab', 'a/a', 'a/b', 'a/b/a', 'b/a', 'b/a/ab', 'ab/b', 'a/b/a/b'];
+const files = ['', ...directories.map((directory) => `${directory}/`)].flatMap((directory) =>
+  names.map((name) => `${directory}${name}`),
+);
+const entries = [
+  ...directories.map((path) => ({ path, isDirectory: true })),
+  ...files.filter((path) => !directories.includes(path)).map((path) => ({ path, isDirectory: false })),
+];
+
+/** A piece of a pattern. Pieces with a slash or stars are as frequent as they make patterns that match. */
+const piece = fc.oneof(
+  { weight: 6, arbitrary: fc.constantFrom('a', 'b', 'ab', '-', '.') },
+  { weight: 4, arbitrary: fc.constantFrom('/', '*', '?', '/**/', '**/', '/**') },
+  {
+    weight: 2,
+    arbitrary: fc.constantFrom(
+      '[ab]',
+      '[!a]',
+      '[^b]',
+      '[a-b]',
+      '[]a]',
+      '[!]a]',
+      '[a-]',
+      '[-a]',
+      '[[:alpha:]]',
+      '[[:punct:]a]',
+      '[![:lower:]]',
+      '[[:nothing:]]',
+      '[b-a]',
+      '[\\]a]',
+      '[a\\-b]',
+      '[[:]',
+      '[a/b]',
+      '[--a]',
+    ),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom('\\a', '\\*', '\\[', '\\\\', '\\ ', ' ', '!', '#', '[', ']', 'é', 'A', '^', '\\/'),
+  },
+);
+const line = fc
+  .tuple(
+    fc.constantFrom('', '', '', '!', '/', '!/'),
+    fc.array(piece, { minLength: 1, maxLength: 6 }),
+    fc.constantFrom('', '/'),
+  )
+  .map(([first, pieces, last]) => first + pieces.join('') + last)
+  // git takes what follows the plain beginning of a pattern for a pattern of its own: `a**/b` is `**/b` below something that
+  // begins with a. gitignore(5) says that such stars are plain ones, as wildmatch.c has them elsewhere.
+  .filter((text) => !/[^/*]\*\*|\*\*[^/*]/.test(text));
+const rules = fc.array(line, { minLength: 1, maxLength: 4 }).map((lines) => lines.join('\n'));
+
+describe('[IG1] the rules are those of gitignore(5)', () => {
+  let root = '';
+  beforeAll(() => {
+    root = mkdtempSync(join(tmpdir(), 'lockstep-ignore-'));
+    for (const directory of directories) mkdirSync(join(root, directory), { recursive: true });
+    if (hasGit) execFileSync('git', ['init', '-q', root]);
+  });
+  afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+  /** The entries that git ignores under these rules. */
+  function ignoredByGit(text: string): ReadonlySet<string> {
+    writeFileSync(join(root, '.gitignore'), text);
+    const input = entries.map(({ path }) => `${path}\0`).join('');
+    const args = [
+      '-c',
+      'core.excludesFile=',
+      '-c',
+      'core.ignoreCase=false',
+      'check-ignore',
+      '--no-index',
+      '-z',
+      '--stdin',
+    ];
+    const { stdout, status, stderr } = spawnSync('git', args, { cwd: root, input, encoding: 'utf8' });
+    expect(status, stderr).toBeLessThanOrEqual(1);
+    return new Set(stdout.split('\0'));
+  }
+
+  test.skipIf(!hasGit)('what git ignores is ignored, and nothing else, for generated rules and paths', () => {
+    fc.assert(
+      fc.property(rules, (text) => {
+        const expected = ignoredByGit(text);
+        const parsed = parseIgnoreRules(text);
+        // For git `?` and a bracket are one byte; here they are one character, as gitignore(5) says.
+        const isByBytes = /[?[]/.test(text);
+        const different = entries.filter(
+          ({ path, isDirectory }) =>
+            parsed.ignores(path, isDirectory) !== expected.has(path) && !(isByBytes && path.includes('é')),
+        );
+        expect(different).toEqual([]);
+      }),
+      { numRuns: Number(process.env.IGNORE_RUNS ?? 200) },
+    );
+  });
+
+  test('the library that agents used before decides the same, for generated rules and paths', () => {
+    // Where the two differ, git says what this matcher says: see the test above, which has all pieces.
+    const plain = rules.filter((text) => !/[[\\é ]/.test(text));
+    fc.assert(
+      fc.property(plain, (text) => {
+        const library = ignore({ ignorecase: false }).add(text);
+        const parsed = parseIgnoreRules(text);
+        const different = entries.filter(
+          ({ path, isDirectory }) =>
+            parsed.ignores(path, isDirectory) !== library.ignores(isDirectory ? `${path}/` : path),
+        );
+        expect(different).toEqual([]);
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
+
+describe('[IG5] the time for an answer grows with pattern × path', () => {
+  const deep = `${'a/'.repeat(1_000)}c`;
+  test.each([
+    ['chained **', `${'**/a/'.repeat(500)}b`, deep],
+    ['** after **', `${'**/'.repeat(1_000)}b`, deep],
+    ['many * in one name', `${'*a'.repeat(100)}b`, 'a'.repeat(255)],
+    ['** within a name', `a${'**a'.repeat(80)}b`, 'a'.repeat(255)],
+    ['a bracket after each *', `${'*[a-z]'.repeat(100)}0`, 'a'.repeat(255)],
+    ['brackets that are never closed', '[[:'.repeat(300_000), 'a'],
+    ['brackets that are closed at the end', `${'[[:'.repeat(300_000)}]`, 'a'],
+    ['a name of a mebibyte', 'a'.repeat(1_048_576), 'a'],
+    ['a class of a mebibyte', `[[:${'a'.repeat(1_048_000)}:]]`, 'a'],
+  ])('%s', { timeout: 20_000 }, (_, pattern, path) => {
+    // With regular expressions each of the first five takes longer than the universe is old.
+    const parsed = parseIgnoreRules(pattern);
+    expect(parsed.ignores(path, false)).toBe(false);
+    expect(parsed.ignores(`${path}x`, false)).toBe(false);
+  });
+});

@@ -1,0 +1,35 @@
+import type { Fingerprint } from './disk-entry.ts';
+
+/** Files with their fingerprints but for birth times, packed so that handing thousands of them to a worker costs little. */
+export interface PackedFiles {
+  readonly paths: readonly string[];
+  /** Of each file in turn: inode number, size, times of modification and change, mode. */
+  readonly numbers: Float64Array;
+}
+
+const numbersPerFile = 5;
+
+/** A file and its fingerprint. */
+export type KnownFile = { readonly path: string } & Omit<Fingerprint, 'birthMs'>;
+
+export function packFiles(files: readonly KnownFile[]): PackedFiles {
+  const numbers = new Float64Array(files.length * numbersPerFile);
+  let at = 0;
+  for (const { ino, size, mtimeMs, ctimeMs, mode } of files) {
+    numbers[at++] = ino;
+    numbers[at++] = size;
+    numbers[at++] = mtimeMs;
+    numbers[at++] = ctimeMs;
+    numbers[at++] = mode;
+  }
+  return { paths: files.map(({ path }) => path), numbers };
+}
+
+/** The fingerprint of file number `index`. */
+export function fingerprintAt({ numbers }: PackedFiles, index: number): Fingerprint {
+  const [ino = 0, size = 0, mtimeMs = 0, ctimeMs = 0, mode = 0] = numbers.subarray(
+    index * numbersPerFile,
+    (index + 1) * numbersPerFile,
+  );
+  return { ino, size, mtimeMs, ctimeMs, mode };
+}

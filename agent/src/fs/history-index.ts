@@ -1,0 +1,89 @@
+import { type ContentId, historyListIntervalMs } from '@lockstep/shared';
+import type { HistoryLimits } from '../sync/ports/folder.ts';
+import { historyShards, type KeptVersion } from './history.ts';
+import type { WorkerPool } from './worker-pool.ts';
+
+/** Directories listed by one job of the worker: each holds a 256th of history. */
+const shardsAtOnce = 8;
+
+/** Versions removed by one job of the worker. */
+const forgottenAtOnce = 4_096;
+
+/**
+ * What history holds, oldest first, in memory. The agent's own changes are noted as they are made; the disk is listed at the first use
+ * and then rarely, for what somebody else removed or put there.
+ */
+export class HistoryIndex {
+  readonly #workers: WorkerPool;
+  #versions = new Map<ContentId, KeptVersion>();
+  #bytes = 0;
+  #listedMs = Number.NEGATIVE_INFINITY;
+  /** What was added while history is being listed. */
+  #added: KeptVersion[] | undefined;
+
+  constructor(workers: WorkerPool) {
+    this.#workers = workers;
+  }
+
+  /** The agent has put these versions there. */
+  add(versions: readonly KeptVersion[]): void {
+    for (const version of versions) {
+      this.#added?.push(version);
+      this.#remove(version.content);
+      this.#versions.set(version.content, version);
+      this.#bytes += version.bytes;
+    }
+  }
+
+  /** Removes the oldest versions beyond the limits, except those that are `needed`. */
+  async trim(limits: HistoryLimits, needed: (content: ContentId) => boolean): Promise<void> {
+    if (performance.now() - this.#listedMs >= historyListIntervalMs) await this.#list();
+    const goes = this.#beyond(limits, needed);
+    for (let index = 0; index < goes.length; index += forgottenAtOnce) {
+      const some = goes.slice(index, index + forgottenAtOnce);
+      await this.#workers.run('forgetHistory', some, 'second');
+      for (const content of some) this.#remove(content);
+    }
+  }
+
+  #beyond(limits: HistoryLimits, needed: (content: ContentId) => boolean): readonly ContentId[] {
+    const oldestMs = Date.now() - limits.ageMsMax;
+    let [bytes, files] = [this.#bytes, this.#versions.size];
+    const goes: ContentId[] = [];
+    for (const { content, bytes: occupied, keptAtMs } of this.#versions.values()) {
+      if (bytes <= limits.bytesMax && files <= limits.filesMax && keptAtMs >= oldestMs) break;
+      if (needed(content)) continue;
+      goes.push(content);
+      bytes -= occupied;
+      files -= 1;
+    }
+    return goes;
+  }
+
+  async #list(): Promise<void> {
+    const added: KeptVersion[] = [];
+    this.#added = added;
+    const found: KeptVersion[] = [];
+    try {
+      for (let from = 0; from < historyShards; from += shardsAtOnce) {
+        const page = { from, to: Math.min(historyShards, from + shardsAtOnce) };
+        found.push(...(await this.#workers.run('listHistory', page, 'second')));
+      }
+    } finally {
+      this.#added = undefined;
+    }
+    found.sort((a, b) => a.keptAtMs - b.keptAtMs);
+    this.#versions = new Map();
+    this.#bytes = 0;
+    this.add(found);
+    this.add(added);
+    this.#listedMs = performance.now();
+  }
+
+  #remove(content: ContentId): void {
+    const known = this.#versions.get(content);
+    if (known === undefined) return;
+    this.#versions.delete(content);
+    this.#bytes -= known.bytes;
+  }
+}

@@ -1,0 +1,104 @@
+import { lstatSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { blockBytes } from '@lockstep/shared';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { type DiskSubject, openDiskSubject } from './disk-subject.contract.ts';
+import { bytesOf, doOne, expectBytes, scanAll, tryOne, writeRequest } from './folder-subject.contract.ts';
+
+let subject: DiskSubject;
+
+beforeEach(async () => {
+  subject = await openDiskSubject();
+});
+
+afterEach(() => subject.close());
+
+const state = (name: string): string => join(subject.root, '.lockstep', name);
+const remove = (name: string): void => rmSync(state(name), { recursive: true });
+const modeOf = (name: string): number => lstatSync(state(name)).mode & 0o7777;
+
+test('[ST1] history and staging that are removed while the agent runs are made again', async () => {
+  const expected = await doOne(subject, writeRequest(subject, 'file', 'old'));
+  const keep = subject.identify(bytesOf('old')).content;
+  remove('history');
+  remove('staging');
+  const replaced = await doOne(subject, writeRequest(subject, 'file', 'new', { expected, keep }));
+  expect(readFileSync(join(subject.root, 'file'), 'utf8')).toBe('new');
+  expect(await subject.folder.inHistory([keep])).toEqual(new Set([keep]));
+  expect([modeOf('history'), modeOf('staging')]).toEqual([0o700, 0o700]);
+  remove('history');
+  const newer = subject.identify(bytesOf('new')).content;
+  const unlink = { action: { do: 'unlink', path: 'file', expected: replaced }, keep: newer } as const;
+  expect(await tryOne(subject, unlink)).toEqual({ result: 'done' });
+  expect(await subject.folder.inHistory([newer])).toEqual(new Set([newer]));
+});
+
+test('[ST1] blocks that went with staging are never taken for a whole file: they are fetched again', async () => {
+  const bytes = new Uint8Array(2 * blockBytes).map((_, index) => index % 251);
+  const { content, blocks } = subject.identify(bytes);
+  const block = (index: number) => ({
+    content,
+    blocks,
+    size: bytes.length,
+    index,
+    bytes: bytes.slice(index * blockBytes, (index + 1) * blockBytes),
+  });
+  const source = { from: 'staged' } as const;
+  expect(await subject.folder.stageBlock(block(0))).toBe('ok');
+  remove('staging');
+  expect(await subject.folder.stageBlock(block(1))).toBe('lost');
+  expect(await tryOne(subject, writeRequest(subject, 'large', bytes, { source }))).toEqual({ result: 'source-gone' });
+  for (const index of [1, 0]) expect(await subject.folder.stageBlock(block(index))).toBe('ok');
+  await doOne(subject, writeRequest(subject, 'large', bytes, { source }));
+  expectBytes(readFileSync(join(subject.root, 'large')), bytes);
+});
+
+test('[ST1] content that was staged whole and removed is a source that is gone', async () => {
+  const bytes = bytesOf('staged');
+  const staged = { ...subject.identify(bytes), size: bytes.length, index: 0, bytes };
+  const request = writeRequest(subject, 'file', bytes, { source: { from: 'staged' } });
+  expect(await subject.folder.stageBlock(staged)).toBe('ok');
+  remove('staging');
+  expect(await tryOne(subject, request)).toEqual({ result: 'source-gone' });
+  await subject.folder.unstage(staged.content);
+  expect(await subject.folder.stageBlock(staged)).toBe('ok');
+  await doOne(subject, request);
+});
+
+test('[ST1] cookies that are removed are made again, so that events are counted on again', async () => {
+  const { folder } = subject;
+  await folder.watch(() => undefined);
+  await scanAll(subject);
+  expect(await folder.flushHints()).toBe(true);
+  remove('cookies');
+  // The watch went with the directory: the first answer may be that nothing is certain, and never more than that one.
+  await folder.flushHints();
+  expect(await folder.flushHints()).toBe(true);
+  expect(modeOf('cookies')).toBe(0o700);
+});
+
+test('[ST2] what takes the name of such a directory is a problem that says so, and over when it is gone', async () => {
+  const expected = await doOne(subject, writeRequest(subject, 'file', 'old'));
+  for (const name of ['history', 'staging', 'cookies']) {
+    renameSync(state(name), state('aside'));
+    writeFileSync(state(name), 'a file');
+    const { state: problem, ok } = await subject.folder.health();
+    expect(problem).toContain(`.lockstep/${name}`);
+    expect(ok).toBe(true);
+    const tried = await tryOne(subject, writeRequest(subject, 'file', 'new', { expected }));
+    expect(tried).toMatchObject({ result: 'problem', code: 'state-unusable' });
+    rmSync(state(name));
+    renameSync(state('aside'), state(name));
+  }
+  expect((await subject.folder.health()).state).toBeUndefined();
+  await doOne(subject, writeRequest(subject, 'file', 'new', { expected }));
+});
+
+test('[ST1] nothing is made in a .lockstep that is gone itself', async () => {
+  renameSync(join(subject.root, '.lockstep'), join(subject.root, 'aside'));
+  const tried = await tryOne(subject, writeRequest(subject, 'file', 'new'));
+  expect(tried).toMatchObject({ result: 'problem', code: 'folder-missing' });
+  expect(await subject.folder.health()).toMatchObject({ ok: false });
+  expect(readdirSync(subject.root)).toEqual(['aside']);
+  renameSync(join(subject.root, 'aside'), join(subject.root, '.lockstep'));
+});

@@ -1,0 +1,103 @@
+import { type ContentId, dotKey, isBelow, type MemberId, type Operation } from '@lockstep/shared';
+
+/** How long all members must go on lacking a content before it counts as lost: a file that is being replaced is lacking for a moment. */
+export const lostAfterMs = 5_000;
+
+/** What a member that was asked for a content said: it has it nowhere. `shows`: its disk shows something at the path. */
+export interface LackingMember {
+  readonly member: MemberId;
+  readonly shows: boolean;
+}
+
+interface Missing {
+  readonly operation: Operation;
+  /** A problem has said so: whoever writes or deletes at the path knows of it. */
+  isTold: boolean;
+  /** Members that could not be asked, or did not say that they lack it. */
+  blockedBy: readonly MemberId[];
+  /** Some member shows something at the path. */
+  isShown: boolean;
+  /** Since when all members lack it. */
+  lostSinceMs: number | undefined;
+  isLost: boolean;
+}
+
+/** Operations whose content no member that was asked has. */
+export class MissingContents {
+  /** Called when a content turned out to be lost. */
+  onLost: () => void = () => undefined;
+  readonly #missing = new Map<string, Missing>();
+
+  get isEmpty(): boolean {
+    return this.#missing.size === 0;
+  }
+
+  /** The last search ended: `lacking` lack it, and `members` are all others that have not left. */
+  searched(
+    operation: Operation,
+    { lacking, members, nowMs }: { lacking: readonly LackingMember[]; members: readonly MemberId[]; nowMs: number },
+  ): void {
+    const found = this.#of(operation);
+    found.blockedBy = members.filter((id) => !lacking.some(({ member }) => member === id));
+    found.isShown = lacking.some(({ shows }) => shows);
+    if (found.blockedBy.length > 0) found.lostSinceMs = undefined;
+    else found.lostSinceMs ??= nowMs;
+    const wasLost = found.isLost;
+    found.isLost = found.lostSinceMs !== undefined && nowMs - found.lostSinceMs >= lostAfterMs;
+    if (found.isLost && !wasLost) this.onLost();
+  }
+
+  /** A problem of the path says that its content is missing. */
+  told(operation: Operation): void {
+    this.#of(operation).isTold = true;
+  }
+
+  isTold(operation: Operation): boolean {
+    return this.#missing.get(dotKey(operation))?.isTold === true;
+  }
+
+  /** What is told to be missing below a directory. */
+  toldBelow(directory: string): readonly Operation[] {
+    return [...this.#missing.values()]
+      .filter(({ operation, isTold }) => isTold && isBelow(operation.path, directory))
+      .map(({ operation }) => operation);
+  }
+
+  /** True when every member that has not left said again and again that it lacks the content. */
+  isLost(operation: Operation): boolean {
+    return this.#missing.get(dotKey(operation))?.isLost === true;
+  }
+
+  isShown(operation: Operation): boolean {
+    return this.#missing.get(dotKey(operation))?.isShown === true;
+  }
+
+  /** Who may have it yet. */
+  blockedBy(operation: Operation): readonly MemberId[] {
+    return this.#missing.get(dotKey(operation))?.blockedBy ?? [];
+  }
+
+  lost(): readonly Operation[] {
+    return [...this.#missing.values()].filter(({ isLost }) => isLost).map(({ operation }) => operation);
+  }
+
+  /** The content came. */
+  found(content: ContentId): void {
+    for (const [key, { operation }] of this.#missing) if (operation.content === content) this.#missing.delete(key);
+  }
+
+  /** Forgets what is no head any more. */
+  keepOnly(isHead: (operation: Operation) => boolean): void {
+    for (const [key, { operation }] of this.#missing) if (!isHead(operation)) this.#missing.delete(key);
+  }
+
+  #of(operation: Operation): Missing {
+    const key = dotKey(operation);
+    let found = this.#missing.get(key);
+    if (found === undefined) {
+      found = { operation, isTold: false, blockedBy: [], isShown: false, lostSinceMs: undefined, isLost: false };
+      this.#missing.set(key, found);
+    }
+    return found;
+  }
+}
