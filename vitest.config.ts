@@ -35,7 +35,8 @@ export default defineConfig({
           exclude: ['agent/test/{packaged,compose}/**'],
           testTimeout: 180_000,
           hookTimeout: 60_000,
-          fileParallelism: false,
+          // Most of the time each of them waits for one agent or another.
+          maxWorkers: 2,
         },
       },
       {

@@ -196,7 +196,9 @@ test('[API3] every metric moves with what it measures, and none carries a path',
     value(after.ant, 'lockstep_conflict_copies_total') + value(after.bee, 'lockstep_conflict_copies_total');
   // Both may make it, when each has taken the other for gone for a moment ([CF5]): it is one copy all the same.
   expect(copies - value(before.ant, 'lockstep_conflict_copies_total')).toBeGreaterThanOrEqual(1);
-  expect((await readdir(ant.folder)).filter((name) => name.startsWith('edited.conflict-'))).toHaveLength(1);
+  const copyNames = (await readdir(ant.folder)).filter((name) => name.startsWith('edited.conflict-'));
+  const story = JSON.stringify([copyNames, await ant.get('/ops?limit=12'), await bee.get('/events?after=0&limit=500')]);
+  expect(copyNames, story).toHaveLength(1);
   expect(value(after.ant, 'lockstep_conflicts')).toBe(0);
   expect(value(after.ant, 'lockstep_open_conflict_copies') - value(before.ant, 'lockstep_open_conflict_copies')).toBe(
     1,
@@ -242,7 +244,9 @@ test('[JY1] [JY2] an operation that is made is streamed, and its journey ends wi
   const { origin, seq } = streamed.at(-1) as LoggedOperation;
 
   const journeyAt = async (member: Member) => journeySchema.parse(await member.get(`/ops/${origin}/${seq}`));
-  await vi.waitFor(async () => expect((await journeyAt(ant)).holding).toBe(2), patience);
+  // Shown to hold it from the first moment on, the author knows the moment once a sync has ended [PC1].
+  const isDurable = async () => (await journeyAt(ant)).stops.every(({ appliedAt }) => appliedAt !== null);
+  await vi.waitFor(async () => expect(await isDurable()).toBe(true), patience);
   await vi.waitFor(async () => expect((await journeyAt(bee)).holding).toBe(2), patience);
 
   const atAnt = await journeyAt(ant);

@@ -1,4 +1,5 @@
-import { appendFile, mkdir, open, readFile, rename, rm, stat, unlink, utimes, writeFile } from 'node:fs/promises';
+import { appendFile, link, mkdir, open, readFile, rename, rm, stat, unlink, utimes, writeFile } from 'node:fs/promises';
+import { operationsPageSchema } from '@lockstep/shared/api';
 import { describe, expect, test, vi } from 'vitest';
 import type { Member } from './_util/member.ts';
 import { shell } from './_util/programs.ts';
@@ -130,6 +131,47 @@ test('[LC7] a renamed file and a renamed directory move no content, and keep wha
   await cluster().settled();
   expect(await bee.metric('lockstep_peer_sent_bytes_total')).toBe(sent);
   expect([await inodes(cat, 'moved'), await inodes(cat, 'elsewhere')]).toEqual([file, directory]);
+});
+
+/** Removes `old` and copies `source` to `target`, again and again until it has the inode number that `old` had; false where that never is. */
+async function replacedAlike(directory: string, old: string, source: string, target: string): Promise<boolean> {
+  const { ino } = await stat(`${directory}/${old}`);
+  await unlink(`${directory}/${old}`);
+  for (let attempt = 0; attempt < 50; attempt++) {
+    const name = `${directory}/${target}${attempt}`;
+    await shell(directory, `cp -p ${source} ${name}`);
+    if ((await stat(name)).ino !== ino) continue;
+    await rename(name, `${directory}/${target}`);
+    return true;
+  }
+  return false;
+}
+
+test('[LC30] a large file that got the inode, size and time of a removed one is not taken for it', async () => {
+  const [ant, bee] = trio();
+  const size = 3_000_000;
+  await mkdir(ant.path('images'));
+  await writeFile(ant.path('image-2'), Buffer.alloc(size, '2'));
+  await writeFile(ant.path('images/image-1'), Buffer.alloc(size, '1'));
+  for (const name of ['images/image-1', 'image-2']) await utimes(ant.path(name), 1_000_000_000, 1_000_000_000);
+  await cluster().settled();
+  const isAlike = await replacedAlike(ant.path('images'), 'image-1', '../image-2', 'image-3');
+  await cluster().settled();
+  expect((await readFile(bee.path('images/image-3'))).equals(Buffer.alloc(size, '2'))).toBe(true);
+  const { operations } = operationsPageSchema.parse(await ant.get('/ops?path=images/image-3'));
+  if (isAlike) expect(operations.map(({ from }) => from)).toEqual([undefined]);
+});
+
+test('[LC31] a write through one name of a hard link arrives under the other one', async () => {
+  const [ant, bee] = trio();
+  for (const directory of ['links/one', 'links/two']) await mkdir(ant.path(directory), { recursive: true });
+  await writeFile(ant.path('links/one/name'), 'before');
+  await link(ant.path('links/one/name'), ant.path('links/two/name'));
+  await cluster().settled();
+  await appendFile(ant.path('links/one/name'), ' and after');
+  // No wait, which would have the whole folder scanned.
+  const read = () => readFile(bee.path('links/two/name'), 'utf8');
+  await vi.waitFor(async () => expect(await read()).toBe('before and after'), { timeout: 20_000 });
 });
 
 test('[MT3] atomic saves: whoever reads sees one whole version, and the name is never gone', async () => {

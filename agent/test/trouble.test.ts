@@ -213,7 +213,7 @@ test.runIf(isRoot)(
     await shell(ant.folder, 'mkdir -p d/mounted');
     await cluster.settled();
     const place = bee.path('d/mounted');
-    await run('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', place]);
+    await run('mount', ['-t', 'tmpfs', '-o', 'size=1m,mode=0755', 'tmpfs', place]);
     const unmount = () => run('umount', [place]);
     onTestFinished(async () => {
       await unmount().catch(() => undefined);

@@ -42,8 +42,9 @@ export class MemberApi {
     return waitResultSchema.parse(await this.#ask('POST', '/wait', { timeoutMs: 60_000, ...what }));
   }
 
-  async verify(): Promise<VerifyResult> {
-    return verifyResultSchema.parse(await this.#ask('POST', '/verify', {}));
+  /** See `lockstep verify`; with `repair` as `lockstep verify --repair`. */
+  async verify({ repair = false } = {}): Promise<VerifyResult> {
+    return verifyResultSchema.parse(await this.#ask('POST', '/verify', { repair }));
   }
 
   /** Resolves when the whole folder has been compared with the journal. */

@@ -300,6 +300,10 @@ export class FakeFacade implements AgentFacade {
     return { paths: this.state.pending };
   }
 
+  async acceptMount({ path }: { readonly path: string }) {
+    return { accepted: path };
+  }
+
   events({ after, limit }: { after: number; limit: number }) {
     const kept = this.all.filter(({ number }) => number >= this.oldestEvent);
     return {

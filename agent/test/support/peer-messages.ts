@@ -160,6 +160,10 @@ const state = fc.constantFrom('joining' as const, 'syncing' as const, 'active' a
 const number = fc.double({ min: 0, noNaN: true, noDefaultInfinity: true });
 const positive = number.map((value) => (value === 0 ? 0 : value));
 
+const marks = fc
+  .integer({ min: 0, max: 3 })
+  .chain((length) => fc.uint8Array({ minLength: 8 * length, maxLength: 8 * length }));
+
 /** Any message that the protocol allows; byte arrays are short. */
 export const anyMessage: fc.Arbitrary<PeerMessage> = fc.oneof(
   operations,
@@ -168,7 +172,9 @@ export const anyMessage: fc.Arbitrary<PeerMessage> = fc.oneof(
       name: memberName,
       addresses: fc.array(memberName, { maxLength: 3 }),
       known: vector,
+      marks,
       applied,
+      sealed: vector,
       state,
       enabledAt: optional(count),
     })
@@ -178,17 +184,30 @@ export const anyMessage: fc.Arbitrary<PeerMessage> = fc.oneof(
     origin: fc.constantFrom(...origins),
     after: count,
   }) as fc.Arbitrary<PeerMessage>,
-  fc.record({ type: fc.constantFrom('received', 'missing', 'heartbeat-reply'), id }) as fc.Arbitrary<PeerMessage>,
+  fc.record({ type: fc.constantFrom('received', 'heartbeat-reply'), id }) as fc.Arbitrary<PeerMessage>,
+  fc.record({
+    type: fc.constant('missing'),
+    id,
+    lacks: fc.boolean(),
+    shows: fc.boolean(),
+  }) as fc.Arbitrary<PeerMessage>,
   fc.record({ type: fc.constant('pull'), id, known: vector }) as fc.Arbitrary<PeerMessage>,
   fc.record({ type: fc.constant('pulled'), id, total: count, done: fc.boolean() }) as fc.Arbitrary<PeerMessage>,
-  fc.record({ type: fc.constant('want'), id, content: anyId, index: count }) as fc.Arbitrary<PeerMessage>,
+  fc.record({ type: fc.constant('want'), id, content: anyId, index: count, path }) as fc.Arbitrary<PeerMessage>,
   fc.record({
     type: fc.constant('block'),
     id,
     bytes: fc.uint8Array({ maxLength: 2_000 }),
   }) as fc.Arbitrary<PeerMessage>,
-  fc.record({ type: fc.constant('ack'), known: vector, applied }) as fc.Arbitrary<PeerMessage>,
+  fc.record({ type: fc.constant('ack'), known: vector, marks, applied }) as fc.Arbitrary<PeerMessage>,
   fc.record({ type: fc.constant('leave'), retire: fc.boolean() }) as fc.Arbitrary<PeerMessage>,
+  fc.record({
+    type: fc.constant('fork'),
+    origin: fc.constantFrom(...origins),
+    seqs: fc.array(count, { maxLength: 5 }),
+    marks,
+  }) as fc.Arbitrary<PeerMessage>,
+  fc.record({ type: fc.constant('sealed'), origins: vector }) as fc.Arbitrary<PeerMessage>,
   fc
     .record({
       id,
@@ -196,6 +215,7 @@ export const anyMessage: fc.Arbitrary<PeerMessage> = fc.oneof(
       state,
       enabledAt: optional(count),
       known: vector,
+      marks,
       applied,
       digest: hex.map((digits) => digits.slice(0, 16)),
       pending: count,

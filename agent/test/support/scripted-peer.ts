@@ -21,6 +21,9 @@ import type { Journal } from '../../src/sync/ports/journal.ts';
 import type { Link } from '../../src/sync/ports/network.ts';
 import { silentLog } from './networks.ts';
 
+/** It says nothing of its chains, so that nothing of them is compared. */
+export const noMarks = new Uint8Array(0);
+
 type Receiver = Parameters<Link['start']>[0];
 
 /**
@@ -84,7 +87,9 @@ export class ScriptedPeer {
       addresses: [],
       origin,
       known,
+      marks: noMarks,
       applied,
+      sealed: {},
       state: 'active',
       enabledAt,
       software: '0',
@@ -102,6 +107,7 @@ export class ScriptedPeer {
       state: 'active',
       enabledAt,
       known,
+      marks: noMarks,
       applied,
       digest: '0'.repeat(16),
       latenciesMs: {},
@@ -133,7 +139,7 @@ export class ScriptedPeer {
     if (receiver === undefined) return;
     this.#receiver = undefined;
     this.ends.push(reason);
-    this.#scheduler?.after(0, () => receiver.closed(reason));
+    this.#scheduler?.after(0, () => receiver.closed(reason, false));
   }
 
   /** In the order of sending, whatever order the scheduler chooses for what is due at one time. */

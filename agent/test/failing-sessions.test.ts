@@ -1,0 +1,52 @@
+import { writeFile } from 'node:fs/promises';
+import Sqlite from 'better-sqlite3';
+import { expect, test, vi } from 'vitest';
+import { lockstep, type Member } from './_util/member.ts';
+import { useCluster } from './_util/use-cluster.ts';
+
+const cluster = useCluster(['ant', 'bee']);
+
+/** Sets the mode that the journal holds for a file, whatever it is; 07777 is the largest that others accept. */
+function setMode(member: Member, path: string, mode: number): void {
+  const journal = new Sqlite(member.state('journal.db'));
+  expect(journal.prepare('UPDATE ops SET mode = ? WHERE path = ?').run(mode, path).changes).toBeGreaterThan(0);
+  journal.close();
+}
+
+test('[SY20] sessions that end again and again are a problem on both sides, are tried less often, and nothing says synchronised', async () => {
+  const [ant, bee] = [cluster().member('ant'), cluster().member('bee')];
+  await bee.stop();
+  await writeFile(ant.path('written'), 'on ant');
+  await ant.wait({ for: 1 });
+  await ant.stop();
+  setMode(ant, 'written', 0o10000);
+  await ant.start();
+  await bee.start({ ready: false });
+  for (const [member, other, reason] of [
+    [ant, 'bee', /it refused a frame from here: invalid frame: .*mode is not a whole number/],
+    [bee, 'ant', /invalid frame: .*mode is not a whole number/],
+  ] as const) {
+    await vi.waitFor(
+      async () => {
+        const { problems, synchronised } = await member.status();
+        expect(problems).toContainEqual(
+          expect.objectContaining({ code: 'session-failing', member: other, detail: expect.stringMatching(reason) }),
+        );
+        expect(synchronised).toBe(false);
+      },
+      { timeout: 60_000, interval: 100 },
+    );
+    const text = (await lockstep(['status', member.folder])).out;
+    expect(text).toContain(`sessions with ${other} fail`);
+    expect(await member.metric('lockstep_synchronised')).toBe(0);
+  }
+  await ant.stop();
+  setMode(ant, 'written', 0o644);
+  await ant.start();
+  await cluster().settled();
+  await vi.waitFor(async () => expect([await ant.problems(), await bee.problems()]).toEqual([[], []]), {
+    timeout: 60_000,
+    interval: 500,
+  });
+  expect([(await ant.status()).synchronised, (await bee.status()).synchronised]).toEqual([true, true]);
+});

@@ -1,0 +1,145 @@
+import { chmod, mkdir, readFile, rename, rm, symlink, unlink, writeFile } from 'node:fs/promises';
+import { pathReportSchema } from '@lockstep/shared/api';
+import { expect, test, vi } from 'vitest';
+import type { Member } from './_util/member.ts';
+import { namesOf } from './_util/tree.ts';
+import { addUnprivileged, isRoot } from './_util/unprivileged.ts';
+import { startCluster } from './_util/use-cluster.ts';
+
+const rulesName = '.lockstepignore';
+const secret = 'secret.env';
+
+async function inForce(members: readonly Member[], probe: string): Promise<void> {
+  for (const member of members) {
+    await vi.waitFor(
+      async () => expect(pathReportSchema.parse(await member.get(`/paths/${probe}`)).ignored, member.name).toBe(true),
+      20_000,
+    );
+  }
+}
+
+async function complains(member: Member): Promise<string> {
+  return vi.waitFor(async () => {
+    const found = (await member.status()).problems.find(({ code }) => code === 'ignore-file');
+    expect(found, member.name).toBeDefined();
+    return found?.detail ?? '';
+  }, 20_000);
+}
+
+async function isContent(members: readonly Member[]): Promise<void> {
+  for (const member of members) await vi.waitFor(async () => expect(await member.problems()).toEqual([]), 20_000);
+}
+
+test('[IG1] rules of more than 64 KiB hold on all members, also after a restart', async () => {
+  const cluster = await startCluster(['ant', 'bee']);
+  const [ant, bee] = [cluster.member('ant'), cluster.member('bee')];
+  await writeFile(ant.path(rulesName), `${'# a comment\n'.repeat(10_000)}${secret}\n`);
+  await inForce([ant, bee], secret);
+  await bee.restart();
+  await cluster.connected();
+  for (const member of [ant, bee]) await writeFile(member.path(secret), member.name);
+  for (const member of [ant, bee]) {
+    await writeFile(member.path(`from-${member.name}`), '');
+    await member.wait({ for: 'all' });
+  }
+  for (const member of [ant, bee]) expect(await readFile(member.path(secret), 'utf8')).toBe(member.name);
+});
+
+/** What can happen to the file, and the words in which it is told. */
+const accidents: readonly [string, RegExp, (path: string) => Promise<unknown>][] = [
+  ['a symbolic link', /is a symbolic link, which is not followed/, (path) => symlink('elsewhere', path)],
+  ['a directory', /is a directory: put a file/, (path) => mkdir(path)],
+  ['above 1 MiB', /has more than 1048576 bytes: shorten it/, (path) => writeFile(path, '#'.repeat(1_048_577))],
+  ['UTF-16', /is no text in UTF-8/, (path) => writeFile(path, Buffer.from(`\ufeff${secret}\n`, 'utf16le'))],
+];
+
+test.each(accidents)(
+  '[IG6] %s as .lockstepignore: the rules stay on all members, also over a restart',
+  async (_, words, make) => {
+    const cluster = await startCluster(['ant', 'bee']);
+    const [ant, bee] = [cluster.member('ant'), cluster.member('bee')];
+    await writeFile(ant.path(rulesName), `${secret}\n`);
+    await inForce([ant, bee], secret);
+    await make(ant.path('other'));
+    await ant.stop();
+    await unlink(ant.path(rulesName));
+    await rename(ant.path('other'), ant.path(rulesName));
+    await ant.start();
+    await cluster.connected();
+    // It came to bee from ant.
+    for (const member of [ant, bee]) expect(await complains(member)).toMatch(words);
+    for (const member of [ant, bee]) {
+      await member.restart();
+      await cluster.connected();
+      expect(await complains(member)).toMatch(/the rules that were read last stay in force/);
+      await writeFile(member.path(secret), member.name);
+      await writeFile(member.path(`after-${member.name}`), '');
+      await member.wait({ for: 'all' });
+    }
+    for (const member of [ant, bee]) expect(await readFile(member.path(secret), 'utf8')).toBe(member.name);
+    await rm(bee.path(rulesName), { recursive: true });
+    await writeFile(bee.path(rulesName), `${secret}\n*.tmp\n`);
+    await inForce([ant, bee], 'x.tmp');
+    await isContent([ant, bee]);
+  },
+);
+
+test.runIf(isRoot)(
+  '[IG6] a .lockstepignore that cannot be read: the rules stay, also over a restart (root)',
+  async () => {
+    const cluster = await startCluster(['bee']);
+    const bee = cluster.member('bee');
+    const ant = await addUnprivileged(cluster, 'ant');
+    await writeFile(ant.path(rulesName), `${secret}\n`);
+    await inForce([ant, bee], secret);
+    await chmod(ant.path(rulesName), 0);
+    await ant.restart();
+    await cluster.connected();
+    expect(await complains(ant)).toMatch(/cannot be read: .*permission/);
+    await writeFile(ant.path(secret), 'ant');
+    await writeFile(ant.path('after'), '');
+    await vi.waitFor(() => expect(namesOf(bee.tree())).toContain('after'), 20_000);
+    expect(namesOf(bee.tree())).not.toContain(secret);
+    await chmod(ant.path(rulesName), 0o644);
+    await isContent([ant, bee]);
+  },
+);
+
+test('[IG7] a newcomer whose own .lockstepignore is a link sends nothing of its folder until the file can be read', async () => {
+  const cluster = await startCluster(['ant']);
+  const ant = cluster.member('ant');
+  await writeFile(ant.path('common'), 'ant');
+  const bee = await cluster.add('bee', {
+    prepare: async (folder) => {
+      await writeFile(`${folder}/rules`, `${secret}\n`);
+      await symlink('rules', `${folder}/${rulesName}`);
+      await writeFile(`${folder}/${secret}`, 'bee');
+      await writeFile(`${folder}/common`, 'bee');
+    },
+    start: { ready: false },
+  });
+  expect(await complains(bee)).toMatch(/until then nothing of this folder is sent to other members/);
+  await writeFile(ant.path('other'), '');
+  // What ant makes comes, and what stands in its way is not journaled for that.
+  await vi.waitFor(() => expect(namesOf(bee.tree())).toContain('other'), 20_000);
+  expect(namesOf(ant.tree())).toEqual(['common', 'other']);
+  await unlink(bee.path(rulesName));
+  await writeFile(bee.path(rulesName), `${secret}\n`);
+  await inForce([ant, bee], secret);
+  await bee.wait({ for: 'all' });
+  await vi.waitFor(() => expect(namesOf(ant.tree())).toContain('rules'), 20_000);
+  expect(namesOf(ant.tree())).not.toContain(secret);
+  expect(await readFile(bee.path(secret), 'utf8')).toBe('bee');
+});
+
+test('[IG7] a newcomer sends nothing that the rules of the others keep out, however late these come', async () => {
+  const cluster = await startCluster(['ant']);
+  const ant = cluster.member('ant');
+  // Too large to come with its operation: it is fetched while the newcomer goes on.
+  await writeFile(ant.path(rulesName), `${'# a comment\n'.repeat(20_000)}${secret}\n`);
+  await inForce([ant], secret);
+  const bee = await cluster.add('bee', { prepare: (folder) => writeFile(`${folder}/${secret}`, 'bee') });
+  await writeFile(bee.path('after'), '');
+  await bee.wait({ for: 'all' });
+  expect(namesOf(ant.tree())).toEqual([rulesName, 'after']);
+});

@@ -1,0 +1,219 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, readdir, readFile, rename, rm, unlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pathReportSchema } from '@lockstep/shared/api';
+import { expect, test, vi } from 'vitest';
+import type { Cluster } from './_util/cluster.ts';
+import type { Member } from './_util/member.ts';
+import { namesOf } from './_util/tree.ts';
+import { startCluster } from './_util/use-cluster.ts';
+
+const patience = { timeout: 60_000, interval: 200 };
+
+test('[CT14] what everybody removed while it was ignored is deleted when the rule goes', async () => {
+  const cluster = await startCluster(['ant', 'bee', 'cat']);
+  const members = cluster.running;
+  const [ant] = members as [Member];
+  await mkdir(ant.path('build'));
+  for (const name of ['one.o', 'two.o', 'three.o']) await writeFile(ant.path('build', name), name.repeat(30_000));
+  await writeFile(ant.path('kept'), 'kept');
+  await cluster.settled();
+  const inForce = async (ignored: boolean): Promise<void> => {
+    for (const member of members) {
+      await vi.waitFor(async () => {
+        expect(pathReportSchema.parse(await member.get('/paths/build/one.o')).ignored).toBe(ignored);
+      }, patience);
+    }
+  };
+  await writeFile(ant.path('.lockstepignore'), '*.o\n');
+  await inForce(true);
+  for (const member of members)
+    for (const name of ['one.o', 'two.o', 'three.o']) await unlink(member.path('build', name));
+  for (const member of members) {
+    // History is no help: it is removed too, as anybody may.
+    await member.stop();
+    await rm(member.state('history'), { recursive: true });
+    await member.start();
+  }
+  await cluster.connected();
+  await writeFile(ant.path('.lockstepignore'), '');
+  await inForce(false);
+  await vi.waitFor(async () => {
+    for (const member of members) expect(await member.problems(), member.name).toEqual([]);
+    await ant.wait({ for: 'all', timeoutMs: 1_000 });
+    const report = pathReportSchema.parse(await ant.get('/paths/build/one.o'));
+    expect(report.heads.map(({ kind }) => kind)).toEqual(['delete']);
+  }, patience);
+  expect(namesOf(await cluster.settled())).toEqual(['.lockstepignore', 'build', 'kept']);
+  await cluster.verified();
+});
+
+/** Ant, and two others on links that can be made slow. */
+async function openScene(): Promise<{ cluster: Cluster; ant: Member; others: readonly [Member, Member] }> {
+  const cluster = await startCluster(['ant', 'bee', 'cat'], { proxied: true });
+  const [ant, bee, cat] = cluster.members as [Member, Member, Member];
+  return { cluster, ant, others: [bee, cat] };
+}
+
+function slowDown(cluster: Cluster, bytesPerSecond: number | undefined): void {
+  for (const name of ['bee', 'cat']) cluster.shape('ant', name, bytesPerSecond === undefined ? {} : { bytesPerSecond });
+}
+
+const reportOf = async (member: Member, path: string) =>
+  pathReportSchema.parse(await member.get(`/paths/${encodeURIComponent(path)}`));
+
+/** Ant writes large files and goes for good, before any other member has fetched one of them. */
+async function writeAndGo(cluster: Cluster, ant: Member, paths: readonly string[]): Promise<void> {
+  cluster.links('ant', 'cut');
+  for (const name of ['bee', 'cat']) await cluster.apart('ant', name);
+  for (const path of paths) {
+    await mkdir(join(ant.path(path), '..'), { recursive: true });
+    // Under its name at once: nobody sees it while it is empty.
+    await writeFile(join(cluster.root, 'draft'), randomBytes(3_000_000));
+    await rename(join(cluster.root, 'draft'), ant.path(path));
+  }
+  await ant.rescan();
+  // All operations are told in one message, before any content.
+  slowDown(cluster, 40_000);
+  cluster.links('ant', 'open');
+  for (const member of cluster.members.filter(({ name }) => name !== 'ant')) {
+    for (const path of paths) {
+      await vi.waitFor(async () => {
+        const { heads, pending } = await reportOf(member, path);
+        expect([heads.at(0)?.size, pending]).toEqual([3_000_000, true]);
+      }, patience);
+    }
+  }
+  await ant.kill();
+  slowDown(cluster, undefined);
+}
+
+/** A member loses all its files and its journal. What is left is who it is, and how to reach the others. */
+async function loseDisk(member: Member): Promise<void> {
+  for (const name of await readdir(member.folder)) {
+    if (name !== '.lockstep') await rm(member.path(name), { recursive: true });
+  }
+  for (const name of await readdir(member.state())) {
+    if (/^(journal\.db|history|staging|cookies)/.test(name)) await rm(member.state(name), { recursive: true });
+  }
+}
+
+async function lostEvents(members: readonly Member[]): Promise<readonly unknown[]> {
+  const found: unknown[] = [];
+  for (const member of members) {
+    const { events } = (await member.get('/events?after=0&limit=200')) as { events: { kind: string; data: unknown }[] };
+    found.push(...events.filter(({ kind }) => kind === 'content-lost').map(({ data }) => data));
+  }
+  return found;
+}
+
+async function untilQuiet(members: readonly Member[]): Promise<void> {
+  await vi.waitFor(async () => {
+    for (const member of members) expect(await member.problems(), member.name).toEqual([]);
+  }, patience);
+}
+
+test('[CT14] [CT15] what its writer lost with its disk and its journal, before anybody had it, is deleted', async () => {
+  const { cluster, ant, others } = await openScene();
+  // As a program that makes a file and writes it later: the others have the empty one.
+  await writeFile(ant.path('begun'), '');
+  await cluster.settled();
+  await writeAndGo(cluster, ant, ['begun', 'd/whole']);
+  await loseDisk(ant);
+  // Nobody has it in memory either.
+  for (const member of others) await member.restart();
+  await ant.start();
+  await cluster.connected();
+  await vi.waitFor(async () => {
+    for (const member of cluster.members) {
+      for (const path of ['begun', 'd/whole']) {
+        const { heads } = await reportOf(member, path);
+        expect(
+          heads.map(({ kind }) => kind),
+          `${path} on ${member.name}`,
+        ).toEqual(['delete']);
+      }
+    }
+  }, patience);
+  expect(namesOf(await cluster.settled())).toEqual(['d']);
+  expect(await lostEvents(cluster.members)).toContainEqual(expect.objectContaining({ path: 'begun', name: 'ant' }));
+  await untilQuiet(cluster.members);
+  await cluster.verified();
+});
+
+test('[CT14] an older version that a disk shows is not deleted: a person decides', async () => {
+  const { cluster, ant, others } = await openScene();
+  await writeFile(ant.path('file'), 'the older version');
+  await cluster.settled();
+  await writeAndGo(cluster, ant, ['file']);
+  await loseDisk(ant);
+  await ant.start();
+  await cluster.connected();
+  const [bee] = others;
+  await vi.waitFor(async () => {
+    const { detail = '' } = (await bee.status()).problems.find(({ code }) => code === 'content-missing') ?? {};
+    expect(detail).toContain('No member that has not left has it');
+  }, patience);
+  for (const { path } of others.map((member) => ({ path: member.path('file') })))
+    expect(await readFile(path, 'utf8')).toBe('the older version');
+  await writeFile(bee.path('file'), 'what the person decided');
+  expect(namesOf(await cluster.settled())).toEqual(['file']);
+  expect(await readFile(ant.path('file'), 'utf8')).toBe('what the person decided');
+  await untilQuiet(cluster.members);
+});
+
+test('[CT12] each way out that the runbook names ends a missing content while its maker is away', async () => {
+  const { cluster, ant, others } = await openScene();
+  for (const name of ['written again', 'deleted']) await writeFile(ant.path(name), 'the older version');
+  await cluster.settled();
+  const paths = ['written again', 'deleted', 'fresh', 'gone/with its directory', 'put again'];
+  await writeAndGo(cluster, ant, paths);
+  const [bee, cat] = others;
+  await vi.waitFor(async () => {
+    const { problems } = await bee.status();
+    const missing = problems.filter(({ code }) => code === 'content-missing').map(({ path }) => path);
+    expect(missing.sort()).toEqual(paths.toSorted());
+  }, patience);
+  await writeFile(bee.path('written again'), 'from a backup');
+  await writeFile(bee.path('put again'), 'from a backup');
+  await unlink(bee.path('deleted'));
+  await rm(bee.path('gone'), { recursive: true });
+  await writeFile(bee.path('fresh'), '');
+  await bee.rescan();
+  await unlink(bee.path('fresh'));
+  expect(namesOf(await cluster.settled([bee, cat], 60_000, 2))).toEqual(['put again', 'written again']);
+  await untilQuiet(others);
+  for (const member of others) {
+    expect(await readFile(member.path('written again'), 'utf8')).toBe('from a backup');
+    for (const path of ['deleted', 'fresh', 'gone/with its directory'])
+      expect((await reportOf(member, path)).heads.map(({ kind }) => kind)).toEqual(['delete']);
+  }
+});
+
+test('[CT13] a conflict is joined without the version that every member lacks, once its maker is back', async () => {
+  const { cluster, ant, others } = await openScene();
+  const [bee, cat] = others;
+  await writeFile(bee.path('file'), 'before');
+  await cluster.settled();
+  cluster.links('ant', 'cut');
+  for (const { name } of others) await cluster.apart('ant', name);
+  await writeFile(bee.path('file'), 'by bee');
+  await writeFile(join(cluster.root, 'draft'), randomBytes(3_000_000));
+  await rename(join(cluster.root, 'draft'), ant.path('file'));
+  for (const member of [ant, bee]) await member.rescan();
+  slowDown(cluster, 40_000);
+  cluster.links('ant', 'open');
+  for (const member of others) {
+    await vi.waitFor(async () => expect((await reportOf(member, 'file')).heads).toHaveLength(2), patience);
+  }
+  await ant.kill();
+  slowDown(cluster, undefined);
+  await loseDisk(ant);
+  await ant.start();
+  await cluster.connected();
+  expect(namesOf(await cluster.settled())).toEqual(['file']);
+  for (const member of cluster.members) expect(await readFile(member.path('file'), 'utf8')).toBe('by bee');
+  expect(await lostEvents([ant, bee, cat])).toContainEqual(expect.objectContaining({ path: 'file', name: 'ant' }));
+  await untilQuiet(cluster.members);
+  await cluster.verified();
+});

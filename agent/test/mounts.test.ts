@@ -1,0 +1,157 @@
+import { execFile } from 'node:child_process';
+import { access, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import type { Cluster } from './_util/cluster.ts';
+import { lockstep, type Member } from './_util/member.ts';
+import { namesOf, subtree } from './_util/tree.ts';
+import { startCluster } from './_util/use-cluster.ts';
+
+const run = promisify(execFile);
+const isRoot = process.getuid?.() === 0;
+const mounted: string[] = [];
+
+async function mount(target: string, ...how: readonly string[]): Promise<void> {
+  await run('mount', [...how, target]);
+  mounted.push(target);
+}
+
+async function unmount(target: string): Promise<void> {
+  // The agent may have a directory open for a moment.
+  await vi.waitFor(() => run('umount', [target]), patience);
+  mounted.splice(mounted.lastIndexOf(target), 1);
+}
+
+afterEach(async () => {
+  for (const target of [...mounted].reverse()) await unmount(target);
+});
+
+const tmpfs = ['-t', 'tmpfs', '-o', 'size=4m', 'tmpfs'];
+const patience = { timeout: 20_000 };
+
+async function pair(): Promise<{ readonly cluster: Cluster; readonly ant: Member; readonly bee: Member }> {
+  const cluster = await startCluster(['ant', 'bee']);
+  return { cluster, ant: cluster.member('ant'), bee: cluster.member('bee') };
+}
+
+const isChanged = (member: Member): Promise<void> =>
+  vi.waitFor(async () => {
+    const codes = await member.problems();
+    expect(codes.filter((code) => code === 'mount-changed')).toHaveLength(1);
+  }, patience);
+
+const isAsBefore = (member: Member): Promise<void> =>
+  vi.waitFor(async () => expect(await member.problems()).not.toContain('mount-changed'), patience);
+
+const filesIn = (member: Member, directory: string) => namesOf(subtree(member.tree(), directory));
+
+describe.skipIf(!isRoot)('a disk inside the folder (needs root)', () => {
+  test('[WT20] an image that is unmounted deletes nothing, and goes on by itself when it is back', async () => {
+    const { cluster, ant, bee } = await pair();
+    const image = ant.state('disk.img');
+    await run('truncate', ['-s', '16M', image]);
+    await run('mkfs.ext4', ['-q', image]);
+    await mkdir(ant.path('image'));
+    await mount(ant.path('image'), '-o', 'loop', image);
+    for (const name of ['one', 'two']) await writeFile(ant.path('image', name), name);
+    await cluster.settled();
+    await unmount(ant.path('image'));
+    await isChanged(ant);
+    await writeFile(ant.path('image/under'), 'what is under the mount');
+    await writeFile(bee.path('image/three'), 'three');
+    await ant.rescan();
+    expect((await ant.wait({ for: 1, path: 'image', timeoutMs: 100 })).done).toBe(false);
+    await writeFile(ant.path('elsewhere'), 'others go on');
+    await vi.waitFor(async () => expect(await readFile(bee.path('elsewhere'), 'utf8')).toBe('others go on'));
+    await expect(access(ant.path('image/three'))).rejects.toThrow();
+    await run('rm', [ant.path('image/under')]);
+    await mount(ant.path('image'), '-o', 'loop', image);
+    await isAsBefore(ant);
+    await writeFile(ant.path('image/one'), 'after');
+    await vi.waitFor(async () => expect(await readFile(bee.path('image/one'), 'utf8')).toBe('after'), patience);
+    expect(filesIn(bee, 'image')).toEqual(expect.arrayContaining(['one', 'two', 'three']));
+    expect(filesIn(bee, 'image')).not.toContain('under');
+  });
+
+  test('[WT20] the same while the agent was stopped', async () => {
+    const { cluster, ant, bee } = await pair();
+    const image = ant.state('other.img');
+    await run('truncate', ['-s', '16M', image]);
+    await run('mkfs.ext4', ['-q', image]);
+    await mkdir(ant.path('stopped'));
+    await mount(ant.path('stopped'), '-o', 'loop', image);
+    await writeFile(ant.path('stopped/one'), 'one');
+    await cluster.settled();
+    await ant.stop();
+    await unmount(ant.path('stopped'));
+    await ant.start();
+    await isChanged(ant);
+    await ant.rescan();
+    expect(filesIn(bee, 'stopped')).toContain('one');
+    await mount(ant.path('stopped'), '-o', 'loop', image);
+    await isAsBefore(ant);
+    expect(filesIn(bee, 'stopped')).toContain('one');
+  });
+
+  test.each([
+    ['an empty disk', tmpfs],
+    ['an empty directory of the same disk', ['--bind']],
+  ])('[WT20] %s that is mounted over a directory deletes nothing and is not written to', async (what, how) => {
+    const { cluster, ant, bee } = await pair();
+    const directory = what.replaceAll(' ', '-');
+    await mkdir(ant.path(directory));
+    await writeFile(ant.path(directory, 'file'), 'file');
+    await cluster.settled();
+    const source = ant.state(`source-of-${directory}`);
+    await mkdir(source);
+    await mount(ant.path(directory), ...how, ...(how[0] === '--bind' ? [source] : []));
+    await isChanged(ant);
+    await writeFile(ant.path(directory, 'in the way'), 'not of this folder');
+    await writeFile(bee.path(directory, 'of bee'), 'of bee');
+    await ant.rescan();
+    await writeFile(ant.path(`after ${directory}`), 'x');
+    await vi.waitFor(() => access(bee.path(`after ${directory}`)), patience);
+    expect(filesIn(bee, directory)).toEqual(['file', 'of bee']);
+    await expect(access(ant.path(directory, 'of bee'))).rejects.toThrow();
+    await unmount(ant.path(directory));
+    await isAsBefore(ant);
+    await vi.waitFor(() => access(ant.path(directory, 'of bee')), patience);
+    expect(filesIn(bee, directory)).toEqual(['file', 'of bee']);
+  });
+
+  test('[WT21] what is at a mount point is accepted by a command: what is missing is deleted then', async () => {
+    const { cluster, ant, bee } = await pair();
+    await mkdir(ant.path('photos'));
+    await mount(ant.path('photos'), ...tmpfs);
+    await writeFile(ant.path('photos/one'), 'one');
+    await cluster.settled();
+    await unmount(ant.path('photos'));
+    await isChanged(ant);
+    await lockstep(['accept-mount', ant.path('photos')]);
+    await vi.waitFor(() => expect(filesIn(bee, 'photos')).toEqual([]), patience);
+    await isAsBefore(ant);
+  });
+
+  test('[WT21] a mount whose parent is renamed goes along', async () => {
+    const { cluster, ant, bee } = await pair();
+    await mkdir(ant.path('before/disk'), { recursive: true });
+    await mount(ant.path('before/disk'), ...tmpfs);
+    await writeFile(ant.path('before/disk/one'), 'one');
+    await cluster.settled();
+    await rename(ant.path('before'), ant.path('after'));
+    mounted.splice(mounted.indexOf(ant.path('before/disk')), 1, ant.path('after/disk'));
+    await vi.waitFor(() => expect(filesIn(bee, 'after')).toContain('disk/one'), patience);
+    await isAsBefore(ant);
+    await vi.waitFor(() => expect(namesOf(bee.tree())).not.toContain('before/disk/one'), patience);
+  });
+
+  test('[MT30] what others write onto a disk inside the folder is a problem that says so', async () => {
+    const { cluster, ant, bee } = await pair();
+    await mkdir(ant.path('nested'));
+    await mount(ant.path('nested'), ...tmpfs);
+    await writeFile(ant.path('nested/one'), 'one');
+    await cluster.settled();
+    await writeFile(bee.path('nested/two'), 'two');
+    await vi.waitFor(async () => expect(await ant.problems()).toContain('path-in-the-way'), patience);
+  });
+});

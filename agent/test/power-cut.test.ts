@@ -1,0 +1,78 @@
+import { chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { LoopDisk, loopDiskLacks } from './_util/loop-disk.ts';
+import { shell } from './_util/programs.ts';
+import { namesOf } from './_util/tree.ts';
+import { useCluster } from './_util/use-cluster.ts';
+
+const patience = { timeout: 30_000, interval: 20 };
+const edited = Array.from({ length: 20 }, (_, index) => `edited-${index}`);
+const made = Array.from({ length: 50 }, (_, index) => `made-${index}`);
+
+describe.skipIf(loopDiskLacks)('[root, loop devices] a power cut at the member that wrote', () => {
+  const cluster = useCluster(['bee']);
+  let disk: LoopDisk;
+  let shim = '';
+  let letSync = '';
+
+  beforeAll(async () => {
+    disk = await LoopDisk.make(join(cluster().root, 'power'));
+    // A disk that is slow to sync: `sync` waits for a file.
+    shim = join(cluster().root, 'shim');
+    letSync = join(shim, 'let');
+    await mkdir(shim);
+    await writeFile(letSync, '');
+    const waits = `#!/bin/sh\nuntil [ -e "${letSync}" ]; do sleep 0.05; done\nexec /usr/bin/env PATH=/usr/bin:/bin sync "$@"\n`;
+    await writeFile(join(shim, 'sync'), waits);
+    await chmod(join(shim, 'sync'), 0o755);
+    const env = { PATH: `${shim}:${process.env.PATH}` };
+    const start = { env, wrapper: await disk.nextBoot() };
+    await cluster().add('ant', { folder: join(disk.directory, 'ant'), start });
+    await cluster().connected();
+  });
+  afterAll(async () => {
+    await writeFile(letSync, '');
+    await cluster().member('ant').kill();
+    await disk.remove();
+  });
+
+  const pair = () => [cluster().member('ant'), cluster().member('bee')] as const;
+
+  test('[PC1] what wait calls held is whole on the disk of the member that wrote', async () => {
+    const [ant] = pair();
+    await shell(ant.folder, `for n in ${edited.join(' ')}; do echo first version of $n > $n; done`);
+    expect(await ant.wait({ for: 'all', timeoutMs: 30_000 })).toMatchObject({ done: true });
+    await disk.cutPower(() => ant.kill());
+    for (const name of edited) expect(await readFile(ant.path(name), 'utf8')).toBe(`first version of ${name}\n`);
+    await ant.start({ wrapper: await disk.nextBoot() });
+    await cluster().settled();
+  });
+
+  test('[PC2] what had not reached its disk comes back from the others, and no damage is published', async () => {
+    const [ant, bee] = pair();
+    await rm(letSync);
+    const script = `for n in ${[...edited, ...made].join(' ')}; do echo the second and much longer version of $n > $n; done`;
+    await shell(ant.folder, script);
+    const isGood = async (name: string): Promise<boolean> =>
+      (await readFile(bee.path(name), 'utf8').catch(() => '')) === `the second and much longer version of ${name}\n`;
+    await vi.waitFor(async () => {
+      expect((await Promise.all([...edited, ...made].map(isGood))).every(Boolean)).toBe(true);
+    }, patience);
+    expect(await ant.wait({ for: 'all', timeoutMs: 200 })).toMatchObject({ done: false });
+    await disk.cutPower(() => ant.kill());
+    await writeFile(letSync, '');
+    const whole = await Promise.all(made.map((name) => readFile(ant.path(name), 'utf8').catch(() => '')));
+    expect(whole.filter((text) => text === '').length).toBeGreaterThan(0);
+
+    await ant.start({ wrapper: await disk.nextBoot() });
+    const names = namesOf(await cluster().settled());
+    expect(names.filter((name) => name.includes('conflict'))).toEqual([]);
+    for (const name of [...edited, ...made]) {
+      const text = `the second and much longer version of ${name}\n`;
+      expect([await readFile(ant.path(name), 'utf8'), await readFile(bee.path(name), 'utf8')]).toEqual([text, text]);
+    }
+    await vi.waitFor(async () => expect(await ant.problems()).toEqual([]), patience);
+    await cluster().verified();
+  });
+});

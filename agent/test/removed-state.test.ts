@@ -1,0 +1,65 @@
+import { lstatSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFile, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { expect, test } from 'vitest';
+import { eventually } from './_util/eventually.ts';
+import { lockstep } from './_util/member.ts';
+import { shell } from './_util/programs.ts';
+import { namesOf } from './_util/tree.ts';
+import { startCluster } from './_util/use-cluster.ts';
+
+const directories = ['history', 'staging', 'cookies'] as const;
+
+test('[ST1] history, staging and cookies removed while the agent runs: nothing stops, and they are made again', async () => {
+  const cluster = await startCluster(['ant', 'bee']);
+  const [ant, bee] = [cluster.member('ant'), cluster.member('bee')];
+  await shell(ant.folder, 'for n in $(seq 40); do echo $n > f$n; done; head -c 3000000 /dev/urandom > large');
+  await cluster.settled();
+  for (const name of directories) rmSync(bee.state(name), { recursive: true });
+  await shell(
+    ant.folder,
+    'for n in $(seq 30); do echo changed $n > f$n; done; rm f31 f32; mv f33 g33; head -c 3000000 /dev/urandom > large',
+  );
+  await shell(bee.folder, 'rm f34; mv f35 g35; echo edited > f36');
+  const names = namesOf(await cluster.settled());
+  expect(names).toEqual(expect.arrayContaining(['g33', 'g35']));
+  for (const gone of ['f31', 'f32', 'f33', 'f34', 'f35']) expect(names).not.toContain(gone);
+  expect(names.filter((name) => name.includes('conflict'))).toEqual([]);
+  for (const name of directories) expect(lstatSync(bee.state(name)).mode & 0o7777).toBe(0o700);
+  expect(await bee.problems()).toEqual([]);
+  // What was replaced after that is kept again.
+  expect(readdirSync(bee.state('history')).length).toBeGreaterThan(0);
+  await cluster.verified();
+});
+
+test('[ST1] staging removed while a large file is on its way: it is fetched again, whole', async () => {
+  const cluster = await startCluster(['ant', 'bee'], { proxied: true });
+  const [ant, bee] = [cluster.member('ant'), cluster.member('bee')];
+  cluster.shape('ant', 'bee', { bytesPerSecond: 8_000_000 });
+  await shell(ant.folder, 'head -c 24000000 /dev/urandom > ../large; mv ../large large');
+  await eventually(() => expect(readdirSync(bee.state('staging')).length).toBe(1));
+  const [staged = ''] = readdirSync(bee.state('staging'));
+  await eventually(async () => expect((await stat(bee.state('staging', staged))).size).toBeGreaterThan(4_000_000));
+  await rm(bee.state('staging'), { recursive: true });
+  await cluster.settled();
+  expect(bee.log.join('\n')).not.toContain('no room');
+  expect((await readFile(bee.path('large'))).equals(await readFile(ant.path('large')))).toBe(true);
+  await cluster.verified();
+});
+
+test('[ST2] a file in the place of history: it is said, and over when it is gone', async () => {
+  const cluster = await startCluster(['ant', 'bee']);
+  const [ant, bee] = [cluster.member('ant'), cluster.member('bee')];
+  await writeFile(ant.path('file'), 'old');
+  await cluster.settled();
+  await rm(bee.state('history'), { recursive: true });
+  writeFileSync(bee.state('history'), 'a file');
+  await appendFile(ant.path('file'), ', and new');
+  await eventually(async () => expect(await bee.problems()).toEqual(['state-unusable']));
+  expect((await lockstep(['status', bee.folder])).out).toMatch(/state-unusable .*\.lockstep\/history is needed/);
+  expect((await ant.wait({ for: 2, timeoutMs: 200 })).done).toBe(false);
+  await rm(bee.state('history'));
+  await mkdir(bee.state('history'), { mode: 0o700 });
+  await cluster.settled();
+  expect(await readFile(bee.path('file'), 'utf8')).toBe('old, and new');
+  await eventually(async () => expect(await bee.problems()).toEqual([]));
+});

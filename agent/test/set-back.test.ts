@@ -1,0 +1,162 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { freePort } from '../../testing/free-ports.ts';
+import type { Cluster } from './_util/cluster.ts';
+import type { Member } from './_util/member.ts';
+import { shell } from './_util/programs.ts';
+import type { Tree } from './_util/tree.ts';
+import { startCluster } from './_util/use-cluster.ts';
+
+/** Copies a stopped member's whole folder, its state included, as a snapshot of its machine would. */
+async function snapshot(cluster: Cluster, member: Member): Promise<string> {
+  const copy = join(cluster.root, `snapshot-${member.name}`);
+  await shell(cluster.root, `cp -a ${member.folder} ${copy}`);
+  return copy;
+}
+
+/** The member is as it was at its snapshot. The state directory stays the same one, as on the disk of a virtual machine. */
+async function setBack(member: Member, copy: string): Promise<void> {
+  await shell(member.folder, 'find . -mindepth 1 ! -path ./.lockstep -delete');
+  await shell('/', `cp -a ${copy}/. ${member.folder}`);
+}
+
+/** All texts that the files of the tree hold, whatever their names are. */
+async function textsOf(member: Member, tree: Tree): Promise<readonly string[]> {
+  const files = [...tree].filter(([, { what }]) => what.startsWith('file')).map(([path]) => path);
+  const texts = await Promise.all(files.map((path) => readFile(member.path(path), 'utf8')));
+  return texts.map((text) => text.trim());
+}
+
+/** Three members that hold some files; cat was copied then, and has gone on since, as the others know. */
+async function copiedAndGoneOn(): Promise<{ cluster: Cluster; cat: Member; copy: string }> {
+  const cluster = await startCluster(['ant', 'bee', 'cat']);
+  const cat = cluster.member('cat');
+  await shell(cat.folder, 'for n in 1 2 3 4; do echo old $n > f$n; done');
+  await cluster.settled();
+  await cat.stop();
+  const copy = await snapshot(cluster, cat);
+  await cat.start();
+  await cluster.connected();
+  await shell(
+    cat.folder,
+    'echo branch one > f1; echo branch one too > new; rm f3; mkdir d; echo branch one in d > d/in',
+  );
+  await cluster.settled();
+  return { cluster, cat, copy };
+}
+
+test('[FK2] a member that is set back and starts alone keeps both what it writes and what it has forgotten', async () => {
+  const { cluster, cat, copy } = await copiedAndGoneOn();
+  await Promise.all(cluster.members.map((member) => member.stop()));
+  await setBack(cat, copy);
+  await cat.start();
+  await shell(
+    cat.folder,
+    'echo branch two > f1; echo branch two as well > other; mkdir d; echo branch two in d > d/in',
+  );
+  const wait = await cat.wait({ for: 'all', timeoutMs: 2_000 });
+  expect(wait).toMatchObject({ done: false, holding: 1 });
+
+  for (const name of ['ant', 'bee']) await cluster.member(name).start();
+  await cluster.connected();
+  const tree = await cluster.settled();
+  const texts = await textsOf(cat, tree);
+  for (const branch of ['one', 'two'])
+    expect(texts).toEqual(expect.arrayContaining([`branch ${branch}`, `branch ${branch} in d`]));
+  expect(texts).toEqual(expect.arrayContaining(['branch one too', 'branch two as well', 'old 2', 'old 4']));
+  expect(tree.has('f3')).toBe(false);
+  await cluster.verified();
+});
+
+test('[FK2] a member that is set back and only has another address gives out no number twice', async () => {
+  const { cluster, cat, copy } = await copiedAndGoneOn();
+  await Promise.all(cluster.members.map((member) => member.stop()));
+  await setBack(cat, copy);
+  // By DHCP it has another address: its entry in the member list is the first thing that it journals.
+  await cat.start({ args: ['--address', `127.0.0.1:${await freePort()}`] });
+  for (const name of ['ant', 'bee']) await cluster.member(name).start();
+  await cluster.connected();
+  const tree = await cluster.settled();
+  expect(await textsOf(cat, tree)).toEqual(
+    expect.arrayContaining(['branch one', 'branch one too', 'branch one in d', 'old 2', 'old 4']),
+  );
+  expect(tree.has('f3')).toBe(false);
+  await cluster.verified();
+});
+
+test('[LC33] a file that others deleted stays deleted where the files that are set back have other inode numbers', async () => {
+  const cluster = await startCluster(['ant', 'bee', 'cat']);
+  const cat = cluster.member('cat');
+  await shell(cat.folder, 'for n in 1 2 3 4; do echo old > f$n; done; touch -d @1700000000 f?');
+  await cluster.settled();
+  await cat.stop();
+  await shell(cluster.member('ant').folder, 'rm f2 f3');
+  await cluster.settled();
+  await Promise.all(cluster.running.map((member) => member.stop()));
+  // In another order: each gets the inode number of another one with equal content and time, where the file system gives them out again.
+  await shell(
+    cat.folder,
+    'mkdir ../kept; cp -p f? ../kept; rm f?; for n in 3 1 4 2; do cp -p ../kept/f$n .; done; rm f4',
+  );
+  await cat.start();
+  await cat.wait({ for: 1, timeoutMs: 20_000 });
+  for (const name of ['ant', 'bee']) await cluster.member(name).start();
+  await cluster.connected();
+  const tree = await cluster.settled();
+  expect(['f1', 'f2', 'f3', 'f4'].filter((name) => tree.has(name))).toEqual(['f1']);
+  await cluster.verified();
+});
+
+test('[FK3] [FK5] two branches under the same numbers are found, and the entries of both are kept', async () => {
+  const cluster = await startCluster(['ant', 'bee', 'cat']);
+  const [ant, bee, cat] = [cluster.member('ant'), cluster.member('bee'), cluster.member('cat')];
+  await shell(cat.folder, 'for n in 1 2 3 4; do echo old $n > f$n; done');
+  await cluster.settled();
+  await Promise.all([bee.stop(), cat.stop()]);
+  const copy = await snapshot(cluster, cat);
+  await cat.start();
+  await cluster.connected();
+  // Ant alone hears of this, and bee alone of what cat writes after it was set back: bee confirms cat's numbers.
+  await shell(
+    cat.folder,
+    'echo branch one > f1; echo branch one too > new; rm f3; mkdir d; echo branch one in d > d/in',
+  );
+  await cluster.settled();
+  await shell(ant.folder, 'echo edited by ant > new');
+  await cluster.settled();
+  await Promise.all([ant.stop(), cat.stop()]);
+  await setBack(cat, copy);
+  await bee.start();
+  await cat.start();
+  await cluster.connected();
+  await shell(cat.folder, 'echo branch two > f1; echo branch two too > other; mkdir d; echo branch two in d > d/in');
+  await cluster.settled();
+
+  // The numbers that it waits for are cut off once ant is there.
+  const waiting = cat.wait({ for: 'all', timeoutMs: 80_000 });
+  await ant.start();
+  await cluster.connected();
+  expect(await waiting).toMatchObject({ done: true, holding: 3 });
+  const tree = await cluster.settled();
+  const texts = await textsOf(cat, tree);
+  for (const branch of ['one', 'two'])
+    expect(texts).toEqual(expect.arrayContaining([`branch ${branch}`, `branch ${branch} in d`]));
+  expect(texts).toEqual(expect.arrayContaining(['edited by ant', 'branch two too', 'old 2', 'old 4']));
+  expect(tree.has('f3')).toBe(false);
+  await cluster.verified();
+});
+
+test('[FK2] ten ordinary restarts begin no new incarnation', async () => {
+  const cluster = await startCluster(['ant', 'bee']);
+  const ant = cluster.member('ant');
+  await shell(ant.folder, 'echo first > a');
+  await cluster.settled();
+  for (let round = 0; round < 10; round++) {
+    await ant.restart();
+    await shell(ant.folder, `echo ${round} > a`);
+    await cluster.settled();
+  }
+  const { version } = await ant.status();
+  expect(Object.keys(version)).toHaveLength(2);
+});

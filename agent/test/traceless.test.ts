@@ -1,0 +1,111 @@
+import { link, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import type { Cluster } from './_util/cluster.ts';
+import { eventually } from './_util/eventually.ts';
+import { MappedFile, mappingLacks } from './_util/mapped-file.ts';
+import type { Member } from './_util/member.ts';
+import { shell } from './_util/programs.ts';
+import { namesOf } from './_util/tree.ts';
+import { startCluster } from './_util/use-cluster.ts';
+
+/** Far below the ten minutes after which the folder is scanned. */
+const soon = { timeoutMs: 20_000 };
+/** Long enough for the file to be read and published, and mostly shorter than the time until it is made durable. */
+const beforeSyncMs = 250;
+const attemptsMax = 30;
+
+const starts = async (member: Member, path: string, text: string): Promise<void> => {
+  expect((await readFile(member.path(path), 'utf8')).slice(0, text.length)).toBe(text);
+};
+
+/** Ant and bee, which both have the file `data` of two pages. */
+async function openScene(): Promise<{ cluster: Cluster; ant: Member; bee: Member }> {
+  const cluster = await startCluster(['ant', 'bee']);
+  const [ant, bee] = [cluster.member('ant'), cluster.member('bee')];
+  await writeFile(ant.path('data'), 'a'.repeat(8_192));
+  await cluster.settled();
+  return { cluster, ant, bee };
+}
+
+/** Changes `data` and, in the same page, once more without a trace. Returns what it begins with. */
+async function changesWithoutTrace(file: MappedFile): Promise<string> {
+  for (let attempt = 0; attempt < attemptsMax; attempt++) {
+    const text = `attempt-${attempt}`;
+    // The page is writable in the mapping from here on, until it is written back.
+    await file.store(text);
+    if (await file.writeAndStore(text, beforeSyncMs)) return text.toUpperCase();
+  }
+  throw new Error('each store moved the times of the file');
+}
+
+test.skipIf(mappingLacks)('[WT40] a store through a mapping arrives within seconds', async () => {
+  const { cluster, ant, bee } = await openScene();
+  const file = MappedFile.open(ant.path('data'));
+  for (const text of ['first', 'second', 'third']) {
+    await file.store(text);
+    await eventually(() => starts(bee, 'data', text), soon);
+  }
+  await cluster.settled();
+  await cluster.verified();
+});
+
+test.skipIf(mappingLacks)('[LC40] a store that leaves size and times as they were arrives', async () => {
+  const { cluster, ant, bee } = await openScene();
+  const file = MappedFile.open(ant.path('data'));
+  for (let round = 0; round < 3; round++) {
+    const text = await changesWithoutTrace(file);
+    await eventually(() => starts(bee, 'data', text), soon);
+  }
+  await cluster.settled();
+  await cluster.verified();
+});
+
+test.skipIf(mappingLacks)('[AK20] wait does not end while the bytes of such a file differ', async () => {
+  const { ant, bee } = await openScene();
+  const file = MappedFile.open(ant.path('data'));
+  for (let round = 0; round < 5; round++) {
+    const text = await changesWithoutTrace(file);
+    expect(await ant.wait({ for: 'all', timeoutMs: 30_000 })).toMatchObject({ done: true, blocking: [] });
+    await starts(bee, 'data', text);
+  }
+});
+
+test.skipIf(mappingLacks)('[MT40] an edit of another member does not erase such a store', async () => {
+  const { cluster, ant, bee } = await openScene();
+  const file = MappedFile.open(ant.path('data'));
+  // Bee edits what ant published before the store.
+  const text = await eventually(async () => {
+    const stored = await changesWithoutTrace(file);
+    await starts(bee, 'data', stored.toLowerCase());
+    await writeFile(bee.path('data'), 'what bee wrote');
+    return stored;
+  });
+  const names = namesOf(await cluster.settled());
+  const contents = await Promise.all(names.map((name) => readFile(bee.path(name), 'utf8')));
+  expect(contents.map((content) => content.slice(0, text.length)).sort()).toEqual(
+    [text, 'what bee wrote'.slice(0, text.length)].sort(),
+  );
+});
+
+test('[WT40] a write through a hard link whose other name is outside the folder arrives within seconds', async () => {
+  const { cluster, ant, bee } = await openScene();
+  const outside = join(cluster.root, 'outside');
+  await link(ant.path('data'), outside);
+  for (const text of ['written outside', 'and written again']) {
+    await writeFile(outside, text);
+    await eventually(() => starts(bee, 'data', text), soon);
+  }
+  await cluster.settled();
+});
+
+test('[LC1] a write whose time and size are set back arrives', async () => {
+  const { cluster, ant, bee } = await openScene();
+  const before = await readFile(ant.path('data'), 'utf8');
+  await shell(
+    ant.folder,
+    `cp -p data ../reference; printf %s '${'b'.repeat(before.length)}' > data; touch -r ../reference data`,
+  );
+  await eventually(() => starts(bee, 'data', 'bbbb'), soon);
+  await cluster.settled();
+});

@@ -1,0 +1,41 @@
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { eventually } from './_util/eventually.ts';
+import { useCluster } from './_util/use-cluster.ts';
+
+const cluster = useCluster(['ant', 'bee']);
+
+test('[CL20] an agent whose folder thread ends, ends with 1 and a sentence, and a start goes on where it was', async () => {
+  const [ant, bee] = [cluster().member('ant'), cluster().member('bee')];
+  await bee.restart({ env: { LOCKSTEP_FAULT: 'exit:rename' }, ready: false });
+  await writeFile(ant.path('written'), 'on ant');
+  await bee.ended(30_000);
+  expect(bee.log.at(-2)).toMatch(/^lockstep: The thread that reads and writes the folder ended \(.*start it again/);
+  expect(bee.log.at(-1)).toBe('--- bee ended with 1');
+  await bee.start();
+  await cluster().settled();
+  expect(await readFile(bee.path('written'), 'utf8')).toBe('on ant');
+});
+
+test('[CL21] an agent whose folder thread hangs says so, and no more once it goes on', async () => {
+  const [ant, bee] = [cluster().member('ant'), cluster().member('bee')];
+  const hold = join(cluster().root, 'hold');
+  await bee.restart({ env: { LOCKSTEP_FAULT: `hold:rename:${hold}` } });
+  await cluster().connected();
+  await writeFile(hold, '');
+  await writeFile(ant.path('hangs'), 'on ant');
+  await eventually(
+    async () => {
+      const problem = (await bee.status()).problems.find(({ code }) => code === 'folder-stalled');
+      expect(problem?.detail).toMatch(/has not got on for \d\d s/);
+    },
+    { timeoutMs: 90_000 },
+  );
+  expect(await ant.wait({ for: 'all', timeoutMs: 300 })).toMatchObject({ done: false });
+  await rm(hold);
+  await eventually(async () => expect(await bee.problems()).toEqual([]));
+  await cluster().settled();
+  expect(await readFile(bee.path('hangs'), 'utf8')).toBe('on ant');
+  await bee.restart();
+});
