@@ -105,9 +105,13 @@ const drillsOnProcesses = [
   'disk-full',
   'read-only',
   'unmounted',
+  'nested-mount',
+  'power-cut',
+  'bit-rot',
   'clock',
   'journal-deleted',
   'journal-damaged',
+  'set-back',
   'slow-link',
   'churn',
 ];

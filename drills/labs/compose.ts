@@ -10,6 +10,7 @@ import { type Lab, type LabMember, type Need, type Place, patienceMs, type Usage
 /** What cannot be changed from outside, without rights that the containers do not have. */
 const lacking: Readonly<Record<Need, string>> = {
   disk: 'What is mounted here does not reach into a container that runs: use --local for it.',
+  image: 'What is mounted here does not reach into a container that runs: use --local for it.',
   clock: 'Containers have the clock of their machine: use --local for it.',
   links: 'The links of containers cannot be made slow from here: use --local for it.',
 };
@@ -102,6 +103,10 @@ class ComposeLab implements Lab {
   async addNewcomer(name: string): Promise<ContainerMember> {
     await this.#up([name]);
     return this.member(name);
+  }
+
+  addOnImage(): never {
+    throw new Error(lacking.image);
   }
 
   addOnDisk(): never {

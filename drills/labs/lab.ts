@@ -4,8 +4,11 @@ import type { LinkShape } from '../../testing/link-proxy.ts';
 /** For what takes a moment on a machine that does nothing else: a drill is about what comes out. */
 export const patienceMs = 180_000;
 
-/** What a drill needs that not every place can give: a disk for one member alone, a clock of its own, links that are made slow. */
-export type Need = 'disk' | 'clock' | 'links';
+/**
+ * What a drill needs that not every place can give: a disk for one member alone, a clock of its own, links that are made slow, a
+ * disk in a file, whose power can be cut and whose bytes can rot.
+ */
+export type Need = 'disk' | 'clock' | 'links' | 'image';
 
 /** Where drills run. */
 export interface Place {
@@ -37,6 +40,14 @@ export interface LabDisk {
   attach(): Promise<void>;
 }
 
+/** A disk in a file. It can do what a disk does when its power goes, or when it gets old. */
+export interface LabImage {
+  /** The agent ends, and what the kernel had not written is gone. The agent starts in another boot of the machine. */
+  cutPower(): Promise<void>;
+  /** Changes a byte of `marker` in these files, which are paths in the folder, behind the back of the file system. */
+  rot(paths: readonly string[], marker: string): Promise<void>;
+}
+
 export interface Usage {
   readonly memoryMiB: number;
   readonly descriptors: number;
@@ -64,6 +75,8 @@ export interface Lab {
   addNewcomer(name: string): Promise<LabMember>;
   /** One member more, on a small disk of its own. Needs `disk`. */
   addOnDisk(name: string): Promise<{ readonly member: LabMember; readonly disk: LabDisk }>;
+  /** One member more, on a disk in a file. Needs `image`. */
+  addOnImage(name: string): Promise<{ readonly member: LabMember; readonly image: LabImage }>;
   /** One member more whose folder can be made read-only for it. */
   addUnprivileged(name: string): Promise<{ readonly member: LabMember; setWritable(writable: boolean): Promise<void> }>;
   /** One member more whose clock can be set wrong. Needs `clock`. */

@@ -2,11 +2,12 @@ import { chmod, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Cluster } from '../../agent/test/_util/cluster.ts';
 import { allConnected, bothApart } from '../../agent/test/_util/level.ts';
+import { LoopDisk, loopDiskLacks } from '../../agent/test/_util/loop-disk.ts';
 import type { Member } from '../../agent/test/_util/member.ts';
 import { run } from '../../agent/test/_util/programs.ts';
 import { ShiftedClock } from '../../agent/test/_util/shifted-clock.ts';
 import type { LinkShape } from '../../testing/link-proxy.ts';
-import { type Lab, type LabDisk, type LabMember, type Place, patienceMs, type Usage } from './lab.ts';
+import { type Lab, type LabDisk, type LabImage, type LabMember, type Place, patienceMs, type Usage } from './lab.ts';
 import { TmpfsDisk } from './tmpfs-disk.ts';
 
 /** Whoever the agent runs as while its folder is made read-only: root may write everywhere. */
@@ -18,6 +19,7 @@ const isRoot = process.getuid?.() === 0;
 class LocalLab implements Lab {
   readonly #cluster: Cluster;
   readonly #disks: TmpfsDisk[] = [];
+  readonly #images: LoopDisk[] = [];
 
   private constructor(cluster: Cluster) {
     this.#cluster = cluster;
@@ -80,6 +82,24 @@ class LocalLab implements Lab {
     return { member, disk };
   }
 
+  async addOnImage(name: string): Promise<{ readonly member: Member; readonly image: LabImage }> {
+    const disk = await LoopDisk.make(join(this.#cluster.root, `image-of-${name}`));
+    this.#images.push(disk);
+    const wrapper = await disk.nextBoot();
+    const member = await this.#cluster.add(name, { folder: join(disk.directory, name), start: { wrapper } });
+    await this.#cluster.connected();
+    const cutPower = async (): Promise<void> => {
+      await disk.cutPower(() => member.kill());
+      // The wrapper reads the file: the same one sees the next boot.
+      await disk.nextBoot();
+    };
+    const rot = (paths: readonly string[], marker: string): Promise<void> => {
+      const onDisk = paths.map((path) => join(name, path));
+      return disk.rot(onDisk, marker);
+    };
+    return { member, image: { cutPower, rot } };
+  }
+
   async addUnprivileged(
     name: string,
   ): Promise<{ readonly member: Member; setWritable(writable: boolean): Promise<void> }> {
@@ -113,6 +133,7 @@ class LocalLab implements Lab {
   async close(): Promise<void> {
     await Promise.all(this.members.map((member) => member.kill()));
     for (const disk of this.#disks) await disk.unmount();
+    for (const disk of this.#images) await disk.remove();
     await this.#cluster.close();
   }
 }
@@ -120,7 +141,9 @@ class LocalLab implements Lab {
 /** Processes of this machine. */
 export const localPlace: Place = {
   title: 'processes of this machine',
-  lacks: (need) =>
-    need === 'disk' && !isRoot ? 'A disk is mounted for it, which only root may do: run it as root.' : undefined,
+  lacks: (need) => {
+    if (need === 'disk' && !isRoot) return 'A disk is mounted for it, which only root may do: run it as root.';
+    return need === 'image' ? loopDiskLacks : undefined;
+  },
   open: (names) => LocalLab.open(names),
 };
