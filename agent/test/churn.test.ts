@@ -41,6 +41,14 @@ async function work(cluster: Cluster, load: Load, random: () => number): Promise
   expect(kills).toBeGreaterThan(churnMs / 5_000);
 }
 
+/** What each member journaled at some names below `gone`, for a failure. */
+async function story(cluster: Cluster, names: readonly string[]): Promise<string> {
+  const pages = names.flatMap((name) =>
+    cluster.members.map(async (member) => ({ at: member.name, page: await member.get(`/ops?path=gone/${name}`) })),
+  );
+  return JSON.stringify(await Promise.all(pages));
+}
+
 test('[MG3] five members with random work and SIGKILLs for a minute end equal, and nothing that was kept is lost', async () => {
   const seed = Number(process.env.LOCKSTEP_CHURN_SEED ?? Math.floor(Math.random() * 1e9));
   console.log(`LOCKSTEP_CHURN_SEED=${seed}`);
@@ -56,7 +64,9 @@ test('[MG3] five members with random work and SIGKILLs for a minute end equal, a
   await cluster.verified();
 
   expect(load.lost(cluster.member('ant'), tree)).toEqual([]);
-  expect(load.returned(tree)).toEqual([]);
+  const returned = load.returned(tree);
+  expect(returned, await story(cluster, returned)).toEqual([]);
+  expect(load.vanished).toEqual([]);
   expect(load.fault()).toBeUndefined();
   for (const member of cluster.members) {
     await vi.waitFor(

@@ -52,6 +52,23 @@ describe('[MT3] SIGKILL before a step of apply leaves the old or the new, and a 
   });
 });
 
+test('[LC13] what was put there and not recorded before the agent was killed is deleted with the rest when others delete it', async () => {
+  const [ant, bee] = trio();
+  await mkdir(ant.path('passing'));
+  await cluster().settled();
+  await bee.stop();
+  await shell(ant.path('passing'), 'echo x > file; mkdir directory; ln -s file link; echo y > directory/in-it');
+  await ant.wait({ for: 2 });
+  await bee.start({ env: { LOCKSTEP_FAULT: 'kill:fsync-directory:1' }, ready: false });
+  await bee.ended();
+  expect(existsSync(bee.path('passing/file'))).toBe(true);
+  await shell(ant.path('passing'), 'rm -r *');
+  await ant.wait({ for: 2 });
+  await bee.start();
+  const tree = await cluster().settled();
+  expect([...subtree(tree, 'passing').keys()]).toEqual([]);
+});
+
 test('[MT1] the receiver is killed again and again while files arrive', async () => {
   const [ant, bee] = trio();
   for (let kills = 0; kills < 4; kills++) {

@@ -33,9 +33,10 @@ export function find(input: {
   readonly head?: Operation | undefined;
   readonly journaled?: readonly Operation[];
   readonly isKept?: boolean;
+  readonly isInterrupted?: boolean;
 }): Finding {
-  const { row, shown, head, journaled = [], isKept } = input;
-  return findLocalChange({ path: 'p', seen: input.seen, row, shown, head, journaled: () => journaled, isKept });
+  const { row, shown, head, journaled = [], ...rest } = input;
+  return findLocalChange({ path: 'p', row, shown, head, ...rest, journaled: () => journaled });
 }
 
 /** A finding in a few words: of a draft its kind, its parents by origin and number, and what it says it replaced. */

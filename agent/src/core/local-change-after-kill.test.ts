@@ -21,6 +21,7 @@ describe('the agent was killed before it had recorded what it did', () => {
     readonly shown?: Operation;
     readonly head: Operation;
     readonly journaled: readonly Operation[];
+    readonly isInterrupted?: true;
     readonly expected: string;
   }>([
     {
@@ -98,6 +99,22 @@ describe('the agent was killed before it had recorded what it did', () => {
       is: file('B'),
       head: later(done, gone),
       journaled: [later(done, gone), done, base],
+      expected: 'put',
+    },
+    {
+      name: 'what others deleted, and the agent was about to put there, is adopted',
+      is: file('B'),
+      head: later(done, gone),
+      journaled: [later(done, gone), done, base],
+      isInterrupted: true,
+      expected: 'adopt bee2',
+    },
+    {
+      name: 'other bytes than the agent was about to put there: the user’s',
+      is: file('C'),
+      head: later(done, gone),
+      journaled: [later(done, gone), done, base],
+      isInterrupted: true,
       expected: 'put',
     },
   ])('[LC13] $name: $expected', ({ is, expected, ...input }) => {

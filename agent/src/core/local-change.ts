@@ -83,6 +83,7 @@ export type Finding =
  * the disk has come to show it by other means: the same file copied onto two members, a journal that was lost. `journaled`:
  * the newest operations at the path, asked for only where the head is not what was shown. `isKept`: what the row shows is not lost
  * where it was replaced, for history has it or it is no file; so the agent may have replaced it, and been killed before it recorded that.
+ * `isInterrupted`: the agent was killed in a batch that was to put something there.
  */
 export function findLocalChange(input: {
   readonly path: string;
@@ -92,6 +93,7 @@ export function findLocalChange(input: {
   readonly head: Operation | undefined;
   readonly journaled: () => readonly Operation[];
   readonly isKept?: boolean | undefined;
+  readonly isInterrupted?: boolean | undefined;
 }): Finding {
   const { seen, row, head } = input;
   const present = row?.fingerprint !== undefined;
@@ -203,15 +205,16 @@ function findUnrecorded(
     readonly row: DiskEntry | undefined;
     readonly head: Operation | undefined;
     readonly journaled: () => readonly Operation[];
+    readonly isInterrupted?: boolean | undefined;
   },
   shown: Operation | undefined,
   isSeen: (operation: Operation) => boolean,
 ): Operation | undefined {
-  const { row, head, journaled } = input;
+  const { row, head, journaled, isInterrupted } = input;
   if (head === undefined || (shown && isSameDot(head, shown))) return undefined;
   // What this disk never showed and the others have deleted is kept and offered: a newcomer's file that once was theirs too. And
   // where a head was passed over, what stands in its way is this member's own.
-  if (shown === undefined && (row !== undefined || !isLive(head))) return undefined;
+  if (shown === undefined && !isInterrupted && (row !== undefined || !isLive(head))) return undefined;
   return journaled().find((operation) => (shown === undefined || supersedes(operation, shown)) && isSeen(operation));
 }
 

@@ -170,6 +170,7 @@ function compose(database: JournalDatabase, { memberId, random, nowMs }: Journal
     lastEventNumber: () => events.lastNumber(),
     setting: (name) => settings.get(name),
     setSetting: (name, value) => settings.set(name, value),
+    noteSetting: (name, value) => database.relaxedTransaction(() => settings.set(name, value)),
     verifyHeads(repair) {
       reader.forgetMembers();
       return verifier.verify(repair);

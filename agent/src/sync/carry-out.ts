@@ -4,6 +4,7 @@ import type { DiskChange } from '../core/disk-entry.ts';
 import { ignoreFileName } from '../core/ignore-rules.ts';
 import { isDirectoryMode, type PlanStep } from '../core/plan-step.ts';
 import type { Context } from './context.ts';
+import { noteBatch } from './interrupted-batch.ts';
 import type { ParkedPaths } from './parked-paths.ts';
 import type { ActionResult } from './ports/folder.ts';
 import type { Transfers } from './transfers.ts';
@@ -66,6 +67,7 @@ export class CarryOut {
 
   async #batch(steps: readonly PlanStep[]): Promise<StepsOutcome> {
     const { journal, folder, inbox } = this.#context;
+    noteBatch(journal, steps);
     const results = await folder.apply(steps.map((step) => step.request));
     const changes: DiskChange[] = [];
     // Of several writes of one staged content the last takes its file. Where that one fails the file is left over.

@@ -28,6 +28,7 @@ import { Health } from './health.ts';
 import { HeartbeatLoop } from './heartbeat-loop.ts';
 import { followIgnoreRules, untilRulesAreKnown } from './ignore-change.ts';
 import { Incoming } from './incoming.ts';
+import { recordInterruptedBatch } from './interrupted-batch.ts';
 import { LatencyHistory } from './latency-history.ts';
 import { LocalChanges } from './local-changes.ts';
 import { Materialiser } from './materialiser.ts';
@@ -270,6 +271,7 @@ export class Engine {
     this.events.add('started', { name: this.context.self.name });
     // Before the first operation arrives: what is ignored here is not written.
     await followIgnoreRules(this.context, false);
+    await recordInterruptedBatch(this.context);
     if (this.#stopped) return;
     this.#powerCut.begin(this.#options.bootId, () => this.materialiser.poke());
     network.onLink((link) => this.peers.accept(link));

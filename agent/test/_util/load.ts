@@ -85,6 +85,11 @@ export class Load {
     return this.#users.flatMap(({ removed }) => removed).filter((name) => names.has(`gone/${name}`));
   }
 
+  /** What only its user deletes, and was gone before that. */
+  get vanished(): readonly string[] {
+    return this.#users.flatMap(({ vanished }) => vanished);
+  }
+
   /** How many files their users have deleted for good. */
   get removed(): number {
     return this.#users.reduce((sum, { removed }) => sum + removed.length, 0);

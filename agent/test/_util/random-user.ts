@@ -50,6 +50,8 @@ export class RandomUser {
   readonly kept: string[] = [];
   /** Names below `gone`. */
   readonly removed: string[] = [];
+  /** Names below `gone` that were not there any more when their user, and nobody else, was to delete them. */
+  readonly vanished: string[] = [];
   readonly #passing: string[] = [];
   readonly #root: string;
   readonly #name: string;
@@ -114,8 +116,9 @@ export class RandomUser {
     } else {
       const [name] = this.#passing.splice(Math.floor(this.#random() * this.#passing.length), 1);
       if (name === undefined) return;
-      this.removed.push(name);
+      if (!existsSync(join(directory, name))) this.vanished.push(name);
       rmSync(join(directory, name));
+      this.removed.push(name);
     }
   }
 

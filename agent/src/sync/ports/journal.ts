@@ -175,6 +175,8 @@ export interface Journal extends ConflictCopies, TreeQuestions {
   /** Small facts of this member that must survive a restart, by name. */
   setting(name: string): string | undefined;
   setSetting(name: string, value: string): void;
+  /** As `setSetting`, but without waiting for the disk: the death of the agent does not undo it, and a power cut may. */
+  noteSetting(name: string, value: string): void;
 
   /** Replays the log from nothing and compares: paths whose heads differ from the stored ones. With `repair` the heads are replaced. */
   verifyHeads(repair: boolean): { readonly compared: number; readonly differing: readonly string[] };
