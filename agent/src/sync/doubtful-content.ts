@@ -27,10 +27,14 @@ export function judgeDoubt({ others, startedAtMs }: Context, row: DiskEntry, see
 }
 
 /**
- * Copies what is there to the name of a conflict copy, so that both versions stay. Returns that name, or undefined where it could not be
- * done now. To be called under the folder lock.
+ * Copies what is there to the name of a conflict copy, so that both versions stay. Returns that name; `not-now` where it could not be done,
+ * and `never` where nothing can be put beside the file, for it lies on another disk. To be called under the folder lock.
  */
-export async function keepDoubtful(context: Context, row: DiskEntry, seen: SeenFile): Promise<string | undefined> {
+export async function keepDoubtful(
+  context: Context,
+  row: DiskEntry,
+  seen: SeenFile,
+): Promise<{ readonly copy: string } | 'not-now' | 'never'> {
   const { folder, self, problems } = context;
   const { content, blocks, fingerprint, mtimeUs } = seen;
   const copy = conflictPath(row.path, stampOfMs(Math.max(0, fingerprint.ctimeMs)), self.name);
@@ -49,9 +53,10 @@ export async function keepDoubtful(context: Context, row: DiskEntry, seen: SeenF
       },
     },
   ]);
-  if (result?.result === 'done') return copy;
+  if (result?.result === 'done') return { copy };
+  if (result?.result === 'problem' && result.code === 'path-in-the-way') return 'never';
   if (result?.result === 'problem') problems.set(result.code, { path: row.path }, result.detail);
   // An earlier attempt may have made the copy before it was killed.
   const [there] = await folder.observe([{ path: copy, hashLarge: true }]);
-  return there?.state === 'file' && there.content === content ? copy : undefined;
+  return there?.state === 'file' && there.content === content ? { copy } : 'not-now';
 }

@@ -331,13 +331,14 @@ class Look implements LookResult {
       this.deferred.push({ unsettled, dueMs: this.#nowMs + undecidedRetryMs });
       return true;
     }
-    const copy = await keepDoubtful(this.#context, row, seen);
-    if (copy === undefined) {
+    const kept = await keepDoubtful(this.#context, row, seen);
+    if (kept === 'never') return false;
+    if (kept === 'not-now') {
       this.deferred.push({ unsettled, dueMs: this.#nowMs + problemRetryMs });
       return true;
     }
     this.#rows.push({ path: row.path, entry: damagedEntry(row.dot, seen.fingerprint, seen.content) });
-    this.mark.push(copy);
+    this.mark.push(kept.copy);
     this.#settle(row.path);
     return true;
   }
