@@ -257,6 +257,8 @@ export class Faults {
   #loseJournal(machine: Machine): void {
     this.#releaseUnjournaled(machine);
     machine.loseJournal();
+    // What a power cut took from its folder was in its journal alone.
+    if (machine.volume.disk.cache.cuts > 0) this.#world.releaseLost(`lost with the journal of ${machine.name}`);
     this.#later(downMsMax, () => machine.start());
   }
 

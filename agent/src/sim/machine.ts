@@ -4,6 +4,7 @@ import { createEngine, type Engine } from '../sync/engine.ts';
 import type { Journal } from '../sync/ports/journal.ts';
 import type { Log } from '../sync/ports/log.ts';
 import type { Content } from './content.ts';
+import type { Inode } from './disk.ts';
 import { gateJournal } from './journal-gate.ts';
 import type { JournalShelf } from './journal-shelf.ts';
 import type { ValueKey } from './ledger.ts';
@@ -165,12 +166,10 @@ export class Machine {
     this.crash(false);
     this.boots += 1;
     const { disk } = this.volume;
-    const seen = new Set(
-      [...disk.entries()].flatMap(([path, inode]) =>
-        inode.content !== undefined && this.journal.disk(path)?.content === inode.content.id ? [inode] : [],
-      ),
-    );
-    return disk.cache.powerCut(this.#random, (inode) => seen.has(inode));
+    // Under a name that the cut gave back to it, an agent takes it for a new file, as GUARANTEES says: there it is not zeros, which nobody wrote.
+    const isAtItsName = (inode: Inode): boolean =>
+      [...disk.entries()].some(([path, at]) => at === inode && this.journal.disk(path)?.content === inode.content?.id);
+    return disk.cache.powerCut(this.#random, isAtItsName);
   }
 
   /** The agent will end between two of its next effects, and start again later. */
