@@ -1,4 +1,5 @@
 import { appendFile, link, mkdir, open, readFile, rename, rm, stat, unlink, utimes, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { operationsPageSchema } from '@lockstep/shared/api';
 import { describe, expect, test, vi } from 'vitest';
 import type { Member } from './_util/member.ts';
@@ -133,33 +134,41 @@ test('[LC7] a renamed file and a renamed directory move no content, and keep wha
   expect([await inodes(cat, 'moved'), await inodes(cat, 'elsewhere')]).toEqual([file, directory]);
 });
 
-/** Removes `old` and copies `source` to `target`, again and again until it has the inode number that `old` had; false where that never is. */
-async function replacedAlike(directory: string, old: string, source: string, target: string): Promise<boolean> {
-  const { ino } = await stat(`${directory}/${old}`);
-  await unlink(`${directory}/${old}`);
+/** Copies `source` to `target` in this directory until it has this free inode number; false where that is not to be had. */
+async function copiedTo(ino: number, directory: string, source: string, target: string): Promise<boolean> {
   for (let attempt = 0; attempt < 50; attempt++) {
-    const name = `${directory}/${target}${attempt}`;
-    await shell(directory, `cp -p ${source} ${name}`);
-    if ((await stat(name)).ino !== ino) continue;
-    await rename(name, `${directory}/${target}`);
-    return true;
+    await shell(directory, `cp -p ${source} ${target}`);
+    if ((await stat(join(directory, target))).ino === ino) return true;
+    await rename(join(directory, target), join(directory, `${target}-${attempt}`));
   }
   return false;
 }
 
-test('[LC30] a large file that got the inode, size and time of a removed one is not taken for it', async () => {
+test('[LC30] a large file that got the inode, size and time of a removed one is not taken for it', async (context) => {
   const [ant, bee] = trio();
   const size = 3_000_000;
-  await mkdir(ant.path('images'));
+  const longAgo = 1_000_000_000;
   await writeFile(ant.path('image-2'), Buffer.alloc(size, '2'));
-  await writeFile(ant.path('images/image-1'), Buffer.alloc(size, '1'));
-  for (const name of ['images/image-1', 'image-2']) await utimes(ant.path(name), 1_000_000_000, 1_000_000_000);
-  await cluster().settled();
-  const isAlike = await replacedAlike(ant.path('images'), 'image-1', '../image-2', 'image-3');
-  await cluster().settled();
-  expect((await readFile(bee.path('images/image-3'))).equals(Buffer.alloc(size, '2'))).toBe(true);
-  const { operations } = operationsPageSchema.parse(await ant.get('/ops?path=images/image-3'));
-  if (isAlike) expect(operations.map(({ from }) => from)).toEqual([undefined]);
+  await utimes(ant.path('image-2'), longAgo, longAgo);
+  // Something else on this disk can take the number first: another time, then.
+  for (let round = 0; round < 10; round++) {
+    const [directory, old] = [ant.path(`images-${round}`), ant.path(`images-${round}`, 'image-1')];
+    await mkdir(directory);
+    await writeFile(old, Buffer.alloc(size, '1'));
+    await utimes(old, longAgo, longAgo);
+    await cluster().settled();
+    const { ino } = await stat(old);
+    await unlink(old);
+    const isAlike = await copiedTo(ino, directory, '../image-2', 'image-3');
+    await cluster().settled();
+    if (!isAlike) continue;
+    const path = `images-${round}/image-3`;
+    expect((await readFile(bee.path(path))).equals(Buffer.alloc(size, '2'))).toBe(true);
+    const { operations } = operationsPageSchema.parse(await ant.get(`/ops?path=${path}`));
+    expect(operations.map(({ from }) => from)).toEqual([undefined]);
+    return;
+  }
+  context.skip('This file system gives no inode number a second time');
 });
 
 test('[LC31] a write through one name of a hard link arrives under the other one', async () => {
