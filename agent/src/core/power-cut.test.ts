@@ -46,6 +46,11 @@ describe('[PC2] a file whose last write was not durable', () => {
     { name: 'bytes that an operation at the path has', now: left(file('X')), isKnown: true, expected: 'damaged' },
     { name: 'it has the version before', now: left(file('O', { mtimeUs: 500_000 })), expected: 'undone to 1' },
     { name: 'it has the version before, of another time', now: left(file('O')), expected: 'undone to 1' },
+    {
+      name: 'the version before was written once more since',
+      now: left(file('O'), { mtimeMs: 9_000 }),
+      expected: 'edited',
+    },
     { name: 'it was written since', now: left(file('X'), { mtimeMs: 9_000 }), expected: 'edited' },
     {
       name: 'its mode was changed and that is lost',
@@ -67,8 +72,10 @@ describe('[PC2] a file whose last write was not durable', () => {
     const row = rowOf(shown, shape);
     const long = { ...row, fingerprint: { ...fingerprint(shape, 1), size: 9 } };
     const now = left(file('X'), { size: 8, mtimeMs: 9_000 });
-    const verdict = judgeAfterPowerCut({ row: long, shown, left: now, earlier: [], isKnown: false });
-    expect(words(verdict)).toBe('damaged, kept');
+    for (const isKnown of [false, true]) {
+      const verdict = judgeAfterPowerCut({ row: long, shown, left: now, earlier: [], isKnown });
+      expect(words(verdict)).toBe('damaged, kept');
+    }
   });
 });
 

@@ -72,15 +72,16 @@ export function judgeAfterPowerCut(input: {
     }
   }
   const alike = earlier.filter((operation) => isLive(operation) && compare(left, operation) !== 'no');
-  const older = alike.find((operation) => compare(left, operation) === 'same') ?? alike[0];
-  if (older !== undefined) return { is: 'undone', shown: older, fingerprint };
-  if (left.state === 'directory') return { is: 'edited' };
   const sinceMs = before?.mtimeMs ?? stampMs(shown.hlc);
   const isNewer = fingerprint.mtimeMs > sinceMs && !isSameTime(fingerprint.mtimeMs * 1_000, sinceMs * 1_000);
+  // Under a newer time somebody wrote it once more.
+  const older = alike.find((operation) => compare(left, operation) === 'same') ?? (isNewer ? undefined : alike[0]);
+  if (older !== undefined) return { is: 'undone', shown: older, fingerprint };
+  if (left.state === 'directory') return { is: 'edited' };
   if (left.state === 'symlink') return isNewer ? { is: 'edited' } : { is: 'damaged', fingerprint, isSomebodys: true };
   const isCut = fingerprint.size === 0 || left.endsInZeros;
   if (isNewer && !isCut && fingerprint.size >= (before?.size ?? 0)) return { is: 'edited' };
-  return { is: 'damaged', fingerprint, isSomebodys: fingerprint.size > 0 && !left.endsInZeros && !isKnown };
+  return { is: 'damaged', fingerprint, isSomebodys: !isCut && (isNewer || !isKnown) };
 }
 
 function compare(left: Exclude<Left, { state: 'absent' }>, operation: Operation): 'no' | 'content' | 'same' {
