@@ -4,7 +4,7 @@ import type { DiskChange } from '../core/disk-entry.ts';
 import { ignoreFileName } from '../core/ignore-rules.ts';
 import { isDirectoryMode, type PlanStep } from '../core/plan-step.ts';
 import type { Context } from './context.ts';
-import { noteBatch } from './interrupted-batch.ts';
+import { noteBatch, recordBatch } from './interrupted-batch.ts';
 import type { ParkedPaths } from './parked-paths.ts';
 import type { ActionResult } from './ports/folder.ts';
 import type { Transfers } from './transfers.ts';
@@ -98,10 +98,8 @@ export class CarryOut {
       if (step.path === ignoreFileName) this.#notify.ignoreRules();
     }
     for (const content of taken) this.#transfers.applied(content);
-    if (changes.length > 0) {
-      journal.recordDisk(changes);
-      this.#notify.applied(count, bytes);
-    }
+    recordBatch(journal, changes);
+    if (changes.length > 0) this.#notify.applied(count, bytes);
     return { progress: changes.length > 0, planAgain };
   }
 

@@ -2,7 +2,7 @@ import type { Operation, OriginId } from '@lockstep/shared';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { contentOfText } from '../sim/content.ts';
 import { LoneMember } from '../sim/lone-member.ts';
-import { noteBatch, recordInterruptedBatch } from './interrupted-batch.ts';
+import { noteBatch, recordBatch, recordInterruptedBatch } from './interrupted-batch.ts';
 import { LocalChanges } from './local-changes.ts';
 
 const bee = 'bee' as OriginId;
@@ -18,10 +18,14 @@ async function startAgent(): Promise<void> {
   await started;
 }
 
-/** The agent was killed in a batch that was to put something at `path`, and begins again. */
-async function beginsAgain(path: string): Promise<void> {
+/** A batch that is to put something at `path` begins. */
+function begins(path: string): void {
   const action = { do: 'symlink', path, expected: 'absent', target: '', mtimeUs: 0 } as const;
   noteBatch(member.journal, [{ path, request: { action }, record: () => [] }]);
+}
+
+/** The agent begins again. */
+async function beginsAgain(): Promise<void> {
   const recorded = recordInterruptedBatch(member.context);
   await member.passes(1_000);
   await recorded;
@@ -59,8 +63,10 @@ test('[LC13] what was put where nothing was shown is recorded before others dele
   member.received(put, late, gone);
   puts(put, 'theirs');
   puts(late, 'theirs');
-  await beginsAgain('file');
-  await beginsAgain('late');
+  for (const path of ['file', 'late']) {
+    begins(path);
+    await beginsAgain();
+  }
   const row = ({ origin, seq }: Operation): object => ({ dot: { origin, seq } });
   expect([member.journal.disk('file'), member.journal.disk('late')]).toMatchObject([row(put), row(late)]);
   await startAgent();
@@ -85,7 +91,8 @@ describe('[LC35] what its user did over what may have been put there', () => {
     member.keeps('shown');
     puts(theirs, 'theirs');
     replaces('file', 'edited');
-    await beginsAgain('file');
+    begins('file');
+    await beginsAgain();
     await startAgent();
     expect(headTexts('file', 'shown', 'theirs', 'edited')).toEqual(['shown', 'theirs', 'edited']);
   });
@@ -94,7 +101,8 @@ describe('[LC35] what its user did over what may have been put there', () => {
     member.keeps('shown');
     puts(theirs, 'theirs');
     member.volume.disk.unlink('file');
-    await beginsAgain('file');
+    begins('file');
+    await beginsAgain();
     await startAgent();
     expect(newest('file')).toEqual(theirs);
     expect(member.journal.pending({ which: 'live', limit: 9 }).map(({ path }) => path)).toEqual(['file']);
@@ -108,7 +116,18 @@ describe('[LC35] what its user did over what may have been put there', () => {
       member.keeps('shown');
       member.volume.disk.write('file', contentOfText('edited'));
     } else replaces('file', 'edited');
-    await beginsAgain('file');
+    begins('file');
+    await beginsAgain();
+    await startAgent();
+    expect(headTexts('file', 'shown', 'theirs', 'edited')).toEqual(['theirs', 'edited']);
+  });
+
+  test('an edit after a batch that was recorded supersedes what was shown', async () => {
+    begins('file');
+    recordBatch(member.journal, []);
+    member.keeps('shown');
+    replaces('file', 'edited');
+    await beginsAgain();
     await startAgent();
     expect(headTexts('file', 'shown', 'theirs', 'edited')).toEqual(['theirs', 'edited']);
   });

@@ -8,6 +8,7 @@ import type { Journal } from './ports/journal.ts';
 
 /** Under this name the journal keeps where the last batch was about to put something. */
 const batchSetting = 'batch';
+const nothing = '[]';
 /** How far back an operation can lie that was put on the disk and not recorded before the agent was killed. */
 const journaledMax = 64;
 
@@ -30,19 +31,31 @@ export function noteBatch(journal: Journal, steps: readonly PlanStep[]): void {
   if (targets.length > 0) journal.noteSetting(batchSetting, JSON.stringify(targets));
 }
 
+/** Records what the batch did, and that it is over. */
+export function recordBatch(journal: Journal, changes: readonly DiskChange[]): void {
+  journal.transaction(() => {
+    journal.recordDisk(changes);
+    if (isNoted(journal)) journal.noteSetting(batchSetting, nothing);
+  });
+}
+
+function isNoted(journal: Journal): boolean {
+  return (journal.setting(batchSetting) ?? nothing) !== nothing;
+}
+
 /**
  * Records what the last run put into the folder and was killed before it could record. To be called before the first operation of
  * another member arrives.
  */
 export async function recordInterruptedBatch(context: Context): Promise<void> {
   const { journal, lock } = context;
-  const noted = journal.setting(batchSetting);
-  if (noted === undefined || noted === '[]') return;
-  const paths = (JSON.parse(noted) as readonly Target[]).flatMap((target) => pathsOf(journal, target));
+  const targets = JSON.parse(journal.setting(batchSetting) ?? nothing) as readonly Target[];
+  if (targets.length === 0) return;
+  const paths = targets.flatMap((target) => pathsOf(journal, target));
   for (let from = 0; from < paths.length; from += batchPathsMax) {
     await lock.run(() => recordPaths(context, paths.slice(from, from + batchPathsMax)));
   }
-  journal.noteSetting(batchSetting, '[]');
+  journal.noteSetting(batchSetting, nothing);
 }
 
 /** Of a directory that was moved whole, also the paths in it that are not recorded. */
