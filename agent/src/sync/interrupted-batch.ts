@@ -52,10 +52,12 @@ export async function recordInterruptedBatch(context: Context): Promise<void> {
   const targets = JSON.parse(journal.setting(batchSetting) ?? nothing) as readonly Target[];
   if (targets.length === 0) return;
   const paths = targets.flatMap((target) => pathsOf(journal, target));
+  let isSeen = true;
   for (let from = 0; from < paths.length; from += batchPathsMax) {
-    await lock.run(() => recordPaths(context, paths.slice(from, from + batchPathsMax)));
+    isSeen = (await lock.run(() => recordPaths(context, paths.slice(from, from + batchPathsMax)))) && isSeen;
   }
-  journal.noteSetting(batchSetting, nothing);
+  // What could not be looked at, while the folder is away, is looked at by the next start.
+  if (isSeen) journal.noteSetting(batchSetting, nothing);
 }
 
 /** Of a directory that was moved whole, also the paths in it that are not recorded. */
@@ -72,7 +74,8 @@ function pathsOf(journal: Journal, { path, whole }: Target): readonly string[] {
   return paths;
 }
 
-async function recordPaths(context: Context, paths: readonly string[]): Promise<void> {
+/** False where not all of them could be looked at. */
+async function recordPaths(context: Context, paths: readonly string[]): Promise<boolean> {
   const { journal, folder } = context;
   const rows = paths.map((path) => journal.disk(path));
   const contents = rows.flatMap((row) => (row?.content === undefined ? [] : [row.content]));
@@ -84,16 +87,17 @@ async function recordPaths(context: Context, paths: readonly string[]): Promise<
   for (const [index, observation] of observations.entries()) {
     const row = rows[index];
     const isKept = row?.content === undefined || kept.has(row.content);
-    if (isSeen(observation)) changes.push(...changesFor(context, observation, row, isKept));
+    if (isEntry(observation)) changes.push(...changesFor(context, observation, row, isKept));
   }
   journal.recordDisk(changes);
+  return observations.every(({ state }) => state !== 'problem' && state !== 'changing');
 }
 
 function unreadIf(row: DiskEntry | undefined): DiskEntry['fingerprint'] {
   return row?.racy ? undefined : row?.fingerprint;
 }
 
-function isSeen(observation: Observation): observation is Observation & Seen {
+function isEntry(observation: Observation): observation is Observation & Seen {
   return ['absent', 'file', 'directory', 'symlink'].includes(observation.state);
 }
 
