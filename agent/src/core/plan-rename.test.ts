@@ -29,6 +29,14 @@ describe('renames of files and links', () => {
       deleted: ['unlink a, keep A'],
     },
     {
+      name: '[MT14] from another disk, which one rename(2) cannot do: it is written anew',
+      disk: { a: file('A') },
+      heads: { b: file('A', { from: 'a' }), a: gone },
+      mixed: ['b'],
+      live: ['write b=A from a'],
+      deleted: ['unlink a, keep A'],
+    },
+    {
       name: '[MT14] without the delete it is a copy',
       disk: { a: file('A') },
       heads: { b: file('A', { from: 'a' }) },

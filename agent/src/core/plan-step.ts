@@ -13,7 +13,10 @@ export interface PlanView {
   /** Rows of existing entries below `directory`, all of them. */
   diskBelow(directory: string): readonly DiskEntry[];
   hasDiskBelow(directory: string): boolean;
-  /** False when the directory rename `operation` was tried, and what the journal does not know lay in the way of doing it whole. */
+  /**
+   * False when the rename `operation` was tried, and is not to be done by one rename(2): what the journal does not know lay in the way of
+   * moving a directory whole, or the old name is on another disk.
+   */
   movesWhole(operation: Operation): boolean;
   /** Where this member has the content without asking anyone. */
   localSource(content: ContentId): ContentSource | undefined;

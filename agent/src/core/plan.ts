@@ -180,7 +180,7 @@ class Planner {
    */
   #planRename(row: PendingPath, head: Operation): boolean {
     const { from } = head;
-    if (from === undefined || this.#dealtWith.has(from)) return false;
+    if (from === undefined || this.#dealtWith.has(from) || !this.#view.movesWhole(head)) return false;
     const old = this.#view.disk(from);
     const gone = this.#view.head(from);
     if (!old?.fingerprint || !this.#showsSame(old, head)) return false;

@@ -4,6 +4,7 @@ import { Commit } from './commit.ts';
 import { isWorthSyncingTogether, syncPath, syncTogether } from './durable.ts';
 import type { FaultPoint } from './fault-point.ts';
 import { type KeptVersion, keptVersion } from './history.ts';
+import { byFileSystem, fileSystemOf } from './mounts.ts';
 import { errorCodeOf, folderMissing, type PathProblem, problemOf } from './path-problem.ts';
 import { absolutePath, type Places, stillThere } from './places.ts';
 import { Staging } from './staging.ts';
@@ -74,8 +75,10 @@ function syncDirectories(
   const failed = new Map<string, ActionResult>();
   if (directories.length === 0) return failed;
   fault?.('fsync-directory');
-  if (isWorthSyncingTogether(directories.length) && syncTogether(places.state)) return failed;
-  for (const directory of directories) {
+  const left = [...byFileSystem(places, directories)].flatMap(([fileSystem, group]) =>
+    isWorthSyncingTogether(group.length) && syncTogether(fileSystem) ? [] : group,
+  );
+  for (const directory of left) {
     try {
       syncPath(directory);
     } catch (error) {
@@ -83,7 +86,7 @@ function syncDirectories(
       const code = errorCodeOf(error);
       if (code === 'ENOENT' || code === 'ENOTDIR') continue;
       // A directory that may be written but not read cannot be opened to be synced.
-      if (code === 'EACCES' && syncTogether(places.state)) continue;
+      if (code === 'EACCES' && syncTogether(fileSystemOf(places, directory))) continue;
       failed.set(directory, { result: 'problem', ...problemOf(error, directory) });
     }
   }

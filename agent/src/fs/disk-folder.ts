@@ -25,10 +25,10 @@ import { isWorthSyncingTogether, syncTogetherLater } from './durable.ts';
 import type { ApplyStep } from './fault-point.ts';
 import { HistoryIndex } from './history-index.ts';
 import { writeAccepted } from './mount-file.ts';
-import type { MountIdentity } from './mounts.ts';
+import { byFileSystem, type MountIdentity } from './mounts.ts';
 import { packRequests } from './packed-requests.ts';
 import { folderMissing } from './path-problem.ts';
-import { type DirectoryIdentity, type Places, stillThere } from './places.ts';
+import { absolutePath, type DirectoryIdentity, type Places, stillThere } from './places.ts';
 import { type ScanOptions, scan } from './scan.ts';
 import { type StageBlockRequest, StagedContents } from './staged-contents.ts';
 import { restoreStateDirectories } from './state-directories.ts';
@@ -125,10 +125,20 @@ export class DiskFolder implements Folder {
   }
 
   async sync(paths: readonly string[]): Promise<SyncResult> {
-    const isTogether = isWorthSyncingTogether(paths.length) && stillThere(this.#places);
-    if (isTogether && (await syncTogetherLater(this.#places.staging))) return { result: 'done' };
-    // Each by itself also says which of them the disk could not write.
-    return await this.#workers.run('sync', paths, 'second');
+    const { root } = this.#places;
+    const absolutes = paths.map((path) => absolutePath(root, path));
+    const left: string[] = [];
+    for (const [fileSystem, group] of byFileSystem({ ...this.#places, mounts: this.#workers.mounts }, absolutes)) {
+      const isTogether = isWorthSyncingTogether(group.length) && stillThere(this.#places);
+      // Each by itself also says which of them the disk could not write.
+      if (!isTogether || !(await syncTogetherLater(fileSystem))) left.push(...group);
+    }
+    if (left.length === 0 && paths.length > 0) return { result: 'done' };
+    return await this.#workers.run(
+      'sync',
+      left.map((absolute) => absolute.slice(root.length + 1)),
+      'second',
+    );
   }
 
   stageBlock(request: StageBlockRequest): Promise<'ok' | 'corrupt' | 'disk-full' | 'lost'> {

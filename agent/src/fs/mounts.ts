@@ -84,6 +84,28 @@ export function foreignAbove(places: Places): (path: string) => string | undefin
   return (path) => foreign.find((mount) => path === mount || isBelow(path, mount));
 }
 
+/** The directory that stands for the file system on which an absolute path lies: an accepted mount point, or the state directory. */
+export function fileSystemOf({ root, state, mounts }: Places, absolute: string): string {
+  let nearest = '';
+  for (const { path } of mounts.accepted) {
+    const mount = absolutePath(root, path);
+    if ((absolute === mount || absolute.startsWith(`${mount}/`)) && mount.length > nearest.length) nearest = mount;
+  }
+  return nearest || state;
+}
+
+/** Absolute paths by their `fileSystemOf`: what makes one file system durable does nothing for another. */
+export function byFileSystem(places: Places, absolutes: Iterable<string>): ReadonlyMap<string, readonly string[]> {
+  const groups = new Map<string, string[]>();
+  for (const absolute of absolutes) {
+    const fileSystem = fileSystemOf(places, absolute);
+    const group = groups.get(fileSystem);
+    if (group === undefined) groups.set(fileSystem, [absolute]);
+    else group.push(absolute);
+  }
+  return groups;
+}
+
 /** What is mounted at a path now; undefined where nothing is. Runs in a worker. */
 export function identifyMount(places: Places, path: string): MountIdentity | undefined {
   const absolute = absolutePath(places.root, path);

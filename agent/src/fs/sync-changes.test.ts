@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
@@ -68,6 +68,28 @@ test.skipIf(loopDiskLacks)('[PC4] bytes that a disk does not take are said not t
   for (const path of paths) writeFileSync(join(root, path), Buffer.alloc(mebibyte, path));
   expect(await folder.sync(paths)).toMatchObject({ result: 'failed' });
 });
+
+test.skipIf(loopDiskLacks)(
+  '[PC1] many changes on a disk mounted inside the folder are durable on that disk',
+  async () => {
+    const { folder, root } = await openSubject();
+    const place = mkdtempSync(join(tmpdir(), 'lockstep-nested-'));
+    const disk = await LoopDisk.make(place);
+    onTestFinished(async () => {
+      await disk.remove();
+      rmSync(place, { recursive: true });
+    });
+    const mount = join(root, 'mount');
+    mkdirSync(mount);
+    execFileSync('mount', ['--bind', disk.directory, mount]);
+    await folder.acceptMount('mount');
+    const names = Array.from({ length: syncTogetherMin }, (_, index) => `file-${index}`);
+    for (const directory of ['.', 'mount']) for (const name of names) writeFileSync(join(root, directory, name), name);
+    expect(await folder.sync([...names, ...names.map((name) => `mount/${name}`)])).toEqual({ result: 'done' });
+    await disk.cutPower(async () => void execFileSync('umount', [mount]));
+    expect(names.map((name) => readFileSync(join(disk.directory, name), 'utf8'))).toEqual(names);
+  },
+);
 
 test.skipIf(loopDiskLacks)(
   '[PC4] a file system that the kernel gave up holds nothing of what was written last',

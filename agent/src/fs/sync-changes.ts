@@ -2,6 +2,7 @@ import { closeSync, constants, fsyncSync, openSync } from 'node:fs';
 import { parentOf } from '@lockstep/shared';
 import type { SyncResult } from '../sync/ports/folder.ts';
 import { syncTogether } from './durable.ts';
+import { fileSystemOf } from './mounts.ts';
 import { errorCodeOf, folderMissing } from './path-problem.ts';
 import { absolutePath, type Places, stillThere } from './places.ts';
 import { progressed } from './worker-progress.ts';
@@ -16,10 +17,11 @@ const closedCodes: ReadonlySet<string | undefined> = new Set(['EACCES', 'EPERM',
 export function syncChanges(places: Places, paths: readonly string[]): SyncResult {
   if (!stillThere(places)) return { result: 'not-done', detail: folderMissing.detail };
   const directories = new Set<string>();
-  let isClosed = false;
+  const closed = new Set<string>();
   try {
     for (const path of paths) {
-      if (syncEntry(absolutePath(places.root, path)) === 'closed') isClosed = true;
+      const absolute = absolutePath(places.root, path);
+      if (syncEntry(absolute) === 'closed') closed.add(fileSystemOf(places, absolute));
       directories.add(parentOf(path));
     }
     for (const directory of directories) {
@@ -33,7 +35,7 @@ export function syncChanges(places: Places, paths: readonly string[]): SyncResul
     const detail = `What was written to ${path ?? 'the folder'} could not be made durable: ${String(error)}`;
     return { result: 'failed', detail };
   }
-  if (!isClosed || syncTogether(places.staging)) return { result: 'done' };
+  if ([...closed].every((fileSystem) => syncTogether(fileSystem))) return { result: 'done' };
   return { result: 'not-done', detail: 'A file that cannot be opened cannot be made durable by itself.' };
 }
 

@@ -53,7 +53,7 @@ function lostPaths(world: World): ReadonlySet<string> {
 
 /**
  * Directories that cannot become anything else here: a pipe lies in them, which is this machine's own business. And paths on another disk
- * that is mounted inside the folder, where nothing of others can be put, nor renamed from there.
+ * that is mounted inside the folder, where nothing of others can be put.
  */
 function obstructedPaths(machine: Machine): ReadonlySet<string> {
   const paths = new Set<string>();
@@ -62,9 +62,8 @@ function obstructedPaths(machine: Machine): ReadonlySet<string> {
   const isElsewhere = (path: string): boolean =>
     isHidden(path) || disk.at(parentOf(path))?.device !== disk.device || disk.isMountPoint(path);
   for (const which of ['live', 'delete'] as const) {
-    for (const { path, heads } of machine.journal.pending({ which, limit: headsAtOnce })) {
-      const from = heads[0]?.from;
-      if (isElsewhere(path) || (from !== undefined && isElsewhere(from))) paths.add(path);
+    for (const { path } of machine.journal.pending({ which, limit: headsAtOnce })) {
+      if (isElsewhere(path)) paths.add(path);
     }
   }
   for (const [path, { type }] of machine.volume.disk.entries()) {
@@ -157,6 +156,22 @@ export function checkKept(world: World): Finding {
     for (const { key, name, path, writer } of owed) {
       if (!there.has(key) && !waiting.has(key))
         return `${name}, which ${writer} wrote at ${path}, is nowhere in the folder of ${machine.name}`;
+    }
+  }
+  return undefined;
+}
+
+/**
+ * Gone: what its only user deleted is in no folder. A member that lost its journal, or what no sync had written, cannot know of the delete: to
+ * it that file is one that it brings along.
+ */
+export function checkGone({ standing, ledger, mayLackContent }: World): Finding {
+  if (mayLackContent) return undefined;
+  for (const { name, volume } of standing) {
+    for (const [path, inode] of volume.disk.entries()) {
+      const value = valueAt(inode);
+      if (value !== undefined && ledger.isGone(value))
+        return `${ledger.nameOf(value)}, which its user deleted, is at ${path} of ${name}`;
     }
   }
   return undefined;

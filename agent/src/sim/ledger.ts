@@ -37,6 +37,7 @@ export function valueAt(inode: Inode | undefined): ValueKey | undefined {
 export class Ledger {
   readonly #values = new Map<ValueKey, Value>();
   readonly #written = new Set<ValueKey>();
+  readonly #gone = new Set<ValueKey>();
   #count = 0;
   #moment = 0;
 
@@ -82,6 +83,16 @@ export class Ledger {
     if (value === undefined) return;
     value.releases.set(who, how);
     value.timesReleased += 1;
+  }
+
+  /** Its only user deleted it: nobody has a reason to bring it back. */
+  removedForGood(key: ValueKey): void {
+    this.#gone.add(key);
+  }
+
+  /** True for a value that may be nowhere any more. */
+  isGone(key: ValueKey): boolean {
+    return this.#gone.has(key);
   }
 
   /** Someone wrote this value in place over itself. */

@@ -1,4 +1,4 @@
-import { checkConverged, checkHeld, checkKept, checkReplay, checkWhole } from './check.ts';
+import { checkConverged, checkGone, checkHeld, checkKept, checkReplay, checkWhole } from './check.ts';
 import { Faults } from './faults.ts';
 import { CrashedError } from './life.ts';
 import { Random } from './random.ts';
@@ -101,6 +101,8 @@ async function converge(world: World): Promise<number> {
 function checkEnd(world: World): void {
   const kept = checkKept(world);
   if (kept !== undefined) world.violate('Keep', kept);
+  const gone = checkGone(world);
+  if (gone !== undefined) world.violate('Gone', gone);
   const whole = checkWhole(world);
   if (whole !== undefined) world.violate('Atomic', whole);
   const replay = checkReplay(world);

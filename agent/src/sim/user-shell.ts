@@ -55,6 +55,13 @@ export class UserShell {
     this.#tell(() => `deletes ${path} with ${this.ledger.nameOf(before)}`);
   }
 
+  /** rm of what nobody else has touched. */
+  removeForGood(path: string): void {
+    const value = valueAt(this.disk.at(path));
+    this.remove(path);
+    if (value !== undefined) this.ledger.removedForGood(value);
+  }
+
   /** rm -rf. */
   removeTree(path: string): void {
     for (const [entry, inode] of [...this.disk.entries(path)].reverse()) {

@@ -1,4 +1,13 @@
-import { blockBytes, fileTimeUsMax, fileTimeUsMin, inlineBytesMax, joinPath, nameOf, parentOf } from '@lockstep/shared';
+import {
+  blockBytes,
+  fileTimeUsMax,
+  fileTimeUsMin,
+  inlineBytesMax,
+  isBelow,
+  joinPath,
+  nameOf,
+  parentOf,
+} from '@lockstep/shared';
 import { type Content, contentOfText, virtualContent, withNewTail } from './content.ts';
 import { DiskError, type Inode, type InodeType } from './disk.ts';
 import type { Random } from './random.ts';
@@ -8,6 +17,8 @@ import type { UserShell } from './user-shell.ts';
 /** Few names, so that members meet at the same paths. */
 const names = ['a', 'b', 'c', 'Doc.txt', 'notes.tar.gz', '-x y%'];
 const depthMax = 3;
+/** Here each user makes files and deletes them again, and nobody touches another's: what is deleted here is wanted by nobody. */
+const passingDirectory = 'passing';
 
 /** What users do, and how often in proportion. */
 const habits = {
@@ -38,6 +49,7 @@ const habits = {
   pipe: 0.3,
   storeMapped: 8,
   writeElsewhere: 3,
+  pass: 6,
 } as const;
 
 type Habit = keyof typeof habits;
@@ -65,6 +77,8 @@ export class User {
   readonly #pauseMsMax: number;
   readonly #mayWork: () => boolean;
   readonly #weights: Readonly<Record<Habit, number>>;
+  /** Its files in the directory for these that it has not deleted yet. */
+  readonly #passing: string[] = [];
   #working = true;
 
   readonly #habits: Readonly<Record<Habit, () => void>> = {
@@ -94,6 +108,7 @@ export class User {
     moveOutAndIn: () => this.#withAny(['directory', 'file'], (path) => this.#moveOutAndIn(path)),
     storeMapped: () => this.#withFile((path) => this.#storeMapped(path)),
     writeElsewhere: () => this.#withFile((path) => this.#changeUnseen(path, 'other name')),
+    pass: () => this.#pass(),
     pipe: () => this.#shell.mkfifo(joinPath(this.#directory(), `pipe-${this.#shell.ledger.nextName()}`)),
   };
 
@@ -293,6 +308,18 @@ export class User {
     this.#shell.chmod(path, this.#random.pick(modes));
   }
 
+  #pass(): void {
+    if (this.#random.chance(0.5) && this.#passing.length > 0) {
+      const [path = ''] = this.#passing.splice(this.#random.below(this.#passing.length), 1);
+      if (this.#shell.disk.at(path) !== undefined) this.#shell.removeForGood(path);
+    } else if (this.#shell.makeDirectories(passingDirectory)) {
+      const name = this.#shell.ledger.nextName();
+      const path = joinPath(passingDirectory, name);
+      this.#shell.write(path, name, contentOfText(name.padEnd(16)));
+      this.#passing.push(path);
+    }
+  }
+
   #symlink(path: string): void {
     const existing = this.#shell.disk.at(path);
     if (existing?.type === 'directory') return;
@@ -326,7 +353,8 @@ export class User {
   #directory(): string {
     const directories = [''];
     for (const [path, inode] of this.#shell.disk.entries()) {
-      if (inode.type === 'directory' && path.split('/').length < depthMax) directories.push(path, path);
+      if (inode.type === 'directory' && !isPassing(path) && path.split('/').length < depthMax)
+        directories.push(path, path);
     }
     return this.#random.pick(directories);
   }
@@ -336,7 +364,9 @@ export class User {
   }
 
   #withAny(types: readonly InodeType[], body: (path: string, inode: Inode) => void): void {
-    const found = [...this.#shell.disk.entries()].filter(([, { type }]) => types.includes(type));
+    const found = [...this.#shell.disk.entries()].filter(
+      ([path, { type }]) => types.includes(type) && !isPassing(path),
+    );
     if (found.length > 0) body(...this.#random.pick(found));
   }
 
@@ -363,4 +393,8 @@ export class User {
       if (!(error instanceof DiskError)) throw error;
     }
   }
+}
+
+function isPassing(path: string): boolean {
+  return path === passingDirectory || isBelow(path, passingDirectory);
 }

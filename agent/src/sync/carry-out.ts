@@ -1,4 +1,4 @@
-import type { ContentId, Operation } from '@lockstep/shared';
+import type { ContentId, Operation, ProblemCode } from '@lockstep/shared';
 import { batchBytesMax, dotKey, inlineBytesMax, isLive, parentOf } from '@lockstep/shared';
 import type { DiskChange } from '../core/disk-entry.ts';
 import { ignoreFileName } from '../core/ignore-rules.ts';
@@ -39,7 +39,10 @@ export class CarryOut {
   readonly #transfers: Transfers;
   readonly #parked: ParkedPaths;
   readonly #notify: MaterialiserEvents;
-  /** Renames of directories that hold more than the journal knows: their entries are moved one by one. */
+  /**
+   * Renames that one rename(2) cannot do. The entries of directories that hold more than the journal knows are moved one by one, and what
+   * is on another disk is written anew.
+   */
   readonly #notWhole = new Set<string>();
 
   constructor(context: Context, transfers: Transfers, parked: ParkedPaths, notify: MaterialiserEvents) {
@@ -49,7 +52,7 @@ export class CarryOut {
     this.#notify = notify;
   }
 
-  /** Whether the directory of this rename may be moved as a whole. */
+  /** Whether this rename may be tried by one rename(2). */
   movesWhole(rename: Operation): boolean {
     return !this.#notWhole.has(dotKey(rename));
   }
@@ -114,13 +117,8 @@ export class CarryOut {
         this.#foundNoSource(step, head);
         return false;
       case 'problem':
-        // A mount point cannot be renamed, and nothing is renamed to another disk: then each entry has its own problem, or none.
-        if (
-          step.request.action.do === 'rename-directory' &&
-          result.code === 'path-in-the-way' &&
-          this.movesWhole(head)
-        ) {
-          this.#moveOneByOne(head);
+        if (isRename(step) && mountCodes.has(result.code) && this.movesWhole(head)) {
+          this.#moveOtherwise(head);
           return true;
         }
         this.#parked.park(step.path, head, result.detail, result.code);
@@ -132,7 +130,7 @@ export class CarryOut {
   #foundChanged(step: PlanStep, head: Operation): boolean {
     const { action } = step.request;
     const planAgain = action.do === 'rename-directory' && this.movesWhole(head);
-    if (planAgain) this.#moveOneByOne(head);
+    if (planAgain) this.#moveOtherwise(head);
     else this.#parked.park(step.path, head, 'what stands there has changed and is looked at first');
     this.#notify.look(step.path);
     // It may be the parent that is gone, and the event of that was lost.
@@ -157,7 +155,7 @@ export class CarryOut {
     this.#parked.park(step.path, head, 'the local copy of its content has changed');
   }
 
-  #moveOneByOne(rename: Operation): void {
+  #moveOtherwise(rename: Operation): void {
     if (this.#notWhole.size >= notWholeMax) this.#notWhole.clear();
     this.#notWhole.add(dotKey(rename));
   }
@@ -175,6 +173,13 @@ export class CarryOut {
     journal.recordDisk([{ path: step.path, entry: isLive(head) ? undefined : { dot: { origin, seq } } }]);
     this.#notify.scan(step.path);
   }
+}
+
+/** A mount point cannot be renamed, nothing is renamed to another disk, and nothing that a disk hides which is not what it was. */
+const mountCodes: ReadonlySet<ProblemCode> = new Set(['path-in-the-way', 'mount-changed']);
+
+function isRename({ request }: PlanStep): boolean {
+  return request.action.do === 'rename' || request.action.do === 'rename-directory';
 }
 
 /** Splits steps so that one call of `apply` never holds more bytes than `batchBytesMax`. */

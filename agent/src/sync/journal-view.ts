@@ -1,8 +1,12 @@
-import type { ContentId, Operation } from '@lockstep/shared';
+import { type ContentId, isBelow, type Operation } from '@lockstep/shared';
 import type { ContentSource } from '../core/action.ts';
 import type { DiskEntry, PendingPath } from '../core/disk-entry.ts';
 import type { PlanView } from '../core/plan-step.ts';
 import type { Context } from './context.ts';
+
+/** Files that are considered as a source of their content; more of them while a disk hides some. */
+const sourcesMax = 2;
+const hiddenSourcesMax = 64;
 
 /** What a plan may know: the journal, and where content lies on this member. Valid while the folder lock is held. */
 export class JournalView implements PlanView {
@@ -72,10 +76,17 @@ export class JournalView implements PlanView {
     if (bytes) return { from: 'bytes', bytes };
     if (this.#staged(content)) return { from: 'staged' };
     // A racy row may be wrong, but nothing is shown that does not have its content id: asking the others is dearer than trying.
-    const rows = this.#context.journal.diskWithContent(content, 2);
+    const rows = this.#shownRows(content);
     const row = rows.find(({ racy }) => !racy) ?? rows[0];
     if (row?.fingerprint) return { from: 'file', path: row.path, fingerprint: row.fingerprint };
     return this.#history.has(content) ? { from: 'history' } : undefined;
+  }
+
+  #shownRows(content: ContentId): readonly DiskEntry[] {
+    const { journal, problems } = this.#context;
+    const hiding = problems.list().flatMap(({ code, path }) => (code === 'mount-changed' && path ? [path] : []));
+    const rows = journal.diskWithContent(content, hiding.length === 0 ? sourcesMax : hiddenSourcesMax);
+    return rows.filter(({ path }) => !hiding.some((mount) => path === mount || isBelow(path, mount)));
   }
 
   ignores(path: string, isDirectory: boolean): boolean {
