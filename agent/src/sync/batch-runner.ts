@@ -151,7 +151,10 @@ export class BatchRunner {
 
   #wayOut(operation: Operation): string {
     const names = this.#context.missing.blockedBy(operation).map((id) => this.#nameOf(id));
-    const write = 'put a file there, or delete what is there';
+    const isDamaged = this.#context.journal.disk(operation.path)?.damaged === true;
+    const write = isDamaged
+      ? 'delete what is there, and after that put a file there'
+      : 'put a file there, or delete what is there';
     if (names.length === 0) return `No member that has not left has it: ${write}.`;
     return `It comes when one that has it is back, ${names.join(' or ')} perhaps. When it is lost for good, ${write}.`;
   }

@@ -13,6 +13,7 @@ import {
 import { type Draft, findLocalChange, isPassedOver, type Seen } from '../core/local-change.ts';
 import { entryFor, isDirectoryMode, permissions } from '../core/plan-step.ts';
 import { largeFileDueMs, quietMsMin, type Unsettled } from '../core/settle.ts';
+import { supersedes } from '../core/version.ts';
 import type { Context } from './context.ts';
 import { judgeDoubt, keepDoubtful } from './doubtful-content.ts';
 import type { OwnLog } from './own-log.ts';
@@ -137,12 +138,20 @@ class Look implements LookResult {
     this.troubled.push(path);
   }
 
-  /** What is written or deleted where a content is told to be missing also replaces the operation that has none: its author knew. */
+  /**
+   * What is written or deleted where a content is told to be missing also replaces the operation that has none: its author knew. Where
+   * something stands, only what it was to be replaced by: damage of that operation, or a sibling of it, is no reason to give it up.
+   */
   #withMissing(draft: Draft): Draft {
     const { journal, missing } = this.#context;
     if (draft.kind === 'attr' || missing.isEmpty) return draft;
+    const row = journal.disk(draft.path);
+    if (row?.damaged) return draft;
+    const shown = row?.fingerprint && journal.operation(row.dot);
     const known = new Set(draft.parents.map(dotKey));
-    const lost = journal.heads(draft.path).filter((head) => missing.isTold(head) && !known.has(dotKey(head)));
+    const lost = journal
+      .heads(draft.path)
+      .filter((head) => missing.isTold(head) && !known.has(dotKey(head)) && (!shown || supersedes(head, shown)));
     return lost.length === 0 ? draft : { ...draft, parents: [...draft.parents, ...lost] };
   }
 

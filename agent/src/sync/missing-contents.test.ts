@@ -1,6 +1,7 @@
 import type { MemberId, OriginId } from '@lockstep/shared';
 import { expect, test } from 'vitest';
 import { contentOfText } from '../sim/content.ts';
+import { fingerprintOf } from '../sim/disk.ts';
 import { LoneMember } from '../sim/lone-member.ts';
 import { LocalChanges } from './local-changes.ts';
 import { lostAfterMs, MissingContents } from './missing-contents.ts';
@@ -37,6 +38,29 @@ test('[CT12] what is written where a content is missing supersedes it, and can b
     await passes(5_000);
     expect(journal.heads(path)).toMatchObject([{ origin: journal.origin, kind: 'delete' }]);
   }
+  changes.stop();
+});
+
+test('[CT12] [LC16] what is written over its damage supersedes nothing, until that is deleted', async () => {
+  const { volume, journal, changes, passes } = await memberWithMissing();
+  const [missing] = journal.heads('d/old');
+  if (missing === undefined) throw new Error('It is a head');
+  const { origin, seq } = missing;
+  const inode = volume.disk.write('d/old', contentOfText('rotten'));
+  const damaged = { dot: { origin, seq }, fingerprint: fingerprintOf(inode), found: contentOfText('rotten').id };
+  journal.recordDisk([{ path: 'd/old', entry: { ...damaged, damaged: true } }]);
+  for (const text of ['rotten and edited', 'edited once more']) {
+    volume.disk.write('d/old', contentOfText(text));
+    await passes(5_000);
+    const contents = journal.heads('d/old').map(({ content }) => content);
+    expect(new Set(contents)).toEqual(new Set([missing.content, contentOfText(text).id]));
+  }
+  volume.disk.unlink('d/old');
+  await passes(5_000);
+  expect(journal.heads('d/old')).toContainEqual(missing);
+  volume.disk.write('d/old', contentOfText('from a backup'));
+  await passes(5_000);
+  expect(journal.heads('d/old')).toMatchObject([{ content: contentOfText('from a backup').id }]);
   changes.stop();
 });
 
