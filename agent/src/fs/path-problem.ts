@@ -38,7 +38,7 @@ export function problemOf(error: unknown, path: string): PathProblem {
     case 'EXDEV':
       return {
         code: 'path-in-the-way',
-        detail: `${shown} lies on another file system than .lockstep, so nothing can be moved there in one step: unmount it.`,
+        detail: `${shown} lies on another file system than .lockstep, so nothing can be moved there or away in one step. Do there by hand what the others did, or keep that disk outside the folder.`,
       };
     case 'EBUSY':
       return {

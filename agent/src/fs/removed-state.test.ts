@@ -1,4 +1,4 @@
-import { lstatSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { lstatSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { blockBytes } from '@lockstep/shared';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -77,22 +77,28 @@ test('[ST1] cookies that are removed are made again, so that events are counted 
   expect(modeOf('cookies')).toBe(0o700);
 });
 
-test('[ST2] what takes the name of such a directory is a problem that says so, and over when it is gone', async () => {
-  const expected = await doOne(subject, writeRequest(subject, 'file', 'old'));
-  for (const name of ['history', 'staging', 'cookies']) {
-    renameSync(state(name), state('aside'));
-    writeFileSync(state(name), 'a file');
-    const { state: problem, ok } = await subject.folder.health();
-    expect(problem).toContain(`.lockstep/${name}`);
-    expect(ok).toBe(true);
-    const tried = await tryOne(subject, writeRequest(subject, 'file', 'new', { expected }));
-    expect(tried).toMatchObject({ result: 'problem', code: 'state-unusable' });
-    rmSync(state(name));
-    renameSync(state('aside'), state(name));
-  }
-  expect((await subject.folder.health()).state).toBeUndefined();
-  await doOne(subject, writeRequest(subject, 'file', 'new', { expected }));
-});
+test.each([
+  ['a file', (path: string) => writeFileSync(path, 'a file')],
+  ['a symbolic link', (path: string) => symlinkSync(state('aside'), path)],
+])(
+  '[ST2] %s that takes the name of such a directory is a problem that says so, and over when it is gone',
+  async (_, take) => {
+    const expected = await doOne(subject, writeRequest(subject, 'file', 'old'));
+    for (const name of ['history', 'staging', 'cookies']) {
+      renameSync(state(name), state('aside'));
+      take(state(name));
+      const { state: problem, ok } = await subject.folder.health();
+      expect(problem).toContain(`.lockstep/${name}`);
+      expect(ok).toBe(true);
+      const tried = await tryOne(subject, writeRequest(subject, 'file', 'new', { expected }));
+      expect(tried).toMatchObject({ result: 'problem', code: 'state-unusable' });
+      rmSync(state(name));
+      renameSync(state('aside'), state(name));
+    }
+    expect((await subject.folder.health()).state).toBeUndefined();
+    await doOne(subject, writeRequest(subject, 'file', 'new', { expected }));
+  },
+);
 
 test('[ST1] nothing is made in a .lockstep that is gone itself', async () => {
   renameSync(join(subject.root, '.lockstep'), join(subject.root, 'aside'));

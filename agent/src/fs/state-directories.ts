@@ -1,4 +1,5 @@
-import { mkdirSync, statSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
+import { lstatIfThere } from './entry-stat.ts';
 import { errorCodeOf, folderMissing, type PathProblem } from './path-problem.ts';
 import type { Places } from './places.ts';
 
@@ -12,19 +13,22 @@ const stateDirectoryMode = 0o700;
 export function restoreStateDirectories(places: Places): PathProblem | undefined {
   for (const directory of [places.staging, places.history, places.cookies]) {
     try {
-      if (statSync(directory, { throwIfNoEntry: false })?.isDirectory()) continue;
+      const stats = lstatIfThere(directory);
+      if (stats?.isDirectory() && stats.dev === places.stateIdentity.dev) continue;
+      if (stats?.isDirectory()) return unusable(directory, 'another file system is mounted there');
+      if (stats?.isSymbolicLink()) return unusable(directory, 'a symbolic link has its name');
       mkdirSync(directory, { mode: stateDirectoryMode });
     } catch (error) {
       const code = errorCodeOf(error);
       if (code === undefined) throw error;
-      return code === 'ENOENT' ? folderMissing : unusable(directory, code);
+      const why = code === 'EEXIST' ? 'something else has its name' : `it cannot be made: ${code}`;
+      return code === 'ENOENT' ? folderMissing : unusable(directory, why);
     }
   }
   return undefined;
 }
 
-function unusable(directory: string, code: string): PathProblem {
-  const why = code === 'EEXIST' ? 'something else has its name' : `it cannot be made: ${code}`;
+function unusable(directory: string, why: string): PathProblem {
   return {
     code: 'state-unusable',
     detail:
