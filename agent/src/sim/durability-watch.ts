@@ -65,7 +65,7 @@ export function durabilityWatch(world: World, machine: Machine, reached: (member
   const { story, ledger } = world;
   const asked = [...machine.volume.disk.entries()].flatMap(([path, inode]) => {
     const value = valueAt(inode);
-    return value === undefined ? [] : [{ path, value, releases: ledger.owedAfterReleases(value) }];
+    return value === undefined ? [] : [{ path, value, since: ledger.untouchedSince(value) }];
   });
   story.tell(machine.name, () => 'is asked to wait for a majority');
   engine.wait({ for: 'majority', timeoutMs: waitTimeoutMs }).then(
@@ -78,9 +78,11 @@ export function durabilityWatch(world: World, machine: Machine, reached: (member
       if (!outcome.done) return;
       // A machine that was destroyed or set back since it acknowledged did hold what it said.
       const held = world.machines.map((other) => new Set([...durableValuesOn(other), ...other.onceHeld]));
-      for (const { path, value, releases } of asked) {
-        // What a user has let go of since is another thing, even where it was brought back.
-        if (releases === undefined || ledger.owedAfterReleases(value) !== releases) continue;
+      for (const { path, value, since } of asked) {
+        // What any user has let go of is another thing, even where it was brought back, and so is what was moved since.
+        if (since === undefined || ledger.untouchedSince(value) !== since) continue;
+        // A disk was mounted over it before the agent could see it.
+        if (machine.volume.isHidden && valueAt(machine.volume.disk.at(path)) !== value) continue;
         const holders = held.filter((values) => values.has(value)).length;
         if (holders >= outcome.wanted) continue;
         const name = ledger.nameOf(value);

@@ -106,10 +106,10 @@ export class Ledger {
     return content.size === 0 || this.#written.has(content.id);
   }
 
-  /** How often anybody let go of this value, or wrote it over itself; undefined while it is not owed. */
-  owedAfterReleases(key: ValueKey): number | undefined {
+  /** The moment since which a value is where it is; undefined once anybody let go of it, or wrote it over itself. */
+  untouchedSince(key: ValueKey): number | undefined {
     const value = this.#values.get(key);
-    return value?.releases.size === 0 ? value.timesReleased + value.timesRewritten : undefined;
+    return value?.timesReleased === 0 && value.timesRewritten === 0 ? value.owedSince : undefined;
   }
 
   /** Every value that must still exist. */
