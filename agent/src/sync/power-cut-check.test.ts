@@ -1,3 +1,4 @@
+import { parentOf } from '@lockstep/shared';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { type Content, contentOfText } from '../sim/content.ts';
 import { LoneMember } from '../sim/lone-member.ts';
@@ -25,6 +26,8 @@ async function startAgent(): Promise<void> {
 
 /** A user writes, and it is journaled; no sync has made it durable. */
 async function writes(path: string, content: Content): Promise<void> {
+  const directory = parentOf(path);
+  if (member.volume.disk.at(directory) === undefined) member.volume.disk.mkdir(directory);
   member.volume.disk.write(path, content);
   await member.passes(3_000);
   expect(member.journal.heads(path)).toMatchObject([{ content: content.id }]);
@@ -170,6 +173,21 @@ describe('[PC2] what a start is taken for', () => {
     member.volume.disk.write('file', contentOfText(''));
     expect(await begins('boot-1')).toBe(false);
     expect(member.journal.heads('file')).toMatchObject([{ content: contentOfText('').id }]);
+  });
+
+  test('the same boot, and no user can have left it so: the disk was pulled out before it had it', async () => {
+    await writes('d/file', first);
+    await writes('d/other', first);
+    isLeft('d/file', contentOfText(''));
+    const { disk } = member.volume;
+    const directory = disk.at('d');
+    const { ctimeMs = 0 } = directory ?? {};
+    disk.unlink('d/other');
+    Object.assign(directory ?? {}, { ctimeMs: ctimeMs - 1 });
+    const before = operations();
+    expect(await begins('boot-1')).toBe(true);
+    expect(operations()).toBe(before);
+    expect(told()).toMatchObject([{ fetched: 2, paths: ['d/file', 'd/other'] }]);
   });
 
   test('a machine that cannot tell its boots: each start may follow a power cut', async () => {

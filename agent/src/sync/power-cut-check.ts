@@ -1,6 +1,8 @@
-import { batchPathsMax, isLive, isMemberPath, type Operation } from '@lockstep/shared';
+import { batchPathsMax, isLive, isMemberPath, type Operation, parentOf } from '@lockstep/shared';
 import type { Action } from '../core/action.ts';
 import { conflictPath } from '../core/conflict-name.ts';
+import { isSameFingerprint } from '../core/disk-entry.ts';
+import { stampMs } from '../core/hlc.ts';
 import { permissions } from '../core/plan-step.ts';
 import { judgeAfterPowerCut, type Left, type Verdict } from '../core/power-cut.ts';
 import type { Context } from './context.ts';
@@ -46,34 +48,35 @@ export class PowerCutCheck {
   }
 
   /**
-   * Keeps the folder locked until everything was examined, where `bootId` is not that of the last run or is unknown. To be called before
-   * any other loop begins; `done` is called at the end if anything was found.
+   * Keeps the folder locked until everything was examined. Where `bootId` is that of the last run, only the disk can have lost anything,
+   * as one that was pulled out does. To be called before any other loop begins; `done` is called at the end if anything was found.
    */
   begin(bootId: string | undefined, done: () => void): void {
     const { journal, lock, log } = this.#context;
-    if (bootId !== undefined && journal.setting(bootSetting) === bootId) return;
-    const examined = lock.run(() => this.#examine());
+    const isSameBoot = bootId !== undefined && journal.setting(bootSetting) === bootId;
+    if (isSameBoot && journal.unsynced().paths.length === 0) return;
+    const examined = lock.run(() => this.#examine(isSameBoot));
     examined.then(
       () => {
         if (this.#stopped) return;
-        if (bootId !== undefined) journal.setSetting(bootSetting, bootId);
+        if (bootId !== undefined && !isSameBoot) journal.setSetting(bootSetting, bootId);
         if (this.#tell()) done();
       },
       (error: unknown) => log.error({ error: String(error) }, 'what a power cut left could not be examined'),
     );
   }
 
-  async #examine(): Promise<void> {
+  async #examine(isSameBoot: boolean): Promise<void> {
     const { journal } = this.#context;
     const paths = journal.unsynced().paths.toSorted();
     for (let from = 0; from < paths.length && !this.#stopped; from += batchPathsMax) {
-      await this.#examineBatch(paths.slice(from, from + batchPathsMax));
+      await this.#examineBatch(paths.slice(from, from + batchPathsMax), isSameBoot);
     }
   }
 
-  async #examineBatch(paths: readonly string[]): Promise<void> {
+  async #examineBatch(paths: readonly string[], isSameBoot: boolean): Promise<void> {
     const { journal } = this.#context;
-    const observations = await this.#observe(paths);
+    const observations = isSameBoot ? await this.#olderThanRows(paths) : await this.#observe(paths, true);
     const changes: DiskChange[] = [];
     for (const observation of observations) {
       const left = leftBy(observation);
@@ -90,15 +93,42 @@ export class PowerCutCheck {
   }
 
   /** Looks at paths; while the folder is not there, again and again. */
-  async #observe(paths: readonly string[]): Promise<readonly Observation[]> {
+  async #observe(paths: readonly string[], hashLarge: boolean): Promise<readonly Observation[]> {
     const { folder, clock } = this.#context;
     for (;;) {
-      const seen = await folder.observe(paths.map((path) => ({ path, hashLarge: true, tail: true })));
+      const seen = await folder.observe(paths.map((path) => ({ path, hashLarge, tail: true })));
       const isMissing = seen.some((one) => one.state === 'problem' && one.code === 'folder-missing');
       if (this.#stopped) return [];
       if (!isMissing) return seen;
       await new Promise<void>((resolve) => clock.after(folderRetryMs, resolve));
     }
+  }
+
+  /**
+   * What is at those paths that no user can have left so: its change time, or that of the directory from which it is gone, is not later than
+   * what the row saw, and nobody can set it back. A large file that is as its row says is not read.
+   */
+  async #olderThanRows(paths: readonly string[]): Promise<readonly Observation[]> {
+    const { journal } = this.#context;
+    const seen = await this.#observe(paths, false);
+    const above = new Set(seen.flatMap(({ path, state }) => (state === 'absent' ? ancestors(path) : [])));
+    const changedMs = new Map<string, number>();
+    for (const one of await this.#observe([...above], false)) {
+      if (one.state === 'directory') changedMs.set(one.path, one.fingerprint.ctimeMs);
+    }
+    const older = seen.filter((one) => {
+      const row = journal.disk(one.path);
+      const shown = row && journal.operation(row.dot);
+      if (shown === undefined) return false;
+      const seenMs = row?.fingerprint?.ctimeMs ?? stampMs(shown.hlc);
+      if (one.state === 'large' && row?.fingerprint && isSameFingerprint(row.fingerprint, one.fingerprint))
+        return false;
+      if ('fingerprint' in one) return one.fingerprint.ctimeMs <= seenMs;
+      const nearest = ancestors(one.path).find((directory) => changedMs.has(directory));
+      return one.state === 'absent' && nearest !== undefined && (changedMs.get(nearest) ?? seenMs) < seenMs;
+    });
+    const large = older.filter(({ state }) => state === 'large').map(({ path }) => path);
+    return [...older, ...(await this.#observe(large, true))];
   }
 
   #judge(row: DiskEntry, shown: Operation, left: Left): Verdict {
@@ -169,7 +199,7 @@ export class PowerCutCheck {
     this.#events.add('power-cut', { ...counts, paths });
     const files = fetched.length + undone.length;
     const detail =
-      `The machine stopped before ${files === 1 ? 'a change' : `${files} changes`} made in the folder had reached the disk, ` +
+      `The machine or its disk stopped before ${files === 1 ? 'a change' : `${files} changes`} made in the folder had reached the disk, ` +
       `at ${paths.join(', ')}${files > paths.length ? ' and more' : ''}. What is missing comes from the other members` +
       `${copies.length > 0 ? `; what was left of it is kept as ${copies.slice(0, pathsNamedMax).join(', ')}` : ''}.`;
     this.#context.problems.set('power-cut', {}, detail);
@@ -207,6 +237,15 @@ function leftBy(seen: Observation): Left | undefined {
       return { ...seen, endsInZeros: seen.endsInZeros ?? false };
     default:
       return undefined;
+  }
+}
+
+/** The directories above a path, the nearest first; the last is the folder itself. */
+function ancestors(path: string): readonly string[] {
+  const found: string[] = [];
+  for (let directory = parentOf(path); ; directory = parentOf(directory)) {
+    found.push(directory);
+    if (directory === '') return found;
   }
 }
 
