@@ -57,6 +57,7 @@ export const errorCodes = [
   'journal-damaged',
   'journal-newer',
   'journal-full', // no room on the disk for the journal
+  'journal-disk', // the disk under the journal does not answer
   'worker-ended', // the thread that reads and writes the folder
   'handshake-failed', // somebody answered, but no session came of it
   'unreachable', // nobody answered

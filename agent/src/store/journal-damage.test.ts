@@ -14,6 +14,7 @@ import Sqlite from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
 import { checkJournal } from './check-journal.ts';
 import { ant, bee, cat, mkdir, openAnt, put, remove, show, temporaryFolder } from './fixtures.contract.ts';
+import { translated } from './journal-error.ts';
 
 const pageBytes = 4096;
 
@@ -173,5 +174,16 @@ describe('heads that differ from the log', () => {
     journal.append([remove(ant, 2001, 'directory/file-7')]);
     expect(journal.counts().files).toBe(before.counts.files - 1);
     journal.close();
+  });
+});
+
+test('[JN10] a disk that does not answer is no damage of the journal, whatever is read after that', () => {
+  const codes = ['SQLITE_CORRUPT', 'SQLITE_IOERR_READ', 'SQLITE_CORRUPT'].map((code) => {
+    const error = translated('/disk/journal.db', new Sqlite.SqliteError('it says', code));
+    return error instanceof LockstepError && error.code;
+  });
+  expect(codes).toEqual(['journal-damaged', 'journal-disk', 'journal-disk']);
+  expect(translated('/other/journal.db', new Sqlite.SqliteError('it says', 'SQLITE_CORRUPT'))).toMatchObject({
+    code: 'journal-damaged',
   });
 });

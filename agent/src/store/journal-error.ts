@@ -49,11 +49,27 @@ function full(path: string, cause: unknown): LockstepError {
   );
 }
 
-/** What SQLite says when a page cannot be what it wrote, or finds no room, as our own error; every other error as it is. */
+/** Journals whose disk did not answer this process, with what it said then: what is read of them after that says nothing of the file. */
+const unanswered = new Map<string, string>();
+
+/** The error for a disk that does not answer. The journal itself may be whole. */
+function unreadable(path: string, reason: string, cause: unknown): LockstepError {
+  return new LockstepError(
+    'journal-disk',
+    `The disk does not let the journal ${path} be read or written (${reason}). Check the disk, that it is connected and mounted, ` +
+      'and start the agent again (lockstep up). Leave the journal where it is: most likely nothing is wrong with it.',
+    { cause },
+  );
+}
+
+/** What SQLite says when a page cannot be what it wrote, or finds no room or no disk, as our own error; every other error as it is. */
 export function translated(path: string, error: unknown): unknown {
   if (!(error instanceof Sqlite.SqliteError)) return error;
   // The second: the index of the write-ahead log could not grow.
   if (error.code === 'SQLITE_FULL' || error.code === 'SQLITE_IOERR_SHMSIZE') return full(path, error);
+  if (error.code.startsWith('SQLITE_IOERR') && !unanswered.has(path)) unanswered.set(path, error.message);
+  const answer = unanswered.get(path);
+  if (answer !== undefined) return unreadable(path, answer, error);
   const corrupt = error.code.startsWith('SQLITE_CORRUPT') || error.code === 'SQLITE_NOTADB';
   return corrupt ? damaged(path, error.message, error) : error;
 }
