@@ -18,7 +18,7 @@ import { SpanTrail } from '../core/span-trail.ts';
 import { Agreement, type Claim } from './agreement.ts';
 import type { Context } from './context.ts';
 import type { Link } from './ports/network.ts';
-import { SessionFailures, stableSessionMs } from './session-failures.ts';
+import { replacedReason, replacingReason, SessionFailures, stableSessionMs } from './session-failures.ts';
 
 const emptyApplied: Applied = { vector: {}, ranges: {} };
 
@@ -177,8 +177,10 @@ export class Peers {
         link.close('another session with this member is already open');
         return;
       }
-      this.#drop(peer, 'replaced by a newer session');
-      existing.close('replaced by a newer session');
+      // Two sides that dial each other at one moment replace no session that has begun.
+      if (peer.helloMs !== undefined) this.#ended(peer, replacingReason, false);
+      this.#drop(peer, replacedReason);
+      existing.close(replacedReason);
     }
     peer.link = link;
     peer.hello = undefined;
@@ -192,13 +194,17 @@ export class Peers {
       },
       closed: (reason, isFault) => {
         if (peer.link !== link) return;
-        const { helloMs } = peer;
-        const lastedMs = helloMs === undefined ? undefined : this.#context.clock.monotonicMs() - helloMs;
-        if (!peer.stopped && !this.#stopped && !this.#paused)
-          this.failures.ended(peer.id, this.nameOf(peer.id), { reason, isFault, lastedMs });
+        this.#ended(peer, reason, isFault);
         this.#drop(peer, reason);
       },
     });
+  }
+
+  /** The session that the member has ends. */
+  #ended({ id, helloMs, stopped }: Peer, reason: string, isFault: boolean): void {
+    if (stopped || this.#stopped || this.#paused) return;
+    const lastedMs = helloMs === undefined ? undefined : this.#context.clock.monotonicMs() - helloMs;
+    this.failures.ended(id, this.nameOf(id), { reason, isFault, lastedMs });
   }
 
   /** Sends to everyone whose session has begun. */

@@ -1,7 +1,7 @@
 import type { MemberId } from '@lockstep/shared';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { LoneMember } from '../sim/lone-member.ts';
-import { SessionFailures } from './session-failures.ts';
+import { replacedReason, replacingReason, SessionFailures } from './session-failures.ts';
 
 const bee = 'bee' as MemberId;
 const fault = { reason: 'invalid frame: x', isFault: true, lastedMs: 20 };
@@ -38,6 +38,16 @@ describe('[SY20] sessions that end again and again', () => {
     expect(waits[0]).toBeLessThan(waits.at(-1) ?? 0);
     expect(waits.at(-1)).toBeGreaterThanOrEqual(30_000);
     expect(codes()).toEqual(['session-failing']);
+  });
+
+  test.each([
+    ['this member', replacedReason],
+    ['bee', replacingReason],
+  ])('because two agents run as %s: it is said, and what to do', (who, reason) => {
+    for (let count = 0; count < 5; count++) failures.ended(bee, 'bee', { ...short, reason });
+    expect(member.context.problems.list()).toMatchObject([
+      { code: 'session-failing', detail: expect.stringContaining(`Two agents may run as ${who}`) },
+    ]);
   });
 
   test('for one other reason within moments: the fifth is a problem; goodbyes, long sessions and other reasons are none', async () => {

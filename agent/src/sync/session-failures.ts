@@ -18,6 +18,10 @@ const shortWait = { minMs: 100, maxMs: joinIntervalMs };
 /** Without another attempt for this long nothing is known any more: the member is off, or cannot be reached. */
 const forgetAfterMs = 3 * faultWait.maxMs;
 
+/** What the other side is told, and what is noted here, when a member opens a session while it has one. */
+export const replacedReason = 'replaced by a newer session';
+export const replacingReason = 'it opened another one';
+
 /** How a session ended. */
 export interface SessionEnd {
   readonly reason: string;
@@ -123,12 +127,23 @@ export class SessionFailures {
   }
 }
 
-function detailOf({ name, reason, isFault, count }: Failures): string {
-  const what = isFault
+function whatToDo({ name, reason, isFault }: Failures): string {
+  const who = { [replacedReason]: 'this member', [replacingReason]: name }[reason];
+  if (who !== undefined) {
+    return (
+      `Two agents may run as ${who}: in a folder and in a copy of it. Stop one; to keep both, remove .lockstep from the copy and run ` +
+      'lockstep init there. If there is only one, check the network between the two.'
+    );
+  }
+  return isFault
     ? 'Install the same version of Lockstep on both members; if it is the same, report this with both logs.'
     : 'Check the network between the two.';
+}
+
+function detailOf(failures: Failures): string {
+  const { name, reason, count } = failures;
   return (
     `Sessions with ${name} end again and again (${count} times): ${reason}. Until one lasts, the two exchange nothing directly. ` +
-    `${what} It is tried again by itself, at growing intervals.`
+    `${whatToDo(failures)} It is tried again by itself, at growing intervals.`
   );
 }
