@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { readFile, rename } from 'node:fs/promises';
-import { networkInterfaces } from 'node:os';
+import { networkInterfaces, uptime } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { LockstepError, type MemberId } from '@lockstep/shared';
@@ -21,6 +21,7 @@ import { JournalDamagedError } from './store/journal-error.ts';
 import { createEngine, type Engine } from './sync/engine.ts';
 import type { Journal } from './sync/ports/journal.ts';
 import type { Log } from './sync/ports/log.ts';
+import type { Boot } from './sync/power-cut-check.ts';
 
 /** How often it is looked whether a damaged journal that was put aside is still there. */
 const setAsideLookMs = 1_000;
@@ -82,7 +83,7 @@ export async function startAgent({ directory, config, log, adopted, rejoin }: Ag
       historyBytesMax: config.historyBytesMax,
       historyAgeMsMax: config.historyAgeMsMax,
       rescanIntervalMs: config.rescanIntervalMs,
-      bootId: await readBootId(),
+      boot: await readBoot(),
       scrubIntervalMs: config.scrubIntervalMs,
     });
     engine.events.onAdded(() => {
@@ -177,9 +178,9 @@ async function openJournalOrRebuild(
 }
 
 /** Which run of this machine it is, as the kernel says it; undefined where it does not. */
-async function readBootId(): Promise<string | undefined> {
-  const text = await readFile('/proc/sys/kernel/random/boot_id', 'utf8').catch(() => '');
-  return text.trim() || undefined;
+async function readBoot(): Promise<Boot | undefined> {
+  const id = (await readFile('/proc/sys/kernel/random/boot_id', 'utf8').catch(() => '')).trim();
+  return id === '' ? undefined : { id, beganMs: Math.round(Date.now() - uptime() * 1_000) };
 }
 
 function addressesOfOthers({ context: { journal, self } }: Engine): readonly string[] {

@@ -139,7 +139,7 @@ export class Machine {
       network: medium.open(this.id, this.address, life),
       clock: new SimClock({ scheduler, wall: this.wall, random: this.#random.fork(), life }),
       log: this.#log(life),
-      bootId: `${this.boots}`,
+      boot: { id: `${this.boots}`, beganMs: wallMs() - scheduler.nowMs },
       scrubIntervalMs: scenario.rots ? scrubIntervalMs : undefined,
     });
     this.engine = engine;

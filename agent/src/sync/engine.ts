@@ -43,7 +43,7 @@ import type { Folder } from './ports/folder.ts';
 import type { Journal } from './ports/journal.ts';
 import type { Log } from './ports/log.ts';
 import type { Network } from './ports/network.ts';
-import { PowerCutCheck } from './power-cut-check.ts';
+import { type Boot, PowerCutCheck } from './power-cut-check.ts';
 import { Retention } from './retention.ts';
 import { Scrub } from './scrub.ts';
 import { helloMessage, measureVitals } from './self-description.ts';
@@ -71,7 +71,7 @@ export interface EngineOptions {
   readonly historyAgeMsMax?: number | undefined;
   readonly rescanIntervalMs?: number | undefined;
   /** Which run of the machine this is. Undefined where that cannot be told. */
-  readonly bootId?: string | undefined;
+  readonly boot?: Boot | undefined;
   readonly scrubIntervalMs?: number | undefined;
 }
 
@@ -273,7 +273,7 @@ export class Engine {
     await followIgnoreRules(this.context, false);
     await recordInterruptedBatch(this.context);
     if (this.#stopped) return;
-    this.#powerCut.begin(this.#options.bootId, () => this.materialiser.poke());
+    this.#powerCut.begin(this.#options.boot, () => this.materialiser.poke());
     network.onLink((link) => this.peers.accept(link));
     network.onRefused((remote, reason) => {
       // Each attempt comes from another port: the host is what stays.

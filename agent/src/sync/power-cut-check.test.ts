@@ -44,11 +44,11 @@ function isLeft(path: string, content: Content, earlierMs = 0): void {
 }
 
 /** The agent begins in another boot of its machine. True when the check has something to do about what it found. */
-async function begins(bootId: string | undefined): Promise<boolean> {
+async function begins(id: string | undefined, beganMs = 0): Promise<boolean> {
   changes.stop();
   let isFound = false;
   const check = new PowerCutCheck(member.context, events);
-  check.begin(bootId, () => {
+  check.begin(id === undefined ? undefined : { id, beganMs }, () => {
     isFound = true;
   });
   await startAgent();
@@ -134,7 +134,7 @@ describe('[PC2] after another boot of the machine', () => {
     changes.stop();
     member.volume.missing = true;
     const check = new PowerCutCheck(member.context, events);
-    check.begin('boot-2', quiet);
+    check.begin({ id: 'boot-2', beganMs: 0 }, quiet);
     let isFree = false;
     const locked = member.context.lock.run(async () => {
       isFree = true;
@@ -153,7 +153,7 @@ describe('[PC2] after another boot of the machine', () => {
     isLeft('file', contentOfText(''));
     changes.stop();
     const check = new PowerCutCheck(member.context, events);
-    check.begin('boot-2', quiet);
+    check.begin({ id: 'boot-2', beganMs: 0 }, quiet);
     await startAgent();
     expect(member.context.problems.has('power-cut')).toBe(true);
     member.keeps('the first version');
@@ -188,6 +188,25 @@ describe('[PC2] what a start is taken for', () => {
     expect(await begins('boot-1')).toBe(true);
     expect(operations()).toBe(before);
     expect(told()).toMatchObject([{ fetched: 2, paths: ['d/file', 'd/other'] }]);
+  });
+
+  test('the same boot, and the clock was set back: what is older than its row may be an edit', async () => {
+    await writes('file', first);
+    const isEdit = async (beganMs: number): Promise<boolean> => !(await begins('boot-1', beganMs));
+    isLeft('file', contentOfText(''), 1);
+    expect(await isEdit(-2_000)).toBe(true);
+    expect(member.journal.heads('file')).toMatchObject([{ content: contentOfText('').id }]);
+  });
+
+  test('the same boot, and another file has the name, as where a directory is exchanged: it supersedes nothing', async () => {
+    await writes('file', first);
+    const { disk } = member.volume;
+    const inode = disk.newFile(second, 0o644);
+    disk.place('file', inode);
+    inode.ctimeMs = 0;
+    expect(await begins('boot-1')).toBe(false);
+    const contents = member.journal.heads('file').map(({ content }) => content);
+    expect(new Set(contents)).toEqual(new Set([first.id, second.id]));
   });
 
   test('a machine that cannot tell its boots: each start may follow a power cut', async () => {

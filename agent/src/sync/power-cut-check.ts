@@ -1,8 +1,7 @@
 import { batchPathsMax, isLive, isMemberPath, type Operation, parentOf } from '@lockstep/shared';
 import type { Action } from '../core/action.ts';
 import { conflictPath } from '../core/conflict-name.ts';
-import { isSameFingerprint } from '../core/disk-entry.ts';
-import { stampMs } from '../core/hlc.ts';
+import { isSameFingerprint, mayBeSameInode } from '../core/disk-entry.ts';
 import { permissions } from '../core/plan-step.ts';
 import { judgeAfterPowerCut, type Left, type Verdict } from '../core/power-cut.ts';
 import type { Context } from './context.ts';
@@ -10,8 +9,11 @@ import type { Events } from './events.ts';
 import type { Observation } from './ports/folder.ts';
 import type { DiskChange, DiskEntry } from './ports/journal.ts';
 
-/** Under this name the journal keeps which boot of the machine the agent last ran in. */
+/** Under these names the journal keeps which boot of the machine the agent last ran in, and when that began. */
 const bootSetting = 'boot-id';
+const beganSetting = 'boot-began';
+/** Clocks are adjusted by less than this all the time. */
+const clockStepMs = 1_000;
 const folderRetryMs = 1_000;
 const openCheckMs = 1_000;
 /** How far back an operation can lie that a power cut brings back. */
@@ -19,6 +21,13 @@ const earlierMax = 64;
 /** Names that are tried for a conflict copy; another one is taken only where bytes of the same moment have it. */
 const copyNamesMax = 8;
 const pathsNamedMax = 10;
+
+/** A run of the machine. */
+export interface Boot {
+  readonly id: string;
+  /** When it began by the clock of now, in milliseconds since the epoch: setting that clock moves it. */
+  readonly beganMs: number;
+}
 
 /** What an examination found. */
 interface Found {
@@ -48,18 +57,27 @@ export class PowerCutCheck {
   }
 
   /**
-   * Keeps the folder locked until everything was examined. Where `bootId` is that of the last run, only the disk can have lost anything,
-   * as one that was pulled out does. To be called before any other loop begins; `done` is called at the end if anything was found.
+   * Keeps the folder locked until everything was examined. In the boot of the last run only the disk can have lost anything, as one that is
+   * pulled out does. To be called before any other loop begins; `done` is called at the end if anything was found. `boot`: undefined where
+   * it cannot be told.
    */
-  begin(bootId: string | undefined, done: () => void): void {
+  begin(boot: Boot | undefined, done: () => void): void {
     const { journal, lock, log } = this.#context;
-    const isSameBoot = bootId !== undefined && journal.setting(bootSetting) === bootId;
-    if (isSameBoot && journal.unsynced().paths.length === 0) return;
+    const isSameBoot = boot !== undefined && journal.setting(bootSetting) === boot.id;
+    // Change times of before tell nothing then.
+    const wasSetBack = isSameBoot && boot.beganMs < Number(journal.setting(beganSetting) ?? 0) - clockStepMs;
+    if (isSameBoot && (wasSetBack || journal.unsynced().paths.length === 0)) {
+      if (wasSetBack) journal.setSetting(beganSetting, `${boot.beganMs}`);
+      return;
+    }
     const examined = lock.run(() => this.#examine(isSameBoot));
     examined.then(
       () => {
         if (this.#stopped) return;
-        if (bootId !== undefined && !isSameBoot) journal.setSetting(bootSetting, bootId);
+        if (boot !== undefined && !isSameBoot) {
+          journal.setSetting(beganSetting, `${boot.beganMs}`);
+          journal.setSetting(bootSetting, boot.id);
+        }
         if (this.#tell()) done();
       },
       (error: unknown) => log.error({ error: String(error) }, 'what a power cut left could not be examined'),
@@ -70,13 +88,14 @@ export class PowerCutCheck {
     const { journal } = this.#context;
     const paths = journal.unsynced().paths.toSorted();
     for (let from = 0; from < paths.length && !this.#stopped; from += batchPathsMax) {
-      await this.#examineBatch(paths.slice(from, from + batchPathsMax), isSameBoot);
+      const batch = paths.slice(from, from + batchPathsMax);
+      await (isSameBoot ? this.#examineLost(batch) : this.#examineBatch(batch));
     }
   }
 
-  async #examineBatch(paths: readonly string[], isSameBoot: boolean): Promise<void> {
+  async #examineBatch(paths: readonly string[]): Promise<void> {
     const { journal } = this.#context;
-    const observations = isSameBoot ? await this.#olderThanRows(paths) : await this.#observe(paths, true);
+    const observations = await this.#observe(paths, true);
     const changes: DiskChange[] = [];
     for (const observation of observations) {
       const left = leftBy(observation);
@@ -105,30 +124,36 @@ export class PowerCutCheck {
   }
 
   /**
-   * What is at those paths that no user can have left so: its change time, or that of the directory from which it is gone, is not later than
-   * what the row saw, and nobody can set it back. A large file that is as its row says is not read.
+   * Records what the disk alone lost: what is not as its row saw it, and has a change time that is not later, which no user can set back. Where
+   * another file has the name, which a directory moved there may have brought along, the user may have done it: it supersedes nothing.
    */
-  async #olderThanRows(paths: readonly string[]): Promise<readonly Observation[]> {
+  async #examineLost(paths: readonly string[]): Promise<void> {
     const { journal } = this.#context;
     const seen = await this.#observe(paths, false);
-    const above = new Set(seen.flatMap(({ path, state }) => (state === 'absent' ? ancestors(path) : [])));
-    const changedMs = new Map<string, number>();
-    for (const one of await this.#observe([...above], false)) {
-      if (one.state === 'directory') changedMs.set(one.path, one.fingerprint.ctimeMs);
-    }
-    const older = seen.filter((one) => {
+    const above = new Set(seen.flatMap(({ path, state }) => (state === 'absent' ? [parentOf(path)] : [])));
+    const parents = new Map((await this.#observe([...above], false)).map((one) => [one.path, one]));
+    const changes: DiskChange[] = [];
+    const lost: string[] = [];
+    for (const one of seen) {
       const row = journal.disk(one.path);
-      const shown = row && journal.operation(row.dot);
-      if (shown === undefined) return false;
-      const seenMs = row?.fingerprint?.ctimeMs ?? stampMs(shown.hlc);
-      if (one.state === 'large' && row?.fingerprint && isSameFingerprint(row.fingerprint, one.fingerprint))
-        return false;
-      if ('fingerprint' in one) return one.fingerprint.ctimeMs <= seenMs;
-      const nearest = ancestors(one.path).find((directory) => changedMs.has(directory));
-      return one.state === 'absent' && nearest !== undefined && (changedMs.get(nearest) ?? seenMs) < seenMs;
-    });
-    const large = older.filter(({ state }) => state === 'large').map(({ path }) => path);
-    return [...older, ...(await this.#observe(large, true))];
+      const before = row?.fingerprint;
+      // A time to come: the clock was set back since.
+      if (row === undefined || before === undefined || before.ctimeMs > this.#context.clock.wallMs()) continue;
+      if ('fingerprint' in one) {
+        // Other bytes under the same fingerprint are a store through a mapping.
+        if (isSameFingerprint(before, one.fingerprint) || one.fingerprint.ctimeMs > before.ctimeMs) continue;
+        if (mayBeSameInode(before, one.fingerprint)) lost.push(one.path);
+        else changes.push({ path: one.path, entry: { dot: row.dot, fingerprint: before, damaged: true } });
+      } else if (one.state === 'absent') {
+        const parent = parents.get(parentOf(one.path));
+        const known = journal.disk(parentOf(one.path))?.fingerprint;
+        if (parent?.state !== 'directory' || known === undefined || !mayBeSameInode(known, parent.fingerprint))
+          continue;
+        if (parent.fingerprint.ctimeMs < before.ctimeMs) lost.push(one.path);
+      }
+    }
+    journal.recordDisk(changes);
+    await this.#examineBatch(lost);
   }
 
   #judge(row: DiskEntry, shown: Operation, left: Left): Verdict {
@@ -237,15 +262,6 @@ function leftBy(seen: Observation): Left | undefined {
       return { ...seen, endsInZeros: seen.endsInZeros ?? false };
     default:
       return undefined;
-  }
-}
-
-/** The directories above a path, the nearest first; the last is the folder itself. */
-function ancestors(path: string): readonly string[] {
-  const found: string[] = [];
-  for (let directory = parentOf(path); ; directory = parentOf(directory)) {
-    found.push(directory);
-    if (directory === '') return found;
   }
 }
 
