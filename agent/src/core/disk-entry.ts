@@ -61,11 +61,12 @@ export type RowMarks = Pick<DiskEntry, 'unsynced' | 'unconfirmed'>;
 
 /**
  * True when the disk shows something at a path that its user can miss. An empty file is not: programs leave one between making a file and
- * writing it.
+ * writing it, and so does a power cut.
  */
 export function showsSomething(row: DiskEntry | undefined): boolean {
   if (row?.fingerprint === undefined) return false;
-  return row.content === undefined || row.fingerprint.size > 0;
+  const isFile = row.content !== undefined || row.damaged === true;
+  return !isFile || row.fingerprint.size > 0;
 }
 
 /** True when the row at a path is what it was: it shows the same operation, content and fingerprint. */

@@ -1,4 +1,5 @@
 import { isStatePath } from '@lockstep/shared';
+import { copiesPrefix, originalOf } from './conflict-name.ts';
 import { compileGlob, type Glob, SplitPath } from './wildmatch.ts';
 
 /** The file, at the top of the folder, that holds the rules. It is replicated like any other file. */
@@ -27,6 +28,39 @@ interface Rule {
   readonly directoriesOnly: boolean;
   /** It is compared with the whole path; otherwise with the name. */
   readonly isPath: boolean;
+}
+
+/**
+ * True when all that the rules of `before` ignore is ignored by those of `after` too, as far as the lines tell: `after` has all of them in
+ * their order, and what it adds are no exceptions.
+ */
+export function keepsIgnoring(before: string, after: string): boolean {
+  const wanted = linesOf(before);
+  let found = 0;
+  for (const line of linesOf(after)) {
+    if (line === wanted[found]) found++;
+    else if (line.startsWith('!')) return false;
+  }
+  return found === wanted.length;
+}
+
+/** The rules of `text` with the patterns, but not the exceptions, of its conflict copies. */
+export function withPatternsOf(text: string, copies: readonly string[]): string {
+  const own = new Set(linesOf(text));
+  const more = new Set(copies.flatMap(linesOf).filter((line) => !line.startsWith('!') && !own.has(line)));
+  return more.size === 0 ? text : [text, ...more].join('\n');
+}
+
+/** True for the file of the rules and for its conflict copies. */
+export function holdsIgnoreRules(path: string): boolean {
+  return (
+    path === ignoreFileName || (path.startsWith(copiesPrefix(ignoreFileName)) && originalOf(path) === ignoreFileName)
+  );
+}
+
+function linesOf(text: string): readonly string[] {
+  const lines = text.replace(/^\ufeff/, '').split(/\r?\n/);
+  return lines.filter((line) => line.trim() !== '' && !line.startsWith('#'));
 }
 
 /** Directories whose verdict is remembered; beyond this many the memory is dropped. */

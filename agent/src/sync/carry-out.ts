@@ -1,7 +1,7 @@
 import type { ContentId, Operation, ProblemCode } from '@lockstep/shared';
 import { batchBytesMax, dotKey, inlineBytesMax, isLive, parentOf } from '@lockstep/shared';
 import type { DiskChange } from '../core/disk-entry.ts';
-import { ignoreFileName } from '../core/ignore-rules.ts';
+import { holdsIgnoreRules } from '../core/ignore-rules.ts';
 import { isDirectoryMode, type PlanStep } from '../core/plan-step.ts';
 import type { Context } from './context.ts';
 import { noteBatch, recordBatch } from './interrupted-batch.ts';
@@ -98,7 +98,7 @@ export class CarryOut {
       }
       if (action.do === 'mkdir') this.#notify.scan(action.path);
       if (action.do === 'rename-directory') this.#notify.scan(action.to);
-      if (step.path === ignoreFileName) this.#notify.ignoreRules();
+      if (holdsIgnoreRules(step.path)) this.#notify.ignoreRules();
     }
     for (const content of taken) this.#transfers.applied(content);
     recordBatch(journal, changes);

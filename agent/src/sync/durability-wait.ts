@@ -4,6 +4,7 @@ import { majorityOf } from '../core/membership.ts';
 import type { ConfirmedFiles, Confirmer } from './confirmer.ts';
 import type { Context, Self } from './context.ts';
 import { Holders } from './holders.ts';
+import { untilRulesRest } from './ignore-change.ts';
 import type { LocalChanges } from './local-changes.ts';
 import type { Mounts } from './mounts.ts';
 import type { Peer, Peers } from './peers.ts';
@@ -164,7 +165,18 @@ async function settle(
   giveUp: () => boolean,
 ): Promise<readonly Blocking[] | undefined> {
   const { context } = parts;
-  const { unsettled, trouble } = await lookAtAll(parts, path ?? '', expiry, giveUp);
+  let { unsettled, trouble } = await lookAtAll(parts, path ?? '', expiry, giveUp);
+  // What was just journaled may be the rules, which are read under the lock.
+  await context.lock.run(() => Promise.resolve());
+  if (context.ignored.isWaiting) {
+    await untilRulesRest(context, giveUp);
+    ({ unsettled, trouble } = await lookAtAll(parts, path ?? '', expiry, giveUp));
+  }
+  if (context.ignored.isWaiting) {
+    const { id, name } = context.self;
+    const reason = `${ignoreFileName} was changed, and has not rested for a second on this member.`;
+    return [{ path: ignoreFileName, member: id, memberName: name, reason }];
+  }
   if (trouble !== undefined) return [{ path, reason: trouble }];
   if (unsettled.length > 0) {
     return unsettled.slice(0, listedMax).map((open) => ({

@@ -8,7 +8,7 @@ import {
   scrubIntervalMs,
 } from '@lockstep/shared';
 import type { VerifyResult } from '@lockstep/shared/api';
-import { ignoreFileName } from '../core/ignore-rules.ts';
+import { holdsIgnoreRules } from '../core/ignore-rules.ts';
 import { AckLoop } from './ack-loop.ts';
 import { announce } from './announce.ts';
 import { BurstMeter } from './burst-meter.ts';
@@ -27,6 +27,7 @@ import { GroupGate } from './group-gate.ts';
 import { Health } from './health.ts';
 import { HeartbeatLoop } from './heartbeat-loop.ts';
 import { followIgnoreRules, untilRulesAreKnown } from './ignore-change.ts';
+import { rulesRestMs } from './ignore-file.ts';
 import { Incoming } from './incoming.ts';
 import { recordInterruptedBatch } from './interrupted-batch.ts';
 import { LatencyHistory } from './latency-history.ts';
@@ -212,7 +213,8 @@ export class Engine {
       () => {
         upkeep.beat();
         // What mends a file that could not be read may be no change that is journaled: a permission, or a pipe that is removed.
-        if (this.state === 'active' && this.context.ignored.fault !== undefined) this.#ignoreRulesChanged();
+        const { fault, isWaiting } = this.context.ignored;
+        if (isWaiting || (this.state === 'active' && fault !== undefined)) this.#ignoreRulesChanged();
       },
     );
     const { peers, events, catchUp, transfers } = this;
@@ -424,7 +426,7 @@ export class Engine {
     this.writeBack.poke();
     this.materialiser.poke();
     this.#steward.poke();
-    if (operations.some(({ path }) => path === ignoreFileName)) this.#ignoreRulesChanged();
+    if (operations.some(({ path }) => holdsIgnoreRules(path))) this.#ignoreRulesChanged();
   }
 
   #arrived(operations: readonly Operation[]): void {
@@ -452,7 +454,14 @@ export class Engine {
 
   /** Reads `.lockstepignore` again. What is no longer ignored is compared and brought up to date; nothing is ever deleted by it. */
   async #reloadIgnoreRules(): Promise<void> {
-    if (!(await followIgnoreRules(this.context))) return;
+    const { clock, ignored } = this.context;
+    const hasChanged = await followIgnoreRules(this.context);
+    if (ignored.isWaiting) {
+      clock.after(rulesRestMs, () => {
+        if (!this.#stopped && ignored.isWaiting) this.#ignoreRulesChanged();
+      });
+    }
+    if (!hasChanged) return;
     this.localChanges.scan('', true);
     this.materialiser.unpark();
   }

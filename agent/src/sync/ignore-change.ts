@@ -1,17 +1,21 @@
 import { batchPathsMax, entryType, isLive } from '@lockstep/shared';
 import type { DiskChange, DiskEntry, Fingerprint } from '../core/disk-entry.ts';
-import { ignoreFileName, parseIgnoreRules } from '../core/ignore-rules.ts';
+import { holdsIgnoreRules, ignoreFileName, parseIgnoreRules, withPatternsOf } from '../core/ignore-rules.ts';
 import { isDirectoryMode } from '../core/plan-step.ts';
 import type { Context } from './context.ts';
 import { writeIfRoom } from './disk-room.ts';
 
 const headsAtOnce = 1_000;
+/** Paths after the file's own that are looked through for conflict copies of it, which come first. */
+const copiesMax = 64;
 
 /** Where the journal keeps the text of the rules that are in force. */
 export const ignoreRulesSetting = 'ignore-rules';
 
 /** How often a member that knows no rules yet looks whether it can read them. */
 const unknownRetryMs = 250;
+/** How often somebody who waits for rules to be in force asks. */
+const restingRetryMs = 50;
 
 /**
  * Reads `.lockstepignore` again; true when the rules changed. What they let go is pending then where it does not stand here:
@@ -19,15 +23,25 @@ const unknownRetryMs = 250;
  * known whether the others have rules, when a missing file does not mean that there are none.
  */
 export async function followIgnoreRules(context: Context, mayBeNone = true): Promise<boolean> {
-  const { ignored, folder, journal, lock } = context;
+  const { ignored, folder, journal, lock, clock } = context;
   // Under the lock: between these two steps no look may find absent what was ignored a moment before.
   const changed = await lock.run(async () => {
-    const reading = await ignored.read(folder);
-    if (reading.state === 'fault') return false;
+    const isDamaged = journal.disk(ignoreFileName)?.damaged === true;
+    const reading = await ignored.read(folder, isDamaged);
     // A newcomer whose file is still on its way.
-    if (reading.state === 'absent' && !ignored.isKnown && !(mayBeNone && isGone(context))) return false;
-    const text = reading.state === 'rules' ? reading.text : '';
-    if (ignored.has(text)) return false;
+    const isOnItsWay = reading.state === 'absent' && !ignored.isKnown && !(mayBeNone && isGone(context));
+    // What only one side of a conflict keeps back is nobody's to send.
+    const copies = await ignored.readCopies(folder, copiesOf(context));
+    const isContested = copies.includes(undefined) || journal.heads(ignoreFileName).length > 1;
+    const text = withPatternsOf(
+      reading.state === 'rules' ? reading.text : '',
+      copies.filter((copy) => copy !== undefined),
+    );
+    if (reading.state === 'fault' || isOnItsWay || ignored.has(text)) {
+      ignored.rests();
+      return false;
+    }
+    if (!ignored.mayTake(text, clock.monotonicMs(), isContested)) return false;
     await forgetVanished(context, text);
     ignored.take(text);
     writeIfRoom(() => journal.setSetting(ignoreRulesSetting, text));
@@ -47,6 +61,24 @@ export async function untilRulesAreKnown(context: Context, isStopped: () => bool
       context.clock.after(unknownRetryMs, resolve);
     });
   }
+}
+
+/** Resolves once no rules wait to be in force, or `giveUp` says so. */
+export async function untilRulesRest(context: Context, giveUp: () => boolean): Promise<void> {
+  const { ignored, clock } = context;
+  while (ignored.isWaiting && !giveUp()) {
+    await new Promise<void>((resolve) => {
+      clock.after(restingRetryMs, resolve);
+    });
+  }
+}
+
+/** Conflict copies of the file. */
+function copiesOf({ journal, ignored }: Context): readonly string[] {
+  const heads = journal.headsUnder('', ignoreFileName, copiesMax);
+  return heads
+    .filter((head) => holdsIgnoreRules(head.path) && entryType(head) === 'file' && !ignored.ignores(head.path, false))
+    .map(({ path }) => path);
 }
 
 function isGone({ journal }: Context): boolean {

@@ -1,6 +1,15 @@
 import { ignoreFileBytesMax } from '@lockstep/shared';
-import { type IgnoreRuleProblem, type IgnoreRules, ignoreFileName, parseIgnoreRules } from '../core/ignore-rules.ts';
+import {
+  type IgnoreRuleProblem,
+  type IgnoreRules,
+  ignoreFileName,
+  keepsIgnoring,
+  parseIgnoreRules,
+} from '../core/ignore-rules.ts';
 import type { Folder, Observation } from './ports/folder.ts';
+
+/** How long rules that let go of something must have stood unchanged, in milliseconds. */
+export const rulesRestMs = 1_000;
 
 /** What a look at the file found. `fault`: why it cannot be read as rules, and what to do. */
 export type IgnoreReading =
@@ -13,6 +22,8 @@ export type IgnoreReading =
  * it was to keep back would be sent to all others.
  */
 export class IgnoreFile {
+  /** What was read, lets go of what the rules in force keep back, and must rest before it is taken. */
+  #waiting: { readonly text: string; readonly sinceMs: number } | undefined;
   #text: string | undefined;
   #rules: IgnoreRules;
   #fault: string | undefined;
@@ -42,9 +53,16 @@ export class IgnoreFile {
     return this.#fault;
   }
 
-  async read(folder: Folder): Promise<IgnoreReading> {
+  /** The texts of conflict copies of the file; undefined for one that cannot be read now. */
+  async readCopies(folder: Folder, paths: readonly string[]): Promise<readonly (string | undefined)[]> {
+    const seen = await folder.observe(paths.map((path) => ({ path, bytesMax: ignoreFileBytesMax })));
+    return seen.map(readingOf).map((reading) => (reading.state === 'rules' ? reading.text : undefined));
+  }
+
+  /** `isDamaged`: what is there is not what anybody wrote. */
+  async read(folder: Folder, isDamaged: boolean): Promise<IgnoreReading> {
     const [seen] = await folder.observe([{ path: ignoreFileName, bytesMax: ignoreFileBytesMax }]);
-    const reading = readingOf(seen);
+    const reading = isDamaged ? fault('is damaged: it comes from another member, or write it again.') : readingOf(seen);
     this.#fault = reading.state === 'fault' ? `${reading.fault} ${this.#consequence}` : undefined;
     return reading;
   }
@@ -54,8 +72,30 @@ export class IgnoreFile {
     return this.#text === text;
   }
 
+  /** True while rules were read that are not in force yet. */
+  get isWaiting(): boolean {
+    return this.#waiting !== undefined;
+  }
+
+  /**
+   * Whether `text` may be taken. Rules that let go of what is kept back must have rested: whoever saves the file may leave it empty, or
+   * without its last lines, for a moment, and what is sent then cannot be called back. `isContested`: what else somebody wrote there is
+   * not known yet.
+   */
+  mayTake(text: string, nowMs: number, isContested: boolean): boolean {
+    if (this.#text === undefined || keepsIgnoring(this.#text, text)) return true;
+    if (this.#waiting?.text !== text || isContested) this.#waiting = { text, sinceMs: nowMs };
+    return nowMs - this.#waiting.sinceMs >= rulesRestMs;
+  }
+
+  /** What is there is in force, or cannot be read: nothing waits. */
+  rests(): void {
+    this.#waiting = undefined;
+  }
+
   /** From here on the rules of `text` are in force. */
   take(text: string): void {
+    this.#waiting = undefined;
     this.#text = text;
     this.#rules = parseIgnoreRules(text);
   }
@@ -66,8 +106,11 @@ export class IgnoreFile {
   }
 }
 
+function fault(what: string): IgnoreReading {
+  return { state: 'fault', fault: `${ignoreFileName} ${what}` };
+}
+
 function readingOf(seen: Observation | undefined): IgnoreReading {
-  const fault = (what: string): IgnoreReading => ({ state: 'fault', fault: `${ignoreFileName} ${what}` });
   switch (seen?.state) {
     case 'absent':
       return { state: 'absent' };

@@ -7,6 +7,7 @@ import { LoneMember } from '../sim/lone-member.ts';
 import { refusalLastsMs } from './dial-loop.ts';
 import { GroupGate } from './group-gate.ts';
 import { followIgnoreRules } from './ignore-change.ts';
+import { rulesRestMs } from './ignore-file.ts';
 import { LocalChanges } from './local-changes.ts';
 import { Materialiser } from './materialiser.ts';
 import { withdrawOfAbsent } from './member-troubles.ts';
@@ -71,9 +72,11 @@ class Bench {
     this.materialiser.poke();
   }
 
-  hasRules(text: string): Promise<boolean> {
+  async hasRules(text: string): Promise<void> {
     this.member.volume.disk.write(ignoreFileName, contentOfText(text));
-    return followIgnoreRules(this.member.context);
+    await followIgnoreRules(this.member.context);
+    await this.member.passes(rulesRestMs);
+    await followIgnoreRules(this.member.context);
   }
 
   #around(folder: Folder): Folder {

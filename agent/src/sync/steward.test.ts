@@ -99,23 +99,29 @@ test('[CF5] a copy that a user renamed back to its name, or wrote again there, i
 
 test.each([
   { there: 'an empty file, which is yet to be removed', isThere: true, pending: 1 },
+  { there: 'an empty file that a power cut left of it', isThere: true, damaged: true, pending: 1 },
   { there: 'nothing', isThere: false, pending: 0 },
-])('[CT14] [CT15] what is lost is deleted, and where it is to be, there is $there', async ({ isThere, pending }) => {
-  const member = new LoneMember();
-  const { journal, context } = member;
-  const begun = member.operation('file', { kind: 'put', text: '' });
-  const lost = member.operation('file', { kind: 'put', text: 'lost' }, { parents: [begun] });
-  member.received(begun, lost);
-  const fingerprint = { ino: 7, size: 0, mtimeMs: 1, ctimeMs: 1, mode: 0o100644 };
-  const { origin, seq, content } = begun;
-  if (isThere) journal.recordDisk([{ path: 'file', entry: { dot: { origin, seq }, content, fingerprint } }]);
-  for (const nowMs of [0, lostAfterMs]) context.missing.searched(lost, { lacking: [], members: [], nowMs });
-  stewardOf(member).poke();
-  await member.passes(1_000);
-  expect(journal.heads('file')).toMatchObject([{ kind: 'delete' }]);
-  expect(journal.pending({ which: 'delete', limit: 9 })).toHaveLength(pending);
-  expect(member.errors).toEqual([]);
-});
+])(
+  '[CT14] [CT15] what is lost is deleted, and where it is to be, there is $there',
+  async ({ isThere, damaged, pending }) => {
+    const member = new LoneMember();
+    const { journal, context } = member;
+    const begun = member.operation('file', { kind: 'put', text: '' });
+    const lost = member.operation('file', { kind: 'put', text: 'lost' }, { parents: [begun] });
+    member.received(begun, lost);
+    const fingerprint = { ino: 7, size: 0, mtimeMs: 1, ctimeMs: 1, mode: 0o100644 };
+    const { origin, seq, content } = begun;
+    const whole = { dot: { origin, seq }, content, fingerprint };
+    const torn = { dot: { origin: lost.origin, seq: lost.seq }, fingerprint, damaged: true };
+    if (isThere) journal.recordDisk([{ path: 'file', entry: damaged ? torn : whole }]);
+    for (const nowMs of [0, lostAfterMs]) context.missing.searched(lost, { lacking: [], members: [], nowMs });
+    stewardOf(member).poke();
+    await member.passes(1_000);
+    expect(journal.heads('file')).toMatchObject([{ kind: 'delete' }]);
+    expect(journal.pending({ which: 'delete', limit: 9 })).toHaveLength(pending);
+    expect(member.errors).toEqual([]);
+  },
+);
 
 test('[CF6] a join makes the copy of what it ends, also where an equal sibling stays for another', async () => {
   const member = new LoneMember();
