@@ -263,8 +263,7 @@ export class Disk {
     if (source.device !== target.device) throw new DiskError('EXDEV', to);
     this.#checkReplace(to, inode, this.at(to));
     this.#drop(target.children?.get(nameOf(to)));
-    this.cache.naming(source, nameOf(from));
-    this.cache.naming(target, nameOf(to));
+    this.cache.renaming([source, nameOf(from)], [target, nameOf(to)]);
     source.children?.delete(nameOf(from));
     target.children?.set(nameOf(to), inode);
     inode.ctimeMs = this.timeMs();

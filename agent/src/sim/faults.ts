@@ -256,6 +256,10 @@ export class Faults {
 
   #loseJournal(machine: Machine): void {
     this.#releaseUnjournaled(machine);
+    // Without its rows nobody can tell what a power cut left from what a user wrote.
+    for (const [, { content }] of machine.volume.disk.entries()) {
+      if (content !== undefined && isZeros(content)) this.#world.ledger.tore(content);
+    }
     machine.loseJournal();
     // What a power cut took from its folder was in its journal alone.
     if (machine.volume.disk.cache.cuts > 0) this.#world.releaseLost(`lost with the journal of ${machine.name}`);

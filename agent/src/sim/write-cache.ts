@@ -44,11 +44,16 @@ export class WriteCache {
   }
 
   /** What `name` stands for in a directory is about to change. */
-  naming({ children }: Inode, name: string): void {
-    const before = children?.get(name);
+  naming(directory: Inode, name: string): void {
+    this.log(backTo(directory, name));
+  }
+
+  /** Two names are about to change by one rename(2), which a file system with a journal does whole or not at all. */
+  renaming(from: readonly [directory: Inode, name: string], to: readonly [directory: Inode, name: string]): void {
+    const [source, target] = [backTo(...from), backTo(...to)];
     this.log(() => {
-      if (before === undefined) children?.delete(name);
-      else children?.set(name, before);
+      target();
+      source();
     });
   }
 
@@ -98,6 +103,15 @@ export class WriteCache {
     this.cuts += 1;
     return torn;
   }
+}
+
+/** How to make a name stand for what it stands for now. */
+function backTo({ children }: Inode, name: string): () => void {
+  const now = children?.get(name);
+  return () => {
+    if (now === undefined) children?.delete(name);
+    else children?.set(name, now);
+  };
 }
 
 function leftOf(content: Content, stored: Stored, random: Random, mayBeZeros: boolean): Content {

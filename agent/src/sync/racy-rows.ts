@@ -9,8 +9,8 @@ export function markedRacy({ path, ...entry }: DiskEntry, racy: boolean): DiskCh
 }
 
 /**
- * Rows whose fingerprint could hide a change (file times are coarse, and a mapping moves them once) are read again before anything is
- * put over their entries, or a user's edit would be lost. `certain` are the rows that may be planned. The others must wait: those in
+ * Rows whose fingerprint could hide a change (file times are coarse, and a mapping moves them once; of damage it is never known) are read
+ * again before anything is put over their entries, or a user's edit would be lost. `certain` are the rows that may be planned. The others must wait: those in
  * `changed` are not what their row says, those in `racy` have changed so recently that even this look proves nothing, those in
  * `dirty` may change without a trace until a sync has ended, and those in `large` are read again outside the folder lock.
  */
@@ -27,9 +27,9 @@ export async function lookAtRacyRows(
   const dirty = new Set(rows.filter(({ disk }) => disk?.unconfirmed === 'dirty' && !disk.damaged));
   const unsure = rows.filter(
     (row) =>
-      (row.disk?.racy || row.disk?.unconfirmed) &&
+      (row.disk?.racy || row.disk?.unconfirmed || row.disk?.found !== undefined) &&
       !dirty.has(row) &&
-      !row.disk.damaged &&
+      (!row.disk.damaged || row.disk.found !== undefined) &&
       row.disk.fingerprint &&
       !isDirectoryMode(row.disk.fingerprint.mode),
   );
@@ -46,16 +46,17 @@ export async function lookAtRacyRows(
     if (disk?.fingerprint === undefined || seen === undefined) continue;
     const isSameEntry =
       (seen.state === 'file' || seen.state === 'large') && isSameFingerprint(seen.fingerprint, disk.fingerprint);
-    if (isSameEntry && seen.state === 'large' && !disk.racy) {
-      large.add(row);
+    if (isSameEntry && seen.state === 'large' && (disk.damaged || !disk.racy)) {
+      // Nobody reads large damage once more: it goes to history as it is.
+      if (!disk.damaged) large.add(row);
       continue;
     }
-    const isSame = isSameEntry && seen.state === 'file' && seen.content === disk.content;
+    const isSame = isSameEntry && seen.state === 'file' && seen.content === (disk.found ?? disk.content);
     if (!isSame) {
       changed.add(row);
       // Its fingerprint says nothing: the look that follows must read it.
       if (isSameEntry && !disk.racy) records.push(markedRacy(disk, true));
-    } else if (seen.racy) racy.add(row);
+    } else if (seen.racy && !disk.damaged) racy.add(row);
     else if (disk.racy) {
       records.push(markedRacy(disk, false));
       certain.set(row, { ...row, disk: { ...disk, racy: false } });
