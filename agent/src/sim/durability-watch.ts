@@ -67,6 +67,7 @@ export function durabilityWatch(world: World, machine: Machine, reached: (member
     const value = valueAt(inode);
     return value === undefined ? [] : [{ path, value, since: ledger.untouchedSince(value) }];
   });
+  const { timesHidden } = machine.volume;
   story.tell(machine.name, () => 'is asked to wait for a majority');
   engine.wait({ for: 'majority', timeoutMs: waitTimeoutMs }).then(
     (outcome) => {
@@ -75,14 +76,13 @@ export function durabilityWatch(world: World, machine: Machine, reached: (member
         machine.name,
         () => `answers the wait: ${outcome.done ? 'durable' : 'not yet'} (${outcome.holding} of ${outcome.members})`,
       );
-      if (!outcome.done) return;
+      // What was hidden before the agent could see it is none of what it looked at.
+      if (!outcome.done || machine.volume.timesHidden !== timesHidden) return;
       // A machine that was destroyed or set back since it acknowledged did hold what it said.
       const held = world.machines.map((other) => new Set([...durableValuesOn(other), ...other.onceHeld]));
       for (const { path, value, since } of asked) {
         // What any user has let go of is another thing, even where it was brought back, and so is what was moved since.
         if (since === undefined || ledger.untouchedSince(value) !== since) continue;
-        // A disk was mounted over it before the agent could see it.
-        if (machine.volume.isHidden && valueAt(machine.volume.disk.at(path)) !== value) continue;
         const holders = held.filter((values) => values.has(value)).length;
         if (holders >= outcome.wanted) continue;
         const name = ledger.nameOf(value);

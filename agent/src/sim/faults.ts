@@ -177,6 +177,7 @@ export class Faults {
     const path = [...volume.disk.entries()].find(([, inode]) => inode === root)?.[0];
     if (root === undefined || path === undefined || volume.isHidden) return;
     volume.isHidden = true;
+    volume.timesHidden += 1;
     volume.disk.unmount(root);
     this.#world.story.tell(name, () => `the disk at ${path} is unmounted`);
     this.#repairs.push([
@@ -209,6 +210,7 @@ export class Faults {
     const [path] = this.#random.pick(directories);
     const root = volume.disk.newDevice();
     volume.isHidden = true;
+    volume.timesHidden += 1;
     volume.disk.mount(path, root);
     this.#world.story.tell(name, () => `an empty disk is mounted over ${path}`);
     this.#repairs.push([

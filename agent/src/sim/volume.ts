@@ -30,6 +30,8 @@ export class Volume {
   readonly devices: Inode[] = [];
   /** Set while one of them is not mounted, or hidden: users wait for it. */
   isHidden = false;
+  /** How often a mount hid something, or a disk was taken away. */
+  timesHidden = 0;
 
   constructor(wallMs: () => number, keepsBirths = true) {
     this.disk = new Disk(wallMs, keepsBirths);
