@@ -143,3 +143,46 @@ test('[IG7] a newcomer sends nothing that the rules of the others keep out, howe
   await bee.wait({ for: 'all' });
   expect(namesOf(ant.tree())).toEqual([rulesName, 'after']);
 });
+
+test('[IG8] a save that leaves the file empty for a moment, or without a name, sends nothing that it keeps back', async () => {
+  const cluster = await startCluster(['ant', 'bee']);
+  const [ant, bee] = [cluster.member('ant'), cluster.member('bee')];
+  await writeFile(ant.path(rulesName), `${secret}\nother\n`);
+  await inForce([ant, bee], secret);
+  await writeFile(ant.path(secret), 'for nobody');
+  for (const gap of ['truncated', 'renamed'] as const) {
+    if (gap === 'truncated') await writeFile(ant.path(rulesName), '');
+    else await rename(ant.path(rulesName), ant.path('backup'));
+    // Bee has the empty file, or none: the agent of ant has seen it too.
+    await vi.waitFor(async () => {
+      expect(await readFile(bee.path(rulesName), 'utf8').catch(() => '')).toBe('');
+    }, 10_000);
+    await writeFile(ant.path(rulesName), `${secret}\n`);
+    await cluster.settled([ant]);
+    expect(namesOf(bee.tree())).not.toContain(secret);
+  }
+  await writeFile(ant.path(rulesName), 'nothing of the kind\n');
+  await ant.wait({ for: 'all' });
+  await vi.waitFor(async () => expect(await readFile(bee.path(secret), 'utf8')).toBe('for nobody'), 10_000);
+});
+
+test('[IG9] what only one side of a conflict about the rules keeps back goes to nobody', async () => {
+  const cluster = await startCluster(['ant', 'bee']);
+  const [ant, bee] = [cluster.member('ant'), cluster.member('bee')];
+  await bee.stop();
+  await writeFile(ant.path(rulesName), 'key-of-ant\n');
+  await inForce([ant], 'key-of-ant');
+  await writeFile(ant.path('key-of-ant'), 'for nobody');
+  await writeFile(bee.path(rulesName), 'key-of-bee\n');
+  await writeFile(bee.path('key-of-bee'), 'for nobody');
+  await bee.start();
+  await cluster.connected();
+  for (const member of [ant, bee]) {
+    await inForce([member], 'key-of-ant');
+    await inForce([member], 'key-of-bee');
+    await writeFile(member.path(`from-${member.name}`), '');
+    await member.wait({ for: 'all' });
+  }
+  expect(namesOf(bee.tree())).not.toContain('key-of-ant');
+  expect(namesOf(ant.tree())).not.toContain('key-of-bee');
+});

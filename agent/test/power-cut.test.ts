@@ -2,13 +2,13 @@ import { chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { LoopDisk, loopDiskLacks } from './_util/loop-disk.ts';
+import type { Member } from './_util/member.ts';
 import { shell } from './_util/programs.ts';
 import { namesOf } from './_util/tree.ts';
 import { useCluster } from './_util/use-cluster.ts';
 
 const patience = { timeout: 30_000, interval: 20 };
 const edited = Array.from({ length: 20 }, (_, index) => `edited-${index}`);
-const made = Array.from({ length: 50 }, (_, index) => `made-${index}`);
 
 describe.skipIf(loopDiskLacks)('[root, loop devices] a power cut at the member that wrote', () => {
   const cluster = useCluster(['bee']);
@@ -49,13 +49,18 @@ describe.skipIf(loopDiskLacks)('[root, loop devices] a power cut at the member t
     await cluster().settled();
   });
 
-  test('[PC2] what had not reached its disk comes back from the others, and no damage is published', async () => {
+  test.each([
+    ['[PC2] after a power cut', async (ant: Member) => ant.start({ wrapper: await disk.nextBoot() })],
+    ['[PC5] from a disk that was pulled out, in the same boot,', (ant: Member) => ant.start()],
+  ])('%s what had not reached the disk comes back from the others, and no damage is published', async (when, start) => {
     const [ant, bee] = pair();
     await rm(letSync);
-    const script = `for n in ${[...edited, ...made].join(' ')}; do echo the second and much longer version of $n > $n; done`;
+    const made = Array.from({ length: 50 }, (_, index) => `made-${when.slice(1, 4)}-${index}`);
+    const textOf = (name: string): string => `the much longer version of ${name} ${when}\n`;
+    const script = `for n in ${[...edited, ...made].join(' ')}; do echo "the much longer version of $n ${when}" > $n; done`;
     await shell(ant.folder, script);
     const isGood = async (name: string): Promise<boolean> =>
-      (await readFile(bee.path(name), 'utf8').catch(() => '')) === `the second and much longer version of ${name}\n`;
+      (await readFile(bee.path(name), 'utf8').catch(() => '')) === textOf(name);
     await vi.waitFor(async () => {
       expect((await Promise.all([...edited, ...made].map(isGood))).every(Boolean)).toBe(true);
     }, patience);
@@ -65,12 +70,12 @@ describe.skipIf(loopDiskLacks)('[root, loop devices] a power cut at the member t
     const whole = await Promise.all(made.map((name) => readFile(ant.path(name), 'utf8').catch(() => '')));
     expect(whole.filter((text) => text === '').length).toBeGreaterThan(0);
 
-    await ant.start({ wrapper: await disk.nextBoot() });
+    await start(ant);
     const names = namesOf(await cluster().settled());
     expect(names.filter((name) => name.includes('conflict'))).toEqual([]);
     for (const name of [...edited, ...made]) {
-      const text = `the second and much longer version of ${name}\n`;
-      expect([await readFile(ant.path(name), 'utf8'), await readFile(bee.path(name), 'utf8')]).toEqual([text, text]);
+      const texts = [await readFile(ant.path(name), 'utf8'), await readFile(bee.path(name), 'utf8')];
+      expect(texts).toEqual([textOf(name), textOf(name)]);
     }
     await vi.waitFor(async () => expect(await ant.problems()).toEqual([]), patience);
     await cluster().verified();

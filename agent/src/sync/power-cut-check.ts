@@ -145,10 +145,11 @@ export class PowerCutCheck {
         if (mayBeSameInode(before, one.fingerprint)) lost.push(one.path);
         else changes.push({ path: one.path, entry: { dot: row.dot, fingerprint: before, damaged: true } });
       } else if (one.state === 'absent') {
-        const parent = parents.get(parentOf(one.path));
-        const known = journal.disk(parentOf(one.path))?.fingerprint;
-        if (parent?.state !== 'directory' || known === undefined || !mayBeSameInode(known, parent.fingerprint))
-          continue;
+        const directory = parentOf(one.path);
+        const parent = parents.get(directory);
+        if (parent?.state !== 'directory') continue;
+        const known = directory === '' ? parent.fingerprint : journal.disk(directory)?.fingerprint;
+        if (known === undefined || !mayBeSameInode(known, parent.fingerprint)) continue;
         if (parent.fingerprint.ctimeMs < before.ctimeMs) lost.push(one.path);
       }
     }
