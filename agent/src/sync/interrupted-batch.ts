@@ -33,14 +33,12 @@ export function noteBatch(journal: Journal, steps: readonly PlanStep[]): void {
 
 /** Records what the batch did, and that it is over. */
 export function recordBatch(journal: Journal, changes: readonly DiskChange[]): void {
+  const isNoted = (journal.setting(batchSetting) ?? nothing) !== nothing;
+  if (changes.length === 0 && !isNoted) return;
   journal.transaction(() => {
-    journal.recordDisk(changes);
-    if (isNoted(journal)) journal.noteSetting(batchSetting, nothing);
+    if (changes.length > 0) journal.recordDisk(changes);
+    if (isNoted) journal.noteSetting(batchSetting, nothing);
   });
-}
-
-function isNoted(journal: Journal): boolean {
-  return (journal.setting(batchSetting) ?? nothing) !== nothing;
 }
 
 /**

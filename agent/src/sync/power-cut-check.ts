@@ -1,7 +1,7 @@
 import { batchPathsMax, isLive, isMemberPath, type Operation, parentOf } from '@lockstep/shared';
 import type { Action } from '../core/action.ts';
 import { conflictPath } from '../core/conflict-name.ts';
-import { damagedEntry, isSameFingerprint, mayBeSameInode } from '../core/disk-entry.ts';
+import { isSameFingerprint, mayBeSameInode } from '../core/disk-entry.ts';
 import { permissions } from '../core/plan-step.ts';
 import { judgeAfterPowerCut, type Left, type Verdict } from '../core/power-cut.ts';
 import type { Context } from './context.ts';
@@ -106,7 +106,7 @@ export class PowerCutCheck {
       if (row.fingerprint === undefined && isLive(shown)) continue;
       const verdict = this.#judge(row, shown, left);
       if (verdict.is === 'damaged' && verdict.isSomebodys) await this.#copyAside(observation);
-      changes.push(...this.#note(row, shown, verdict, observation));
+      changes.push(...this.#note(row, shown, verdict, observation.state === 'file' && observation.racy));
     }
     journal.recordDisk(changes);
   }
@@ -168,8 +168,7 @@ export class PowerCutCheck {
     return judgeAfterPowerCut({ row, shown, left, earlier, isKnown });
   }
 
-  #note({ path, ...row }: DiskEntry, shown: Operation, verdict: Verdict, seen: Observation): readonly DiskChange[] {
-    const racy = seen.state === 'file' && seen.racy;
+  #note({ path, ...row }: DiskEntry, shown: Operation, verdict: Verdict, racy: boolean): readonly DiskChange[] {
     const dot = { origin: shown.origin, seq: shown.seq };
     switch (verdict.is) {
       case 'edited':
@@ -191,9 +190,6 @@ export class PowerCutCheck {
       case 'damaged': {
         const { fingerprint, content } = verdict;
         this.#found.fetched.push(path);
-        if (content === undefined && seen.state === 'file') {
-          return [{ path, entry: damagedEntry(dot, fingerprint, seen.content) }];
-        }
         return [{ path, entry: { dot, content, fingerprint, damaged: true } }];
       }
     }
