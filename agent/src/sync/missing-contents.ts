@@ -32,6 +32,12 @@ export class MissingContents {
     return this.#missing.size === 0;
   }
 
+  /** True when a content was searched for this path and no member that was asked had it. */
+  isAt(path: string): boolean {
+    for (const { operation } of this.#missing.values()) if (operation.path === path) return true;
+    return false;
+  }
+
   /** The last search ended: `lacking` lack it, and `members` are all others that have not left. */
   searched(
     operation: Operation,

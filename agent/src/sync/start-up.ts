@@ -53,13 +53,16 @@ export class StartUp {
 
   /** Resolves when the disk shows what the journal says now, but for paths that have a problem or wait for someone. */
   async level(): Promise<void> {
-    const { journal, problems, clock } = this.#context;
+    const { journal, problems, clock, missing } = this.#context;
+    // A content that nobody has is searched again and again. Were that taken for movement, members that begin together would wait for
+    // each other: only an active one can say that it lacks it.
+    const isFetching = (): boolean => this.#transfers.progress().some(({ path }) => !missing.isAt(path));
     const goal = journal.known();
     let left = journal.counts().pending;
     let movedMs = clock.monotonicMs();
     while (!this.#stopped && !showsUpTo(journal, goal, problems.count)) {
       const { pending } = journal.counts();
-      if (pending !== left || this.#transfers.progress().length > 0) movedMs = clock.monotonicMs();
+      if (pending !== left || isFetching()) movedMs = clock.monotonicMs();
       left = pending;
       // What does not move for so long waits for a member that is away; the others are not kept waiting for that.
       if (clock.monotonicMs() - movedMs > patienceMs) return;
