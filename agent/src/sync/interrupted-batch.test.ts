@@ -1,5 +1,6 @@
 import type { Operation, OriginId } from '@lockstep/shared';
 import { beforeEach, describe, expect, test } from 'vitest';
+import type { Action } from '../core/action.ts';
 import { contentOfText } from '../sim/content.ts';
 import { LoneMember } from '../sim/lone-member.ts';
 import { noteBatch, recordBatch, recordInterruptedBatch } from './interrupted-batch.ts';
@@ -18,9 +19,11 @@ async function startAgent(): Promise<void> {
   await started;
 }
 
-/** A batch that is to put something at `path` begins. */
-function begins(path: string): void {
-  const action = { do: 'symlink', path, expected: 'absent', target: '', mtimeUs: 0 } as const;
+/** A batch begins that is to put something at `path`, or to do `action` there. */
+function begins(
+  path: string,
+  action: Action = { do: 'symlink', path, expected: 'absent', target: '', mtimeUs: 0 },
+): void {
   noteBatch(member.journal, [{ path, request: { action }, record: () => [] }]);
 }
 
@@ -71,6 +74,23 @@ test('[LC13] what was put where nothing was shown is recorded before others dele
   expect([member.journal.disk('file'), member.journal.disk('late')]).toMatchObject([row(put), row(late)]);
   await startAgent();
   expect(newest('late')).toEqual(gone);
+});
+
+test('[LC13] what was taken away is recorded before somebody puts it back', async () => {
+  const put = member.operation('file', { kind: 'put', text: 'text' }, { origin: bee });
+  const gone = member.operation('file', { kind: 'delete' }, { origin: bee, parents: [put] });
+  member.received(put);
+  const fingerprint = { ino: 7, size: 4, mtimeMs: 1, ctimeMs: 1, mode: 0o100644 };
+  const { origin, seq, content } = put;
+  member.journal.recordDisk([{ path: 'file', entry: { dot: { origin, seq }, content, fingerprint } }]);
+  member.received(gone);
+  begins('file', { do: 'unlink', path: 'file', expected: fingerprint });
+  await beginsAgain();
+  expect(member.journal.disk('file')).toMatchObject({ dot: { origin: bee, seq: gone.seq } });
+  const back = member.operation('file', { kind: 'put', text: 'text' }, { origin: bee, parents: [gone] });
+  member.received(back);
+  await startAgent();
+  expect(newest('file')).toEqual(back);
 });
 
 describe('[LC35] what its user did over what may have been put there', () => {

@@ -6,7 +6,7 @@ import type { Context } from './context.ts';
 import type { Observation } from './ports/folder.ts';
 import type { Journal } from './ports/journal.ts';
 
-/** Under this name the journal keeps where the last batch was about to put something. */
+/** Under this name the journal keeps where the last batch was about to put something, or to take something away. */
 const batchSetting = 'batch';
 const nothing = '[]';
 /** How far back an operation can lie that was put on the disk and not recorded before the agent was killed. */
@@ -19,13 +19,13 @@ interface Target {
 }
 
 /**
- * Notes where a batch is about to put something. An agent that is killed before it records what it did could not tell that from what users
- * do: a file that others delete meanwhile would be published as new, and an edit of what it had just put there would supersede what
- * it had taken away, which its user did not see.
+ * Notes where a batch is about to put something or to take something away. An agent that is killed before it records what it did could not tell that from what users
+ * do: a file that others delete meanwhile would be published as new, an edit of what it had just put there would supersede what
+ * it had taken away, which its user did not see, and a file that it removed, and that somebody puts back, would be deleted once more.
  */
 export function noteBatch(journal: Journal, steps: readonly PlanStep[]): void {
   const targets = steps.flatMap(({ path, request: { action } }): readonly Target[] => {
-    if (action.do === 'attr' || action.do === 'unlink' || action.do === 'rmdir') return [];
+    if (action.do === 'attr') return [];
     return [action.do === 'rename-directory' ? { path, whole: true } : { path }];
   });
   if (targets.length > 0) journal.noteSetting(batchSetting, JSON.stringify(targets));
