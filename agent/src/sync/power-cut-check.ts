@@ -130,7 +130,9 @@ export class PowerCutCheck {
   async #examineLost(paths: readonly string[]): Promise<void> {
     const { journal } = this.#context;
     const seen = await this.#observe(paths, false);
+    // The folder itself has no row, and nothing can be said of what is gone from its top.
     const above = new Set(seen.flatMap(({ path, state }) => (state === 'absent' ? [parentOf(path)] : [])));
+    above.delete('');
     const parents = new Map((await this.#observe([...above], false)).map((one) => [one.path, one]));
     const changes: DiskChange[] = [];
     const lost: string[] = [];
@@ -147,9 +149,9 @@ export class PowerCutCheck {
       } else if (one.state === 'absent') {
         const directory = parentOf(one.path);
         const parent = parents.get(directory);
-        if (parent?.state !== 'directory') continue;
-        const known = directory === '' ? parent.fingerprint : journal.disk(directory)?.fingerprint;
-        if (known === undefined || !mayBeSameInode(known, parent.fingerprint)) continue;
+        const known = journal.disk(directory)?.fingerprint;
+        if (parent?.state !== 'directory' || known === undefined || !mayBeSameInode(known, parent.fingerprint))
+          continue;
         if (parent.fingerprint.ctimeMs < before.ctimeMs) lost.push(one.path);
       }
     }
