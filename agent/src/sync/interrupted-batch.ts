@@ -19,9 +19,10 @@ interface Target {
 }
 
 /**
- * Notes where a batch is about to put something or to take something away. An agent that is killed before it records what it did could not tell that from what users
- * do: a file that others delete meanwhile would be published as new, an edit of what it had just put there would supersede what
- * it had taken away, which its user did not see, and a file that it removed, and that somebody puts back, would be deleted once more.
+ * Notes where a batch is about to put something or to take something away. An agent that is killed before it records what it did could
+ * not tell that from what users do: a file that others delete meanwhile would be published as new, an edit of what it had just put there
+ * would supersede what it had taken away, which its user did not see, and a file that it removed, and that somebody puts back, would be
+ * deleted once more.
  */
 export function noteBatch(journal: Journal, steps: readonly PlanStep[]): void {
   const targets = steps.flatMap(({ path, request: { action } }): readonly Target[] => {
@@ -42,7 +43,7 @@ export function recordBatch(journal: Journal, changes: readonly DiskChange[]): v
 }
 
 /**
- * Records what the last run put into the folder and was killed before it could record. To be called before the first operation of
+ * Records what the last run did to the folder and was killed before it could record. To be called before the first operation of
  * another member arrives.
  */
 export async function recordInterruptedBatch(context: Context): Promise<void> {
