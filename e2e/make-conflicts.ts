@@ -1,6 +1,6 @@
-import { writeFile } from 'node:fs/promises';
+import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Cluster } from './cluster.ts';
+import type { Cluster, Member } from './cluster.ts';
 import { expect } from './test.ts';
 
 /** Files that ant and bee change without hearing of each other; bee's version is the later one. */
@@ -15,6 +15,20 @@ export async function makeConflicts(
   for (const [name, content] of Object.entries(files)) await writeFile(join(bee.folder, name), content('bee'));
   await bee.start();
   for (const member of cluster.members) {
-    await expect.poll(async () => (await member.status()).conflictCopies).toBe(Object.keys(files).length);
+    await expect
+      .poll(async () => (await member.status()).conflictCopies)
+      .toBe(Object.keys(files).length)
+      .catch(async (error: unknown) => {
+        throw new Error([String(error), await told(ant), await told(bee)].join('\n'));
+      });
   }
+}
+
+/** What a member has in its folder, and what it says was done, for a person who asks why there are too many copies, or too few. */
+async function told({ name, folder, url }: Member): Promise<string> {
+  const asked = ['ops?limit=100', 'events?after=0&limit=500'].map(async (what) => {
+    const response = await fetch(new URL(`/api/v1/${what}`, url));
+    return await response.text();
+  });
+  return [name, ...(await readdir(folder)), ...(await Promise.all(asked))].join('\n');
 }
