@@ -10,8 +10,8 @@ import { main, setup } from './setup.mjs';
 const target = join(root, 'dist-package');
 const content = join(target, 'content');
 
-/** Parts of the agent that run in the clone and its containers only: the simulator, and the labs. */
-const cloneOnly = /^(sim\/|cli\/(lab|compose-lab|health-probe))/;
+/** The program that npm links. All modules of the package are those that it needs: the labs and the simulator are other programs. */
+const program = 'agent/bin/lockstep.js';
 
 /** npm links it to where `man` looks. */
 const manualPath = 'packaging/man/lockstep.1';
@@ -28,17 +28,16 @@ const asItIs = [
   'monitoring/grafana',
   'monitoring/prometheus.yml',
   'monitoring/targets',
-  'agent/bin',
+  program,
   'dashboard/dist',
   'packaging/systemd',
 ];
 
-/** The modules of a workspace's source that are part of what runs; those alone, for `dist` keeps the output of removed ones. */
-function modules(workspace) {
-  return readdirSync(join(root, workspace, 'src'), { recursive: true, encoding: 'utf8' })
-    .filter((path) => path.endsWith('.ts') && !/\.(test|contract)\.ts$/.test(path) && !cloneOnly.test(path))
-    .map((path) => `${workspace}/dist/${path.replace(/\.ts$/, '.js')}`);
-}
+/** What `@lockstep/shared` and its parts are, in the clone and in the package. */
+const sharedModules = {
+  '@lockstep/shared': 'shared/dist/index.js',
+  '@lockstep/shared/api': 'shared/dist/api.js',
+};
 
 /**
  * A module as the package holds it: `@lockstep/shared`, a package of its own in the clone only, is named by its place, for npm
@@ -46,10 +45,10 @@ function modules(workspace) {
  */
 function packaged(path, text) {
   return text
-    .replaceAll(/(from|import) '@lockstep\/shared(\/api)?'/g, (_match, word, part) => {
-      const place = relative(dirname(path), `shared/dist/${part === undefined ? 'index' : 'api'}.js`);
-      return `${word} '${place}'`;
-    })
+    .replaceAll(
+      /(from|import) '(@lockstep\/shared[^']*)'/g,
+      (_match, word, name) => `${word} '${relative(dirname(path), sharedModules[name])}'`,
+    )
     .replace(/\n\/\/# sourceMappingURL=.*\n?$/, '\n');
 }
 
@@ -72,7 +71,7 @@ function manifest() {
     license,
     type: 'module',
     engines,
-    bin: { lockstep: 'agent/bin/lockstep.js' },
+    bin: { lockstep: program },
     man: [manualPath],
     files: ['agent', 'shared', 'dashboard', 'packaging', 'monitoring', 'docs', 'CHANGELOG.md'],
     ...lockedClosure(readJson(join(root, 'package-lock.json')), foreign),
@@ -93,12 +92,14 @@ async function manual() {
 }
 
 async function gather() {
+  // It reads modules with a package, which in a new clone the set-up has only just installed.
+  const { importClosure } = await import('./lib/import-closure.mjs');
   rmSync(target, { recursive: true, force: true });
   write(manualPath, await manual());
   write('package.json', `${JSON.stringify(manifest(), null, 2)}\n`);
   for (const path of asItIs) cpSync(join(root, path), join(content, path), { recursive: true });
-  for (const path of [...modules('agent'), ...modules('shared')]) {
-    write(path, packaged(path, readFileSync(join(root, path), 'utf8')));
+  for (const path of importClosure(root, program, sharedModules)) {
+    if (path !== program) write(path, packaged(path, readFileSync(join(root, path), 'utf8')));
   }
 }
 

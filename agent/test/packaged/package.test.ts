@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join, posix } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, inject, test, vi } from 'vitest';
 import { freePort } from '../../../testing/free-ports.ts';
@@ -21,6 +21,35 @@ test('[PK1] the package holds what runs, and no sources, tests or maps', async (
   expect(
     paths.filter((path) => /\.tsx?$|\.map$|\.tsbuildinfo$|\.test\.|\.contract\.|\/sim\/|node_modules/.test(path)),
   ).toEqual([]);
+});
+
+/** Every string of a module that names another one by its place, as the paths of those. */
+function named(path: string, text: string): readonly string[] {
+  return [...text.matchAll(/['"](\.{1,2}\/[^'"]*\.js)['"]/g)].map(([, name = '']) =>
+    posix.join(posix.dirname(path), name),
+  );
+}
+
+test('[PK1] the package holds the modules that the program needs and no others, and each can be loaded', async () => {
+  const root = join(inject('installed').prefix, 'lib', 'node_modules', 'lockstep');
+  const paths = (await readdir(root, { recursive: true })).filter(
+    (path) => path.endsWith('.js') && !/^(node_modules|dashboard)\//.test(path),
+  );
+  const needed = new Set(['agent/bin/lockstep.js']);
+  for (const path of needed) {
+    for (const other of named(path, await readFile(join(root, path), 'utf8'))) needed.add(other);
+  }
+  expect(paths.toSorted()).toEqual([...needed].toSorted());
+
+  // These run as they are loaded; the members below load them.
+  const running = ['agent/bin/lockstep.js', 'agent/dist/cli/main.js', 'agent/dist/fs/worker.js'];
+  const loads = paths.filter((path) => !running.includes(path)).map((path) => `await import('./${path}');`);
+  await writeFile(join(root, 'load-all.mjs'), loads.join('\n'));
+  try {
+    await execute(process.execPath, ['load-all.mjs'], { cwd: root });
+  } finally {
+    await rm(join(root, 'load-all.mjs'));
+  }
 });
 
 test('[PK2] what is installed with it are the versions that the tests ran with', async () => {
