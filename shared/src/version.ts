@@ -22,8 +22,9 @@ export const PROTOCOL_VERSION_MIN = 1;
  * v4 (0.1): the birth time of each entry of `disk`.
  * v5 (0.1): the chain hash of each operation, marks in the digest, sealed origins.
  * v6 (0.1): a mark of rows of disk: files that may change without a trace.
+ * v7 (0.1): a mark of rows of disk: damage that a power cut left.
  */
-export const JOURNAL_VERSION = 6;
+export const JOURNAL_VERSION = 7;
 
 /** Lockstep's own version, as people name it. */
 export const SOFTWARE_VERSION = '0.1.0';

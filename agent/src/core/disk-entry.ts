@@ -52,6 +52,11 @@ export interface DiskEntry {
   readonly unconfirmed?: Unconfirmed | undefined;
   /** Of a damaged entry: the content of what is there, where that was read. While it is found again, nobody has edited the damage. */
   readonly found?: ContentId | undefined;
+  /**
+   * Of a damaged entry: a power cut left it, and its bytes are kept elsewhere where somebody wrote them. The same bytes under another
+   * fingerprint were written there by a user.
+   */
+  readonly cut?: boolean | undefined;
 }
 
 export type Unconfirmed = 'dirty' | 'clean';
@@ -72,8 +77,13 @@ export function showsSomething(row: DiskEntry | undefined): boolean {
 /** True when the row at a path is what it was: it shows the same operation, content and fingerprint. */
 export function isSameRow(now: DiskEntry | undefined, before: DiskEntry): now is DiskEntry {
   if (now?.fingerprint === undefined || before.fingerprint === undefined) return false;
-  const isSameShown = dotKey(now.dot) === dotKey(before.dot) && now.content === before.content;
+  const isSameShown = dotKey(now.dot) === dotKey(before.dot) && contentRead(now) === contentRead(before);
   return isSameShown && isSameFingerprint(now.fingerprint, before.fingerprint);
+}
+
+/** The content that was last read at the path: that of the operation, or of a damaged entry what is there instead. Undefined where it was not read. */
+export function contentRead(row: DiskEntry): ContentId | undefined {
+  return row.content ?? row.found;
 }
 
 /** The row of an entry that is damaged: `found` is the content of what is there. */

@@ -292,6 +292,31 @@ describe('[LC16] a row that is damaged', () => {
     expect(look(now)).toBe(expected);
   });
 
+  test('[LC18] damage that was read stays damage under another time', () => {
+    const read = { ...row, found: 'Z' as ContentId };
+    expect(words(find({ seen: seen(file('Z'), 2), row: read, shown, head: shown }))).toBe('still-damaged');
+  });
+
+  test.each([
+    { name: 'other bytes than a power cut left are an edit', now: file('B'), ino: 1, expected: 'put' },
+    { name: 'those that it left are no edit', now: file('Z'), ino: 1, expected: 'still-damaged' },
+    { name: 'the same bytes in another file are one', now: file('Z'), ino: 2, expected: 'put' },
+  ])('[PC6] $name', ({ now, ino, expected }) => {
+    const left = { ...row, found: 'Z' as ContentId, cut: true };
+    expect(words(find({ seen: seen(now, ino), row: left, shown, head: shown }))).toBe(expected);
+  });
+
+  test('[PC6] where the time alone is damaged, what was read again is no edit', () => {
+    const left = {
+      ...row,
+      content: 'A' as ContentId,
+      fingerprint: fingerprint(file('A', { mtimeUs: 5 }), 1),
+      cut: true,
+    };
+    const now = seen(file('A', { mtimeUs: 5 }));
+    expect(words(find({ seen: now, row: left, shown, head: shown }))).toBe('still-damaged');
+  });
+
   test('a delete that is not what the disk shows is adopted once it does', () => {
     const gone_ = operation('p', gone, { origin: ant, seq: 2 }, [shown]);
     const back = damagedRowOf(gone_, file('Z'));

@@ -1,6 +1,13 @@
 import type { ContentId, Dot, MemberRecord, Operation, OperationKind } from '@lockstep/shared';
 import { carriedTimeUs, entryType, isLive } from '@lockstep/shared';
-import { type DiskEntry, type Fingerprint, mayBeSameInode, type Unconfirmed } from './disk-entry.ts';
+import {
+  contentRead,
+  type DiskEntry,
+  type Fingerprint,
+  isSameFingerprint,
+  mayBeSameInode,
+  type Unconfirmed,
+} from './disk-entry.ts';
 import { isDirectoryMode, isSameTime, permissions } from './plan-step.ts';
 import { supersedes } from './version.ts';
 
@@ -72,7 +79,7 @@ export type Finding =
    */
   | { readonly do: 'forget' }
   /** What is there is the damage that the row speaks of; only its fingerprint moved. */
-  | { readonly do: 'still-damaged'; readonly fingerprint: Fingerprint; readonly found: ContentId }
+  | { readonly do: 'still-damaged'; readonly fingerprint: Fingerprint }
   /** As `adopt`, but mode or time must first be set to the head's. */
   | { readonly do: 'adopt-attributes'; readonly head: Operation; readonly fingerprint: Fingerprint }
   | { readonly do: 'draft'; readonly draft: Draft };
@@ -110,9 +117,7 @@ export function findLocalChange(input: {
     return { do: 'draft', draft: { path: input.path, kind: 'delete', parents, replaced, vanished: true } };
   }
   const { fingerprint } = seen;
-  if (row?.damaged && row.found !== undefined && seen.state === 'file' && seen.content === row.found) {
-    return { do: 'still-damaged', fingerprint, found: row.found };
-  }
+  if (row !== undefined && isStillDamaged(row, seen)) return { do: 'still-damaged', fingerprint };
   const racy = seen.state === 'file' && seen.racy;
   const mode = permissions(fingerprint.mode);
   const mtimeUs = seen.state === 'directory' ? undefined : carriedTimeUs(seen.mtimeUs);
@@ -168,6 +173,13 @@ export function findLocalChange(input: {
     do: 'draft',
     draft: { ...base, kind, content, size, mtimeUs: time, blocks, bytes: kind === 'put' ? bytes : undefined },
   };
+}
+
+/** True when what was seen is the damage that the row speaks of. */
+function isStillDamaged(row: DiskEntry, seen: Exclude<Seen, { state: 'absent' }>): boolean {
+  if (!row.damaged || seen.state !== 'file' || seen.content !== contentRead(row)) return false;
+  if (!row.cut) return row.found !== undefined;
+  return row.fingerprint !== undefined && isSameFingerprint(row.fingerprint, seen.fingerprint);
 }
 
 /**

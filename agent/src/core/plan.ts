@@ -1,7 +1,7 @@
 import type { ContentId, Operation } from '@lockstep/shared';
 import { entryType, isLive, parentOf } from '@lockstep/shared';
 import type { Action, ActionRequest, ContentSource } from './action.ts';
-import type { DiskChange, DiskEntry, PendingPath, RowMarks } from './disk-entry.ts';
+import { contentRead, type DiskChange, type DiskEntry, type PendingPath, type RowMarks } from './disk-entry.ts';
 import { planDirectoryRename } from './plan-directory-rename.ts';
 import { entryFor, isDirectoryMode, isSameTime, type PlanStep, type PlanView, permissions } from './plan-step.ts';
 
@@ -27,9 +27,9 @@ export function planBatch(rows: readonly PendingPath[], view: PlanView): Plan {
   return new Planner(view).run(rows);
 }
 
-/** What is put aside where the entry goes: the content that it shows, or of a damaged one what was found instead. */
+/** What is put aside where the entry goes. */
 function toKeep({ disk }: PendingPath): ContentId | undefined {
-  return disk?.content ?? disk?.found;
+  return disk && contentRead(disk);
 }
 
 class Planner {

@@ -1,6 +1,6 @@
 import type { ContentId } from '@lockstep/shared';
 import { cleanedBy, type SyncSpan } from '../core/confirmation.ts';
-import type { DiskChange, DiskEntry, Fingerprint } from '../core/disk-entry.ts';
+import { contentRead, type DiskChange, type DiskEntry, type Fingerprint } from '../core/disk-entry.ts';
 import type { UnsyncedRows } from '../sync/ports/journal.ts';
 import type { JournalDatabase } from './database.ts';
 import { contentKey, type Shown } from './head-row.ts';
@@ -24,10 +24,11 @@ interface DiskRow {
   readonly unconfirmed: number | null;
   /** What was found there instead, or 1 where that was not read. */
   readonly damaged: number | string | null;
+  readonly cut: number | null;
 }
 
 const columns =
-  'path, origin, seq, content, ino, size, mtime_ms, ctime_ms, mode, birth_ms, racy, unsynced, unconfirmed, damaged';
+  'path, origin, seq, content, ino, size, mtime_ms, ctime_ms, mode, birth_ms, racy, unsynced, unconfirmed, damaged, cut';
 
 /** The table `disk`: what this member last put or saw at each path. */
 export class DiskStore {
@@ -68,12 +69,13 @@ export class DiskStore {
     this.#withInode = select('ino = ?');
     this.#upsert = database.statement(
       `INSERT INTO disk (path, origin, seq, content, content_key, ino, size, mtime_ms, ctime_ms, mode, birth_ms, racy,
-         unsynced, unconfirmed, damaged)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+         unsynced, unconfirmed, damaged, cut)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
        ON CONFLICT (path) DO UPDATE SET origin = excluded.origin, seq = excluded.seq, content = excluded.content,
          content_key = excluded.content_key, ino = excluded.ino, size = excluded.size, mtime_ms = excluded.mtime_ms,
          ctime_ms = excluded.ctime_ms, mode = excluded.mode, birth_ms = excluded.birth_ms, racy = excluded.racy,
-         unsynced = excluded.unsynced, unconfirmed = excluded.unconfirmed, damaged = excluded.damaged`,
+         unsynced = excluded.unsynced, unconfirmed = excluded.unconfirmed, damaged = excluded.damaged,
+         cut = excluded.cut`,
     );
     this.#allDamaged = database.statement('SELECT path FROM disk WHERE damaged IS NOT NULL');
     this.#remove = database.statement('DELETE FROM disk WHERE path = ?');
@@ -89,7 +91,7 @@ export class DiskStore {
     );
     this.#confirmed = database.statement(
       `UPDATE disk SET unconfirmed = NULL, racy = 0
-       WHERE path = ? AND unconfirmed = 0 AND content = ? AND ino = ? AND size = ? AND mtime_ms = ? AND ctime_ms = ?`,
+       WHERE path = ? AND unconfirmed = 0 AND coalesce(content, damaged) = ? AND ino = ? AND size = ? AND mtime_ms = ? AND ctime_ms = ?`,
     );
     this.#cleaned = database.statement(
       `UPDATE disk INDEXED BY disk_unconfirmed SET unconfirmed = 0
@@ -161,7 +163,9 @@ export class DiskStore {
 
   /** These rows, where they are `clean` and as they were, are certain. */
   confirmed(rows: readonly DiskEntry[]): void {
-    for (const { path, content, fingerprint } of rows) {
+    for (const row of rows) {
+      const { path, fingerprint } = row;
+      const content = contentRead(row);
       if (content === undefined || fingerprint === undefined) continue;
       const { ino, size, mtimeMs, ctimeMs } = fingerprint;
       this.#confirmed.run(path, content, ino, size, mtimeMs, ctimeMs);
@@ -193,7 +197,7 @@ export class DiskStore {
       this.#remove.run(path);
       return undefined;
     }
-    const { dot, content, fingerprint, racy, unsynced, unconfirmed, damaged, found } = entry;
+    const { dot, content, fingerprint, racy, unsynced, unconfirmed, damaged, found, cut } = entry;
     if (damaged) this.#damagedPaths?.add(path);
     const origin = this.#origins.number(dot.origin);
     this.#database.revision += 1;
@@ -213,6 +217,7 @@ export class DiskStore {
       unsynced ? this.#currentGeneration() : null,
       unconfirmed === undefined ? null : unconfirmed === 'clean' ? 0 : this.#currentGeneration(),
       damaged ? (found ?? 1) : null,
+      damaged && cut ? 1 : null,
     );
     return { origin, seq: dot.seq, present: Number(fingerprint !== undefined), damaged: Number(damaged === true) };
   }
@@ -229,6 +234,7 @@ export class DiskStore {
       ...(row.unconfirmed !== null && { unconfirmed: row.unconfirmed > 0 ? 'dirty' : 'clean' }),
       ...(row.damaged !== null && { damaged: true }),
       ...(typeof row.damaged === 'string' && { found: row.damaged as ContentId }),
+      ...(row.cut !== null && { cut: true }),
     };
   };
 }

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
+import type { DiskEntry } from '../core/disk-entry.ts';
 import { fingerprintAt } from '../core/packed-files.ts';
 import type { Journal } from '../sync/ports/journal.ts';
 import {
@@ -113,6 +114,28 @@ export function diskContract(open: () => Journal): void {
       expect(journal.disk('d/old')).toMatchObject({ racy: false });
       expect(journal.disk('d/old')?.unconfirmed).toBeUndefined();
       expect(journal.unconfirmed('').toSorted(), 'never clean').toEqual(['d/during', 'other']);
+    });
+
+    test('[PC6] damage that a power cut left is certain once it was read again', () => {
+      const certain = { dot: dot(ant, 1), fingerprint: fingerprint(1), damaged: true, cut: true, racy: false } as const;
+      const clean = { ...certain, unconfirmed: 'clean' } as const;
+      const mode = { ...clean, content: content(1) };
+      const other = { ...clean, found: content(1) };
+      journal.recordDisk([
+        { path: 'mode', entry: mode },
+        { path: 'other', entry: other },
+        { path: 'unread', entry: certain },
+      ]);
+      const isRead = (path: string, entry: Omit<DiskEntry, 'path'>): void => journal.confirmed([{ path, ...entry }]);
+      isRead('mode', mode);
+      isRead('other', { ...other, found: content(2) });
+      expect(journal.unconfirmed('')).toEqual(['other']);
+      isRead('other', other);
+      expect(journal.damaged()).toEqual([
+        { path: 'mode', ...certain, content: content(1) },
+        { path: 'other', ...certain, found: content(1) },
+        { path: 'unread', ...certain },
+      ]);
     });
 
     test('[WT40] the files of the disk come page by page, as their rows know them', () => {

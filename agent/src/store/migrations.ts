@@ -135,6 +135,8 @@ const migrations: readonly string[] = [
   ALTER TABLE disk ADD COLUMN unconfirmed INTEGER;
   CREATE INDEX disk_unconfirmed ON disk (unconfirmed, path) WHERE unconfirmed IS NOT NULL;
   `,
+  // 1 where a power cut left the damage, else NULL.
+  'ALTER TABLE disk ADD COLUMN cut INTEGER;',
 ];
 
 /** The statements that bring a journal of schema `version` to the one this software writes. */

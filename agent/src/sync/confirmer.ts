@@ -6,7 +6,7 @@ import {
   hashUnderLockBytesMax,
 } from '@lockstep/shared';
 import { blockCount, blockRange } from '../core/blocks.ts';
-import { type DiskEntry, isSameFingerprint, isSameRow } from '../core/disk-entry.ts';
+import { contentRead, type DiskEntry, isSameFingerprint, isSameRow } from '../core/disk-entry.ts';
 import type { Context } from './context.ts';
 import type { Timer } from './ports/clock.ts';
 import { markedRacy } from './racy-rows.ts';
@@ -125,7 +125,7 @@ export class Confirmer {
   async #check(rows: readonly DiskEntry[], pace?: (bytes: number) => Promise<void>): Promise<boolean> {
     const { folder, journal } = this.#context;
     const [first] = rows;
-    if (first !== undefined && isLarge(first)) return await this.#checkLarge(first, pace);
+    if (first !== undefined && isLarge(first) && !first.damaged) return await this.#checkLarge(first, pace);
     await pace?.(rows.reduce((sum, { fingerprint }) => sum + fileCostBytes + (fingerprint?.size ?? 0), 0));
     const observations = await folder.observe(rows.map(({ path }) => ({ path, hashLarge: true, bytesMax: 0 })));
     const same: DiskEntry[] = [];
@@ -134,7 +134,7 @@ export class Confirmer {
       const seen = observations[index];
       if (seen === undefined || seen.state === 'problem' || seen.state === 'special') continue;
       const isSame = seen.state === 'file' && row.fingerprint && isSameFingerprint(seen.fingerprint, row.fingerprint);
-      if (isSame && seen.content === row.content) {
+      if (isSame && seen.content === contentRead(row)) {
         if (row.unconfirmed === 'clean' && !seen.racy) same.push(row);
         continue;
       }
@@ -174,7 +174,7 @@ export class Confirmer {
   #differs(before: DiskEntry): void {
     const { journal } = this.#context;
     const row = journal.disk(before.path);
-    if (isSameRow(row, before) && !row.racy && !row.damaged) journal.recordDisk([markedRacy(row, true)]);
+    if (isSameRow(row, before) && !row.racy) journal.recordDisk([markedRacy(row, true)]);
     this.#events.look(before.path);
   }
 

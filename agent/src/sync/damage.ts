@@ -42,7 +42,7 @@ export class Damage {
   tick(): void {
     const { journal, problems } = this.#context;
     // What else is marked was found after a power cut, and is reported as a whole.
-    const rows = journal.damaged().filter(({ found }) => found !== undefined);
+    const rows = journal.damaged().filter(({ found, cut }) => found !== undefined && !cut);
     const damaged = new Set(rows.map(({ path }) => path));
     for (const path of damaged) {
       if (!problems.has('file-damaged', { path })) problems.set('file-damaged', { path }, detailOf(path));

@@ -388,8 +388,9 @@ class Look implements LookResult {
       }
       case 'still-damaged': {
         if (row === undefined) return;
-        const { fingerprint, found } = finding;
-        this.#rows.push({ path, entry: damagedEntry(row.dot, fingerprint, found) });
+        const { fingerprint } = finding;
+        const marks = row.cut && { racy, unconfirmed: unconfirmedAfter(row, fingerprint, this.#wallMs) };
+        this.#rows.push({ path, entry: { ...row, fingerprint, racy: undefined, ...marks } });
         return;
       }
       case 'forget':

@@ -1,8 +1,9 @@
 import { batchPathsMax, isLive, isMemberPath, type Operation, parentOf } from '@lockstep/shared';
 import type { Action } from '../core/action.ts';
+import { unconfirmedAt } from '../core/confirmation.ts';
 import { conflictPath } from '../core/conflict-name.ts';
 import { isSameFingerprint, mayBeSameInode } from '../core/disk-entry.ts';
-import { permissions } from '../core/plan-step.ts';
+import { entryFor, permissions } from '../core/plan-step.ts';
 import { judgeAfterPowerCut, type Left, type Verdict } from '../core/power-cut.ts';
 import type { Context } from './context.ts';
 import type { Events } from './events.ts';
@@ -106,7 +107,7 @@ export class PowerCutCheck {
       if (row.fingerprint === undefined && isLive(shown)) continue;
       const verdict = this.#judge(row, shown, left);
       if (verdict.is === 'damaged' && verdict.isSomebodys) await this.#copyAside(observation);
-      changes.push(...this.#note(row, shown, verdict, observation.state === 'file' && observation.racy));
+      changes.push(...this.#note(row, shown, verdict, observation));
     }
     journal.recordDisk(changes);
   }
@@ -170,21 +171,24 @@ export class PowerCutCheck {
     return judgeAfterPowerCut({ row, shown, left, earlier, isKnown });
   }
 
-  #note({ path, ...row }: DiskEntry, shown: Operation, verdict: Verdict, racy: boolean): readonly DiskChange[] {
+  #note({ path, ...row }: DiskEntry, shown: Operation, verdict: Verdict, seen: Observation): readonly DiskChange[] {
+    const racy = seen.state === 'file' && seen.racy;
+    const wallMs = this.#context.clock.wallMs();
     const dot = { origin: shown.origin, seq: shown.seq };
     switch (verdict.is) {
       case 'edited':
         // The row's fingerprint is not that of what is there: the look that follows finds an edit whose author did not see `shown`.
         if (row.fingerprint === undefined) return [];
         return [{ path, entry: { dot, fingerprint: row.fingerprint, damaged: true } }];
-      case 'whole':
-        return [
-          { path, entry: { ...row, fingerprint: verdict.fingerprint, racy, unconfirmed: row.unconfirmed && 'dirty' } },
-        ];
+      case 'whole': {
+        const { unsynced } = row;
+        const unconfirmed = row.unconfirmed && 'dirty';
+        return [entryFor(path, shown, verdict.fingerprint, racy, { unsynced, unconfirmed })];
+      }
       case 'undone': {
-        const { origin, seq, content } = verdict.shown;
+        const { fingerprint } = verdict;
         this.#found.undone.push(path);
-        return [{ path, entry: { dot: { origin, seq }, content, fingerprint: verdict.fingerprint, racy } }];
+        return [entryFor(path, verdict.shown, fingerprint, racy, { unconfirmed: unconfirmedAt(fingerprint, wallMs) })];
       }
       case 'gone':
         this.#found.fetched.push(path);
@@ -192,7 +196,9 @@ export class PowerCutCheck {
       case 'damaged': {
         const { fingerprint, content } = verdict;
         this.#found.fetched.push(path);
-        return [{ path, entry: { dot, content, fingerprint, damaged: true } }];
+        const found = content === undefined && seen.state === 'file' ? seen.content : undefined;
+        const marks = { damaged: true, found, cut: true, racy, unconfirmed: unconfirmedAt(fingerprint, wallMs) };
+        return [{ path, entry: { dot, content, fingerprint, ...marks } }];
       }
     }
   }

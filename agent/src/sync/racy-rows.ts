@@ -1,4 +1,4 @@
-import { isSameFingerprint } from '../core/disk-entry.ts';
+import { contentRead, isSameFingerprint } from '../core/disk-entry.ts';
 import { isDirectoryMode } from '../core/plan-step.ts';
 import type { Context } from './context.ts';
 import type { DiskChange, DiskEntry, PendingPath } from './ports/journal.ts';
@@ -24,12 +24,12 @@ export async function lookAtRacyRows(
   readonly dirty: readonly PendingPath[];
   readonly large: readonly PendingPath[];
 }> {
-  const dirty = new Set(rows.filter(({ disk }) => disk?.unconfirmed === 'dirty' && !disk.damaged));
+  const dirty = new Set(rows.filter(({ disk }) => disk?.unconfirmed === 'dirty' && contentRead(disk) !== undefined));
   const unsure = rows.filter(
     (row) =>
       (row.disk?.racy || row.disk?.unconfirmed || row.disk?.found !== undefined) &&
       !dirty.has(row) &&
-      (!row.disk.damaged || row.disk.found !== undefined) &&
+      (!row.disk.damaged || contentRead(row.disk) !== undefined) &&
       row.disk.fingerprint &&
       !isDirectoryMode(row.disk.fingerprint.mode),
   );
@@ -46,17 +46,17 @@ export async function lookAtRacyRows(
     if (disk?.fingerprint === undefined || seen === undefined) continue;
     const isSameEntry =
       (seen.state === 'file' || seen.state === 'large') && isSameFingerprint(seen.fingerprint, disk.fingerprint);
-    if (isSameEntry && seen.state === 'large' && (disk.damaged || !disk.racy)) {
-      // Nobody reads large damage once more: it goes to history as it is.
-      if (!disk.damaged) large.add(row);
+    if (isSameEntry && seen.state === 'large' && !disk.racy) {
+      // Nobody reads large damage once more that is not known to change: it goes to history as it is.
+      if (disk.unconfirmed) large.add(row);
       continue;
     }
-    const isSame = isSameEntry && seen.state === 'file' && seen.content === (disk.found ?? disk.content);
+    const isSame = isSameEntry && seen.state === 'file' && seen.content === contentRead(disk);
     if (!isSame) {
       changed.add(row);
       // Its fingerprint says nothing: the look that follows must read it.
       if (isSameEntry && !disk.racy) records.push(markedRacy(disk, true));
-    } else if (seen.racy && !disk.damaged) racy.add(row);
+    } else if (seen.racy && (!disk.damaged || disk.cut)) racy.add(row);
     else if (disk.racy) {
       records.push(markedRacy(disk, false));
       certain.set(row, { ...row, disk: { ...disk, racy: false } });
