@@ -51,10 +51,10 @@ export const hashUnderLockBytesMax = 1_048_576;
 /** The longest `.lockstepignore` that is read: some 50,000 rules. It is read under the folder lock, as files of this size are. */
 export const ignoreFileBytesMax = 1_048_576;
 
-/** Changed paths of one directory, above which the directory is scanned instead of each path. */
-export const dirtyPathsPerDirectoryMax = 256;
-
-/** Changed paths waiting in memory; above it they become one scan of the whole folder. */
+/**
+ * Changed paths waiting in memory; above it they become one scan of the whole folder. One directory may hold all of them: a scan of it
+ * marks path by path again what differs, so it would save nothing and compare all the others as well.
+ */
 export const dirtyPathsMax = 50_000;
 
 /** Watch events in one turn of the event loop, after which the kernel's queue (16,384 by default) may have overflowed. */
