@@ -58,6 +58,7 @@ export const errorCodes = [
   'journal-newer',
   'journal-full', // no room on the disk for the journal
   'journal-disk', // the disk under the journal does not answer
+  'watcher-unsupported', // the installed release of chokidar lacks what is called of it
   'worker-ended', // the thread that reads and writes the folder
   'handshake-failed', // somebody answered, but no session came of it
   'unreachable', // nobody answered
