@@ -19,9 +19,9 @@ import { clusterKeyPath, statePath } from './state-directory.ts';
 import { openJournal } from './store/journal.ts';
 import { JournalDamagedError } from './store/journal-error.ts';
 import { createEngine, type Engine } from './sync/engine.ts';
+import type { Boot } from './sync/integrity/power-cut-check.ts';
 import type { Journal } from './sync/ports/journal.ts';
 import type { Log } from './sync/ports/log.ts';
-import type { Boot } from './sync/power-cut-check.ts';
 
 /** How often it is looked whether a damaged journal that was put aside is still there. */
 const setAsideLookMs = 1_000;

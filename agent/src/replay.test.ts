@@ -6,7 +6,7 @@ import type { Operation, OriginId } from '@lockstep/shared';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { replayInto } from './replay.ts';
 import { LoneMember } from './sim/lone-member.ts';
-import { OldVersions } from './sync/old-versions.ts';
+import { OldVersions } from './sync/transfer/old-versions.ts';
 
 const bee = 'bee' as OriginId;
 

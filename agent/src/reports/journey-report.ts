@@ -3,7 +3,7 @@ import type { Journey, JourneyStop } from '@lockstep/shared/api';
 import { holds } from '../core/durability.ts';
 import { stampMs } from '../core/hlc.ts';
 import type { Engine } from '../sync/engine.ts';
-import type { Peer } from '../sync/peers.ts';
+import type { Peer } from '../sync/members/peers.ts';
 import { reportLogged } from './operation-report.ts';
 import { shownBy } from './shown-by.ts';
 

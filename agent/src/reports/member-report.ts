@@ -3,7 +3,7 @@ import type { MemberReport } from '@lockstep/shared/api';
 import { blockingOrigins, countBehind } from '../core/durability.ts';
 import { stampMs } from '../core/hlc.ts';
 import type { Engine } from '../sync/engine.ts';
-import type { Peer } from '../sync/peers.ts';
+import type { Peer } from '../sync/members/peers.ts';
 import { shownBy } from './shown-by.ts';
 
 /** All members as this one knows them: this one first, then by name. */

@@ -1,0 +1,179 @@
+import type { MemberId, Operation } from '@lockstep/shared';
+import type { PendingPath } from '../../core/disk-entry.ts';
+import { planBatch } from '../../core/plan.ts';
+import { lookAtRacyRows } from '../integrity/racy-rows.ts';
+import type { WakeTimer } from '../scheduling/wake-timer.ts';
+import type { Context } from '../state/context.ts';
+import { type FetchSize, fetchSize, type Transfers } from '../transfer/content-fetcher.ts';
+import type { ParkedPaths } from './blocked-paths.ts';
+import { CarryOut, type MaterialiserEvents } from './execute-steps.ts';
+import { JournalView } from './plan-view.ts';
+import type { GroupGate } from './rename-gate.ts';
+
+/** When nothing moves, what waits for something else here is looked at again after this time. */
+const waitingLookMs = 500;
+
+/** What came of some pending paths. */
+export interface BatchOutcome {
+  /** Anything could be done for any of them. */
+  readonly isReady: boolean;
+  readonly progress: boolean;
+  readonly waiting: boolean;
+  /** There was no room for all fetches of these sizes. */
+  readonly refused: ReadonlySet<FetchSize>;
+  /** A directory is to be moved otherwise than was planned. */
+  readonly planAgain: boolean;
+}
+
+const nothingReady: BatchOutcome = {
+  isReady: false,
+  progress: false,
+  waiting: false,
+  refused: new Set(),
+  planAgain: false,
+};
+
+/** Does for some pending paths what can be done now: chooses those that are ready, plans, fetches what is missing, carries out. */
+export class BatchRunner {
+  readonly #context: Context;
+  readonly #transfers: Transfers;
+  readonly #gate: GroupGate;
+  readonly #parked: ParkedPaths;
+  readonly #timer: WakeTimer;
+  readonly #notify: MaterialiserEvents;
+  readonly #isPaused: () => boolean;
+  readonly #nameOf: (member: MemberId) => string;
+  readonly #carryOut: CarryOut;
+
+  constructor(
+    context: Context,
+    parts: {
+      readonly transfers: Transfers;
+      readonly gate: GroupGate;
+      readonly parked: ParkedPaths;
+      readonly timer: WakeTimer;
+      readonly notify: MaterialiserEvents;
+      readonly isPaused: () => boolean;
+      readonly nameOf: (member: MemberId) => string;
+    },
+  ) {
+    const { transfers, gate, parked, timer, notify, isPaused, nameOf } = parts;
+    this.#context = context;
+    this.#transfers = transfers;
+    this.#gate = gate;
+    this.#parked = parked;
+    this.#timer = timer;
+    this.#notify = notify;
+    this.#isPaused = isPaused;
+    this.#nameOf = nameOf;
+    this.#carryOut = new CarryOut(context, transfers, parked, notify);
+  }
+
+  /** To be called under the folder's lock, with rows that were read under it. */
+  async run(rows: readonly PendingPath[]): Promise<BatchOutcome> {
+    const { journal, clock } = this.#context;
+    const nowMs = clock.monotonicMs();
+    const ready = await this.#withoutRacy(rows.filter((row) => this.#isReady(row, nowMs)));
+    if (ready.length === 0) return nothingReady;
+    const view = await JournalView.open(
+      this.#context,
+      ready,
+      (content) => this.#transfers.isStaged(content),
+      (operation) => this.#carryOut.movesWhole(operation),
+    );
+    const plan = planBatch(ready, view);
+    if (plan.records.length > 0) journal.recordDisk(plan.records);
+    const refused = new Set<FetchSize>();
+    for (const operation of await this.#withoutUnseen(plan.needs)) {
+      if (!this.#fetch(operation)) refused.add(fetchSize(operation.size ?? 0));
+    }
+    if (plan.records.length > 0) this.#notify.applied(0, 0);
+    const done = await this.#carryOut.steps(plan.steps);
+    const progress = plan.records.length > 0 || done.progress;
+    const waiting = plan.waiting.length > 0;
+    // Waiting paths are looked at again when something else has moved; without that they only wait for others.
+    if (!progress && waiting) this.#timer.in(waitingLookMs);
+    for (const { path } of plan.records) this.#parked.over(path);
+    return { isReady: true, progress, waiting, refused, planAgain: done.planAgain };
+  }
+
+  #isReady(row: PendingPath, nowMs: number): boolean {
+    const [head] = row.heads;
+    if (head === undefined || this.#transfers.isFetching(head)) return false;
+    const restMs = this.#parked.restMs(row.path, head, nowMs);
+    if (restMs > 0) {
+      this.#timer.in(restMs);
+      return false;
+    }
+    return this.#gate.isOpen(head);
+  }
+
+  /** Without those over whose entries nothing may be put yet, for a user's edit of this moment might be under it. */
+  async #withoutRacy(rows: readonly PendingPath[]): Promise<readonly PendingPath[]> {
+    const { certain, changed, racy, dirty, large } = await lookAtRacyRows(this.#context, rows);
+    for (const { path, heads } of changed) {
+      if (heads[0]) this.#parked.park(path, heads[0], 'what stands there has changed and is looked at first');
+      this.#notify.look(path);
+    }
+    for (const { path, heads } of racy) {
+      if (heads[0]) this.#parked.park(path, heads[0], 'what stands there has changed a moment ago');
+    }
+    if (dirty.length > 0) this.#notify.sync();
+    for (const { path, heads } of dirty) {
+      if (heads[0]) this.#parked.park(path, heads[0], 'what stands there was changed lately and is made durable first');
+    }
+    for (const { path, heads } of large) {
+      if (heads[0]) this.#parked.park(path, heads[0], 'the large file there was changed lately and is read once more');
+    }
+    return certain;
+  }
+
+  /**
+   * Without those at whose path a file stands that was never looked at: after the journal was lost, or in a newcomer's folder, it
+   * may hold that very content, and then nothing is to be fetched.
+   */
+  async #withoutUnseen(needs: readonly Operation[]): Promise<readonly Operation[]> {
+    const { journal, folder } = this.#context;
+    const unseen = needs.filter(({ path }) => journal.disk(path)?.fingerprint === undefined);
+    if (unseen.length === 0) return needs;
+    const observations = await folder.observe(unseen.map(({ path }) => ({ path })));
+    const standing = new Set<string>();
+    for (const { path, state } of observations) {
+      if (state === 'file' || state === 'large' || state === 'changing') standing.add(path);
+    }
+    for (const operation of unseen) {
+      if (!standing.has(operation.path)) continue;
+      this.#parked.park(operation.path, operation, 'a file stands there that has not been read yet');
+      this.#notify.look(operation.path);
+    }
+    return needs.filter(({ path }) => !standing.has(path));
+  }
+
+  #wayOut(operation: Operation): string {
+    const names = this.#context.missing.blockedBy(operation).map((id) => this.#nameOf(id));
+    const isDamaged = this.#context.journal.disk(operation.path)?.damaged === true;
+    const write = isDamaged
+      ? 'delete what is there, and after that put a file there'
+      : 'put a file there, or delete what is there';
+    if (names.length === 0) return `No member that has not left has it: ${write}.`;
+    return `It comes when one that has it is back, ${names.join(' or ')} perhaps. When it is lost for good, ${write}.`;
+  }
+
+  /** False when there is no room for it now. */
+  #fetch(operation: Operation): boolean {
+    const { path } = operation;
+    return this.#transfers.fetch(operation, (outcome) => {
+      // Nobody can be asked then; that is no trouble of the path.
+      if (this.#isPaused()) return;
+      if (outcome === 'missing') {
+        const detail = `No reachable member has the content of ${path}. ${this.#wayOut(operation)}`;
+        this.#parked.park(path, operation, detail, 'content-missing');
+      } else if (outcome === 'disk-full') {
+        const detail = `There is no room for ${path}. Free some space; it is tried again by itself.`;
+        this.#parked.park(path, operation, detail, 'disk-full');
+      } else if (outcome === 'lost') {
+        this.#parked.park(path, operation, 'what had come of its content is gone from .lockstep and is fetched again');
+      }
+    });
+  }
+}

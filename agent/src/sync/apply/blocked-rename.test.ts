@@ -1,0 +1,86 @@
+import type { Operation, OriginId, PeerMessage } from '@lockstep/shared';
+import { expect, test } from 'vitest';
+import { contentOfText } from '../../sim/content.ts';
+import { LoneMember } from '../../sim/lone-member.ts';
+import { WriteBack } from '../durability/write-back.ts';
+import { LocalChanges } from '../local/local-changes.ts';
+import type { ActionRequest, Folder } from '../ports/folder.ts';
+import type { Link } from '../ports/network.ts';
+import { ContentServer } from '../transfer/content-server.ts';
+import { Retention } from '../transfer/retention.ts';
+import { Materialiser } from './apply-loop.ts';
+import { GroupGate } from './rename-gate.ts';
+
+const quiet = (): void => undefined;
+const bee = 'bee' as OriginId;
+
+/** A folder whose disk cannot show `path`, for its name is too long there. */
+function cannotShow(path: string): (folder: Folder) => Folder {
+  const isRefused = ({ action }: ActionRequest): boolean => ('path' in action ? action.path : action.to) === path;
+  return (folder) =>
+    new Proxy(folder, {
+      get(target, name) {
+        if (name !== 'apply') {
+          const value: unknown = Reflect.get(target, name, target);
+          return typeof value === 'function' ? value.bind(target) : value;
+        }
+        return async (requests: readonly ActionRequest[]) => {
+          const results = (await target.apply(requests.filter((request) => !isRefused(request)))).values();
+          const refusal = { result: 'problem', code: 'path-too-long', detail: 'The name is too long.' } as const;
+          return requests.map((request) => (isRefused(request) ? refusal : results.next().value));
+        };
+      },
+    });
+}
+
+/** What the member answers to somebody who asks for the content of `text`. */
+async function answerTo(member: LoneMember, text: string): Promise<PeerMessage | undefined> {
+  const answers: PeerMessage[] = [];
+  const link = { send: (message: PeerMessage) => answers.push(message), queuedBytes: () => 0 } as Partial<Link> as Link;
+  new ContentServer(member.context, link, quiet).want({
+    type: 'want',
+    path: 'file',
+    id: 1,
+    content: contentOfText(text).id,
+    index: 0,
+  });
+  await member.passes(1_000);
+  return answers[0];
+}
+
+test.each([
+  ['is ignored here', (member: LoneMember) => member.context.ignored.take('new-name')],
+  ['cannot be shown here', quiet],
+])(
+  '[CT4] where the new name of a renamed file %s, the content outlives the old name, and others can have it',
+  async (_, prepare) => {
+    const member = new LoneMember(cannotShow('new-name'));
+    prepare(member);
+    const { context, journal, volume } = member;
+    volume.disk.write('old-name', contentOfText('text'));
+    const changes = new LocalChanges(context, member.ownLog);
+    const started = changes.start();
+    await member.passes(10_000);
+    await started;
+    const parents = journal.heads('old-name');
+    const put = member.operation('new-name', { kind: 'put', text: 'text' }, { origin: bee });
+    const renamed: Operation = { ...put, from: 'old-name', group: put.seq, span: 2 };
+    const gone = member.operation('old-name', { kind: 'delete', replaced: 'text' }, { origin: bee, parents });
+    member.received(renamed, { ...gone, group: put.seq });
+    const gate = new GroupGate(journal, context.clock, () => []);
+    // Nothing is put over a file that may change without a trace until it was synced.
+    const writeBack = new WriteBack(context, quiet);
+    const sync = (): void => writeBack.hurry();
+    const events = { applied: quiet, look: quiet, scan: quiet, ignoreRules: quiet, sync };
+    const materialiser = new Materialiser(context, member.transfers, gate, events);
+    materialiser.poke();
+    await member.passes(10_000);
+    expect([volume.disk.at('old-name'), volume.disk.at('new-name')]).toEqual([undefined, undefined]);
+    new Retention(context, { bytesMax: 0, filesMax: 0, ageMsMax: 0 }).start();
+    await member.passes(200_000);
+    expect(await answerTo(member, 'text')).toMatchObject({ type: 'block', bytes: contentOfText('text').parts[0] });
+    // And when the name can be shown one day, nobody else is needed for it.
+    expect([...volume.history.keys()]).toEqual([contentOfText('text').id]);
+    expect(member.errors).toEqual([]);
+  },
+);

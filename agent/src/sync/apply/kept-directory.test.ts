@@ -1,0 +1,54 @@
+import type { OriginId } from '@lockstep/shared';
+import { expect, test } from 'vitest';
+import { contentOfText } from '../../sim/content.ts';
+import { LoneMember } from '../../sim/lone-member.ts';
+import { LocalChanges } from '../local/local-changes.ts';
+import { Materialiser } from './apply-loop.ts';
+import { GroupGate } from './rename-gate.ts';
+
+const quiet = (): void => undefined;
+
+test.each(['before it is found there as new', 'before the member is started again'])(
+  '[MT9] a directory that could not be replaced by a file, and goes %s, makes room for the file',
+  async (moment) => {
+    const member = new LoneMember();
+    const { context, journal, volume } = member;
+    context.ignored.take('*.tmp');
+    volume.disk.mkdir('name');
+    volume.disk.write('name/mine.tmp', contentOfText('ignored'));
+    const changes = new LocalChanges(context, member.ownLog);
+    const started = changes.start();
+    await member.passes(10_000);
+    await started;
+    member.keeps('text');
+    const parents = journal.heads('name');
+    member.received(member.operation('name', { kind: 'put', text: 'text' }, { origin: 'bee' as OriginId, parents }));
+    const isSeen = moment === 'before it is found there as new';
+    const materialiser = new Materialiser(context, member.transfers, new GroupGate(journal, context.clock, () => []), {
+      applied: quiet,
+      look: (path) => changes.mark(path),
+      scan: (directory) => {
+        volume.disk.unlink('name/mine.tmp');
+        volume.disk.rmdir('name');
+        if (isSeen) changes.scan(directory, true);
+        else changes.stop();
+      },
+      ignoreRules: quiet,
+      sync: quiet,
+    });
+    materialiser.poke();
+    await member.passes(60_000);
+    if (!isSeen) {
+      const again = new LocalChanges(context, member.ownLog);
+      const ready = again.start();
+      await member.passes(10_000);
+      await ready;
+    }
+    materialiser.unpark();
+    await member.passes(60_000);
+    expect(journal.counts().pending).toBe(0);
+    expect(volume.disk.at('name')).toMatchObject({ type: 'file' });
+    expect(journal.heads('name').map(({ kind }) => kind)).toEqual(['put']);
+    expect(member.errors).toEqual([]);
+  },
+);

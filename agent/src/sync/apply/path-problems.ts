@@ -1,0 +1,115 @@
+import { dotKey, isLive, type Operation, type ProblemCode } from '@lockstep/shared';
+import type { Context } from '../state/context.ts';
+
+/** So long is it kept back that nobody has a content: whoever overwrites it all the time journals that once it rests for a moment. */
+const overwrittenMsMax = 5_000;
+/** So long at most, when others know more and go on making operations without end. */
+const keptBackMsMax = 30_000;
+
+interface KeptBack {
+  readonly head: Operation;
+  readonly detail: string;
+  readonly sinceMs: number;
+}
+
+/** Problems that stand in the way of bringing paths to their heads: each is over once its operation is no longer to be shown. */
+export class PathTroubles {
+  readonly #context: Context;
+  readonly #isBehind: () => boolean;
+  /** Which operation the problem of a path is about. */
+  readonly #reported = new Map<string, { readonly head: string; readonly code: ProblemCode }>();
+  /** Paths whose content nobody has, while it may yet turn out that nobody wants it either. */
+  readonly #keptBack = new Map<string, KeptBack>();
+
+  /** `isBehind`: some member here knows operations that this one does not know yet. */
+  constructor(context: Context, isBehind: () => boolean) {
+    this.#context = context;
+    this.#isBehind = isBehind;
+  }
+
+  report(path: string, head: Operation, code: ProblemCode, detail: string): void {
+    const { problems } = this.#context;
+    if (code === 'folder-missing' || code === 'state-unusable') {
+      // The folder as a whole is one problem, not one for each path.
+      problems.set(code, {}, detail);
+      return;
+    }
+    // The mount point has the problem, not each path below it.
+    if (code === 'mount-changed') return;
+    if (code === 'content-missing' && this.#keepBack(path, head, detail)) return;
+    this.#note(path, head, code, detail);
+  }
+
+  #note(path: string, head: Operation, code: ProblemCode, detail: string): void {
+    const { problems } = this.#context;
+    const before = this.#reported.get(path);
+    if (before !== undefined && before.code !== code) problems.clear(before.code, { path });
+    problems.set(code, { path }, detail);
+    if (code === 'content-missing') this.#context.missing.told(head);
+    if (problems.has(code, { path })) this.#reported.set(path, { head: dotKey(head), code });
+  }
+
+  /** The path was brought to its head. */
+  over(path: string): void {
+    this.#keptBack.delete(path);
+    this.#reported.delete(path);
+    this.#context.problems.clearPath(path);
+  }
+
+  /** Withdraws what was said of operations that nobody wants to show here any more: others replaced or deleted them, or a user did. */
+  withdraw(): void {
+    const { problems, missing, journal } = this.#context;
+    this.#tellKeptBack();
+    missing.keepOnly(({ path, ...dot }) => journal.heads(path).some((head) => dotKey(head) === dotKey(dot)));
+    for (const [path, { head, code }] of this.#reported) {
+      if (this.#isPending(path, head)) continue;
+      this.#reported.delete(path);
+      problems.clear(code, { path });
+    }
+    for (const { code, path, member } of problems.list()) {
+      // A source is named for any operation of the path: the visible one, or one that loses and must be kept.
+      if (code === 'content-corrupt' && path !== undefined && !this.#isOpen(path))
+        problems.clear(code, { path, member });
+    }
+  }
+
+  /**
+   * What is missing may have been renamed or replaced long ago, by an operation that is still on its way here; or this moment, by
+   * somebody whose member has yet to journal it.
+   */
+  #keepBack(path: string, head: Operation, detail: string): boolean {
+    const known = this.#keptBack.get(path);
+    const isSame = known !== undefined && dotKey(known.head) === dotKey(head);
+    const kept = { head, detail, sinceMs: isSame ? known.sinceMs : this.#context.clock.monotonicMs() };
+    if (!this.#isTooEarly(kept)) return false;
+    this.#keptBack.set(path, kept);
+    return true;
+  }
+
+  #isTooEarly({ sinceMs }: KeptBack): boolean {
+    const keptMs = this.#context.clock.monotonicMs() - sinceMs;
+    return keptMs < overwrittenMsMax || (keptMs < keptBackMsMax && this.#isBehind());
+  }
+
+  #tellKeptBack(): void {
+    for (const [path, kept] of this.#keptBack) {
+      const isPending = this.#isPending(path, dotKey(kept.head));
+      if (isPending && this.#isTooEarly(kept)) continue;
+      this.#keptBack.delete(path);
+      if (isPending) this.#note(path, kept.head, 'content-missing', kept.detail);
+    }
+  }
+
+  #isPending(path: string, wanted?: string): boolean {
+    const { journal } = this.#context;
+    const [head] = journal.heads(path);
+    if (head === undefined || (wanted !== undefined && dotKey(head) !== wanted)) return false;
+    const row = journal.disk(path);
+    if (row !== undefined && !row.damaged && dotKey(row.dot) === dotKey(head)) return false;
+    return isLive(head) || row?.fingerprint !== undefined;
+  }
+
+  #isOpen(path: string): boolean {
+    return this.#isPending(path) || this.#context.journal.heads(path).length > 1;
+  }
+}

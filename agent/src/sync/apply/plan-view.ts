@@ -1,0 +1,95 @@
+import { type ContentId, isBelow, type Operation } from '@lockstep/shared';
+import type { ContentSource } from '../../core/action.ts';
+import type { DiskEntry, PendingPath } from '../../core/disk-entry.ts';
+import type { PlanView } from '../../core/plan-step.ts';
+import type { Context } from '../state/context.ts';
+
+/** Files that are considered as a source of their content; more of them while a disk hides some. */
+const sourcesMax = 2;
+const hiddenSourcesMax = 64;
+
+/** What a plan may know: the journal, and where content lies on this member. Valid while the folder lock is held. */
+export class JournalView implements PlanView {
+  readonly #context: Context;
+  readonly #staged: (content: ContentId) => boolean;
+  readonly #movesWhole: (operation: Operation) => boolean;
+  readonly #history: ReadonlySet<ContentId>;
+
+  private constructor(
+    context: Context,
+    staged: (content: ContentId) => boolean,
+    movesWhole: (operation: Operation) => boolean,
+    history: ReadonlySet<ContentId>,
+  ) {
+    this.#context = context;
+    this.#staged = staged;
+    this.#movesWhole = movesWhole;
+    this.#history = history;
+  }
+
+  static async open(
+    context: Context,
+    rows: readonly PendingPath[],
+    staged: (content: ContentId) => boolean,
+    movesWhole: (operation: Operation) => boolean,
+  ): Promise<JournalView> {
+    const empty = new JournalView(context, staged, movesWhole, new Set());
+    const elsewhere = new Set<ContentId>();
+    for (const { heads } of rows) {
+      const content = heads[0]?.content;
+      if (content !== undefined && empty.localSource(content) === undefined) elsewhere.add(content);
+    }
+    if (elsewhere.size === 0) return empty;
+    return new JournalView(context, staged, movesWhole, await context.folder.inHistory([...elsewhere]));
+  }
+
+  head(path: string): Operation | undefined {
+    return this.#context.journal.heads(path)[0];
+  }
+
+  disk(path: string): DiskEntry | undefined {
+    return this.#context.journal.disk(path);
+  }
+
+  shown(entry: DiskEntry): Operation | undefined {
+    return this.#context.journal.operation(entry.dot);
+  }
+
+  hasLiveBelow(directory: string): boolean {
+    return this.#context.journal.hasLiveBelow(directory);
+  }
+
+  diskBelow(directory: string): readonly DiskEntry[] {
+    return this.#context.journal.diskBelow(directory, undefined, Number.MAX_SAFE_INTEGER);
+  }
+
+  hasDiskBelow(directory: string): boolean {
+    return this.#context.journal.diskBelow(directory, undefined, 1).length > 0;
+  }
+
+  movesWhole(operation: Operation): boolean {
+    return this.#movesWhole(operation);
+  }
+
+  localSource(content: ContentId): ContentSource | undefined {
+    const bytes = this.#context.inbox.get(content);
+    if (bytes) return { from: 'bytes', bytes };
+    if (this.#staged(content)) return { from: 'staged' };
+    // A racy row may be wrong, but nothing is shown that does not have its content id: asking the others is dearer than trying.
+    const rows = this.#shownRows(content);
+    const row = rows.find(({ racy }) => !racy) ?? rows[0];
+    if (row?.fingerprint) return { from: 'file', path: row.path, fingerprint: row.fingerprint };
+    return this.#history.has(content) ? { from: 'history' } : undefined;
+  }
+
+  #shownRows(content: ContentId): readonly DiskEntry[] {
+    const { journal, problems } = this.#context;
+    const hiding = problems.list().flatMap(({ code, path }) => (code === 'mount-changed' && path ? [path] : []));
+    const rows = journal.diskWithContent(content, hiding.length === 0 ? sourcesMax : hiddenSourcesMax);
+    return rows.filter(({ path }) => !hiding.some((mount) => path === mount || isBelow(path, mount)));
+  }
+
+  ignores(path: string, isDirectory: boolean): boolean {
+    return this.#context.ignored.ignores(path, isDirectory);
+  }
+}

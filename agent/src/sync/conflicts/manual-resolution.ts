@@ -1,0 +1,137 @@
+import { dotKey, entryType, isLive, type Operation, pathFault } from '@lockstep/shared';
+import type { Action } from '../../core/action.ts';
+import { isConflictPath, ordinaryPath } from '../../core/conflict-name.ts';
+import type { Fingerprint } from '../../core/disk-entry.ts';
+import { isDirectoryMode } from '../../core/plan-step.ts';
+import type { Context } from '../state/context.ts';
+import { findOriginal } from './find-original.ts';
+
+/** What a person decided about one conflict copy, and what they saw when they did. */
+export interface ConflictChoice {
+  readonly copy: string;
+  readonly keep: 'original' | 'copy' | 'both';
+  /** `dotKey` of the copy. */
+  readonly copySeen: string;
+  /** The same of what stood at the original name; null when nothing did. */
+  readonly originalSeen: string | null;
+}
+
+/** `path`: where the copy stands now, when both were kept. `reason`: a sentence, why nothing was done. */
+export type Resolution =
+  | { readonly done: true; readonly path?: string }
+  | { readonly done: false; readonly reason: string };
+
+/** What stands at a path, the same in the journal and on the disk. */
+type Standing =
+  | { readonly operation: undefined }
+  | { readonly operation: Operation; readonly fingerprint: Fingerprint }
+  | { readonly refusal: string };
+
+const namesTriedMax = 100;
+
+/**
+ * Settles one conflict in this member's folder, as a person with a shell would: `mark` then has the change journaled like any other.
+ * Nothing that the person did not see is touched: what stands there is compared with what they saw, under the folder's lock.
+ */
+export function resolveConflict(
+  context: Context,
+  choice: ConflictChoice,
+  mark: (path: string) => void,
+): Promise<Resolution> {
+  return context.lock.run(async () => {
+    const { copy, keep } = choice;
+    if (pathFault(copy) !== undefined || !isConflictPath(copy)) return refused(`${copy} is not a conflict copy.`);
+    const path = findOriginal(context.journal, copy);
+    const loser = await standing(context, copy);
+    if ('refusal' in loser) return refused(loser.refusal);
+    if (loser.operation === undefined) return refused(`${copy} is gone: somebody has settled this conflict already.`);
+    if (dotKey(loser.operation) !== choice.copySeen) return refused(unseen(copy));
+    const winner = await standing(context, path);
+    if ('refusal' in winner) return refused(winner.refusal);
+    if ((winner.operation ? dotKey(winner.operation) : null) !== choice.originalSeen) return refused(unseen(path));
+
+    const { fingerprint } = loser;
+    switch (keep) {
+      case 'original':
+        if (winner.operation === undefined) {
+          return refused(`Nothing stands at ${path} any more: keep the copy, or delete it as you would any file.`);
+        }
+        return await done(context, { do: 'unlink', path: copy, expected: fingerprint }, loser.operation, mark);
+      case 'copy': {
+        const expected = winner.operation === undefined ? 'absent' : winner.fingerprint;
+        if (expected !== 'absent' && isDirectoryMode(expected.mode)) {
+          return refused(`A directory stands at ${path}: keep the directory, or both.`);
+        }
+        const action = { do: 'rename', from: copy, to: path, expectedFrom: fingerprint, expected } as const;
+        return await done(context, action, winner.operation, mark);
+      }
+      case 'both': {
+        const to = await freePath(context, copy);
+        if (to === undefined) return refused(`No free name was found for ${copy}: rename it yourself.`);
+        const action = { do: 'rename', from: copy, to, expectedFrom: fingerprint, expected: 'absent' } as const;
+        const outcome = await done(context, action, undefined, mark);
+        return outcome.done ? { ...outcome, path: to } : outcome;
+      }
+    }
+  });
+}
+
+/** Carries the action out. What it replaces, the content of `replaced`, goes to history like any other old version. */
+async function done(
+  { folder }: Context,
+  action: Extract<Action, { do: 'unlink' | 'rename' }>,
+  replaced: Operation | undefined,
+  mark: (path: string) => void,
+): Promise<Resolution> {
+  const [result] = await folder.apply([{ action, keep: replaced?.content }]);
+  const paths = action.do === 'rename' ? [action.from, action.to] : [action.path];
+  for (const path of paths) mark(path);
+  if (result?.result === 'problem') return refused(result.detail);
+  return result?.result === 'done' ? { done: true } : refused(unseen(paths.join(' or ')));
+}
+
+/** Looks at `path` on the disk: only what the journal says of it may stand there. */
+async function standing({ journal, folder }: Context, path: string): Promise<Standing> {
+  const [visible, ...siblings] = journal.heads(path);
+  if (siblings.length > 0) return { refusal: `${path} has versions that are being joined now: try again in a moment.` };
+  const operation = visible !== undefined && isLive(visible) ? visible : undefined;
+  const row = journal.disk(path);
+  const fingerprint = row?.fingerprint;
+  const isShown = row !== undefined && !row.damaged && visible !== undefined && dotKey(row.dot) === dotKey(visible);
+  if (operation ? !isShown || fingerprint === undefined : fingerprint !== undefined) {
+    return { refusal: `This member's disk does not show ${path} as it is known yet: try again in a moment.` };
+  }
+  const [seen] = await folder.observe([{ path, expected: row?.racy || row?.unconfirmed ? undefined : fingerprint }]);
+  if (seen?.state === 'problem') return { refusal: seen.detail };
+  if (operation === undefined) return seen?.state === 'absent' ? { operation } : { refusal: unseen(path) };
+  // A directory's times move with its entries.
+  if (seen?.state === 'directory' && entryType(operation) === 'directory') {
+    return { operation, fingerprint: seen.fingerprint };
+  }
+  if (seen?.state === 'same' && fingerprint !== undefined) return { operation, fingerprint };
+  // Written so recently that the fingerprint alone proves nothing: it was read again.
+  if (seen?.state === 'file' && seen.content === operation.content) return { operation, fingerprint: seen.fingerprint };
+  if (seen?.state === 'symlink' && seen.target === operation.target)
+    return { operation, fingerprint: seen.fingerprint };
+  return { refusal: unseen(path) };
+}
+
+/** The first ordinary name for the copy at which nothing stands, is known to have stood lately, or would be ignored. */
+async function freePath({ journal, folder, ignored }: Context, copy: string): Promise<string | undefined> {
+  for (let attempt = 1; attempt <= namesTriedMax; attempt++) {
+    const path = ordinaryPath(copy, attempt);
+    if (pathFault(path) !== undefined || ignored.ignores(path, false)) return undefined;
+    if (journal.heads(path).some(isLive)) continue;
+    const [seen] = await folder.observe([{ path }]);
+    if (seen?.state === 'absent') return path;
+  }
+  return undefined;
+}
+
+function unseen(path: string): string {
+  return `${path} has changed since it was shown, and was left as it is: look at it again.`;
+}
+
+function refused(reason: string): Resolution {
+  return { done: false, reason };
+}

@@ -1,0 +1,56 @@
+import type { Operation } from '@lockstep/shared';
+import { expect, test } from 'vitest';
+import { openTestMember, ScriptedPeer } from '../../../test/support/scripted-peer.ts';
+import { isConflictPath } from '../../core/conflict-name.ts';
+import { worldBeganMs } from '../../sim/sim-clock.ts';
+
+/** A link that zoe made apart from ant and cat; ant made one there too, which cat overwrote knowingly. Zoe has ant's, and not cat's. */
+async function withoutCats() {
+  const [ant, cat] = [new ScriptedPeer('a'), new ScriptedPeer('c')];
+  const member = openTestMember([ant]);
+  const { engine, journal, volume, until } = member;
+  void engine.start();
+  expect(await until(() => engine.state === 'active', 10_000)).toBe(true);
+  volume.disk.symlink('link', 'by zoe');
+  expect(await until(() => journal.heads('link').length === 1, 10_000)).toBe(true);
+  const later = (ms: number, operation: Pick<Operation, 'origin' | 'target' | 'version'>): Operation => ({
+    seq: 1,
+    hlc: (worldBeganMs + 60_000 + ms) * 1024,
+    kind: 'symlink',
+    path: 'link',
+    mtimeUs: 1_000_000,
+    ...operation,
+  });
+  const byAnt = later(0, { origin: ant.origin, target: 'by ant', version: { vector: { [ant.origin]: 1 } } });
+  const byCat = later(1, {
+    origin: cat.origin,
+    target: 'by cat',
+    version: { vector: { [ant.origin]: 1, [cat.origin]: 1 } },
+  });
+  ant.known = { [ant.origin]: 1, [cat.origin]: 1 };
+  ant.say(ant.heartbeat());
+  ant.sayOperations([byAnt]);
+  expect(await until(() => journal.heads('link').length === 2, 1_000)).toBe(true);
+  const copies = (): readonly (string | undefined)[] =>
+    journal
+      .headsUnder('', undefined, 100)
+      .filter(({ path }) => isConflictPath(path))
+      .map(({ target }) => target);
+  return { ant, byCat, copies, ...member };
+}
+
+test('[CF10] siblings are left until this member knows what the others know: one that was overwritten gets no copy', async () => {
+  const { ant, byCat, copies, journal, until } = await withoutCats();
+  expect(await until(() => journal.counts().contested === 0, 5_000)).toBe(false);
+  ant.sayOperations([byCat]);
+  expect(await until(() => journal.counts().contested === 0, 5_000)).toBe(true);
+  expect(journal.heads('link')).toMatchObject([{ target: 'by cat' }]);
+  expect(copies()).toEqual(['by zoe']);
+});
+
+test('[CF10] but not for ever: what nobody sends is not waited for', async () => {
+  const { copies, journal, until } = await withoutCats();
+  expect(await until(() => journal.counts().contested === 0, 20_000)).toBe(true);
+  expect(journal.heads('link')).toMatchObject([{ target: 'by ant' }]);
+  expect(copies()).toEqual(['by zoe']);
+});

@@ -1,0 +1,303 @@
+import type { Operation, OriginId } from '@lockstep/shared';
+import { describe, expect, test } from 'vitest';
+import { conflictPath, isConflictPath } from '../../core/conflict-name.ts';
+import { contentOfText } from '../../sim/content.ts';
+import { LoneMember } from '../../sim/lone-member.ts';
+import { lostAfterMs } from '../state/missing-contents.ts';
+import { Steward } from './resolver.ts';
+
+const bee = 'bee' as OriginId;
+const cat = 'cat' as OriginId;
+
+const quiet = (): void => undefined;
+
+function stewardOf(member: LoneMember, state: 'active' | 'syncing' = 'active'): Steward {
+  const seniority = () => ({ id: member.id, state, enabledAt: 1 });
+  return new Steward(member.context, member.ownLog, member.peers, member.transfers, seniority, quiet, quiet);
+}
+
+/** Both wrote each of these files while they were apart, and bee later. */
+function bothWrote(member: LoneMember, paths: readonly string[]): void {
+  const own: Operation[] = [];
+  const others: Operation[] = [];
+  for (const path of paths) {
+    own.push(member.operation(path, { kind: 'put', text: `ant ${path}` }));
+    others.push(member.operation(path, { kind: 'put', text: `bee ${path}` }, { origin: bee }));
+    member.keeps(`ant ${path}`);
+    member.keeps(`bee ${path}`);
+  }
+  member.received(...own, ...others);
+}
+
+const named = (count: number): string[] =>
+  Array.from({ length: count }, (_, index) => `file-${String(index).padStart(4, '0')}`);
+
+test('[JN2] a thousand conflicts are settled in a few transactions', async () => {
+  const member = new LoneMember();
+  const paths = named(1_000);
+  bothWrote(member, paths);
+  expect(member.journal.counts().contested).toBe(1_000);
+  member.wrote.length = 0;
+  stewardOf(member).poke();
+  await member.passes(60_000);
+  expect(member.journal.counts().contested).toBe(0);
+  expect(member.wrote.filter((call) => call === 'append').length).toBeLessThan(10);
+  const heads = member.journal.headsUnder('', undefined, 5_000);
+  expect(heads.filter(({ path }) => isConflictPath(path)).length).toBe(1_000);
+  expect(heads.length).toBe(2_000);
+  expect(member.errors).toEqual([]);
+});
+
+test('[MG8] a directory is raised anew also behind hundreds that are left to others', async () => {
+  const member = new LoneMember();
+  const own: Operation[] = [];
+  const others: Operation[] = [];
+  const raise = (directory: string, origin: OriginId | undefined): void => {
+    const operations = origin === undefined ? own : others;
+    const made = member.operation(directory, { kind: 'mkdir' }, { ...(origin && { origin }) });
+    operations.push(made);
+    operations.push(member.operation(directory, { kind: 'delete' }, { ...(origin && { origin }), parents: [made] }));
+    operations.push(member.operation(`${directory}/new`, { kind: 'put', text: 'new' }, { ...(origin && { origin }) }));
+  };
+  for (const name of named(600)) raise(name, bee);
+  raise('last', undefined);
+  member.received(...others, ...own);
+  // It is not active yet, so that it sees to its own only.
+  stewardOf(member, 'syncing').poke();
+  await member.passes(1_000);
+  expect(member.journal.heads('last')).toMatchObject([{ kind: 'mkdir' }]);
+  expect(member.journal.heads('file-0000')).toMatchObject([{ kind: 'delete' }]);
+});
+
+test('[CF5] a copy that a user renamed back to its name, or wrote again there, is made anew when it loses again', async () => {
+  const member = new LoneMember();
+  const old = member.operation('file.txt', { kind: 'put', text: 'lost' }, { origin: bee });
+  const own = member.operation('file.txt', { kind: 'put', text: 'won' });
+  member.keeps('lost');
+  member.keeps('won');
+  member.received(old, own);
+  const steward = stewardOf(member);
+  steward.poke();
+  await member.passes(20_000);
+  const copies = (): readonly Operation[] =>
+    member.journal.headsUnder('', undefined, 100).filter(({ path }) => isConflictPath(path));
+  const [copy] = copies();
+  if (copy === undefined) throw new Error('no copy was made');
+  const [joined] = member.journal.heads('file.txt');
+  if (joined === undefined) throw new Error('nothing was joined');
+  // The copy is deleted, and its content is at the name again, while somebody else writes there.
+  const gone = member.operation(copy.path, { kind: 'delete', replaced: 'lost' }, { origin: bee, parents: [copy] });
+  const again = member.operation('file.txt', { kind: 'put', text: 'lost' }, { origin: bee, parents: [joined] });
+  const newer = member.operation('file.txt', { kind: 'put', text: 'newer' }, { origin: cat, parents: [joined] });
+  member.keeps('newer');
+  member.received(gone, again, newer);
+  expect(copies().filter(({ kind }) => kind !== 'delete')).toEqual([]);
+  steward.poke();
+  await member.passes(20_000);
+  expect(copies().filter(({ kind }) => kind !== 'delete')).toMatchObject([{ content: again.content }]);
+});
+
+test.each([
+  { there: 'an empty file, which is yet to be removed', isThere: true, pending: 1 },
+  { there: 'an empty file that a power cut left of it', isThere: true, damaged: true, pending: 1 },
+  { there: 'nothing', isThere: false, pending: 0 },
+])(
+  '[CT14] [CT15] what is lost is deleted, and where it is to be, there is $there',
+  async ({ isThere, damaged, pending }) => {
+    const member = new LoneMember();
+    const { journal, context } = member;
+    const begun = member.operation('file', { kind: 'put', text: '' });
+    const lost = member.operation('file', { kind: 'put', text: 'lost' }, { parents: [begun] });
+    member.received(begun, lost);
+    const fingerprint = { ino: 7, size: 0, mtimeMs: 1, ctimeMs: 1, mode: 0o100644 };
+    const { origin, seq, content } = begun;
+    const whole = { dot: { origin, seq }, content, fingerprint };
+    const torn = { dot: { origin: lost.origin, seq: lost.seq }, fingerprint, damaged: true };
+    if (isThere) journal.recordDisk([{ path: 'file', entry: damaged ? torn : whole }]);
+    for (const nowMs of [0, lostAfterMs]) context.missing.searched(lost, { lacking: [], members: [], nowMs });
+    stewardOf(member).poke();
+    await member.passes(1_000);
+    expect(journal.heads('file')).toMatchObject([{ kind: 'delete' }]);
+    expect(journal.pending({ which: 'delete', limit: 9 })).toHaveLength(pending);
+    expect(member.errors).toEqual([]);
+  },
+);
+
+test('[CF6] a join makes the copy of what it ends, also where an equal sibling stays for another', async () => {
+  const member = new LoneMember();
+  member.keeps('lost');
+  member.keeps('newer');
+  const written = member.operation('file.txt', { kind: 'put', text: 'lost' }, { origin: bee });
+  const own = member.operation('file.txt', { kind: 'put', text: 'lost' }, { parents: [written] });
+  const joined = member.operation('file.txt', { kind: 'put', text: 'lost' }, { origin: cat, parents: [written] });
+  const newer = member.operation('file.txt', { kind: 'put', text: 'newer' }, { origin: 'elk' as OriginId });
+  member.received(written, own, joined, newer);
+  // It is not active yet, so that it sees to its own only, and leaves the join of cat to cat.
+  stewardOf(member, 'syncing').poke();
+  await member.passes(1_000);
+  expect(member.journal.heads('file.txt').some(({ origin }) => origin === cat)).toBe(true);
+  expect(member.journal.heads('file.txt')).toHaveLength(2);
+  const copies = member.journal.headsUnder('', undefined, 100).filter(({ path }) => isConflictPath(path));
+  expect(copies).toMatchObject([{ content: written.content }]);
+});
+
+/** Ant deletes the later one of two siblings, the one that it sees, while bee does something. Answers the kinds of the heads. */
+async function deletedMeanwhile(
+  earlier: string,
+  meanwhile: (member: LoneMember, siblings: readonly [Operation, Operation]) => readonly Operation[],
+): Promise<readonly string[]> {
+  const member = new LoneMember();
+  for (const text of ['visible', 'other', 'edited']) member.keeps(text);
+  const other = member.operation('file', { kind: 'put', text: earlier }, { origin: bee });
+  const seen = member.operation('file', { kind: 'put', text: 'visible' });
+  member.received(other, seen);
+  const gone = member.operation('file', { kind: 'delete', replaced: 'visible' }, { parents: [seen] });
+  const fromBee = meanwhile(member, [other, seen]);
+  member.received(gone, ...fromBee);
+  stewardOf(member).poke();
+  await member.passes(10_000);
+  expect(member.journal.counts().contested).toBe(0);
+  return member.journal.heads('file').map(({ kind }) => kind);
+}
+
+describe('[MG10] a delete that a join is concurrent with', () => {
+  const byBee = { origin: bee };
+
+  test('holds: nobody edited', async () => {
+    const join = (member: LoneMember, siblings: readonly Operation[]) => [
+      member.operation('file', { kind: 'put', text: 'visible' }, { ...byBee, parents: siblings }),
+    ];
+    expect(await deletedMeanwhile('other', join)).toEqual(['delete']);
+  });
+
+  test('holds where two joined, one after the other', async () => {
+    const join = (member: LoneMember, siblings: readonly Operation[]) => {
+      const first = member.operation('file', { kind: 'put', text: 'visible' }, { ...byBee, parents: siblings });
+      const cat = { origin: 'cat' as OriginId, parents: [first] };
+      return [first, member.operation('file', { kind: 'put', text: 'visible' }, cat)];
+    };
+    expect(await deletedMeanwhile('other', join)).toEqual(['delete']);
+  });
+
+  test('is undone by an edit of what was joined', async () => {
+    const edit = (member: LoneMember, siblings: readonly Operation[]) => {
+      const join = member.operation('file', { kind: 'put', text: 'visible' }, { ...byBee, parents: siblings });
+      const parents = [join];
+      return [
+        join,
+        member.operation('file', { kind: 'put', text: 'edited', replaced: 'visible' }, { ...byBee, parents }),
+      ];
+    };
+    expect(await deletedMeanwhile('other', edit)).toEqual(['put']);
+  });
+
+  test('is undone where the sibling that nobody had seen holds the same', async () => {
+    const join = (member: LoneMember, siblings: readonly Operation[]) => [
+      member.operation('file', { kind: 'put', text: 'visible' }, { ...byBee, parents: siblings }),
+    ];
+    expect(await deletedMeanwhile('visible', join)).toEqual(['put']);
+  });
+
+  test('is undone by whoever deleted it too, and made it again', async () => {
+    const again = (member: LoneMember, siblings: readonly Operation[]) => {
+      const gone = member.operation('file', { kind: 'delete', replaced: 'visible' }, { ...byBee, parents: siblings });
+      return [gone, member.operation('file', { kind: 'put', text: 'visible' }, { ...byBee, parents: [gone] })];
+    };
+    expect(await deletedMeanwhile('other', again)).toEqual(['put']);
+  });
+
+  test('is undone where it knew of a delete after which the entry was made again', async () => {
+    const member = new LoneMember();
+    for (const text of ['visible', 'other']) member.keeps(text);
+    const other = member.operation('file', { kind: 'put', text: 'other' }, { origin: bee });
+    const seen = member.operation('file', { kind: 'put', text: 'visible' });
+    // Bee moves the file out of the folder, ant deletes what is left at the name, and bee moves it back in.
+    const out = member.operation('file', { kind: 'delete', replaced: 'visible' }, { ...byBee, parents: [other, seen] });
+    const gone = member.operation('file', { kind: 'delete', replaced: 'other' }, { parents: [out] });
+    const back = member.operation('file', { kind: 'put', text: 'visible' }, { ...byBee, parents: [out] });
+    member.received(other, seen, out, gone, back);
+    stewardOf(member).poke();
+    await member.passes(10_000);
+    expect(member.journal.heads('file')).toMatchObject([{ kind: 'put', content: back.content }]);
+  });
+
+  test('is undone by a rename of the same content to the name', async () => {
+    const rename = (member: LoneMember, siblings: readonly Operation[]) => {
+      const put = member.operation('file', { kind: 'put', text: 'visible' }, { ...byBee, parents: siblings });
+      return [{ ...put, from: 'elsewhere' }];
+    };
+    expect(await deletedMeanwhile('other', rename)).toEqual(['put']);
+  });
+});
+
+/**
+ * Ant joined what it had of bee's and of its own, of which bee's went first, while bee, who does not know of ant's, did something else
+ * that went before its own. Answers what keeps the name, and what is copied.
+ */
+async function joinedMeanwhile(meanwhile: (member: LoneMember, seen: Operation) => readonly Operation[]): Promise<{
+  readonly name: readonly string[];
+  readonly copies: readonly string[];
+  readonly paths: readonly string[];
+}> {
+  const member = new LoneMember();
+  const texts = ['least', 'seen', 'better'];
+  const textOf = new Map(texts.map((text) => [contentOfText(text).id, text]));
+  for (const text of texts) member.keeps(text);
+  const least = member.operation('file', { kind: 'put', text: 'least' });
+  const seen = member.operation('file', { kind: 'put', text: 'seen' }, { origin: bee });
+  const others = meanwhile(member, seen);
+  const joined = [least, seen, ...others.filter(({ origin }) => origin === cat)];
+  const copy = member.operation(conflictPath('file', least.hlc, 'ant'), { kind: 'put', text: 'least' });
+  const join = member.operation('file', { kind: 'put', text: 'seen' }, { parents: joined });
+  member.received(least, seen, ...others, copy, join);
+  stewardOf(member).poke();
+  await member.passes(10_000);
+  expect(member.journal.counts().contested).toBe(0);
+  const textsAt = (heads: readonly Operation[]): string[] =>
+    heads.flatMap(({ content }) => (content && textOf.get(content)) ?? []).sort();
+  const copies = member.journal.headsUnder('', undefined, 100).filter(({ path }) => isConflictPath(path));
+  return {
+    name: textsAt(member.journal.heads('file')),
+    copies: textsAt(copies),
+    paths: copies.map(({ path }) => path),
+  };
+}
+
+describe('[CF11] what a join puts anew', () => {
+  const byBee = { origin: bee };
+
+  test('neither keeps the name nor gets a second copy where it had lost to another join', async () => {
+    const outcome = await joinedMeanwhile((member, seen) => {
+      const better = member.operation('file', { kind: 'put', text: 'better' }, byBee);
+      const copy = member.operation(conflictPath('file', seen.hlc, 'bee'), { kind: 'put', text: 'seen' }, byBee);
+      const join = member.operation('file', { kind: 'put', text: 'better' }, { ...byBee, parents: [seen, better] });
+      return [better, copy, join];
+    });
+    expect(outcome).toMatchObject({ name: ['better'], copies: ['least', 'seen'] });
+  });
+
+  test('goes before or after its siblings as what it repeats did, and its copy has the name of that', async () => {
+    let first: Operation | undefined;
+    const outcome = await joinedMeanwhile((member, seen) => {
+      first = seen;
+      return [member.operation('file', { kind: 'put', text: 'better' }, { origin: 'dan' as OriginId })];
+    });
+    expect(outcome).toMatchObject({ name: ['better'], copies: ['least', 'seen'] });
+    expect(outcome.paths).toContain(conflictPath('file', first?.hlc ?? 0, 'bee'));
+  });
+
+  test('gets no copy where it was overwritten', async () => {
+    const outcome = await joinedMeanwhile((member, seen) => [
+      member.operation('file', { kind: 'put', text: 'better', replaced: 'seen' }, { ...byBee, parents: [seen] }),
+    ]);
+    expect(outcome).toMatchObject({ name: ['better'], copies: ['least'] });
+  });
+
+  test('stands where somebody else had written it too', async () => {
+    const outcome = await joinedMeanwhile((member, seen) => [
+      member.operation('file', { kind: 'put', text: 'better', replaced: 'seen' }, { ...byBee, parents: [seen] }),
+      member.operation('file', { kind: 'put', text: 'seen' }, { origin: cat }),
+    ]);
+    expect(outcome).toMatchObject({ name: ['seen'], copies: ['better', 'least'] });
+  });
+});

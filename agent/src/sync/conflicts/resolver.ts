@@ -1,0 +1,382 @@
+import {
+  type ContentId,
+  dotKey,
+  downAfterMs,
+  entryType,
+  isLive,
+  type MemberId,
+  memberOf,
+  type Operation,
+  type OriginId,
+  parentOf,
+} from '@lockstep/shared';
+import { showsSomething } from '../../core/disk-entry.ts';
+import type { Draft } from '../../core/local-change.ts';
+import { oldestActive } from '../../core/membership.ts';
+import { inOrder, isSameContent, losers } from '../../core/merge.ts';
+import { firstOf, isOnlyPutAnew, mayBeJoin, onlyPutAnew } from '../../core/put-anew.ts';
+import type { OwnLog } from '../members/operation-writer.ts';
+import type { Peers } from '../members/peers.ts';
+import type { ContentSource } from '../ports/folder.ts';
+import { Pace } from '../scheduling/yielder.ts';
+import type { Context } from '../state/context.ts';
+import type { Transfers } from '../transfer/content-fetcher.ts';
+import { JoinPacer } from './join-pacer.ts';
+import { type ConflictCopy, directoryDraft, StewardBatch, type Verdict } from './resolution-batch.ts';
+
+/** Paths decided on together: bounds what is held in memory, and how long one transaction takes. */
+const pathsAtOnce = 256;
+/** The fallback steward steps in after the others had this long to be back. */
+const fallbackRetryMs = 2_000;
+
+/** So long at most siblings are left as they are because others know more than this member: they may make operations without end. */
+const learnMsMax = 10_000;
+/** How often it is looked meanwhile whether they still do. */
+const learnRetryMs = 50;
+
+/** Operations of one path that are looked through; of one that had more, nothing but the heads is asked. */
+const earlierMax = 1_000;
+
+interface Contested {
+  readonly path: string;
+  readonly heads: readonly Operation[];
+}
+
+/**
+ * Settles what concurrent operations left behind (DESIGN 4): gives the losing content a name of its own, joins siblings, and
+ * journals directories anew that something live holds up. One member does it for each operation: its origin, or the oldest
+ * active member when the origin is away. Name and content are the same whoever does it.
+ */
+export class Steward {
+  readonly #context: Context;
+  readonly #ownLog: OwnLog;
+  readonly #peers: Peers;
+  readonly #transfers: Transfers;
+  readonly #selfSeniority: () => {
+    readonly id: MemberId;
+    readonly state: 'active' | 'syncing';
+    readonly enabledAt?: number | undefined;
+  };
+  readonly #copied: (copy: ConflictCopy) => void;
+  readonly #lost: (operation: Operation) => void;
+  readonly #pacer: JoinPacer;
+  readonly #pace: Pace;
+  readonly #startedMs: number;
+  #running = false;
+  #wanted = false;
+  #stopped = false;
+  #retryArmed = false;
+  /** Since when siblings have been left as they are because others know more. */
+  #learningSinceMs: number | undefined;
+
+  constructor(
+    context: Context,
+    ownLog: OwnLog,
+    peers: Peers,
+    transfers: Transfers,
+    selfSeniority: () => {
+      readonly id: MemberId;
+      readonly state: 'active' | 'syncing';
+      readonly enabledAt?: number | undefined;
+    },
+    copied: (copy: ConflictCopy) => void,
+    lost: (operation: Operation) => void,
+  ) {
+    this.#context = context;
+    this.#ownLog = ownLog;
+    this.#peers = peers;
+    this.#transfers = transfers;
+    this.#selfSeniority = selfSeniority;
+    this.#copied = copied;
+    this.#lost = lost;
+    this.#pacer = new JoinPacer(() => context.clock.random());
+    this.#pace = new Pace(context.clock);
+    this.#startedMs = context.clock.monotonicMs();
+  }
+
+  stop(): void {
+    this.#stopped = true;
+  }
+
+  /** There may be siblings to join or directories to hold up. */
+  poke(): void {
+    this.#wanted = true;
+    if (this.#running || this.#stopped) return;
+    this.#running = true;
+    this.#run()
+      .catch((error: unknown) => {
+        this.#context.log.error({ error: String(error) }, 'settling conflicts failed; it is tried again');
+        this.#retryIn(fallbackRetryMs);
+      })
+      .finally(() => {
+        this.#running = false;
+        if (this.#wanted) this.poke();
+      });
+  }
+
+  async #run(): Promise<void> {
+    while (this.#wanted && !this.#stopped) {
+      this.#wanted = false;
+      if (this.#pace.restMs > 0) {
+        this.#retryIn(this.#pace.restMs);
+        return;
+      }
+      if (this.#mayBeSettled()) {
+        this.#retryIn(learnRetryMs);
+        return;
+      }
+      const open = (await this.#settleAll()) + (await this.#holdUp());
+      this.#deleteLost();
+      this.#pace.passed();
+      if (open > 0) this.#retryIn(fallbackRetryMs);
+    }
+  }
+
+  /**
+   * What is still on its way here may settle what is open: somebody has seen a sibling and overwritten it. A join made without knowing
+   * that would put the overwritten content anew, beside what overwrote it.
+   */
+  #mayBeSettled(): boolean {
+    const { clock, journal } = this.#context;
+    if (journal.counts().contested === 0 || !this.#transfers.mayLearnMore()) {
+      this.#learningSinceMs = undefined;
+      return false;
+    }
+    this.#learningSinceMs ??= clock.monotonicMs();
+    return clock.monotonicMs() - this.#learningSinceMs < learnMsMax;
+  }
+
+  /** Returns how many paths are left to others, or for later. */
+  async #settleAll(): Promise<number> {
+    const { journal } = this.#context;
+    if (journal.counts().contested === 0) return 0;
+    let left = 0;
+    let after: string | undefined;
+    for (;;) {
+      await this.#pace.giveWay();
+      const sinceMs = this.#context.clock.monotonicMs();
+      const contested = journal.contested(after, pathsAtOnce);
+      const open = await this.#settle(contested);
+      if (contested.length > 0 && open === contested.length) this.#pace.wasted(sinceMs);
+      left += open;
+      after = contested.at(-1)?.path;
+      if (contested.length < pathsAtOnce || this.#stopped) return left;
+    }
+  }
+
+  /** Joins what this member is responsible for at these paths, in one transaction. Returns how many are left to others, or for later. */
+  async #settle(contested: readonly Contested[]): Promise<number> {
+    const { journal, folder } = this.#context;
+    const contents = contested.flatMap(({ heads }) => heads.flatMap(({ content }) => content ?? []));
+    const kept = contents.length === 0 ? new Set<ContentId>() : await folder.inHistory(contents);
+    const verdicts: Verdict[] = [];
+    let left = 0;
+    for (const { path, heads } of contested) {
+      const verdict = await this.#judge(path, heads, kept);
+      if (verdict.mine.length < verdict.candidates) left++;
+      if (verdict.mine.length > 0) verdicts.push(verdict);
+    }
+    const batch = new StewardBatch(this.#context, (member) => this.#peers.nameOf(member));
+    for (const verdict of verdicts) {
+      // Keeping what loses took time: what is decided now must be about the heads as they are now.
+      if (!sameHeads(journal.heads(verdict.path), verdict.heads) || !batch.add(verdict)) this.#wanted = true;
+    }
+    const refused = new Set(this.#ownLog.commit(batch.drafts).refused);
+    for (const { path } of verdicts) this.#pacer.joined(path, this.#context.clock.monotonicMs());
+    for (const copy of batch.copies) if (!refused.has(copy.copy)) this.#copied(copy);
+    for (const { mine, path } of verdicts) {
+      if (refused.has(path)) continue;
+      for (const head of mine) if (this.#context.missing.isLost(head)) this.#lost(head);
+    }
+    return left + refused.size;
+  }
+
+  /** What this member has to join at `path`; nothing while the content that the join would put anew is not here. */
+  async #judge(
+    path: string,
+    heads: readonly Operation[],
+    kept: ReadonlySet<ContentId>,
+  ): Promise<Verdict & { readonly candidates: number }> {
+    const { journal } = this.#context;
+    const heldUp = journal.hasLiveBelow(path);
+    // Without what was there before, each head stands for itself.
+    const earlier = heads.some(mayBeJoin) ? this.#earlierAt(path) : [];
+    const firsts = new Map(heads.map((head) => [head, firstOf(head, earlier)]));
+    const standsFor = (head: Operation): Operation => firsts.get(head) ?? head;
+    // Of what no member has any more there is nothing to keep, nor to make a copy of.
+    const { missing } = this.#context;
+    const gone = heads.filter((head) => missing.isLost(head));
+    const anew = heldUp ? [] : [...new Set([...onlyPutAnew(heads, earlier, journal.known()), ...gone])];
+    const others = inOrder(
+      heads.filter((head) => !anew.includes(head)),
+      standsFor,
+    );
+    const [visible] = others;
+    const directoryWins = visible !== undefined && heldUp && entryType(visible) !== 'directory';
+    const candidates = directoryWins ? others : [...others.slice(1), ...anew];
+    const lost = losers(others, heldUp, standsFor).filter((head) => !gone.includes(head));
+    const mine: Operation[] = [];
+    const verdict = {
+      path,
+      heads: [...others, ...anew],
+      directoryWins,
+      deleteHolds: false,
+      standsFor,
+      lost,
+      mine,
+      candidates: candidates.length,
+    };
+    if (visible === undefined || candidates.length === 0) return verdict;
+    if (!this.#pacer.allows(path, this.#context.clock.monotonicMs())) return verdict;
+    // The join puts the visible content anew, and may outlive every other operation that speaks of it.
+    if (!directoryWins && !(await this.#keep(visible, kept))) return verdict;
+    for (const head of candidates) {
+      if (lost.some((loser) => isSameContent(loser, head)) && !(await this.#keep(head, kept))) continue;
+      if (this.#isResponsible(head)) mine.push(head);
+    }
+    if (heldUp || !isLive(visible) || candidates.some(isLive)) return verdict;
+    return { ...verdict, deleteHolds: isOnlyPutAnew(visible, mine, earlier, journal.known()) };
+  }
+
+  /**
+   * Deletes entries of which nothing is left on any disk: neither their content, nor an older version at their path. They were removed
+   * everywhere while they were ignored, or lost with the only disk that had them. Where something stands, its user decides.
+   */
+  #deleteLost(): void {
+    const { journal, missing } = this.#context;
+    const deleted = new Map<string, Draft>();
+    for (const { path } of missing.lost()) {
+      const heads = journal.heads(path);
+      const [visible] = heads;
+      const row = journal.disk(path);
+      const isNowhere =
+        !showsSomething(row) &&
+        heads.every((head) => !isLive(head) || (missing.isLost(head) && !missing.isShown(head)));
+      if (visible === undefined || !isLive(visible) || !isNowhere || !this.#isResponsible(visible)) continue;
+      // An empty file is yet to be removed.
+      const vanished = row?.fingerprint === undefined;
+      deleted.set(path, { path, kind: 'delete', parents: heads, vanished });
+      this.#lost(visible);
+    }
+    if (deleted.size > 0) this.#ownLog.commit([...deleted.values()]);
+  }
+
+  /** All that is known to have been at the path; nothing when that is too much to look through. */
+  #earlierAt(path: string): readonly Operation[] {
+    const rows = this.#context.journal.log({ path, beforeRow: Number.MAX_SAFE_INTEGER, limit: earlierMax });
+    return rows.length < earlierMax ? rows.map(({ operation }) => operation) : [];
+  }
+
+  /** Live entries whose parent is not a directory: their parents are journaled anew. Returns how many are left to others. */
+  async #holdUp(): Promise<number> {
+    const { journal } = this.#context;
+    let left = 0;
+    let after: string | undefined;
+    for (;;) {
+      await this.#pace.giveWay();
+      const orphans = journal.orphans(after, pathsAtOnce);
+      left += await this.#raise(orphans);
+      after = orphans.at(-1)?.path;
+      if (orphans.length < pathsAtOnce || this.#stopped) return left;
+    }
+  }
+
+  /** Journals the parents of these entries anew, in one transaction. Returns how many parents are left to others. */
+  async #raise(orphans: readonly Operation[]): Promise<number> {
+    const { journal } = this.#context;
+    const raised: Draft[] = [];
+    const blocked: Contested[] = [];
+    const isMine = new Map<string, boolean>();
+    for (const orphan of orphans) {
+      const parent = parentOf(orphan.path);
+      if (parent !== '') isMine.set(parent, isMine.get(parent) || this.#isResponsible(orphan));
+    }
+    let left = 0;
+    for (const [path, mine] of isMine) {
+      const heads = journal.heads(path);
+      const [blocking] = heads;
+      if (blocking !== undefined && isLive(blocking) && entryType(blocking) !== 'directory')
+        blocked.push({ path, heads });
+      else if (mine) raised.push(directoryDraft(this.#context, path, heads));
+      else left++;
+    }
+    const { operations, refused } = this.#ownLog.commit(raised);
+    if (operations.length > 0) this.#wanted = true;
+    left += refused.length;
+    return left + (await this.#settle(blocked));
+  }
+
+  #isResponsible(operation: Operation): boolean {
+    const { self } = this.#context;
+    if (memberOf(operation.origin) === self.id) return true;
+    if (this.#isCaredFor(operation.origin)) return false;
+    const present = this.#peers.ready().map(({ id, state, enabledAt }) => ({ id, state, enabledAt }));
+    return oldestActive([this.#selfSeniority(), ...present])?.id === self.id;
+  }
+
+  /**
+   * Whether the member that made these operations joins them itself. Only one that is down for everybody does not: were a session
+   * that broke enough, each side of it would take the other's part, and join what the other joined.
+   */
+  #isCaredFor(origin: OriginId): boolean {
+    const peer = this.#peers.get(memberOf(origin));
+    if (peer === undefined || peer.state === 'left') return false;
+    // An operation of a journal that its member has lost is nobody's own any more.
+    if (peer.ready && peer.origin !== origin) return false;
+    if (peer.state !== 'down') return true;
+    // Right after the start everybody is away who has not been heard yet.
+    if (this.#context.clock.monotonicMs() - this.#startedMs < downAfterMs) return true;
+    return this.#peers.ready().some(({ heartbeat }) => heartbeat?.latenciesMs[peer.id] !== undefined);
+  }
+
+  /**
+   * Every member keeps the losing content until the copy is made, so that any of them can make it; and nobody makes a copy of what
+   * they do not hold. What `disk` says may be out of date: a user may have overwritten it this moment. False when it is not here:
+   * then it is fetched. `kept`: what history had when the batch began.
+   */
+  async #keep(head: Operation, kept: ReadonlySet<ContentId>): Promise<boolean> {
+    const { content, blocks, size = 0 } = head;
+    if (content === undefined || kept.has(content)) return true;
+    const { folder, inbox, log } = this.#context;
+    for (const source of this.#sources(content)) {
+      try {
+        if (!(await folder.keep({ content, blocks, size, source }))) continue;
+      } catch (error) {
+        log.warn({ path: head.path, error: String(error) }, 'a losing version could not be kept');
+        continue;
+      }
+      if (source.from === 'bytes') inbox.delete(content);
+      if (source.from === 'staged') this.#transfers.drop(content);
+      return true;
+    }
+    this.#transfers.fetch(head, (outcome) => {
+      if (outcome === 'ok') this.poke();
+    });
+    return false;
+  }
+
+  #sources(content: ContentId): readonly ContentSource[] {
+    const { journal, inbox } = this.#context;
+    const sources: ContentSource[] = [];
+    const bytes = inbox.get(content);
+    if (bytes) sources.push({ from: 'bytes', bytes });
+    if (this.#transfers.isStaged(content)) sources.push({ from: 'staged' });
+    for (const { path, fingerprint } of journal.diskWithContent(content, 4)) {
+      if (fingerprint) sources.push({ from: 'file', path, fingerprint });
+    }
+    return sources;
+  }
+
+  #retryIn(delayMs: number): void {
+    if (this.#retryArmed || this.#stopped) return;
+    this.#retryArmed = true;
+    this.#context.clock.after(delayMs, () => {
+      this.#retryArmed = false;
+      this.poke();
+    });
+  }
+}
+
+function sameHeads(a: readonly Operation[], b: readonly Operation[]): boolean {
+  return a.length === b.length && a.every((head) => b.some((other) => dotKey(other) === dotKey(head)));
+}

@@ -1,0 +1,71 @@
+import type { Operation } from '@lockstep/shared';
+import { holds } from '../../core/durability.ts';
+import type { Peer } from '../members/peers.ts';
+import type { Clock } from '../ports/clock.ts';
+
+/** A run of changes made here, and how long it took until the connected members held all of it. */
+export interface Delivered {
+  readonly operations: number;
+  readonly files: number;
+  readonly deletes: number;
+  readonly bytes: number;
+  /** The first path of the run. */
+  readonly path: string;
+  readonly ms: number;
+  readonly members: number;
+}
+
+interface Burst {
+  readonly startMs: number;
+  readonly path: string;
+  operations: number;
+  files: number;
+  deletes: number;
+  bytes: number;
+  last: Operation;
+}
+
+/** Measures from the first change of a burst to the moment when all connected members hold the last one. */
+export class BurstMeter {
+  readonly #clock: Clock;
+  readonly #delivered: (delivered: Delivered) => void;
+  #burst: Burst | undefined;
+
+  constructor(clock: Clock, delivered: (delivered: Delivered) => void) {
+    this.#clock = clock;
+    this.#delivered = delivered;
+  }
+
+  committed(operations: readonly Operation[]): void {
+    for (const operation of operations) {
+      if (operation.kind === 'member') continue;
+      this.#burst ??= {
+        startMs: this.#clock.monotonicMs(),
+        path: operation.path,
+        operations: 0,
+        files: 0,
+        deletes: 0,
+        bytes: 0,
+        last: operation,
+      };
+      const burst = this.#burst;
+      burst.operations++;
+      if (operation.kind === 'put') {
+        burst.files++;
+        burst.bytes += operation.size ?? 0;
+      } else if (operation.kind === 'delete') burst.deletes++;
+      burst.last = operation;
+    }
+  }
+
+  /** A peer acknowledged something. `busy`: more changes are on their way into the journal. */
+  acknowledged(peers: readonly Peer[], busy: boolean): void {
+    const burst = this.#burst;
+    if (burst === undefined || busy || peers.length === 0) return;
+    if (!peers.every((peer) => holds(peer.applied, burst.last))) return;
+    this.#burst = undefined;
+    const { operations, files, deletes, bytes, path, startMs } = burst;
+    const ms = this.#clock.monotonicMs() - startMs;
+    this.#delivered({ operations, files, deletes, bytes, path, ms, members: peers.length });
+  }
+}

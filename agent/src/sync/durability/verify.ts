@@ -1,0 +1,158 @@
+import { batchPathsMax } from '@lockstep/shared';
+import type { VerifyResult } from '@lockstep/shared/api';
+import { listedPathsMax } from '@lockstep/shared/api';
+import type { DiskEntry } from '../../core/disk-entry.ts';
+import type { Observation } from '../ports/folder.ts';
+import type { Context } from '../state/context.ts';
+
+type Difference = VerifyResult['disk']['paths'][number];
+
+/** Differing paths that one call repairs; the rest is left to the next one. */
+const repairedAtOnceMax = 10_000;
+const checkIntervalMs = 100;
+/** A repair ends when for so long nothing was repaired and nothing is on its way: some content is nowhere to be had. */
+const idleMsMax = 10_000;
+
+/** What a repair needs of the engine. */
+export interface Repairer {
+  /** Reads the file at a path whole, and has it fetched again where it is damaged. */
+  check(path: string): Promise<unknown>;
+  /** Has a path looked at for changes of a user. */
+  look(path: string): void;
+  /** Tries again at once what was put off. */
+  retry(): void;
+  /** Content is on its way here. */
+  isFetching(): boolean;
+  /** Why a path is not repaired yet, where that is known. */
+  reason(path: string): string | undefined;
+}
+
+/**
+ * Replays the log and compares it with the heads, then reads the folder and compares it with the content ids. Without `repairer` it
+ * changes nothing; with it what differs is repaired, and the result says what is left.
+ */
+export async function verifyMember(
+  context: Context,
+  aborted: () => boolean,
+  repairer?: Repairer | undefined,
+): Promise<VerifyResult> {
+  const { journal, clock } = context;
+  const startMs = clock.monotonicMs();
+  const { compared, differing } = journal.verifyHeads(repairer !== undefined);
+  const heads = {
+    compared,
+    differing: differing.length,
+    paths: listed(differing.map((path) => ({ path, reason: headsReason }))),
+  };
+  const found: Difference[] = [];
+  const disk = { compared: 0, differing: 0 };
+  for (let after: string | undefined, isDone = false; !isDone && !aborted(); ) {
+    const rows = journal.diskBelow('', after, batchPathsMax);
+    const differences = await compareRows(context, rows);
+    disk.compared += rows.length;
+    disk.differing += differences.length;
+    found.push(...differences.slice(0, repairedAtOnceMax - found.length));
+    after = rows.at(-1)?.path;
+    isDone = rows.length < batchPathsMax;
+  }
+  const result = { heads, disk: { ...disk, paths: listed(found) } };
+  const elapsedMs = (): number => clock.monotonicMs() - startMs;
+  if (repairer === undefined) {
+    return { ok: heads.differing === 0 && disk.differing === 0, ...result, elapsedMs: elapsedMs() };
+  }
+  const left = await repair(context, repairer, found, aborted);
+  const beyond = disk.differing - found.length;
+  const repaired = heads.differing + found.length - left.length;
+  return {
+    ok: left.length + beyond === 0,
+    ...result,
+    repair: { repaired, left: left.length + beyond, paths: listed(left) },
+    elapsedMs: elapsedMs(),
+  };
+}
+
+/** Repairs what differs, and returns what differs still. */
+async function repair(
+  context: Context,
+  repairer: Repairer,
+  found: readonly Difference[],
+  aborted: () => boolean,
+): Promise<readonly Difference[]> {
+  const { journal, clock } = context;
+  for (const { path } of found) {
+    if (aborted()) break;
+    const verdict = await repairer.check(path);
+    if (verdict !== 'damaged') repairer.look(path);
+  }
+  repairer.retry();
+  const wanted = new Set(found.map(({ path }) => path));
+  const damaged = (): number => journal.damaged().filter(({ path }) => wanted.has(path)).length;
+  let idleSinceMs = clock.monotonicMs();
+  for (let left = damaged(); left > 0 && !aborted(); ) {
+    await new Promise<void>((resolve) => clock.after(checkIntervalMs, resolve));
+    const still = damaged();
+    if (still < left || repairer.isFetching()) idleSinceMs = clock.monotonicMs();
+    else if (clock.monotonicMs() - idleSinceMs > idleMsMax) break;
+    left = still;
+  }
+  const left: Difference[] = [];
+  for (let index = 0; index < found.length; index += batchPathsMax) {
+    const paths = found.slice(index, index + batchPathsMax).map(({ path }) => path);
+    const rows = paths.flatMap((path) => journal.disk(path) ?? []).filter(({ fingerprint }) => fingerprint);
+    left.push(...(await compareRows(context, rows)));
+  }
+  return left.map((difference) => {
+    const why = journal.disk(difference.path)?.damaged ? repairer.reason(difference.path) : undefined;
+    return why === undefined ? difference : { ...difference, reason: `${difference.reason} ${why}` };
+  });
+}
+
+/** The differences between what rows say and what is there, each read whole. */
+async function compareRows({ folder, lock }: Context, rows: readonly DiskEntry[]): Promise<readonly Difference[]> {
+  return await lock.run(async () => {
+    const seen = await folder.observe(rows.map(({ path }) => ({ path, hashLarge: true })));
+    return rows.flatMap((row, index) => {
+      const entry = seen[index];
+      const reason = entry && reasonOf(row, entry);
+      return reason === undefined ? [] : [{ path: row.path, reason }];
+    });
+  });
+}
+
+const headsReason = 'The stored heads are not those of the log: lockstep verify --repair replaces them.';
+
+function reasonOf(row: DiskEntry, entry: Observation): string | undefined {
+  switch (entry.state) {
+    case 'absent':
+      return 'It is not there. That is a delete, which the next scan journals at the latest: put the file back if it should stay.';
+    case 'problem':
+      return entry.detail;
+    case 'changing':
+      return 'It changes while it is read: verify again when it is at rest.';
+    case 'special':
+      return (
+        entry.problem?.detail ?? 'A socket, pipe or device is there: move it away, and the file is put there again.'
+      );
+    case 'file':
+      if (row.damaged && entry.content !== row.content) return damagedReason;
+      return entry.content === row.content ? undefined : changedReason;
+    case 'same':
+    case 'large':
+      return undefined;
+    case 'directory':
+    case 'symlink':
+      return row.content === undefined
+        ? undefined
+        : `It is a ${entry.state} where a file was: verify again in a moment.`;
+  }
+}
+
+const damagedReason =
+  'It is damaged on this disk, and fetched from another member as soon as one that has it can be reached.';
+const changedReason =
+  'Its bytes are not those of its content id. A change made a moment ago shows here until it is journaled; else the disk is failing: ' +
+  'lockstep verify --repair fetches the file from another member.';
+
+function listed(differences: readonly Difference[]): Difference[] {
+  return differences.slice(0, listedPathsMax);
+}

@@ -1,0 +1,51 @@
+import { type Dot, type OriginId, parentOf, type VersionVector } from '@lockstep/shared';
+import { conflictPath, copyPrefix, isConflictPath } from '../../core/conflict-name.ts';
+import type { Context } from '../state/context.ts';
+import type { Goal } from './replica-count.ts';
+
+const headsAtOnce = 1_000;
+/** Above this many heads below a path, its newest operation of each origin stands for all of them. */
+const dotsMax = 10_000;
+const copiesMax = 64;
+
+/**
+ * What must be held of what is on this disk at or below `path` now. With it go the conflict copies of the path, and where the heads
+ * have gone on from what this disk still shows, an operation that has that content now: a copy just made, a new name.
+ */
+export function goalOf(context: Context, path: string | undefined): Goal {
+  const { journal } = context;
+  if (path === undefined || path === '') return { vector: journal.known() };
+  const dots: Dot[] = journal.heads(path).map(toDot);
+  dots.push(...copiesOf(context, path));
+  const isLevel = journal.counts().pending === 0;
+  let after: string | undefined;
+  for (;;) {
+    const heads = journal.headsUnder(path, after, headsAtOnce);
+    for (const head of heads) {
+      dots.push(toDot(head));
+      const shown = isLevel ? undefined : journal.disk(head.path)?.content;
+      if (shown === undefined || shown === head.content) continue;
+      const elsewhere = journal.headWithContent(shown);
+      if (elsewhere) dots.push(toDot(elsewhere));
+    }
+    after = heads.at(-1)?.path;
+    if (heads.length < headsAtOnce) return { dots };
+    if (dots.length > dotsMax) return { vector: highest(dots) };
+  }
+}
+
+function copiesOf({ journal }: Context, path: string): readonly Dot[] {
+  const prefix = copyPrefix(conflictPath(path, 0, ''));
+  const beside = journal.headsUnder(parentOf(path), prefix, copiesMax);
+  return beside.filter((head) => head.path.startsWith(prefix) && isConflictPath(head.path)).map(toDot);
+}
+
+function toDot({ origin, seq }: Dot): Dot {
+  return { origin, seq };
+}
+
+function highest(dots: readonly Dot[]): VersionVector {
+  const vector: Record<OriginId, number> = {};
+  for (const { origin, seq } of dots) vector[origin] = Math.max(seq, vector[origin] ?? 0);
+  return vector;
+}

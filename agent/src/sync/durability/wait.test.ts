@@ -1,0 +1,80 @@
+import { type MemberId, memberPath, type Operation, type OriginId } from '@lockstep/shared';
+import { expect, test } from 'vitest';
+import { LoneMember } from '../../sim/lone-member.ts';
+import { Confirmer } from '../integrity/confirmer.ts';
+import { LocalChanges } from '../local/local-changes.ts';
+import { Mounts } from '../local/mounts.ts';
+import type { Peer } from '../members/peers.ts';
+import { type WaitOutcome, waitForDurability } from './wait.ts';
+import { WriteBack } from './write-back.ts';
+
+const bee = 'bee' as MemberId;
+const origin = 'bee.1' as OriginId;
+const timeoutMs = 10_000;
+const quiet = (): void => undefined;
+
+/** Ant waits for both members, and knows two operations of bee, which was set back: its log may fork above the first. */
+async function waiting(): Promise<{
+  readonly ant: LoneMember;
+  readonly peer: Peer;
+  readonly cut: Operation;
+  readonly outcome: Promise<WaitOutcome>;
+  readonly isOver: () => boolean;
+}> {
+  const ant = new LoneMember();
+  const record = { id: bee, name: 'bee', addresses: [], standing: 'joined' } as const;
+  const joined = { ...ant.operation(memberPath(bee), { kind: 'member' }, { origin }), member: record };
+  const cut = ant.operation('gone', { kind: 'delete' }, { origin });
+  ant.received(joined, cut);
+  ant.peers.learn();
+  const peer = ant.peers.get(bee) as Peer;
+  const { context } = ant;
+  const parts = {
+    context,
+    peers: ant.peers,
+    localChanges: new LocalChanges(context, ant.ownLog),
+    writeBack: new WriteBack(context, quiet),
+    confirmer: new Confirmer(context, { look: quiet, isBusy: () => false }),
+    mounts: new Mounts(context, quiet),
+    reason: () => undefined,
+    aborted: () => false,
+  };
+  let isOver = false;
+  const outcome = waitForDurability(parts, { for: 'all', timeoutMs }).finally(() => {
+    isOver = true;
+  });
+  await ant.passes(1_000);
+  return { ant, peer, cut, outcome, isOver: () => isOver };
+}
+
+test('[FK3] [FK5] a wait goes on across a seal: it ends when all hold what was journaled again', async () => {
+  const { ant, peer, outcome, isOver } = await waiting();
+  // Bee has another operation under the second number: it does not count.
+  peer.known = { [origin]: 2 };
+  peer.applied = { vector: { [origin]: 1 }, ranges: {} };
+  await ant.passes(1_000);
+  expect(isOver()).toBe(false);
+
+  const { journal } = ant;
+  journal.transaction(() => ant.ownLog.repeat(journal.seal(origin, 1)));
+  expect(journal.known()).toEqual({ [origin]: 1, [journal.origin]: 1 });
+  peer.known = { [origin]: 1 };
+  await ant.passes(1_000);
+  expect(isOver(), 'while bee lacks the one journaled again').toBe(false);
+
+  peer.known = journal.known();
+  peer.applied = { vector: journal.known(), ranges: {} };
+  await ant.passes(1_000);
+  expect(isOver()).toBe(true);
+  expect(await outcome).toMatchObject({ done: true, holding: 2 });
+});
+
+test('[FK3] [FK6] a wait that a seal does not help says at the timeout what is in the way', async () => {
+  const { ant, peer, cut, outcome } = await waiting();
+  const { journal } = ant;
+  journal.transaction(() => ant.ownLog.repeat(journal.seal(origin, 1)));
+  peer.known = { [origin]: 1 };
+  peer.applied = { vector: { [origin]: 1 }, ranges: {} };
+  await ant.passes(timeoutMs);
+  expect(await outcome).toMatchObject({ done: false, holding: 1, blocking: [{ path: cut.path, member: bee }] });
+});

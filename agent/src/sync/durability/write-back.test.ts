@@ -1,0 +1,212 @@
+import { writeBackIdleMs, writeBackIntervalMs, writeBackRetryMs } from '@lockstep/shared';
+import { describe, expect, test } from 'vitest';
+import { openTestMember } from '../../../test/support/scripted-peer.ts';
+import { contentOfText } from '../../sim/content.ts';
+import { LoneMember } from '../../sim/lone-member.ts';
+import type { SyncResult } from '../ports/folder.ts';
+import { WriteBack } from './write-back.ts';
+
+const done: SyncResult = { result: 'done' };
+const failed: SyncResult = { result: 'failed', detail: 'The disk did not take it.' };
+const notDone: SyncResult = { result: 'not-done', detail: 'The folder is gone.' };
+
+/** A member whose disk syncs as slowly, and with such an outcome, as the test says. */
+class Bench {
+  readonly member = new LoneMember();
+  readonly syncs: { readonly atMs: number; readonly paths: readonly string[] }[] = [];
+  readonly writeBack: WriteBack;
+  takesMs = 0;
+  outcome: SyncResult | Error = done;
+  /** How often rows became durable. */
+  durable = 0;
+
+  constructor() {
+    const { context } = this.member;
+    const sync = (paths: readonly string[]): Promise<SyncResult> => {
+      this.syncs.push({ atMs: context.clock.monotonicMs(), paths: paths.toSorted() });
+      return new Promise((resolve, reject) => {
+        context.clock.after(this.takesMs, () => {
+          if (this.outcome instanceof Error) reject(this.outcome);
+          else resolve(this.outcome);
+        });
+      });
+    };
+    this.writeBack = new WriteBack({ ...context, folder: { ...context.folder, sync } }, () => this.durable++);
+  }
+
+  /** A user's change at each path has been journaled. */
+  changed(...paths: readonly string[]): void {
+    const { member } = this;
+    for (const path of paths) {
+      const operation = member.operation(path, { kind: 'put', text: path }, { parents: member.journal.heads(path) });
+      member.received(operation);
+      const { origin, seq } = operation;
+      member.journal.recordDisk([{ path, entry: { dot: { origin, seq }, unsynced: true } }]);
+    }
+    this.writeBack.poke();
+  }
+
+  passes(ms: number): Promise<void> {
+    return this.member.passes(ms);
+  }
+
+  get unsynced(): readonly string[] {
+    return this.member.journal.unsynced().paths.toSorted();
+  }
+
+  get isReported(): boolean {
+    return this.member.context.problems.has('sync-failed');
+  }
+}
+
+describe('[PC1] what users changed', () => {
+  test('becomes durable with one sync, a moment after the first change', async () => {
+    const bench = new Bench();
+    bench.changed('a');
+    await bench.passes(writeBackIdleMs - 1);
+    expect(bench.syncs).toEqual([]);
+    bench.changed('b', 'c');
+    await bench.passes(2);
+    expect(bench.syncs.map(({ paths }) => paths)).toEqual([['a', 'b', 'c']]);
+    expect([bench.unsynced, bench.durable]).toEqual([[], 1]);
+    await bench.passes(60_000);
+    expect(bench.syncs).toHaveLength(1);
+  });
+
+  test('during a sync needs another one, which begins when the interval is over', async () => {
+    const bench = new Bench();
+    bench.takesMs = 100;
+    bench.changed('a');
+    await bench.passes(writeBackIdleMs + 50);
+    bench.changed('b');
+    await bench.passes(100);
+    expect([bench.unsynced, bench.syncs.length]).toEqual([['b'], 1]);
+    await bench.passes(writeBackIntervalMs);
+    expect(bench.syncs.map(({ paths }) => paths)).toEqual([['a'], ['b']]);
+    expect((bench.syncs[1]?.atMs ?? 0) - (bench.syncs[0]?.atMs ?? 0)).toBe(writeBackIntervalMs);
+    expect(bench.unsynced).toEqual([]);
+  });
+
+  test('leaves a slow disk four times as long to other work as it took to sync', async () => {
+    const bench = new Bench();
+    bench.takesMs = 3_000;
+    bench.changed('a');
+    await bench.passes(writeBackIdleMs + bench.takesMs + 10);
+    bench.changed('b');
+    await bench.passes(4 * bench.takesMs - 100);
+    expect(bench.syncs).toHaveLength(1);
+    await bench.passes(200);
+    expect(bench.syncs).toHaveLength(2);
+  });
+
+  test('is synced at once for a wait, and right after the sync that is under way', async () => {
+    const bench = new Bench();
+    bench.takesMs = 100;
+    bench.changed('a');
+    bench.writeBack.hurry();
+    await bench.passes(1);
+    expect(bench.syncs).toHaveLength(1);
+    bench.changed('b');
+    bench.writeBack.hurry();
+    await bench.passes(105);
+    expect(bench.syncs.map(({ paths }) => paths)).toEqual([['a'], ['b']]);
+    await bench.passes(100);
+    expect([bench.unsynced, bench.durable]).toEqual([[], 2]);
+  });
+
+  test('gets a last sync at the end, which is given up after a while', async () => {
+    const bench = new Bench();
+    bench.changed('a');
+    const ended = bench.writeBack.stop(1_000);
+    await bench.passes(10);
+    await ended;
+    expect([bench.unsynced, bench.syncs.length]).toEqual([[], 1]);
+
+    const slow = new Bench();
+    slow.takesMs = 60_000;
+    slow.changed('a');
+    let isOver = false;
+    const given = slow.writeBack.stop(1_000).then(() => {
+      isOver = true;
+    });
+    await slow.passes(999);
+    expect(isOver).toBe(false);
+    await slow.passes(2);
+    await given;
+    expect(slow.unsynced).toEqual(['a']);
+  });
+});
+
+describe('[PC4] a sync that failed', () => {
+  test('clears nothing, nor does a later one for what was written before it', async () => {
+    const bench = new Bench();
+    bench.outcome = failed;
+    bench.changed('a');
+    await bench.passes(1_000);
+    expect([bench.unsynced, bench.durable, bench.isReported]).toEqual([['a'], 0, true]);
+    bench.outcome = done;
+    bench.changed('b');
+    bench.writeBack.hurry();
+    await bench.passes(writeBackRetryMs - 2_000);
+    expect(bench.syncs).toHaveLength(1);
+    await bench.passes(2_000);
+    expect([bench.unsynced, bench.durable, bench.isReported]).toEqual([['a'], 1, true]);
+  });
+
+  test('is reported until all that it spoke of was written again, or is gone', async () => {
+    const bench = new Bench();
+    bench.outcome = failed;
+    bench.changed('a', 'b');
+    await bench.passes(1_000);
+    bench.outcome = done;
+    bench.changed('a');
+    await bench.passes(2 * writeBackRetryMs);
+    expect([bench.unsynced, bench.isReported]).toEqual([['b'], true]);
+    // Another member's version has replaced it, which was synced when it was put there.
+    const { dot } = bench.member.journal.disk('b') ?? {};
+    if (dot === undefined) throw new Error('b has no row');
+    bench.member.journal.recordDisk([{ path: 'b', entry: { dot } }]);
+    await bench.passes(writeBackRetryMs + 100);
+    expect([bench.unsynced, bench.isReported]).toEqual([[], false]);
+    const { length } = bench.syncs;
+    await bench.passes(60_000);
+    expect(bench.syncs).toHaveLength(length);
+  });
+
+  test('while nothing failed, and it only could not be asked for, the next one counts for all', async () => {
+    const bench = new Bench();
+    bench.outcome = notDone;
+    bench.changed('a');
+    await bench.passes(1_000);
+    expect([bench.unsynced, bench.isReported]).toEqual([['a'], true]);
+    bench.outcome = done;
+    await bench.passes(writeBackRetryMs);
+    expect([bench.unsynced, bench.durable, bench.isReported]).toEqual([[], 1, false]);
+  });
+
+  test('with an error is logged and tried again', async () => {
+    const bench = new Bench();
+    bench.outcome = new Error('the worker ended');
+    bench.changed('a');
+    await bench.passes(1_000);
+    expect(bench.member.errors).toHaveLength(1);
+    bench.outcome = done;
+    await bench.passes(writeBackRetryMs);
+    expect(bench.unsynced).toEqual([]);
+  });
+});
+
+test('[PC1] a row that is marked again after the sync that cleared it is made durable too', async () => {
+  const { engine, journal, volume, until } = openTestMember([]);
+  void engine.start();
+  expect(await until(() => engine.state === 'active', 10_000)).toBe(true);
+  volume.disk.write('x', contentOfText('x'));
+  expect(await until(() => journal.unsynced().paths.length > 0, 10_000)).toBe(true);
+  const before = journal.disk('x');
+  expect(await until(() => journal.unsynced().paths.length === 0, 10_000)).toBe(true);
+  // As where a plan read the row before the sync ended, and records it afterwards for an operation of equal content.
+  if (before !== undefined) journal.recordDisk([{ path: 'x', entry: before }]);
+  expect(journal.unsynced().paths).toEqual(['x']);
+  expect(await until(() => journal.unsynced().paths.length === 0, 10_000)).toBe(true);
+  expect(journal.applied().vector).toEqual(journal.known());
+});

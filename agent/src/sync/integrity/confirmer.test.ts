@@ -1,0 +1,184 @@
+import { blockBytes, type OriginId } from '@lockstep/shared';
+import { describe, expect, test } from 'vitest';
+import { type Content, contentOfText, virtualContent } from '../../sim/content.ts';
+import { LoneMember } from '../../sim/lone-member.ts';
+import { Materialiser } from '../apply/apply-loop.ts';
+import { GroupGate } from '../apply/rename-gate.ts';
+import { WriteBack } from '../durability/write-back.ts';
+import { ChangePoll } from '../local/change-poll.ts';
+import { LocalChanges } from '../local/local-changes.ts';
+import type { Context } from '../state/context.ts';
+import { Confirmer } from './confirmer.ts';
+import { Damage } from './damage.ts';
+
+const quiet = (): void => undefined;
+const bee = 'bee' as OriginId;
+const [first, second] = [contentOfText('the first store'), contentOfText('and another one')];
+
+/** A member with the loops that find changes and put content in place. */
+class Bench {
+  readonly member = new LoneMember();
+  readonly context: Context = this.member.context;
+  readonly changes = new LocalChanges(this.context, this.member.ownLog, 600_000);
+  readonly materialiser: Materialiser;
+  readonly confirmer: Confirmer;
+  readonly writeBack: WriteBack;
+  isBusy = false;
+
+  constructor() {
+    const { context, changes } = this;
+    const look = (path: string): void => changes.mark(path);
+    this.confirmer = new Confirmer(context, { look, isBusy: () => this.isBusy });
+    this.writeBack = new WriteBack(context, () => this.confirmer.poke());
+    const gate = new GroupGate(context.journal, context.clock, () => []);
+    const sync = (): void => this.writeBack.hurry();
+    const events = { applied: quiet, look, scan: quiet, ignoreRules: quiet, sync };
+    this.materialiser = new Materialiser(context, this.member.transfers, gate, events);
+  }
+
+  /** A file that was published, and whose row is sure that it is what was read; no sync has ended since. */
+  async holds(content: Content): Promise<void> {
+    const started = this.changes.start();
+    await this.passes(1_000);
+    await started;
+    this.disk.write('file', content);
+    await this.passes(1_000);
+    this.changes.mark('file');
+    await this.passes(1_000);
+    expect(this.context.journal.disk('file')).toMatchObject({ racy: false, unconfirmed: 'dirty', content: content.id });
+  }
+
+  /** As `holds`, after a sync and a second read. */
+  async isCertainOf(content: Content): Promise<void> {
+    await this.holds(content);
+    this.writeBack.poke();
+    await this.passes(2_000);
+    expect(this.context.journal.unconfirmed('')).toEqual([]);
+  }
+
+  /** A change that leaves no trace. */
+  stores(content: Content): void {
+    const before = this.disk.at('file');
+    const { mtimeMs, ctimeMs } = { ...before };
+    this.disk.store('file', content);
+    expect(this.disk.at('file')).toMatchObject({ mtimeMs, ctimeMs, content });
+  }
+
+  get disk() {
+    return this.member.volume.disk;
+  }
+
+  passes(ms: number): Promise<void> {
+    return this.member.passes(ms);
+  }
+
+  /** What the heads of the file hold. */
+  heads(): readonly (string | undefined)[] {
+    return this.context.journal.heads('file').map(({ content }) => content);
+  }
+}
+
+describe('[LC40] a store that leaves no trace', () => {
+  test('is found after the sync that makes the file durable, and the file is certain then', async () => {
+    const bench = new Bench();
+    await bench.holds(first);
+    bench.stores(second);
+    bench.writeBack.poke();
+    await bench.passes(5_000);
+    expect(bench.heads()).toEqual([second.id]);
+    bench.writeBack.poke();
+    await bench.passes(5_000);
+    expect(bench.context.journal.unconfirmed('')).toEqual([]);
+    expect(bench.context.journal.disk('file')).toMatchObject({ racy: false, content: second.id });
+    const written = bench.member.wrote.length;
+    await bench.passes(60_000);
+    expect(bench.member.wrote).toHaveLength(written);
+    expect(bench.member.errors).toEqual([]);
+  });
+
+  test('is found in a large file, a block at a time', async () => {
+    const bench = new Bench();
+    const size = 3 * blockBytes;
+    await bench.holds(virtualContent('before', size));
+    const stored = virtualContent('after', size);
+    bench.stores(stored);
+    bench.writeBack.poke();
+    await bench.passes(10_000);
+    expect(bench.heads()).toEqual([stored.id]);
+  });
+
+  test('is found in a folder that is never at rest', async () => {
+    const bench = new Bench();
+    await bench.holds(first);
+    bench.stores(second);
+    bench.isBusy = true;
+    bench.writeBack.poke();
+    await bench.passes(5_000);
+    expect(bench.heads()).toEqual([first.id]);
+    await bench.passes(10_000);
+    expect(bench.heads()).toEqual([second.id]);
+  });
+
+  test('is no damage', async () => {
+    const bench = new Bench();
+    await bench.holds(first);
+    bench.stores(second);
+    const damage = new Damage(bench.context, {
+      found: quiet,
+      look: (path) => bench.changes.mark(path),
+      repaired: quiet,
+    });
+    const verdict = damage.check('file');
+    await bench.passes(3_000);
+    expect(await verdict).toBe('changed');
+    expect(bench.context.journal.damaged()).toEqual([]);
+    expect(bench.heads()).toEqual([second.id]);
+  });
+
+  test('[AK20] is found at once where somebody waits for all that is on the disk', async () => {
+    const bench = new Bench();
+    await bench.holds(first);
+    bench.stores(second);
+    const read = bench.confirmer.readNow('', () => false);
+    await bench.passes(1_000);
+    expect(await read).toEqual({ hasDifferent: true, open: undefined });
+    expect(bench.heads()).toEqual([second.id]);
+    const late = bench.confirmer.readNow('file', () => true);
+    expect(await late).toEqual({ hasDifferent: false, open: 'file' });
+  });
+
+  test.each(['where the file is not durable yet', 'and comes after the file was made durable'])(
+    '[MT40] is not erased by what another member puts there, %s',
+    async (when) => {
+      const bench = new Bench();
+      if (when === 'where the file is not durable yet') {
+        await bench.holds(first);
+        bench.stores(second);
+      } else {
+        await bench.isCertainOf(first);
+        bench.disk.store('file', second);
+      }
+      const theirs = 'what bee wrote';
+      bench.member.keeps(theirs);
+      const parents = bench.context.journal.heads('file');
+      bench.member.received(bench.member.operation('file', { kind: 'put', text: theirs }, { origin: bee, parents }));
+      bench.materialiser.poke();
+      await bench.passes(10_000);
+      expect([...bench.heads()].sort()).toEqual([second.id, contentOfText(theirs).id].sort());
+    },
+  );
+});
+
+test('[WT40] a change that raises no event is found by its times', async () => {
+  const bench = new Bench();
+  await bench.isCertainOf(first);
+  const poll = new ChangePoll(bench.context, { look: (path) => bench.changes.mark(path), isOpen: () => false });
+  poll.start();
+  bench.disk.store('file', second);
+  await bench.passes(4_000);
+  expect(bench.heads()).toEqual([second.id]);
+  bench.disk.writeElsewhere('file', first);
+  await bench.passes(4_000);
+  expect(bench.heads()).toEqual([first.id]);
+  poll.stop();
+});

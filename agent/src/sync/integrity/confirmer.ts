@@ -1,0 +1,234 @@
+import {
+  batchPathsMax,
+  confirmBusyMsMax,
+  confirmBytesPerSecond,
+  confirmDelayMs,
+  hashUnderLockBytesMax,
+} from '@lockstep/shared';
+import { blockCount, blockRange } from '../../core/blocks.ts';
+import { contentRead, type DiskEntry, isSameFingerprint, isSameRow } from '../../core/disk-entry.ts';
+import type { Timer } from '../ports/clock.ts';
+import type { Context } from '../state/context.ts';
+import { markedRacy } from './racy-rows.ts';
+
+/** What opening a file costs, as bytes: 4,000 small files in a second. */
+const fileCostBytes = 32_768;
+/** Rests are gathered until they are worth a timer. */
+const restMsMin = 20;
+const busyRetryMs = 100;
+/** What could not be read, or changes without end, is tried again after this time. */
+const retryMs = 5_000;
+
+/** What came of reading files a second time. */
+export interface ConfirmedFiles {
+  /** Some are not what their rows say. They are looked at. */
+  readonly hasDifferent: boolean;
+  /** One that was not read, because it was time to give up. */
+  readonly open: string | undefined;
+}
+
+/** Callbacks into the engine. */
+export interface ConfirmerEvents {
+  /** What is at the path may not be what its row says. */
+  look(path: string): void;
+  /** Others have something to do that is more urgent. */
+  isBusy(): boolean;
+}
+
+/**
+ * Reads files again that may have changed without a trace since they were read: programs store into mapped pages, and only the first
+ * store after a write-back moves the file's times. A file that is as its row says, and was read after a sync had made its pages clean, is
+ * certain from then on. It reads outside the folder lock, at a bounded rate.
+ */
+export class Confirmer {
+  readonly #context: Context;
+  readonly #events: ConfirmerEvents;
+  #timer: Timer | undefined;
+  #running = false;
+  #again = false;
+  #stopped = false;
+  #debtMs = 0;
+  #busySinceMs: number | undefined;
+
+  constructor(context: Context, events: ConfirmerEvents) {
+    this.#context = context;
+    this.#events = events;
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    this.#timer?.cancel();
+  }
+
+  /** There may be files that can be confirmed. */
+  poke(): void {
+    if (this.#running) this.#again = true;
+    else this.#schedule(confirmDelayMs);
+  }
+
+  /**
+   * Reads all files at and below `path` that are unconfirmed, at once and whatever else is to be done. Only what is read after the call
+   * counts.
+   */
+  async readNow(path: string, giveUp: () => boolean): Promise<ConfirmedFiles> {
+    const { journal } = this.#context;
+    let hasDifferent = false;
+    const paths = journal.unconfirmed(path);
+    for (let index = 0; index < paths.length; index += batchPathsMax) {
+      // One that is no longer there was changed, or read, after the call.
+      const rows = paths.slice(index, index + batchPathsMax).flatMap((each) => journal.disk(each) ?? []);
+      for (const batch of inBatches(rows.filter(({ unconfirmed }) => unconfirmed !== undefined))) {
+        if (giveUp() || this.#stopped) return { hasDifferent, open: batch[0]?.path };
+        if (await this.#check(batch)) hasDifferent = true;
+      }
+    }
+    return { hasDifferent, open: undefined };
+  }
+
+  #schedule(delayMs: number): void {
+    if (this.#stopped || this.#timer !== undefined) return;
+    this.#timer = this.#context.clock.after(delayMs, () => {
+      this.#timer = undefined;
+      this.#running = true;
+      this.#again = false;
+      this.#pass()
+        .then((isLeft) => {
+          this.#running = false;
+          if (this.#again) this.#schedule(confirmDelayMs);
+          else if (isLeft) this.#schedule(retryMs);
+        })
+        .catch((error: unknown) => {
+          this.#running = false;
+          this.#context.log.error({ error: String(error) }, 'files could not be read a second time; it is tried again');
+          this.#schedule(retryMs);
+        });
+    });
+  }
+
+  /** Reads what a sync has made clean. True when any of it is left. */
+  async #pass(): Promise<boolean> {
+    const { journal } = this.#context;
+    for (let after: string | undefined; !this.#stopped; ) {
+      const page = journal.clean(after, batchPathsMax);
+      for (const batch of inBatches(page)) {
+        await this.#untilIdle();
+        if (this.#stopped) return false;
+        await this.#check(batch, (bytes) => this.#pace(bytes));
+      }
+      after = page.at(-1)?.path;
+      if (page.length < batchPathsMax) break;
+    }
+    return journal.clean(undefined, 1).length > 0;
+  }
+
+  /** True when any of the files is not what its row says. `pace` is called before so many bytes are read. */
+  async #check(rows: readonly DiskEntry[], pace?: (bytes: number) => Promise<void>): Promise<boolean> {
+    const { folder, journal } = this.#context;
+    const [first] = rows;
+    if (first !== undefined && isLarge(first) && !first.damaged) return await this.#checkLarge(first, pace);
+    await pace?.(rows.reduce((sum, { fingerprint }) => sum + fileCostBytes + (fingerprint?.size ?? 0), 0));
+    const observations = await folder.observe(rows.map(({ path }) => ({ path, hashLarge: true, bytesMax: 0 })));
+    const same: DiskEntry[] = [];
+    let hasDifferent = false;
+    for (const [index, row] of rows.entries()) {
+      const seen = observations[index];
+      if (seen === undefined || seen.state === 'problem' || seen.state === 'special') continue;
+      const isSame = seen.state === 'file' && row.fingerprint && isSameFingerprint(seen.fingerprint, row.fingerprint);
+      if (isSame && seen.content === contentRead(row)) {
+        if (row.unconfirmed === 'clean' && !seen.racy) same.push(row);
+        continue;
+      }
+      hasDifferent = true;
+      if (isSame) this.#differs(row);
+      else this.#events.look(row.path);
+    }
+    if (same.length > 0) journal.confirmed(same);
+    return hasDifferent;
+  }
+
+  /** A block at a time, so that nothing waits long for the worker that reads. */
+  async #checkLarge(row: DiskEntry, pace?: (bytes: number) => Promise<void>): Promise<boolean> {
+    const { folder, journal } = this.#context;
+    const { path, content, fingerprint } = row;
+    const operation = journal.operation(row.dot);
+    if (content === undefined || fingerprint === undefined || operation?.content !== content) return false;
+    const { blocks, size = 0 } = operation;
+    const source = { from: 'file', path, fingerprint } as const;
+    for (let index = 0; index < blockCount(size); index++) {
+      await pace?.(blockRange(size, index).length);
+      if (this.#stopped) return false;
+      if (await folder.holdsBlock({ content, blocks, size, index, source })) continue;
+      this.#differs(row);
+      return true;
+    }
+    const [seen] = await folder.observe([{ path, expected: fingerprint }]);
+    if (seen?.state === 'same') {
+      if (row.unconfirmed === 'clean') journal.confirmed([row]);
+      return false;
+    }
+    this.#events.look(path);
+    return true;
+  }
+
+  /** The bytes are others than those of the row, though the fingerprint may be the same: the look that follows must read them. */
+  #differs(before: DiskEntry): void {
+    const { journal } = this.#context;
+    const row = journal.disk(before.path);
+    if (isSameRow(row, before) && !row.racy) journal.recordDisk([markedRacy(row, true)]);
+    this.#events.look(before.path);
+  }
+
+  /** Rests for as long as reading so many bytes may take. */
+  async #pace(bytes: number): Promise<void> {
+    this.#debtMs += (bytes / confirmBytesPerSecond) * 1_000;
+    if (this.#debtMs < restMsMin) return;
+    const restMs = this.#debtMs;
+    this.#debtMs = 0;
+    await this.#rest(restMs);
+  }
+
+  async #untilIdle(): Promise<void> {
+    const { clock } = this.#context;
+    while (!this.#stopped && this.#events.isBusy()) {
+      this.#busySinceMs ??= clock.monotonicMs();
+      // A folder that is never at rest is read all the same.
+      if (clock.monotonicMs() - this.#busySinceMs >= confirmBusyMsMax) return;
+      await this.#rest(busyRetryMs);
+    }
+    this.#busySinceMs = undefined;
+  }
+
+  #rest(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      this.#context.clock.after(ms, resolve);
+    });
+  }
+}
+
+/** Files that are read together: a large one alone, small ones up to a block's worth of bytes. */
+function* inBatches(rows: readonly DiskEntry[]): IterableIterator<readonly DiskEntry[]> {
+  let batch: DiskEntry[] = [];
+  let bytes = 0;
+  for (const row of rows) {
+    if (isLarge(row)) {
+      yield [row];
+      continue;
+    }
+    const size = fileCostBytes + (row.fingerprint?.size ?? 0);
+    if (batch.length > 0 && bytes + size > batchBytes) {
+      yield batch;
+      batch = [];
+      bytes = 0;
+    }
+    batch.push(row);
+    bytes += size;
+  }
+  if (batch.length > 0) yield batch;
+}
+
+/** Some milliseconds of reading. */
+const batchBytes = 4 * hashUnderLockBytesMax;
+
+function isLarge({ fingerprint }: DiskEntry): boolean {
+  return (fingerprint?.size ?? 0) > hashUnderLockBytesMax;
+}

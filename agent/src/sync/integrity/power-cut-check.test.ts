@@ -1,0 +1,317 @@
+import { parentOf } from '@lockstep/shared';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { type Content, contentOfText } from '../../sim/content.ts';
+import { LoneMember } from '../../sim/lone-member.ts';
+import { Materialiser } from '../apply/apply-loop.ts';
+import { GroupGate } from '../apply/rename-gate.ts';
+import { WriteBack } from '../durability/write-back.ts';
+import { LocalChanges } from '../local/local-changes.ts';
+import { Events } from '../state/events.ts';
+import { Confirmer } from './confirmer.ts';
+import { PowerCutCheck } from './power-cut-check.ts';
+
+const quiet = (): void => undefined;
+const first = contentOfText('the first version');
+const second = contentOfText('the second version, which is longer');
+
+let member: LoneMember;
+let events: Events;
+let changes: LocalChanges;
+
+/** The agent begins to watch the folder, and has compared all of it with the journal. */
+async function startAgent(): Promise<void> {
+  changes = new LocalChanges(member.context, member.ownLog, 600_000);
+  const started = changes.start();
+  await member.passes(3_000);
+  await started;
+}
+
+/** A user writes, and it is journaled; no sync has made it durable. */
+async function writes(path: string, content: Content): Promise<void> {
+  const directory = parentOf(path);
+  if (member.volume.disk.at(directory) === undefined) member.volume.disk.mkdir(directory);
+  member.volume.disk.write(path, content);
+  await member.passes(3_000);
+  expect(member.journal.heads(path)).toMatchObject([{ content: content.id }]);
+  expect(member.journal.disk(path)).toMatchObject({ unsynced: true });
+}
+
+/** After the power cut the disk has this at the path, with the times that the file had `earlierMs` before. */
+function isLeft(path: string, content: Content, earlierMs = 0): void {
+  const inode = member.volume.disk.at(path);
+  if (inode === undefined) throw new Error(`${path} is not there`);
+  inode.content = content;
+  inode.mtimeMs -= earlierMs;
+  inode.ctimeMs -= earlierMs;
+}
+
+/** The agent begins in another boot of its machine. True when the check has something to do about what it found. */
+async function begins(id: string | undefined, beganMs = 0): Promise<boolean> {
+  changes.stop();
+  let isFound = false;
+  const check = new PowerCutCheck(member.context, events);
+  check.begin(id === undefined ? undefined : { id, beganMs }, () => {
+    isFound = true;
+  });
+  await startAgent();
+  check.stop();
+  return isFound;
+}
+
+/** The loops that sync, read unconfirmed files again and put contents in place begin. */
+function repairs(): void {
+  const { context, journal, transfers } = member;
+  const look = (path: string): void => changes.mark(path);
+  const confirmer = new Confirmer(context, { look, isBusy: () => false });
+  const writeBack = new WriteBack(context, () => confirmer.poke());
+  const gate = new GroupGate(journal, context.clock, () => []);
+  const handlers = { applied: quiet, look, scan: quiet, ignoreRules: quiet, sync: () => writeBack.hurry() };
+  writeBack.poke();
+  new Materialiser(context, transfers, gate, handlers).poke();
+}
+
+const told = (): readonly Record<string, unknown>[] =>
+  member.journal
+    .events(0, 100)
+    .filter(({ kind }) => kind === 'power-cut')
+    .map(({ data }) => data);
+
+const operations = (): number => member.journal.counts().operations;
+const copies = (): readonly string[] =>
+  [...member.volume.disk.entries()].map(([path]) => path).filter((path) => path.includes('.conflict-'));
+
+beforeEach(async () => {
+  member = new LoneMember();
+  events = new Events(member.journal, member.context.clock);
+  await startAgent();
+  await begins('boot-1');
+});
+
+describe('[PC2] after another boot of the machine', () => {
+  test('a file that is empty is fetched, and not published', async () => {
+    await writes('file', first);
+    isLeft('file', contentOfText(''));
+    const before = operations();
+    expect(await begins('boot-2')).toBe(true);
+    expect(operations()).toBe(before);
+    expect(member.journal.disk('file')).toMatchObject({ damaged: true });
+    expect(member.journal.counts().pending).toBe(1);
+    expect(told()).toEqual([{ fetched: 1, undone: 0, copies: 0, paths: ['file'] }]);
+    expect(copies()).toEqual([]);
+  });
+
+  test('a file that is missing is fetched, and not deleted', async () => {
+    await writes('file', first);
+    member.volume.disk.unlink('file');
+    const before = operations();
+    expect(await begins('boot-2')).toBe(true);
+    expect(operations()).toBe(before);
+    expect(member.journal.heads('file')).toMatchObject([{ kind: 'put' }]);
+    expect(told()).toMatchObject([{ fetched: 1, paths: ['file'] }]);
+  });
+
+  test('an older version of the path is brought up to date, and not published', async () => {
+    await writes('file', first);
+    const { mtimeMs = 0 } = member.volume.disk.at('file') ?? {};
+    await writes('file', second);
+    isLeft('file', first, (member.volume.disk.at('file')?.mtimeMs ?? 0) - mtimeMs);
+    const before = operations();
+    expect(await begins('boot-2')).toBe(true);
+    expect(operations()).toBe(before);
+    expect(member.journal.heads('file')).toMatchObject([{ content: second.id }]);
+    expect(member.journal.disk('file')).toMatchObject({ content: first.id });
+    expect(told()).toMatchObject([{ fetched: 0, undone: 1 }]);
+  });
+
+  test('what was written since is an edit that supersedes nothing', async () => {
+    await writes('file', first);
+    await member.passes(10_000);
+    member.volume.disk.write('file', second);
+    expect(await begins('boot-2')).toBe(false);
+    const contents = member.journal.heads('file').map(({ content }) => content);
+    expect(contents.sort()).toEqual([first.id, second.id].sort());
+    expect(told()).toEqual([]);
+  });
+
+  test('what is durable is not examined', async () => {
+    await writes('file', first);
+    const beganMs = member.context.clock.wallMs();
+    member.journal.synced(0, member.journal.unsynced().mark, { beganMs, endedMs: beganMs });
+    member.volume.disk.unlink('file');
+    expect(await begins('boot-2')).toBe(false);
+    expect(member.journal.heads('file')).toMatchObject([{ kind: 'delete' }]);
+  });
+
+  test('the folder is left alone until it is there again', async () => {
+    await writes('file', first);
+    isLeft('file', contentOfText(''));
+    changes.stop();
+    member.volume.missing = true;
+    const check = new PowerCutCheck(member.context, events);
+    check.begin({ id: 'boot-2', beganMs: 0 }, quiet);
+    let isFree = false;
+    const locked = member.context.lock.run(async () => {
+      isFree = true;
+    });
+    await member.passes(20_000);
+    expect(isFree).toBe(false);
+    member.volume.missing = false;
+    await member.passes(2_000);
+    await locked;
+    expect(told()).toMatchObject([{ fetched: 1 }]);
+    check.stop();
+  });
+
+  test('the problem is over once the disk shows what it should', async () => {
+    await writes('file', first);
+    isLeft('file', contentOfText(''));
+    changes.stop();
+    const check = new PowerCutCheck(member.context, events);
+    check.begin({ id: 'boot-2', beganMs: 0 }, quiet);
+    await startAgent();
+    expect(member.context.problems.has('power-cut')).toBe(true);
+    member.keeps('the first version');
+    repairs();
+    await member.passes(5_000);
+    expect(member.volume.disk.at('file')?.content?.id).toBe(first.id);
+    expect(member.context.problems.has('power-cut')).toBe(false);
+    check.stop();
+  });
+});
+
+describe('[PC6] a store through a mapping into what a power cut left', () => {
+  const torn = contentOfText('');
+  const stored = contentOfText('stored without a trace');
+
+  /** The agent has found `left` at the path, in a mapped page that was not written back. */
+  async function finds(left: Content): Promise<void> {
+    await writes('file', first);
+    isLeft('file', left, 60_000);
+    expect(await begins('boot-2')).toBe(true);
+    expect(member.journal.disk('file')).toMatchObject({ damaged: true, cut: true, unconfirmed: 'dirty' });
+  }
+
+  function stores(): void {
+    const inode = member.volume.disk.at('file');
+    if (inode === undefined) throw new Error('file is not there');
+    inode.content = stored;
+  }
+
+  const contents = (path: string): readonly unknown[] => member.journal.heads(path).map(({ content }) => content);
+
+  test('is found where no good version comes', async () => {
+    await finds(torn);
+    stores();
+    repairs();
+    await member.passes(10_000);
+    expect(new Set(contents('file'))).toEqual(new Set([first.id, stored.id]));
+  });
+
+  test('is found before the good version replaces it', async () => {
+    await finds(torn);
+    stores();
+    member.keeps('the first version');
+    repairs();
+    await member.passes(10_000);
+    expect(new Set(contents('file'))).toEqual(new Set([first.id, stored.id]));
+  });
+
+  test('is found where only the time was damaged', async () => {
+    await finds(first);
+    stores();
+    repairs();
+    await member.passes(10_000);
+    expect(new Set(contents('file'))).toEqual(new Set([first.id, stored.id]));
+  });
+
+  test('holds nothing up where there is none', async () => {
+    await finds(torn);
+    member.keeps('the first version');
+    const before = operations();
+    repairs();
+    await member.passes(10_000);
+    expect(member.volume.disk.at('file')?.content?.id).toBe(first.id);
+    expect(operations()).toBe(before);
+    expect(member.journal.unconfirmed('')).toEqual([]);
+  });
+});
+
+describe('[PC2] what a start is taken for', () => {
+  test('the same boot: nothing was lost, and what differs is an edit', async () => {
+    await writes('file', first);
+    member.volume.disk.write('file', contentOfText(''));
+    expect(await begins('boot-1')).toBe(false);
+    expect(member.journal.heads('file')).toMatchObject([{ content: contentOfText('').id }]);
+  });
+
+  test('the same boot, and no user can have left it so: the disk was pulled out before it had it', async () => {
+    await writes('d/file', first);
+    await writes('d/other', first);
+    isLeft('d/file', contentOfText(''));
+    const { disk } = member.volume;
+    const directory = disk.at('d');
+    const { ctimeMs = 0 } = directory ?? {};
+    disk.unlink('d/other');
+    Object.assign(directory ?? {}, { ctimeMs: ctimeMs - 1 });
+    const before = operations();
+    expect(await begins('boot-1')).toBe(true);
+    expect(operations()).toBe(before);
+    expect(told()).toMatchObject([{ fetched: 2, paths: ['d/file', 'd/other'] }]);
+  });
+
+  test('the same boot, and the clock was set back: what is older than its row may be an edit', async () => {
+    await writes('file', first);
+    const isEdit = async (beganMs: number): Promise<boolean> => !(await begins('boot-1', beganMs));
+    isLeft('file', contentOfText(''), 1);
+    expect(await isEdit(-2_000)).toBe(true);
+    expect(member.journal.heads('file')).toMatchObject([{ content: contentOfText('').id }]);
+  });
+
+  test('the same boot, and another file has the name, as where a directory is exchanged: it supersedes nothing', async () => {
+    await writes('file', first);
+    const { disk } = member.volume;
+    const inode = disk.newFile(second, 0o644);
+    disk.place('file', inode);
+    inode.ctimeMs = 0;
+    expect(await begins('boot-1')).toBe(false);
+    const contents = member.journal.heads('file').map(({ content }) => content);
+    expect(new Set(contents)).toEqual(new Set([first.id, second.id]));
+  });
+
+  test('a machine that cannot tell its boots: each start may follow a power cut', async () => {
+    for (let start = 0; start < 2; start++) {
+      await writes(`file-${start}`, first);
+      isLeft(`file-${start}`, contentOfText(''));
+      expect(await begins(undefined)).toBe(true);
+    }
+    expect(told()).toHaveLength(2);
+  });
+});
+
+describe('[PC3] bytes that no operation at the path has', () => {
+  test('are kept under the name of a conflict copy, and journaled as one', async () => {
+    await writes('file', first);
+    const foreign = contentOfText('neither of them');
+    isLeft('file', foreign);
+    expect(await begins('boot-2')).toBe(true);
+    const [copy = ''] = copies();
+    expect(copy).toMatch(/^file\.conflict-/);
+    expect(member.volume.disk.at(copy)?.content?.id).toBe(foreign.id);
+    expect(member.journal.heads(copy)).toMatchObject([{ kind: 'put', content: foreign.id }]);
+    expect(told()).toMatchObject([{ fetched: 1, copies: 1 }]);
+    expect(member.context.problems.list().find(({ code }) => code === 'power-cut')?.detail).toContain(copy);
+  });
+
+  test('are copied once, however often the agent begins before it is done', async () => {
+    await writes('file', first);
+    isLeft('file', contentOfText('neither of them'));
+    const rows = member.journal.disk('file');
+    await begins('boot-2');
+    // The agent was killed before it recorded what it had found.
+    if (rows === undefined) throw new Error('file has no row');
+    const { path, ...entry } = rows;
+    member.journal.recordDisk([{ path, entry }]);
+    await begins('boot-3');
+    expect(copies()).toHaveLength(1);
+  });
+});

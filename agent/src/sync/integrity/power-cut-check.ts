@@ -1,0 +1,289 @@
+import { batchPathsMax, isLive, isMemberPath, type Operation, parentOf } from '@lockstep/shared';
+import type { Action } from '../../core/action.ts';
+import { unconfirmedAt } from '../../core/confirmation.ts';
+import { conflictPath } from '../../core/conflict-name.ts';
+import { isSameFingerprint, mayBeSameInode } from '../../core/disk-entry.ts';
+import { entryFor, permissions } from '../../core/plan-step.ts';
+import { judgeAfterPowerCut, type Left, type Verdict } from '../../core/power-cut.ts';
+import type { Observation } from '../ports/folder.ts';
+import type { DiskChange, DiskEntry } from '../ports/journal.ts';
+import type { Context } from '../state/context.ts';
+import type { Events } from '../state/events.ts';
+
+/** Under these names the journal keeps which boot of the machine the agent last ran in, and when that began. */
+const bootSetting = 'boot-id';
+const beganSetting = 'boot-began';
+/** Clocks are adjusted by less than this all the time. */
+const clockStepMs = 1_000;
+const folderRetryMs = 1_000;
+const openCheckMs = 1_000;
+/** How far back an operation can lie that a power cut brings back. */
+const earlierMax = 64;
+/** Names that are tried for a conflict copy; another one is taken only where bytes of the same moment have it. */
+const copyNamesMax = 8;
+const pathsNamedMax = 10;
+
+/** A run of the machine. */
+export interface Boot {
+  readonly id: string;
+  /** When it began by the clock of now, in milliseconds since the epoch: setting that clock moves it. */
+  readonly beganMs: number;
+}
+
+/** What an examination found. */
+interface Found {
+  /** Missing or damaged: they come from other members. */
+  readonly fetched: string[];
+  readonly undone: string[];
+  readonly copies: string[];
+}
+
+/**
+ * Examines what users had changed, and no sync had made durable, when the machine stopped. It does so before anything else looks at
+ * the folder: what a power cut left is no edit, and must not be published over the good versions of the others.
+ */
+export class PowerCutCheck {
+  readonly #context: Context;
+  readonly #events: Events;
+  readonly #found: Found = { fetched: [], undone: [], copies: [] };
+  #stopped = false;
+
+  constructor(context: Context, events: Events) {
+    this.#context = context;
+    this.#events = events;
+  }
+
+  stop(): void {
+    this.#stopped = true;
+  }
+
+  /**
+   * Keeps the folder locked until everything was examined. In the boot of the last run only the disk can have lost anything, as one that is
+   * pulled out does. To be called before any other loop begins; `done` is called at the end if anything was found. `boot`: undefined where
+   * it cannot be told.
+   */
+  begin(boot: Boot | undefined, done: () => void): void {
+    const { journal, lock, log } = this.#context;
+    const isSameBoot = boot !== undefined && journal.setting(bootSetting) === boot.id;
+    // Change times of before tell nothing then.
+    const wasSetBack = isSameBoot && boot.beganMs < Number(journal.setting(beganSetting) ?? 0) - clockStepMs;
+    if (isSameBoot && (wasSetBack || journal.unsynced().paths.length === 0)) {
+      if (wasSetBack) journal.setSetting(beganSetting, `${boot.beganMs}`);
+      return;
+    }
+    const examined = lock.run(() => this.#examine(isSameBoot));
+    examined.then(
+      () => {
+        if (this.#stopped) return;
+        if (boot !== undefined && !isSameBoot) {
+          journal.setSetting(beganSetting, `${boot.beganMs}`);
+          journal.setSetting(bootSetting, boot.id);
+        }
+        if (this.#tell()) done();
+      },
+      (error: unknown) => log.error({ error: String(error) }, 'what a power cut left could not be examined'),
+    );
+  }
+
+  async #examine(isSameBoot: boolean): Promise<void> {
+    const { journal } = this.#context;
+    const paths = journal.unsynced().paths.toSorted();
+    for (let from = 0; from < paths.length && !this.#stopped; from += batchPathsMax) {
+      const batch = paths.slice(from, from + batchPathsMax);
+      await (isSameBoot ? this.#examineLost(batch) : this.#examineBatch(batch));
+    }
+  }
+
+  async #examineBatch(paths: readonly string[]): Promise<void> {
+    const { journal } = this.#context;
+    const observations = await this.#observe(paths, true);
+    const changes: DiskChange[] = [];
+    for (const observation of observations) {
+      const left = leftBy(observation);
+      const row = journal.disk(observation.path);
+      const shown = row && journal.operation(row.dot);
+      if (left === undefined || row === undefined || shown === undefined) continue;
+      // A row without an entry is of a live operation only where that is not shown here.
+      if (row.fingerprint === undefined && isLive(shown)) continue;
+      const verdict = this.#judge(row, shown, left);
+      if (verdict.is === 'damaged' && verdict.isSomebodys) await this.#copyAside(observation);
+      changes.push(...this.#note(row, shown, verdict, observation));
+    }
+    journal.recordDisk(changes);
+  }
+
+  /** Looks at paths; while the folder is not there, again and again. */
+  async #observe(paths: readonly string[], hashLarge: boolean): Promise<readonly Observation[]> {
+    const { folder, clock } = this.#context;
+    for (;;) {
+      const seen = await folder.observe(paths.map((path) => ({ path, hashLarge, tail: true })));
+      const isMissing = seen.some((one) => one.state === 'problem' && one.code === 'folder-missing');
+      if (this.#stopped) return [];
+      if (!isMissing) return seen;
+      await new Promise<void>((resolve) => clock.after(folderRetryMs, resolve));
+    }
+  }
+
+  /**
+   * Records what the disk alone lost: what is not as its row saw it, and has a change time that is not later, which no user can set back. Where
+   * another file has the name, which a directory moved there may have brought along, the user may have done it: it supersedes nothing.
+   */
+  async #examineLost(paths: readonly string[]): Promise<void> {
+    const { journal } = this.#context;
+    const seen = await this.#observe(paths, false);
+    // The folder itself has no row, and nothing can be said of what is gone from its top.
+    const above = new Set(seen.flatMap(({ path, state }) => (state === 'absent' ? [parentOf(path)] : [])));
+    above.delete('');
+    const parents = new Map((await this.#observe([...above], false)).map((one) => [one.path, one]));
+    const changes: DiskChange[] = [];
+    const lost: string[] = [];
+    for (const one of seen) {
+      const row = journal.disk(one.path);
+      const before = row?.fingerprint;
+      // A time to come: the clock was set back since.
+      if (row === undefined || before === undefined || before.ctimeMs > this.#context.clock.wallMs()) continue;
+      if ('fingerprint' in one) {
+        // Other bytes under the same fingerprint are a store through a mapping.
+        if (isSameFingerprint(before, one.fingerprint) || one.fingerprint.ctimeMs > before.ctimeMs) continue;
+        if (mayBeSameInode(before, one.fingerprint)) lost.push(one.path);
+        else changes.push({ path: one.path, entry: { dot: row.dot, fingerprint: before, damaged: true } });
+      } else if (one.state === 'absent') {
+        const directory = parentOf(one.path);
+        const parent = parents.get(directory);
+        const known = journal.disk(directory)?.fingerprint;
+        if (parent?.state !== 'directory' || known === undefined || !mayBeSameInode(known, parent.fingerprint))
+          continue;
+        if (parent.fingerprint.ctimeMs < before.ctimeMs) lost.push(one.path);
+      }
+    }
+    journal.recordDisk(changes);
+    await this.#examineBatch(lost);
+  }
+
+  #judge(row: DiskEntry, shown: Operation, left: Left): Verdict {
+    const { journal } = this.#context;
+    const { path } = row;
+    const earlier = journal
+      .log({ path, beforeRow: Number.MAX_SAFE_INTEGER, limit: earlierMax })
+      .map(({ operation }) => operation);
+    // Elsewhere in the folder it may be the only file that has this content: the one that should, has been lost as well.
+    const isKnown = left.state === 'file' && journal.everHad(path, left.content);
+    return judgeAfterPowerCut({ row, shown, left, earlier, isKnown });
+  }
+
+  #note({ path, ...row }: DiskEntry, shown: Operation, verdict: Verdict, seen: Observation): readonly DiskChange[] {
+    const racy = seen.state === 'file' && seen.racy;
+    const wallMs = this.#context.clock.wallMs();
+    const dot = { origin: shown.origin, seq: shown.seq };
+    switch (verdict.is) {
+      case 'edited':
+        // The row's fingerprint is not that of what is there: the look that follows finds an edit whose author did not see `shown`.
+        if (row.fingerprint === undefined) return [];
+        return [{ path, entry: { dot, fingerprint: row.fingerprint, damaged: true } }];
+      case 'whole': {
+        const { unsynced } = row;
+        const unconfirmed = row.unconfirmed && 'dirty';
+        return [entryFor(path, shown, verdict.fingerprint, racy, { unsynced, unconfirmed })];
+      }
+      case 'undone': {
+        const { fingerprint } = verdict;
+        this.#found.undone.push(path);
+        return [entryFor(path, verdict.shown, fingerprint, racy, { unconfirmed: unconfirmedAt(fingerprint, wallMs) })];
+      }
+      case 'gone':
+        this.#found.fetched.push(path);
+        return [{ path, entry: undefined }];
+      case 'damaged': {
+        const { fingerprint, content } = verdict;
+        this.#found.fetched.push(path);
+        const found = content === undefined && seen.state === 'file' ? seen.content : undefined;
+        const marks = { damaged: true, found, cut: true, racy, unconfirmed: unconfirmedAt(fingerprint, wallMs) };
+        return [{ path, entry: { dot, content, fingerprint, ...marks } }];
+      }
+    }
+  }
+
+  /** Gives what is at a path a conflict copy: an ordinary file, which is journaled as one. Where there is no room it gets that name itself. */
+  async #copyAside(seen: Observation): Promise<void> {
+    if (seen.state !== 'file' && seen.state !== 'symlink') return;
+    const { folder, self } = this.#context;
+    const { path, fingerprint } = seen;
+    for (let attempt = 0; attempt < copyNamesMax; attempt++) {
+      const copy = conflictPath(path, Math.max(0, Math.floor(fingerprint.mtimeMs)) * 1_024 + attempt, self.name);
+      const [there] = await folder.observe([{ path: copy, hashLarge: true }]);
+      if (there !== undefined && isSame(there, seen)) return;
+      if (there?.state !== 'absent') continue;
+      const [copied] = await folder.apply([{ action: copyAction(seen, copy) }]);
+      if (copied?.result !== 'done') {
+        const rename = { do: 'rename', from: path, to: copy, expectedFrom: fingerprint, expected: 'absent' } as const;
+        const [moved] = await folder.apply([{ action: rename }]);
+        if (moved?.result !== 'done') return;
+      }
+      this.#found.copies.push(copy);
+      return;
+    }
+  }
+
+  /** True when there is something to do about what was found. */
+  #tell(): boolean {
+    const { fetched, undone, copies } = this.#found;
+    if (fetched.length + undone.length === 0) return false;
+    const paths = [...fetched, ...undone].slice(0, pathsNamedMax);
+    const counts = { fetched: fetched.length, undone: undone.length, copies: copies.length };
+    this.#events.add('power-cut', { ...counts, paths });
+    const files = fetched.length + undone.length;
+    const detail =
+      `The machine or its disk stopped before ${files === 1 ? 'a change' : `${files} changes`} made in the folder had reached the disk, ` +
+      `at ${paths.join(', ')}${files > paths.length ? ' and more' : ''}. What is missing comes from the other members` +
+      `${copies.length > 0 ? `; what was left of it is kept as ${copies.slice(0, pathsNamedMax).join(', ')}` : ''}.`;
+    this.#context.problems.set('power-cut', {}, detail);
+    this.#watch([...fetched, ...undone]);
+    return true;
+  }
+
+  /** Withdraws the problem once the disk shows again what it should. */
+  #watch(paths: readonly string[]): void {
+    const { clock, problems } = this.#context;
+    if (this.#stopped) return;
+    const open = paths.filter((path) => this.#isOpen(path));
+    if (open.length === 0) problems.clear('power-cut');
+    else clock.after(openCheckMs, () => this.#watch(open));
+  }
+
+  #isOpen(path: string): boolean {
+    const { journal } = this.#context;
+    const [head] = journal.heads(path);
+    if (head === undefined || isMemberPath(path)) return false;
+    const row = journal.disk(path);
+    if (row === undefined) return isLive(head);
+    return row.damaged === true || row.dot.origin !== head.origin || row.dot.seq !== head.seq;
+  }
+}
+
+/** What is at the path; undefined where nobody can say. */
+function leftBy(seen: Observation): Left | undefined {
+  switch (seen.state) {
+    case 'absent':
+    case 'directory':
+    case 'symlink':
+      return seen;
+    case 'file':
+      return { ...seen, endsInZeros: seen.endsInZeros ?? false };
+    default:
+      return undefined;
+  }
+}
+
+function isSame(there: Observation, seen: Observation): boolean {
+  if (there.state === 'file') return seen.state === 'file' && there.content === seen.content;
+  return there.state === 'symlink' && seen.state === 'symlink' && there.target === seen.target;
+}
+
+function copyAction(seen: Observation & { readonly state: 'file' | 'symlink' }, path: string): Action {
+  const { fingerprint, mtimeUs } = seen;
+  if (seen.state === 'symlink') return { do: 'symlink', path, expected: 'absent', target: seen.target, mtimeUs };
+  const { content, blocks } = seen;
+  const source = { from: 'file', path: seen.path, fingerprint } as const;
+  const mode = permissions(fingerprint.mode);
+  return { do: 'write', path, expected: 'absent', content, blocks, size: fingerprint.size, mode, mtimeUs, source };
+}

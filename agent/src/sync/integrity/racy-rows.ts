@@ -1,0 +1,74 @@
+import { contentRead, isSameFingerprint } from '../../core/disk-entry.ts';
+import { isDirectoryMode } from '../../core/plan-step.ts';
+import type { DiskChange, DiskEntry, PendingPath } from '../ports/journal.ts';
+import type { Context } from '../state/context.ts';
+
+/** The row with another answer to whether its next look reads the file. */
+export function markedRacy({ path, ...entry }: DiskEntry, racy: boolean): DiskChange {
+  return { path, entry: { ...entry, racy } };
+}
+
+/**
+ * Rows whose fingerprint could hide a change (file times are coarse, and a mapping moves them once; of damage it is never known) are read
+ * again before anything is put over their entries, or a user's edit would be lost. `certain` are the rows that may be planned. The others must wait: those in
+ * `changed` are not what their row says, those in `racy` have changed so recently that even this look proves nothing, those in
+ * `dirty` may change without a trace until a sync has ended, and those in `large` are read again outside the folder lock.
+ */
+export async function lookAtRacyRows(
+  { folder, journal }: Context,
+  rows: readonly PendingPath[],
+): Promise<{
+  readonly certain: readonly PendingPath[];
+  readonly changed: readonly PendingPath[];
+  readonly racy: readonly PendingPath[];
+  readonly dirty: readonly PendingPath[];
+  readonly large: readonly PendingPath[];
+}> {
+  const dirty = new Set(rows.filter(({ disk }) => disk?.unconfirmed === 'dirty' && contentRead(disk) !== undefined));
+  const unsure = rows.filter(
+    (row) =>
+      (row.disk?.racy || row.disk?.unconfirmed || row.disk?.found !== undefined) &&
+      !dirty.has(row) &&
+      (!row.disk.damaged || contentRead(row.disk) !== undefined) &&
+      row.disk.fingerprint &&
+      !isDirectoryMode(row.disk.fingerprint.mode),
+  );
+  if (unsure.length + dirty.size === 0) return { certain: rows, changed: [], racy: [], dirty: [], large: [] };
+  const observations = await folder.observe(unsure.map(({ path }) => ({ path })));
+  const changed = new Set<PendingPath>();
+  const racy = new Set<PendingPath>();
+  const large = new Set<PendingPath>();
+  const certain = new Map<PendingPath, PendingPath>();
+  const records: DiskChange[] = [];
+  for (const [index, row] of unsure.entries()) {
+    const seen = observations[index];
+    const { disk } = row;
+    if (disk?.fingerprint === undefined || seen === undefined) continue;
+    const isSameEntry =
+      (seen.state === 'file' || seen.state === 'large') && isSameFingerprint(seen.fingerprint, disk.fingerprint);
+    if (isSameEntry && seen.state === 'large' && !disk.racy) {
+      // Nobody reads large damage once more that is not known to change: it goes to history as it is.
+      if (disk.unconfirmed) large.add(row);
+      continue;
+    }
+    const isSame = isSameEntry && seen.state === 'file' && seen.content === contentRead(disk);
+    if (!isSame) {
+      changed.add(row);
+      // Its fingerprint says nothing: the look that follows must read it.
+      if (isSameEntry && !disk.racy) records.push(markedRacy(disk, true));
+    } else if (seen.racy && (!disk.damaged || disk.cut)) racy.add(row);
+    else if (disk.racy) {
+      records.push(markedRacy(disk, false));
+      certain.set(row, { ...row, disk: { ...disk, racy: false } });
+    }
+  }
+  if (records.length > 0) journal.recordDisk(records);
+  const waiting = new Set([...changed, ...racy, ...dirty, ...large]);
+  return {
+    certain: rows.filter((row) => !waiting.has(row)).map((row) => certain.get(row) ?? row),
+    changed: [...changed],
+    racy: [...racy],
+    dirty: [...dirty],
+    large: [...large],
+  };
+}

@@ -1,0 +1,145 @@
+import { blockBytes, scrubBytesPerSecondMax, scrubBytesPerSecondMin } from '@lockstep/shared';
+import { blockCount, blockRange } from '../../core/blocks.ts';
+import type { DiskEntry } from '../../core/disk-entry.ts';
+import type { Context } from '../state/context.ts';
+import { writeIfRoom } from '../state/disk-room.ts';
+import type { Damage } from './damage.ts';
+
+const setting = 'scrub';
+/** The first pass begins this long after the start, or a tenth of the interval: a member that starts has better things to do. */
+const startDelayMs = 600_000;
+/** The position is written down this often, and at the end: after a restart so much is read twice. */
+const saveIntervalMs = 600_000;
+const busyRetryMs = 1_000;
+/** Timers of Node hold 24 days at most. */
+const restMsMax = 86_400_000;
+/** Rests are gathered until they are worth a timer. */
+const restMsMin = 50;
+const pageRows = 64;
+/** What opening a file costs, as bytes. */
+const fileCostBytes = 4_096;
+/** A pass is planned to take so much of its interval: it also rests while the folder is busy. */
+const shareOfInterval = 0.8;
+
+/** Where a pass is. Wall clock, as it must mean something after a restart. */
+interface Position {
+  readonly startedAtMs: number;
+  /** The last path that was read; undefined when the pass has ended, or has not begun. */
+  readonly after: string | undefined;
+  readonly finishedAtMs: number | undefined;
+}
+
+/**
+ * Reads all files of the folder once in each interval, a block at a time with rests between, and has what differs from its content id
+ * checked for damage. It pauses while the folder is busy.
+ */
+export class Scrub {
+  readonly #context: Context;
+  readonly #damage: Damage;
+  readonly #intervalMs: number;
+  readonly #isBusy: () => boolean;
+  #debtMs = 0;
+  #savedMs = 0;
+  #stopped = false;
+
+  constructor(
+    context: Context,
+    damage: Damage,
+    options: { readonly intervalMs: number; readonly isBusy: () => boolean },
+  ) {
+    this.#context = context;
+    this.#damage = damage;
+    this.#intervalMs = options.intervalMs;
+    this.#isBusy = options.isBusy;
+  }
+
+  start(): void {
+    this.#run().catch((error: unknown) => {
+      this.#context.log.error({ error: String(error) }, 'the scrub has ended; it goes on with the next start');
+    });
+  }
+
+  stop(): void {
+    this.#stopped = true;
+  }
+
+  async #run(): Promise<void> {
+    await this.#rest(Math.min(startDelayMs, this.#intervalMs / 10));
+    while (!this.#stopped) {
+      const position = this.#position();
+      const wallMs = this.#context.clock.wallMs();
+      const isDone = position?.finishedAtMs !== undefined;
+      // A clock that was set back must not put the next pass off.
+      const dueMs = isDone && position.startedAtMs <= wallMs ? position.startedAtMs + this.#intervalMs - wallMs : 0;
+      if (dueMs > 0) await this.#rest(dueMs);
+      else await this.#pass(isDone || position === undefined ? { startedAtMs: wallMs, after: undefined } : position);
+    }
+  }
+
+  async #pass({ startedAtMs, after: from }: Pick<Position, 'startedAtMs' | 'after'>): Promise<void> {
+    const { journal, clock } = this.#context;
+    this.#savedMs = clock.monotonicMs();
+    for (let after = from; !this.#stopped; ) {
+      const rows = journal.diskBelow('', after, pageRows);
+      for (const row of rows) {
+        await this.#read(row);
+        if (this.#stopped) return;
+        after = row.path;
+        if (clock.monotonicMs() - this.#savedMs >= saveIntervalMs) {
+          this.#save({ startedAtMs, after, finishedAtMs: undefined });
+        }
+      }
+      if (rows.length === pageRows) continue;
+      this.#save({ startedAtMs, after: undefined, finishedAtMs: clock.wallMs() });
+      return;
+    }
+  }
+
+  async #read(row: DiskEntry): Promise<void> {
+    const { path, content, fingerprint } = row;
+    // A row that is not certain proves nothing, and is read again soon.
+    if (content === undefined || fingerprint === undefined || row.racy || row.unconfirmed) return;
+    const operation = this.#context.journal.operation(row.dot);
+    if (operation?.content !== content) return;
+    const { blocks, size = 0 } = operation;
+    const source = { from: 'file', path, fingerprint } as const;
+    for (let index = 0; index < blockCount(size); index++) {
+      await this.#pace(index === 0 ? fileCostBytes + Math.min(size, blockBytes) : blockRange(size, index).length);
+      if (this.#stopped) return;
+      if (await this.#context.folder.holdsBlock({ content, blocks, size, index, source })) continue;
+      await this.#damage.check(path);
+      return;
+    }
+  }
+
+  /** Rests for as long as reading so many bytes may take. */
+  async #pace(bytes: number): Promise<void> {
+    const counts = this.#context.journal.counts();
+    const seconds = (this.#intervalMs * shareOfInterval) / 1_000;
+    const planned = (counts.bytes + counts.files * fileCostBytes) / seconds;
+    const rate = Math.min(scrubBytesPerSecondMax, Math.max(scrubBytesPerSecondMin, planned));
+    this.#debtMs += (bytes / rate) * 1_000;
+    if (this.#debtMs >= restMsMin) {
+      const restMs = this.#debtMs;
+      this.#debtMs = 0;
+      await this.#rest(restMs);
+    }
+    while (this.#isBusy() && !this.#stopped) await this.#rest(busyRetryMs);
+  }
+
+  #position(): Position | undefined {
+    const text = this.#context.journal.setting(setting);
+    return text === undefined ? undefined : (JSON.parse(text) as Position);
+  }
+
+  #save(position: Position): void {
+    this.#savedMs = this.#context.clock.monotonicMs();
+    writeIfRoom(() => this.#context.journal.setSetting(setting, JSON.stringify(position)));
+  }
+
+  #rest(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      this.#context.clock.after(Math.min(ms, restMsMax), resolve);
+    });
+  }
+}

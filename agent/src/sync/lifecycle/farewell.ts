@@ -1,0 +1,33 @@
+import type { Operation } from '@lockstep/shared';
+import type { Peer, Peers } from '../members/peers.ts';
+import type { Clock } from '../ports/clock.ts';
+
+/** How long `stop` lets the last messages leave. */
+const goodbyeMs = 200;
+const queueCheckMs = 5;
+const toldCheckMs = 10;
+
+/** Resolves when everyone reachable has `operation` in its journal, or after `timeoutMs`, with those that have it. */
+export async function untilTold(
+  clock: Clock,
+  peers: Peers,
+  operation: Operation | undefined,
+  timeoutMs: number,
+): Promise<readonly Peer[]> {
+  const startMs = clock.monotonicMs();
+  const told = (): readonly Peer[] =>
+    peers.ready().filter((peer) => operation && (peer.known[operation.origin] ?? 0) >= operation.seq);
+  while (told().length < peers.ready().length && clock.monotonicMs() - startMs < timeoutMs) {
+    await new Promise<void>((resolve) => clock.after(toldCheckMs, resolve));
+  }
+  return told();
+}
+
+/** Resolves when all that was queued for the others has been handed over, or after a moment. */
+export async function untilDrained(clock: Clock, peers: Peers): Promise<void> {
+  const untilMs = clock.monotonicMs() + goodbyeMs;
+  const queued = (): boolean => peers.ready().some((peer) => (peer.link?.queuedBytes() ?? 0) > 0);
+  while (queued() && clock.monotonicMs() < untilMs) {
+    await new Promise<void>((resolve) => clock.after(queueCheckMs, resolve));
+  }
+}

@@ -1,0 +1,64 @@
+import type { Materialiser } from '../apply/apply-loop.ts';
+import type { Peers } from '../members/peers.ts';
+import type { DialLoop } from '../replication/dialer.ts';
+import type { Context } from '../state/context.ts';
+import type { Events } from '../state/events.ts';
+
+/** In the journal, so that it outlives a restart. */
+const pausedSetting = 'paused';
+
+/** The loops that a pause holds. */
+export interface Pausable {
+  readonly peers: Peers;
+  readonly dialLoop: DialLoop;
+  readonly materialiser: Materialiser;
+  readonly events: Events;
+}
+
+/**
+ * Whether this member takes part. A paused one has a session with nobody and changes nothing in its folder; it goes on
+ * journaling what is changed there, and the others get that when it is resumed.
+ */
+export class Pause {
+  readonly #context: Context;
+  readonly #loops: Pausable;
+
+  constructor(context: Context, loops: Pausable) {
+    this.#context = context;
+    this.#loops = loops;
+  }
+
+  get isOn(): boolean {
+    return this.#context.journal.setting(pausedSetting) === 'yes';
+  }
+
+  /** Holds the loops where this member was paused before it was stopped. To be called before they start. */
+  start(): void {
+    if (this.isOn) this.#hold();
+  }
+
+  /** Does nothing where it is paused already. */
+  pause(): void {
+    if (this.isOn) return;
+    this.#context.journal.setSetting(pausedSetting, 'yes');
+    this.#loops.events.add('paused', { name: this.#context.self.name });
+    this.#hold();
+  }
+
+  /** Does nothing where it is not paused. */
+  resume(): void {
+    if (!this.isOn) return;
+    this.#context.journal.setSetting(pausedSetting, 'no');
+    this.#loops.events.add('resumed', { name: this.#context.self.name });
+    this.#loops.peers.resume();
+    this.#loops.materialiser.resume();
+    this.#loops.dialLoop.resume();
+  }
+
+  #hold(): void {
+    // What is on its way ends with its session: by then the materialiser knows that this is no trouble.
+    this.#loops.materialiser.pause();
+    this.#loops.dialLoop.pause();
+    this.#loops.peers.pause();
+  }
+}

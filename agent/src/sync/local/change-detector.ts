@@ -1,0 +1,490 @@
+import type { Operation } from '@lockstep/shared';
+import { dotKey, isLive, parentOf, vanishedHoldMs } from '@lockstep/shared';
+import { unconfirmedAfter, unconfirmedAt } from '../../core/confirmation.ts';
+import {
+  type DiskChange,
+  type DiskEntry,
+  damagedEntry,
+  type Fingerprint,
+  isSameFingerprint,
+  mayBeSameInode,
+  type RowMarks,
+} from '../../core/disk-entry.ts';
+import { type Draft, findLocalChange, isPassedOver, type Seen } from '../../core/local-change.ts';
+import { entryFor, isDirectoryMode, permissions } from '../../core/plan-step.ts';
+import { largeFileDueMs, quietMsMin, type Unsettled } from '../../core/settle.ts';
+import { supersedes } from '../../core/version.ts';
+import type { OwnLog } from '../members/operation-writer.ts';
+import type { Observation } from '../ports/folder.ts';
+import type { Context } from '../state/context.ts';
+import { judgeDoubt, keepDoubtful } from './doubtful-content.ts';
+import { draftDirectoryRename, draftRename, findRenameSource, type Standing } from './rename-detector.ts';
+
+/** What a look at a batch of paths decided, besides what it journaled. */
+export interface LookResult {
+  /** Nothing more to do for these now. */
+  readonly settled: readonly string[];
+  readonly published: readonly string[];
+  readonly deferred: readonly { readonly unsettled: Unsettled; readonly dueMs: number }[];
+  /** Those of them that are put off because of a problem of their own, which people have been told of. */
+  readonly troubled: readonly string[];
+  /** Large files that may be hashed now. */
+  readonly large: readonly Unsettled[];
+  /** What was gone before anything of it was journaled: removed, or moved to another name. */
+  readonly lost: readonly string[];
+  /** Directories that are new here: to be watched, and scanned for what they already held. */
+  readonly scan: readonly string[];
+  /** Other paths that must be looked at. */
+  readonly mark: readonly string[];
+  /** Something is gone, and waits for all names that appeared before to be looked at. */
+  readonly vanished: boolean;
+  /** The folder is not there: nothing was seen. */
+  readonly lostSight: boolean;
+}
+
+/**
+ * Looks at a batch of paths and journals what changed, all under the folder lock, which the caller holds. `read` are large files
+ * that have been read already: their content is used if they are still the same. `seenToMs`: what appeared before has been
+ * looked at, so what was gone by then is not somewhere else.
+ */
+export async function lookAt(
+  context: Context,
+  ownLog: OwnLog,
+  batch: readonly Unsettled[],
+  read: ReadonlyMap<string, Observation & { state: 'file' }>,
+  seenToMs: number,
+): Promise<LookResult> {
+  const look = new Look(context, ownLog, batch, read, seenToMs);
+  await look.run();
+  return look;
+}
+
+class Look implements LookResult {
+  readonly settled: string[] = [];
+  readonly published: string[] = [];
+  readonly deferred: { unsettled: Unsettled; dueMs: number }[] = [];
+  readonly troubled: string[] = [];
+  readonly large: Unsettled[] = [];
+  readonly lost: string[] = [];
+  readonly scan: string[] = [];
+  readonly mark: string[] = [];
+  vanished = false;
+  lostSight = false;
+
+  readonly #context: Context;
+  readonly #ownLog: OwnLog;
+  readonly #batch: readonly Unsettled[];
+  readonly #read: ReadonlyMap<string, Observation & { state: 'file' }>;
+  readonly #created: Draft[] = [];
+  readonly #deleted: Draft[] = [];
+  readonly #rows: DiskChange[] = [];
+  readonly #drafted = new Set<string>();
+  /** Directories of this batch that began a group. */
+  readonly #opened = new Set<string>();
+  readonly #seenToMs: number;
+  readonly #nowMs: number;
+  readonly #wallMs: number;
+
+  constructor(
+    context: Context,
+    ownLog: OwnLog,
+    batch: readonly Unsettled[],
+    read: ReadonlyMap<string, Observation & { state: 'file' }>,
+    seenToMs: number,
+  ) {
+    this.#context = context;
+    this.#ownLog = ownLog;
+    this.#batch = batch;
+    this.#read = read;
+    this.#seenToMs = seenToMs;
+    this.#nowMs = context.clock.monotonicMs();
+    this.#wallMs = context.clock.wallMs();
+  }
+
+  async run(): Promise<void> {
+    const batch = this.#withMissingParents();
+    const rows = batch.map(({ path }) => this.#context.journal.disk(path));
+    const seen = await this.#context.folder.observe(
+      batch.map(({ path }, index) => {
+        const row = rows[index];
+        return { path, expected: this.#read.get(path)?.fingerprint ?? (row?.racy ? undefined : row?.fingerprint) };
+      }),
+    );
+    const judge = async (index: number, wanted: (observation: Observation) => boolean): Promise<void> => {
+      const [unsettled, observation] = [batch[index], seen[index]];
+      if (!unsettled || !observation || !wanted(observation) || this.#drafted.has(unsettled.path)) return;
+      await this.#judge(unsettled, observation, rows[index]);
+    };
+    // What stands, parents first; then what is gone, children first: a renamed entry is seen at its new name first.
+    for (let index = 0; index < batch.length; index++) await judge(index, ({ state }) => state !== 'absent');
+    for (let index = batch.length - 1; index >= 0; index--) await judge(index, ({ state }) => state === 'absent');
+    this.#deleteMissing();
+    this.#deleted.sort((a, b) => (a.path < b.path ? 1 : -1));
+    const drafts = [...this.#created, ...this.#deleted].map((draft) => this.#withMissing(draft));
+    const refused = new Set(this.#ownLog.commit(drafts, this.#rows).refused);
+    // Only what a path holds changes again and again: where it is gone, what comes next may be a rename to it, and is not kept waiting.
+    for (const { kind, path } of drafts) {
+      if (refused.has(path)) this.#refuse(path);
+      else (kind === 'delete' ? this.settled : this.published).push(path);
+    }
+  }
+
+  /** Nothing could be journaled about the path: it is compared again, for the heads may have changed by then. */
+  #refuse(path: string): void {
+    const { settled } = this;
+    if (settled.includes(path)) settled.splice(settled.indexOf(path), 1);
+    const unsettled = { path, firstMs: this.#nowMs, lastMs: this.#nowMs, dueMs: this.#nowMs };
+    this.deferred.push({ unsettled, dueMs: this.#nowMs + refusedRetryMs });
+    this.troubled.push(path);
+  }
+
+  /**
+   * What is written or deleted where a content is told to be missing also replaces the operation that has none: its author knew. Where
+   * something stands, only what it was to be replaced by: damage of that operation, or a sibling of it, is no reason to give it up.
+   */
+  #withMissing(draft: Draft): Draft {
+    const { journal, missing } = this.#context;
+    if (draft.kind === 'attr' || missing.isEmpty) return draft;
+    const row = journal.disk(draft.path);
+    if (row?.damaged) return draft;
+    const shown = row?.fingerprint && journal.operation(row.dot);
+    const known = new Set(draft.parents.map(dotKey));
+    const lost = journal
+      .heads(draft.path)
+      .filter((head) => missing.isTold(head) && !known.has(dotKey(head)) && (!shown || supersedes(head, shown)));
+    return lost.length === 0 ? draft : { ...draft, parents: [...draft.parents, ...lost] };
+  }
+
+  /** With a directory go the entries in it whose content is told to be missing: nobody can remove them, and they would raise it again. */
+  #deleteMissing(): void {
+    const { journal, missing } = this.#context;
+    for (const { path: directory } of [...this.#deleted]) {
+      for (const operation of missing.toldBelow(directory)) {
+        const isHead = journal.heads(operation.path).some((head) => dotKey(head) === dotKey(operation));
+        if (!isHead || this.#drafted.has(operation.path)) continue;
+        this.#drafted.add(operation.path);
+        this.#deleted.push({ path: operation.path, kind: 'delete', parents: [operation], vanished: true });
+      }
+    }
+  }
+
+  /** Paths in order, parents first, with those ancestors that this disk has not shown before. */
+  #withMissingParents(): readonly Unsettled[] {
+    const { journal } = this.#context;
+    const paths = new Map(this.#batch.map((unsettled) => [unsettled.path, unsettled]));
+    const standing = new Set<string>();
+    for (const unsettled of this.#batch) {
+      for (let parent = parentOf(unsettled.path); parent !== '' && !paths.has(parent); parent = parentOf(parent)) {
+        if (standing.has(parent)) break;
+        if (journal.disk(parent)?.fingerprint !== undefined) {
+          standing.add(parent);
+          break;
+        }
+        paths.set(parent, { ...unsettled, path: parent });
+      }
+    }
+    return [...paths.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
+  }
+
+  async #judge(unsettled: Unsettled, observation: Observation, row: DiskEntry | undefined): Promise<void> {
+    const { problems, ignored } = this.#context;
+    const { path } = unsettled;
+    switch (observation.state) {
+      case 'same': {
+        const read = this.#read.get(path);
+        if (read) await this.#judgeEntry(unsettled, read, row);
+        else {
+          // That a directory's own entry is as it was says nothing of whether it can be listed: only its scan does.
+          if (isDirectoryRow(row) && problems.ofPath(path) !== undefined) this.scan.push(path);
+          this.#settle(path);
+        }
+        return;
+      }
+      case 'special':
+        this.#leaveAlone(path, observation.problem);
+        return;
+      case 'changing':
+        this.deferred.push({ unsettled, dueMs: this.#nowMs + quietMsMin * 4 });
+        return;
+      case 'problem':
+        // The mount point has the problem, not each path below it, and what is there is scanned when it is over.
+        if (observation.code === 'mount-changed') {
+          this.#context.hiding.add(observation.mount ?? path);
+          this.settled.push(path);
+          return;
+        }
+        // The folder as a whole is one problem, not one for each path.
+        if (observation.code === 'folder-missing') this.lostSight = true;
+        else this.troubled.push(path);
+        problems.set(observation.code, observation.code === 'folder-missing' ? {} : { path }, observation.detail);
+        this.deferred.push({ unsettled, dueMs: this.#nowMs + problemRetryMs });
+        return;
+      case 'absent':
+        if (ignored.ignores(path, row?.fingerprint !== undefined && isDirectoryMode(row.fingerprint.mode)))
+          this.#passOver(path, row);
+        else await this.#judgeAbsent(unsettled, row);
+        return;
+      default: {
+        const isDirectory = observation.state === 'directory';
+        if (ignored.ignores(path, isDirectory)) this.#settle(path);
+        else if (!isDirectory && this.#childrenGoFirst(unsettled, row)) return;
+        else await this.#judgeEntry(unsettled, observation, row);
+      }
+    }
+  }
+
+  #leaveAlone(path: string, problem: (Observation & { state: 'special' })['problem']): void {
+    const detail = problem?.detail ?? `${path} is a socket, pipe or device. It is left alone.`;
+    this.#context.problems.set(problem?.code ?? 'path-special', { path }, detail);
+    this.settled.push(path);
+  }
+
+  /**
+   * It is ignored and gone: no operation. The row says that it is not shown here: as an entry that stands, it would keep the delete
+   * of a directory above it waiting for its own, for ever.
+   */
+  #passOver(path: string, row: DiskEntry | undefined): void {
+    const [head] = this.#context.journal.heads(path);
+    if (row?.fingerprint !== undefined && head !== undefined) this.#rows.push(entryFor(path, head, undefined, false));
+    this.#settle(path);
+  }
+
+  async #judgeAbsent(unsettled: Unsettled, row: DiskEntry | undefined): Promise<void> {
+    if (row?.fingerprint === undefined) {
+      this.lost.push(unsettled.path);
+      await this.#compare(unsettled.path, { state: 'absent' }, row);
+      return;
+    }
+    // Its new name may be about to be seen: then this is a rename, and nobody sees neither name. Counted from the look that found
+    // it gone: of a path that changed often before, that look alone comes late, and the one at its new name as late.
+    const vanishedMs = unsettled.vanishedMs ?? this.#nowMs;
+    const heldUntilMs = vanishedMs + vanishedHoldMs;
+    if (this.#seenToMs < vanishedMs) {
+      this.vanished = true;
+      this.deferred.push({ unsettled: { ...unsettled, vanishedMs }, dueMs: this.#nowMs + unseenRetryMs });
+    } else if (this.#nowMs < heldUntilMs) {
+      this.deferred.push({ unsettled: { ...unsettled, vanishedMs }, dueMs: heldUntilMs });
+    } else if (!this.#childrenGoFirst(unsettled, row)) await this.#compare(unsettled.path, { state: 'absent' }, row);
+  }
+
+  /** Where a directory stood, what was in it is deleted before it: a delete with live entries below it would raise it again. */
+  #childrenGoFirst(unsettled: Unsettled, row: DiskEntry | undefined): boolean {
+    if (row?.fingerprint === undefined || !isDirectoryMode(row.fingerprint.mode)) return false;
+    const below = this.#context.journal.diskBelow(unsettled.path, undefined, childrenAtOnceMax);
+    const open = below.filter((child) => !this.#drafted.has(child.path));
+    // All of them, and not only the first ones, go in this very batch.
+    if (open.length === 0 && below.length < childrenAtOnceMax) return false;
+    for (const child of open) this.mark.push(child.path);
+    this.deferred.push({ unsettled, dueMs: this.#nowMs + childrenRetryMs });
+    return true;
+  }
+
+  async #judgeEntry(unsettled: Unsettled, observation: Standing, row: DiskEntry | undefined): Promise<void> {
+    const { path } = unsettled;
+    const { fingerprint } = observation;
+    const isDirectory = isDirectoryMode(fingerprint.mode);
+    const known = row?.fingerprint?.ino === fingerprint.ino;
+    // An inode number says nothing here: a directory made where another was removed often gets the same, and has no watch.
+    if (isDirectory) this.scan.push(path);
+    const isPlace = isDirectory && row?.fingerprint !== undefined && isDirectoryMode(row.fingerprint.mode);
+    if (!known && !isPlace) {
+      if (await this.#judgeRename(unsettled, observation, row)) return;
+    }
+    if (observation.state === 'large') {
+      const modifiedAgoMs = this.#context.clock.wallMs() - fingerprint.mtimeMs;
+      const dueMs = largeFileDueMs(unsettled, fingerprint.size, modifiedAgoMs, this.#nowMs);
+      if (dueMs === undefined) this.large.push(unsettled);
+      else this.deferred.push({ unsettled, dueMs });
+      return;
+    }
+    if (row !== undefined && observation.state === 'file' && (await this.#judgeDoubt(unsettled, observation, row)))
+      return;
+    if (observation.state === 'file' || observation.state === 'directory' || observation.state === 'symlink') {
+      await this.#compare(path, observation, row);
+    }
+  }
+
+  async #judgeRename(unsettled: Unsettled, standing: Standing, row: DiskEntry | undefined): Promise<boolean> {
+    const { fingerprint } = standing;
+    const source = await findRenameSource(this.#context, standing, row);
+    if (source === undefined || this.#drafted.has(source.row.path)) return false;
+    if (this.#isOwnRename(unsettled.path, source.row.path)) return false;
+    const isDirectory = isDirectoryMode(fingerprint.mode);
+    if (isDirectory && !source.vanished) return false;
+    const drafts = isDirectory
+      ? await draftDirectoryRename(this.#context, unsettled.path, fingerprint, source)
+      : draftRename(this.#context, standing, source);
+    if (drafts === undefined || drafts.some((draft) => this.#drafted.has(draft.path))) return false;
+    for (const draft of drafts) this.#drafted.add(draft.path);
+    this.#created.push(...drafts);
+    this.settled.push(unsettled.path);
+    // It was taken for the renamed one unread: were it another one, the others would hold wrong bytes until it is read.
+    if (standing.state === 'large') this.mark.push(unsettled.path);
+    return true;
+  }
+
+  /** The agent itself carried this rename out, and was killed before it was recorded: the disk shows the head, which is adopted. */
+  #isOwnRename(path: string, from: string): boolean {
+    const { journal } = this.#context;
+    const [head] = journal.heads(path);
+    const [gone] = journal.heads(from);
+    return head !== undefined && isLive(head) && head.from === from && gone !== undefined && !isLive(gone);
+  }
+
+  /** Keeps what is either an edit or damage under a name of its own, and has the content of the row fetched. False: it is an edit. */
+  async #judgeDoubt(unsettled: Unsettled, seen: Observation & { state: 'file' }, row: DiskEntry): Promise<boolean> {
+    const doubt = judgeDoubt(this.#context, row, seen);
+    // Members that nothing is heard of for so long cannot say that they have it.
+    if (doubt === 'none' || (doubt === 'undecided' && this.#nowMs - unsettled.firstMs >= undecidedMsMax)) return false;
+    if (doubt === 'undecided') {
+      this.deferred.push({ unsettled, dueMs: this.#nowMs + undecidedRetryMs });
+      return true;
+    }
+    const kept = await keepDoubtful(this.#context, row, seen);
+    if (kept === 'never') return false;
+    if (kept === 'not-now') {
+      this.deferred.push({ unsettled, dueMs: this.#nowMs + problemRetryMs });
+      return true;
+    }
+    this.#rows.push({ path: row.path, entry: damagedEntry(row.dot, seen.fingerprint, seen.content) });
+    this.mark.push(kept.copy);
+    this.#settle(row.path);
+    return true;
+  }
+
+  /** Compares with the row and notes the difference. */
+  async #compare(path: string, seen: Seen, row: DiskEntry | undefined): Promise<void> {
+    const { journal } = this.#context;
+    const shown = row && journal.operation(row.dot);
+    const [head] = journal.heads(path);
+    const finding = findLocalChange({
+      path,
+      seen,
+      row,
+      shown,
+      head,
+      isKept: isPassedOver(shown, head) && (await this.#isKept(row)),
+      journaled: () =>
+        journal
+          .log({ path, beforeRow: Number.MAX_SAFE_INTEGER, limit: journaledMax })
+          .map(({ operation }) => operation),
+    });
+    const racy = seen.state === 'file' && seen.racy;
+    this.#settle(path);
+    if (seen.state === 'absent') this.#context.problems.clearBelow(path);
+    switch (finding.do) {
+      case 'nothing':
+        return;
+      case 'refresh': {
+        if (row === undefined) return;
+        const { dot } = row;
+        const { fingerprint, racy } = finding;
+        const content = seen.state === 'file' ? seen.content : undefined;
+        // Read again for the mark that it is racy alone, it was not written again.
+        const unsynced = row.unsynced || !row.fingerprint || !isSameFingerprint(row.fingerprint, fingerprint);
+        const unconfirmed = unconfirmedAfter(row, fingerprint, this.#wallMs);
+        this.#rows.push({ path, entry: { dot, content, fingerprint, racy, unsynced, unconfirmed } });
+        return;
+      }
+      case 'still-damaged': {
+        if (row === undefined) return;
+        const { fingerprint } = finding;
+        const marks = row.cut && { racy, unconfirmed: unconfirmedAfter(row, fingerprint, this.#wallMs) };
+        this.#rows.push({ path, entry: { ...row, fingerprint, racy: undefined, ...marks } });
+        return;
+      }
+      case 'forget':
+        this.#rows.push({ path, entry: undefined });
+        return;
+      case 'adopt':
+        this.#rows.push(
+          entryFor(path, finding.head, finding.fingerprint, finding.racy, this.#marks(finding.fingerprint)),
+        );
+        return;
+      case 'adopt-attributes':
+        return this.#adoptAttributes(path, finding.head, finding.fingerprint, racy);
+      case 'draft':
+        this.#drafted.add(path);
+        this.#markOtherNames(finding.draft);
+        if (finding.draft.kind === 'delete') this.#deleted.push(finding.draft);
+        else this.#created.push({ ...finding.draft, groupPath: this.#groupPath(finding.draft) });
+        return;
+    }
+  }
+
+  /** The marks of a row of what a user did. */
+  #marks(fingerprint: Fingerprint | undefined): RowMarks {
+    return { unsynced: true, unconfirmed: fingerprint && unconfirmedAt(fingerprint, this.#wallMs) };
+  }
+
+  /** A write through one name of a hard link raises no event at the other names. */
+  #markOtherNames({ path, fingerprint }: Draft): void {
+    if (fingerprint === undefined || isDirectoryMode(fingerprint.mode)) return;
+    for (const row of this.#context.journal.diskWithInode(fingerprint.ino)) {
+      if (row.path !== path && row.fingerprint && mayBeSameInode(row.fingerprint, fingerprint))
+        this.mark.push(row.path);
+    }
+  }
+
+  /** Whether what the row shows outlives its replacement: content in history, and what has no content anyway. */
+  async #isKept(row: DiskEntry | undefined): Promise<boolean> {
+    if (row?.content === undefined) return true;
+    return (await this.#context.folder.inHistory([row.content])).has(row.content);
+  }
+
+  async #adoptAttributes(
+    path: string,
+    head: Operation,
+    expected: NonNullable<DiskEntry['fingerprint']>,
+    racy: boolean,
+  ): Promise<void> {
+    const mode = head.mode ?? permissions(expected.mode);
+    const mtimeUs = isDirectoryMode(expected.mode) ? undefined : head.mtimeUs;
+    const [done] = await this.#context.folder.apply([{ action: { do: 'attr', path, expected, mode, mtimeUs } }]);
+    if (done?.result === 'done' && done.fingerprint) {
+      // What changed in the moment between look and call is now under a time of our choosing.
+      const { fingerprint } = done;
+      this.#rows.push(entryFor(path, head, fingerprint, racy || (done.racy ?? false), this.#marks(fingerprint)));
+    } else if (done?.result === 'problem') {
+      // It is somebody else's file, perhaps: asking again at once would be told the same.
+      this.#context.problems.set(done.code, { path }, done.detail);
+      const unsettled = { path, firstMs: this.#nowMs, lastMs: this.#nowMs, dueMs: this.#nowMs };
+      this.deferred.push({ unsettled, dueMs: this.#nowMs + problemRetryMs });
+      this.troubled.push(path);
+    } else this.mark.push(path);
+  }
+
+  /** A new directory opens a group, and what comes into it soon belongs to that group: an unpacked archive is one line to people. */
+  #groupPath(draft: Draft): string | undefined {
+    const ancestors: string[] = [];
+    for (let parent = parentOf(draft.path); parent !== ''; parent = parentOf(parent)) ancestors.push(parent);
+    const open = ancestors.findLast((path) => this.#opened.has(path)) ?? this.#ownLog.openGroup(ancestors);
+    if (open !== undefined) return open;
+    if (draft.kind !== 'mkdir' || draft.parents.length > 0) return undefined;
+    this.#opened.add(draft.path);
+    return draft.path;
+  }
+
+  #settle(path: string): void {
+    this.settled.push(path);
+    this.#context.problems.clearPath(path);
+  }
+}
+
+const problemRetryMs = 2_000;
+/** How long an edit that may be damage waits for members to say whether they have the content before it, and how often it asks. */
+const undecidedMsMax = 10_000;
+const undecidedRetryMs = 200;
+/** Siblings that were joined meanwhile may let it pass; where nothing changes, comparing it this often costs nothing. */
+const refusedRetryMs = 10_000;
+/** Long after what appeared before has been looked at, which ends the wait. */
+const unseenRetryMs = 2_000;
+/** How far back an operation can lie that was put on the disk and not recorded before the agent was killed. */
+const journaledMax = 64;
+/** Entries of a vanished directory that are marked at a time, and how long the directory then waits for them. */
+const childrenAtOnceMax = 512;
+const childrenRetryMs = 10;
+
+function isDirectoryRow(row: DiskEntry | undefined): boolean {
+  return row?.fingerprint !== undefined && isDirectoryMode(row.fingerprint.mode);
+}

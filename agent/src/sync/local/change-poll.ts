@@ -1,0 +1,85 @@
+import { polledFilesPerSecond } from '@lockstep/shared';
+import { HotFiles } from '../../core/hot-files.ts';
+import type { PackedFiles } from '../../core/packed-files.ts';
+import type { Timer } from '../ports/clock.ts';
+import type { Context } from '../state/context.ts';
+
+const turnMs = 2_000;
+/** So many files of a turn are hot ones at most: the others must have their turn too. */
+const hotShare = 0.5;
+/** How often mappings are listed, and how many times as long as that took it rests at least: a fifth of a percent of a processor. */
+const mappedEveryMs = 3_000;
+const mappedRestFactor = 500;
+
+/** Callbacks into the engine. */
+export interface ChangePollEvents {
+  look(path: string): void;
+  /** The path waits for a look already. */
+  isOpen(path: string): boolean;
+}
+
+/**
+ * Compares the times of files with their rows, some each second: a store through a mapping, or through a name of a hard link that lies
+ * outside the folder, raises no event. Hot files have their turn every few seconds, all others one after another.
+ */
+export class ChangePoll {
+  readonly #context: Context;
+  readonly #events: ChangePollEvents;
+  readonly #hot = new HotFiles();
+  /** The path that the round over all files has reached. */
+  #after: string | undefined;
+  #mappedDueMs = 0;
+  #timer: Timer | undefined;
+  #stopped = false;
+
+  constructor(context: Context, events: ChangePollEvents) {
+    this.#context = context;
+    this.#events = events;
+  }
+
+  start(): void {
+    if (this.#stopped) return;
+    this.#timer = this.#context.clock.after(turnMs, () => {
+      this.#turn()
+        .catch((error: unknown) => this.#context.log.error({ error: String(error) }, 'the poll for changes failed'))
+        .finally(() => this.start());
+    });
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    this.#timer?.cancel();
+  }
+
+  /** A user changed the file. */
+  changed(path: string): void {
+    this.#hot.changed(path, this.#context.clock.monotonicMs());
+  }
+
+  async #turn(): Promise<void> {
+    const { clock, folder } = this.#context;
+    const sinceMs = clock.monotonicMs();
+    if (sinceMs >= this.#mappedDueMs) {
+      this.#hot.mapped(await folder.mapped());
+      const tookMs = clock.monotonicMs() - sinceMs;
+      this.#mappedDueMs = sinceMs + Math.max(mappedEveryMs, tookMs * mappedRestFactor);
+    }
+    const { journal } = this.#context;
+    const most = (polledFilesPerSecond * turnMs) / 1_000;
+    const hot = journal.filesAt(this.#hot.next(clock.monotonicMs(), most * hotShare));
+    const limit = most - hot.paths.length;
+    const others = journal.filesAfter(this.#after, limit);
+    this.#after = others.paths.length < limit ? undefined : others.paths.at(-1);
+    for (const files of [hot, others]) if (files.paths.length > 0) await this.#poll(files);
+  }
+
+  async #poll(files: PackedFiles): Promise<void> {
+    const { folder, ignored } = this.#context;
+    const { changed, linked } = await folder.poll(files);
+    if (this.#stopped) return;
+    this.#hot.polled(files.paths, linked);
+    for (const path of changed) {
+      if (!ignored.ignores(path, false) && !this.#events.isOpen(path)) this.#events.look(path);
+    }
+  }
+}

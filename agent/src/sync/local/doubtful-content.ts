@@ -1,0 +1,62 @@
+import { conflictPath } from '../../core/conflict-name.ts';
+import { type DiskEntry, isSameFingerprint } from '../../core/disk-entry.ts';
+import { stampOfMs } from '../../core/hlc.ts';
+import { permissions } from '../../core/plan-step.ts';
+import type { Observation } from '../ports/folder.ts';
+import type { Context } from '../state/context.ts';
+
+type SeenFile = Observation & { state: 'file' };
+
+const doubtBy = { held: 'doubtful', nowhere: 'none', unknown: 'undecided' } as const;
+
+/** `undecided`: some members, which may have the content of the row, were not heard yet. */
+export type Doubt = 'none' | 'undecided' | 'doubtful';
+
+/**
+ * `none` unless a file differs from its row under the same fingerprint, and neither an edit nor damage can be ruled out: an earlier run
+ * of the agent recorded the row so soon after a change that a later one may have left the same times. It matters only where another
+ * member has the content of the row: else this is the one version that is left, and taken for an edit.
+ */
+export function judgeDoubt({ others, startedAtMs }: Context, row: DiskEntry, seen: SeenFile): Doubt {
+  const { fingerprint, content, dot } = row;
+  if (!row.racy || row.damaged || fingerprint === undefined || content === undefined || seen.content === content) {
+    return 'none';
+  }
+  if (!isSameFingerprint(fingerprint, seen.fingerprint) || fingerprint.ctimeMs >= startedAtMs) return 'none';
+  return doubtBy[others.holding(dot)];
+}
+
+/**
+ * Copies what is there to the name of a conflict copy, so that both versions stay. Returns that name; `not-now` where it could not be done,
+ * and `never` where nothing can be put beside the file, for it lies on another disk. To be called under the folder lock.
+ */
+export async function keepDoubtful(
+  context: Context,
+  row: DiskEntry,
+  seen: SeenFile,
+): Promise<{ readonly copy: string } | 'not-now' | 'never'> {
+  const { folder, self, problems } = context;
+  const { content, blocks, fingerprint, mtimeUs } = seen;
+  const copy = conflictPath(row.path, stampOfMs(Math.max(0, fingerprint.ctimeMs)), self.name);
+  const [result] = await folder.apply([
+    {
+      action: {
+        do: 'write',
+        path: copy,
+        expected: 'absent',
+        content,
+        blocks,
+        size: fingerprint.size,
+        mode: permissions(fingerprint.mode),
+        mtimeUs,
+        source: { from: 'file', path: row.path, fingerprint },
+      },
+    },
+  ]);
+  if (result?.result === 'done') return { copy };
+  if (result?.result === 'problem' && result.code === 'path-in-the-way') return 'never';
+  if (result?.result === 'problem') problems.set(result.code, { path: row.path }, result.detail);
+  // An earlier attempt may have made the copy before it was killed.
+  const [there] = await folder.observe([{ path: copy, hashLarge: true }]);
+  return there?.state === 'file' && there.content === content ? { copy } : 'not-now';
+}

@@ -1,0 +1,141 @@
+import { batchPathsMax, entryType, isLive } from '@lockstep/shared';
+import type { DiskChange, DiskEntry, Fingerprint } from '../../core/disk-entry.ts';
+import { holdsIgnoreRules, ignoreFileName, parseIgnoreRules, withPatternsOf } from '../../core/ignore-rules.ts';
+import { isDirectoryMode } from '../../core/plan-step.ts';
+import type { Context } from '../state/context.ts';
+import { writeIfRoom } from '../state/disk-room.ts';
+
+const headsAtOnce = 1_000;
+/** Paths after the file's own that are looked through for conflict copies of it, which come first. */
+const copiesMax = 64;
+
+/** Where the journal keeps the text of the rules that are in force. */
+export const ignoreRulesSetting = 'ignore-rules';
+
+/** How often a member that knows no rules yet looks whether it can read them. */
+const unknownRetryMs = 250;
+/** How often somebody who waits for rules to be in force asks. */
+const restingRetryMs = 50;
+
+/**
+ * Reads `.lockstepignore` again; true when the rules changed. What they let go is pending then where it does not stand here:
+ * what went while it was ignored was nobody's delete, and must not become one because a rule went. `mayBeNone`: false before it is
+ * known whether the others have rules, when a missing file does not mean that there are none.
+ */
+export async function followIgnoreRules(context: Context, mayBeNone = true): Promise<boolean> {
+  const { ignored, folder, journal, lock, clock } = context;
+  // Under the lock: between these two steps no look may find absent what was ignored a moment before.
+  const changed = await lock.run(async () => {
+    const isDamaged = journal.disk(ignoreFileName)?.damaged === true;
+    const reading = await ignored.read(folder, isDamaged);
+    // A newcomer whose file is still on its way.
+    const isOnItsWay = reading.state === 'absent' && !ignored.isKnown && !(mayBeNone && isGone(context));
+    // What only one side of a conflict keeps back is nobody's to send.
+    const copies = await ignored.readCopies(folder, copiesOf(context));
+    const isContested = copies.includes(undefined) || journal.heads(ignoreFileName).length > 1;
+    const text = withPatternsOf(
+      reading.state === 'rules' ? reading.text : '',
+      copies.filter((copy) => copy !== undefined),
+    );
+    if (reading.state === 'fault' || isOnItsWay || ignored.has(text)) {
+      ignored.rests();
+      return false;
+    }
+    if (!ignored.mayTake(text, clock.monotonicMs(), isContested)) return false;
+    await forgetVanished(context, text);
+    ignored.take(text);
+    writeIfRoom(() => journal.setSetting(ignoreRulesSetting, text));
+    return true;
+  });
+  reportIgnoreRules(context);
+  if (changed) unparkIgnored(context);
+  return changed;
+}
+
+/** Resolves once there are rules, or it is known that there are none; looks until then. */
+export async function untilRulesAreKnown(context: Context, isStopped: () => boolean): Promise<void> {
+  for (;;) {
+    await followIgnoreRules(context);
+    if (context.ignored.isKnown || isStopped()) return;
+    await new Promise<void>((resolve) => {
+      context.clock.after(unknownRetryMs, resolve);
+    });
+  }
+}
+
+/** Resolves once no rules wait to be in force, or `giveUp` says so. */
+export async function untilRulesRest(context: Context, giveUp: () => boolean): Promise<void> {
+  const { ignored, clock } = context;
+  while (ignored.isWaiting && !giveUp()) {
+    await new Promise<void>((resolve) => {
+      clock.after(restingRetryMs, resolve);
+    });
+  }
+}
+
+/** Conflict copies of the file. */
+function copiesOf({ journal, ignored }: Context): readonly string[] {
+  const heads = journal.headsUnder('', ignoreFileName, copiesMax);
+  return heads
+    .filter((head) => holdsIgnoreRules(head.path) && entryType(head) === 'file' && !ignored.ignores(head.path, false))
+    .map(({ path }) => path);
+}
+
+function isGone({ journal }: Context): boolean {
+  const [head] = journal.heads(ignoreFileName);
+  return head === undefined || !isLive(head);
+}
+
+/** Removes the rows of entries that are ignored now, will not be under the rules of `text`, and do not stand here. */
+async function forgetVanished({ journal, folder, ignored }: Context, text: string): Promise<void> {
+  const next = parseIgnoreRules(text);
+  let after: string | undefined;
+  for (;;) {
+    const rows = journal.diskBelow('', after, batchPathsMax);
+    const freed = rows.filter((row): row is DiskEntry & { fingerprint: Fingerprint } => {
+      if (row.fingerprint === undefined) return false;
+      const isDirectory = isDirectoryMode(row.fingerprint.mode);
+      return ignored.ignores(row.path, isDirectory) && !next.ignores(row.path, isDirectory);
+    });
+    const seen = await folder.observe(freed.map(({ path, fingerprint }) => ({ path, expected: fingerprint })));
+    const gone = seen.filter(({ state }) => state === 'absent');
+    if (gone.length > 0) journal.recordDisk(gone.map(({ path }): DiskChange => ({ path, entry: undefined })));
+    after = rows.at(-1)?.path;
+    if (rows.length < batchPathsMax) return;
+  }
+}
+
+/**
+ * Rows of entries that were passed over because they were ignored, and are not any more, are removed, so that the entries count
+ * as pending again.
+ */
+function unparkIgnored({ journal, ignored }: Context): void {
+  let after: string | undefined;
+  for (;;) {
+    const heads = journal.headsUnder('', after, headsAtOnce);
+    const rows: DiskChange[] = [];
+    for (const head of heads) {
+      const row = journal.disk(head.path);
+      if (row === undefined || row.fingerprint !== undefined || !isLive(head)) continue;
+      if (!ignored.ignores(head.path, entryType(head) === 'directory'))
+        rows.push({ path: head.path, entry: undefined });
+    }
+    if (rows.length > 0) journal.recordDisk(rows);
+    after = heads.at(-1)?.path;
+    if (heads.length < headsAtOnce) return;
+  }
+}
+
+function reportIgnoreRules({ ignored, problems }: Context): void {
+  if (ignored.fault === undefined) problems.clear('ignore-file');
+  else problems.set('ignore-file', {}, ignored.fault);
+  const [first, ...more] = ignored.problems;
+  if (first === undefined) {
+    problems.clear('ignore-rule');
+    return;
+  }
+  const others = more.length === 0 ? '' : ` Left out too: line ${more.map(({ line }) => line).join(', ')}.`;
+  const detail = `Line ${first.line} of ${ignoreFileName} is left out, the other lines hold. ${first.detail}${others}`;
+  // The file itself is in order, and a look at it would withdraw what is said of its path.
+  problems.set('ignore-rule', {}, detail);
+}

@@ -1,0 +1,308 @@
+import { batchPathsMax, dirtyPathsMax, isBelow, rescanIntervalMs, stateDirectoryName } from '@lockstep/shared';
+import { Settle, type Unsettled } from '../../core/settle.ts';
+import type { OwnLog } from '../members/operation-writer.ts';
+import type { Timer } from '../ports/clock.ts';
+import type { Observation, WatchHint } from '../ports/folder.ts';
+import type { Context } from '../state/context.ts';
+import { AwaitedLooks, type AwaitedPaths } from './awaited-looks.ts';
+import { lookAt } from './change-detector.ts';
+import { ScanQueue } from './scan-queue.ts';
+import { Appearances } from './watch-barrier.ts';
+
+const folderRetryMs = 1_000;
+const unwatchedScanMs = 5_000;
+/** How often a wait looks at everything again because something was moved away under it. */
+const followedMax = 5;
+
+/**
+ * The loop from dirty paths to operations. Events and scans only mark paths; when a path has settled it is looked at, and what
+ * differs from the row of `disk` becomes an operation.
+ */
+export class LocalChanges {
+  readonly #context: Context;
+  readonly #ownLog: OwnLog;
+  readonly #scanIntervalMs: number;
+  readonly #settle = new Settle();
+  readonly #scans: ScanQueue;
+  readonly #appearances: Appearances;
+  /** Large files being read outside the lock, and those waiting for it, one at a time. */
+  readonly #reading = new Map<string, Unsettled>();
+  /** Looks under way, by their numbers; what they were given is in no other list. */
+  readonly #looks = new Map<number, readonly Unsettled[]>();
+  #looksBegun = 0;
+  readonly #awaited = new AwaitedLooks();
+  /** What the start waits for. It goes on without paths in trouble: one unreadable file would keep a member from ever being active. */
+  #startWaitsFor: AwaitedPaths | undefined;
+  readonly #timers = new Set<Timer>();
+  #wake: Timer | undefined;
+  #readingNow = false;
+  #stopped = false;
+
+  constructor(
+    context: Context,
+    ownLog: OwnLog,
+    scanIntervalMs = rescanIntervalMs,
+    scanned: () => void = () => undefined,
+  ) {
+    this.#context = context;
+    this.#ownLog = ownLog;
+    this.#scanIntervalMs = scanIntervalMs;
+    this.#scans = new ScanQueue(context, {
+      mark: (path) => this.mark(path),
+      scanned,
+      lostSight: () => this.#appearances.lostSight(),
+    });
+    this.#appearances = new Appearances({
+      context,
+      scans: this.#scans,
+      unseen: () => this.#unseen(),
+      advanced: () => this.#confirmVanished(),
+    });
+  }
+
+  /** Watches and scans the whole folder. Resolves when the first scan is done and what it found has been looked at. */
+  async start(): Promise<void> {
+    await this.#context.folder.watch((hints) => this.#hinted(hints));
+    this.#appearances.open();
+    this.#startWaitsFor = await this.#lookAtEverything('');
+    await this.#startWaitsFor.empty;
+    this.#awaited.remove(this.#startWaitsFor);
+    this.#startWaitsFor = undefined;
+    this.#every(this.#scanIntervalMs, () => this.scan('', true));
+    this.#every(unwatchedScanMs, () => this.#scanUnwatched());
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    this.#scans.stop();
+    this.#wake?.cancel();
+    for (const timer of this.#timers) timer.cancel();
+  }
+
+  /** The entry at `path` may have changed. */
+  mark(path: string): void {
+    if (this.#stopped || path === '' || path === stateDirectoryName || isBelow(path, stateDirectoryName)) return;
+    if (this.#settle.size >= dirtyPathsMax) {
+      this.#forgetMarks();
+    }
+    this.#settle.mark(path, this.#context.clock.monotonicMs());
+    this.#schedule();
+  }
+
+  /** More paths are marked than memory should hold: one scan finds them all again, a directory at a time. */
+  #forgetMarks(): void {
+    const forgotten = this.#settle.paths();
+    this.#settle.clear();
+    this.#appearances.lostSight();
+    const { log } = this.#context;
+    this.#scans.request('', true).then(
+      // What the scan did not find again is as it should be.
+      () => {
+        const open = this.#openPaths();
+        for (const path of forgotten) if (!open.has(path)) this.#awaited.passed(path, Number.POSITIVE_INFINITY);
+      },
+      (error: unknown) => log.error({ error: String(error) }, 'scan failed'),
+    );
+  }
+
+  scan(directory: string, recursive: boolean): void {
+    this.#scans.request(directory, recursive).catch((error: unknown) => {
+      this.#context.log.error({ directory, error: String(error) }, 'scan failed');
+    });
+  }
+
+  /** True while the path waits for a look, or is being looked at. */
+  isOpen(path: string): boolean {
+    return this.#settle.has(path) || this.#reading.has(path);
+  }
+
+  /** Paths that changed, or may have, and are not journaled yet. */
+  get unsettled(): number {
+    return this.#settle.size + this.#reading.size + [...this.#looks.values()].flat().length;
+  }
+
+  /**
+   * Looks at everything that is at or below `path` now, noticed or not, and journals it. Resolves with the paths that were
+   * still not journaled when `giveUp` resolved; a path that goes on changing counts once it has been journaled once.
+   */
+  async settleAll(path: string, giveUp: Promise<void>): Promise<readonly string[]> {
+    let expired = false;
+    const expiry = giveUp.then(() => {
+      expired = true;
+    });
+    // Who goes on renaming what was never journaled, again and again, is not followed for ever.
+    for (let again = followedMax; ; again--) {
+      const awaited = await this.#lookAtEverything(path, expiry);
+      await Promise.race([awaited.empty, expiry]);
+      this.#awaited.remove(awaited);
+      if (expired) return [...awaited.open.keys()];
+      if (!awaited.hasLost || again === 0) return [];
+    }
+  }
+
+  /** Resolves, once what is at or below `path` was scanned or `expiry` resolved, with the paths that are still to be journaled. */
+  async #lookAtEverything(path: string, expiry?: Promise<void>): Promise<AwaitedPaths> {
+    const scanned = this.#scans.request(path, true);
+    await (expiry ? Promise.race([scanned, expiry]) : scanned);
+    if (path !== '') this.mark(path);
+    this.#settle.hurry(this.#context.clock.monotonicMs());
+    this.#schedule();
+    const wanted = (candidate: string): boolean => path === '' || candidate === path || isBelow(candidate, path);
+    return this.#awaited.add([...this.#openPaths()].filter(([candidate]) => wanted(candidate)));
+  }
+
+  /**
+   * Paths that may differ from what is journaled, with the number of the look that will tell. Of one that is being looked at and has
+   * not been marked since, this look will; of one that is marked, only the next.
+   */
+  #openPaths(): Map<string, number> {
+    const open = new Map<string, number>();
+    for (const path of this.#reading.keys()) open.set(path, this.#looksBegun + 1);
+    for (const [look, paths] of this.#looks) for (const { path } of paths) open.set(path, look);
+    for (const path of this.#settle.paths()) open.set(path, this.#looksBegun + 1);
+    return open;
+  }
+
+  /** Paths whose entries may have appeared since they were looked at, with the number of the look that will tell. */
+  #unseen(): Map<string, number> {
+    const open = new Map<string, number>();
+    for (const [look, paths] of this.#looks) for (const { path } of paths) open.set(path, look);
+    for (const path of this.#settle.unseen(this.#context.clock.monotonicMs())) open.set(path, this.#looksBegun + 1);
+    return open;
+  }
+
+  #confirmVanished(): void {
+    this.#settle.confirmVanished(this.#appearances.seenToMs, this.#context.clock.monotonicMs());
+    this.#schedule();
+  }
+
+  #scanUnwatched(): void {
+    const { folder, problems } = this.#context;
+    const directories = folder.unwatched();
+    for (const { path } of directories) this.scan(path, false);
+    const beyond = directories.filter(({ closed }) => !closed).length;
+    if (beyond === 0) problems.clear('watch-limit');
+    else {
+      const which = beyond === 1 ? '1 directory' : `${beyond} directories`;
+      const detail =
+        `${which} cannot be watched: a limit of the system is reached. What is there is scanned every ` +
+        `${unwatchedScanMs / 1000} s instead; on Linux raise fs.inotify.max_user_watches or max_user_instances ` +
+        '(sysctl; lockstep doctor says which) to have changes seen at once.';
+      problems.set('watch-limit', {}, detail);
+    }
+  }
+
+  #hinted(hints: readonly WatchHint[]): void {
+    const { ignored } = this.#context;
+    for (const hint of hints) {
+      if (hint.kind === 'directory') this.scan(hint.path, hint.recursive);
+      else if (!ignored.ignores(hint.path, false)) this.mark(hint.path);
+    }
+  }
+
+  #schedule(): void {
+    // Nothing is journaled before it is known what must not be.
+    if (this.#stopped || this.#looks.size > 0 || !this.#context.ignored.isKnown) return;
+    const dueMs = this.#settle.nextDueMs();
+    this.#wake?.cancel();
+    this.#wake = undefined;
+    if (dueMs === undefined) return;
+    const { clock } = this.#context;
+    this.#wake = clock.after(Math.max(0, dueMs - clock.monotonicMs()), () => this.#turn());
+  }
+
+  #turn(): void {
+    if (this.#stopped || this.#looks.size > 0) return;
+    const due = this.#settle.takeDue(this.#context.clock.monotonicMs(), batchPathsMax);
+    this.#look(due, new Map()).catch((error: unknown) => this.#failed(due, error));
+  }
+
+  #failed(batch: readonly Unsettled[], error: unknown): void {
+    this.#context.log.error({ error: String(error) }, 'a look at changed paths failed; they are looked at again');
+    const nowMs = this.#context.clock.monotonicMs();
+    for (const { path, firstMs } of batch) this.#settle.defer(path, firstMs, nowMs, nowMs + folderRetryMs);
+    this.#schedule();
+  }
+
+  async #look(batch: readonly Unsettled[], read: ReadonlyMap<string, Observation & { state: 'file' }>): Promise<void> {
+    if (batch.length === 0) {
+      this.#schedule();
+      return;
+    }
+    const { clock, lock } = this.#context;
+    const number = ++this.#looksBegun;
+    this.#looks.set(number, batch);
+    try {
+      const { seenToMs } = this.#appearances;
+      const result = await lock.run(() => lookAt(this.#context, this.#ownLog, batch, read, seenToMs));
+      const nowMs = clock.monotonicMs();
+      for (const path of result.published) this.#settle.published(path, nowMs);
+      for (const { unsettled, dueMs } of result.deferred) {
+        const { path, firstMs, lastMs, vanishedMs } = unsettled;
+        this.#settle.defer(path, firstMs, lastMs, dueMs, vanishedMs);
+      }
+      // What is waiting for its look already is not put off by this.
+      for (const path of result.mark) if (!this.#settle.has(path)) this.mark(path);
+      for (const directory of result.scan) this.scan(directory, true);
+      for (const unsettled of result.large) this.#read(unsettled);
+      if (result.lostSight) this.#appearances.lostSight();
+      for (const { path } of batch) this.#appearances.looked(path, number);
+      if (result.vanished) this.#appearances.request();
+      for (const path of result.lost) this.#awaited.lost(path);
+      for (const path of [...result.published, ...result.settled]) this.#awaited.passed(path, number);
+      if (this.#startWaitsFor) {
+        for (const path of result.troubled) this.#awaited.passed(path, number, this.#startWaitsFor);
+      }
+    } finally {
+      this.#looks.delete(number);
+      this.#schedule();
+    }
+  }
+
+  #read(unsettled: Unsettled): void {
+    this.#reading.set(unsettled.path, unsettled);
+    if (this.#readingNow) return;
+    this.#readingNow = true;
+    this.#readAll()
+      .catch((error: unknown) => this.#context.log.error({ error: String(error) }, 'reading a large file failed'))
+      .finally(() => {
+        this.#readingNow = false;
+      });
+  }
+
+  /** Reads large files one after another without holding the lock, then journals each if it is still what was read. */
+  async #readAll(): Promise<void> {
+    for (const [path, unsettled] of this.#reading) {
+      if (this.#stopped) return;
+      const { folder, clock } = this.#context;
+      try {
+        const [seen] = await folder.observe([{ path, hashLarge: true }]);
+        this.#reading.delete(path);
+        if (seen?.state === 'file') await this.#look([unsettled], new Map([[path, seen]]));
+        else {
+          // It changed while it was read: its patience begins anew, or a file that grows for ever would be read without a pause.
+          const nowMs = clock.monotonicMs();
+          this.#settle.defer(path, nowMs, nowMs, nowMs);
+          this.#schedule();
+        }
+      } catch (error) {
+        this.#reading.delete(path);
+        this.#failed([unsettled], error);
+      }
+    }
+  }
+
+  #every(intervalMs: number, run: () => void): void {
+    const { clock } = this.#context;
+    const arm = (): void => {
+      const timer = clock.after(intervalMs, () => {
+        this.#timers.delete(timer);
+        if (this.#stopped) return;
+        run();
+        arm();
+      });
+      this.#timers.add(timer);
+    };
+    arm();
+  }
+}

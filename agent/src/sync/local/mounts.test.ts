@@ -1,0 +1,62 @@
+import type { Operation, OriginId } from '@lockstep/shared';
+import { expect, test } from 'vitest';
+import { contentOfText } from '../../sim/content.ts';
+import { LoneMember } from '../../sim/lone-member.ts';
+import { Materialiser } from '../apply/apply-loop.ts';
+import { GroupGate } from '../apply/rename-gate.ts';
+import { LocalChanges } from './local-changes.ts';
+import { Mounts } from './mounts.ts';
+
+const quiet = (): void => undefined;
+const bee = 'bee' as OriginId;
+
+/** A member with a disk of its own at `disk`, which is a part of its folder. */
+async function memberWithDisk(): Promise<{ member: LoneMember; changes: LocalChanges; mounts: Mounts }> {
+  const member = new LoneMember();
+  const { context, volume } = member;
+  volume.disk.mkdir('disk');
+  volume.disk.mount('disk', volume.disk.newDevice());
+  const changes = new LocalChanges(context, member.ownLog);
+  const mounts = new Mounts(context, () => changes.scan('', true));
+  await within(member, mounts.check());
+  await within(member, changes.start());
+  return { member, changes, mounts };
+}
+
+async function within(member: LoneMember, done: Promise<void>): Promise<void> {
+  await member.passes(10_000);
+  await done;
+}
+
+test('[WT20] what is written just before a disk is hidden is found when it is back between two checks', async () => {
+  const { member, changes, mounts } = await memberWithDisk();
+  const { journal, volume } = member;
+  const over = volume.disk.newDevice();
+  volume.disk.write('disk/file', contentOfText('text'));
+  volume.disk.mount('disk', over);
+  changes.mark('disk/file');
+  await member.passes(10_000);
+  expect(journal.heads('disk/file')).toEqual([]);
+  volume.disk.unmount(over);
+  await within(member, mounts.check());
+  await member.passes(10_000);
+  expect(journal.heads('disk/file')).toMatchObject([{ kind: 'put', content: contentOfText('text').id }]);
+  expect(member.errors).toEqual([]);
+});
+
+test('[MT30] a mount point that others rename has the problem, and the new directory is made', async () => {
+  const { member } = await memberWithDisk();
+  const { context, journal, volume } = member;
+  const made = member.operation('moved', { kind: 'mkdir' }, { origin: bee });
+  const renamed: Operation = { ...made, from: 'disk', group: made.seq, span: 2 };
+  const gone = member.operation('disk', { kind: 'delete' }, { origin: bee, parents: journal.heads('disk') });
+  member.received(renamed, { ...gone, group: made.seq });
+  const gate = new GroupGate(journal, context.clock, () => []);
+  const events = { applied: quiet, look: quiet, scan: quiet, ignoreRules: quiet, sync: quiet };
+  new Materialiser(context, member.transfers, gate, events).poke();
+  await member.passes(10_000);
+  expect(volume.disk.at('moved')?.type).toBe('directory');
+  expect(volume.disk.isMountPoint('disk')).toBe(true);
+  expect(context.problems.list()).toMatchObject([{ code: 'path-in-the-way', path: 'disk' }]);
+  expect(member.errors).toEqual([]);
+});

@@ -1,0 +1,89 @@
+import type { OriginId } from '@lockstep/shared';
+import { expect, test } from 'vitest';
+import { contentOfText } from '../../sim/content.ts';
+import { LoneMember } from '../../sim/lone-member.ts';
+import { Materialiser } from '../apply/apply-loop.ts';
+import { GroupGate } from '../apply/rename-gate.ts';
+import { LocalChanges } from './local-changes.ts';
+
+const bee = 'bee' as OriginId;
+const quiet = (): void => undefined;
+
+/** Bee's journal knows another member's state, as one of older software may. */
+function memberThatHears(): LoneMember {
+  const member = new LoneMember();
+  member.keeps('secret');
+  member.received(
+    member.operation('a', { kind: 'mkdir' }, { origin: bee }),
+    member.operation('a/.lockstep', { kind: 'mkdir' }, { origin: bee }),
+    member.operation('a/.lockstep/identity.key', { kind: 'put', text: 'secret' }, { origin: bee }),
+  );
+  return member;
+}
+
+function materialiserOf({ context, transfers }: LoneMember): Materialiser {
+  const gate = new GroupGate(context.journal, context.clock, () => []);
+  return new Materialiser(context, transfers, gate, {
+    applied: quiet,
+    look: quiet,
+    scan: quiet,
+    ignoreRules: quiet,
+    sync: quiet,
+  });
+}
+
+test("[WT7] what a journal knows of another member's state is shown nowhere, and counts as done", async () => {
+  const member = memberThatHears();
+  const { journal, volume } = member;
+  materialiserOf(member).poke();
+  await member.passes(1_000);
+  expect(volume.disk.at('a')).toBeDefined();
+  expect(volume.disk.at('a/.lockstep')).toBeUndefined();
+  expect(journal.counts().pending).toBe(0);
+  expect(journal.applied().vector[bee]).toBe(3);
+});
+
+test("[WT7] another member's state that stands where the journal knows it is left alone, and no operation is made", async () => {
+  const member = memberThatHears();
+  const { journal, volume, context, ownLog } = member;
+  volume.disk.mkdir('a');
+  volume.disk.mkdir('a/.lockstep');
+  volume.disk.write('a/.lockstep/identity.key', contentOfText('another secret'));
+  materialiserOf(member).poke();
+  const changes = new LocalChanges(context, ownLog, 1_000);
+  await Promise.all([changes.start(), member.passes(5_000)]);
+  expect(journal.counts().operations).toBe(3);
+  expect(volume.disk.at('a/.lockstep/identity.key')).toBeDefined();
+  expect(context.problems.list().map(({ code, path }) => `${code} ${path}`)).toEqual(['path-reserved a/.lockstep']);
+  volume.disk.unlink('a/.lockstep/identity.key');
+  volume.disk.rmdir('a/.lockstep');
+  await member.passes(5_000);
+  expect(journal.counts().operations).toBe(3);
+  expect(context.problems.list()).toEqual([]);
+  changes.stop();
+});
+
+test.each(['.LOCKSTEP', '.lock\u017ftep', '.lockstep.', 'LOCKST~1'])(
+  '[WT8] %s at the top: what a journal knows is shown nowhere, what stands here is left alone and reported',
+  async (name) => {
+    const member = new LoneMember();
+    const { journal, volume, context, ownLog } = member;
+    member.keeps('secret');
+    member.received(
+      member.operation(name, { kind: 'mkdir' }, { origin: bee }),
+      member.operation(`${name}/identity.key`, { kind: 'put', text: 'secret' }, { origin: bee }),
+    );
+    materialiserOf(member).poke();
+    await member.passes(1_000);
+    expect(volume.disk.at(name)).toBeUndefined();
+    expect(journal.applied().vector[bee]).toBe(2);
+    volume.disk.mkdir(name);
+    volume.disk.write(`${name}/mine`, contentOfText('mine'));
+    const changes = new LocalChanges(context, ownLog, 1_000);
+    await Promise.all([changes.start(), member.passes(5_000)]);
+    expect(journal.counts().operations).toBe(2);
+    expect(context.problems.list()).toMatchObject([{ code: 'path-reserved', path: name }]);
+    expect(context.problems.list()[0]?.detail).toContain('is reserved: some file systems take it for .lockstep');
+    changes.stop();
+  },
+);

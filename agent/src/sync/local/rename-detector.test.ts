@@ -1,0 +1,150 @@
+import type { OriginId } from '@lockstep/shared';
+import { expect, test } from 'vitest';
+import { contentOfText, virtualContent } from '../../sim/content.ts';
+import { LoneMember } from '../../sim/lone-member.ts';
+import { LocalChanges } from './local-changes.ts';
+
+const size = 3_000_000;
+const never = new Promise<void>(() => undefined);
+
+async function withLargeFile(options: { readonly keepsBirths: boolean } = { keepsBirths: true }) {
+  const member = new LoneMember((folder) => folder, options);
+  const { disk } = member.volume;
+  const before = virtualContent('before', size);
+  disk.write('old-name', before);
+  const changes = new LocalChanges(member.context, member.ownLog);
+  const started = changes.start();
+  await member.passes(10_000);
+  await started;
+  expect(member.journal.heads('old-name')).toMatchObject([{ content: before.id }]);
+  const looked = async (): Promise<void> => {
+    const settled = changes.settleAll('', never);
+    await member.passes(10_000);
+    await settled;
+  };
+  return { member, disk, before, looked };
+}
+
+test('[LC7] a large file that is renamed is journaled as renamed, and read at once', async () => {
+  const { member, disk, before } = await withLargeFile();
+  disk.rename('old-name', 'new-name');
+  await member.passes(1_000);
+  expect(member.journal.heads('new-name')).toMatchObject([{ content: before.id, from: 'old-name' }]);
+  expect(member.journal.disk('new-name')?.racy ?? false).toBe(false);
+});
+
+test('[LC30] another large file of equal size, time and inode number is not taken for the one that was removed', async () => {
+  const { member, disk } = await withLargeFile();
+  const { mtimeMs = 0 } = member.journal.disk('old-name')?.fingerprint ?? {};
+  const other = virtualContent('other', size);
+  disk.unlink('old-name');
+  disk.write('new-name', other);
+  disk.utimes('new-name', mtimeMs);
+  await member.passes(1_000);
+  expect(member.journal.log({ path: 'new-name', beforeRow: Number.MAX_SAFE_INTEGER, limit: 9 })).toMatchObject([
+    { operation: { kind: 'put', content: other.id } },
+  ]);
+});
+
+test('[LC30] without birth times such a file is taken for the old one, and put right within a second', async () => {
+  const { member, disk } = await withLargeFile({ keepsBirths: false });
+  const { mtimeMs = 0 } = member.journal.disk('old-name')?.fingerprint ?? {};
+  const other = virtualContent('other', size);
+  disk.unlink('old-name');
+  disk.write('new-name', other);
+  disk.utimes('new-name', mtimeMs);
+  await member.passes(1_000);
+  expect(member.journal.heads('new-name')).toMatchObject([{ kind: 'put', content: other.id }]);
+});
+
+test('[LC7] a large file that was changed, given its old time and renamed before anybody looked, is not taken for the old one', async () => {
+  const { member, disk, looked } = await withLargeFile();
+  const { mtimeMs = 0 } = member.journal.disk('old-name')?.fingerprint ?? {};
+  const after = virtualContent('after', size);
+  disk.write('old-name', after);
+  disk.utimes('old-name', mtimeMs);
+  disk.rename('old-name', 'new-name');
+  await looked();
+  expect(member.journal.heads('new-name')).toMatchObject([{ content: after.id }]);
+  expect(member.journal.heads('old-name')).toMatchObject([{ kind: 'delete' }]);
+});
+
+test.each([
+  { what: 'small', equal: contentOfText('equal'), keepsBirths: true },
+  { what: 'small', equal: contentOfText('equal'), keepsBirths: false },
+  { what: 'large', equal: virtualContent('equal', size), keepsBirths: true },
+  { what: 'large', equal: virtualContent('equal', size), keepsBirths: false },
+])(
+  '[LC33] $what files that a restore puts back with swapped inode numbers are no renames (birth times: $keepsBirths)',
+  async ({ equal, keepsBirths }) => {
+    const { member, disk, looked } = await withLargeFile({ keepsBirths });
+    const names = ['kept', 'one', 'two'];
+    const putBack = (): void => {
+      for (const name of names) {
+        disk.write(name, equal);
+        disk.utimes(name, 1_000);
+      }
+    };
+    putBack();
+    await looked();
+    const inodes = names.map((name) => disk.at(name)?.number);
+    for (const name of ['kept', 'two', 'one']) disk.unlink(name);
+    putBack();
+    expect(names.map((name) => disk.at(name)?.number)).toEqual([inodes[1], inodes[2], inodes[0]]);
+    // Without birth times a restored file cannot be told from a renamed one whose old name is gone.
+    if (keepsBirths) disk.unlink('two');
+    await looked();
+    const journaled = names.map((name) =>
+      member.journal
+        .log({ path: name, beforeRow: Number.MAX_SAFE_INTEGER, limit: 9 })
+        .map(({ operation }) => operation.kind),
+    );
+    expect(journaled).toEqual([['put'], ['put'], keepsBirths ? ['delete', 'put'] : ['put']]);
+  },
+);
+
+test.each([true, false])(
+  '[LC33] a file renamed over one of equal content is a rename (birth times: %s)',
+  async (keepsBirths) => {
+    const { member, disk, looked } = await withLargeFile({ keepsBirths });
+    const equal = virtualContent('equal', size);
+    for (const name of ['copy', 'original']) {
+      disk.write(name, equal);
+      disk.utimes(name, 1_000);
+    }
+    await looked();
+    disk.rename('copy', 'original');
+    await looked();
+    // Without an operation the content would be lost with the old name where another version of the path is on its way.
+    expect(member.journal.heads('original')).toMatchObject([{ kind: 'put', content: equal.id, from: 'copy' }]);
+  },
+);
+
+test('[LC30] a small file of equal content that got the inode number of a removed one is no rename of it', async () => {
+  const { member, disk, looked } = await withLargeFile();
+  const equal = contentOfText('equal');
+  disk.write('gone', equal);
+  await looked();
+  const inode = disk.at('gone')?.number;
+  disk.unlink('gone');
+  disk.write('new', equal);
+  expect(disk.at('new')?.number).toBe(inode);
+  await looked();
+  expect(member.journal.heads('new')).toMatchObject([{ kind: 'put', content: equal.id }]);
+  expect(member.journal.heads('new')[0]?.from).toBeUndefined();
+});
+
+test('[LC33] a copy that is moved over the file it is a copy of stays a version of its own', async () => {
+  const { member, disk, looked } = await withLargeFile();
+  const equal = contentOfText('equal');
+  disk.write('original', equal);
+  disk.write('copy', equal);
+  await looked();
+  const shown = member.journal.heads('original');
+  const bee = { origin: 'bee' as OriginId, parents: shown };
+  member.received(member.operation('original', { kind: 'put', text: 'by bee' }, bee));
+  disk.rename('copy', 'original');
+  await looked();
+  expect(member.journal.heads('copy')).toMatchObject([{ kind: 'delete' }]);
+  expect(member.journal.heads('original').map(({ content }) => content)).toContain(equal.id);
+});

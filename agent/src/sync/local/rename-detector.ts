@@ -1,0 +1,210 @@
+import { directoryRenameEntriesMax, type Operation } from '@lockstep/shared';
+import { type DiskEntry, type Fingerprint, mayBeSameInode } from '../../core/disk-entry.ts';
+import { type Draft, isCarriedAlong, isSameFile } from '../../core/local-change.ts';
+import { isDirectoryMode, permissions } from '../../core/plan-step.ts';
+import type { Observation } from '../ports/folder.ts';
+import type { Context } from '../state/context.ts';
+
+/** A renamed entry: the row of where it stood, and whether that path is empty now. */
+export interface RenamedFrom {
+  readonly row: DiskEntry;
+  readonly operation: Operation;
+  readonly vanished: boolean;
+}
+
+/** An entry that stands at a path, as it was seen there. */
+export type Standing = Observation & { readonly fingerprint: Fingerprint };
+
+/**
+ * Where the entry that was seen at a path stood before, by its inode and by what it holds. Undefined when it is new, or when
+ * its old path still has it (a hard link). `own` is the row of the path itself.
+ */
+export async function findRenameSource(
+  context: Context,
+  standing: Standing,
+  own: DiskEntry | undefined,
+): Promise<RenamedFrom | undefined> {
+  const { journal, folder } = context;
+  const { path, fingerprint } = standing;
+  for (const row of journal.diskWithInode(fingerprint.ino)) {
+    const operation = journal.operation(row.dot);
+    if (row.path === path || row.fingerprint === undefined || operation === undefined) continue;
+    if (!mayBeSameInode(row.fingerprint, fingerprint) || !holdsTheSame(row, operation, standing)) continue;
+    const [seen] = await folder.observe([{ path: row.path, expected: row.fingerprint }]);
+    if (seen === undefined || seen.state === 'same' || seen.state === 'problem') continue;
+    if (seen.state === 'absent') return { row, operation, vanished: true };
+    if (!('fingerprint' in seen) || seen.fingerprint.ino === fingerprint.ino) continue;
+    // A restore deals out inode numbers again. Where the old name is gone, its content would be lost if this were a rename after all.
+    if (!areBirthsKnown(row.fingerprint, fingerprint) && isPutBack(context, own, standing)) continue;
+    return { row, operation, vanished: false };
+  }
+  return undefined;
+}
+
+/**
+ * True when `own`, the row of the path itself, has the content that was seen there: without birth times the entry counts as put back by a
+ * restore, and as no other one that was renamed to it. An unread large file has that content while size and time are those of the row.
+ */
+function isPutBack({ journal }: Context, own: DiskEntry | undefined, standing: Standing): boolean {
+  if (own?.fingerprint === undefined || own.damaged) return false;
+  const { fingerprint } = standing;
+  switch (standing.state) {
+    case 'file':
+      return own.content === standing.content;
+    case 'large':
+      return own.fingerprint.size === fingerprint.size && own.fingerprint.mtimeMs === fingerprint.mtimeMs;
+    case 'symlink':
+      return journal.operation(own.dot)?.target === standing.target;
+    default:
+      return false;
+  }
+}
+
+function areBirthsKnown(a: Fingerprint, b: Fingerprint): boolean {
+  return a.birthMs !== undefined && b.birthMs !== undefined;
+}
+
+function holdsTheSame(row: DiskEntry, operation: Operation, standing: Standing): boolean {
+  switch (standing.state) {
+    case 'file':
+      return operation.content === standing.content;
+    case 'large':
+      return operation.content !== undefined && isSameFile(row, standing.fingerprint);
+    case 'symlink':
+      return operation.target === standing.target;
+    default:
+      // A directory that was made where another one was removed often gets its inode number.
+      return row.fingerprint !== undefined && isDirectoryMode(row.fingerprint.mode);
+  }
+}
+
+/**
+ * Drafts of the rename of a directory and everything in it: first the new tree, parents first, then the deletes of the old
+ * one, children first. `span` on the first lets a receiver wait for all of it. Undefined when it is too large for that, or cannot be listed whole.
+ */
+export async function draftDirectoryRename(
+  context: Context,
+  path: string,
+  fingerprint: Fingerprint,
+  source: RenamedFrom,
+): Promise<readonly Draft[] | undefined> {
+  const { journal } = context;
+  const from = source.row.path;
+  const rows = journal.diskBelow(from, undefined, directoryRenameEntriesMax + 1);
+  if (rows.length > directoryRenameEntriesMax) return undefined;
+  // The group would delete an operation whose content is not under the new name. One by one, its path is fetched again.
+  if (rows.some(({ damaged }) => damaged)) return undefined;
+  const standing = await listBelow(context, path);
+  if (standing === undefined) return undefined;
+  const created: Draft[] = [];
+  const deleted: Draft[] = [
+    { path: from, kind: 'delete', vanished: true, parents: [source.operation], replaced: undefined, groupPath: path },
+  ];
+  for (const row of rows) {
+    const target = path + row.path.slice(from.length);
+    const now = standing.get(target);
+    const operation = journal.operation(row.dot);
+    if (operation === undefined || row.fingerprint === undefined) continue;
+    // What is ignored is not deleted: the others keep it.
+    if (context.ignored.ignores(row.path, isDirectoryMode(row.fingerprint.mode))) continue;
+    deleted.push({
+      path: row.path,
+      kind: 'delete',
+      vanished: true,
+      parents: [operation],
+      replaced: row.content,
+      groupPath: path,
+    });
+    if (now === undefined || journal.disk(target)?.fingerprint !== undefined) continue;
+    if (isCarriedAlong(row, now)) {
+      created.push(renamedDraft(context, target, row, operation, now, path));
+    }
+  }
+  deleted.reverse();
+  const first: Draft = {
+    path,
+    kind: 'mkdir',
+    from,
+    mode: permissions(fingerprint.mode),
+    parents: parentsAt(context, path),
+    fingerprint,
+    groupPath: path,
+    span: 1 + created.length + deleted.length,
+  };
+  return [first, ...created, ...deleted];
+}
+
+/** Drafts of the rename of one file or link: the new name, and the delete of the old one when nothing stands there now. */
+export function draftRename(context: Context, standing: Standing, source: RenamedFrom): readonly Draft[] {
+  const { path, fingerprint } = standing;
+  // A large file has not been read, and its time, taken for the renamed one's, is that.
+  const mtimeUs = 'mtimeUs' in standing ? standing.mtimeUs : source.operation.mtimeUs;
+  const carried = renamedDraft(context, path, source.row, source.operation, fingerprint, path);
+  // A large file was taken for the renamed one unread, by marks that anybody can set back: the caller has it read at once.
+  const racy = standing.state === 'file' ? standing.racy : standing.state === 'large';
+  const draft = { ...carried, mtimeUs, racy };
+  if (!source.vanished) return [draft];
+  return [
+    { ...draft, span: 2 },
+    {
+      path: source.row.path,
+      kind: 'delete',
+      vanished: true,
+      parents: [source.operation],
+      replaced: source.row.content,
+      groupPath: path,
+    },
+  ];
+}
+
+function renamedDraft(
+  context: Context,
+  path: string,
+  row: DiskEntry,
+  operation: Operation,
+  fingerprint: Fingerprint,
+  groupPath: string,
+): Draft {
+  const isDirectory = isDirectoryMode(fingerprint.mode);
+  const kind = isDirectory ? 'mkdir' : operation.target === undefined ? 'put' : 'symlink';
+  const parents = parentsAt(context, path);
+  return {
+    path,
+    kind,
+    from: row.path,
+    content: operation.content,
+    replaced: parents[0]?.content,
+    size: kind === 'put' ? fingerprint.size : undefined,
+    mode: kind === 'symlink' ? undefined : permissions(fingerprint.mode),
+    mtimeUs: isDirectory ? undefined : operation.mtimeUs,
+    target: operation.target,
+    blocks: operation.blocks,
+    parents,
+    fingerprint,
+    racy: row.racy,
+    unconfirmed: row.unconfirmed && 'dirty',
+    groupPath,
+  };
+}
+
+/** What the user saw at `path` before: the operation of its row, if the disk showed one (or its delete). */
+function parentsAt(context: Context, path: string): readonly Operation[] {
+  const row = context.journal.disk(path);
+  if (row === undefined || row.damaged) return [];
+  const shown = context.journal.operation(row.dot);
+  return shown && (row.fingerprint !== undefined || shown.kind === 'delete') ? [shown] : [];
+}
+
+/** All that stands below `directory`; undefined when any of it could not be listed. */
+async function listBelow(context: Context, directory: string): Promise<Map<string, Fingerprint> | undefined> {
+  const { folder, ignored } = context;
+  const found = new Map<string, Fingerprint>();
+  const skip = (path: string, isDirectory: boolean): boolean => ignored.ignores(path, isDirectory);
+  for await (const chunk of folder.scan(directory, { recursive: true, skip })) {
+    for (const scanned of chunk) {
+      if (scanned.problem !== undefined || scanned.absent) return undefined;
+      for (const entry of scanned.entries) found.set(`${scanned.path}/${entry.name}`, entry.fingerprint);
+    }
+  }
+  return found;
+}

@@ -1,0 +1,221 @@
+import { isBelow, joinPath, nameOf, type ProblemCode, parentOf, stateDirectoryName } from '@lockstep/shared';
+import type { Fingerprint } from '../../core/disk-entry.ts';
+import { isDirectoryMode } from '../../core/plan-step.ts';
+import type { ScannedDirectory } from '../ports/folder.ts';
+import type { Context } from '../state/context.ts';
+
+export interface ScanListener {
+  /** The entry at `path` differs from its row. */
+  mark(path: string): void;
+  /** The whole folder was scanned. */
+  scanned(): void;
+  /** The folder is not there, or could not be scanned. */
+  lostSight(): void;
+}
+
+/**
+ * Compares directories with the rows of `disk` and marks what differs. A directory that was found, made or renamed is scanned
+ * because what was written into it before its watch was set raised no event; the whole folder is scanned at the start, by
+ * timer, and when events may have been lost.
+ */
+export class ScanQueue {
+  readonly #context: Context;
+  readonly #listener: ScanListener;
+  /** In the order of the requests. `ticket`: how many requests had been made when the first one for it was. */
+  readonly #queue = new Map<string, { readonly recursive: boolean; readonly ticket: number }>();
+  readonly #waiting = new Set<{ readonly ticket: number; readonly resolve: () => void }>();
+  /** Directories that could not be listed when they were last to be. */
+  readonly #unread = new Map<string, ProblemCode>();
+  #tickets = 0;
+  #running = false;
+  #stopped = false;
+
+  constructor(context: Context, listener: ScanListener) {
+    this.#context = context;
+    this.#listener = listener;
+  }
+
+  /** Schedules a scan; resolves when it, and everything scheduled before, is done. */
+  request(directory: string, recursive: boolean): Promise<void> {
+    if (this.#stopped) return Promise.resolve();
+    let ticket = this.#tickets++;
+    if (recursive && directory === '') {
+      // It does what is waiting too, and whoever waits for that waits for this.
+      for (const waiting of this.#queue.values()) ticket = Math.min(ticket, waiting.ticket);
+      this.#queue.clear();
+    }
+    const known = this.#queue.get(directory);
+    if (!this.#queue.get('')?.recursive) {
+      this.#queue.set(directory, {
+        recursive: recursive || (known?.recursive ?? false),
+        ticket: known?.ticket ?? ticket,
+      });
+    }
+    if (!this.#running) {
+      this.#running = true;
+      this.#run().catch((error: unknown) => this.#context.log.error({ error: String(error) }, 'scanning ended'));
+    }
+    return this.finished();
+  }
+
+  /** Resolves when everything that is scheduled now is done. */
+  finished(): Promise<void> {
+    if (!this.#running) return Promise.resolve();
+    return new Promise((resolve) => this.#waiting.add({ ticket: this.#tickets, resolve }));
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    this.#queue.clear();
+  }
+
+  async #run(): Promise<void> {
+    try {
+      for (const [directory, { recursive }] of this.#queue) {
+        this.#queue.delete(directory);
+        await this.#scan(directory, recursive);
+        if (this.#stopped) return;
+        this.#release(this.#firstTicket());
+      }
+    } finally {
+      this.#running = false;
+      this.#release(Number.POSITIVE_INFINITY);
+    }
+  }
+
+  #firstTicket(): number {
+    let first = Number.POSITIVE_INFINITY;
+    for (const { ticket } of this.#queue.values()) first = Math.min(first, ticket);
+    return first;
+  }
+
+  /** Those may go on that wait for nothing from `ticket` on. */
+  #release(ticket: number): void {
+    for (const waiting of this.#waiting) {
+      if (waiting.ticket > ticket) continue;
+      this.#waiting.delete(waiting);
+      waiting.resolve();
+    }
+  }
+
+  async #scan(directory: string, recursive: boolean): Promise<void> {
+    const { folder, ignored, log } = this.#context;
+    const skip = (path: string, isDirectory: boolean): boolean => ignored.ignores(path, isDirectory);
+    const found: Found = { skipped: new Set(), unread: [] };
+    try {
+      for await (const chunk of folder.scan(directory, { recursive, skip })) {
+        if (this.#stopped) return;
+        for (const scanned of chunk) this.#compare(scanned, found);
+      }
+      this.#forgetSkipped(directory, recursive, found);
+      this.#forgetUnread(directory, recursive, found);
+      if (directory === '' && recursive) this.#listener.scanned();
+    } catch (error) {
+      this.#listener.lostSight();
+      log.warn({ directory, error: String(error) }, 'a scan failed; it is repeated by timer');
+    }
+  }
+
+  /** Nobody looks at an entry that is left alone: only a listing without it says that what was said of it is over. */
+  #forgetSkipped(directory: string, recursive: boolean, { skipped, unread }: Found): void {
+    const { problems, journal } = this.#context;
+    for (const { code, path } of problems.list()) {
+      if (path === undefined || !skippedCodes.has(code) || skipped.has(path)) continue;
+      // What others have put there has the same problem for another reason: it cannot be shown here.
+      if (code === 'path-too-long' && journal.heads(path).length > 0) continue;
+      const listed = recursive ? isBelow(path, directory) : parentOf(path) === directory;
+      if (listed && !unread.some((closed) => isBelow(path, closed))) problems.clear(code, { path });
+    }
+  }
+
+  /** What could be listed now, or was not come across any more. */
+  #forgetUnread(directory: string, recursive: boolean, { unread }: Found): void {
+    for (const [path, code] of this.#unread) {
+      const covered = path === directory || (recursive && isBelow(path, directory));
+      if (!covered || unread.some((closed) => path === closed || isBelow(path, closed))) continue;
+      this.#unread.delete(path);
+      this.#context.problems.clear(code, { path });
+    }
+  }
+
+  #compare(scanned: ScannedDirectory, found: Found): void {
+    const { journal, problems, hiding } = this.#context;
+    const { path } = scanned;
+    for (const { name, code } of scanned.skipped) {
+      const detail = skippedDetail(code, joinPath(path, name));
+      problems.set(code, { path: joinPath(path, name) }, detail);
+      found.skipped.add(joinPath(path, name));
+    }
+    if (scanned.absent) {
+      if (path !== '') this.#listener.mark(path);
+      return;
+    }
+    if (scanned.problem) {
+      const { code, detail } = scanned.problem;
+      found.unread.push(path);
+      // The mount point has the problem, not each directory below it.
+      if (code === 'mount-changed') {
+        hiding.add(scanned.problem.mount ?? path);
+        return;
+      }
+      // The folder as a whole is one problem, not one for each directory.
+      problems.set(code, code === 'folder-missing' ? {} : { path }, detail);
+      if (problems.has(code, { path })) this.#unread.set(path, code);
+      if (code === 'folder-missing') this.#listener.lostSight();
+    }
+    const rows = new Map(journal.diskChildren(path).map((row) => [row.path, row]));
+    for (const entry of scanned.entries) {
+      const child = joinPath(path, entry.name);
+      const row = rows.get(child);
+      rows.delete(child);
+      if (row?.fingerprint === undefined || row.racy || !sameEntry(row.fingerprint, entry.fingerprint))
+        this.#listener.mark(child);
+      // What its look said of a link stands until the next look.
+      if (problems.has('path-not-utf8', { path: child })) found.skipped.add(child);
+    }
+    // A directory that could not be read whole says nothing about what is missing from it.
+    if (scanned.problem === undefined) for (const gone of rows.keys()) this.#listener.mark(gone);
+  }
+}
+
+/** What a scan found beside the entries to compare. */
+interface Found {
+  /** Paths that are left alone. */
+  readonly skipped: Set<string>;
+  /** Directories that could not be listed. */
+  readonly unread: string[];
+}
+
+/** The problems of entries that are left alone as they are. */
+const skippedCodes: ReadonlySet<ProblemCode> = new Set([
+  'path-not-utf8',
+  'path-special',
+  'path-reserved',
+  'path-too-long',
+]);
+
+/** Directories change size and times with every entry in them; only identity and mode count. */
+function sameEntry(a: Fingerprint, b: Fingerprint): boolean {
+  if (a.ino !== b.ino || a.mode !== b.mode) return false;
+  return isDirectoryMode(a.mode) || (a.size === b.size && a.mtimeMs === b.mtimeMs && a.ctimeMs === b.ctimeMs);
+}
+
+function skippedDetail(code: string, path: string): string {
+  if (code === 'path-not-utf8')
+    return `The name of ${path} is not UTF-8. It is left alone; rename it to have it replicated.`;
+  if (code === 'path-special') return `${path} is a socket, pipe or device. It is left alone.`;
+  if (code === 'path-reserved') {
+    const isSpelledSo = nameOf(path) === stateDirectoryName;
+    if (!isSpelledSo) {
+      return (
+        `The name of ${path} is reserved: some file systems take it for ${stateDirectoryName}, where the keys of a member lie. It is left ` +
+        'alone and not replicated; rename it to have it replicated.'
+      );
+    }
+    return (
+      `${path} is another member's state and may hold its keys. It is left alone and not replicated. Move that member's folder ` +
+      'out of this one; or, to keep its files as a part of this one, stop its agent and remove this .lockstep.'
+    );
+  }
+  return `The path ${path} is too long. It is left alone; shorten it to have it replicated.`;
+}

@@ -1,0 +1,161 @@
+import type { ContentId, Operation } from '@lockstep/shared';
+import { fileBytesMax } from '@lockstep/shared';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { Fingerprint } from '../../core/disk-entry.ts';
+import { decodeMessage, encodeMessage } from '../../net/codec.ts';
+import { LoneMember } from '../../sim/lone-member.ts';
+import type { Observation } from '../ports/folder.ts';
+import { lookAt } from './change-detector.ts';
+
+const anyNumber = fc.oneof(
+  fc.integer(),
+  fc.double(),
+  fc.bigInt({ min: -(2n ** 70n), max: 2n ** 70n }).map(Number),
+  fc.constantFrom(
+    Number.NaN,
+    Number.POSITIVE_INFINITY,
+    Number.NEGATIVE_INFINITY,
+    -0,
+    0.5,
+    2 ** 53,
+    -(2 ** 53),
+    8.64e18,
+    fileBytesMax + 1,
+  ),
+);
+
+const anyText = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 40 }),
+  fc.string({ maxLength: 40 }),
+  fc
+    .array(fc.constantFrom('\ud800', '\udc00', '\0', '/', '.', '..', 'a', '\ufeff', ' '), { maxLength: 6 })
+    .map((list) => list.join('')),
+  fc
+    .tuple(fc.constantFrom('a', 'é', '😀'), fc.constantFrom(200, 255, 256, 3_072, 4_095, 4_096))
+    .map(([text, count]) => text.repeat(count)),
+);
+
+/** Paths as a scan and a watcher may name them: below a directory or not, and of any spelling. */
+const anyPath = fc.oneof(
+  anyText,
+  fc
+    .array(fc.constantFrom('a', 'b', 'é', 'a b', 'x.conflict-20261121T065602123Z-bee', '.lockstep'), {
+      minLength: 1,
+      maxLength: 4,
+    })
+    .map((names) => names.join('/')),
+);
+
+const anyFingerprint = (typeBits: number): fc.Arbitrary<Fingerprint> =>
+  fc.record({
+    ino: fc.integer({ min: 1, max: 2 ** 53 }),
+    size: fc.oneof(fc.nat(1_000_000), anyNumber),
+    mtimeMs: anyNumber,
+    ctimeMs: anyNumber,
+    mode: fc.integer({ min: 0, max: 0o7777 }).map((bits) => typeBits | bits),
+  });
+
+const anyContent = fc
+  .tuple(
+    fc.constantFrom('b3:', 'b3t:'),
+    fc.string({ unit: fc.constantFrom(...'0123456789abcdef'), minLength: 64, maxLength: 64 }),
+  )
+  .map(([domain, digits]) => `${domain}${digits}` as ContentId);
+
+const anyDetail = { code: fc.constant('path-io' as const), detail: fc.constant('It is in trouble: mend it.') };
+
+type WithoutPath<T> = T extends unknown ? Omit<T, 'path'> : never;
+
+/** Whatever the port may answer about one path. */
+const anyObservation: fc.Arbitrary<WithoutPath<Observation>> = fc.oneof(
+  {
+    weight: 4,
+    arbitrary: fc.record(
+      {
+        state: fc.constant('file' as const),
+        fingerprint: anyFingerprint(0o100_000),
+        mtimeUs: anyNumber,
+        racy: fc.boolean(),
+        content: anyContent,
+        blocks: fc.uint8Array({ maxLength: 96 }),
+        bytes: fc.uint8Array({ maxLength: 10 }),
+      },
+      { requiredKeys: ['state', 'fingerprint', 'mtimeUs', 'racy', 'content'] },
+    ),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({ state: fc.constant('directory' as const), fingerprint: anyFingerprint(0o040_000) }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      state: fc.constant('symlink' as const),
+      fingerprint: anyFingerprint(0o120_000),
+      mtimeUs: anyNumber,
+      target: anyText,
+    }),
+  },
+  fc.record({ state: fc.constant('large' as const), fingerprint: anyFingerprint(0o100_000) }),
+  fc.record({ state: fc.constantFrom('absent' as const, 'same' as const, 'changing' as const) }),
+  fc.record({ state: fc.constant('special' as const), problem: fc.record(anyDetail) }),
+  fc.record({ state: fc.constant('problem' as const), ...anyDetail }),
+);
+
+const isEntry = ({ state }: { readonly state: Observation['state'] }): boolean =>
+  state === 'file' || state === 'directory' || state === 'symlink';
+
+const parent: WithoutPath<Observation> = {
+  state: 'directory',
+  fingerprint: { ino: 2 ** 40, size: 0, mtimeMs: 0, ctimeMs: 0, mode: 0o040_755 },
+};
+
+/** What `operation` is after it went to another member. */
+function carried(operation: Operation): Operation | undefined {
+  const frames = encodeMessage({ type: 'operations', id: 1, carried: [{ operation }] });
+  const message = decodeMessage(frames.map((frame) => Buffer.from(frame)));
+  return message.type === 'operations' ? message.carried[0]?.operation : undefined;
+}
+
+describe('[LC20] whatever is seen in the folder', () => {
+  test('is journaled as an operation that arrives equal, or becomes a problem of its path and is not journaled', async () => {
+    let journaled = 0;
+    let refused = 0;
+    const property = fc.asyncProperty(
+      anyPath,
+      fc.array(anyObservation, { minLength: 1, maxLength: 3 }),
+      async (path, seen) => {
+        let now = seen[0] as WithoutPath<Observation>;
+        const member = new LoneMember((folder) => ({
+          ...folder,
+          observe: (requests) =>
+            Promise.resolve(
+              requests.map((request) => ({ ...(request.path === path ? now : parent), path: request.path })),
+            ),
+          inHistory: () => Promise.resolve(new Set()),
+        }));
+        const { context, ownLog, journal } = member;
+        for (now of seen) {
+          const before = journal.heads(path)[0];
+          context.problems.clearPath(path);
+          const unsettled = { path, firstMs: 0, lastMs: 0, dueMs: 0, vanishedMs: -1_000 };
+          await lookAt(context, ownLog, [unsettled], new Map(), Number.MAX_SAFE_INTEGER);
+          const [head] = journal.heads(path);
+          const problem = context.problems.ofPath(path);
+          if (head === before) {
+            const isIgnored = context.ignored.ignores(path, now.state === 'directory');
+            if (before === undefined && isEntry(now) && !isIgnored) expect(problem).toBeDefined();
+            refused += problem === undefined ? 0 : 1;
+          } else {
+            expect(problem).toBeUndefined();
+            expect(carried(head as Operation)).toEqual(head);
+            journaled += 1;
+          }
+        }
+      },
+    );
+    await fc.assert(property, { numRuns: 600 });
+    expect(Math.min(journaled, refused)).toBeGreaterThan(100);
+  });
+});

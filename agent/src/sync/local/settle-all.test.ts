@@ -1,0 +1,95 @@
+import { expect, test } from 'vitest';
+import { contentOfText, virtualContent } from '../../sim/content.ts';
+import { LoneMember } from '../../sim/lone-member.ts';
+import type { Folder } from '../ports/folder.ts';
+import { LocalChanges } from './local-changes.ts';
+
+const never = new Promise<void>(() => undefined);
+
+/** A member whose folder was scanned once, and is empty. */
+async function watched(around?: (folder: Folder) => Folder) {
+  const member = new LoneMember(around);
+  const changes = new LocalChanges(member.context, member.ownLog);
+  const started = changes.start();
+  await member.passes(10_000);
+  await started;
+  return { member, changes };
+}
+
+/** A folder that gives out what it saw of a file, once it is asked to hold that back, only when it is let go. */
+class SlowFolder {
+  #released: Promise<void> = Promise.resolve();
+  #release: () => void = () => undefined;
+  #isHeld: () => void = () => undefined;
+
+  /** The next look sees what stands there, and keeps it to itself. Resolves once it has seen it. */
+  hold(): Promise<void> {
+    this.#released = new Promise((resolve) => {
+      this.#release = resolve;
+    });
+    return new Promise((resolve) => {
+      this.#isHeld = resolve;
+    });
+  }
+
+  letGo(): void {
+    this.#release();
+  }
+
+  around(folder: Folder): Folder {
+    return new Proxy(folder, {
+      get: (target, name) => {
+        if (name === 'observe') {
+          return async (...given: Parameters<Folder['observe']>) => {
+            const seen = await target.observe(...given);
+            this.#isHeld();
+            await this.#released;
+            return seen;
+          };
+        }
+        const value: unknown = Reflect.get(target, name, target);
+        return typeof value === 'function' ? value.bind(target) : value;
+      },
+    });
+  }
+}
+
+test('[AK5] what is renamed while it is waited for, before anything of it was journaled, is journaled under its new name', async () => {
+  const { member, changes } = await watched();
+  const { disk } = member.volume;
+  const film = virtualContent('film', 3_000_000);
+  disk.write('film.part', film);
+  let heads: unknown;
+  const settled = changes.settleAll('', never).then(() => {
+    heads = member.journal.heads('film');
+  });
+  // A large file is not read before it has rested for a moment.
+  await member.passes(10);
+  expect(member.journal.heads('film.part')).toEqual([]);
+  disk.rename('film.part', 'film');
+  await member.passes(10_000);
+  await settled;
+  expect(heads).toMatchObject([{ content: film.id }]);
+});
+
+test('[AK5] a look that began before the call, and saw less than what was there then, is not what a wait waits for', async () => {
+  const slow = new SlowFolder();
+  const { member, changes } = await watched((folder) => slow.around(folder));
+  const held = slow.hold();
+  const { disk } = member.volume;
+  disk.write('saved', contentOfText('the first half'));
+  await member.passes(1_000);
+  await held;
+  const whole = contentOfText('the first half and the rest');
+  disk.write('saved', whole);
+  let heads: unknown;
+  const settled = changes.settleAll('', never).then(() => {
+    heads = member.journal.heads('saved');
+  });
+  await member.passes(1_000);
+  slow.letGo();
+  await member.passes(10_000);
+  await settled;
+  expect(heads).toMatchObject([{ content: whole.id }]);
+  expect(member.errors).toEqual([]);
+});

@@ -1,0 +1,60 @@
+import { expect, test } from 'vitest';
+import { LoneMember } from '../../sim/lone-member.ts';
+import type { Folder, ScannedDirectory } from '../ports/folder.ts';
+import { LocalChanges } from './local-changes.ts';
+
+/** A folder whose directory `closed` cannot be listed while `isClosed`; its own entry can be seen. */
+function closable(isClosed: () => boolean): (folder: Folder) => Folder {
+  const problem = { code: 'path-permission', detail: 'closed cannot be read.' } as const;
+  const close = (scanned: ScannedDirectory): ScannedDirectory =>
+    scanned.path === 'closed' && isClosed() ? { ...scanned, entries: [], problem } : scanned;
+  return (folder) =>
+    new Proxy(folder, {
+      get(target, name) {
+        const value: unknown = Reflect.get(target, name, target);
+        if (name === 'scan') {
+          return async function* (...given: Parameters<Folder['scan']>) {
+            for await (const chunk of target.scan(...given)) yield chunk.map(close);
+          };
+        }
+        return typeof value === 'function' ? value.bind(target) : value;
+      },
+    });
+}
+
+test('[WT6] a folder that is gone is one problem, and none of a path', async () => {
+  const member = new LoneMember();
+  member.volume.disk.mkdir('directory');
+  const changes = new LocalChanges(member.context, member.ownLog);
+  const started = changes.start();
+  await member.passes(10_000);
+  await started;
+  member.volume.missing = true;
+  changes.mark('directory');
+  changes.scan('', true);
+  changes.scan('directory', true);
+  await member.passes(2_000);
+  expect(member.context.problems.list().map(({ code, path }) => [code, path])).toEqual([['folder-missing', undefined]]);
+});
+
+test('[LC15] a directory that cannot be listed is told of until it can, whatever looks at its own entry', async () => {
+  let isClosed = false;
+  const member = new LoneMember(closable(() => isClosed));
+  const { problems } = member.context;
+  member.volume.disk.mkdir('closed');
+  const changes = new LocalChanges(member.context, member.ownLog);
+  const started = changes.start();
+  await member.passes(10_000);
+  await started;
+  isClosed = true;
+  changes.scan('', true);
+  await member.passes(1_000);
+  changes.mark('closed');
+  await member.passes(5_000);
+  expect(problems.list()).toMatchObject([{ code: 'path-permission', path: 'closed' }]);
+  isClosed = false;
+  changes.scan('', true);
+  await member.passes(5_000);
+  expect(problems.list()).toEqual([]);
+  expect(member.errors).toEqual([]);
+});

@@ -1,0 +1,60 @@
+import { type MemberId, memberPath, membersMax, type OriginId } from '@lockstep/shared';
+import { describe, expect, test } from 'vitest';
+import { LoneMember } from '../../sim/lone-member.ts';
+import type { Link } from '../ports/network.ts';
+
+const bee = 'bee' as OriginId;
+const idOf = (number: number): MemberId => String(number).padStart(52, 'a') as MemberId;
+
+/** A session with a member that nobody knows yet; `closes` are the reasons with which it was closed. */
+function newcomer(): { link: Link; closes: [string, boolean | undefined][] } {
+  const closes: [string, boolean | undefined][] = [];
+  const link: Link = {
+    peer: 'newcomer' as MemberId,
+    dialled: false,
+    remote: '10.0.0.1:1',
+    send: () => undefined,
+    receivedBytes: () => 0,
+    queuedBytes: () => 0,
+    whenDrained: (run) => run(),
+    start: () => undefined,
+    close: (reason, isFault) => closes.push([reason, isFault]),
+  };
+  return { link, closes };
+}
+
+/** A member whose list has so many others, of which `left` have left. */
+function memberAmong(others: number, left: number): LoneMember {
+  const lone = new LoneMember();
+  for (let number = 0; number < others; number++) {
+    const record = {
+      id: idOf(number),
+      name: `member-${number}`,
+      addresses: [],
+      standing: number < left ? 'left' : 'joined',
+    } as const;
+    const operation = lone.operation(memberPath(record.id), { kind: 'member' }, { origin: bee });
+    lone.received({ ...operation, member: record });
+  }
+  lone.peers.learn();
+  return lone;
+}
+
+describe('[MB20] a cluster of as many members as there may be', () => {
+  test('refuses one more with a problem that names those that are away', () => {
+    const lone = memberAmong(membersMax - 1, 0);
+    const { link, closes } = newcomer();
+    lone.peers.accept(link);
+    expect(closes).toEqual([[`the cluster already has ${membersMax} members`, true]]);
+    const [problem] = lone.context.problems.list();
+    expect(problem).toMatchObject({ code: 'cluster-full', detail: expect.stringContaining('member-62') });
+  });
+
+  test('takes one more when one of them has left, however many did before', () => {
+    const lone = memberAmong(2 * membersMax, membersMax + 2);
+    const { link, closes } = newcomer();
+    expect(() => lone.peers.accept(link)).toThrow('a lone member says hello to nobody');
+    expect(closes).toEqual([]);
+    expect(lone.context.problems.list()).toEqual([]);
+  });
+});

@@ -1,0 +1,99 @@
+import type { ForkMessage, OriginId, VersionVector } from '@lockstep/shared';
+import { memberOf } from '@lockstep/shared';
+import { forkNumbers, markAt, packMarks } from '../../core/marks.ts';
+import type { Context } from '../state/context.ts';
+import type { Events } from '../state/events.ts';
+import type { OwnLog } from './operation-writer.ts';
+import type { OwnOrigin } from './own-origin.ts';
+import type { Peer, Peers } from './peers.ts';
+
+/**
+ * Repairs origins whose log forked: two members have different operations under the same numbers, because a machine was set back
+ * to a snapshot and numbered on. The origin is sealed at the last number on which both agree. Every member cuts off what it has above
+ * that, and journals the entries again as operations of its own, so both branches meet as ordinary concurrent edits.
+ */
+export class Forks {
+  readonly #context: Context;
+  readonly #peers: Peers;
+  readonly #events: Events;
+  readonly #ownLog: OwnLog;
+  readonly #ownOrigin: OwnOrigin;
+
+  constructor(
+    context: Context,
+    parts: {
+      readonly peers: Peers;
+      readonly events: Events;
+      readonly ownLog: OwnLog;
+      readonly ownOrigin: OwnOrigin;
+    },
+  ) {
+    this.#context = context;
+    this.#peers = parts.peers;
+    this.#events = parts.events;
+    this.#ownLog = parts.ownLog;
+    this.#ownOrigin = parts.ownOrigin;
+  }
+
+  /** Tells `peer` what the chain of `origin` is here, so that it finds the place of the fork. */
+  report(peer: Peer, origin: OriginId): void {
+    this.#context.log.warn({ origin, peer: peer.id }, 'a peer has other operations under the same numbers');
+    this.#sendChain(peer, origin);
+  }
+
+  /** Sends `peer` the chains of all origins: it seals those of which its own is another one, whether or not it sent their marks. */
+  compareAll(peer: Peer): void {
+    for (const origin of Object.keys(this.#context.journal.known()) as OriginId[]) this.#sendChain(peer, origin);
+  }
+
+  #sendChain(peer: Peer, origin: OriginId): void {
+    const { journal } = this.#context;
+    const last = Math.min(journal.known()[origin] ?? 0, peer.known[origin] ?? 0);
+    const seqs = forkNumbers(last);
+    const marks = packMarks(seqs.map((seq) => journal.mark(origin, seq) ?? ''));
+    peer.link?.send({ type: 'fork', origin, seqs, marks });
+  }
+
+  /** A peer has found that the log of an origin is another one there. */
+  reported(peer: Peer, { origin, seqs, marks }: ForkMessage): void {
+    const { journal } = this.#context;
+    const known = journal.known()[origin] ?? 0;
+    const place = seqs.findIndex((seq, index) => seq <= known && journal.mark(origin, seq) === markAt(marks, index));
+    const agreed = place === -1 ? 0 : (seqs[place] ?? 0);
+    // The reporting peer may not know a seal that was set meanwhile.
+    if (agreed < known) this.seal({ [origin]: agreed });
+    peer.link?.send({ type: 'sealed', origins: journal.seals() });
+  }
+
+  /** Origins end at these numbers. Resolved within the call: nothing of it is left when it returns. */
+  seal(origins: VersionVector): void {
+    const { journal } = this.#context;
+    let changed = false;
+    for (const [origin, last] of Object.entries(origins) as [OriginId, number][]) {
+      if ((journal.seals()[origin] ?? Number.POSITIVE_INFINITY) <= last) continue;
+      changed = true;
+      this.#sealOne(origin, last);
+    }
+    if (changed) this.#peers.broadcast({ type: 'sealed', origins: journal.seals() });
+  }
+
+  #sealOne(origin: OriginId, last: number): void {
+    const { journal, batches, log } = this.#context;
+    const before = journal.known()[origin] ?? 0;
+    const repeated = journal.transaction(() => {
+      // Numbers above the seal are refused by all: this member's next operation needs another origin.
+      if (origin === journal.origin) this.#ownOrigin.renew();
+      const operations = journal.seal(origin, last);
+      this.#ownLog.repeat(operations);
+      return operations.length;
+    });
+    batches.forget();
+    log.warn({ origin, last, cut: Math.max(0, before - last), repeated }, 'the log of an origin forked, and is sealed');
+    const member = memberOf(origin);
+    this.#events.add('forked', {
+      member,
+      name: this.#peers.nameOf(member),
+      operations: Math.max(0, before - last),
+    });
+  }
+}

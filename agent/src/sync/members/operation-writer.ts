@@ -1,0 +1,197 @@
+import type { Operation, OriginId } from '@lockstep/shared';
+import { clockSkewMsMax, memberOf } from '@lockstep/shared';
+import { unconfirmedAt } from '../../core/confirmation.ts';
+import type { DiskChange } from '../../core/disk-entry.ts';
+import { mergeStamp } from '../../core/hlc.ts';
+import type { Draft } from '../../core/local-change.ts';
+import { makeOperations, type RefusedDraft, refusedDrafts } from '../../core/make-operations.ts';
+import type { Context } from '../state/context.ts';
+import type { OwnOrigin } from './own-origin.ts';
+
+const groupsMax = 256;
+const logRowsAtOnce = 1_000;
+/** An unpacked archive is one group while its files keep coming. */
+const groupIdleMs = 2_000;
+
+/** A refusal stands this long, unless the path is found in order or the draft is refused again before. */
+const refusalLastsMs = 60_000;
+
+/** What became of drafts. */
+export interface Committed {
+  readonly operations: readonly Operation[];
+  /** Paths of drafts that no other member would accept: nothing was journaled about them, and each is a problem. */
+  readonly refused: readonly string[];
+}
+
+/** Turns drafts into this member's own operations: numbers, stamps, journals them, and tells those who send them on. */
+export class OwnLog {
+  readonly #context: Context;
+  readonly #committed: (operations: readonly Operation[]) => void;
+  readonly #groups = new Map<string, { seq: number; lastMs: number }>();
+  readonly #numbers: Pick<OwnOrigin, 'ensure'>;
+  #groupsOf: OriginId | undefined;
+  #lastStamp = 0;
+
+  constructor(
+    context: Context,
+    numbers: Pick<OwnOrigin, 'ensure'>,
+    committed: (operations: readonly Operation[]) => void,
+  ) {
+    this.#context = context;
+    this.#numbers = numbers;
+    this.#committed = committed;
+    const { journal, self } = context;
+    // Bounded as a stamp of another member's is: a file whose stamp lies years ahead must not take all others there after a restart.
+    for (const [origin, seq] of Object.entries(journal.known()) as [OriginId, number][]) {
+      if (memberOf(origin) === self.id) this.sawStamp(journal.operation({ origin, seq })?.hlc ?? 0);
+    }
+  }
+
+  /** Advances the clock by a stamp that another member gave. */
+  sawStamp(hlc: number): void {
+    const wallMs = this.#context.clock.wallMs();
+    this.#lastStamp = mergeStamp({ last: this.#lastStamp, remote: hlc, wallMs, driftMsMax: clockSkewMsMax });
+  }
+
+  /**
+   * Journals drafts as operations, and what the disk shows with them, in one transaction. A draft with a fingerprint, or of
+   * what has vanished, is what this disk shows already; any other (a steward's) is yet to be materialised. Drafts that other members
+   * would not accept are left out: each becomes a problem of its path.
+   */
+  commit(drafts: readonly Draft[], rows: readonly DiskChange[] = []): Committed {
+    if (drafts.length === 0 && rows.length === 0) return { operations: [], refused: [] };
+    const { journal, clock, outbox } = this.#context;
+    const nowMs = clock.monotonicMs();
+    const wallMs = clock.wallMs();
+    if (drafts.length > 0) this.#numbers.ensure();
+    if (journal.origin !== this.#groupsOf) {
+      // A group's number is one of its origin's.
+      this.#groups.clear();
+      this.#groupsOf = journal.origin;
+    }
+    const { accepted, operations, refused } = journal.transaction(() => {
+      const made = this.#make(drafts);
+      const { accepted, operations } = made;
+      journal.append(operations);
+      const shown = accepted.flatMap((draft, index): DiskChange[] => {
+        const operation = operations[index];
+        if (operation === undefined || (draft.fingerprint === undefined && !draft.vanished)) return [];
+        const { origin, seq, content } = operation;
+        const { path, fingerprint, racy } = draft;
+        const unconfirmed = draft.unconfirmed ?? (fingerprint && unconfirmedAt(fingerprint, wallMs));
+        const row = { dot: { origin, seq }, content: fingerprint && content, fingerprint, racy, unconfirmed };
+        // A user did it: nothing that the agent does makes it durable but a sync.
+        return [{ path, entry: { ...row, unsynced: true } }];
+      });
+      journal.recordDisk([...rows, ...shown]);
+      this.#lastStamp = made.lastStamp;
+      return made;
+    });
+    for (const refusal of refused) this.#report(refusal);
+    accepted.forEach((draft, index) => {
+      if (draft.bytes && draft.content) outbox.put(draft.content, draft.bytes);
+      const group = operations[index]?.group;
+      if (draft.groupPath !== undefined && group !== undefined) this.#touchGroup(draft.groupPath, group, nowMs);
+    });
+    this.#committed(operations);
+    return { operations, refused: refused.map(({ draft }) => draft.path) };
+  }
+
+  /** Operations of all drafts that may be sent. Numbers have no gaps, so without the refused ones all are made again. */
+  #make(drafts: readonly Draft[]): {
+    readonly accepted: readonly Draft[];
+    readonly operations: readonly Operation[];
+    readonly refused: readonly RefusedDraft[];
+    readonly lastStamp: number;
+  } {
+    const { journal, clock } = this.#context;
+    let accepted = drafts;
+    const refused: RefusedDraft[] = [];
+    for (;;) {
+      const made = makeOperations(accepted, {
+        origin: journal.origin,
+        firstSeq: (journal.known()[journal.origin] ?? 0) + 1,
+        lastStamp: this.#lastStamp,
+        wallMs: clock.wallMs(),
+        standing: (path) => journal.heads(path),
+        ownAt: (path, after) => this.#ownAt(path, after),
+        groupOf: (path) => this.#groups.get(path)?.seq,
+      });
+      const unsendable = refusedDrafts(accepted, made.operations);
+      if (unsendable.length === 0) return { accepted, refused, ...made };
+      refused.push(...unsendable);
+      const left = new Set(unsendable.map(({ draft }) => draft));
+      accepted = accepted.filter((draft) => !left.has(draft));
+    }
+  }
+
+  #report({ draft: { path }, fault: { field, what } }: RefusedDraft): void {
+    const detail =
+      `A change of ${path} cannot be sent to the other members: its ${field} ${what}. They keep what they have there; give the entry ` +
+      'another name, and it is sent under that.';
+    this.#context.problems.set('path-unsendable', { path }, detail, refusalLastsMs);
+  }
+
+  /**
+   * Journals entries again as operations of this member that replace the ones given, which were cut off the log of their origin. They
+   * keep their stamps, for nothing about them is newer. A file that this disk shows is shown by the new operation.
+   */
+  repeat(operations: readonly Operation[]): void {
+    // Within one commit each path may occur once.
+    let left = operations;
+    while (left.length > 0) {
+      const paths = new Set<string>();
+      const later: Operation[] = [];
+      const now = left.filter((operation) => {
+        if (!paths.has(operation.path)) return paths.add(operation.path);
+        later.push(operation);
+        return false;
+      });
+      this.commit(now.map((operation) => this.#draftOf(operation)));
+      left = later;
+    }
+  }
+
+  #draftOf(operation: Operation): Draft {
+    const { path, kind, content, replaced, size, mode, mtimeUs, target, from, blocks, member, hlc } = operation;
+    const entry = { path, kind, content, replaced, size, mode, mtimeUs, target, from, blocks, member, hlc };
+    const row = this.#context.journal.disk(path);
+    const isShown = row?.dot.origin === operation.origin && row.dot.seq === operation.seq && !row.damaged;
+    const { fingerprint, racy, unconfirmed } = isShown ? row : {};
+    const vanished = isShown && fingerprint === undefined && kind === 'delete';
+    return { ...entry, parents: [operation], fingerprint, racy, unconfirmed, vanished };
+  }
+
+  /** The open group (an archive being unpacked) that a new entry at `path` belongs to, if any. */
+  openGroup(ancestors: readonly string[]): string | undefined {
+    const nowMs = this.#context.clock.monotonicMs();
+    return ancestors.find((path) => {
+      const group = this.#groups.get(path);
+      return group !== undefined && nowMs - group.lastMs < groupIdleMs;
+    });
+  }
+
+  #ownAt(path: string, after: number): readonly Operation[] {
+    const { journal } = this.#context;
+    const own: Operation[] = [];
+    let beforeRow = Number.MAX_SAFE_INTEGER;
+    for (;;) {
+      const rows = journal.log({ path, beforeRow, limit: logRowsAtOnce });
+      for (const { operation, row } of rows) {
+        beforeRow = row;
+        if (operation.origin === journal.origin && operation.seq > after) own.push(operation);
+      }
+      if (rows.length < logRowsAtOnce) return own;
+    }
+  }
+
+  #touchGroup(path: string, seq: number, nowMs: number): void {
+    this.#groups.delete(path);
+    this.#groups.set(path, { seq, lastMs: nowMs });
+    if (this.#groups.size <= groupsMax) return;
+    for (const oldest of this.#groups.keys()) {
+      this.#groups.delete(oldest);
+      break;
+    }
+  }
+}

@@ -1,0 +1,373 @@
+import type {
+  Applied,
+  HeartbeatMessage,
+  HelloMessage,
+  LeaveMessage,
+  MemberId,
+  MemberRecord,
+  MemberState,
+  OriginId,
+  PeerMessage,
+  VersionVector,
+} from '@lockstep/shared';
+import { membersMax } from '@lockstep/shared';
+import { AckTrail } from '../../core/ack-trail.ts';
+import { peerState, shouldKeepLink } from '../../core/membership.ts';
+import { RateMeter } from '../../core/rate-meter.ts';
+import { SpanTrail } from '../../core/span-trail.ts';
+import type { Link } from '../ports/network.ts';
+import type { Context } from '../state/context.ts';
+import { Agreement, type Claim } from './agreement.ts';
+import { replacedReason, replacingReason, SessionFailures, stableSessionMs } from './session-failures.ts';
+
+const emptyApplied: Applied = { vector: {}, ranges: {} };
+
+/** Acknowledgements and frames whose moments are kept for each member: some hundred kilobytes, the last seconds of a flood. */
+export const trailSpansMax = 1_024;
+
+/** What this member knows of another one; it outlives sessions. */
+export class Peer {
+  readonly id: MemberId;
+  link: Link | undefined;
+  /** When the other side said hello in this session. */
+  helloMs: number | undefined;
+  hello: HelloMessage | undefined;
+  heartbeat: HeartbeatMessage | undefined;
+  known: VersionVector = {};
+  /** What it last said that it knows and holds, as it said it. */
+  claim: Claim | undefined;
+  /** An origin whose log is another one there: nothing is exchanged until that is repaired. */
+  forked: OriginId | undefined;
+  applied: Applied;
+  /** How far its log is known to be the same as this member's. */
+  readonly agreement: Agreement;
+  #heardBytes = 0;
+  /** Smoothed round trip. */
+  rttMs: number | undefined;
+  lastHeardMs: number | undefined;
+  /** How far its clock is ahead of ours. */
+  clockSkewMs: number | undefined;
+  /** When the state last changed, wall clock, and to what. */
+  state: MemberState = 'down';
+  stateSince: number;
+  lastError: string | undefined;
+  /** It said goodbye, and has not come back. */
+  stopped = false;
+  /** It stopped taking part because it was paused, not because its agent was stopped. */
+  paused = false;
+  /** Bytes of file contents sent to it and received from it. */
+  readonly sent = new RateMeter();
+  readonly received = new RateMeter();
+  /** Wall clock: when operations were sent to it, and when it was heard to know them and to hold them. */
+  readonly sentAt = new SpanTrail(trailSpansMax);
+  readonly knownAt = new AckTrail(trailSpansMax);
+  readonly appliedAt = new AckTrail(trailSpansMax);
+
+  constructor(id: MemberId, applied: Applied | undefined, nowWallMs: number, agreement: Agreement) {
+    this.agreement = agreement;
+    this.id = id;
+    this.applied = applied ?? emptyApplied;
+    this.stateSince = nowWallMs;
+  }
+
+  /** A message came. */
+  heard(nowMs: number): void {
+    this.lastHeardMs = nowMs;
+    this.#heardBytes = this.link?.receivedBytes() ?? 0;
+  }
+
+  /** Who sends a large message over a slow line is not silent, though nothing of it is whole yet. */
+  noteBytes(nowMs: number): void {
+    if (this.link !== undefined && this.link.receivedBytes() > this.#heardBytes) this.heard(nowMs);
+  }
+
+  /** Connected, and has said hello. */
+  get ready(): boolean {
+    return this.link !== undefined && this.hello !== undefined;
+  }
+
+  get origin(): OriginId | undefined {
+    return this.hello?.origin;
+  }
+
+  get enabledAt(): number | undefined {
+    return this.heartbeat?.enabledAt ?? this.hello?.enabledAt;
+  }
+}
+
+/** What the loops do with sessions and what comes over them. */
+export interface PeerHandlers {
+  /** A session is up and the other side has said hello. */
+  ready(peer: Peer): void;
+  message(peer: Peer, message: PeerMessage): void;
+  /** The session ended. */
+  closed(peer: Peer, link: Link, reason: string): void;
+  helloMessage(): HelloMessage;
+}
+
+/** All other members: at most one session with each, and what is known of each. */
+export class Peers {
+  readonly #context: Context;
+  readonly #handlers: PeerHandlers;
+  readonly #peers = new Map<MemberId, Peer>();
+  readonly failures: SessionFailures;
+  #paused = false;
+  #stopped = false;
+
+  constructor(context: Context, handlers: PeerHandlers) {
+    this.#context = context;
+    this.#handlers = handlers;
+    this.failures = new SessionFailures(context.clock, context.problems);
+    const acks = context.journal.acks();
+    for (const record of context.journal.members()) {
+      if (record.id !== context.self.id) this.#create(record.id, acks[record.id]);
+    }
+  }
+
+  all(): readonly Peer[] {
+    return [...this.#peers.values()];
+  }
+
+  /** Those with a session that has begun. */
+  ready(): readonly Peer[] {
+    return this.all().filter((peer) => peer.ready);
+  }
+
+  get(id: MemberId): Peer | undefined {
+    return this.#peers.get(id);
+  }
+
+  record(id: MemberId): MemberRecord | undefined {
+    return this.#context.journal.members().find((record) => record.id === id);
+  }
+
+  /** A name for people: the member's own, or the start of its id. */
+  nameOf(id: MemberId): string {
+    if (id === this.#context.self.id) return this.#context.self.name;
+    return this.record(id)?.name ?? this.#peers.get(id)?.hello?.name ?? id.slice(0, 8);
+  }
+
+  /** What the events tell of a member. */
+  about({ id, lastError }: Peer): Record<string, unknown> {
+    return { member: id, name: this.nameOf(id), reason: lastError };
+  }
+
+  /** Takes over a new session, dialled by either side. */
+  accept(link: Link): void {
+    if (this.#stopped) {
+      link.close('this member is stopping');
+      return;
+    }
+    if (this.#paused) {
+      link.start({ message: () => undefined, closed: () => undefined });
+      sendPaused(link);
+      return;
+    }
+    const refusal = this.#refusal(link);
+    if (refusal !== undefined) {
+      link.start({ message: () => undefined, closed: () => undefined });
+      link.close(refusal.reason, refusal.isFault);
+      return;
+    }
+    const peer = this.#peers.get(link.peer) ?? this.#create(link.peer, undefined);
+    const existing = peer.link;
+    if (existing !== undefined) {
+      if (shouldKeepLink(existing, link, this.#context.self.id, peer.id)) {
+        link.start({ message: () => undefined, closed: () => undefined });
+        link.close('another session with this member is already open');
+        return;
+      }
+      // Two sides that dial each other at one moment replace no session that has begun.
+      if (peer.helloMs !== undefined) this.#ended(peer, replacingReason, false);
+      this.#drop(peer, replacedReason);
+      existing.close(replacedReason);
+    }
+    peer.link = link;
+    peer.hello = undefined;
+    peer.helloMs = undefined;
+    peer.heard(this.#context.clock.monotonicMs());
+    // Before anything that is sent in answer to messages that wait in the link already: the first message must be this one.
+    link.send(this.#handlers.helloMessage());
+    link.start({
+      message: (message) => {
+        if (peer.link === link) this.#received(peer, message);
+      },
+      closed: (reason, isFault) => {
+        if (peer.link !== link) return;
+        this.#ended(peer, reason, isFault);
+        this.#drop(peer, reason);
+      },
+    });
+  }
+
+  /** The session that the member has ends. */
+  #ended({ id, helloMs, stopped }: Peer, reason: string, isFault: boolean): void {
+    if (stopped || this.#stopped || this.#paused) return;
+    const lastedMs = helloMs === undefined ? undefined : this.#context.clock.monotonicMs() - helloMs;
+    this.failures.ended(id, this.nameOf(id), { reason, isFault, lastedMs });
+  }
+
+  /** Sends to everyone whose session has begun. */
+  broadcast(message: PeerMessage): void {
+    for (const peer of this.ready()) peer.link?.send(message);
+  }
+
+  /** Recomputes each member's state; calls `changed` for those that differ from before. */
+  refreshStates(changed: (peer: Peer, before: MemberState) => void): void {
+    const { clock, journal } = this.#context;
+    const standings = new Map(journal.members().map((record) => [record.id, record.standing]));
+    for (const peer of this.#peers.values()) {
+      const state = peerState({
+        standing: standings.get(peer.id) ?? 'joined',
+        connected: peer.ready,
+        stopped: peer.stopped,
+        saidState: peer.heartbeat?.state ?? peer.hello?.state,
+        silentMs: peer.lastHeardMs === undefined ? Number.POSITIVE_INFINITY : clock.monotonicMs() - peer.lastHeardMs,
+      });
+      if (state === peer.state) continue;
+      const before = peer.state;
+      peer.state = state;
+      peer.stateSince = clock.wallMs();
+      changed(peer, before);
+    }
+  }
+
+  /** Members that were learned of through the journal. */
+  learn(): void {
+    for (const record of this.#context.journal.members()) {
+      if (record.id !== this.#context.self.id && !this.#peers.has(record.id)) this.#create(record.id, undefined);
+    }
+  }
+
+  /** Called now and then: sessions that last have not failed, and members that left fail no more. */
+  checkSessions(): void {
+    const nowMs = this.#context.clock.monotonicMs();
+    for (const { id, ready, helloMs, state } of this.#peers.values()) {
+      const isStable = ready && helloMs !== undefined && nowMs - helloMs >= stableSessionMs;
+      if (isStable || state === 'left') this.failures.over(id);
+    }
+    this.failures.expire();
+  }
+
+  /** Ends all sessions and takes no new one until `resume`; the others are told why. */
+  pause(): void {
+    this.#paused = true;
+    for (const { link } of this.#peers.values()) if (link !== undefined) sendPaused(link);
+  }
+
+  resume(): void {
+    this.#paused = false;
+  }
+
+  stop(reason: string): void {
+    this.#stopped = true;
+    for (const peer of this.#peers.values()) peer.link?.close(reason);
+  }
+
+  /** Why a new session is not taken, if it is not. */
+  #refusal(link: Link): { readonly reason: string; readonly isFault: boolean } | undefined {
+    const tooEarly = link.dialled ? undefined : this.failures.refusal(link.peer);
+    if (tooEarly !== undefined) return { reason: tooEarly, isFault: false };
+    const standings = new Map(this.#context.journal.members().map(({ id, standing }) => [id, standing]));
+    if (standings.get(link.peer) === 'joined' || this.#peers.get(link.peer)?.link !== undefined) return undefined;
+    // Those that left do not count, and neither does one that was never in the list and is not here now.
+    const others = this.all().filter(({ id, link }) => standings.get(id) === 'joined' || link !== undefined);
+    if (others.length + 1 < membersMax) return undefined;
+    this.#reportFull(others);
+    return { reason: `the cluster already has ${membersMax} members`, isFault: true };
+  }
+
+  /** Says which members fill the cluster: those that nobody has heard for longest may be gone for good. */
+  #reportFull(others: readonly Peer[]): void {
+    const away = others.filter(({ link }) => link === undefined).map(({ id }) => this.nameOf(id));
+    const detail =
+      `A member was refused: the cluster already has ${membersMax} members. ` +
+      (away.length === 0 ? 'All of them are here. ' : `Not here now: ${away.join(', ')}. `) +
+      'Retire those that are not needed (lockstep leave, on each of them).';
+    this.#context.problems.set('cluster-full', {}, detail, fullLastsMs);
+  }
+
+  #create(id: MemberId, applied: Applied | undefined): Peer {
+    const { clock, journal } = this.#context;
+    const peer = new Peer(id, applied, clock.wallMs(), new Agreement(journal));
+    this.#peers.set(id, peer);
+    return peer;
+  }
+
+  #received(peer: Peer, message: PeerMessage): void {
+    peer.heard(this.#context.clock.monotonicMs());
+    switch (message.type) {
+      case 'hello':
+        peer.hello = message;
+        peer.helloMs = this.#context.clock.monotonicMs();
+        peer.heartbeat = undefined;
+        peer.agreement.reset();
+        this.#acknowledged(peer, message);
+        peer.lastError = undefined;
+        peer.stopped = false;
+        peer.paused = false;
+        this.#handlers.ready(peer);
+        return;
+      case 'leave':
+        peer.stopped = true;
+        peer.paused = message.paused === true;
+        this.failures.over(peer.id);
+        peer.link?.close(goodbye(message));
+        return;
+      case 'ack':
+        this.#acknowledged(peer, message);
+        break;
+      case 'heartbeat':
+        this.#acknowledged(peer, message);
+        peer.heartbeat = message;
+        break;
+      default:
+        break;
+    }
+    // Nothing counts before the hello: a session that begins with anything else is not one of ours.
+    if (peer.hello === undefined) peer.link?.close('the first message was not a hello', true);
+    else this.#handlers.message(peer, message);
+  }
+
+  #acknowledged(peer: Peer, claim: Claim): void {
+    const { known, applied, forked } = peer.agreement.judge(claim);
+    peer.claim = claim;
+    peer.forked = forked;
+    const atMs = this.#context.clock.wallMs();
+    peer.known = known;
+    peer.applied = applied;
+    this.#context.others.heard(peer.id, applied);
+    peer.knownAt.noteVector(known, atMs);
+    peer.appliedAt.note(applied, atMs);
+  }
+
+  /** This member knows more or less than before: what peers said may be comparable now. */
+  judgeAgain(): void {
+    for (const peer of this.ready()) {
+      if (peer.agreement.isBehind && peer.claim !== undefined) this.#acknowledged(peer, peer.claim);
+    }
+  }
+
+  #drop(peer: Peer, reason: string): void {
+    const { link } = peer;
+    peer.link = undefined;
+    peer.lastError = reason;
+    const wasReady = peer.hello !== undefined;
+    peer.heartbeat = undefined;
+    if (wasReady && link) this.#handlers.closed(peer, link, reason);
+  }
+}
+
+/** A member that is refused tries again within less than this. */
+const fullLastsMs = 180_000;
+
+/** Whoever is paused says only this, whether or not the session has begun. */
+function sendPaused(link: Link): void {
+  link.send({ type: 'leave', retire: false, paused: true });
+  link.close('the member is paused');
+}
+
+function goodbye({ retire, paused }: LeaveMessage): string {
+  if (retire) return 'the member left the cluster';
+  return paused === true ? 'the member is paused' : 'the member stopped';
+}

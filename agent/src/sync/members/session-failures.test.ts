@@ -1,0 +1,76 @@
+import type { MemberId } from '@lockstep/shared';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { LoneMember } from '../../sim/lone-member.ts';
+import { replacedReason, replacingReason, SessionFailures } from './session-failures.ts';
+
+const bee = 'bee' as MemberId;
+const fault = { reason: 'invalid frame: x', isFault: true, lastedMs: 20 };
+const short = { reason: 'the connection was lost', isFault: false, lastedMs: 20 };
+
+describe('[SY20] sessions that end again and again', () => {
+  let member: LoneMember;
+  let failures: SessionFailures;
+
+  beforeEach(() => {
+    member = new LoneMember();
+    failures = new SessionFailures(member.context.clock, member.context.problems);
+  });
+
+  const codes = (): readonly string[] => member.context.problems.list().map(({ code }) => code);
+
+  test('with a fault: the second one is a problem, and the waits grow to a minute', async () => {
+    failures.ended(bee, 'bee', fault);
+    expect([failures.areAny, failures.dialWaitMs(bee), codes()]).toEqual([false, 0, []]);
+    const waits: number[] = [];
+    for (let count = 0; count < 12; count++) {
+      failures.ended(bee, 'bee', fault);
+      const waitMs = failures.dialWaitMs(bee);
+      waits.push(waitMs);
+      expect(failures.areAny).toBe(true);
+      expect(failures.refusal(bee)).toMatch(/sessions failed; the next is taken in \d+ s$/);
+      // The other side, whose wait may be one step shorter, is not refused when it dials.
+      await member.passes(waitMs / 4);
+      expect(failures.refusal(bee)).toBeUndefined();
+      await member.passes(waitMs);
+      expect(failures.dialWaitMs(bee)).toBe(0);
+    }
+    expect(Math.max(...waits)).toBeLessThanOrEqual(60_000);
+    expect(waits[0]).toBeLessThan(waits.at(-1) ?? 0);
+    expect(waits.at(-1)).toBeGreaterThanOrEqual(30_000);
+    expect(codes()).toEqual(['session-failing']);
+  });
+
+  test.each([
+    ['this member', replacedReason],
+    ['bee', replacingReason],
+  ])('because two agents run as %s: it is said, and what to do', (who, reason) => {
+    for (let count = 0; count < 5; count++) failures.ended(bee, 'bee', { ...short, reason });
+    expect(member.context.problems.list()).toMatchObject([
+      { code: 'session-failing', detail: expect.stringContaining(`Two agents may run as ${who}`) },
+    ]);
+  });
+
+  test('for one other reason within moments: the fifth is a problem; goodbyes, long sessions and other reasons are none', async () => {
+    for (let count = 0; count < 4; count++) failures.ended(bee, 'bee', short);
+    failures.ended(bee, 'bee', { ...short, reason: 'another' });
+    for (let count = 0; count < 4; count++) failures.ended(bee, 'bee', short);
+    failures.ended(bee, 'bee', { ...short, lastedMs: 60_000 });
+    for (let count = 0; count < 4; count++) failures.ended(bee, 'bee', short);
+    await member.passes(61_000);
+    failures.ended(bee, 'bee', short);
+    expect([failures.areAny, codes()]).toEqual([false, []]);
+    for (let count = 0; count < 4; count++) failures.ended(bee, 'bee', short);
+    expect([failures.areAny, codes()]).toEqual([true, ['session-failing']]);
+    expect(failures.dialWaitMs(bee)).toBeLessThanOrEqual(10_000);
+  });
+
+  test('are over with a session that lasts, and forgotten where nothing more is tried', async () => {
+    for (let count = 0; count < 3; count++) failures.ended(bee, 'bee', fault);
+    failures.over(bee);
+    expect([failures.areAny, codes(), failures.dialWaitMs(bee)]).toEqual([false, [], 0]);
+    for (let count = 0; count < 3; count++) failures.ended(bee, 'bee', fault);
+    await member.passes(200_000);
+    failures.expire();
+    expect([failures.areAny, codes()]).toEqual([false, []]);
+  });
+});

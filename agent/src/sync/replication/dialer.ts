@@ -1,0 +1,207 @@
+import { joinIntervalMs, type MemberId } from '@lockstep/shared';
+import { backoffMs } from '../../core/backoff.ts';
+import type { Peers } from '../members/peers.ts';
+import type { Timer } from '../ports/clock.ts';
+import type { Link, Network } from '../ports/network.ts';
+import type { Context } from '../state/context.ts';
+
+/** Whoever was refused tries again sooner than this, unless somebody mended it or switched it off. */
+export const refusalLastsMs = 3 * joinIntervalMs;
+
+const redial = { minMs: 100, maxMs: joinIntervalMs };
+
+interface Target {
+  attempts: number;
+  dialling: boolean;
+  timer: Timer | undefined;
+  /** Who answered there last. */
+  member: MemberId | undefined;
+  /** Somebody answered there and refused this member. */
+  refused: boolean;
+}
+
+/** Announces this member (JOIN) at every known address that it has no session with, again and again, backing off to 10 s. */
+export class DialLoop {
+  readonly #context: Context;
+  readonly #network: Network;
+  readonly #peers: Peers;
+  readonly #fixed: readonly string[];
+  readonly #firstRound: (reached: number) => void;
+  readonly #targets = new Map<string, Target>();
+  #openFirst = 0;
+  #reached = 0;
+  #paused = false;
+  #stopped = false;
+
+  /** `fixed`: addresses from the configuration. `firstRound` is called once, when each address known at the start has answered or failed. */
+  constructor(
+    context: Context,
+    network: Network,
+    peers: Peers,
+    fixed: readonly string[],
+    firstRound: (reached: number) => void,
+  ) {
+    this.#context = context;
+    this.#network = network;
+    this.#peers = peers;
+    this.#fixed = fixed;
+    this.#firstRound = firstRound;
+  }
+
+  start(): void {
+    const addresses = this.#paused ? [] : this.#addresses();
+    this.#openFirst = addresses.length;
+    for (const address of addresses) this.#add(address);
+    if (addresses.length === 0) this.#firstRound(0);
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    for (const target of this.#targets.values()) target.timer?.cancel();
+  }
+
+  /** Dials nobody until `resume`. */
+  pause(): void {
+    this.#paused = true;
+  }
+
+  resume(): void {
+    this.#paused = false;
+    this.refresh();
+    this.redial();
+  }
+
+  /** Dials every address without a session now, however long it would still be waited. */
+  redial(): void {
+    for (const [address, target] of this.#targets) {
+      if (target.dialling) continue;
+      target.timer?.cancel();
+      target.attempts = 0;
+      this.#dial(address, target);
+    }
+  }
+
+  /** Addresses that were learned are dialled too; a lost session is dialled at once. */
+  refresh(): void {
+    if (this.#stopped || this.#paused) return;
+    const wanted = new Set(this.#addresses());
+    for (const address of wanted) {
+      if (!this.#targets.has(address)) this.#add(address);
+    }
+    for (const [address, target] of this.#targets) {
+      if (wanted.has(address)) continue;
+      target.timer?.cancel();
+      this.#targets.delete(address);
+    }
+  }
+
+  /** The session with `member` ended: its addresses are dialled again soon. */
+  lost(member: MemberId): void {
+    for (const [address, target] of this.#targets) {
+      if (target.member !== member || target.dialling) continue;
+      target.attempts = 0;
+      target.timer?.cancel();
+      this.#later(address, target);
+    }
+  }
+
+  /** True when this member has a session with nobody, and somebody whom it reached refused it. */
+  isRefused(): boolean {
+    return this.#peers.ready().length === 0 && [...this.#targets.values()].some(({ refused }) => refused);
+  }
+
+  #addresses(): readonly string[] {
+    const { self, journal } = this.#context;
+    const own = new Set(self.addresses);
+    const addresses = new Set(this.#fixed);
+    const left = new Set<string>();
+    for (const record of journal.members()) {
+      if (record.id === self.id) continue;
+      for (const address of record.addresses) (record.standing === 'joined' ? addresses : left).add(address);
+    }
+    return [...addresses].filter(
+      (address) => !own.has(address) && (!left.has(address) || this.#fixed.includes(address)),
+    );
+  }
+
+  #add(address: string): void {
+    const target: Target = {
+      attempts: 0,
+      dialling: false,
+      timer: undefined,
+      member: undefined,
+      refused: false,
+    };
+    this.#targets.set(address, target);
+    this.#dial(address, target);
+  }
+
+  #later(address: string, target: Target): void {
+    if (this.#stopped || this.#targets.get(address) !== target) return;
+    const delayMs = backoffMs(target.attempts, redial, this.#context.clock.random());
+    target.timer = this.#context.clock.after(delayMs, () => this.#dial(address, target));
+  }
+
+  #dial(address: string, target: Target): void {
+    if (this.#stopped || this.#paused || target.dialling) return;
+    if (this.#isConnected(address, target)) {
+      target.refused = false;
+      this.#firstDone(true);
+      target.attempts = 0;
+      target.timer = this.#context.clock.after(joinIntervalMs, () => this.#dial(address, target));
+      return;
+    }
+    const waitMs = target.member === undefined ? 0 : this.#peers.failures.dialWaitMs(target.member);
+    if (waitMs > 0) {
+      target.timer = this.#context.clock.after(waitMs, () => this.#dial(address, target));
+      return;
+    }
+    target.dialling = true;
+    this.#network.dial(address).then(
+      (link) => this.#dialled(address, target, link),
+      (error: unknown) => this.#failed(address, target, error),
+    );
+  }
+
+  #dialled(address: string, target: Target, link: Link): void {
+    target.dialling = false;
+    target.member = link.peer;
+    target.refused = false;
+    target.attempts = 0;
+    this.#peers.accept(link);
+    this.#context.problems.clear('member-refused', { member: address });
+    this.#firstDone(true);
+    target.timer = this.#context.clock.after(joinIntervalMs, () => this.#dial(address, target));
+  }
+
+  #failed(address: string, target: Target, error: unknown): void {
+    target.dialling = false;
+    target.attempts++;
+    target.refused = refusedFor(error);
+    if (target.refused) {
+      const reason = error instanceof Error ? error.message : String(error);
+      this.#context.problems.set('member-refused', { member: address }, reason, refusalLastsMs);
+    }
+    this.#firstDone(false);
+    // Our own address, by another name or in a list that all members share: nobody else will ever answer there.
+    if ((error as { code?: unknown }).code !== 'self-dialled') this.#later(address, target);
+  }
+
+  #isConnected(address: string, target: Target): boolean {
+    if (target.member !== undefined && this.#peers.get(target.member)?.link !== undefined) return true;
+    return this.#peers.all().some((peer) => peer.link !== undefined && peer.hello?.addresses.includes(address));
+  }
+
+  #firstDone(reached: boolean): void {
+    if (this.#openFirst === 0) return;
+    if (reached) this.#reached++;
+    this.#openFirst--;
+    if (this.#openFirst === 0) this.#firstRound(this.#reached);
+  }
+}
+
+/** A refusal needs a person; a machine that is off does not. */
+function refusedFor(error: unknown): boolean {
+  const code = (error as { code?: unknown }).code;
+  return code === 'cluster-mismatch' || code === 'protocol-mismatch';
+}

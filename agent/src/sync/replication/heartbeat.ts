@@ -1,0 +1,199 @@
+import type { HeartbeatMessage, MemberId, MemberState } from '@lockstep/shared';
+import { clockSkewMsMax, downAfterMs, heartbeatIntervalMs } from '@lockstep/shared';
+import { compareVectors } from '../../core/version.ts';
+import type { Peer, Peers } from '../members/peers.ts';
+import type { Timer } from '../ports/clock.ts';
+import type { Context } from '../state/context.ts';
+import { writeIfRoom } from '../state/disk-room.ts';
+
+/** Weight of a new round trip in the smoothed one (as TCP does it, RFC 6298). */
+const rttGain = 1 / 8;
+const saveAcksMs = 10_000;
+/** Heartbeats by which a clock is judged. */
+const skewsMax = 5;
+/** Equal knowledge and unequal digests this many heartbeats in a row are no accident of timing. */
+const mismatchesMax = 3;
+
+/** What the engine adds to a heartbeat. */
+export interface Vitals {
+  readonly state: MemberState;
+  readonly enabledAt: number | undefined;
+  readonly load: number;
+  readonly freeBytes: number;
+  readonly progress: HeartbeatMessage['progress'];
+}
+
+/** Once a second: tells every peer how this member is, measures round trips, and notices who has fallen silent. */
+export class HeartbeatLoop {
+  readonly #context: Context;
+  readonly #peers: Peers;
+  readonly #vitals: () => Promise<Vitals>;
+  readonly #beat: () => void;
+  readonly #sent = new Map<number, { readonly peer: Peer; readonly atMs: number }>();
+  readonly #mismatches = new Map<Peer, number>();
+  readonly #skewsMs = new WeakMap<Peer, number[]>();
+  readonly #savedApplied = new Map<Peer, Peer['applied']>();
+  #id = 0;
+  #savedAtMs = 0;
+  #dueMs = 0;
+  #timer: Timer | undefined;
+  #stopped = false;
+
+  /** `beat` is called after each heartbeat. */
+  constructor(context: Context, peers: Peers, vitals: () => Promise<Vitals>, beat: () => void) {
+    this.#context = context;
+    this.#peers = peers;
+    this.#vitals = vitals;
+    this.#beat = beat;
+  }
+
+  start(): void {
+    this.#arm();
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    this.#timer?.cancel();
+    this.#saveAcks();
+  }
+
+  /** A peer answered a heartbeat. */
+  reply(peer: Peer, id: number): void {
+    const sent = this.#sent.get(id);
+    this.#sent.delete(id);
+    if (sent === undefined || sent.peer !== peer) return;
+    const rttMs = this.#context.clock.monotonicMs() - sent.atMs;
+    peer.rttMs = peer.rttMs === undefined ? rttMs : peer.rttMs + rttGain * (rttMs - peer.rttMs);
+  }
+
+  /** A peer told how it is: compares clocks and digests. True when the digest has just been found to differ for good. */
+  received(peer: Peer, message: HeartbeatMessage): boolean {
+    this.#checkClock(peer, message);
+    return this.#checkDigest(peer, message);
+  }
+
+  /** Sends one heartbeat now, to everyone or to one. */
+  async send(only?: Peer): Promise<void> {
+    const { clock, journal, problems } = this.#context;
+    const vitals = await this.#vitals();
+    if (this.#stopped) return;
+    const counts = journal.counts();
+    const latenciesMs: Record<MemberId, number> = {};
+    for (const peer of this.#peers.ready()) {
+      if (peer.rttMs !== undefined) latenciesMs[peer.id] = Math.round(peer.rttMs * 100) / 100;
+    }
+    const common = {
+      type: 'heartbeat',
+      wallMs: clock.wallMs(),
+      ...vitals,
+      known: journal.known(),
+      marks: journal.marks(),
+      applied: journal.applied(),
+      digest: journal.digest(),
+      pending: counts.pending,
+      files: counts.files,
+      bytes: counts.bytes,
+      problems: problems.count,
+      trouble: problems.worst()?.code,
+      latenciesMs,
+    } as const;
+    for (const peer of only ? [only] : this.#peers.ready()) {
+      const id = ++this.#id;
+      this.#sent.set(id, { peer, atMs: clock.monotonicMs() });
+      peer.link?.send({ ...common, id });
+    }
+  }
+
+  #arm(): void {
+    this.#dueMs = this.#context.clock.monotonicMs() + heartbeatIntervalMs;
+    this.#timer = this.#context.clock.after(heartbeatIntervalMs, () => {
+      if (this.#stopped) return;
+      this.#forgiveStall();
+      this.#arm();
+      this.send().catch((error: unknown) => this.#context.log.error({ error: String(error) }, 'a heartbeat failed'));
+      this.#dropSilent();
+      const nowMs = this.#context.clock.monotonicMs();
+      if (nowMs - this.#savedAtMs > saveAcksMs) this.#saveAcks();
+      this.#beat();
+    });
+  }
+
+  /** While this agent stood still it heard nobody, whatever they said: that time is no silence of theirs. */
+  #forgiveStall(): void {
+    const stalledMs = this.#context.clock.monotonicMs() - this.#dueMs;
+    if (stalledMs < heartbeatIntervalMs) return;
+    for (const peer of this.#peers.all()) {
+      if (peer.link && peer.lastHeardMs !== undefined) peer.lastHeardMs += stalledMs;
+    }
+  }
+
+  #dropSilent(): void {
+    const nowMs = this.#context.clock.monotonicMs();
+    for (const [id, sent] of this.#sent) {
+      if (nowMs - sent.atMs > downAfterMs) this.#sent.delete(id);
+    }
+    for (const peer of this.#peers.all()) {
+      peer.noteBytes(nowMs);
+      // A half-open connection says nothing by itself: whoever is silent for so long is not there.
+      if (peer.link && nowMs - (peer.lastHeardMs ?? nowMs) > downAfterMs) {
+        peer.link.close(`nothing was heard of it for ${downAfterMs / 1000} s`);
+      }
+    }
+  }
+
+  #saveAcks(): void {
+    this.#savedAtMs = this.#context.clock.monotonicMs();
+    for (const peer of this.#peers.all()) {
+      if (this.#savedApplied.get(peer) === peer.applied || peer.lastHeardMs === undefined) continue;
+      const before = this.#savedApplied.get(peer);
+      this.#savedApplied.set(peer, peer.applied);
+      // Each heartbeat brings a new object; only a new content is worth a write.
+      if (before && JSON.stringify(before) === JSON.stringify(peer.applied)) continue;
+      writeIfRoom(() => this.#context.journal.saveAck(peer.id, peer.applied));
+    }
+  }
+
+  #checkClock(peer: Peer, message: HeartbeatMessage): void {
+    const { clock, problems } = this.#context;
+    const member = this.#peers.nameOf(peer.id);
+    // A heartbeat that came late makes the clock that it tells of seem late: the best of some counts.
+    const skewsMs = this.#skewsMs.get(peer) ?? [];
+    skewsMs.push(message.wallMs + (peer.rttMs ?? 0) / 2 - clock.wallMs());
+    if (skewsMs.length > skewsMax) skewsMs.shift();
+    this.#skewsMs.set(peer, skewsMs);
+    const skewMs = Math.max(...skewsMs);
+    peer.clockSkewMs = Math.round(skewMs);
+    if (Math.abs(skewMs) <= clockSkewMsMax) problems.clear('clock-skew', { member });
+    else {
+      const seconds = Math.round(Math.abs(skewMs) / 1000);
+      const detail =
+        `The clock of ${member} is ${seconds} s ${skewMs > 0 ? 'ahead of' : 'behind'} this one. ` +
+        'Nothing is lost by that, but the wrong copy may keep the name in a conflict: set both by NTP.';
+      problems.set('clock-skew', { member }, detail);
+    }
+  }
+
+  #checkDigest(peer: Peer, message: HeartbeatMessage): boolean {
+    const { journal, problems, log } = this.#context;
+    const member = this.#peers.nameOf(peer.id);
+    const comparable = compareVectors(message.known, journal.known()) === 'equal';
+    if (!comparable) return false;
+    if (message.digest === journal.digest()) {
+      this.#mismatches.delete(peer);
+      problems.clear('digest-mismatch', { member });
+      return false;
+    }
+    const count = (this.#mismatches.get(peer) ?? 0) + 1;
+    this.#mismatches.set(peer, count);
+    if (count !== mismatchesMax) return false;
+    const { differing } = journal.verifyHeads(true);
+    log.error({ peer: peer.id, differing: differing.length }, 'heads differ from those of a peer that knows the same');
+    const detail =
+      `This member and ${member} know the same operations and disagree about the outcome. ` +
+      (differing.length > 0
+        ? `${differing.length} paths were wrong here and have been rebuilt from the log.`
+        : `The heads here agree with the log: run "lockstep verify" on ${member}.`);
+    problems.set('digest-mismatch', { member }, detail);
+    return true;
+  }
+}

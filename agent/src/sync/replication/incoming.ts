@@ -1,0 +1,113 @@
+import type { ContentId, Operation, OperationsMessage } from '@lockstep/shared';
+import { inlineWaitingBytesMax, LockstepError } from '@lockstep/shared';
+import type { OwnLog } from '../members/operation-writer.ts';
+import type { Peer } from '../members/peers.ts';
+import type { Link } from '../ports/network.ts';
+import type { Context } from '../state/context.ts';
+
+/** A session whose operations find no room is kept up for this long: opened anew it would bring the same ones at once. */
+const noRoomPauseMs = 5_000;
+
+/** The inbox has room while it holds less than this. */
+const roomBytes = inlineWaitingBytesMax / 2;
+/** So many seconds may pass without a confirmation before bytes are dropped that are still needed: they are asked for again later. */
+const stuckMax = 5;
+
+/** Contents of the inbox that are looked at in one go: while it has room, and while senders wait for that. */
+const sweptMin = 256;
+const sweptMax = 4_096;
+
+/** Journals the operations that come in, and keeps the bytes that came along until they are applied. */
+export class Incoming {
+  readonly #context: Context;
+  readonly #ownLog: OwnLog;
+  readonly #arrived: (operations: readonly Operation[], from: Peer) => void;
+  /** Frames journaled but not confirmed: the inbox is full, and the senders wait until some of it is applied. */
+  readonly #unconfirmed: { readonly link: Link; readonly id: number }[] = [];
+  /** The oldest of them when the inbox was last tidied, and how often that has been the same. */
+  #stuck: { readonly link: Link; readonly id: number } | undefined;
+  #stuckFor = 0;
+  /** Sessions that are about to be closed: after an operation that could not be journaled, those that follow cannot be either. */
+  readonly #refused = new Set<Link>();
+
+  constructor(context: Context, ownLog: OwnLog, arrived: (operations: readonly Operation[], from: Peer) => void) {
+    this.#context = context;
+    this.#ownLog = ownLog;
+    this.#arrived = arrived;
+  }
+
+  operations(peer: Peer, message: OperationsMessage): void {
+    const { journal, inbox, clock } = this.#context;
+    const { link } = peer;
+    if (link === undefined || this.#refused.has(link)) return;
+    let added: readonly Operation[];
+    try {
+      added = journal.append(message.carried.map(({ operation }) => operation));
+    } catch (error) {
+      this.#refuse(peer, link, error);
+      return;
+    }
+    const news = new Set(added);
+    for (const { operation, bytes } of message.carried) {
+      peer.received.add(bytes?.length ?? 0, clock.monotonicMs());
+      if (bytes !== undefined && operation.content !== undefined && news.has(operation)) {
+        inbox.put(operation.content, bytes);
+      }
+    }
+    for (const operation of added) this.#ownLog.sawStamp(operation.hlc);
+    this.#unconfirmed.push({ link, id: message.id });
+    this.confirm();
+    if (added.length > 0) this.#arrived(added, peer);
+  }
+
+  /**
+   * Called once a second: lets go of bytes that nobody will put anywhere, because what they came with was replaced or deleted before its
+   * turn, or is on this disk already; and of any, when none of them could be put in its place for some time. Without that they would fill
+   * the inbox in the end, and no frame would be confirmed ever again.
+   */
+  tidy(): void {
+    const { inbox, journal } = this.#context;
+    const isNeeded = (content: ContentId): boolean =>
+      journal.headWithContent(content) !== undefined && journal.diskWithContent(content, 1).length === 0;
+    inbox.sweep(this.#hasRoom ? sweptMin : sweptMax, isNeeded);
+    const first = this.#unconfirmed[0];
+    this.#stuckFor = first !== undefined && first === this.#stuck ? this.#stuckFor + 1 : 0;
+    this.#stuck = first;
+    if (this.#stuckFor >= stuckMax) inbox.shrink(roomBytes);
+    this.confirm();
+  }
+
+  /** Confirms frames while there is room for more. */
+  confirm(): void {
+    while (this.#unconfirmed.length > 0 && this.#hasRoom) {
+      const { link, id } = this.#unconfirmed.shift() as { link: Link; id: number };
+      link.send({ type: 'received', id });
+    }
+  }
+
+  get #hasRoom(): boolean {
+    return this.#context.inbox.bytes < roomBytes;
+  }
+
+  /** Whether frames of this session are not confirmed yet: its other side may be waiting for that. */
+  owes(link: Link | undefined): boolean {
+    return this.#unconfirmed.some((frame) => frame.link === link);
+  }
+
+  /** Forgets a session that ended: confirmations for it are of no use to anybody. */
+  closed(link: Link): void {
+    this.#refused.delete(link);
+    const open = this.#unconfirmed.filter((frame) => frame.link !== link);
+    this.#unconfirmed.splice(0, this.#unconfirmed.length, ...open);
+  }
+
+  #refuse(peer: Peer, link: Link, error: unknown): void {
+    const { clock, log } = this.#context;
+    const isFull = error instanceof LockstepError && error.code === 'journal-full';
+    const close = (): void => link.close(`operations could not be journaled: ${String(error)}`, !isFull);
+    log.error({ peer: peer.id, error: String(error) }, 'operations could not be journaled');
+    this.#refused.add(link);
+    if (isFull) clock.after(noRoomPauseMs, close);
+    else close();
+  }
+}

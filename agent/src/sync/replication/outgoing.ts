@@ -1,0 +1,240 @@
+import type { CarriedOperation, Operation, OriginId, VersionVector } from '@lockstep/shared';
+import {
+  inlineBytesMax,
+  memberOf,
+  operationFramesInFlightMax,
+  operationsFrameBytesTarget,
+  operationsPerFrameMax,
+  originsMax,
+  sendQueueBytesMax,
+} from '@lockstep/shared';
+import { countBeyond } from '../../core/version.ts';
+import type { Link } from '../ports/network.ts';
+import type { Context } from '../state/context.ts';
+
+const operationOverheadBytes = 200;
+const readsAtOnce = 64;
+/** About what each origin that a frame names adds to it, and each entry of a version. */
+const originBytes = 64;
+const versionEntryBytes = 8;
+
+/** Operations still to be sent: what a peer subscribed to, or what it pulled. */
+interface Stream {
+  /** The next operations, at most `limit`; empty when there are none now. */
+  next(limit: number): readonly Operation[];
+  /** True when nothing more will come. */
+  done(): boolean;
+  finished(): void;
+}
+
+/**
+ * Sends operations to one peer: this member's own as they are made, and whatever the peer pulls. Frames are confirmed by the
+ * receiver; a slow one holds up nobody but itself.
+ */
+export class Outgoing {
+  readonly #context: Context;
+  readonly #link: Link;
+  readonly #sent: (bytes: number) => void;
+  readonly #pushed: (operations: readonly Operation[]) => void;
+  readonly #streams: Stream[] = [];
+  readonly #unsent: { stream: Stream; operations: Operation[] }[] = [];
+  readonly #inFlight = new Set<number>();
+  #frameId = 0;
+  #pumping = false;
+  #wanted = false;
+  #closed = false;
+
+  /** `sent` counts the bytes of contents that go along; `pushed` is told of the operations in each frame as it goes. */
+  constructor(
+    context: Context,
+    link: Link,
+    sent: (bytes: number) => void,
+    pushed: (operations: readonly Operation[]) => void,
+  ) {
+    this.#context = context;
+    this.#sent = sent;
+    this.#pushed = pushed;
+    this.#link = link;
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#streams.length = 0;
+    this.#unsent.length = 0;
+  }
+
+  /**
+   * From now on this member's own operations after `after` are sent. Those of its earlier incarnations that the peer lacks go first:
+   * what a member made arrives in the order in which it was made.
+   */
+  subscribe(origin: OriginId, after: number, peerKnown: VersionVector): void {
+    const { batches } = this.#context;
+    this.#sendEarlier(origin, peerKnown);
+    let cursor = after;
+    this.#streams.push({
+      next: (limit) => {
+        const operations = batches.operationsOf(origin, cursor, limit);
+        cursor = operations.at(-1)?.seq ?? cursor;
+        return operations;
+      },
+      done: () => false,
+      finished: () => undefined,
+    });
+    this.poke();
+  }
+
+  #sendEarlier(origin: OriginId, peerKnown: VersionVector): void {
+    const { journal, self } = this.#context;
+    const known: Record<OriginId, number> = {};
+    for (const of of Object.keys(journal.known()) as OriginId[]) {
+      const isEarlier = of !== origin && memberOf(of) === self.id;
+      known[of] = isEarlier ? (peerKnown[of] ?? 0) : Number.MAX_SAFE_INTEGER;
+    }
+    if (countBeyond(journal.known(), known) === 0) return;
+    this.#streams.push({ ...this.#beyond(known), finished: () => undefined });
+  }
+
+  #beyond(known: VersionVector): Pick<Stream, 'next' | 'done'> {
+    const batches = this.#context.journal.operationsBeyond(known, operationsPerFrameMax);
+    let done = false;
+    return {
+      next: () => {
+        const { value, done: ended } = batches.next();
+        done = ended ?? false;
+        return done ? [] : (value as readonly Operation[]);
+      },
+      done: () => done,
+    };
+  }
+
+  /** Sends everything beyond `known`, then says so. */
+  pull(id: number, known: VersionVector): void {
+    const { journal } = this.#context;
+    const total = countBeyond(journal.known(), known);
+    this.#link.send({ type: 'pulled', id, total, done: false });
+    this.#streams.push({
+      ...this.#beyond(known),
+      finished: () => this.#link.send({ type: 'pulled', id, total, done: true }),
+    });
+    this.poke();
+  }
+
+  received(id: number): void {
+    this.#inFlight.delete(id);
+    this.poke();
+  }
+
+  /** There may be something to send. */
+  poke(): void {
+    this.#wanted = true;
+    if (this.#pumping || this.#closed) return;
+    this.#pumping = true;
+    this.#pump()
+      .catch((error: unknown) => {
+        this.#context.log.error({ peer: this.#link.peer, error: String(error) }, 'sending operations failed');
+        this.#link.close('an error while sending operations', true);
+      })
+      .finally(() => {
+        this.#pumping = false;
+        if (this.#wanted) this.poke();
+      });
+  }
+
+  async #pump(): Promise<void> {
+    while (!this.#closed) {
+      this.#wanted = false;
+      if (this.#inFlight.size >= operationFramesInFlightMax) return;
+      if (this.#link.queuedBytes() > sendQueueBytesMax) {
+        this.#link.whenDrained(() => this.poke());
+        return;
+      }
+      const batch = this.#nextBatch();
+      if (batch === undefined) return;
+      const carried = await this.#attach(batch.operations);
+      if (this.#closed) return;
+      const id = ++this.#frameId;
+      this.#inFlight.add(id);
+      this.#link.send({ type: 'operations', id, carried });
+      this.#pushed(batch.operations);
+    }
+  }
+
+  #nextBatch(): { operations: readonly Operation[] } | undefined {
+    const open = this.#unsent[0];
+    if (open !== undefined) return { operations: this.#takeFrame(open) };
+    for (const stream of [...this.#streams]) {
+      const operations = stream.next(operationsPerFrameMax).slice();
+      if (operations.length > 0) {
+        const unsent = { stream, operations };
+        this.#unsent.push(unsent);
+        return { operations: this.#takeFrame(unsent) };
+      }
+      if (stream.done()) {
+        this.#streams.splice(this.#streams.indexOf(stream), 1);
+        stream.finished();
+      }
+    }
+    return undefined;
+  }
+
+  /** Cuts off as many operations as fit into one frame with their bytes; at least one. */
+  #takeFrame(unsent: { operations: Operation[] }): readonly Operation[] {
+    let bytes = 0;
+    let count = 0;
+    const origins = new Set<string>();
+    for (const operation of unsent.operations) {
+      const inline = operation.size !== undefined && operation.size <= inlineBytesMax ? operation.size : 0;
+      bytes += operationOverheadBytes + operation.path.length + (operation.blocks?.length ?? 0) + inline;
+      bytes += versionBytes(operation, origins);
+      // A version names no more origins than one frame may: so a single operation always fits.
+      if (count > 0 && (bytes > operationsFrameBytesTarget || origins.size > originsMax)) break;
+      count++;
+    }
+    const operations = unsent.operations.splice(0, count);
+    if (unsent.operations.length === 0) this.#unsent.shift();
+    return operations;
+  }
+
+  async #attach(operations: readonly Operation[]): Promise<readonly CarriedOperation[]> {
+    const carried: CarriedOperation[] = [];
+    for (let start = 0; start < operations.length; start += readsAtOnce) {
+      const some = operations.slice(start, start + readsAtOnce);
+      const bytes = await Promise.all(some.map((operation) => this.#bytesOf(operation)));
+      for (const [index, operation] of some.entries()) {
+        const own = bytes[index];
+        carried.push(own === undefined ? { operation } : { operation, bytes: own });
+        this.#sent(own?.length ?? 0);
+      }
+    }
+    return carried;
+  }
+
+  /** The bytes to send along: of small files whose content still is what the path shows. */
+  #bytesOf(operation: Operation): Uint8Array | undefined | Promise<Uint8Array | undefined> {
+    const { content, size, kind } = operation;
+    if (kind !== 'put' || content === undefined || size === undefined || size > inlineBytesMax) return undefined;
+    // A renamed file is there already, under its old name.
+    if (operation.from !== undefined) return undefined;
+    const { outbox, journal, folder } = this.#context;
+    const kept = outbox.get(content);
+    if (kept !== undefined) return kept;
+    const isHead = journal
+      .heads(operation.path)
+      .some((head) => head.seq === operation.seq && head.origin === operation.origin);
+    const row = isHead ? journal.disk(operation.path) : undefined;
+    if (row?.fingerprint === undefined || row.content !== content) return undefined;
+    const source = { from: 'file', path: row.path, fingerprint: row.fingerprint } as const;
+    return folder.readBlock({ content, size, index: 0, source });
+  }
+}
+
+/** About how many bytes the version of an operation adds to a frame that names `origins` already; they are added to these. */
+function versionBytes({ version: { vector, except = [] } }: Operation, origins: Set<string>): number {
+  const before = origins.size;
+  let entries = except.length;
+  for (const origin in vector) {
+    origins.add(origin);
+    entries++;
+  }
+  return (origins.size - before) * originBytes + entries * versionEntryBytes;
+}

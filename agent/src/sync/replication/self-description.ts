@@ -1,0 +1,45 @@
+import { type HelloMessage, type MemberState, SOFTWARE_VERSION } from '@lockstep/shared';
+import type { Health } from '../health.ts';
+import type { Context } from '../state/context.ts';
+import type { CatchUp } from './catch-up.ts';
+import type { Vitals } from './heartbeat.ts';
+
+/** What a member can say of itself. */
+export interface Describable {
+  readonly context: Context;
+  readonly state: MemberState;
+  readonly enabledAt: number | undefined;
+  readonly health: Health;
+  readonly catchUp: CatchUp;
+}
+
+/** How this member introduces itself in a new session. */
+export function helloMessage({ context, state, enabledAt }: Describable): HelloMessage {
+  const { journal, self } = context;
+  return {
+    type: 'hello',
+    name: self.name,
+    addresses: self.addresses,
+    origin: journal.origin,
+    known: journal.known(),
+    marks: journal.marks(),
+    applied: journal.applied(),
+    sealed: journal.seals(),
+    state,
+    enabledAt,
+    software: SOFTWARE_VERSION,
+  };
+}
+
+/** Looks how this member is, and says it as heartbeats do. */
+export async function measureVitals(member: Describable): Promise<Vitals> {
+  const { health, catchUp } = member;
+  await health.measure();
+  return {
+    state: member.state,
+    enabledAt: member.enabledAt,
+    load: health.load,
+    freeBytes: health.folder.freeBytes,
+    progress: catchUp.progress(),
+  };
+}

@@ -1,0 +1,173 @@
+import type { PeerMessage } from '@lockstep/shared';
+import type { Forks } from '../members/forks.ts';
+import type { OwnOrigin } from '../members/own-origin.ts';
+import type { Peer, Peers } from '../members/peers.ts';
+import type { Link } from '../ports/network.ts';
+import type { Context } from '../state/context.ts';
+import type { Events } from '../state/events.ts';
+import type { Transfers } from '../transfer/content-fetcher.ts';
+import { ContentServer } from '../transfer/content-server.ts';
+import type { CatchUp } from './catch-up.ts';
+import type { HeartbeatLoop } from './heartbeat.ts';
+import type { Incoming } from './incoming.ts';
+import { Outgoing } from './outgoing.ts';
+
+/** What runs for one peer while there is a session with it. */
+interface Session {
+  readonly outgoing: Outgoing;
+  readonly server: ContentServer;
+}
+
+/** The loops that serve all sessions. */
+export interface SessionLoops {
+  readonly peers: Peers;
+  readonly events: Events;
+  readonly incoming: Incoming;
+  readonly catchUp: CatchUp;
+  readonly transfers: Transfers;
+  readonly heartbeat: HeartbeatLoop;
+  readonly forks: Forks;
+  readonly ownOrigin: OwnOrigin;
+}
+
+/** What sessions tell the engine. */
+export interface SessionEvents {
+  opened(peer: Peer): void;
+  closed(peer: Peer): void;
+  /** A peer said what it knows and holds. */
+  acknowledged(): void;
+  /** A peer said how it is. */
+  heartbeat(): void;
+}
+
+/** The sessions with all peers: what begins and ends with each, and which loop each message goes to. */
+export class Sessions {
+  readonly #context: Context;
+  readonly #loops: SessionLoops;
+  readonly #notify: SessionEvents;
+  readonly #sessions = new Map<Peer, Session>();
+  #stopped = false;
+
+  constructor(context: Context, loops: SessionLoops, notify: SessionEvents) {
+    this.#context = context;
+    this.#loops = loops;
+    this.#notify = notify;
+  }
+
+  /** What still comes is passed over, and nobody is told of sessions that end. */
+  stop(): void {
+    this.#stopped = true;
+  }
+
+  /** There are operations of this member's own to send. */
+  poke(): void {
+    for (const { outgoing } of this.#sessions.values()) outgoing.poke();
+  }
+
+  /** A session has begun: the other side has said hello. */
+  open(peer: Peer): void {
+    const { link } = peer;
+    const { clock, journal } = this.#context;
+    const { peers, events, catchUp, forks, ownOrigin } = this.#loops;
+    if (link === undefined || peer.hello === undefined) return;
+    const { origin } = journal;
+    forks.seal(peer.hello.sealed);
+    // A new incarnation ends all sessions.
+    if (journal.origin !== origin) return;
+    if (Object.keys(journal.seals()).length > 0) link.send({ type: 'sealed', origins: journal.seals() });
+    if (peer.forked !== undefined) {
+      forks.report(peer, peer.forked);
+      return;
+    }
+    if (ownOrigin.renewIfOutdated(peer)) return;
+    ownOrigin.heard(peer);
+    const sent = (bytes: number): void => peer.sent.add(bytes, clock.monotonicMs());
+    this.#sessions.set(peer, {
+      outgoing: new Outgoing(this.#context, link, sent, (operations) => peer.sentAt.addAll(operations, clock.wallMs())),
+      server: new ContentServer(this.#context, link, sent),
+    });
+    events.add('joined', { ...peers.about(peer), reason: undefined, remote: link.remote });
+    catchUp.ready(peer);
+    this.#notify.opened(peer);
+  }
+
+  /** The session over `link` has ended. */
+  close(peer: Peer, link: Link, reason: string): void {
+    const { peers, events, incoming, transfers, catchUp } = this.#loops;
+    const session = this.#sessions.get(peer);
+    session?.outgoing.close();
+    session?.server.close();
+    this.#sessions.delete(peer);
+    incoming.closed(link);
+    if (this.#stopped) return;
+    events.add('away', { ...peers.about(peer), reason });
+    transfers.closed(peer);
+    catchUp.closed(peer);
+    this.#notify.closed(peer);
+  }
+
+  /** Hands a message to the loop that it is for. */
+  message(peer: Peer, message: PeerMessage): void {
+    if (this.#stopped) return;
+    const session = this.#sessions.get(peer);
+    const { forks, ownOrigin } = this.#loops;
+    if (message.type === 'fork') forks.reported(peer, message);
+    if (message.type === 'sealed') {
+      forks.seal(message.origins);
+      if (session === undefined) peer.link?.close('the log of an origin forked, and has been sealed');
+    }
+    if (session === undefined) return;
+    if (peer.forked !== undefined) {
+      peer.link?.close(`it has other operations under the numbers of ${peer.forked}`);
+      return;
+    }
+    ownOrigin.heard(peer);
+    const { outgoing, server } = session;
+    const { incoming, catchUp, transfers, heartbeat } = this.#loops;
+    switch (message.type) {
+      case 'subscribe':
+        outgoing.subscribe(message.origin, message.after, peer.known);
+        return;
+      case 'operations':
+        catchUp.progressed(peer);
+        incoming.operations(peer, message);
+        return;
+      case 'received':
+        outgoing.received(message.id);
+        return;
+      case 'pull':
+        outgoing.pull(message.id, message.known);
+        return;
+      case 'pulled':
+        catchUp.pulled(peer, message);
+        return;
+      case 'want':
+        server.want(message);
+        return;
+      case 'block':
+        transfers.block(peer, message.id, message.bytes);
+        return;
+      case 'missing':
+        transfers.missing(peer, message);
+        return;
+      case 'ack':
+        this.#notify.acknowledged();
+        return;
+      case 'heartbeat':
+        peer.link?.send({ type: 'heartbeat-reply', id: message.id });
+        if (heartbeat.received(peer, message)) forks.compareAll(peer);
+        this.#notify.heartbeat();
+        return;
+      case 'heartbeat-reply':
+        heartbeat.reply(peer, message.id);
+        return;
+      // These begin and end a session: see `Peers`.
+      case 'leave':
+      case 'hello':
+      // These were dealt with above.
+      case 'fork':
+      case 'sealed':
+        return;
+    }
+  }
+}

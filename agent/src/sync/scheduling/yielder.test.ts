@@ -1,0 +1,52 @@
+import { expect, test } from 'vitest';
+import type { Clock } from '../ports/clock.ts';
+import { Pace } from './yielder.ts';
+
+/** A clock that stands still unless it is told how long something took. */
+class ToldClock implements Clock {
+  nowMs = 1_000;
+  turns = 0;
+  wallMs(): number {
+    return this.nowMs;
+  }
+  monotonicMs(): number {
+    return this.nowMs;
+  }
+  after(_delayMs: number, run: () => void): { cancel(): void } {
+    this.turns += 1;
+    run();
+    return { cancel: () => undefined };
+  }
+  random(): number {
+    return 0.5;
+  }
+}
+
+test('[MB5] a loop gives way every 10 ms, and not more often', async () => {
+  const clock = new ToldClock();
+  const pace = new Pace(clock);
+  for (let step = 0; step < 100; step++) {
+    clock.nowMs += 2;
+    await pace.giveWay();
+  }
+  expect(clock.turns).toBe(20);
+});
+
+test('[MB5] a pass that looked in vain is followed by a rest as long as that, up to a limit', () => {
+  const clock = new ToldClock();
+  const pace = new Pace(clock);
+  const passFor = (wastedMs: number): number => {
+    const sinceMs = clock.nowMs;
+    clock.nowMs += wastedMs;
+    pace.wasted(sinceMs);
+    pace.passed();
+    return pace.restMs;
+  };
+  expect(passFor(5)).toBe(0);
+  expect(passFor(300)).toBe(300);
+  clock.nowMs += 299;
+  expect(pace.restMs).toBe(1);
+  clock.nowMs += 1;
+  expect(pace.restMs).toBe(0);
+  expect(passFor(60_000)).toBe(5_000);
+});

@@ -1,0 +1,38 @@
+import type { ContentId } from '@lockstep/shared';
+import { expect, test } from 'vitest';
+import { InlineContents } from './byte-cache.ts';
+
+const [a, b, c] = ['a', 'b', 'c'] as ContentId[] as [ContentId, ContentId, ContentId];
+
+test('the oldest are dropped when there are too many bytes', () => {
+  const contents = new InlineContents(10);
+  contents.put(a, new Uint8Array(4));
+  contents.put(b, new Uint8Array(4));
+  contents.put(a, new Uint8Array(5));
+  contents.put(c, new Uint8Array(4));
+  expect([a, b, c].map((content) => contents.get(content)?.length)).toEqual([5, undefined, 4]);
+  expect(contents.bytes).toBe(9);
+});
+
+test('a sweep drops what nobody needs, a part of them at a time and each in its turn', () => {
+  const contents = new InlineContents(100);
+  for (const content of [a, b, c]) contents.put(content, new Uint8Array(1));
+  contents.sweep(2, (content) => content === a);
+  expect([a, b, c].map((content) => contents.get(content)?.length)).toEqual([1, undefined, 1]);
+  contents.sweep(1, () => false);
+  expect([a, c].map((content) => contents.get(content)?.length)).toEqual([1, undefined]);
+  expect(contents.bytes).toBe(1);
+});
+
+test('ageing drops what was there the last time, unless it was put again', () => {
+  const contents = new InlineContents(100);
+  contents.put(a, new Uint8Array(1));
+  contents.put(b, new Uint8Array(1));
+  contents.age();
+  contents.put(b, new Uint8Array(1));
+  contents.put(c, new Uint8Array(1));
+  contents.age();
+  expect([a, b, c].map((content) => contents.get(content)?.length)).toEqual([undefined, 1, 1]);
+  contents.age();
+  expect(contents.bytes).toBe(0);
+});

@@ -1,0 +1,109 @@
+import type { MemberId, OriginId } from '@lockstep/shared';
+import { expect, test } from 'vitest';
+import { contentOfText } from '../../sim/content.ts';
+import { fingerprintOf } from '../../sim/disk.ts';
+import { LoneMember } from '../../sim/lone-member.ts';
+import { LocalChanges } from '../local/local-changes.ts';
+import { lostAfterMs, MissingContents } from './missing-contents.ts';
+
+const bee = 'bee' as OriginId;
+
+/** A member at work that shows `before` at `d/old`, and was told that bee's `d/old` and `d/new` have no content any more. */
+async function memberWithMissing() {
+  const member = new LoneMember();
+  const { context, ownLog, volume, journal } = member;
+  volume.disk.mkdir('d');
+  volume.disk.write('d/old', contentOfText('before'));
+  const changes = new LocalChanges(context, ownLog, 1_000);
+  await Promise.all([changes.start(), member.passes(5_000)]);
+  const old = member.operation(
+    'd/old',
+    { kind: 'put', text: 'gone' },
+    { origin: bee, parents: journal.heads('d/old') },
+  );
+  const fresh = member.operation('d/new', { kind: 'put', text: 'gone too' }, { origin: bee });
+  member.received(old, fresh);
+  context.missing.told(old);
+  context.missing.told(fresh);
+  return { ...member, journal, volume, changes, passes: (ms: number) => member.passes(ms) };
+}
+
+test('[CT12] what is written where a content is missing supersedes it, and can be deleted after that', async () => {
+  const { volume, journal, changes, passes } = await memberWithMissing();
+  for (const path of ['d/old', 'd/new']) {
+    volume.disk.write(path, contentOfText('from a backup'));
+    await passes(5_000);
+    expect(journal.heads(path)).toMatchObject([{ origin: journal.origin, content: contentOfText('from a backup').id }]);
+    volume.disk.unlink(path);
+    await passes(5_000);
+    expect(journal.heads(path)).toMatchObject([{ origin: journal.origin, kind: 'delete' }]);
+  }
+  changes.stop();
+});
+
+test('[CT12] [LC16] what is written over its damage supersedes nothing, until that is deleted', async () => {
+  const { volume, journal, changes, passes } = await memberWithMissing();
+  const [missing] = journal.heads('d/old');
+  if (missing === undefined) throw new Error('It is a head');
+  const { origin, seq } = missing;
+  const inode = volume.disk.write('d/old', contentOfText('rotten'));
+  const damaged = { dot: { origin, seq }, fingerprint: fingerprintOf(inode), found: contentOfText('rotten').id };
+  journal.recordDisk([{ path: 'd/old', entry: { ...damaged, damaged: true } }]);
+  for (const text of ['rotten and edited', 'edited once more']) {
+    volume.disk.write('d/old', contentOfText(text));
+    await passes(5_000);
+    const contents = journal.heads('d/old').map(({ content }) => content);
+    expect(new Set(contents)).toEqual(new Set([missing.content, contentOfText(text).id]));
+  }
+  volume.disk.unlink('d/old');
+  await passes(5_000);
+  expect(journal.heads('d/old')).toContainEqual(missing);
+  volume.disk.write('d/old', contentOfText('from a backup'));
+  await passes(5_000);
+  expect(journal.heads('d/old')).toMatchObject([{ content: contentOfText('from a backup').id }]);
+  changes.stop();
+});
+
+test('[CT12] a delete of the older version that stands there supersedes it too', async () => {
+  const { volume, journal, changes, passes } = await memberWithMissing();
+  volume.disk.unlink('d/old');
+  await passes(5_000);
+  expect(journal.heads('d/old')).toMatchObject([{ origin: journal.origin, kind: 'delete' }]);
+  changes.stop();
+});
+
+test('[CT12] with a deleted directory goes what is missing in it', async () => {
+  const { volume, journal, changes, passes } = await memberWithMissing();
+  volume.disk.unlink('d/old');
+  volume.disk.rmdir('d');
+  await passes(10_000);
+  for (const path of ['d', 'd/old', 'd/new']) expect(journal.heads(path), path).toMatchObject([{ kind: 'delete' }]);
+  changes.stop();
+});
+
+test('[CT13] a content is lost once all members have lacked it for a while, and none that is away may have it', () => {
+  const member = new LoneMember();
+  const gone = member.operation('file', { kind: 'put', text: 'gone' }, { origin: bee });
+  const [ant, cat] = ['ant', 'cat'] as MemberId[] as [MemberId, MemberId];
+  const missing = new MissingContents();
+  let told = 0;
+  missing.onLost = () => told++;
+  const search = (lacking: readonly MemberId[], nowMs: number): boolean => {
+    missing.searched(gone, {
+      lacking: lacking.map((id) => ({ member: id, shows: false })),
+      members: [ant, cat],
+      nowMs,
+    });
+    return missing.isLost(gone);
+  };
+  expect(search([ant], 0)).toBe(false);
+  expect(missing.blockedBy(gone)).toEqual([cat]);
+  expect(search([ant], lostAfterMs)).toBe(false);
+  expect(search([ant, cat], lostAfterMs)).toBe(false);
+  expect(search([ant], lostAfterMs + 1)).toBe(false);
+  expect(search([ant, cat], lostAfterMs + 2)).toBe(false);
+  expect(search([ant, cat], 2 * lostAfterMs + 2)).toBe(true);
+  expect(told).toBe(1);
+  // A member comes that was not asked.
+  expect(search([cat], 2 * lostAfterMs + 3)).toBe(false);
+});

@@ -1,0 +1,35 @@
+import type { Applied, MemberId, MemberRecord, OriginId } from '@lockstep/shared';
+import { expect, test } from 'vitest';
+import type { Journal } from '../ports/journal.ts';
+import { OtherHolders } from './other-holders.ts';
+
+const [ant, bee, cat] = ['ant', 'bee', 'cat'] as [MemberId, MemberId, MemberId];
+const dot = { origin: 'ant.1' as OriginId, seq: 3 };
+const upTo = (seq: number): Applied => ({ vector: { [dot.origin]: seq }, ranges: {} });
+
+function holdersWith(saved: Readonly<Record<MemberId, Applied>>, left: readonly MemberId[] = []): OtherHolders {
+  const members = [ant, bee, cat].map(
+    (id): MemberRecord => ({ id, name: id, addresses: [], standing: left.includes(id) ? 'left' : 'joined' }),
+  );
+  const journal: Pick<Journal, 'acks' | 'members'> = { acks: () => saved, members: () => members };
+  return new OtherHolders({ id: ant, name: 'ant', addresses: [] }, journal as Journal);
+}
+
+test('[LC17] what a member said in this run or before it tells that it holds an operation', () => {
+  expect(holdersWith({ [bee]: upTo(3) }).holding(dot)).toBe('held');
+  const holders = holdersWith({ [bee]: upTo(2) });
+  expect(holders.holding(dot)).toBe('unknown');
+  holders.heard(bee, upTo(3));
+  expect(holders.holding(dot)).toBe('held');
+});
+
+test('[LC17] it is nowhere else only when all members that have not left said so in this run', () => {
+  const holders = holdersWith({ [bee]: upTo(2), [cat]: upTo(2) });
+  holders.heard(bee, upTo(2));
+  expect(holders.holding(dot)).toBe('unknown');
+  holders.heard(cat, upTo(1));
+  expect(holders.holding(dot)).toBe('nowhere');
+  expect(holdersWith({}, [bee, cat]).holding(dot)).toBe('nowhere');
+  // A member alone in its cluster has nobody to ask.
+  expect(holdersWith({ [bee]: upTo(3) }, [bee, cat]).holding(dot)).toBe('nowhere');
+});

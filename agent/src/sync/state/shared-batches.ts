@@ -1,0 +1,37 @@
+import type { Operation, OriginId } from '@lockstep/shared';
+import type { Journal } from '../ports/journal.ts';
+
+const batchesMax = 16;
+
+/** Reads an origin's operations for several readers that follow each other closely: what one has just read is not read again. */
+export class SharedBatches {
+  readonly #journal: Journal;
+  readonly #batches = new Map<string, readonly Operation[]>();
+
+  constructor(journal: Journal) {
+    this.#journal = journal;
+  }
+
+  /** Operations that were read may be gone. */
+  forget(): void {
+    this.#batches.clear();
+  }
+
+  /** As `Journal.operationsOf`. */
+  operationsOf(origin: OriginId, after: number, limit: number): readonly Operation[] {
+    const last = this.#journal.known()[origin] ?? 0;
+    if (after >= last) return [];
+    const key = `${origin} ${after} ${limit}`;
+    const known = this.#batches.get(key);
+    // A batch that was cut short by the end of the log may have grown since.
+    if (known !== undefined && (known.length === limit || known.at(-1)?.seq === last)) return known;
+    const operations = this.#journal.operationsOf(origin, after, limit);
+    this.#batches.delete(key);
+    this.#batches.set(key, operations);
+    for (const oldest of this.#batches.keys()) {
+      if (this.#batches.size <= batchesMax) break;
+      this.#batches.delete(oldest);
+    }
+    return operations;
+  }
+}

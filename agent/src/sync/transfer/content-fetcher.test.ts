@@ -1,0 +1,116 @@
+import {
+  blocksInFlightPerSourceMax,
+  blockTimeoutMs,
+  fetchesMax,
+  type Operation,
+  type WantMessage,
+} from '@lockstep/shared';
+import { describe, expect, test } from 'vitest';
+import { openTestMember, ScriptedPeer } from '../../../test/support/scripted-peer.ts';
+import { type Content, virtualContent } from '../../sim/content.ts';
+
+const mebibyte = 1_048_576;
+
+/** Bee says that it has files of these sizes in MiB; `ask` hears of each want. */
+async function offered(sizes: Readonly<Record<string, number>>, ask: (want: WantMessage, content: Content) => void) {
+  const bee = new ScriptedPeer('b');
+  const contents = Object.entries(sizes).map(([path, size]) => virtualContent(path, Math.round(size * mebibyte)));
+  const byId = new Map(contents.map((content) => [content.id, content]));
+  bee.answer = (message) => {
+    if (message.type === 'want') ask(message, byId.get(message.content) as Content);
+  };
+  const { origin } = bee;
+  const operations = Object.keys(sizes).map((path, index): Operation => {
+    const seq = index + 1;
+    const { id: content, size, blocks } = contents[index] as Content;
+    const file = { kind: 'put', mode: 0o644, mtimeUs: 0, content, size, ...(blocks && { blocks }) } as const;
+    return { origin, seq, hlc: seq, path, version: { vector: { [origin]: seq } }, ...file };
+  });
+  const member = openTestMember([bee]);
+  void member.engine.start();
+  expect(await member.until(() => member.engine.state === 'active', 10_000)).toBe(true);
+  bee.known = { [origin]: operations.length };
+  bee.sayOperations(operations);
+  const isThere = (path: string): boolean => member.volume.disk.at(path) !== undefined;
+  return { bee, isThere, byId, ...member };
+}
+
+test('[CT3] a large file and many small ones share their source: blocks are asked for in turn', async () => {
+  const small = Object.fromEntries(Array.from({ length: 200 }, (_, index) => [`m${100 + index}`, 0.1]));
+  const sizes = { large: 200, ...small };
+  const asked: { readonly want: WantMessage; readonly content: Content }[] = [];
+  const { bee, until, isThere } = await offered(sizes, (want, content) => asked.push({ want, content }));
+  for (let next = 0; next < 400; next++) {
+    expect(await until(() => asked.length > next, 1_000)).toBe(true);
+    const { want, content } = asked[next] as (typeof asked)[number];
+    bee.say({ type: 'block', id: want.id, bytes: content.parts[want.index] as Uint8Array });
+  }
+  expect(await until(() => Object.keys(sizes).every(isThere), 5_000)).toBe(true);
+  expect(asked).toHaveLength(400);
+  const kinds = asked.map(({ content }) => (content.parts.length > 1 ? 'large' : 'small'));
+  const largeMeanwhile = kinds.slice(0, kinds.lastIndexOf('small')).filter((kind) => kind === 'large').length;
+  // More than it gets while it is alone.
+  expect(largeMeanwhile).toBeGreaterThan(blocksInFlightPerSourceMax + 1);
+  expect(largeMeanwhile).toBeLessThan(50);
+});
+
+test('[CT3] a small file does not wait until one of many large files has come', async () => {
+  const large = Object.fromEntries(Array.from({ length: fetchesMax + 1 }, (_, index) => [`large${100 + index}`, 12]));
+  const asked: { readonly want: WantMessage; readonly content: Content }[] = [];
+  const { bee, until, isThere } = await offered({ ...large, small: 0.1 }, (want, content) =>
+    asked.push({ want, content }),
+  );
+  for (let next = 0; next < 2 * fetchesMax; next++) {
+    expect(await until(() => asked.length > next, 1_000)).toBe(true);
+    const { want, content } = asked[next] as (typeof asked)[number];
+    bee.say({ type: 'block', id: want.id, bytes: content.parts[want.index] as Uint8Array });
+  }
+  expect(await until(() => isThere('small'), 5_000)).toBe(true);
+  expect(Object.keys(large).filter(isThere)).toEqual([]);
+  expect(new Set(asked.map(({ content }) => content.id)).size).toBe(fetchesMax + 1);
+});
+
+test('[CT10] what is on its way for a version that was replaced meanwhile is given up for the next one', async () => {
+  const asked: WantMessage[] = [];
+  const { bee, until, isThere, engine, byId } = await offered({ film: 20 }, (want) => asked.push(want));
+  expect(await until(() => asked.length === blocksInFlightPerSourceMax, 5_000)).toBe(true);
+  const { id: content, size, blocks, parts } = virtualContent('whole', 2 * mebibyte);
+  const whole = { kind: 'put', mode: 0o644, mtimeUs: 0, content, size, ...(blocks && { blocks }) } as const;
+  const { origin } = bee;
+  bee.known = { [origin]: 2 };
+  bee.sayOperations([{ origin, seq: 2, hlc: 2, path: 'film', version: { vector: { [origin]: 2 } }, ...whole }]);
+  expect(await until(() => engine.transfers.progress().every((transfer) => transfer.size === size), 5_000)).toBe(true);
+  for (const want of asked.splice(0)) {
+    bee.say({ type: 'block', id: want.id, bytes: byId.get(want.content)?.parts[want.index] as Uint8Array });
+  }
+  expect(await until(() => asked.length === 2, 5_000)).toBe(true);
+  for (const { id, index } of asked) bee.say({ type: 'block', id, bytes: parts[index] as Uint8Array });
+  expect(await until(() => isThere('film'), 5_000)).toBe(true);
+  expect(asked.map((want) => want.content)).toEqual([content, content]);
+});
+
+describe('[CT5] a source that stalls', () => {
+  test('is one that does not answer what is due, however many others were asked before', async () => {
+    const asked: WantMessage[] = [];
+    const { bee, byId, until, isThere, engine } = await offered({ large: 20 }, (want) => asked.push(want));
+    expect(await until(() => asked.length === blocksInFlightPerSourceMax, 5_000)).toBe(true);
+    const lastsMs = blockTimeoutMs - 5_000;
+    // Each block takes nearly as long as is allowed: together they take much longer.
+    for (let next = 0; next < 20; next++) {
+      expect(await until(() => isThere('large'), lastsMs)).toBe(false);
+      const want = asked[next] as WantMessage;
+      const bytes = byId.get(want.content)?.parts[want.index] as Uint8Array;
+      bee.say({ type: 'block', id: want.id, bytes });
+    }
+    expect(await until(() => isThere('large'), 5_000)).toBe(true);
+    expect(asked).toHaveLength(20);
+    expect(engine.context.problems.ofPath('large')).toBeUndefined();
+  });
+
+  test('is given up after a time, and said to lack the content when nobody else has it', async () => {
+    const { until, engine } = await offered({ large: 20 }, () => undefined);
+    const isMissed = (): boolean => engine.context.problems.ofPath('large')?.code === 'content-missing';
+    expect(await until(isMissed, blockTimeoutMs - 1_000)).toBe(false);
+    expect(await until(isMissed, 10_000)).toBe(true);
+  });
+});

@@ -1,0 +1,97 @@
+import type { ContentId, Operation, WantMessage } from '@lockstep/shared';
+import { sendQueueBytesMax } from '@lockstep/shared';
+import { showsSomething } from '../../core/disk-entry.ts';
+import type { ContentSource } from '../ports/folder.ts';
+import type { Link } from '../ports/network.ts';
+import type { Context } from '../state/context.ts';
+
+const readsAtOnce = 2;
+
+/** Answers one peer's requests for blocks from this member's folder and history, as fast as the peer takes them. */
+export class ContentServer {
+  readonly #context: Context;
+  readonly #link: Link;
+  readonly #sent: (bytes: number) => void;
+  readonly #queue: WantMessage[] = [];
+  #reading = 0;
+  #closed = false;
+  /** Where the content asked for last lies: the next block is most likely of the same one. */
+  #last: { readonly content: ContentId; readonly source: ContentSource; readonly operation: Operation } | undefined;
+
+  /** `sent` counts the bytes of contents. */
+  constructor(context: Context, link: Link, sent: (bytes: number) => void) {
+    this.#context = context;
+    this.#sent = sent;
+    this.#link = link;
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#queue.length = 0;
+  }
+
+  want(message: WantMessage): void {
+    this.#queue.push(message);
+    this.#pump();
+  }
+
+  #pump(): void {
+    while (this.#reading < readsAtOnce && this.#queue.length > 0 && !this.#closed) {
+      if (this.#link.queuedBytes() > sendQueueBytesMax) {
+        this.#link.whenDrained(() => this.#pump());
+        return;
+      }
+      const want = this.#queue.shift() as WantMessage;
+      this.#reading++;
+      this.#answer(want)
+        .catch((error: unknown) => {
+          this.#context.log.warn({ content: want.content, error: String(error) }, 'a block could not be read');
+          this.#link.send({ type: 'missing', id: want.id, lacks: false, shows: true });
+        })
+        .finally(() => {
+          this.#reading--;
+          this.#pump();
+        });
+    }
+  }
+
+  async #answer(want: WantMessage): Promise<void> {
+    const found = this.#last?.content === want.content ? this.#last : await this.#find(want.content);
+    this.#last = found;
+    let bytes: Uint8Array | undefined;
+    if (found !== undefined) {
+      const { blocks, size = 0 } = found.operation;
+      bytes = await this.#context.folder.readBlock({
+        content: want.content,
+        blocks,
+        size,
+        index: want.index,
+        source: found.source,
+      });
+    }
+    if (this.#closed) return;
+    if (bytes === undefined) {
+      if (found?.source.from === 'file') this.#context.suspects.add(found.source.path);
+      this.#last = undefined;
+      const shows = showsSomething(this.#context.journal.disk(want.path));
+      this.#link.send({ type: 'missing', id: want.id, lacks: found === undefined, shows });
+    } else {
+      this.#sent(bytes.length);
+      this.#link.send({ type: 'block', id: want.id, bytes });
+    }
+  }
+
+  async #find(
+    content: ContentId,
+  ): Promise<{ content: ContentId; source: ContentSource; operation: Operation } | undefined> {
+    const { journal, folder } = this.#context;
+    for (const row of journal.diskWithContent(content, 4)) {
+      const operation = journal.operation(row.dot);
+      if (row.fingerprint === undefined || operation?.content !== content) continue;
+      return { content, source: { from: 'file', path: row.path, fingerprint: row.fingerprint }, operation };
+    }
+    const operation = journal.headWithContent(content);
+    if (operation === undefined || !(await folder.inHistory([content])).has(content)) return undefined;
+    return { content, source: { from: 'history' }, operation };
+  }
+}
