@@ -1,12 +1,13 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, renameSync, rmdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { joinPath } from '@lockstep/shared';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { WatchHint } from '../sync/ports/folder.ts';
-import { type DiskSubject, openDiskSubject } from './disk-subject.contract.ts';
+import { type DiskSubject, openDiskSubject, silentLog } from './disk-subject.contract.ts';
 import { doOne, fingerprintAt, scanAll, writeRequest } from './folder-subject.contract.ts';
 import { runInChild } from './in-child.contract.ts';
+import { Watcher } from './watcher.ts';
 
 let subject: DiskSubject;
 let hints: WatchHint[] = [];
@@ -119,6 +120,25 @@ describe('directories that are not what they were', () => {
     hints.length = 0;
     writeFileSync(inFolder('d/sub/later'), 'x');
     await expectPathHint('d/sub/later');
+  });
+
+  test('one whose inode number another directory got is watched under its own path all the same', async () => {
+    const places = { root: subject.root, cookies: join(subject.root, '.lockstep/cookies') };
+    const watcher = new Watcher({ places, log: silentLog, hint: (more) => hints.push(...more) });
+    const inoOf = (path: string): number => statSync(inFolder(path)).ino;
+    mkdirSync(inFolder('d'));
+    watcher.watch('');
+    const ino = watcher.watch('d');
+    // No event is delivered before this turn of the event loop ends.
+    rmdirSync(inFolder('d'));
+    const others = Array.from({ length: 50 }, (_, index) => `other-${index}`);
+    for (const other of others) mkdirSync(inFolder(other));
+    const heir = others.find((other) => inoOf(other) === ino);
+    if (heir !== undefined) watcher.watch(heir);
+    mkdirSync(inFolder('d'));
+    hints.length = 0;
+    await expectHint({ kind: 'directory', path: 'd', recursive: true });
+    await watcher.close();
   });
 
   test('one that a user renamed is known by its new name once it is scanned', async () => {

@@ -41,7 +41,11 @@ export class Watcher {
   readonly #moving = new Set<string>();
   #limitReported = false;
 
-  constructor(options: { places: Places; log: Log; hint: (hints: readonly WatchHint[]) => void }) {
+  constructor(options: {
+    places: Pick<Places, 'root' | 'cookies'>;
+    log: Log;
+    hint: (hints: readonly WatchHint[]) => void;
+  }) {
     this.#root = options.places.root;
     this.#log = options.log;
     this.#hints = new HintGatherer(options.hint);
@@ -140,7 +144,7 @@ export class Watcher {
     const selfNames = new Set([path === '' ? nameOf(this.#root) : nameOf(path)]);
     const before = this.#pathOfIno.get(identity.ino);
     const same = before === undefined ? undefined : this.#watches.get(before);
-    if (before !== undefined && before !== path && same !== undefined) {
+    if (before !== undefined && before !== path && same !== undefined && isSame(same, identity)) {
       // The same directory under its earlier path. The kernel has one watch for both, so the new one was set before the old
       // one goes: nothing that happens in between is lost.
       for (const name of same.selfNames) selfNames.add(name);
