@@ -21,7 +21,7 @@ function instancePath(state: string): string {
   return join(state, 'instance.json');
 }
 
-async function lookAt(directory: string, statePath: string): Promise<Instance> {
+async function detectChanges(directory: string, statePath: string): Promise<Instance> {
   const folder = await stat(directory, { bigint: true });
   const state = await stat(statePath, { bigint: true });
   return {
@@ -34,7 +34,7 @@ async function lookAt(directory: string, statePath: string): Promise<Instance> {
 
 /** Records that the state directory `state` belongs to the folder `directory`. */
 export async function writeInstance(directory: string, state = join(directory, stateDirectoryName)): Promise<void> {
-  await writeDurably(instancePath(state), `${JSON.stringify(await lookAt(directory, state), null, 2)}\n`);
+  await writeDurably(instancePath(state), `${JSON.stringify(await detectChanges(directory, state), null, 2)}\n`);
 }
 
 async function readInstance(state: string): Promise<Instance | undefined> {
@@ -56,7 +56,7 @@ async function readInstance(state: string): Promise<Instance | undefined> {
 export async function inspectInstance(directory: string): Promise<'same' | 'moved' | 'remounted'> {
   const state = join(directory, stateDirectoryName);
   const recorded = await readInstance(state);
-  const found = await lookAt(directory, state);
+  const found = await detectChanges(directory, state);
   const sameInodes = recorded?.folderInode === found.folderInode && recorded.stateInode === found.stateInode;
   if (recorded !== undefined && sameInodes) {
     if (recorded.path === found.path) return recorded.device === found.device ? 'same' : 'remounted';

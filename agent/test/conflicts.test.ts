@@ -258,7 +258,7 @@ test('three members edit one file apart: two copies, and every content is kept',
   expect(Object.values(found).sort()).toEqual(['second by ant', 'second by bee', 'second by cat']);
 });
 
-test('a steward that is away: the others wait, and its return settles it', async () => {
+test('a resolver that is away: the others wait, and its return settles it', async () => {
   const [ant, bee, cat] = trio();
   await mkdir(ant.path(room));
   await cluster().settled();

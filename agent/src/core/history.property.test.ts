@@ -7,7 +7,7 @@ import { covers, joinVersions, nextVersion, ownNumbersNeeded, supersedes } from 
 
 /**
  * Histories of one path as a cluster can really produce them: members that each hold a part of the operations edit what
- * their disk shows, join siblings as stewards, and pass operations on, those of one origin in order and those of different
+ * their disk shows, join siblings as resolvers, and pass operations on, those of one origin in order and those of different
  * origins in any. Beside the versions, the test keeps for each operation the set of all that went before it.
  */
 interface Made {
@@ -102,7 +102,7 @@ function play({ memberCount, steps }: { memberCount: number; steps: readonly Ste
         who.disk = who.make({ kind: 'delete', replaced }, parents, step.wallMs);
         break;
       case 'join':
-        // A steward journals only; what its disk shows follows later, as everybody's does.
+        // A resolver journals only; what its disk shows follows later, as everybody's does.
         if (who.heads.length > 1) who.make({ kind: 'put', content: who.heads[0]?.content }, who.heads, step.wallMs);
         break;
       case 'show':
@@ -237,18 +237,18 @@ describe('over histories that a cluster can produce', () => {
     );
   });
 
-  test('[MG7] once a steward has joined all heads and everybody knows it, one head is left', () => {
+  test('[MG7] once a resolver has joined all heads and everybody knows it, one head is left', () => {
     fc.assert(
       fc.property(anyHistory, (history) => {
         const members = play(history);
         const everything = allMade(members).map(({ operation }) => operation);
-        const [steward] = members as [TestMember];
+        const [resolver] = members as [TestMember];
         for (const [whose, other] of members.entries()) {
-          const start = steward.held[whose]?.length ?? 0;
-          for (const made of (other.held[whose] ?? []).slice(start)) steward.receive(whose, made);
+          const start = resolver.held[whose]?.length ?? 0;
+          for (const made of (other.held[whose] ?? []).slice(start)) resolver.receive(whose, made);
         }
-        if (steward.heads.length === 0) return;
-        const join = steward.make({ kind: 'put' }, steward.heads, 1);
+        if (resolver.heads.length === 0) return;
+        const join = resolver.make({ kind: 'put' }, resolver.heads, 1);
         expect(mergeAll([join, ...everything])).toEqual([join]);
       }),
       { numRuns },

@@ -95,7 +95,7 @@ describe('heads of a path, in every order of arrival', () => {
     },
     { name: '[MG7] a join of siblings', operations: [base, antEdit, beeEdit, join], heads: [join] },
     {
-      name: '[MG7] two stewards joined the same siblings',
+      name: '[MG7] two resolvers joined the same siblings',
       operations: [base, antEdit, beeEdit, join, otherJoin],
       heads: [otherJoin, join],
     },
@@ -110,7 +110,7 @@ describe('heads of a path, in every order of arrival', () => {
       heads: [joinOfOtherTwo, joinOfTwo],
     },
     {
-      name: '[MG7] a sibling that the steward did not know stands',
+      name: '[MG7] a sibling that the resolver did not know stands',
       operations: [base, antEdit, beeEdit, catEdit, join],
       heads: [join, catEdit],
     },

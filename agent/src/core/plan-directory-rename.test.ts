@@ -117,7 +117,7 @@ describe('renames of directories', () => {
       live: ['symlink a/late to n', whole],
     },
     {
-      name: '[MT12] what came below a directory that this batch takes away waits for the steward',
+      name: '[MT12] what came below a directory that this batch takes away waits for the resolver',
       disk: tree('c'),
       heads: { ...tree('b', 'c'), ...deleted('c', 'c/f', 'c/l', 'c/s', 'c/s/g'), 'c/late': link('n') },
       live: ['rename-directory c to b with f l s s/g', 'wait c/late'],

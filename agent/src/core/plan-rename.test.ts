@@ -63,7 +63,7 @@ describe('renames of files and links', () => {
       deleted: ['unlink a, keep A'],
     },
     {
-      name: '[MG8] its old name is to be a directory: it stays until the steward has said so',
+      name: '[MG8] its old name is to be a directory: it stays until the resolver has said so',
       disk: { a: file('A') },
       heads: { b: file('A', { from: 'a' }), a: gone, 'a/x': link('t') },
       live: ['write b=A from a', 'wait a/x'],

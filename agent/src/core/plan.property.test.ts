@@ -201,7 +201,7 @@ function showsHead(world: World, disk: Disk, head: Operation): boolean {
   return row !== undefined && dotKey(row.dot) === dotKey(head) && row.fingerprint?.ino === entry.fingerprint.ino;
 }
 
-/** Passes as the materialiser makes them, with `fetch` of what a plan needs, until nothing is pending. Returns how many it took. */
+/** Passes as the apply loop makes them, with `fetch` of what a plan needs, until nothing is pending. Returns how many it took. */
 function materialise(world: World, disk: Disk): number {
   for (let rounds = 1; rounds <= 12; rounds++) {
     for (const which of ['live', 'delete'] as const) {

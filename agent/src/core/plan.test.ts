@@ -147,14 +147,14 @@ describe('parents, children, and what stands in the way', () => {
       live: ['wait d/f'],
     },
     {
-      name: '[MG8] a file head over a directory that something live holds up waits for the steward',
+      name: '[MG8] a file head over a directory that something live holds up waits for the resolver',
       disk: { d: directory(), 'd/f': file('A') },
       heads: { d: file('B') },
       staged: 'B',
       live: ['wait d'],
     },
     {
-      name: '[MG8] a delete below which something lives waits for the steward',
+      name: '[MG8] a delete below which something lives waits for the resolver',
       disk: { d: directory(), 'd/f': file('A'), 'd/g': file('B') },
       heads: { d: gone, 'd/g': gone },
       deleted: ['unlink d/g, keep B', 'wait d'],

@@ -15,7 +15,7 @@ export interface Plan {
   readonly records: readonly DiskChange[];
   /** Files whose content must be fetched first. */
   readonly needs: readonly Operation[];
-  /** Nothing to do now: a parent, a child or the steward must come first. */
+  /** Nothing to do now: a parent, a child or the resolver must come first. */
   readonly waiting: readonly string[];
 }
 
@@ -62,7 +62,7 @@ class Planner {
       this.#recordAs(row.path, head, undefined);
       return;
     }
-    // A live entry holds its parents up: whatever the heads say, a directory must stand here. The steward journals that.
+    // A live entry holds its parents up: whatever the heads say, a directory must stand here. The resolver journals that.
     if (type !== 'directory' && this.#view.hasLiveBelow(row.path)) {
       this.#waiting.push(row.path);
       return;
@@ -228,7 +228,7 @@ class Planner {
   #parentStands(path: string): boolean {
     const parent = parentOf(path);
     if (parent === '' || this.#madeDirectories.has(parent)) return true;
-    // A rename of this batch takes the directory away: it stands again when the steward has journaled it anew.
+    // A rename of this batch takes the directory away: it stands again when the resolver has journaled it anew.
     if (this.#dealtWith.has(parent)) return false;
     const fingerprint = this.#view.disk(parent)?.fingerprint;
     return fingerprint !== undefined && isDirectoryMode(fingerprint.mode);

@@ -4,7 +4,7 @@ import { countBeyond, supersedes } from './version.ts';
 
 /**
  * True when the only reason that a live entry stands beside these siblings is a join: whoever made one of them had seen the entry, and
- * deleted it, overwrote it or made it a conflict copy, while a steward elsewhere joined it with others, which put it anew. Nobody wrote
+ * deleted it, overwrote it or made it a conflict copy, while a resolver elsewhere joined it with others, which put it anew. Nobody wrote
  * it after that, so what was done to it holds, whatever the order of siblings says.
  *
  * `earlier` is all that is known to have been at the path, `known` what this member knows.

@@ -182,7 +182,7 @@ describe('[LC3] the version of a new operation', () => {
       version: { vector: vector({ ant: 7, bee: 2 }), except: [dot(ant, 1)] },
     },
     {
-      name: 'a join by this steward that its own disk does not show yet becomes an exception',
+      name: 'a join by this resolver that its own disk does not show yet becomes an exception',
       of: dot(ant, 7),
       parents: [put(bee, 2, { vector: vector({ bee: 2 }) })],
       others: [put(ant, 6, { vector: vector({ ant: 6, bee: 2, cat: 3 }) })],

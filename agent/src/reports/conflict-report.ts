@@ -49,7 +49,7 @@ function liveAt(engine: Engine, path: string): Operation | undefined {
 /** How many operations of a path are looked at to find who wrote what stands there. */
 const operationsLookedAt = 50;
 
-/** The join that ended the conflict put the winner's content anew, in the steward's name: who wrote it is further back in the log. */
+/** The join that ended the conflict put the winner's content anew, in the resolver's name: who wrote it is further back in the log. */
 function writerOf(engine: Engine, original: Operation | undefined): { winner: string | null; winnerAt: number | null } {
   if (original === undefined) return { winner: null, winnerAt: null };
   const { path, content, target } = original;

@@ -22,7 +22,7 @@ export function reportPath(engine: Engine, path: string): PathReport {
   const waitsFor: PathReport['waitsFor'][number][] = [];
   const problem = problems.ofPath(path);
   if (pending) {
-    const why = problem?.detail ?? engine.materialiser.reason(path) ?? 'Its turn has not come yet.';
+    const why = problem?.detail ?? engine.applyLoop.reason(path) ?? 'Its turn has not come yet.';
     waitsFor.push({ member: self.id, reason: why });
   }
   if (heads.length > 1) waitsFor.push({ reason: 'It has concurrent versions that no member has joined yet.' });

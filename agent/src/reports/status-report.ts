@@ -45,7 +45,7 @@ export function reportStatus(engine: Engine, place: Place): Status {
       counts.pending === 0 &&
       counts.contested === 0 &&
       engine.localChanges.unsettled === 0 &&
-      !engine.dialLoop.isRefused() &&
+      !engine.dialer.isRefused() &&
       !engine.peers.failures.areAny &&
       standing.every((member) => !member.connected || member.behind === 0) &&
       // One that is away may know more than it could say to anybody that is here.

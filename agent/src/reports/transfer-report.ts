@@ -54,7 +54,7 @@ function pendingPaths(engine: Engine, moving: ReadonlySet<string>): Transfers['p
   const details = new Map(problems.list().map(({ path, detail }) => [path, detail]));
   return paths.slice(0, pathsListed).map((path) => ({
     path,
-    reason: asSentence(details.get(path) ?? engine.materialiser.reason(path) ?? 'it is about to be its turn'),
+    reason: asSentence(details.get(path) ?? engine.applyLoop.reason(path) ?? 'it is about to be its turn'),
   }));
 }
 

@@ -1,20 +1,19 @@
 import type { MemberId, Operation, OriginId } from '@lockstep/shared';
 import { nextVersion } from '../core/version.ts';
 import { openJournal } from '../store/journal.ts';
-import { OwnLog } from '../sync/members/operation-writer.ts';
+import { OperationWriter } from '../sync/members/operation-writer.ts';
 import { Peers } from '../sync/members/peers.ts';
 import type { Folder } from '../sync/ports/folder.ts';
 import type { Journal } from '../sync/ports/journal.ts';
-import { InlineContents } from '../sync/state/byte-cache.ts';
-import type { Context } from '../sync/state/context.ts';
-import { FolderLock } from '../sync/state/folder-lock.ts';
+import { ByteCache } from '../sync/state/byte-cache.ts';
+import { type Context, FolderLock } from '../sync/state/context.ts';
 import { IgnoreFile } from '../sync/state/ignore-file.ts';
 import { MissingContents } from '../sync/state/missing-contents.ts';
 import { OtherHolders } from '../sync/state/other-holders.ts';
 import { Problems } from '../sync/state/problems.ts';
 import { SharedBatches } from '../sync/state/shared-batches.ts';
 import { Suspects } from '../sync/state/suspects.ts';
-import { Transfers } from '../sync/transfer/content-fetcher.ts';
+import { ContentFetcher } from '../sync/transfer/content-fetcher.ts';
 import { contentOfText } from './content.ts';
 import { gateJournal } from './journal-gate.ts';
 import { Life } from './life.ts';
@@ -35,9 +34,9 @@ export class LoneMember {
   readonly scheduler: Scheduler;
   readonly volume: Volume;
   readonly context: Context;
-  readonly ownLog: OwnLog;
+  readonly operationWriter: OperationWriter;
   readonly peers: Peers;
-  readonly transfers: Transfers;
+  readonly transfers: ContentFetcher;
   /** Calls that wrote to the journal. */
   readonly wrote: string[] = [];
   /** What the log was told as an error. */
@@ -94,10 +93,10 @@ export class LoneMember {
       hiding: new Set(),
       missing: new MissingContents(),
       others: new OtherHolders(self, journal),
-      inbox: new InlineContents(inboxBytesMax),
-      outbox: new InlineContents(inboxBytesMax),
+      inbox: new ByteCache(inboxBytesMax),
+      outbox: new ByteCache(inboxBytesMax),
     };
-    this.ownLog = new OwnLog(this.context, { ensure: quiet }, quiet);
+    this.operationWriter = new OperationWriter(this.context, { ensure: quiet }, quiet);
     this.peers = new Peers(this.context, {
       ready: quiet,
       message: quiet,
@@ -106,7 +105,7 @@ export class LoneMember {
         throw new Error('a lone member says hello to nobody');
       },
     });
-    this.transfers = new Transfers(this.context, this.peers, quiet);
+    this.transfers = new ContentFetcher(this.context, this.peers, quiet);
   }
 
   get journal(): Journal {

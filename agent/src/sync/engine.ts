@@ -9,16 +9,15 @@ import {
 } from '@lockstep/shared';
 import type { VerifyResult } from '@lockstep/shared/api';
 import { holdsIgnoreRules } from '../core/ignore-rules.ts';
-import { Materialiser } from './apply/apply-loop.ts';
+import { ApplyLoop } from './apply/apply-loop.ts';
 import { recordInterruptedBatch } from './apply/interrupted-batch.ts';
-import { GroupGate } from './apply/rename-gate.ts';
-import { Steward } from './conflicts/resolver.ts';
-import { BurstMeter } from './durability/delivery-meter.ts';
+import { RenameGate } from './apply/rename-gate.ts';
+import { ConflictResolver } from './conflicts/resolver.ts';
+import { DeliveryMeter } from './durability/delivery-meter.ts';
 import { type Repairer, verifyMember } from './durability/verify.ts';
 import { type WaitOutcome, type WaitQuery, waitForDurability } from './durability/wait.ts';
 import { WriteBack } from './durability/write-back.ts';
-import { Health } from './health.ts';
-import { Upkeep } from './housekeeping.ts';
+import { Housekeeping } from './housekeeping.ts';
 import { Confirmer } from './integrity/confirmer.ts';
 import { Damage } from './integrity/damage.ts';
 import { type Boot, PowerCutCheck } from './integrity/power-cut-check.ts';
@@ -33,7 +32,7 @@ import { LocalChanges } from './local/local-changes.ts';
 import { Mounts } from './local/mounts.ts';
 import { Forks } from './members/forks.ts';
 import { LatencyHistory } from './members/latency-history.ts';
-import { OwnLog } from './members/operation-writer.ts';
+import { OperationWriter } from './members/operation-writer.ts';
 import { OwnOrigin } from './members/own-origin.ts';
 import { type Peer, Peers } from './members/peers.ts';
 import type { Clock } from './ports/clock.ts';
@@ -43,17 +42,17 @@ import type { Log } from './ports/log.ts';
 import type { Network } from './ports/network.ts';
 import { AckLoop } from './replication/acks.ts';
 import { CatchUp } from './replication/catch-up.ts';
-import { DialLoop, refusalLastsMs } from './replication/dialer.ts';
+import { Dialer, refusalLastsMs } from './replication/dialer.ts';
+import { Health } from './replication/health.ts';
 import { HeartbeatLoop } from './replication/heartbeat.ts';
 import { Incoming } from './replication/incoming.ts';
 import { helloMessage, measureVitals } from './replication/self-description.ts';
 import { Sessions } from './replication/sessions.ts';
-import { Wakes } from './scheduling/signal.ts';
-import type { Context, Self } from './state/context.ts';
-import { createContext } from './state/create-context.ts';
+import { Signal } from './scheduling/signal.ts';
+import { type Context, createContext, type Self } from './state/context.ts';
 import { Events } from './state/events.ts';
 import { rulesRestMs } from './state/ignore-file.ts';
-import { Transfers } from './transfer/content-fetcher.ts';
+import { ContentFetcher } from './transfer/content-fetcher.ts';
 import { OldVersions } from './transfer/old-versions.ts';
 import { Retention } from './transfer/retention.ts';
 
@@ -92,10 +91,10 @@ export class Engine {
   readonly events: Events;
   readonly peers: Peers;
   readonly localChanges: LocalChanges;
-  readonly materialiser: Materialiser;
-  readonly transfers: Transfers;
+  readonly applyLoop: ApplyLoop;
+  readonly transfers: ContentFetcher;
   readonly catchUp: CatchUp;
-  readonly dialLoop: DialLoop;
+  readonly dialer: Dialer;
   readonly latencies = new LatencyHistory();
   readonly health: Health;
   readonly oldVersions: OldVersions;
@@ -107,7 +106,7 @@ export class Engine {
   readonly confirmer: Confirmer;
   readonly changePoll: ChangePoll;
   /** Called after operations were journaled. */
-  readonly journaled = new Wakes();
+  readonly journaled = new Signal();
   readonly totals: EngineTotals = {
     operationsMade: 0,
     operationsReceived: 0,
@@ -122,16 +121,16 @@ export class Engine {
   enabledAt: number | undefined;
 
   readonly #options: EngineOptions;
-  readonly #ownLog: OwnLog;
+  readonly #operationWriter: OperationWriter;
   readonly incoming: Incoming;
   readonly #heartbeat: HeartbeatLoop;
   readonly #sessions: Sessions;
   readonly #startUp: StartUp;
-  readonly #steward: Steward;
-  readonly #gate: GroupGate;
+  readonly #resolver: ConflictResolver;
+  readonly #gate: RenameGate;
   readonly #retention: Retention;
   readonly #scrub: Scrub;
-  readonly #bursts: BurstMeter;
+  readonly #bursts: DeliveryMeter;
   readonly #powerCut: PowerCutCheck;
   #stopped = false;
 
@@ -145,7 +144,7 @@ export class Engine {
     const ownOrigin = new OwnOrigin(this.context, () => {
       for (const { link } of this.peers.all()) link?.close('this member begins a new incarnation');
     });
-    this.#ownLog = new OwnLog(this.context, ownOrigin, (operations) => this.#committed(operations));
+    this.#operationWriter = new OperationWriter(this.context, ownOrigin, (operations) => this.#committed(operations));
     this.peers = new Peers(this.context, {
       ready: (peer) => this.#sessions.open(peer),
       message: (peer, message) => this.#sessions.message(peer, message),
@@ -154,30 +153,30 @@ export class Engine {
     });
     this.localChanges = new LocalChanges(
       this.context,
-      this.#ownLog,
+      this.#operationWriter,
       options.rescanIntervalMs,
       () => this.totals.scans++,
     );
     this.mounts = new Mounts(this.context, () => {
       this.localChanges.scan('', true);
-      this.materialiser.unpark();
+      this.applyLoop.unpark();
     });
-    this.transfers = new Transfers(this.context, this.peers, (outcome, paths) => {
-      this.materialiser.fetched(paths);
+    this.transfers = new ContentFetcher(this.context, this.peers, (outcome, paths) => {
+      this.applyLoop.fetched(paths);
       // What nobody has now is asked for again later: at once would be an endless loop.
-      if (outcome === 'ok') this.#steward.poke();
+      if (outcome === 'ok') this.#resolver.poke();
     });
-    this.context.missing.onLost = () => this.#steward.poke();
+    this.context.missing.onLost = () => this.#resolver.poke();
     this.oldVersions = new OldVersions(this.context, this.transfers);
-    this.#gate = new GroupGate(journal, clock, () => this.peers.ready());
-    this.materialiser = new Materialiser(this.context, this.transfers, this.#gate, {
+    this.#gate = new RenameGate(journal, clock, () => this.peers.ready());
+    this.applyLoop = new ApplyLoop(this.context, this.transfers, this.#gate, {
       applied: (count, bytes) => this.#applied(count, bytes),
       look: (path) => this.localChanges.mark(path),
       scan: (directory) => this.localChanges.scan(directory, true),
       ignoreRules: () => this.#ignoreRulesChanged(),
       sync: () => this.writeBack.hurry(),
     });
-    this.incoming = new Incoming(this.context, this.#ownLog, (operations) => this.#arrived(operations));
+    this.incoming = new Incoming(this.context, this.#operationWriter, (operations) => this.#arrived(operations));
     this.catchUp = new CatchUp(
       this.context,
       this.peers,
@@ -189,7 +188,7 @@ export class Engine {
     this.damage = new Damage(this.context, {
       found: () => {
         this.ackLoop.poke();
-        this.materialiser.poke();
+        this.applyLoop.poke();
       },
       look: (path) => this.localChanges.mark(path),
       repaired: (path) => this.events.add('repaired', { path }),
@@ -202,10 +201,10 @@ export class Engine {
     const look = (path: string): void => this.localChanges.mark(path);
     this.confirmer = new Confirmer(this.context, { look, isBusy: () => this.#isBusy() });
     this.changePoll = new ChangePoll(this.context, { look, isOpen: (path) => this.localChanges.isOpen(path) });
-    this.dialLoop = new DialLoop(this.context, options.network, this.peers, options.peers, () =>
+    this.dialer = new Dialer(this.context, options.network, this.peers, options.peers, () =>
       this.#startUp.roundDialled(),
     );
-    const upkeep = new Upkeep(this.context, this, this.#gate, () => this.#refreshStates());
+    const upkeep = new Housekeeping(this.context, this, this.#gate, () => this.#refreshStates());
     this.#heartbeat = new HeartbeatLoop(
       this.context,
       this.peers,
@@ -218,7 +217,7 @@ export class Engine {
       },
     );
     const { peers, events, catchUp, transfers } = this;
-    const forks = new Forks(this.context, { peers, events, ownLog: this.#ownLog, ownOrigin });
+    const forks = new Forks(this.context, { peers, events, operationWriter: this.#operationWriter, ownOrigin });
     this.#sessions = new Sessions(
       this.context,
       { peers, events, catchUp, transfers, incoming: this.incoming, heartbeat: this.#heartbeat, forks, ownOrigin },
@@ -230,9 +229,9 @@ export class Engine {
       },
     );
     this.#startUp = new StartUp(this.context, this.peers, this.transfers);
-    this.#steward = new Steward(
+    this.#resolver = new ConflictResolver(
       this.context,
-      this.#ownLog,
+      this.#operationWriter,
       this.peers,
       this.transfers,
       () => ({
@@ -258,7 +257,7 @@ export class Engine {
       intervalMs: options.scrubIntervalMs ?? scrubIntervalMs,
       isBusy: () => this.#isBusy(),
     });
-    this.#bursts = new BurstMeter(clock, (delivered) => this.events.add('delivered', { ...delivered }));
+    this.#bursts = new DeliveryMeter(clock, (delivered) => this.events.add('delivered', { ...delivered }));
     this.pause = new Pause(this.context, this);
     this.#powerCut = new PowerCutCheck(this.context, this.events);
   }
@@ -275,7 +274,7 @@ export class Engine {
     await followIgnoreRules(this.context, false);
     await recordInterruptedBatch(this.context);
     if (this.#stopped) return;
-    this.#powerCut.begin(this.#options.boot, () => this.materialiser.poke());
+    this.#powerCut.begin(this.#options.boot, () => this.applyLoop.poke());
     network.onLink((link) => this.peers.accept(link));
     network.onRefused((remote, reason) => {
       // Each attempt comes from another port: the host is what stays.
@@ -284,7 +283,7 @@ export class Engine {
     });
     this.pause.start();
     const firstRound = this.#startUp.firstRound();
-    this.dialLoop.start();
+    this.dialer.start();
     this.#heartbeat.start();
     // A journal that knows nothing must first hear what the others know: else it would take their files for its own news.
     await firstRound;
@@ -292,14 +291,14 @@ export class Engine {
       this.#take(state);
     });
     if (this.#stopped) return;
-    announce(this.context, this.#ownLog, 'joined');
+    announce(this.context, this.#operationWriter, 'joined');
     await untilRulesAreKnown(this.context, () => this.#stopped);
     if (this.#stopped) return;
     await this.mounts.check();
     await this.localChanges.start();
     if (this.#stopped) return;
-    this.materialiser.poke();
-    this.#steward.poke();
+    this.applyLoop.poke();
+    this.#resolver.poke();
     this.#retention.start();
     this.writeBack.poke();
     this.confirmer.poke();
@@ -326,13 +325,13 @@ export class Engine {
     this.#sessions.stop();
     this.peers.broadcast({ type: 'leave', retire: false });
     this.events.add('stopped', { name: this.context.self.name });
-    this.dialLoop.stop();
+    this.dialer.stop();
     this.#powerCut.stop();
     this.localChanges.stop();
-    this.materialiser.stop();
+    this.applyLoop.stop();
     this.oldVersions.stop();
     this.transfers.stop();
-    this.#steward.stop();
+    this.#resolver.stop();
     this.#retention.stop();
     this.#scrub.stop();
     this.confirmer.stop();
@@ -349,7 +348,7 @@ export class Engine {
 
   /** Retires this member: the others no longer count it. Resolves with the names of those that hold the retirement. */
   async retire(timeoutMs: number): Promise<readonly string[]> {
-    const operation = announce(this.context, this.#ownLog, 'left');
+    const operation = announce(this.context, this.#operationWriter, 'left');
     const told = await untilTold(this.context.clock, this.peers, operation, timeoutMs);
     this.peers.broadcast({ type: 'leave', retire: true });
     return told.map((peer) => this.peers.nameOf(peer.id));
@@ -358,7 +357,7 @@ export class Engine {
   /** See `waitForDurability`. */
   wait(query: WaitQuery, aborted: () => boolean = () => false): Promise<WaitOutcome> {
     const { context, peers, localChanges, mounts, writeBack, confirmer } = this;
-    const reason = (path: string): string | undefined => this.materialiser.reason(path);
+    const reason = (path: string): string | undefined => this.applyLoop.reason(path);
     return waitForDurability({ context, peers, localChanges, mounts, writeBack, confirmer, reason, aborted }, query);
   }
 
@@ -367,9 +366,9 @@ export class Engine {
     const repairer: Repairer = {
       check: (path) => this.damage.check(path),
       look: (path) => this.localChanges.mark(path),
-      retry: () => this.materialiser.unpark(),
+      retry: () => this.applyLoop.unpark(),
       isFetching: () => this.transfers.progress().length > 0,
-      reason: (path) => this.materialiser.reason(path),
+      reason: (path) => this.applyLoop.reason(path),
     };
     return verifyMember(this.context, aborted, repair ? repairer : undefined);
   }
@@ -378,16 +377,16 @@ export class Engine {
   async rescan(): Promise<{ readonly operations: number }> {
     const before = this.totals.operationsMade;
     await this.localChanges.settleAll('', new Promise(() => undefined));
-    this.materialiser.unpark();
+    this.applyLoop.unpark();
     return { operations: this.totals.operationsMade - before };
   }
 
   /** Tries again at once whatever was put off: paths that could not be brought to their heads, and members that did not answer. */
   retry(): void {
     this.peers.failures.retry();
-    this.dialLoop.redial();
-    this.materialiser.unpark();
-    this.#steward.poke();
+    this.dialer.redial();
+    this.applyLoop.unpark();
+    this.#resolver.poke();
   }
 
   #isBusy(): boolean {
@@ -398,22 +397,22 @@ export class Engine {
     this.peers.refreshStates((peer) => {
       if (peer.state === 'down') this.events.add('down', this.peers.about(peer));
       if (peer.state === 'left') this.events.add('left', this.peers.about(peer));
-      this.#steward.poke();
+      this.#resolver.poke();
     });
   }
 
   #opened(peer: Peer): void {
     this.#refreshStates();
     this.#heartbeat.send(peer).catch(() => undefined);
-    this.materialiser.unpark();
-    this.#steward.poke();
+    this.applyLoop.unpark();
+    this.#resolver.poke();
   }
 
   #closed(peer: Peer): void {
-    this.dialLoop.lost(peer.id);
+    this.dialer.lost(peer.id);
     this.#refreshStates();
-    this.materialiser.poke();
-    this.#steward.poke();
+    this.applyLoop.poke();
+    this.#resolver.poke();
   }
 
   #committed(operations: readonly Operation[]): void {
@@ -424,8 +423,8 @@ export class Engine {
     this.journaled.all();
     this.ackLoop.poke();
     this.writeBack.poke();
-    this.materialiser.poke();
-    this.#steward.poke();
+    this.applyLoop.poke();
+    this.#resolver.poke();
     if (operations.some(({ path }) => holdsIgnoreRules(path))) this.#ignoreRulesChanged();
   }
 
@@ -435,8 +434,8 @@ export class Engine {
     this.journaled.all();
     this.ackLoop.poke();
     // In the middle of a large rename there is nothing to do yet, and streaming all of it again for each frame would cost.
-    if (operations.some((operation) => this.#gate.isOpen(operation))) this.materialiser.poke();
-    this.#steward.poke();
+    if (operations.some((operation) => this.#gate.isOpen(operation))) this.applyLoop.poke();
+    this.#resolver.poke();
   }
 
   #applied(count: number, bytes: number): void {
@@ -463,7 +462,7 @@ export class Engine {
     }
     if (!hasChanged) return;
     this.localChanges.scan('', true);
-    this.materialiser.unpark();
+    this.applyLoop.unpark();
   }
 }
 

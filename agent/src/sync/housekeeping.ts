@@ -1,8 +1,7 @@
 import { type ContentId, folderStallMs } from '@lockstep/shared';
-import type { Materialiser } from './apply/apply-loop.ts';
-import type { GroupGate } from './apply/rename-gate.ts';
+import type { ApplyLoop } from './apply/apply-loop.ts';
+import type { RenameGate } from './apply/rename-gate.ts';
 import type { WriteBack } from './durability/write-back.ts';
-import type { Health } from './health.ts';
 import type { Damage } from './integrity/damage.ts';
 import type { LocalChanges } from './local/local-changes.ts';
 import type { Mounts } from './local/mounts.ts';
@@ -10,38 +9,39 @@ import { type LatencyHistory, latencyRows } from './members/latency-history.ts';
 import { withdrawOfAbsent } from './members/member-problems.ts';
 import type { Peers } from './members/peers.ts';
 import type { CatchUp } from './replication/catch-up.ts';
-import type { DialLoop } from './replication/dialer.ts';
+import type { Dialer } from './replication/dialer.ts';
+import type { Health } from './replication/health.ts';
 import type { Incoming } from './replication/incoming.ts';
 import type { Context } from './state/context.ts';
-import type { Transfers } from './transfer/content-fetcher.ts';
+import type { ContentFetcher } from './transfer/content-fetcher.ts';
 import type { OldVersions } from './transfer/old-versions.ts';
 
 /** What is seen to once a second. */
-export interface UpkeepLoops {
+export interface HousekeepingLoops {
   readonly health: Health;
   readonly mounts: Mounts;
   readonly latencies: LatencyHistory;
   readonly peers: Peers;
   readonly localChanges: LocalChanges;
-  readonly materialiser: Materialiser;
-  readonly transfers: Transfers;
+  readonly applyLoop: ApplyLoop;
+  readonly transfers: ContentFetcher;
   readonly oldVersions: OldVersions;
   readonly catchUp: CatchUp;
-  readonly dialLoop: DialLoop;
+  readonly dialer: Dialer;
   readonly incoming: Incoming;
   readonly damage: Damage;
   readonly writeBack: WriteBack;
 }
 
 /** With each heartbeat: notices what no event tells of, withdraws what is over, and gives up what is not needed any more. */
-export class Upkeep {
+export class Housekeeping {
   readonly #context: Context;
-  readonly #loops: UpkeepLoops;
-  readonly #gate: GroupGate;
+  readonly #loops: HousekeepingLoops;
+  readonly #gate: RenameGate;
   readonly #refreshStates: () => void;
 
   /** `refreshStates`: looks again who is down. */
-  constructor(context: Context, loops: UpkeepLoops, gate: GroupGate, refreshStates: () => void) {
+  constructor(context: Context, loops: HousekeepingLoops, gate: RenameGate, refreshStates: () => void) {
     this.#context = context;
     this.#loops = loops;
     this.#gate = gate;
@@ -50,22 +50,22 @@ export class Upkeep {
 
   beat(): void {
     const { problems, outbox } = this.#context;
-    const { peers, materialiser, transfers, catchUp, dialLoop, incoming, damage, writeBack } = this.#loops;
+    const { peers, applyLoop, transfers, catchUp, dialer, incoming, damage, writeBack } = this.#loops;
     this.#checkFolder();
     this.#checkThreads();
     this.#checkMounts();
     this.#refreshStates();
     this.#noteLatencies();
     problems.expire();
-    materialiser.withdrawProblems();
+    applyLoop.withdrawProblems();
     withdrawOfAbsent(problems, peers);
     peers.learn();
     peers.checkSessions();
-    dialLoop.refresh();
+    dialer.refresh();
     transfers.tick();
     transfers.dropUnneeded((content) => this.#needsStaged(content));
     catchUp.check();
-    if (this.#gate.tick()) materialiser.poke();
+    if (this.#gate.tick()) applyLoop.poke();
     damage.tick();
     // A row that takes over another operation keeps its mark, and may be recorded after the sync that cleared it.
     writeBack.poke();
@@ -76,19 +76,19 @@ export class Upkeep {
 
   #checkFolder(): void {
     const { problems } = this.#context;
-    const { health, localChanges, materialiser } = this.#loops;
+    const { health, localChanges, applyLoop } = this.#loops;
     if (!health.folder.ok) {
       problems.set('folder-missing', {}, health.folder.detail ?? 'The folder cannot be used.');
     } else if (problems.has('folder-missing')) {
       problems.clear('folder-missing');
       localChanges.scan('', true);
-      materialiser.unpark();
+      applyLoop.unpark();
     }
     const { state } = health.folder;
     if (state !== undefined) problems.set('state-unusable', {}, state);
     else if (health.folder.ok && problems.has('state-unusable')) {
       problems.clear('state-unusable');
-      materialiser.unpark();
+      applyLoop.unpark();
     }
   }
 

@@ -4,11 +4,11 @@ import { planBatch } from '../../core/plan.ts';
 import { lookAtRacyRows } from '../integrity/racy-rows.ts';
 import type { WakeTimer } from '../scheduling/wake-timer.ts';
 import type { Context } from '../state/context.ts';
-import { type FetchSize, fetchSize, type Transfers } from '../transfer/content-fetcher.ts';
-import type { ParkedPaths } from './blocked-paths.ts';
-import { CarryOut, type MaterialiserEvents } from './execute-steps.ts';
-import { JournalView } from './plan-view.ts';
-import type { GroupGate } from './rename-gate.ts';
+import { type ContentFetcher, type FetchSize, fetchSize } from '../transfer/content-fetcher.ts';
+import type { BlockedPaths } from './blocked-paths.ts';
+import { type ApplyEvents, StepExecutor } from './execute-steps.ts';
+import { JournalPlanView } from './plan-view.ts';
+import type { RenameGate } from './rename-gate.ts';
 
 /** When nothing moves, what waits for something else here is looked at again after this time. */
 const waitingLookMs = 500;
@@ -34,25 +34,25 @@ const nothingReady: BatchOutcome = {
 };
 
 /** Does for some pending paths what can be done now: chooses those that are ready, plans, fetches what is missing, carries out. */
-export class BatchRunner {
+export class ApplyBatch {
   readonly #context: Context;
-  readonly #transfers: Transfers;
-  readonly #gate: GroupGate;
-  readonly #parked: ParkedPaths;
+  readonly #transfers: ContentFetcher;
+  readonly #gate: RenameGate;
+  readonly #parked: BlockedPaths;
   readonly #timer: WakeTimer;
-  readonly #notify: MaterialiserEvents;
+  readonly #notify: ApplyEvents;
   readonly #isPaused: () => boolean;
   readonly #nameOf: (member: MemberId) => string;
-  readonly #carryOut: CarryOut;
+  readonly #carryOut: StepExecutor;
 
   constructor(
     context: Context,
     parts: {
-      readonly transfers: Transfers;
-      readonly gate: GroupGate;
-      readonly parked: ParkedPaths;
+      readonly transfers: ContentFetcher;
+      readonly gate: RenameGate;
+      readonly parked: BlockedPaths;
       readonly timer: WakeTimer;
-      readonly notify: MaterialiserEvents;
+      readonly notify: ApplyEvents;
       readonly isPaused: () => boolean;
       readonly nameOf: (member: MemberId) => string;
     },
@@ -66,7 +66,7 @@ export class BatchRunner {
     this.#notify = notify;
     this.#isPaused = isPaused;
     this.#nameOf = nameOf;
-    this.#carryOut = new CarryOut(context, transfers, parked, notify);
+    this.#carryOut = new StepExecutor(context, transfers, parked, notify);
   }
 
   /** To be called under the folder's lock, with rows that were read under it. */
@@ -75,7 +75,7 @@ export class BatchRunner {
     const nowMs = clock.monotonicMs();
     const ready = await this.#withoutRacy(rows.filter((row) => this.#isReady(row, nowMs)));
     if (ready.length === 0) return nothingReady;
-    const view = await JournalView.open(
+    const view = await JournalPlanView.open(
       this.#context,
       ready,
       (content) => this.#transfers.isStaged(content),

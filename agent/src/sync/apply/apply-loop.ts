@@ -2,11 +2,11 @@ import { batchPathsMax, dotKey } from '@lockstep/shared';
 import { WakeTimer } from '../scheduling/wake-timer.ts';
 import { Pace } from '../scheduling/yielder.ts';
 import type { Context } from '../state/context.ts';
-import type { FetchSize, Transfers } from '../transfer/content-fetcher.ts';
-import { BatchRunner } from './apply-batch.ts';
-import { ParkedPaths } from './blocked-paths.ts';
-import type { MaterialiserEvents } from './execute-steps.ts';
-import type { GroupGate } from './rename-gate.ts';
+import type { ContentFetcher, FetchSize } from '../transfer/content-fetcher.ts';
+import { ApplyBatch } from './apply-batch.ts';
+import { BlockedPaths } from './blocked-paths.ts';
+import type { ApplyEvents } from './execute-steps.ts';
+import type { RenameGate } from './rename-gate.ts';
 
 const pausedReason = 'this member is paused';
 const fetchingReason = 'its content is being fetched';
@@ -27,12 +27,12 @@ interface PassOutcome {
  * Makes the disk show the journal: streams the paths whose visible head the disk does not show, plans a batch, fetches what is
  * missing, carries the plan out and records it. What is left to do is never kept in memory: it is asked of the journal again.
  */
-export class Materialiser {
+export class ApplyLoop {
   readonly #context: Context;
-  readonly #transfers: Transfers;
+  readonly #transfers: ContentFetcher;
   readonly #timer: WakeTimer;
-  readonly #parked: ParkedPaths;
-  readonly #batches: BatchRunner;
+  readonly #parked: BlockedPaths;
+  readonly #batches: ApplyBatch;
   readonly #pace: Pace;
   /** Paths whose content has come, and where in the order of paths there was no room for more fetches of each size. */
   readonly #fetched: string[] = [];
@@ -43,12 +43,12 @@ export class Materialiser {
   #paused = false;
   #stopped = false;
 
-  constructor(context: Context, transfers: Transfers, gate: GroupGate, notify: MaterialiserEvents) {
+  constructor(context: Context, transfers: ContentFetcher, gate: RenameGate, notify: ApplyEvents) {
     this.#context = context;
     this.#transfers = transfers;
     this.#timer = new WakeTimer(context.clock, () => this.poke());
-    this.#parked = new ParkedPaths(context, this.#timer, () => transfers.mayLearnMore());
-    this.#batches = new BatchRunner(context, {
+    this.#parked = new BlockedPaths(context, this.#timer, () => transfers.mayLearnMore());
+    this.#batches = new ApplyBatch(context, {
       transfers,
       gate,
       parked: this.#parked,
@@ -79,7 +79,7 @@ export class Materialiser {
     return this.#paused || this.#stopped;
   }
 
-  /** Something may have become possible: new operations, new content, a steward's decision. */
+  /** Something may have become possible: new operations, new content, a resolver's decision. */
   poke(): void {
     this.#everything = true;
     this.#start();

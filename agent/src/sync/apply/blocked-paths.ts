@@ -3,7 +3,7 @@ import { dotKey } from '@lockstep/shared';
 import { backoffMs } from '../../core/backoff.ts';
 import type { WakeTimer } from '../scheduling/wake-timer.ts';
 import type { Context } from '../state/context.ts';
-import { PathTroubles } from './path-problems.ts';
+import { PathProblems } from './path-problems.ts';
 
 const retry = { minMs: 50, maxMs: 10_000 };
 const parkedMax = 100_000;
@@ -17,17 +17,17 @@ interface Parked {
 }
 
 /** The paths that were put off: why, until when, and what of it is a problem that people are told of. */
-export class ParkedPaths {
+export class BlockedPaths {
   readonly #context: Context;
   readonly #timer: WakeTimer;
-  readonly #troubles: PathTroubles;
+  readonly #troubles: PathProblems;
   readonly #parked = new Map<string, Parked>();
 
   /** `timer` rings when it is time to try again. `isBehind`: some member here knows operations that this one does not know yet. */
   constructor(context: Context, timer: WakeTimer, isBehind: () => boolean) {
     this.#context = context;
     this.#timer = timer;
-    this.#troubles = new PathTroubles(context, isBehind);
+    this.#troubles = new PathProblems(context, isBehind);
   }
 
   /** Puts a path off; with a `code` that is a problem. Each further attempt at the same head waits longer. */

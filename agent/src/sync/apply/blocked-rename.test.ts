@@ -8,8 +8,8 @@ import type { ActionRequest, Folder } from '../ports/folder.ts';
 import type { Link } from '../ports/network.ts';
 import { ContentServer } from '../transfer/content-server.ts';
 import { Retention } from '../transfer/retention.ts';
-import { Materialiser } from './apply-loop.ts';
-import { GroupGate } from './rename-gate.ts';
+import { ApplyLoop } from './apply-loop.ts';
+import { RenameGate } from './rename-gate.ts';
 
 const quiet = (): void => undefined;
 const bee = 'bee' as OriginId;
@@ -58,7 +58,7 @@ test.each([
     prepare(member);
     const { context, journal, volume } = member;
     volume.disk.write('old-name', contentOfText('text'));
-    const changes = new LocalChanges(context, member.ownLog);
+    const changes = new LocalChanges(context, member.operationWriter);
     const started = changes.start();
     await member.passes(10_000);
     await started;
@@ -67,13 +67,13 @@ test.each([
     const renamed: Operation = { ...put, from: 'old-name', group: put.seq, span: 2 };
     const gone = member.operation('old-name', { kind: 'delete', replaced: 'text' }, { origin: bee, parents });
     member.received(renamed, { ...gone, group: put.seq });
-    const gate = new GroupGate(journal, context.clock, () => []);
+    const gate = new RenameGate(journal, context.clock, () => []);
     // Nothing is put over a file that may change without a trace until it was synced.
     const writeBack = new WriteBack(context, quiet);
     const sync = (): void => writeBack.hurry();
     const events = { applied: quiet, look: quiet, scan: quiet, ignoreRules: quiet, sync };
-    const materialiser = new Materialiser(context, member.transfers, gate, events);
-    materialiser.poke();
+    const applyLoop = new ApplyLoop(context, member.transfers, gate, events);
+    applyLoop.poke();
     await member.passes(10_000);
     expect([volume.disk.at('old-name'), volume.disk.at('new-name')]).toEqual([undefined, undefined]);
     new Retention(context, { bytesMax: 0, filesMax: 0, ageMsMax: 0 }).start();

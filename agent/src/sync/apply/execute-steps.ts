@@ -5,8 +5,8 @@ import { holdsIgnoreRules } from '../../core/ignore-rules.ts';
 import { isDirectoryMode, type PlanStep } from '../../core/plan-step.ts';
 import type { ActionResult } from '../ports/folder.ts';
 import type { Context } from '../state/context.ts';
-import type { Transfers } from '../transfer/content-fetcher.ts';
-import type { ParkedPaths } from './blocked-paths.ts';
+import type { ContentFetcher } from '../transfer/content-fetcher.ts';
+import type { BlockedPaths } from './blocked-paths.ts';
 import { noteBatch, recordBatch } from './interrupted-batch.ts';
 
 /** Failures to remove a directory that is empty as far as the journal knows, before it is kept. */
@@ -15,7 +15,7 @@ const keepDirectoryAfter = 3;
 const notWholeMax = 1_000;
 
 /** Whom it concerns what was done in the folder, and what was found there. */
-export interface MaterialiserEvents {
+export interface ApplyEvents {
   /** So many entries, and bytes of files among them, were brought to their heads. */
   applied(count: number, bytes: number): void;
   /** Something else than expected stands at the path. */
@@ -34,18 +34,18 @@ export interface StepsOutcome {
 }
 
 /** Carries out the steps of plans in the folder, records what they did, and sees to what went otherwise. */
-export class CarryOut {
+export class StepExecutor {
   readonly #context: Context;
-  readonly #transfers: Transfers;
-  readonly #parked: ParkedPaths;
-  readonly #notify: MaterialiserEvents;
+  readonly #transfers: ContentFetcher;
+  readonly #parked: BlockedPaths;
+  readonly #notify: ApplyEvents;
   /**
    * Renames that one rename(2) cannot do. The entries of directories that hold more than the journal knows are moved one by one, and what
    * is on another disk is written anew.
    */
   readonly #notWhole = new Set<string>();
 
-  constructor(context: Context, transfers: Transfers, parked: ParkedPaths, notify: MaterialiserEvents) {
+  constructor(context: Context, transfers: ContentFetcher, parked: BlockedPaths, notify: ApplyEvents) {
     this.#context = context;
     this.#transfers = transfers;
     this.#parked = parked;

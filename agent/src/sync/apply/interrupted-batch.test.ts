@@ -13,7 +13,7 @@ let changes: LocalChanges;
 
 /** The agent begins to watch the folder, and has compared all of it with the journal. */
 async function startAgent(): Promise<void> {
-  changes = new LocalChanges(member.context, member.ownLog, 600_000);
+  changes = new LocalChanges(member.context, member.operationWriter, 600_000);
   const started = changes.start();
   await member.passes(3_000);
   await started;

@@ -3,8 +3,8 @@ import { expect, test } from 'vitest';
 import { contentOfText } from '../../sim/content.ts';
 import { LoneMember } from '../../sim/lone-member.ts';
 import { LocalChanges } from '../local/local-changes.ts';
-import { Materialiser } from './apply-loop.ts';
-import { GroupGate } from './rename-gate.ts';
+import { ApplyLoop } from './apply-loop.ts';
+import { RenameGate } from './rename-gate.ts';
 
 const quiet = (): void => undefined;
 
@@ -16,7 +16,7 @@ test.each(['before it is found there as new', 'before the member is started agai
     context.ignored.take('*.tmp');
     volume.disk.mkdir('name');
     volume.disk.write('name/mine.tmp', contentOfText('ignored'));
-    const changes = new LocalChanges(context, member.ownLog);
+    const changes = new LocalChanges(context, member.operationWriter);
     const started = changes.start();
     await member.passes(10_000);
     await started;
@@ -24,7 +24,7 @@ test.each(['before it is found there as new', 'before the member is started agai
     const parents = journal.heads('name');
     member.received(member.operation('name', { kind: 'put', text: 'text' }, { origin: 'bee' as OriginId, parents }));
     const isSeen = moment === 'before it is found there as new';
-    const materialiser = new Materialiser(context, member.transfers, new GroupGate(journal, context.clock, () => []), {
+    const applyLoop = new ApplyLoop(context, member.transfers, new RenameGate(journal, context.clock, () => []), {
       applied: quiet,
       look: (path) => changes.mark(path),
       scan: (directory) => {
@@ -36,15 +36,15 @@ test.each(['before it is found there as new', 'before the member is started agai
       ignoreRules: quiet,
       sync: quiet,
     });
-    materialiser.poke();
+    applyLoop.poke();
     await member.passes(60_000);
     if (!isSeen) {
-      const again = new LocalChanges(context, member.ownLog);
+      const again = new LocalChanges(context, member.operationWriter);
       const ready = again.start();
       await member.passes(10_000);
       await ready;
     }
-    materialiser.unpark();
+    applyLoop.unpark();
     await member.passes(60_000);
     expect(journal.counts().pending).toBe(0);
     expect(volume.disk.at('name')).toMatchObject({ type: 'file' });

@@ -1,7 +1,7 @@
 import type { OriginId } from '@lockstep/shared';
 import { expect, test } from 'vitest';
 import { LoneMember } from '../../sim/lone-member.ts';
-import { PathTroubles } from './path-problems.ts';
+import { PathProblems } from './path-problems.ts';
 
 const bee = 'bee' as OriginId;
 
@@ -11,7 +11,7 @@ function behind() {
   const put = member.operation('file', { kind: 'put', text: 'gone' }, { origin: bee });
   member.received(put);
   const others = { knowMore: true };
-  const troubles = new PathTroubles(member.context, () => others.knowMore);
+  const troubles = new PathProblems(member.context, () => others.knowMore);
   const report = (): void => troubles.report('file', put, 'content-missing', 'Nobody has it.');
   const reported = (): readonly string[] => member.context.problems.list().map(({ code, path }) => `${code} ${path}`);
   report();

@@ -13,7 +13,7 @@ interface KeptBack {
 }
 
 /** Problems that stand in the way of bringing paths to their heads: each is over once its operation is no longer to be shown. */
-export class PathTroubles {
+export class PathProblems {
   readonly #context: Context;
   readonly #isBehind: () => boolean;
   /** Which operation the problem of a path is about. */

@@ -9,7 +9,7 @@ const sourcesMax = 2;
 const hiddenSourcesMax = 64;
 
 /** What a plan may know: the journal, and where content lies on this member. Valid while the folder lock is held. */
-export class JournalView implements PlanView {
+export class JournalPlanView implements PlanView {
   readonly #context: Context;
   readonly #staged: (content: ContentId) => boolean;
   readonly #movesWhole: (operation: Operation) => boolean;
@@ -32,15 +32,15 @@ export class JournalView implements PlanView {
     rows: readonly PendingPath[],
     staged: (content: ContentId) => boolean,
     movesWhole: (operation: Operation) => boolean,
-  ): Promise<JournalView> {
-    const empty = new JournalView(context, staged, movesWhole, new Set());
+  ): Promise<JournalPlanView> {
+    const empty = new JournalPlanView(context, staged, movesWhole, new Set());
     const elsewhere = new Set<ContentId>();
     for (const { heads } of rows) {
       const content = heads[0]?.content;
       if (content !== undefined && empty.localSource(content) === undefined) elsewhere.add(content);
     }
     if (elsewhere.size === 0) return empty;
-    return new JournalView(context, staged, movesWhole, await context.folder.inHistory([...elsewhere]));
+    return new JournalPlanView(context, staged, movesWhole, await context.folder.inHistory([...elsewhere]));
   }
 
   head(path: string): Operation | undefined {

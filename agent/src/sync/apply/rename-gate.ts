@@ -23,7 +23,7 @@ interface Wait {
  * Holds back the operations of a rename until all of them are here, so that nobody sees both names or neither. It opens
  * anyway when no reachable member has the rest, or when none of it comes for a long time: then what is known is all there is.
  */
-export class GroupGate {
+export class RenameGate {
   readonly #journal: Journal;
   readonly #clock: Clock;
   readonly #reachable: () => Iterable<Reachable>;

@@ -16,7 +16,7 @@ export interface ConflictCopy {
   readonly loser: MemberId;
 }
 
-/** What a steward has to do at a contested path. */
+/** What a resolver has to do at a contested path. */
 export interface Verdict {
   readonly path: string;
   /** All heads, the visible one first. */
@@ -37,10 +37,10 @@ export interface Verdict {
 }
 
 /**
- * The drafts of what a steward does at several paths, for one transaction: for each path the conflict copies, and after them the join
+ * The drafts of what a resolver does at several paths, for one transaction: for each path the conflict copies, and after them the join
  * that ends the siblings.
  */
-export class StewardBatch {
+export class ResolutionBatch {
   readonly drafts: Draft[] = [];
   readonly copies: ConflictCopy[] = [];
   readonly #context: Context;

@@ -4,16 +4,24 @@ import { conflictPath, isConflictPath } from '../../core/conflict-name.ts';
 import { contentOfText } from '../../sim/content.ts';
 import { LoneMember } from '../../sim/lone-member.ts';
 import { lostAfterMs } from '../state/missing-contents.ts';
-import { Steward } from './resolver.ts';
+import { ConflictResolver } from './resolver.ts';
 
 const bee = 'bee' as OriginId;
 const cat = 'cat' as OriginId;
 
 const quiet = (): void => undefined;
 
-function stewardOf(member: LoneMember, state: 'active' | 'syncing' = 'active'): Steward {
+function resolverOf(member: LoneMember, state: 'active' | 'syncing' = 'active'): ConflictResolver {
   const seniority = () => ({ id: member.id, state, enabledAt: 1 });
-  return new Steward(member.context, member.ownLog, member.peers, member.transfers, seniority, quiet, quiet);
+  return new ConflictResolver(
+    member.context,
+    member.operationWriter,
+    member.peers,
+    member.transfers,
+    seniority,
+    quiet,
+    quiet,
+  );
 }
 
 /** Both wrote each of these files while they were apart, and bee later. */
@@ -38,7 +46,7 @@ test('[JN2] a thousand conflicts are settled in a few transactions', async () =>
   bothWrote(member, paths);
   expect(member.journal.counts().contested).toBe(1_000);
   member.wrote.length = 0;
-  stewardOf(member).poke();
+  resolverOf(member).poke();
   await member.passes(60_000);
   expect(member.journal.counts().contested).toBe(0);
   expect(member.wrote.filter((call) => call === 'append').length).toBeLessThan(10);
@@ -63,7 +71,7 @@ test('[MG8] a directory is raised anew also behind hundreds that are left to oth
   raise('last', undefined);
   member.received(...others, ...own);
   // It is not active yet, so that it sees to its own only.
-  stewardOf(member, 'syncing').poke();
+  resolverOf(member, 'syncing').poke();
   await member.passes(1_000);
   expect(member.journal.heads('last')).toMatchObject([{ kind: 'mkdir' }]);
   expect(member.journal.heads('file-0000')).toMatchObject([{ kind: 'delete' }]);
@@ -76,8 +84,8 @@ test('[CF5] a copy that a user renamed back to its name, or wrote again there, i
   member.keeps('lost');
   member.keeps('won');
   member.received(old, own);
-  const steward = stewardOf(member);
-  steward.poke();
+  const resolver = resolverOf(member);
+  resolver.poke();
   await member.passes(20_000);
   const copies = (): readonly Operation[] =>
     member.journal.headsUnder('', undefined, 100).filter(({ path }) => isConflictPath(path));
@@ -92,7 +100,7 @@ test('[CF5] a copy that a user renamed back to its name, or wrote again there, i
   member.keeps('newer');
   member.received(gone, again, newer);
   expect(copies().filter(({ kind }) => kind !== 'delete')).toEqual([]);
-  steward.poke();
+  resolver.poke();
   await member.passes(20_000);
   expect(copies().filter(({ kind }) => kind !== 'delete')).toMatchObject([{ content: again.content }]);
 });
@@ -115,7 +123,7 @@ test.each([
     const torn = { dot: { origin: lost.origin, seq: lost.seq }, fingerprint, damaged: true };
     if (isThere) journal.recordDisk([{ path: 'file', entry: damaged ? torn : whole }]);
     for (const nowMs of [0, lostAfterMs]) context.missing.searched(lost, { lacking: [], members: [], nowMs });
-    stewardOf(member).poke();
+    resolverOf(member).poke();
     await member.passes(1_000);
     expect(journal.heads('file')).toMatchObject([{ kind: 'delete' }]);
     expect(journal.pending({ which: 'delete', limit: 9 })).toHaveLength(pending);
@@ -133,7 +141,7 @@ test('[CF6] a join makes the copy of what it ends, also where an equal sibling s
   const newer = member.operation('file.txt', { kind: 'put', text: 'newer' }, { origin: 'elk' as OriginId });
   member.received(written, own, joined, newer);
   // It is not active yet, so that it sees to its own only, and leaves the join of cat to cat.
-  stewardOf(member, 'syncing').poke();
+  resolverOf(member, 'syncing').poke();
   await member.passes(1_000);
   expect(member.journal.heads('file.txt').some(({ origin }) => origin === cat)).toBe(true);
   expect(member.journal.heads('file.txt')).toHaveLength(2);
@@ -154,7 +162,7 @@ async function deletedMeanwhile(
   const gone = member.operation('file', { kind: 'delete', replaced: 'visible' }, { parents: [seen] });
   const fromBee = meanwhile(member, [other, seen]);
   member.received(gone, ...fromBee);
-  stewardOf(member).poke();
+  resolverOf(member).poke();
   await member.passes(10_000);
   expect(member.journal.counts().contested).toBe(0);
   return member.journal.heads('file').map(({ kind }) => kind);
@@ -216,7 +224,7 @@ describe('[MG10] a delete that a join is concurrent with', () => {
     const gone = member.operation('file', { kind: 'delete', replaced: 'other' }, { parents: [out] });
     const back = member.operation('file', { kind: 'put', text: 'visible' }, { ...byBee, parents: [out] });
     member.received(other, seen, out, gone, back);
-    stewardOf(member).poke();
+    resolverOf(member).poke();
     await member.passes(10_000);
     expect(member.journal.heads('file')).toMatchObject([{ kind: 'put', content: back.content }]);
   });
@@ -250,7 +258,7 @@ async function joinedMeanwhile(meanwhile: (member: LoneMember, seen: Operation) 
   const copy = member.operation(conflictPath('file', least.hlc, 'ant'), { kind: 'put', text: 'least' });
   const join = member.operation('file', { kind: 'put', text: 'seen' }, { parents: joined });
   member.received(least, seen, ...others, copy, join);
-  stewardOf(member).poke();
+  resolverOf(member).poke();
   await member.passes(10_000);
   expect(member.journal.counts().contested).toBe(0);
   const textsAt = (heads: readonly Operation[]): string[] =>

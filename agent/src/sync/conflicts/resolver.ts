@@ -15,18 +15,18 @@ import type { Draft } from '../../core/local-change.ts';
 import { oldestActive } from '../../core/membership.ts';
 import { inOrder, isSameContent, losers } from '../../core/merge.ts';
 import { firstOf, isOnlyPutAnew, mayBeJoin, onlyPutAnew } from '../../core/put-anew.ts';
-import type { OwnLog } from '../members/operation-writer.ts';
+import type { OperationWriter } from '../members/operation-writer.ts';
 import type { Peers } from '../members/peers.ts';
 import type { ContentSource } from '../ports/folder.ts';
 import { Pace } from '../scheduling/yielder.ts';
 import type { Context } from '../state/context.ts';
-import type { Transfers } from '../transfer/content-fetcher.ts';
+import type { ContentFetcher } from '../transfer/content-fetcher.ts';
 import { JoinPacer } from './join-pacer.ts';
-import { type ConflictCopy, directoryDraft, StewardBatch, type Verdict } from './resolution-batch.ts';
+import { type ConflictCopy, directoryDraft, ResolutionBatch, type Verdict } from './resolution-batch.ts';
 
 /** Paths decided on together: bounds what is held in memory, and how long one transaction takes. */
 const pathsAtOnce = 256;
-/** The fallback steward steps in after the others had this long to be back. */
+/** The fallback resolver steps in after the others had this long to be back. */
 const fallbackRetryMs = 2_000;
 
 /** So long at most siblings are left as they are because others know more than this member: they may make operations without end. */
@@ -47,11 +47,11 @@ interface Contested {
  * journals directories anew that something live holds up. One member does it for each operation: its origin, or the oldest
  * active member when the origin is away. Name and content are the same whoever does it.
  */
-export class Steward {
+export class ConflictResolver {
   readonly #context: Context;
-  readonly #ownLog: OwnLog;
+  readonly #operationWriter: OperationWriter;
   readonly #peers: Peers;
-  readonly #transfers: Transfers;
+  readonly #transfers: ContentFetcher;
   readonly #selfSeniority: () => {
     readonly id: MemberId;
     readonly state: 'active' | 'syncing';
@@ -71,9 +71,9 @@ export class Steward {
 
   constructor(
     context: Context,
-    ownLog: OwnLog,
+    operationWriter: OperationWriter,
     peers: Peers,
-    transfers: Transfers,
+    transfers: ContentFetcher,
     selfSeniority: () => {
       readonly id: MemberId;
       readonly state: 'active' | 'syncing';
@@ -83,7 +83,7 @@ export class Steward {
     lost: (operation: Operation) => void,
   ) {
     this.#context = context;
-    this.#ownLog = ownLog;
+    this.#operationWriter = operationWriter;
     this.#peers = peers;
     this.#transfers = transfers;
     this.#selfSeniority = selfSeniority;
@@ -176,12 +176,12 @@ export class Steward {
       if (verdict.mine.length < verdict.candidates) left++;
       if (verdict.mine.length > 0) verdicts.push(verdict);
     }
-    const batch = new StewardBatch(this.#context, (member) => this.#peers.nameOf(member));
+    const batch = new ResolutionBatch(this.#context, (member) => this.#peers.nameOf(member));
     for (const verdict of verdicts) {
       // Keeping what loses took time: what is decided now must be about the heads as they are now.
       if (!sameHeads(journal.heads(verdict.path), verdict.heads) || !batch.add(verdict)) this.#wanted = true;
     }
-    const refused = new Set(this.#ownLog.commit(batch.drafts).refused);
+    const refused = new Set(this.#operationWriter.commit(batch.drafts).refused);
     for (const { path } of verdicts) this.#pacer.joined(path, this.#context.clock.monotonicMs());
     for (const copy of batch.copies) if (!refused.has(copy.copy)) this.#copied(copy);
     for (const { mine, path } of verdicts) {
@@ -258,7 +258,7 @@ export class Steward {
       deleted.set(path, { path, kind: 'delete', parents: heads, vanished });
       this.#lost(visible);
     }
-    if (deleted.size > 0) this.#ownLog.commit([...deleted.values()]);
+    if (deleted.size > 0) this.#operationWriter.commit([...deleted.values()]);
   }
 
   /** All that is known to have been at the path; nothing when that is too much to look through. */
@@ -300,7 +300,7 @@ export class Steward {
       else if (mine) raised.push(directoryDraft(this.#context, path, heads));
       else left++;
     }
-    const { operations, refused } = this.#ownLog.commit(raised);
+    const { operations, refused } = this.#operationWriter.commit(raised);
     if (operations.length > 0) this.#wanted = true;
     left += refused.length;
     return left + (await this.#settle(blocked));

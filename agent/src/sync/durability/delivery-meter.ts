@@ -26,7 +26,7 @@ interface Burst {
 }
 
 /** Measures from the first change of a burst to the moment when all connected members hold the last one. */
-export class BurstMeter {
+export class DeliveryMeter {
   readonly #clock: Clock;
   readonly #delivered: (delivered: Delivered) => void;
   #burst: Burst | undefined;

@@ -5,7 +5,7 @@ import { contentOfText } from '../../sim/content.ts';
 import { LoneMember } from '../../sim/lone-member.ts';
 import { Agreement } from '../members/agreement.ts';
 import { Peer } from '../members/peers.ts';
-import { Holders } from './replica-count.ts';
+import { ReplicaCount } from './replica-count.ts';
 import { goalOf } from './wait-goal.ts';
 
 const path = 'file.txt';
@@ -38,7 +38,7 @@ class Pair {
   }
 
   wait(what: string | undefined): () => number {
-    const holders = new Holders(this.ant.context, goalOf(this.ant.context, what));
+    const holders = new ReplicaCount(this.ant.context, goalOf(this.ant.context, what));
     return () => {
       this.peer.known = this.bee.journal.known();
       this.peer.applied = this.bee.journal.applied();

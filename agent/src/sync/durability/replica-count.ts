@@ -25,7 +25,7 @@ function reached(applied: Peer['applied'], goal: Goal): boolean {
  * counts when this member knows all that the other knew at that moment, and the other holds all of these operations among it. What a
  * user has overwritten or deleted since, knowing of it, is not asked for.
  */
-export class Holders {
+export class ReplicaCount {
   readonly #context: Context;
   readonly #goal: Goal;
   /** What a member knew when its vector first reached the goal. */
@@ -83,7 +83,7 @@ export class Holders {
     return operation.from !== undefined || isConflictPath(operation.path) || this.#putsAnew(operation, row);
   }
 
-  /** True when an operation leaves in place what a wanted one put there: a steward's join does, and a change of mode or time. */
+  /** True when an operation leaves in place what a wanted one put there: a resolver's join does, and a change of mode or time. */
   #putsAnew(operation: Operation, row: number): boolean {
     const { path, content, target, replaced } = operation;
     if (content === undefined && target === undefined) return false;

@@ -32,7 +32,7 @@ async function waiting(): Promise<{
   const parts = {
     context,
     peers: ant.peers,
-    localChanges: new LocalChanges(context, ant.ownLog),
+    localChanges: new LocalChanges(context, ant.operationWriter),
     writeBack: new WriteBack(context, quiet),
     confirmer: new Confirmer(context, { look: quiet, isBusy: () => false }),
     mounts: new Mounts(context, quiet),
@@ -56,7 +56,7 @@ test('[FK3] [FK5] a wait goes on across a seal: it ends when all hold what was j
   expect(isOver()).toBe(false);
 
   const { journal } = ant;
-  journal.transaction(() => ant.ownLog.repeat(journal.seal(origin, 1)));
+  journal.transaction(() => ant.operationWriter.repeat(journal.seal(origin, 1)));
   expect(journal.known()).toEqual({ [origin]: 1, [journal.origin]: 1 });
   peer.known = { [origin]: 1 };
   await ant.passes(1_000);
@@ -72,7 +72,7 @@ test('[FK3] [FK5] a wait goes on across a seal: it ends when all hold what was j
 test('[FK3] [FK6] a wait that a seal does not help says at the timeout what is in the way', async () => {
   const { ant, peer, cut, outcome } = await waiting();
   const { journal } = ant;
-  journal.transaction(() => ant.ownLog.repeat(journal.seal(origin, 1)));
+  journal.transaction(() => ant.operationWriter.repeat(journal.seal(origin, 1)));
   peer.known = { [origin]: 1 };
   peer.applied = { vector: { [origin]: 1 }, ranges: {} };
   await ant.passes(timeoutMs);

@@ -8,7 +8,7 @@ import type { Mounts } from '../local/mounts.ts';
 import type { Peer, Peers } from '../members/peers.ts';
 import type { Timer } from '../ports/clock.ts';
 import type { Context, Self } from '../state/context.ts';
-import { Holders } from './replica-count.ts';
+import { ReplicaCount } from './replica-count.ts';
 import { goalOf } from './wait-goal.ts';
 import type { WriteBack } from './write-back.ts';
 
@@ -83,18 +83,18 @@ export async function waitForDurability(
     if (inTheWay !== undefined) return outcome(0, inTheWay);
     // What may have changed without a trace is read once more, while the others get what is known.
     const second = new SecondRead(parts, query.path ?? '', giveUp);
-    let holders = new Holders(context, goalOf(context, query.path));
+    let holders = new ReplicaCount(context, goalOf(context, query.path));
     let seals = context.journal.seals();
     for (;;) {
       if (second.takeDifferent()) {
         const stillInTheWay = await settle(parts, query.path, expiry, giveUp);
         if (stillInTheWay !== undefined) return outcome(0, stillInTheWay);
-        holders = new Holders(context, goalOf(context, query.path));
+        holders = new ReplicaCount(context, goalOf(context, query.path));
       }
       if (context.journal.seals() !== seals) {
         // Numbers that were waited for are gone, and their entries have others now: whatever is known covers these.
         seals = context.journal.seals();
-        holders = new Holders(context, goalOf(context, undefined));
+        holders = new ReplicaCount(context, goalOf(context, undefined));
       }
       const holding = holders.count(others);
       if (holding >= wanted && second.isDone) return outcome(holding);
@@ -243,7 +243,7 @@ async function lookAtAll(
 function explain(
   parts: { readonly context: Context; readonly peers: Peers; readonly reason: (path: string) => string | undefined },
   others: readonly Peer[],
-  holders: Holders,
+  holders: ReplicaCount,
 ): readonly Blocking[] {
   const { context, peers } = parts;
   const blocking: Blocking[] = [];

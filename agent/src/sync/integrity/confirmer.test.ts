@@ -2,8 +2,8 @@ import { blockBytes, type OriginId } from '@lockstep/shared';
 import { describe, expect, test } from 'vitest';
 import { type Content, contentOfText, virtualContent } from '../../sim/content.ts';
 import { LoneMember } from '../../sim/lone-member.ts';
-import { Materialiser } from '../apply/apply-loop.ts';
-import { GroupGate } from '../apply/rename-gate.ts';
+import { ApplyLoop } from '../apply/apply-loop.ts';
+import { RenameGate } from '../apply/rename-gate.ts';
 import { WriteBack } from '../durability/write-back.ts';
 import { ChangePoll } from '../local/change-poll.ts';
 import { LocalChanges } from '../local/local-changes.ts';
@@ -19,8 +19,8 @@ const [first, second] = [contentOfText('the first store'), contentOfText('and an
 class Bench {
   readonly member = new LoneMember();
   readonly context: Context = this.member.context;
-  readonly changes = new LocalChanges(this.context, this.member.ownLog, 600_000);
-  readonly materialiser: Materialiser;
+  readonly changes = new LocalChanges(this.context, this.member.operationWriter, 600_000);
+  readonly applyLoop: ApplyLoop;
   readonly confirmer: Confirmer;
   readonly writeBack: WriteBack;
   isBusy = false;
@@ -30,10 +30,10 @@ class Bench {
     const look = (path: string): void => changes.mark(path);
     this.confirmer = new Confirmer(context, { look, isBusy: () => this.isBusy });
     this.writeBack = new WriteBack(context, () => this.confirmer.poke());
-    const gate = new GroupGate(context.journal, context.clock, () => []);
+    const gate = new RenameGate(context.journal, context.clock, () => []);
     const sync = (): void => this.writeBack.hurry();
     const events = { applied: quiet, look, scan: quiet, ignoreRules: quiet, sync };
-    this.materialiser = new Materialiser(context, this.member.transfers, gate, events);
+    this.applyLoop = new ApplyLoop(context, this.member.transfers, gate, events);
   }
 
   /** A file that was published, and whose row is sure that it is what was read; no sync has ended since. */
@@ -162,7 +162,7 @@ describe('[LC40] a store that leaves no trace', () => {
       bench.member.keeps(theirs);
       const parents = bench.context.journal.heads('file');
       bench.member.received(bench.member.operation('file', { kind: 'put', text: theirs }, { origin: bee, parents }));
-      bench.materialiser.poke();
+      bench.applyLoop.poke();
       await bench.passes(10_000);
       expect([...bench.heads()].sort()).toEqual([second.id, contentOfText(theirs).id].sort());
     },

@@ -2,8 +2,8 @@ import { type Applied, type MemberId, memberPath, type Operation, type OriginId 
 import { describe, expect, test } from 'vitest';
 import { type Content, contentOfText, rotten } from '../../sim/content.ts';
 import { LoneMember } from '../../sim/lone-member.ts';
-import { Materialiser } from '../apply/apply-loop.ts';
-import { GroupGate } from '../apply/rename-gate.ts';
+import { ApplyLoop } from '../apply/apply-loop.ts';
+import { RenameGate } from '../apply/rename-gate.ts';
 import { WriteBack } from '../durability/write-back.ts';
 import { LocalChanges } from '../local/local-changes.ts';
 import type { Context } from '../state/context.ts';
@@ -19,21 +19,21 @@ class Bench {
   readonly member = new LoneMember();
   readonly context: Context;
   readonly changes: LocalChanges;
-  readonly materialiser: Materialiser;
+  readonly applyLoop: ApplyLoop;
   readonly damage: Damage;
   readonly confirmer: Confirmer;
   readonly writeBack: WriteBack;
   readonly repaired: string[] = [];
 
   constructor(more: Partial<Context> = {}) {
-    const { ownLog, transfers } = this.member;
+    const { operationWriter, transfers } = this.member;
     this.context = { ...this.member.context, ...more };
-    this.changes = new LocalChanges(this.context, ownLog, 600_000);
-    const gate = new GroupGate(this.context.journal, this.context.clock, () => []);
+    this.changes = new LocalChanges(this.context, operationWriter, 600_000);
+    const gate = new RenameGate(this.context.journal, this.context.clock, () => []);
     const events = { applied: quiet, look: quiet, scan: quiet, ignoreRules: quiet, sync: quiet };
-    this.materialiser = new Materialiser(this.context, transfers, gate, events);
+    this.applyLoop = new ApplyLoop(this.context, transfers, gate, events);
     this.damage = new Damage(this.context, {
-      found: () => this.materialiser.poke(),
+      found: () => this.applyLoop.poke(),
       look: (path) => this.changes.mark(path),
       repaired: (path) => this.repaired.push(path),
     });
@@ -105,7 +105,7 @@ describe('[MT21] bytes that changed under an unchanged fingerprint', () => {
     await bench.passes(20_000);
     expect(bench.at('file')).toEqual(spoilt);
     bench.member.keeps(text);
-    bench.materialiser.unpark();
+    bench.applyLoop.unpark();
     await bench.passes(2_000);
     expect(bench.at('file')?.id).toBe(contentOfText(text).id);
     expect([...bench.member.volume.history.keys()]).toContain(spoilt.id);
@@ -219,7 +219,7 @@ describe('[LC17] what an earlier run read in the moment of its last change, and 
     expect(copies.map(([, { content }]) => content?.id)).toEqual([spoilt.id]);
     expect(bench.context.journal.heads(copies[0]?.[0] ?? '')).toMatchObject([{ kind: 'put', content: spoilt.id }]);
     bench.member.keeps(text);
-    bench.materialiser.unpark();
+    bench.applyLoop.unpark();
     await bench.passes(2_000);
     expect(bench.at('file')?.id).toBe(contentOfText(text).id);
     expect(bench.member.errors).toEqual([]);

@@ -2,8 +2,8 @@ import { parentOf } from '@lockstep/shared';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { type Content, contentOfText } from '../../sim/content.ts';
 import { LoneMember } from '../../sim/lone-member.ts';
-import { Materialiser } from '../apply/apply-loop.ts';
-import { GroupGate } from '../apply/rename-gate.ts';
+import { ApplyLoop } from '../apply/apply-loop.ts';
+import { RenameGate } from '../apply/rename-gate.ts';
 import { WriteBack } from '../durability/write-back.ts';
 import { LocalChanges } from '../local/local-changes.ts';
 import { Events } from '../state/events.ts';
@@ -20,7 +20,7 @@ let changes: LocalChanges;
 
 /** The agent begins to watch the folder, and has compared all of it with the journal. */
 async function startAgent(): Promise<void> {
-  changes = new LocalChanges(member.context, member.ownLog, 600_000);
+  changes = new LocalChanges(member.context, member.operationWriter, 600_000);
   const started = changes.start();
   await member.passes(3_000);
   await started;
@@ -64,10 +64,10 @@ function repairs(): void {
   const look = (path: string): void => changes.mark(path);
   const confirmer = new Confirmer(context, { look, isBusy: () => false });
   const writeBack = new WriteBack(context, () => confirmer.poke());
-  const gate = new GroupGate(journal, context.clock, () => []);
+  const gate = new RenameGate(journal, context.clock, () => []);
   const handlers = { applied: quiet, look, scan: quiet, ignoreRules: quiet, sync: () => writeBack.hurry() };
   writeBack.poke();
-  new Materialiser(context, transfers, gate, handlers).poke();
+  new ApplyLoop(context, transfers, gate, handlers).poke();
 }
 
 const told = (): readonly Record<string, unknown>[] =>

@@ -1,6 +1,6 @@
-import type { Materialiser } from '../apply/apply-loop.ts';
+import type { ApplyLoop } from '../apply/apply-loop.ts';
 import type { Peers } from '../members/peers.ts';
-import type { DialLoop } from '../replication/dialer.ts';
+import type { Dialer } from '../replication/dialer.ts';
 import type { Context } from '../state/context.ts';
 import type { Events } from '../state/events.ts';
 
@@ -10,8 +10,8 @@ const pausedSetting = 'paused';
 /** The loops that a pause holds. */
 export interface Pausable {
   readonly peers: Peers;
-  readonly dialLoop: DialLoop;
-  readonly materialiser: Materialiser;
+  readonly dialer: Dialer;
+  readonly applyLoop: ApplyLoop;
   readonly events: Events;
 }
 
@@ -51,14 +51,14 @@ export class Pause {
     this.#context.journal.setSetting(pausedSetting, 'no');
     this.#loops.events.add('resumed', { name: this.#context.self.name });
     this.#loops.peers.resume();
-    this.#loops.materialiser.resume();
-    this.#loops.dialLoop.resume();
+    this.#loops.applyLoop.resume();
+    this.#loops.dialer.resume();
   }
 
   #hold(): void {
-    // What is on its way ends with its session: by then the materialiser knows that this is no trouble.
-    this.#loops.materialiser.pause();
-    this.#loops.dialLoop.pause();
+    // What is on its way ends with its session: by then the apply loop knows that this is no problem.
+    this.#loops.applyLoop.pause();
+    this.#loops.dialer.pause();
     this.#loops.peers.pause();
   }
 }

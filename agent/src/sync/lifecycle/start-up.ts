@@ -1,6 +1,6 @@
 import type { Peers } from '../members/peers.ts';
 import type { Context } from '../state/context.ts';
-import type { Transfers } from '../transfer/content-fetcher.ts';
+import type { ContentFetcher } from '../transfer/content-fetcher.ts';
 import { showsUpTo } from './shown.ts';
 
 /** A member that starts alone does not wait longer than this for others to answer, nor for what does not move. */
@@ -12,12 +12,12 @@ const levelCheckMs = 20;
 export class StartUp {
   readonly #context: Context;
   readonly #peers: Peers;
-  readonly #transfers: Transfers;
+  readonly #transfers: ContentFetcher;
   #answered: (() => void) | undefined;
   #levelled: (() => void) | undefined;
   #stopped = false;
 
-  constructor(context: Context, peers: Peers, transfers: Transfers) {
+  constructor(context: Context, peers: Peers, transfers: ContentFetcher) {
     this.#context = context;
     this.#peers = peers;
     this.#transfers = transfers;

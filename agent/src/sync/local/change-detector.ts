@@ -14,14 +14,14 @@ import { type Draft, findLocalChange, isPassedOver, type Seen } from '../../core
 import { entryFor, isDirectoryMode, permissions } from '../../core/plan-step.ts';
 import { largeFileDueMs, quietMsMin, type Unsettled } from '../../core/settle.ts';
 import { supersedes } from '../../core/version.ts';
-import type { OwnLog } from '../members/operation-writer.ts';
+import type { OperationWriter } from '../members/operation-writer.ts';
 import type { Observation } from '../ports/folder.ts';
 import type { Context } from '../state/context.ts';
 import { judgeDoubt, keepDoubtful } from './doubtful-content.ts';
 import { draftDirectoryRename, draftRename, findRenameSource, type Standing } from './rename-detector.ts';
 
 /** What a look at a batch of paths decided, besides what it journaled. */
-export interface LookResult {
+export interface Detection {
   /** Nothing more to do for these now. */
   readonly settled: readonly string[];
   readonly published: readonly string[];
@@ -47,19 +47,19 @@ export interface LookResult {
  * that have been read already: their content is used if they are still the same. `seenToMs`: what appeared before has been
  * looked at, so what was gone by then is not somewhere else.
  */
-export async function lookAt(
+export async function detectChanges(
   context: Context,
-  ownLog: OwnLog,
+  operationWriter: OperationWriter,
   batch: readonly Unsettled[],
   read: ReadonlyMap<string, Observation & { state: 'file' }>,
   seenToMs: number,
-): Promise<LookResult> {
-  const look = new Look(context, ownLog, batch, read, seenToMs);
+): Promise<Detection> {
+  const look = new ChangeDetector(context, operationWriter, batch, read, seenToMs);
   await look.run();
   return look;
 }
 
-class Look implements LookResult {
+class ChangeDetector implements Detection {
   readonly settled: string[] = [];
   readonly published: string[] = [];
   readonly deferred: { unsettled: Unsettled; dueMs: number }[] = [];
@@ -72,7 +72,7 @@ class Look implements LookResult {
   lostSight = false;
 
   readonly #context: Context;
-  readonly #ownLog: OwnLog;
+  readonly #operationWriter: OperationWriter;
   readonly #batch: readonly Unsettled[];
   readonly #read: ReadonlyMap<string, Observation & { state: 'file' }>;
   readonly #created: Draft[] = [];
@@ -87,13 +87,13 @@ class Look implements LookResult {
 
   constructor(
     context: Context,
-    ownLog: OwnLog,
+    operationWriter: OperationWriter,
     batch: readonly Unsettled[],
     read: ReadonlyMap<string, Observation & { state: 'file' }>,
     seenToMs: number,
   ) {
     this.#context = context;
-    this.#ownLog = ownLog;
+    this.#operationWriter = operationWriter;
     this.#batch = batch;
     this.#read = read;
     this.#seenToMs = seenToMs;
@@ -121,7 +121,7 @@ class Look implements LookResult {
     this.#deleteMissing();
     this.#deleted.sort((a, b) => (a.path < b.path ? 1 : -1));
     const drafts = [...this.#created, ...this.#deleted].map((draft) => this.#withMissing(draft));
-    const refused = new Set(this.#ownLog.commit(drafts, this.#rows).refused);
+    const refused = new Set(this.#operationWriter.commit(drafts, this.#rows).refused);
     // Only what a path holds changes again and again: where it is gone, what comes next may be a rename to it, and is not kept waiting.
     for (const { kind, path } of drafts) {
       if (refused.has(path)) this.#refuse(path);
@@ -458,7 +458,7 @@ class Look implements LookResult {
   #groupPath(draft: Draft): string | undefined {
     const ancestors: string[] = [];
     for (let parent = parentOf(draft.path); parent !== ''; parent = parentOf(parent)) ancestors.push(parent);
-    const open = ancestors.findLast((path) => this.#opened.has(path)) ?? this.#ownLog.openGroup(ancestors);
+    const open = ancestors.findLast((path) => this.#opened.has(path)) ?? this.#operationWriter.openGroup(ancestors);
     if (open !== undefined) return open;
     if (draft.kind !== 'mkdir' || draft.parents.length > 0) return undefined;
     this.#opened.add(draft.path);

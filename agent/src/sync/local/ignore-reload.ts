@@ -4,13 +4,11 @@ import { holdsIgnoreRules, ignoreFileName, parseIgnoreRules, withPatternsOf } fr
 import { isDirectoryMode } from '../../core/plan-step.ts';
 import type { Context } from '../state/context.ts';
 import { writeIfRoom } from '../state/disk-room.ts';
+import { ignoreRulesSetting } from '../state/ignore-file.ts';
 
 const headsAtOnce = 1_000;
 /** Paths after the file's own that are looked through for conflict copies of it, which come first. */
 const copiesMax = 64;
-
-/** Where the journal keeps the text of the rules that are in force. */
-export const ignoreRulesSetting = 'ignore-rules';
 
 /** How often a member that knows no rules yet looks whether it can read them. */
 const unknownRetryMs = 250;

@@ -1,13 +1,13 @@
 import { batchPathsMax, dirtyPathsMax, isBelow, rescanIntervalMs, stateDirectoryName } from '@lockstep/shared';
 import { Settle, type Unsettled } from '../../core/settle.ts';
-import type { OwnLog } from '../members/operation-writer.ts';
+import type { OperationWriter } from '../members/operation-writer.ts';
 import type { Timer } from '../ports/clock.ts';
 import type { Observation, WatchHint } from '../ports/folder.ts';
 import type { Context } from '../state/context.ts';
 import { AwaitedLooks, type AwaitedPaths } from './awaited-looks.ts';
-import { lookAt } from './change-detector.ts';
+import { detectChanges } from './change-detector.ts';
 import { ScanQueue } from './scan-queue.ts';
-import { Appearances } from './watch-barrier.ts';
+import { WatchBarrier } from './watch-barrier.ts';
 
 const folderRetryMs = 1_000;
 const unwatchedScanMs = 5_000;
@@ -20,11 +20,11 @@ const followedMax = 5;
  */
 export class LocalChanges {
   readonly #context: Context;
-  readonly #ownLog: OwnLog;
+  readonly #operationWriter: OperationWriter;
   readonly #scanIntervalMs: number;
   readonly #settle = new Settle();
   readonly #scans: ScanQueue;
-  readonly #appearances: Appearances;
+  readonly #appearances: WatchBarrier;
   /** Large files being read outside the lock, and those waiting for it, one at a time. */
   readonly #reading = new Map<string, Unsettled>();
   /** Looks under way, by their numbers; what they were given is in no other list. */
@@ -40,19 +40,19 @@ export class LocalChanges {
 
   constructor(
     context: Context,
-    ownLog: OwnLog,
+    operationWriter: OperationWriter,
     scanIntervalMs = rescanIntervalMs,
     scanned: () => void = () => undefined,
   ) {
     this.#context = context;
-    this.#ownLog = ownLog;
+    this.#operationWriter = operationWriter;
     this.#scanIntervalMs = scanIntervalMs;
     this.#scans = new ScanQueue(context, {
       mark: (path) => this.mark(path),
       scanned,
       lostSight: () => this.#appearances.lostSight(),
     });
-    this.#appearances = new Appearances({
+    this.#appearances = new WatchBarrier({
       context,
       scans: this.#scans,
       unseen: () => this.#unseen(),
@@ -234,7 +234,7 @@ export class LocalChanges {
     this.#looks.set(number, batch);
     try {
       const { seenToMs } = this.#appearances;
-      const result = await lock.run(() => lookAt(this.#context, this.#ownLog, batch, read, seenToMs));
+      const result = await lock.run(() => detectChanges(this.#context, this.#operationWriter, batch, read, seenToMs));
       const nowMs = clock.monotonicMs();
       for (const path of result.published) this.#settle.published(path, nowMs);
       for (const { unsettled, dueMs } of result.deferred) {

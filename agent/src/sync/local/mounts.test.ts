@@ -2,8 +2,8 @@ import type { Operation, OriginId } from '@lockstep/shared';
 import { expect, test } from 'vitest';
 import { contentOfText } from '../../sim/content.ts';
 import { LoneMember } from '../../sim/lone-member.ts';
-import { Materialiser } from '../apply/apply-loop.ts';
-import { GroupGate } from '../apply/rename-gate.ts';
+import { ApplyLoop } from '../apply/apply-loop.ts';
+import { RenameGate } from '../apply/rename-gate.ts';
 import { LocalChanges } from './local-changes.ts';
 import { Mounts } from './mounts.ts';
 
@@ -16,7 +16,7 @@ async function memberWithDisk(): Promise<{ member: LoneMember; changes: LocalCha
   const { context, volume } = member;
   volume.disk.mkdir('disk');
   volume.disk.mount('disk', volume.disk.newDevice());
-  const changes = new LocalChanges(context, member.ownLog);
+  const changes = new LocalChanges(context, member.operationWriter);
   const mounts = new Mounts(context, () => changes.scan('', true));
   await within(member, mounts.check());
   await within(member, changes.start());
@@ -51,9 +51,9 @@ test('[MT30] a mount point that others rename has the problem, and the new direc
   const renamed: Operation = { ...made, from: 'disk', group: made.seq, span: 2 };
   const gone = member.operation('disk', { kind: 'delete' }, { origin: bee, parents: journal.heads('disk') });
   member.received(renamed, { ...gone, group: made.seq });
-  const gate = new GroupGate(journal, context.clock, () => []);
+  const gate = new RenameGate(journal, context.clock, () => []);
   const events = { applied: quiet, look: quiet, scan: quiet, ignoreRules: quiet, sync: quiet };
-  new Materialiser(context, member.transfers, gate, events).poke();
+  new ApplyLoop(context, member.transfers, gate, events).poke();
   await member.passes(10_000);
   expect(volume.disk.at('moved')?.type).toBe('directory');
   expect(volume.disk.isMountPoint('disk')).toBe(true);

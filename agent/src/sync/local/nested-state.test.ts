@@ -2,8 +2,8 @@ import type { OriginId } from '@lockstep/shared';
 import { expect, test } from 'vitest';
 import { contentOfText } from '../../sim/content.ts';
 import { LoneMember } from '../../sim/lone-member.ts';
-import { Materialiser } from '../apply/apply-loop.ts';
-import { GroupGate } from '../apply/rename-gate.ts';
+import { ApplyLoop } from '../apply/apply-loop.ts';
+import { RenameGate } from '../apply/rename-gate.ts';
 import { LocalChanges } from './local-changes.ts';
 
 const bee = 'bee' as OriginId;
@@ -21,9 +21,9 @@ function memberThatHears(): LoneMember {
   return member;
 }
 
-function materialiserOf({ context, transfers }: LoneMember): Materialiser {
-  const gate = new GroupGate(context.journal, context.clock, () => []);
-  return new Materialiser(context, transfers, gate, {
+function applyLoopOf({ context, transfers }: LoneMember): ApplyLoop {
+  const gate = new RenameGate(context.journal, context.clock, () => []);
+  return new ApplyLoop(context, transfers, gate, {
     applied: quiet,
     look: quiet,
     scan: quiet,
@@ -35,7 +35,7 @@ function materialiserOf({ context, transfers }: LoneMember): Materialiser {
 test("[WT7] what a journal knows of another member's state is shown nowhere, and counts as done", async () => {
   const member = memberThatHears();
   const { journal, volume } = member;
-  materialiserOf(member).poke();
+  applyLoopOf(member).poke();
   await member.passes(1_000);
   expect(volume.disk.at('a')).toBeDefined();
   expect(volume.disk.at('a/.lockstep')).toBeUndefined();
@@ -45,12 +45,12 @@ test("[WT7] what a journal knows of another member's state is shown nowhere, and
 
 test("[WT7] another member's state that stands where the journal knows it is left alone, and no operation is made", async () => {
   const member = memberThatHears();
-  const { journal, volume, context, ownLog } = member;
+  const { journal, volume, context, operationWriter } = member;
   volume.disk.mkdir('a');
   volume.disk.mkdir('a/.lockstep');
   volume.disk.write('a/.lockstep/identity.key', contentOfText('another secret'));
-  materialiserOf(member).poke();
-  const changes = new LocalChanges(context, ownLog, 1_000);
+  applyLoopOf(member).poke();
+  const changes = new LocalChanges(context, operationWriter, 1_000);
   await Promise.all([changes.start(), member.passes(5_000)]);
   expect(journal.counts().operations).toBe(3);
   expect(volume.disk.at('a/.lockstep/identity.key')).toBeDefined();
@@ -67,19 +67,19 @@ test.each(['.LOCKSTEP', '.lock\u017ftep', '.lockstep.', 'LOCKST~1'])(
   '[WT8] %s at the top: what a journal knows is shown nowhere, what stands here is left alone and reported',
   async (name) => {
     const member = new LoneMember();
-    const { journal, volume, context, ownLog } = member;
+    const { journal, volume, context, operationWriter } = member;
     member.keeps('secret');
     member.received(
       member.operation(name, { kind: 'mkdir' }, { origin: bee }),
       member.operation(`${name}/identity.key`, { kind: 'put', text: 'secret' }, { origin: bee }),
     );
-    materialiserOf(member).poke();
+    applyLoopOf(member).poke();
     await member.passes(1_000);
     expect(volume.disk.at(name)).toBeUndefined();
     expect(journal.applied().vector[bee]).toBe(2);
     volume.disk.mkdir(name);
     volume.disk.write(`${name}/mine`, contentOfText('mine'));
-    const changes = new LocalChanges(context, ownLog, 1_000);
+    const changes = new LocalChanges(context, operationWriter, 1_000);
     await Promise.all([changes.start(), member.passes(5_000)]);
     expect(journal.counts().operations).toBe(2);
     expect(context.problems.list()).toMatchObject([{ code: 'path-reserved', path: name }]);

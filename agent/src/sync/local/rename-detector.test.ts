@@ -12,7 +12,7 @@ async function withLargeFile(options: { readonly keepsBirths: boolean } = { keep
   const { disk } = member.volume;
   const before = virtualContent('before', size);
   disk.write('old-name', before);
-  const changes = new LocalChanges(member.context, member.ownLog);
+  const changes = new LocalChanges(member.context, member.operationWriter);
   const started = changes.start();
   await member.passes(10_000);
   await started;

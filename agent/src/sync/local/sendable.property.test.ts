@@ -6,7 +6,7 @@ import type { Fingerprint } from '../../core/disk-entry.ts';
 import { decodeMessage, encodeMessage } from '../../net/codec.ts';
 import { LoneMember } from '../../sim/lone-member.ts';
 import type { Observation } from '../ports/folder.ts';
-import { lookAt } from './change-detector.ts';
+import { detectChanges } from './change-detector.ts';
 
 const anyNumber = fc.oneof(
   fc.integer(),
@@ -135,12 +135,12 @@ describe('[LC20] whatever is seen in the folder', () => {
             ),
           inHistory: () => Promise.resolve(new Set()),
         }));
-        const { context, ownLog, journal } = member;
+        const { context, operationWriter, journal } = member;
         for (now of seen) {
           const before = journal.heads(path)[0];
           context.problems.clearPath(path);
           const unsettled = { path, firstMs: 0, lastMs: 0, dueMs: 0, vanishedMs: -1_000 };
-          await lookAt(context, ownLog, [unsettled], new Map(), Number.MAX_SAFE_INTEGER);
+          await detectChanges(context, operationWriter, [unsettled], new Map(), Number.MAX_SAFE_INTEGER);
           const [head] = journal.heads(path);
           const problem = context.problems.ofPath(path);
           if (head === before) {

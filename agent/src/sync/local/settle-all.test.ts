@@ -9,7 +9,7 @@ const never = new Promise<void>(() => undefined);
 /** A member whose folder was scanned once, and is empty. */
 async function watched(around?: (folder: Folder) => Folder) {
   const member = new LoneMember(around);
-  const changes = new LocalChanges(member.context, member.ownLog);
+  const changes = new LocalChanges(member.context, member.operationWriter);
   const started = changes.start();
   await member.passes(10_000);
   await started;

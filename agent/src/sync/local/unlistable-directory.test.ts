@@ -25,7 +25,7 @@ function closable(isClosed: () => boolean): (folder: Folder) => Folder {
 test('[WT6] a folder that is gone is one problem, and none of a path', async () => {
   const member = new LoneMember();
   member.volume.disk.mkdir('directory');
-  const changes = new LocalChanges(member.context, member.ownLog);
+  const changes = new LocalChanges(member.context, member.operationWriter);
   const started = changes.start();
   await member.passes(10_000);
   await started;
@@ -42,7 +42,7 @@ test('[LC15] a directory that cannot be listed is told of until it can, whatever
   const member = new LoneMember(closable(() => isClosed));
   const { problems } = member.context;
   member.volume.disk.mkdir('closed');
-  const changes = new LocalChanges(member.context, member.ownLog);
+  const changes = new LocalChanges(member.context, member.operationWriter);
   const started = changes.start();
   await member.passes(10_000);
   await started;

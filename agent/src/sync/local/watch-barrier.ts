@@ -8,7 +8,7 @@ const retryMs = 1_000;
  * Knows up to when every name that appeared in the folder has been looked at. What is found gone may stand under another name that
  * nobody has told of yet, and a delete published before that name is would leave its content nowhere, were this member lost in between.
  */
-export class Appearances {
+export class WatchBarrier {
   readonly #context: Context;
   readonly #scans: ScanQueue;
   readonly #unseen: () => ReadonlyMap<string, number>;

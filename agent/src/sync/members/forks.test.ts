@@ -20,10 +20,10 @@ class Side {
 
   constructor(seed: number) {
     this.member = new LoneMember((folder) => folder, { seed });
-    const { context, peers, ownLog, journal } = this.member;
+    const { context, peers, operationWriter, journal } = this.member;
     const events = new Events(journal, context.clock);
     const ownOrigin = new OwnOrigin(context, () => undefined);
-    this.forks = new Forks(context, { peers, events, ownLog, ownOrigin });
+    this.forks = new Forks(context, { peers, events, operationWriter, ownOrigin });
     this.peer = new Peer('peer' as MemberId, undefined, 0, new Agreement(journal));
     this.peer.link = { send: (message: PeerMessage) => this.sent.push(message) } as unknown as Link;
   }

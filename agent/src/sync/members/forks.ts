@@ -3,7 +3,7 @@ import { memberOf } from '@lockstep/shared';
 import { forkNumbers, markAt, packMarks } from '../../core/marks.ts';
 import type { Context } from '../state/context.ts';
 import type { Events } from '../state/events.ts';
-import type { OwnLog } from './operation-writer.ts';
+import type { OperationWriter } from './operation-writer.ts';
 import type { OwnOrigin } from './own-origin.ts';
 import type { Peer, Peers } from './peers.ts';
 
@@ -16,7 +16,7 @@ export class Forks {
   readonly #context: Context;
   readonly #peers: Peers;
   readonly #events: Events;
-  readonly #ownLog: OwnLog;
+  readonly #operationWriter: OperationWriter;
   readonly #ownOrigin: OwnOrigin;
 
   constructor(
@@ -24,14 +24,14 @@ export class Forks {
     parts: {
       readonly peers: Peers;
       readonly events: Events;
-      readonly ownLog: OwnLog;
+      readonly operationWriter: OperationWriter;
       readonly ownOrigin: OwnOrigin;
     },
   ) {
     this.#context = context;
     this.#peers = parts.peers;
     this.#events = parts.events;
-    this.#ownLog = parts.ownLog;
+    this.#operationWriter = parts.operationWriter;
     this.#ownOrigin = parts.ownOrigin;
   }
 
@@ -84,7 +84,7 @@ export class Forks {
       // Numbers above the seal are refused by all: this member's next operation needs another origin.
       if (origin === journal.origin) this.#ownOrigin.renew();
       const operations = journal.seal(origin, last);
-      this.#ownLog.repeat(operations);
+      this.#operationWriter.repeat(operations);
       return operations.length;
     });
     batches.forget();

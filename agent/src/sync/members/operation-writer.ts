@@ -24,7 +24,7 @@ export interface Committed {
 }
 
 /** Turns drafts into this member's own operations: numbers, stamps, journals them, and tells those who send them on. */
-export class OwnLog {
+export class OperationWriter {
   readonly #context: Context;
   readonly #committed: (operations: readonly Operation[]) => void;
   readonly #groups = new Map<string, { seq: number; lastMs: number }>();
@@ -55,7 +55,7 @@ export class OwnLog {
 
   /**
    * Journals drafts as operations, and what the disk shows with them, in one transaction. A draft with a fingerprint, or of
-   * what has vanished, is what this disk shows already; any other (a steward's) is yet to be materialised. Drafts that other members
+   * what has vanished, is what this disk shows already; any other (a resolver's) is yet to be materialised. Drafts that other members
    * would not accept are left out: each becomes a problem of its path.
    */
   commit(drafts: readonly Draft[], rows: readonly DiskChange[] = []): Committed {

@@ -21,7 +21,7 @@ interface Target {
 }
 
 /** Announces this member (JOIN) at every known address that it has no session with, again and again, backing off to 10 s. */
-export class DialLoop {
+export class Dialer {
   readonly #context: Context;
   readonly #network: Network;
   readonly #peers: Peers;

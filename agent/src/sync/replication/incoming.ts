@@ -1,6 +1,6 @@
 import type { ContentId, Operation, OperationsMessage } from '@lockstep/shared';
 import { inlineWaitingBytesMax, LockstepError } from '@lockstep/shared';
-import type { OwnLog } from '../members/operation-writer.ts';
+import type { OperationWriter } from '../members/operation-writer.ts';
 import type { Peer } from '../members/peers.ts';
 import type { Link } from '../ports/network.ts';
 import type { Context } from '../state/context.ts';
@@ -20,7 +20,7 @@ const sweptMax = 4_096;
 /** Journals the operations that come in, and keeps the bytes that came along until they are applied. */
 export class Incoming {
   readonly #context: Context;
-  readonly #ownLog: OwnLog;
+  readonly #operationWriter: OperationWriter;
   readonly #arrived: (operations: readonly Operation[], from: Peer) => void;
   /** Frames journaled but not confirmed: the inbox is full, and the senders wait until some of it is applied. */
   readonly #unconfirmed: { readonly link: Link; readonly id: number }[] = [];
@@ -30,9 +30,13 @@ export class Incoming {
   /** Sessions that are about to be closed: after an operation that could not be journaled, those that follow cannot be either. */
   readonly #refused = new Set<Link>();
 
-  constructor(context: Context, ownLog: OwnLog, arrived: (operations: readonly Operation[], from: Peer) => void) {
+  constructor(
+    context: Context,
+    operationWriter: OperationWriter,
+    arrived: (operations: readonly Operation[], from: Peer) => void,
+  ) {
     this.#context = context;
-    this.#ownLog = ownLog;
+    this.#operationWriter = operationWriter;
     this.#arrived = arrived;
   }
 
@@ -54,7 +58,7 @@ export class Incoming {
         inbox.put(operation.content, bytes);
       }
     }
-    for (const operation of added) this.#ownLog.sawStamp(operation.hlc);
+    for (const operation of added) this.#operationWriter.sawStamp(operation.hlc);
     this.#unconfirmed.push({ link, id: message.id });
     this.confirm();
     if (added.length > 0) this.#arrived(added, peer);

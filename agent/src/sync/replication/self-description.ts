@@ -1,7 +1,7 @@
 import { type HelloMessage, type MemberState, SOFTWARE_VERSION } from '@lockstep/shared';
-import type { Health } from '../health.ts';
 import type { Context } from '../state/context.ts';
 import type { CatchUp } from './catch-up.ts';
+import type { Health } from './health.ts';
 import type { Vitals } from './heartbeat.ts';
 
 /** What a member can say of itself. */

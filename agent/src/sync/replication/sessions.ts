@@ -5,7 +5,7 @@ import type { Peer, Peers } from '../members/peers.ts';
 import type { Link } from '../ports/network.ts';
 import type { Context } from '../state/context.ts';
 import type { Events } from '../state/events.ts';
-import type { Transfers } from '../transfer/content-fetcher.ts';
+import type { ContentFetcher } from '../transfer/content-fetcher.ts';
 import { ContentServer } from '../transfer/content-server.ts';
 import type { CatchUp } from './catch-up.ts';
 import type { HeartbeatLoop } from './heartbeat.ts';
@@ -24,7 +24,7 @@ export interface SessionLoops {
   readonly events: Events;
   readonly incoming: Incoming;
   readonly catchUp: CatchUp;
-  readonly transfers: Transfers;
+  readonly transfers: ContentFetcher;
   readonly heartbeat: HeartbeatLoop;
   readonly forks: Forks;
   readonly ownOrigin: OwnOrigin;

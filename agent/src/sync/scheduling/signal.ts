@@ -1,5 +1,5 @@
 /** Those who want to know that there is more to read. A wake-up carries nothing: readers ask for what they have not seen. */
-export class Wakes {
+export class Signal {
   readonly #listeners = new Set<() => void>();
 
   /** Calls `wake` each time, until the returned function is called. */

@@ -1,11 +1,11 @@
 import type { ContentId } from '@lockstep/shared';
 import { expect, test } from 'vitest';
-import { InlineContents } from './byte-cache.ts';
+import { ByteCache } from './byte-cache.ts';
 
 const [a, b, c] = ['a', 'b', 'c'] as ContentId[] as [ContentId, ContentId, ContentId];
 
 test('the oldest are dropped when there are too many bytes', () => {
-  const contents = new InlineContents(10);
+  const contents = new ByteCache(10);
   contents.put(a, new Uint8Array(4));
   contents.put(b, new Uint8Array(4));
   contents.put(a, new Uint8Array(5));
@@ -15,7 +15,7 @@ test('the oldest are dropped when there are too many bytes', () => {
 });
 
 test('a sweep drops what nobody needs, a part of them at a time and each in its turn', () => {
-  const contents = new InlineContents(100);
+  const contents = new ByteCache(100);
   for (const content of [a, b, c]) contents.put(content, new Uint8Array(1));
   contents.sweep(2, (content) => content === a);
   expect([a, b, c].map((content) => contents.get(content)?.length)).toEqual([1, undefined, 1]);
@@ -25,7 +25,7 @@ test('a sweep drops what nobody needs, a part of them at a time and each in its 
 });
 
 test('ageing drops what was there the last time, unless it was put again', () => {
-  const contents = new InlineContents(100);
+  const contents = new ByteCache(100);
   contents.put(a, new Uint8Array(1));
   contents.put(b, new Uint8Array(1));
   contents.age();

@@ -1,7 +1,7 @@
 import type { ContentId } from '@lockstep/shared';
 
 /** Small contents by id, oldest dropped first when there are more than `bytesMax` bytes of them. Dropping loses nothing: it can be read or asked for again. */
-export class InlineContents {
+export class ByteCache {
   readonly #bytesMax: number;
   readonly #contents = new Map<ContentId, Uint8Array>();
   #bytes = 0;

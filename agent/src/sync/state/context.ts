@@ -1,16 +1,34 @@
-import type { MemberId } from '@lockstep/shared';
+import { carriedAddresses, inlineWaitingBytesMax, type MemberId, outboxBytesMax } from '@lockstep/shared';
 import type { Clock } from '../ports/clock.ts';
 import type { Folder } from '../ports/folder.ts';
 import type { Journal } from '../ports/journal.ts';
 import type { Log } from '../ports/log.ts';
-import type { InlineContents } from './byte-cache.ts';
-import type { FolderLock } from './folder-lock.ts';
-import type { IgnoreFile } from './ignore-file.ts';
-import type { MissingContents } from './missing-contents.ts';
-import type { OtherHolders } from './other-holders.ts';
-import type { Problems } from './problems.ts';
-import type { SharedBatches } from './shared-batches.ts';
-import type { Suspects } from './suspects.ts';
+import { ByteCache } from './byte-cache.ts';
+import type { Events } from './events.ts';
+import { IgnoreFile, ignoreRulesSetting } from './ignore-file.ts';
+import { MissingContents } from './missing-contents.ts';
+import { OtherHolders } from './other-holders.ts';
+import { Problems } from './problems.ts';
+import { SharedBatches } from './shared-batches.ts';
+import { Suspects } from './suspects.ts';
+
+/**
+ * Lets one loop at a time compare the folder with the journal and change either: a look at the disk whose result is not yet
+ * journaled, and an action whose result is not yet recorded, must not overlap.
+ */
+export class FolderLock {
+  #tail: Promise<void> = Promise.resolve();
+
+  /** Runs `body` when everyone who asked before is done. A throw frees the lock and reaches the caller. */
+  run<T>(body: () => Promise<T>): Promise<T> {
+    const result = this.#tail.then(body);
+    this.#tail = result.then(
+      () => undefined,
+      () => undefined,
+    );
+    return result;
+  }
+}
 
 /** Who this member is, as others see it. */
 export interface Self {
@@ -40,7 +58,44 @@ export interface Context {
   readonly missing: MissingContents;
   readonly others: OtherHolders;
   /** Bytes that came with operations and wait to be applied. */
-  readonly inbox: InlineContents;
+  readonly inbox: ByteCache;
   /** Bytes of files just written here, for the members that are about to be sent them. */
-  readonly outbox: InlineContents;
+  readonly outbox: ByteCache;
+}
+
+/** What all loops of one member share, over the given adapters. Each new problem is logged and becomes an event. */
+export function createContext(
+  parts: {
+    readonly identity: Self;
+    readonly journal: Journal;
+    readonly folder: Folder;
+    readonly clock: Clock;
+    readonly log: Log;
+  },
+  events: Events,
+): Context {
+  const { identity, journal, folder, clock, log } = parts;
+  // A machine with containers has dozens of addresses, and the wire carries the best ones.
+  const self = { ...identity, addresses: carriedAddresses(identity.addresses) };
+  return {
+    self,
+    journal,
+    batches: new SharedBatches(journal),
+    folder,
+    clock,
+    log,
+    problems: new Problems(clock, (problem) => {
+      log.warn({ ...problem }, problem.detail);
+      events.add('problem', { ...problem });
+    }),
+    suspects: new Suspects(),
+    startedAtMs: clock.wallMs(),
+    lock: new FolderLock(),
+    ignored: new IgnoreFile(journal.setting(ignoreRulesSetting)),
+    hiding: new Set(),
+    missing: new MissingContents(),
+    others: new OtherHolders(self, journal),
+    inbox: new ByteCache(inlineWaitingBytesMax),
+    outbox: new ByteCache(outboxBytesMax),
+  };
 }

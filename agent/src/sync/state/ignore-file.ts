@@ -8,6 +8,9 @@ import {
 } from '../../core/ignore-rules.ts';
 import type { Folder, Observation } from '../ports/folder.ts';
 
+/** Where the journal keeps the text of the rules that are in force. */
+export const ignoreRulesSetting = 'ignore-rules';
+
 /** How long rules that let go of something must have stood unchanged, in milliseconds. */
 export const rulesRestMs = 1_000;
 

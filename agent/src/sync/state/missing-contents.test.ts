@@ -11,10 +11,10 @@ const bee = 'bee' as OriginId;
 /** A member at work that shows `before` at `d/old`, and was told that bee's `d/old` and `d/new` have no content any more. */
 async function memberWithMissing() {
   const member = new LoneMember();
-  const { context, ownLog, volume, journal } = member;
+  const { context, operationWriter, volume, journal } = member;
   volume.disk.mkdir('d');
   volume.disk.write('d/old', contentOfText('before'));
-  const changes = new LocalChanges(context, ownLog, 1_000);
+  const changes = new LocalChanges(context, operationWriter, 1_000);
   await Promise.all([changes.start(), member.passes(5_000)]);
   const old = member.operation(
     'd/old',

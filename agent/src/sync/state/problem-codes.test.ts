@@ -4,14 +4,14 @@ import { ignoreFileName } from '../../core/ignore-rules.ts';
 import { contentOfText } from '../../sim/content.ts';
 import { Life } from '../../sim/life.ts';
 import { LoneMember } from '../../sim/lone-member.ts';
-import { Materialiser } from '../apply/apply-loop.ts';
-import { GroupGate } from '../apply/rename-gate.ts';
+import { ApplyLoop } from '../apply/apply-loop.ts';
+import { RenameGate } from '../apply/rename-gate.ts';
 import { followIgnoreRules } from '../local/ignore-reload.ts';
 import { LocalChanges } from '../local/local-changes.ts';
 import { withdrawOfAbsent } from '../members/member-problems.ts';
 import type { ActionRequest, ActionResult, Folder, ScannedDirectory, UnwatchedDirectory } from '../ports/folder.ts';
 import { refusalLastsMs } from '../replication/dialer.ts';
-import { Transfers } from '../transfer/content-fetcher.ts';
+import { ContentFetcher } from '../transfer/content-fetcher.ts';
 import { rulesRestMs } from './ignore-file.ts';
 
 const bee = 'bee' as OriginId;
@@ -27,15 +27,15 @@ class Bench {
   readonly unwatched: UnwatchedDirectory[] = [];
   readonly member = new LoneMember((folder) => this.#around(folder));
   readonly changes: LocalChanges;
-  readonly materialiser: Materialiser;
+  readonly applyLoop: ApplyLoop;
 
   constructor() {
-    const { context, ownLog, peers } = this.member;
-    this.changes = new LocalChanges(context, ownLog, 10_000);
-    const transfers = new Transfers(context, peers, (_, paths) => this.materialiser.fetched(paths));
-    const gate = new GroupGate(context.journal, context.clock, () => []);
+    const { context, operationWriter, peers } = this.member;
+    this.changes = new LocalChanges(context, operationWriter, 10_000);
+    const transfers = new ContentFetcher(context, peers, (_, paths) => this.applyLoop.fetched(paths));
+    const gate = new RenameGate(context.journal, context.clock, () => []);
     const events = { applied: quiet, look: quiet, scan: quiet, ignoreRules: quiet, sync: quiet };
-    this.materialiser = new Materialiser(context, transfers, gate, events);
+    this.applyLoop = new ApplyLoop(context, transfers, gate, events);
   }
 
   /** Seconds pass, each with what the engine does in it. */
@@ -44,7 +44,7 @@ class Bench {
     for (let second = 0; second < count; second++) {
       await this.member.passes(1_000);
       context.problems.expire();
-      this.materialiser.withdrawProblems();
+      this.applyLoop.withdrawProblems();
       withdrawOfAbsent(context.problems, peers);
     }
   }
@@ -61,7 +61,7 @@ class Bench {
     const vector = { ...operation.version.vector, ...Object.fromEntries(others) };
     member.keeps(text);
     member.received({ ...operation, version: { vector } });
-    this.materialiser.poke();
+    this.applyLoop.poke();
     member.scheduler.after(2_000, () => member.volume.disk.write(path, contentOfText('new')), new Life());
   }
 
@@ -69,7 +69,7 @@ class Bench {
   comes(kind: Operation['kind'], text?: string): void {
     const parents = this.member.journal.heads('file');
     this.member.received(this.member.operation('file', { kind, ...(text && { text }) }, { origin: bee, parents }));
-    this.materialiser.poke();
+    this.applyLoop.poke();
   }
 
   async hasRules(text: string): Promise<void> {
@@ -202,9 +202,9 @@ const cases: Record<Exclude<ProblemCode, Elsewhere>, readonly Case[]> = {
           bench.member.keeps('newer');
           bench.comes('put', 'newer');
         },
-        'it turns up here': ({ member, materialiser }) => {
+        'it turns up here': ({ member, applyLoop }) => {
           member.keeps('nobody has this');
-          materialiser.unpark();
+          applyLoop.unpark();
         },
       },
     },

@@ -76,7 +76,7 @@ export interface TransferProgress {
 }
 
 /** Fetches content block by block from the operation's origin, or from whoever else has it, and stages it verified. */
-export class Transfers {
+export class ContentFetcher {
   readonly #context: Context;
   readonly #peers: Peers;
   readonly #finished: (outcome: FetchOutcome, paths: readonly string[]) => void;

@@ -1,18 +1,18 @@
 import type { ContentId, Operation } from '@lockstep/shared';
 import type { Context } from '../state/context.ts';
-import type { Transfers } from './content-fetcher.ts';
+import type { ContentFetcher } from './content-fetcher.ts';
 
 const askAgainMs = 50;
 
 /** Gets contents that are on this member no more, for whoever wants to see what once stood somewhere. */
 export class OldVersions {
   readonly #context: Context;
-  readonly #transfers: Transfers;
+  readonly #transfers: ContentFetcher;
   /** Those that are being copied from staging into history. */
   readonly #keeping = new Set<ContentId>();
   #stopped = false;
 
-  constructor(context: Context, transfers: Transfers) {
+  constructor(context: Context, transfers: ContentFetcher) {
     this.#context = context;
     this.#transfers = transfers;
   }

@@ -1,6 +1,6 @@
-import type { FolderHealth } from './ports/folder.ts';
-import type { Context } from './state/context.ts';
-import { reportRoom } from './state/disk-room.ts';
+import type { FolderHealth } from '../ports/folder.ts';
+import type { Context } from '../state/context.ts';
+import { reportRoom } from '../state/disk-room.ts';
 
 /** How the folder and the machine are, as measured for the last heartbeat. */
 export class Health {
