@@ -2,12 +2,10 @@ import { isMemberPath, LockstepError, memberOf, type Operation } from '@lockstep
 import { ignoreFileName } from '../../core/ignore-rules.ts';
 import { majorityOf } from '../../core/membership.ts';
 import type { ConfirmedFiles, Confirmer } from '../integrity/confirmer.ts';
-import { untilRulesRest } from '../local/ignore-reload.ts';
-import type { LocalChanges } from '../local/local-changes.ts';
-import type { Mounts } from '../local/mounts.ts';
 import type { Peer, Peers } from '../members/peers.ts';
 import type { Timer } from '../ports/clock.ts';
 import type { Context, Self } from '../state/context.ts';
+import { untilRulesRest } from '../state/ignore-file.ts';
 import { ReplicaCount } from './replica-count.ts';
 import { goalOf } from './wait-goal.ts';
 import type { WriteBack } from './write-back.ts';
@@ -40,6 +38,17 @@ export interface WaitOutcome {
   readonly blocking: readonly Blocking[];
 }
 
+/** Looks at everything at or below a path and journals it: see `LocalChanges.settleAll`. */
+interface FolderLook {
+  settleAll(path: string, giveUp: Promise<void>): Promise<readonly string[]>;
+}
+
+/** Compares the mounts inside the folder with those that it knows: see `Mounts`. */
+interface MountCheck {
+  check(): Promise<void>;
+  reason(path: string): string | undefined;
+}
+
 /**
  * Waits until everything that was on this member's disk when it was called, noticed or not, is durable on so many members.
  * What is not journaled yet is looked for by a scan; after that it is counting (DESIGN 7). Throws 'request-invalid' for what can never
@@ -49,10 +58,10 @@ export async function waitForDurability(
   parts: {
     readonly context: Context;
     readonly peers: Peers;
-    readonly localChanges: LocalChanges;
+    readonly localChanges: FolderLook;
     readonly writeBack: WriteBack;
     readonly confirmer: Confirmer;
-    readonly mounts: Mounts;
+    readonly mounts: MountCheck;
     readonly reason: (path: string) => string | undefined;
     readonly aborted: () => boolean;
   },
@@ -159,7 +168,7 @@ class SecondRead {
  * is.
  */
 async function settle(
-  parts: { readonly context: Context; readonly localChanges: LocalChanges; readonly mounts: Mounts },
+  parts: { readonly context: Context; readonly localChanges: FolderLook; readonly mounts: MountCheck },
   path: string | undefined,
   expiry: Promise<void>,
   giveUp: () => boolean,
@@ -221,7 +230,7 @@ async function lookAtAll(
     context: { folder, clock },
     localChanges,
     mounts,
-  }: { readonly context: Context; readonly localChanges: LocalChanges; readonly mounts: Mounts },
+  }: { readonly context: Context; readonly localChanges: FolderLook; readonly mounts: MountCheck },
   path: string,
   expiry: Promise<void>,
   giveUp: () => boolean,

@@ -12,9 +12,6 @@ const copiesMax = 64;
 
 /** How often a member that knows no rules yet looks whether it can read them. */
 const unknownRetryMs = 250;
-/** How often somebody who waits for rules to be in force asks. */
-const restingRetryMs = 50;
-
 /**
  * Reads `.lockstepignore` again; true when the rules changed. What they let go is pending then where it does not stand here:
  * what went while it was ignored was nobody's delete, and must not become one because a rule went. `mayBeNone`: false before it is
@@ -57,16 +54,6 @@ export async function untilRulesAreKnown(context: Context, isStopped: () => bool
     if (context.ignored.isKnown || isStopped()) return;
     await new Promise<void>((resolve) => {
       context.clock.after(unknownRetryMs, resolve);
-    });
-  }
-}
-
-/** Resolves once no rules wait to be in force, or `giveUp` says so. */
-export async function untilRulesRest(context: Context, giveUp: () => boolean): Promise<void> {
-  const { ignored, clock } = context;
-  while (ignored.isWaiting && !giveUp()) {
-    await new Promise<void>((resolve) => {
-      clock.after(restingRetryMs, resolve);
     });
   }
 }

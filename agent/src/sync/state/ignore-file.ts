@@ -7,12 +7,15 @@ import {
   parseIgnoreRules,
 } from '../../core/ignore-rules.ts';
 import type { Folder, Observation } from '../ports/folder.ts';
+import type { Context } from './context.ts';
 
 /** Where the journal keeps the text of the rules that are in force. */
 export const ignoreRulesSetting = 'ignore-rules';
 
 /** How long rules that let go of something must have stood unchanged, in milliseconds. */
 export const rulesRestMs = 1_000;
+/** How often somebody who waits for rules to be in force asks. */
+const restingRetryMs = 50;
 
 /** What a look at the file found. `fault`: why it cannot be read as rules, and what to do. */
 export type IgnoreReading =
@@ -147,5 +150,15 @@ function textOf(bytes: Uint8Array): string | undefined {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
     return undefined;
+  }
+}
+
+/** Resolves once no rules wait to be in force, or `giveUp` says so. */
+export async function untilRulesRest(context: Context, giveUp: () => boolean): Promise<void> {
+  const { ignored, clock } = context;
+  while (ignored.isWaiting && !giveUp()) {
+    await new Promise<void>((resolve) => {
+      clock.after(restingRetryMs, resolve);
+    });
   }
 }
