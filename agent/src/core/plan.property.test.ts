@@ -202,7 +202,7 @@ function showsHead(world: World, disk: Disk, head: Operation): boolean {
 }
 
 /** Passes as the apply loop makes them, with `fetch` of what a plan needs, until nothing is pending. Returns how many it took. */
-function materialise(world: World, disk: Disk): number {
+function applyPending(world: World, disk: Disk): number {
   for (let rounds = 1; rounds <= 12; rounds++) {
     for (const which of ['live', 'delete'] as const) {
       const { steps, records, needs } = world.plan(which);
@@ -221,7 +221,7 @@ describe('whatever the disk shows and the heads say', () => {
       fc.property(trees, trees, origins, (before, after, from) => {
         const world = new World({ disk: before, heads: headsFrom(before, after, from) });
         const disk = new Disk(world, before);
-        materialise(world, disk);
+        applyPending(world, disk);
         for (const head of world.heads.values()) expect(showsHead(world, disk, head), head.path).toBe(true);
         expect(disk.entries.size).toBe(Object.keys(after).length);
       }),
@@ -236,7 +236,7 @@ describe('whatever the disk shows and the heads say', () => {
         const { after, from } = movedTree(before, { a, b, c });
         const world = new World({ disk: before, heads: headsFrom(before, after, from) });
         const disk = new Disk(world, before);
-        materialise(world, disk);
+        applyPending(world, disk);
         expect([...world.staged]).toEqual([]);
         for (const head of world.heads.values()) expect(showsHead(world, disk, head), head.path).toBe(true);
       }),
@@ -250,7 +250,7 @@ describe('whatever the disk shows and the heads say', () => {
         const world = new World({ disk: before, heads: headsFrom(before, after, from) });
         const disk = new Disk(world, before);
         const contents = new Set([...disk.entries.values()].flatMap(({ content }) => content ?? []));
-        materialise(world, disk);
+        applyPending(world, disk);
         const held = new Set([...disk.entries.values()].flatMap(({ content }) => content ?? []));
         for (const content of contents) expect(held.has(content) || world.history.has(content)).toBe(true);
       }),

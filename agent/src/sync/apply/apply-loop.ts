@@ -97,7 +97,7 @@ export class ApplyLoop {
     this.#running = true;
     this.#run()
       .catch((error: unknown) => {
-        this.#context.log.error({ error: String(error) }, 'materialising failed; it is tried again');
+        this.#context.log.error({ error: String(error) }, 'applying failed; it is tried again');
         this.#timer.in(afterFailureMs);
       })
       .finally(() => {

@@ -55,7 +55,7 @@ export class OperationWriter {
 
   /**
    * Journals drafts as operations, and what the disk shows with them, in one transaction. A draft with a fingerprint, or of
-   * what has vanished, is what this disk shows already; any other (a resolver's) is yet to be materialised. Drafts that other members
+   * what has vanished, is what this disk shows already; any other (a resolver's) is yet to be applied. Drafts that other members
    * would not accept are left out: each becomes a problem of its path.
    */
   commit(drafts: readonly Draft[], rows: readonly DiskChange[] = []): Committed {
