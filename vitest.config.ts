@@ -5,6 +5,7 @@ const source = (path: string): string => fileURLToPath(new URL(`./shared/src/${p
 
 const alias = [
   { find: '@lockstep/shared/api', replacement: source('api.ts') },
+  { find: '@lockstep/shared/present', replacement: source('present.ts') },
   { find: '@lockstep/shared', replacement: source('index.ts') },
 ];
 

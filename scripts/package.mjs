@@ -37,6 +37,7 @@ const asItIs = [
 const sharedModules = {
   '@lockstep/shared': 'shared/dist/index.js',
   '@lockstep/shared/api': 'shared/dist/api.js',
+  '@lockstep/shared/present': 'shared/dist/present.js',
 };
 
 /**

@@ -1,3 +1,4 @@
+import { formatCount, formatDuration } from '@lockstep/shared/present';
 import { Alert, AppShell, Badge, Burger, Code, Group, NavLink, Skeleton, Stack, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { lazy, Suspense, useEffect, useState } from 'react';
@@ -7,7 +8,6 @@ import { ClusterBanner } from './cluster-banner.tsx';
 import { StatusProvider, useStatusFeed } from './live/status-context.ts';
 import { places } from './navigation.ts';
 import { PageHeader } from './page-header.tsx';
-import { formatCount, formatDuration } from './parts/format.ts';
 import { Empty, Loading } from './parts/notice.tsx';
 import { Overview } from './views/overview.tsx';
 

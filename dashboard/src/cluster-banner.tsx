@@ -1,9 +1,8 @@
+import { clusterSentence, ownTrouble } from '@lockstep/shared/present';
 import { Text } from '@mantine/core';
 import { IconAlertTriangle, IconCircleCheck, IconClock, IconPlayerPause, IconRefresh } from '@tabler/icons-react';
 import classes from './cluster-banner.module.css';
 import { useStatus } from './live/status-context.ts';
-import { clusterSentence } from './views/cluster-sentence.ts';
-import { ownTrouble } from './views/troubles.ts';
 
 const icons = {
   good: IconCircleCheck,

@@ -1,4 +1,5 @@
 import type { Status } from '@lockstep/shared/api';
+import { troubleCount } from '@lockstep/shared/present';
 import {
   type Icon,
   IconActivity,
@@ -9,7 +10,6 @@ import {
   IconServer,
   IconTransfer,
 } from '@tabler/icons-react';
-import { troubleCount } from './views/troubles.ts';
 
 export interface Place {
   readonly href: string;

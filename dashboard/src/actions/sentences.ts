@@ -1,5 +1,5 @@
 import type { RescanResult, RetryResult } from '@lockstep/shared/api';
-import { formatItems, formatRoundTrip } from '../parts/format.ts';
+import { formatItems, formatRoundTrip } from '@lockstep/shared/present';
 
 /** What a rescan found. */
 export function rescanSentence({ operations, elapsedMs }: RescanResult): string {

@@ -1,5 +1,5 @@
+import { formatDuration } from '@lockstep/shared/present';
 import { useEffect, useState } from 'react';
-import { formatDuration } from './format.ts';
 
 const exact = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
 const listeners = new Set<() => void>();

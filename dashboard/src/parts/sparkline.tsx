@@ -1,4 +1,4 @@
-import { formatDuration, formatRoundTrip } from './format.ts';
+import { formatDuration, formatRoundTrip } from '@lockstep/shared/present';
 import classes from './sparkline.module.css';
 import { sparklinePath } from './sparkline-path.ts';
 

@@ -1,7 +1,7 @@
 import type { Conflict, Keep, TreeEntry } from '@lockstep/shared/api';
+import { formatBytes } from '@lockstep/shared/present';
 import { Button, Group, Skeleton, Stack, Text } from '@mantine/core';
 import { useEffect, useState } from 'react';
-import { formatBytes } from '../parts/format.ts';
 import { Moment } from '../parts/moment.tsx';
 import classes from './conflict-versions.module.css';
 import { DiffTable } from './diff-table.tsx';

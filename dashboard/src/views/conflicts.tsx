@@ -1,10 +1,10 @@
 import type { Conflict, ConflictsPage, Keep, ResolveResult } from '@lockstep/shared/api';
+import { formatCount, formatItems } from '@lockstep/shared/present';
 import { Button, Checkbox, Group, Paper, Stack, Text } from '@mantine/core';
 import { useEffect, useRef, useState } from 'react';
 import { useSearchParams } from 'wouter';
 import { useStatus } from '../live/status-context.ts';
 import { useApi } from '../live/use-api.ts';
-import { formatCount, formatItems } from '../parts/format.ts';
 import { Empty, Failed, Loading } from '../parts/notice.tsx';
 import { View } from '../parts/view.tsx';
 import { AskFirst } from './ask-first.tsx';

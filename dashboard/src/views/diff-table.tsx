@@ -1,6 +1,6 @@
+import { formatItems } from '@lockstep/shared/present';
 import { VisuallyHidden } from '@mantine/core';
 import { useMemo } from 'react';
-import { formatItems } from '../parts/format.ts';
 import classes from './diff-table.module.css';
 import { type DiffLine, type DiffRow, differInEndingsOnly, diffRows } from './text-diff.ts';
 

@@ -1,4 +1,5 @@
 import type { PathReport, SearchResult } from '@lockstep/shared/api';
+import { formatBytes, formatCount, formatItems } from '@lockstep/shared/present';
 import { Text } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { type RefObject, useMemo, useRef } from 'react';
@@ -6,7 +7,6 @@ import { navigate, usePathname, useSearch } from 'wouter/use-browser-location';
 import { encodePath, pathLink, pathOfLink } from '../links.ts';
 import { useStatus } from '../live/status-context.ts';
 import { useApi } from '../live/use-api.ts';
-import { formatBytes, formatCount, formatItems } from '../parts/format.ts';
 import { Empty, Failed, Loading } from '../parts/notice.tsx';
 import { View } from '../parts/view.tsx';
 import { FileTable } from './files/file-table.tsx';

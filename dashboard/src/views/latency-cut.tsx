@@ -1,4 +1,5 @@
 import type { Latencies } from '@lockstep/shared/api';
+import { type Matrix, whoReachesBoth } from '@lockstep/shared/present';
 import { Alert, Text } from '@mantine/core';
 import { IconPlugConnectedX } from '@tabler/icons-react';
 import { Link } from 'wouter';
@@ -6,7 +7,6 @@ import { pairLink } from '../links.ts';
 import { useApi } from '../live/use-api.ts';
 import { Since } from '../parts/moment.tsx';
 import classes from './latency-cut.module.css';
-import { type Matrix, whoReachesBoth } from './latency-matrix.ts';
 
 /** More pairs than these say nothing more: one look at the matrix does. */
 const listedMax = 8;

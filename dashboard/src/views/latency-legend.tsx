@@ -1,6 +1,6 @@
+import { formatRoundTrip } from '@lockstep/shared/present';
 import { IconPlugConnectedX } from '@tabler/icons-react';
-import { formatRoundTrip } from '../parts/format.ts';
-import { heatLimitsMs } from './latency-matrix.ts';
+import { heatLimitsMs } from './latency-heat.ts';
 import classes from './latency-table.module.css';
 
 /** What the colours and signs of the heat map mean. `isDense`: no cell has room for a word. */

@@ -1,4 +1,5 @@
 import type { LatencyHistory, MemberReport } from '@lockstep/shared/api';
+import { formatDuration, formatRoundTrip } from '@lockstep/shared/present';
 import { Button, Group, Paper, Text, Title } from '@mantine/core';
 import { IconArrowsExchange } from '@tabler/icons-react';
 import { useEffect, useMemo, useRef } from 'react';
@@ -6,7 +7,6 @@ import { Link } from 'wouter';
 import { pairLink } from '../links.ts';
 import { useStatus } from '../live/status-context.ts';
 import { useApi } from '../live/use-api.ts';
-import { formatDuration, formatRoundTrip } from '../parts/format.ts';
 import { Failed, Loading } from '../parts/notice.tsx';
 import { TimeChart } from '../parts/time-chart.tsx';
 import classes from './latency-pair.module.css';

@@ -1,5 +1,5 @@
 import type { LatencyHistory } from '@lockstep/shared/api';
-import { formatDuration, formatRoundTrip } from '../parts/format.ts';
+import { formatDuration, formatRoundTrip } from '@lockstep/shared/present';
 
 /** One line over time, as the chart takes it. */
 export interface Series {

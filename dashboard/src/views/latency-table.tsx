@@ -1,8 +1,9 @@
+import { describeWay, type Matrix, type Way } from '@lockstep/shared/present';
 import { IconPlugConnectedX } from '@tabler/icons-react';
 import { type KeyboardEvent, memo, useRef, useState } from 'react';
 import { Link } from 'wouter';
 import { pairLink } from '../links.ts';
-import { describeWay, heatOf, type Matrix, type Way } from './latency-matrix.ts';
+import { heatOf } from './latency-heat.ts';
 import classes from './latency-table.module.css';
 
 /** More members than this get narrow columns, with their names on end. */

@@ -1,3 +1,4 @@
+import { latencyMatrix, matrixSentence } from '@lockstep/shared/present';
 import { Paper, Text } from '@mantine/core';
 import { useMemo } from 'react';
 import { useSearchParams } from 'wouter';
@@ -6,7 +7,6 @@ import { Empty } from '../parts/notice.tsx';
 import { View } from '../parts/view.tsx';
 import { LatencyCut } from './latency-cut.tsx';
 import { LatencyLegend } from './latency-legend.tsx';
-import { latencyMatrix, matrixSentence } from './latency-matrix.ts';
 import { LatencyPair } from './latency-pair.tsx';
 import classes from './latency-table.module.css';
 import { LatencyTable, wideMax } from './latency-table.tsx';

@@ -1,10 +1,16 @@
 import type { MemberReport } from '@lockstep/shared/api';
+import {
+  formatBytes,
+  formatCount,
+  formatDuration,
+  formatItems,
+  formatRoundTrip,
+  problemWords,
+} from '@lockstep/shared/present';
 import { Code } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
-import { formatBytes, formatCount, formatDuration, formatItems, formatRoundTrip } from '../parts/format.ts';
 import { Moment } from '../parts/moment.tsx';
-import { problemWords } from '../parts/problem-words.ts';
 import classes from './member-details.module.css';
 import { stateSince } from './member-state.tsx';
 

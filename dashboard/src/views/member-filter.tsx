@@ -1,8 +1,8 @@
 import type { MemberReport } from '@lockstep/shared/api';
+import { formatCount } from '@lockstep/shared/present';
 import { CloseButton, TextInput, UnstyledButton } from '@mantine/core';
 import { IconSearch } from '@tabler/icons-react';
 import { useSearchParams } from 'wouter';
-import { formatCount } from '../parts/format.ts';
 import classes from './member-filter.module.css';
 import { type Standing, standingOf, standings } from './member-standing.ts';
 

@@ -1,8 +1,7 @@
 import type { MemberReport } from '@lockstep/shared/api';
+import { formatCount, formatDuration, formatItems, problemWords } from '@lockstep/shared/present';
 import { IconAlertTriangle } from '@tabler/icons-react';
 import { Link } from 'wouter';
-import { formatCount, formatDuration, formatItems } from '../parts/format.ts';
-import { problemWords } from '../parts/problem-words.ts';
 import classes from './member-table.module.css';
 import { Nothing } from './nothing.tsx';
 

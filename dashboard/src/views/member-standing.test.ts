@@ -1,7 +1,22 @@
 import type { MemberReport } from '@lockstep/shared/api';
 import { expect, test } from 'vitest';
-import { member } from './_cluster.ts';
 import { narrowed, sortedByNeed, standingOf } from './member-standing.ts';
+
+function member(name: string, more: Partial<MemberReport> = {}): MemberReport {
+  const addresses = [`${name}.example.net:4700`];
+  return {
+    id: name,
+    name,
+    self: name === 'ant',
+    state: 'active',
+    connected: true,
+    rttMs: 1,
+    behind: 0,
+    behindSeconds: 0,
+    addresses,
+    ...more,
+  };
+}
 
 const down = { state: 'down', connected: false } as const;
 const few = [

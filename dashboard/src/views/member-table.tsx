@@ -1,8 +1,8 @@
 import type { MemberReport, RecentLatencies } from '@lockstep/shared/api';
+import { formatBytes, formatCount, formatRoundTrip } from '@lockstep/shared/present';
 import { Fragment, useEffect, useRef } from 'react';
 import { Link, useSearchParams } from 'wouter';
 import { memberLink } from '../links.ts';
-import { formatBytes, formatCount, formatRoundTrip } from '../parts/format.ts';
 import { Sparkline } from '../parts/sparkline.tsx';
 import { MemberDetails } from './member-details.tsx';
 import { Lag } from './member-lag.tsx';

@@ -1,9 +1,9 @@
+import { formatItems } from '@lockstep/shared/present';
 import { Button, CloseButton, Group, NativeSelect, TextInput } from '@mantine/core';
 import { IconPlayerPause, IconPlayerPlay, IconSearch } from '@tabler/icons-react';
 import { useCallback, useEffect, useSyncExternalStore } from 'react';
 import { useSearchParams } from 'wouter';
 import { useStatus } from '../live/status-context.ts';
-import { formatItems } from '../parts/format.ts';
 import { Empty, Failed, Loading } from '../parts/notice.tsx';
 import { View } from '../parts/view.tsx';
 import { FeedList } from './operations/feed-list.tsx';

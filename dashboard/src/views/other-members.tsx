@@ -1,11 +1,9 @@
+import { formatItems, type MemberTrouble, problemWords } from '@lockstep/shared/present';
 import { Code, Paper, Text, Title } from '@mantine/core';
 import { Link } from 'wouter';
 import { memberLink } from '../links.ts';
-import { formatItems } from '../parts/format.ts';
 import { Moment } from '../parts/moment.tsx';
-import { problemWords } from '../parts/problem-words.ts';
 import classes from './problems.module.css';
-import type { MemberTrouble } from './troubles.ts';
 
 const kinds = { stopped: 'stopped', down: 'down', problems: 'has problems' } as const;
 

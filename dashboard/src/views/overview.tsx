@@ -1,9 +1,9 @@
 import type { RecentLatencies } from '@lockstep/shared/api';
+import { formatBytes, formatItems } from '@lockstep/shared/present';
 import { Code, Paper, Text, Title } from '@mantine/core';
 import { useSearchParams } from 'wouter';
 import { useStatus } from '../live/status-context.ts';
 import { useApi } from '../live/use-api.ts';
-import { formatBytes, formatItems } from '../parts/format.ts';
 import { Empty } from '../parts/notice.tsx';
 import { View } from '../parts/view.tsx';
 import { MemberFilter } from './member-filter.tsx';

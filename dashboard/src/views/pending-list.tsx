@@ -1,8 +1,8 @@
 import type { Transfers } from '@lockstep/shared/api';
+import { formatCount, formatItems } from '@lockstep/shared/present';
 import { Anchor, Paper, Text, Title } from '@mantine/core';
 import { Link } from 'wouter';
 import { pathLink } from '../links.ts';
-import { formatCount, formatItems } from '../parts/format.ts';
 import classes from './transfers.module.css';
 
 /** The paths that this member does not show yet and nothing is fetched for, each with its reason. `count`: all of them. */

@@ -1,10 +1,9 @@
 import type { Status } from '@lockstep/shared/api';
+import { formatItems, problemWords } from '@lockstep/shared/present';
 import { Paper, Text, Title } from '@mantine/core';
 import { Link } from 'wouter';
 import { memberLink, pathLink } from '../links.ts';
-import { formatItems } from '../parts/format.ts';
 import { Moment } from '../parts/moment.tsx';
-import { problemWords } from '../parts/problem-words.ts';
 import classes from './problems.module.css';
 
 type Problem = Status['problems'][number];

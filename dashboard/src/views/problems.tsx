@@ -1,11 +1,10 @@
+import { latencyMatrix, memberTroubles, troubleCount } from '@lockstep/shared/present';
 import { useStatus } from '../live/status-context.ts';
 import { Empty } from '../parts/notice.tsx';
 import { View } from '../parts/view.tsx';
 import { LatencyCut } from './latency-cut.tsx';
-import { latencyMatrix } from './latency-matrix.ts';
 import { OtherMembers } from './other-members.tsx';
 import { ProblemList } from './problem-list.tsx';
-import { memberTroubles, troubleCount } from './troubles.ts';
 
 /** Everything that needs a person, until it is gone. */
 export function Problems() {

@@ -1,8 +1,8 @@
 import type { Transfers } from '@lockstep/shared/api';
+import { formatBytes, formatItems } from '@lockstep/shared/present';
 import { Anchor, Paper, Text, Title } from '@mantine/core';
 import { Link } from 'wouter';
 import { memberLink } from '../links.ts';
-import { formatBytes, formatItems } from '../parts/format.ts';
 import { rateText } from './transfer-text.ts';
 import classes from './transfers.module.css';
 

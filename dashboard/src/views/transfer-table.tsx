@@ -1,8 +1,8 @@
 import type { Transfer } from '@lockstep/shared/api';
+import { formatItems } from '@lockstep/shared/present';
 import { Anchor, Paper, Title } from '@mantine/core';
 import { Link } from 'wouter';
 import { memberLink, pathLink } from '../links.ts';
-import { formatItems } from '../parts/format.ts';
 import { progressText, rateText, timeLeftText } from './transfer-text.ts';
 import classes from './transfers.module.css';
 

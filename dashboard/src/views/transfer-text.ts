@@ -1,5 +1,5 @@
 import type { Resync, Transfer } from '@lockstep/shared/api';
-import { formatBytes, formatCount, formatDuration, formatItems } from '../parts/format.ts';
+import { formatBytes, formatCount, formatDuration, formatItems } from '@lockstep/shared/present';
 
 /** `64 MB of 200 MB`. */
 export function progressText({ done, size }: Pick<Transfer, 'done' | 'size'>): string {

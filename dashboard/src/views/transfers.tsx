@@ -1,7 +1,7 @@
 import type { Transfers as TransferReport } from '@lockstep/shared/api';
+import { formatItems } from '@lockstep/shared/present';
 import { useStatus } from '../live/status-context.ts';
 import { useApi } from '../live/use-api.ts';
-import { formatItems } from '../parts/format.ts';
 import { Empty, Failed, Loading } from '../parts/notice.tsx';
 import { View } from '../parts/view.tsx';
 import { PendingList } from './pending-list.tsx';

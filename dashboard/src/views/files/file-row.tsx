@@ -1,9 +1,9 @@
 import type { TreeEntry } from '@lockstep/shared/api';
+import { formatBytes } from '@lockstep/shared/present';
 import { Badge, Skeleton } from '@mantine/core';
 import { IconFile, IconFileSymlink, IconFolderFilled } from '@tabler/icons-react';
 import { type KeyboardEvent, memo } from 'react';
 import { Link } from 'wouter';
-import { formatBytes } from '../../parts/format.ts';
 import { Moment } from '../../parts/moment.tsx';
 import classes from './file-table.module.css';
 import { HolderMarks } from './holder-marks.tsx';

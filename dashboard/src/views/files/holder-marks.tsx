@@ -1,6 +1,6 @@
 import type { Status, TreeEntry } from '@lockstep/shared/api';
+import { formatNames } from '@lockstep/shared/present';
 import { useStatus } from '../../live/status-context.ts';
-import { formatNames } from '../../parts/format.ts';
 import classes from './holder-marks.module.css';
 import { initialsOf } from './listing.ts';
 

@@ -1,8 +1,8 @@
 import type { PathReport } from '@lockstep/shared/api';
+import { formatBytes, formatItems } from '@lockstep/shared/present';
 import { Alert, Anchor, Paper, Text, Title } from '@mantine/core';
 import { Link } from 'wouter';
 import { conflictLink, pathLink } from '../../links.ts';
-import { formatBytes, formatItems } from '../../parts/format.ts';
 import { Moment } from '../../parts/moment.tsx';
 import { StateMark } from '../../parts/state-mark.tsx';
 import { deedOf, nameOf, typeOf } from './listing.ts';

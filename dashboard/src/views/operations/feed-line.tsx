@@ -1,4 +1,5 @@
 import type { LoggedOperation } from '@lockstep/shared/api';
+import { formatBytes, formatItems } from '@lockstep/shared/present';
 import {
   type Icon,
   IconAdjustments,
@@ -11,7 +12,6 @@ import {
   IconUsers,
 } from '@tabler/icons-react';
 import { memo } from 'react';
-import { formatBytes, formatItems } from '../../parts/format.ts';
 import { Moment } from '../../parts/moment.tsx';
 import classes from './feed-list.module.css';
 import type { FeedRow } from './feed-rows.ts';

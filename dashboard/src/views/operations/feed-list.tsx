@@ -1,8 +1,8 @@
+import { formatCount } from '@lockstep/shared/present';
 import { Button } from '@mantine/core';
 import { IconArrowUp } from '@tabler/icons-react';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useRef, useState } from 'react';
-import { formatCount } from '../../parts/format.ts';
 import { FeedLine } from './feed-line.tsx';
 import classes from './feed-list.module.css';
 import { type FeedState, feedOperationsMax } from './feed-model.ts';

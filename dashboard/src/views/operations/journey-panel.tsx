@@ -1,4 +1,5 @@
 import type { Journey, JourneyStop } from '@lockstep/shared/api';
+import { formatBytes, formatDuration, formatRoundTrip } from '@lockstep/shared/present';
 import { Anchor, Drawer, Group, Stack, Text } from '@mantine/core';
 import { IconCircleCheck, IconClockHour4 } from '@tabler/icons-react';
 import { useRef } from 'react';
@@ -6,7 +7,6 @@ import { Link } from 'wouter';
 import { pathLink } from '../../links.ts';
 import { useStatus } from '../../live/status-context.ts';
 import { useApi } from '../../live/use-api.ts';
-import { formatBytes, formatDuration, formatRoundTrip } from '../../parts/format.ts';
 import { Moment } from '../../parts/moment.tsx';
 import { Empty, Failed, Loading } from '../../parts/notice.tsx';
 import { StateMark } from '../../parts/state-mark.tsx';

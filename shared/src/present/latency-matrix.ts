@@ -1,5 +1,5 @@
-import type { MemberReport } from '@lockstep/shared/api';
-import { formatCount, formatNames, formatRoundTrip } from '../parts/format.ts';
+import type { MemberReport } from '../api.ts';
+import { formatCount, formatNames, formatRoundTrip } from './units.ts';
 
 /** A member that changed its state less long ago than this may only not have met everybody yet, or be told of too late. */
 const settledMs = 5_000;
@@ -72,14 +72,6 @@ function wayBetween(
 /** The asked member knows its own sessions before anything was measured over them. */
 function isSessionOfAsked(from: MemberReport, to: MemberReport): boolean {
   return (from.self && to.connected) || (to.self && from.connected);
-}
-
-/** Where the colours of the heat map change, in milliseconds: one room, one site, one country, one continent, the world. */
-export const heatLimitsMs = [1, 5, 20, 80, 250] as const;
-
-/** From 0, as near as can be, to the number of limits. */
-export function heatOf(rttMs: number): number {
-  return heatLimitsMs.filter((limitMs) => rttMs >= limitMs).length;
 }
 
 /** A way in words. */

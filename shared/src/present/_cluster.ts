@@ -1,4 +1,4 @@
-import type { MemberReport, Status } from '@lockstep/shared/api';
+import type { MemberReport, Status } from '../api.ts';
 
 /** A member that is well and lacks nothing; `ant` is the one that is asked. Names are ids here. */
 export function member(name: string, more: Partial<MemberReport> = {}): MemberReport {

@@ -1,7 +1,7 @@
-import type { MemberReport } from '@lockstep/shared/api';
 import { describe, expect, test } from 'vitest';
+import type { MemberReport } from '../api.ts';
 import { member as anyMember } from './_cluster.ts';
-import { describeWay, heatOf, latencyMatrix as matrixOf, matrixSentence, whoReachesBoth } from './latency-matrix.ts';
+import { describeWay, latencyMatrix as matrixOf, matrixSentence, whoReachesBoth } from './latency-matrix.ts';
 
 function member(name: string, latenciesMs?: Record<string, number>, more: Partial<MemberReport> = {}): MemberReport {
   return anyMember(name, { connected: latenciesMs !== undefined, rttMs: null, latenciesMs, ...more });
@@ -90,15 +90,4 @@ describe('[DB-L1] the matrix', () => {
     expect(members.map(({ name }) => name)).toEqual(['ant']);
     expect(matrixSentence(latencyMatrix(members))).toBe('No round trip is known now.');
   });
-});
-
-test.each([
-  [0.2, 0],
-  [1, 1],
-  [19.9, 2],
-  [20, 3],
-  [250, 5],
-  [9_000, 5],
-])('%d ms has the heat %d', (rttMs, heat) => {
-  expect(heatOf(rttMs)).toBe(heat);
 });

@@ -1,8 +1,8 @@
-import type { MemberReport, Status } from '@lockstep/shared/api';
-import { formatCount, formatItems, formatNames } from '../parts/format.ts';
-import { problemWords } from '../parts/problem-words.ts';
+import type { MemberReport, Status } from '../api.ts';
 import { latencyMatrix, whoReachesBoth } from './latency-matrix.ts';
+import { problemWords } from './problem-words.ts';
 import { isCutOff, withoutReached } from './troubles.ts';
+import { formatCount, formatItems, formatNames } from './units.ts';
 
 /** `good`: nothing to do. `busy`: it will be good by itself. `held`: somebody paused a member. `bad`: a person should look. */
 export type Tone = 'good' | 'busy' | 'held' | 'bad';

@@ -1,7 +1,7 @@
-import type { MemberReport, Status } from '@lockstep/shared/api';
 import { expect, test } from 'vitest';
+import type { MemberReport, Status } from '../api.ts';
 import { member, status } from './_cluster.ts';
-import { clusterSentence } from './cluster-sentence.ts';
+import { clusterSentence } from './verdict.ts';
 
 const ant = member('ant');
 const bee = member('bee');

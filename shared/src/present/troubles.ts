@@ -1,4 +1,4 @@
-import type { MemberReport, Status } from '@lockstep/shared/api';
+import type { MemberReport, Status } from '../api.ts';
 import { latencyMatrix, type Matrix } from './latency-matrix.ts';
 
 /** Another member that needs a person, and why. */

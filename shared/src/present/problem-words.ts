@@ -1,4 +1,4 @@
-import type { ProblemCode } from '@lockstep/shared';
+import type { ProblemCode } from '../error-code.ts';
 
 const words: Record<ProblemCode, string> = {
   'path-permission': 'not permitted',

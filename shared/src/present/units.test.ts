@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { formatBytes, formatDuration, formatItems, formatNames, formatRoundTrip } from './format.ts';
+import { formatBytes, formatDuration, formatItems, formatNames, formatRoundTrip } from './units.ts';
 
 describe('numbers as people read them', () => {
   test.each<[string, string]>([
