@@ -1,4 +1,4 @@
-import { clusterSentence, ownTrouble } from '@lockstep/shared/present';
+import { clusterVerdict, ownTrouble } from '@lockstep/shared/present';
 import { Text } from '@mantine/core';
 import { IconAlertTriangle, IconCircleCheck, IconClock, IconPlayerPause, IconRefresh } from '@tabler/icons-react';
 import classes from './cluster-banner.module.css';
@@ -15,7 +15,7 @@ const icons = {
 /** One sentence and one colour for the whole cluster, above every view. */
 export function ClusterBanner({ isStale }: { readonly isStale: boolean }) {
   const status = useStatus();
-  const { tone, text } = clusterSentence(status);
+  const { tone, text } = clusterVerdict(status);
   const doubt = ownTrouble(status);
   const shown = isStale ? 'stale' : tone;
   const ToneIcon = icons[shown];

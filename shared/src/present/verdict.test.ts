@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { MemberReport, Status } from '../api.ts';
 import { member, status } from './_cluster.ts';
-import { clusterSentence } from './verdict.ts';
+import { clusterVerdict } from './verdict.ts';
 
 const ant = member('ant');
 const bee = member('bee');
@@ -18,6 +18,10 @@ function rtts(...members: readonly MemberReport[]): Record<string, number> {
 const downCat = member('cat', { state: 'down', connected: false, rttMs: null, behind: 7 });
 const downBee = member('bee', { state: 'down', connected: false, rttMs: null });
 const fullCat = member('cat', { behind: 1_204, problems: 1, trouble: 'disk-full' });
+const refused = {
+  problems: [{ code: 'member-refused', member: 'bee:4700', detail: 'Its key is another one.', since: 0 }],
+  problemCount: 1,
+} satisfies Partial<Status>;
 const syncing = (done: number) =>
   member('cat', { state: 'syncing', behind: 9, catchUp: { source: ant.id, done, total: 1_204 } });
 
@@ -109,10 +113,21 @@ test.each<[string, string, Status]>([
   ['busy', '1,204 files on the way to ant.', status([ant, bee], { pending: 1_204 })],
   ['busy', 'Changes are on their way.', status([ant, bee], { synchronised: false })],
   [
+    'busy',
+    'bee has changes that ant does not know yet.',
+    status([ant, member('bee', { version: { o: 2 } }), member('cat', { version: { o: 1 } })], {
+      synchronised: false,
+      version: { o: 1 },
+    }),
+  ],
+  ['bad', 'Every member that ant reached refuses it.', status([ant], { synchronised: false, ...refused })],
+  ['bad', 'Every member that ant reached refuses it.', status([ant, downBee, downCat], refused)],
+  ['bad', 'ant has 1 problem: connection refused.', status([{ ...ant, trouble: 'member-refused' }, bee], refused)],
+  [
     'bad',
     'ant has left the cluster. Its files stay and are no longer replicated.',
     status([ant, bee], { member: { ...status([]).member, state: 'left' } }),
   ],
-])('[DB-A1] %s: %s', (tone, text, input) => {
-  expect(clusterSentence(input)).toEqual({ tone, text });
+])('[DB-A1] [CL9] %s: %s', (tone, text, input) => {
+  expect(clusterVerdict(input)).toEqual({ tone, text });
 });

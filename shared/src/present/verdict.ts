@@ -7,13 +7,14 @@ import { formatCount, formatItems, formatNames } from './units.ts';
 /** `good`: nothing to do. `busy`: it will be good by itself. `held`: somebody paused a member. `bad`: a person should look. */
 export type Tone = 'good' | 'busy' | 'held' | 'bad';
 
-export interface ClusterSentence {
+/** How the cluster is, in one sentence. */
+export interface Verdict {
   readonly tone: Tone;
   readonly text: string;
 }
 
-/** One sentence on the whole cluster as the member that answers sees it: the worst that is true, first. */
-export function clusterSentence(status: Status): ClusterSentence {
+/** The verdict on the whole cluster as the member that answers sees it: the worst that is true, first. */
+export function clusterVerdict(status: Status): Verdict {
   if (status.member.state === 'left') {
     return {
       tone: 'bad',
@@ -28,6 +29,7 @@ export function clusterSentence(status: Status): ClusterSentence {
     };
   }
   const members = status.members.filter(({ state }) => state !== 'left');
+  if (isRefused(status)) return { tone: 'bad', text: `Every member that ${status.member.name} reached refuses it.` };
   const matrix = latencyMatrix(status);
   const down = withoutReached(members, matrix).filter(({ state, paused }) => state === 'down' && paused !== true);
   const areStopped = down.every(({ stopped }) => stopped === true);
@@ -74,10 +76,26 @@ export function clusterSentence(status: Status): ClusterSentence {
   if (behind.length > 0) return { tone: 'busy', text: `${behindText(behind)}.` };
   if (status.pending > 0)
     return { tone: 'busy', text: `${formatItems(status.pending, 'file')} on the way to ${status.member.name}.` };
+  const ahead = members.filter((member) => isAhead(member, status));
+  if (ahead.length > 0)
+    return { tone: 'busy', text: `${have(ahead)} changes that ${status.member.name} does not know yet.` };
   if (!status.synchronised) return { tone: 'busy', text: 'Changes are on their way.' };
   if (members.length === 1) return { tone: 'good', text: `${status.member.name} is alone and waits for others.` };
   const all = members.length === 2 ? 'Both members' : `All ${formatCount(members.length)} members`;
   return { tone: 'good', text: `${all} hold everything${choicesText(status.conflictCopies)}.` };
+}
+
+/** Whoever answered refused this member, so it has a session with none. */
+function isRefused({ members, problems }: Status): boolean {
+  return (
+    problems.some(({ code }) => code === 'member-refused') && members.every(({ self, connected }) => self || !connected)
+  );
+}
+
+/** The member told of operations that the one that answers lacks. */
+function isAhead({ self, version = {} }: MemberReport, { version: known }: Status): boolean {
+  const own: Readonly<Record<string, number>> = known;
+  return !self && Object.entries(version).some(([origin, seq]) => seq > (own[origin] ?? 0));
 }
 
 function names(members: readonly MemberReport[]): string[] {

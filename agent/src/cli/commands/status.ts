@@ -1,7 +1,7 @@
 import type { Problem } from '@lockstep/shared';
-import { type MemberReport, type Status, statusSchema } from '@lockstep/shared/api';
+import { type Status, statusSchema } from '@lockstep/shared/api';
+import { clusterVerdict } from '@lockstep/shared/present';
 import type { Command } from 'commander';
-import { countBeyond } from '../../core/version.ts';
 import { findMemberFolder } from '../../state-directory.ts';
 import { requireApi } from '../api-client.ts';
 import { type ExitCode, exitCode } from '../exit-code.ts';
@@ -10,44 +10,16 @@ import { formatMembers, formatState } from '../member-table.ts';
 import type { Paint } from '../style.ts';
 import { printJson, type Terminal } from '../terminal.ts';
 
-function lag({ name, state, stopped, paused, behind }: MemberReport): string {
-  const is = paused === true ? 'paused' : stopped === true ? 'stopped' : state;
-  return behind === 0 ? `${name} is ${is}` : `${name} is ${plural(behind, 'operation')} behind (${is})`;
-}
+const toneColours = { good: 'green', busy: 'yellow', held: 'yellow', bad: 'red' } as const;
 
-/** Who reads "synchronised" takes it for "everybody has everything": whoever is away is named. */
-function agreement(others: readonly MemberReport[], paint: Paint): string {
-  if (others.length === 0) return paint('green', 'synchronised; no other member is known');
-  const away = others.filter(({ connected }) => !connected);
-  if (away.length === 0) return paint('green', 'synchronised');
-  const first = away.length === others.length ? 'no other member is up' : 'synchronised with the members that are up';
-  return paint('yellow', [first, ...away.map(lag)].join('; '));
-}
-
-function verdict(status: Status, paint: Paint): string {
-  if (status.paused) return paint('yellow', 'takes and gives nothing until: lockstep resume');
-  const others = status.members.filter(({ self, state }) => !self && state !== 'left');
-  if (status.synchronised) return agreement(others, paint);
-  const parts = [
-    ...(status.pending > 0 ? [`${plural(status.pending, 'path')} not on this disk yet`] : []),
-    ...(status.conflicts > 0 ? [plural(status.conflicts, 'open conflict')] : []),
-    ...others.filter(({ behind }) => behind > 0).map(lag),
-  ];
-  const failing = status.problems.filter(({ code }) => code === 'session-failing');
-  if (failing.length > 0) parts.push(`sessions with ${failing.map(({ member }) => member).join(', ')} fail`);
-  const ahead = others.filter(({ version }) => version !== undefined && countBeyond(version, status.version) > 0);
-  for (const { name } of ahead) parts.push(`${name} knows of operations that are not here`);
-  const refused = status.problems.some(({ code }) => code === 'member-refused');
-  if (refused && !others.some(({ connected }) => connected))
-    parts.push('every member that was reached refuses this one');
-  return paint('yellow', parts.length === 0 ? 'not synchronised yet' : parts.join('; '));
+function formatVerdict(status: Status, paint: Paint): string {
+  const { tone, text } = clusterVerdict(status);
+  return paint(toneColours[tone], printable(text));
 }
 
 function formatProblem(problem: Problem, status: Status, paint: Paint): string {
-  const member = status.members.find(({ id }) => id === problem.member)?.name;
-  const about = [problem.path === undefined ? undefined : printable(problem.path), member].filter(
-    (part) => part !== undefined,
-  );
+  const member = status.members.find(({ id }) => id === problem.member)?.name ?? problem.member;
+  const about = [problem.path, member].filter((part) => part !== undefined).map(printable);
   const subject = about.length === 0 ? '' : `${about.join(', ')}: `;
   return `  ${paint('red', problem.code)}  ${subject}${printable(problem.detail)} (${formatAgo(problem.since, status.now)})`;
 }
@@ -56,9 +28,12 @@ function formatProblem(problem: Problem, status: Status, paint: Paint): string {
 export function formatStatus(status: Status, paint: Paint): string {
   const { member } = status;
   const lines = [
-    `${paint('bold', member.name)}  ${formatState({ state: member.state, paused: status.paused, catchUp: status.catchUp }, paint)}, ${verdict(status, paint)}`,
+    `${paint('bold', member.name)}  ${formatState({ state: member.state, paused: status.paused, catchUp: status.catchUp }, paint)}`,
+    `cluster    ${formatVerdict(status, paint)}`,
     `folder     ${printable(member.folder)}`,
     `holds      ${plural(status.files, 'file')} and ${plural(status.directories, 'directory', 'directories')}, ${formatBytes(status.bytes)}; ${formatBytes(status.freeBytes)} free`,
+    ...(status.pending > 0 ? [`pending    ${plural(status.pending, 'path')} not on this disk yet`] : []),
+    ...(status.conflicts > 0 ? [`conflicts  ${plural(status.conflicts, 'path')} not settled yet`] : []),
     `dashboard  ${member.dashboard}`,
     '',
     formatMembers(status.members, status.now, paint),

@@ -1,4 +1,5 @@
 import type { MemberReport, PathReport, Status } from '@lockstep/shared/api';
+import { clusterVerdict } from '@lockstep/shared/present';
 import { describe, expect, test } from 'vitest';
 import { groupOperations } from '../operation-line.ts';
 import { formatReplay } from './replay.ts';
@@ -82,14 +83,15 @@ const written = {
 } as const;
 
 describe('status', () => {
-  test('[CL5] says in the first line whether all is well', () => {
+  test('[CL9] says first how the whole cluster is', () => {
     const bee = { ...ant, name: 'bee', self: false };
     expect(
       formatStatus({ ...status, members: [ant, bee] }, plain)
         .split('\n')
-        .slice(0, 4),
+        .slice(0, 5),
     ).toEqual([
-      'ant  active, synchronised',
+      'ant  active',
+      'cluster    Both members hold everything.',
       'folder     /x/ant',
       'holds      1,204 files and 1 directory, 5.0 MB; 2.0 GB free',
       'dashboard  http://127.0.0.1:4801/',
@@ -108,7 +110,8 @@ describe('status', () => {
       },
       plain,
     );
-    expect(text).toContain('1 path not on this disk yet; cat is 12 operations behind (down)');
+    expect(text).toContain('cluster    cat is down; ant has problems.\n');
+    expect(text).toContain('pending    1 path not on this disk yet\n');
     expect(text).toMatch(/cat +c{8} +down +- +12 operations, 1 min 15 s .* 3 minutes ago/);
     expect(text).toContain('path-permission  x\\u{1b}: It cannot be read. (2 hours ago)');
   });
@@ -118,27 +121,30 @@ const bee: MemberReport = { ...ant, id: 'b'.repeat(52), name: 'bee', self: false
 const refused = { code: 'member-refused', member: 'bee:4700', detail: 'Its key is another one.', since: now } as const;
 
 test.each<[what: string, more: Partial<Status>, said: string]>([
-  ['nobody else', { members: [ant] }, 'synchronised; no other member is known'],
-  ['all', { members: [ant, bee] }, 'synchronised'],
-  ['one that left', { members: [ant, bee, { ...cat, state: 'left' }] }, 'synchronised'],
+  ['nobody else', { members: [ant] }, 'ant is alone and waits for others.'],
+  ['all', { members: [ant, bee] }, 'Both members hold everything.'],
+  ['one that left', { members: [ant, bee, { ...cat, state: 'left' }] }, 'Both members hold everything.'],
+  ['a problem of another', { members: [ant, { ...bee, problems: 1 }] }, 'bee has 1 problem.'],
   [
     'one that is away and lacks something',
     { members: [ant, bee, { ...cat, behind: 18_244 }] },
-    'synchronised with the members that are up; cat is 18,244 operations behind (down)',
+    'cat is down; the other two hold everything.',
   ],
   [
     'one that was stopped and lacked nothing',
     { members: [ant, bee, { ...cat, stopped: true, behind: 0 }] },
-    'synchronised with the members that are up; cat is stopped',
+    'cat is stopped; the other two hold everything.',
   ],
-  ['all are away', { members: [ant, cat] }, 'no other member is up; cat is 12 operations behind (down)'],
+  ['all are away', { members: [ant, cat] }, 'cat is down.'],
   [
     'all refuse it',
     { synchronised: false, members: [ant], problems: [refused], problemCount: 1 },
-    'every member that was reached refuses this one',
+    'Every member that ant reached refuses it.',
   ],
-])('[CL5] the first line of status speaks of every member: %s', (_, more, said) => {
-  expect(formatStatus({ ...status, ...more }, plain).split('\n')[0]).toBe(`ant  active, ${said}`);
+])('[CL9] status says of the cluster what the page says: %s', (_, more, said) => {
+  const shown = { ...status, ...more };
+  expect(clusterVerdict(shown).text).toBe(said);
+  expect(formatStatus(shown, plain).split('\n')[1]).toBe(`cluster    ${said}`);
 });
 
 test('[CL5] why tells versions, holders and what is waited for', () => {
