@@ -1,6 +1,6 @@
 import type { ContentId, Operation } from '@lockstep/shared';
 import { fingerprint, type Shape } from './_fixtures.ts';
-import type { DiskEntry } from './disk-entry.ts';
+import type { DiskEntry } from './entry.ts';
 import { type Finding, findLocalChange, type Seen } from './local-change.ts';
 
 /** What a look finds where `shape` stands; nothing where there is none. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { cleanedBy, unconfirmedAfter, unconfirmedAt } from './confirmation.ts';
-import type { Fingerprint } from './disk-entry.ts';
+import type { Fingerprint } from './entry.ts';
 
 const nowMs = 1_700_000_000_000;
 const changed = (agoMs: number, mode = 0o100644): Fingerprint => {

@@ -1,5 +1,5 @@
 import { fileTimeStepMsMax, unconfirmedAgeMsMax } from '@lockstep/shared';
-import { type Fingerprint, isSameFingerprint, type Unconfirmed } from './disk-entry.ts';
+import { type Fingerprint, isSameFingerprint, type Unconfirmed } from './entry.ts';
 
 const typeBits = 0o170000;
 const fileBits = 0o100000;

@@ -7,7 +7,7 @@ import {
   isSameFingerprint,
   mayBeSameInode,
   type Unconfirmed,
-} from './disk-entry.ts';
+} from './entry.ts';
 import { isDirectoryMode, isSameTime, permissions } from './plan-step.ts';
 import { supersedes } from './version.ts';
 

@@ -1,4 +1,4 @@
-import type { Fingerprint } from './disk-entry.ts';
+import type { Fingerprint } from './entry.ts';
 
 /** Files with their fingerprints but for birth times, packed so that handing thousands of them to a worker costs little. */
 export interface PackedFiles {

@@ -1,6 +1,6 @@
 import type { Operation } from '@lockstep/shared';
 import { entryType, isBelow, isLive } from '@lockstep/shared';
-import type { DiskChange } from './disk-entry.ts';
+import type { DiskChange } from './entry.ts';
 import { entryFor, isDirectoryMode, isSameTime, type PlanStep, type PlanView } from './plan-step.ts';
 
 export interface DirectoryRename {

@@ -1,7 +1,7 @@
 import type { ContentId, Operation } from '@lockstep/shared';
 import { entryType, isLive, parentOf } from '@lockstep/shared';
 import type { Action, ActionRequest, ContentSource } from './action.ts';
-import { contentRead, type DiskChange, type DiskEntry, type PendingPath, type RowMarks } from './disk-entry.ts';
+import { contentRead, type DiskChange, type DiskEntry, type PendingPath, type RowMarks } from './entry.ts';
 import { planDirectoryRename } from './plan-directory-rename.ts';
 import { entryFor, isDirectoryMode, isSameTime, type PlanStep, type PlanView, permissions } from './plan-step.ts';
 

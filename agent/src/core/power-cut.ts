@@ -1,6 +1,6 @@
 import type { ContentId, Operation } from '@lockstep/shared';
 import { entryType, isLive } from '@lockstep/shared';
-import type { DiskEntry, Fingerprint } from './disk-entry.ts';
+import type { DiskEntry, Fingerprint } from './entry.ts';
 import { stampMs } from './hlc.ts';
 import { isSameTime, permissions } from './plan-step.ts';
 

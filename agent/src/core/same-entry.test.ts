@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { ant, directory, file, fingerprint, type Shape } from './_fixtures.ts';
-import type { DiskEntry } from './disk-entry.ts';
+import type { DiskEntry } from './entry.ts';
 import { isCarriedAlong, isSameFile } from './local-change.ts';
 
 describe('the same entry at another path', () => {

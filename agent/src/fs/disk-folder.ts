@@ -19,21 +19,21 @@ import type {
   WatchHint,
 } from '../sync/ports/folder.ts';
 import type { Log } from '../sync/ports/log.ts';
-import type { ContentDescription } from './block-store.ts';
-import { expectedBlock } from './content-id.ts';
+import type { ContentDescription } from './apply/block-store.ts';
 import { isWorthSyncingTogether, syncTogetherLater } from './durable.ts';
 import type { ApplyStep } from './fault-point.ts';
 import { HistoryIndex } from './history-index.ts';
-import { writeAccepted } from './mount-file.ts';
-import { byFileSystem, type MountIdentity } from './mounts.ts';
-import { packRequests } from './packed-requests.ts';
+import { writeAccepted } from './mounts/mount-file.ts';
+import { byFileSystem, type MountIdentity } from './mounts/mounts.ts';
 import { folderMissing } from './path-problem.ts';
 import { absolutePath, type DirectoryIdentity, type Places, stillThere } from './places.ts';
+import { expectedBlock } from './read/content-id.ts';
 import { type ScanOptions, scan } from './scan.ts';
 import { type StageBlockRequest, StagedContents } from './staged-contents.ts';
 import { restoreStateDirectories } from './state-directories.ts';
-import { Watcher } from './watcher.ts';
-import { WorkerPool } from './worker-pool.ts';
+import { Watcher } from './watch/watcher.ts';
+import { packRequests } from './worker/packed-requests.ts';
+import { WorkerPool } from './worker/worker-pool.ts';
 
 export interface DiskFolderOptions {
   readonly places: Places;

@@ -3,9 +3,9 @@ import { lstat, mkdir, readFile, readlink, rename, rm, symlink, writeFile } from
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Log } from '../sync/ports/log.ts';
-import { hashBytes } from './content-id.ts';
 import type { FolderSubject, FolderUser, FoundEntry } from './folder-subject.contract.ts';
 import { type OpenFolderOptions, openFolder } from './open-folder.ts';
+import { hashBytes } from './read/content-id.ts';
 
 /** A log that nobody reads. */
 export const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {} };

@@ -1,6 +1,6 @@
 import { fstatSync, lstatSync, type Stats } from 'node:fs';
 import { fileTimeStepMsMax } from '@lockstep/shared';
-import type { Fingerprint } from '../core/disk-entry.ts';
+import type { Fingerprint } from '../core/entry.ts';
 import { errorCodeOf } from './path-problem.ts';
 
 export type EntryType = 'file' | 'directory' | 'symlink' | 'special';

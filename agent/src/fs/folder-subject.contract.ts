@@ -1,6 +1,6 @@
 import type { ContentId } from '@lockstep/shared';
 import { expect } from 'vitest';
-import type { Fingerprint } from '../core/disk-entry.ts';
+import type { Fingerprint } from '../core/entry.ts';
 import type {
   Action,
   ActionRequest,

@@ -1,5 +1,5 @@
 import { describe } from 'vitest';
-import { applyContract } from './apply.contract.ts';
+import { applyContract } from './apply/apply.contract.ts';
 import type { OpenSubject } from './folder-subject.contract.ts';
 import { lookContract } from './look.contract.ts';
 

@@ -1,7 +1,7 @@
 import { type ContentId, historyListIntervalMs } from '@lockstep/shared';
 import type { HistoryLimits } from '../sync/ports/folder.ts';
-import { historyShards, type KeptVersion } from './history.ts';
-import type { WorkerPool } from './worker-pool.ts';
+import { historyShards, type KeptVersion } from './apply/history.ts';
+import type { WorkerPool } from './worker/worker-pool.ts';
 
 /** Directories listed by one job of the worker: each holds a 256th of history. */
 const shardsAtOnce = 8;

@@ -1,7 +1,7 @@
 import { readdirSync, type Stats, statSync } from 'node:fs';
 import { nameOf, parentOf } from '@lockstep/shared';
 import { lstatIfThere } from './entry-stat.ts';
-import type { KnownMounts } from './mounts.ts';
+import type { KnownMounts } from './mounts/mounts.ts';
 import { errorCodeOf } from './path-problem.ts';
 
 /** Which directory something was when it was opened. */

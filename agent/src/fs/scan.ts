@@ -1,8 +1,8 @@
 import { joinPath } from '@lockstep/shared';
 import type { ScannedDirectory } from '../sync/ports/folder.ts';
-import type { ListedDirectory } from './list-directory.ts';
-import type { Watcher } from './watcher.ts';
-import type { WorkerPool } from './worker-pool.ts';
+import type { ListedDirectory } from './read/list-directory.ts';
+import type { Watcher } from './watch/watcher.ts';
+import type { WorkerPool } from './worker/worker-pool.ts';
 
 /** Directories listed in one message to a worker. */
 const batchDirectoriesMax = 64;

@@ -1,7 +1,7 @@
 import type { ContentId } from '@lockstep/shared';
 import { blockCount } from '../core/blocks.ts';
-import { expectedBlock, fitsContent } from './content-id.ts';
-import type { WorkerPool } from './worker-pool.ts';
+import { expectedBlock, fitsContent } from './read/content-id.ts';
+import type { WorkerPool } from './worker/worker-pool.ts';
 
 /** What is gathered of one content. */
 interface Gathered {

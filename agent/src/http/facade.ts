@@ -22,9 +22,9 @@ import type {
   WaitResult,
 } from '@lockstep/shared/api';
 import type { ConflictFacade } from './conflict-facade.ts';
-import type { ControlFacade } from './control-routes.ts';
 import type { LatencyFacade } from './latency-facade.ts';
-import type { TransfersFacade } from './transfer-routes.ts';
+import type { ControlFacade } from './routes/control.ts';
+import type { TransfersFacade } from './routes/transfers.ts';
 
 /** Sums since the agent started and lengths of queues now, for `/metrics`. What `status` says is not repeated. */
 export interface MetricsSnapshot {

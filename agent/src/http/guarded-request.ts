@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import type { GuardedRequest } from './request-guard.ts';
+import type { GuardedRequest } from './guard.ts';
 
 /** What the guard needs of a request. */
 export function guardedRequest(request: FastifyRequest): GuardedRequest {

@@ -1,5 +1,5 @@
 import type { Operation } from '@lockstep/shared';
-import type { DiskChange } from '../core/disk-entry.ts';
+import type { DiskChange } from '../core/entry.ts';
 import { decodeMessage, encodeMessage } from '../net/codec.ts';
 import type { Content } from './content.ts';
 import { valuesAmong } from './durability-watch.ts';

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Journal } from '../sync/ports/journal.ts';
-import { eventsMax } from './event-store.ts';
+import { eventsMax } from './events.ts';
 import { ant, bee, beeMember, cat, dot, mkdir, put, remove, show } from './fixtures.contract.ts';
 
 /** Transactions, and what is kept beside the operations. */

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { DiskEntry } from '../core/disk-entry.ts';
+import type { DiskEntry } from '../core/entry.ts';
 import { fingerprintAt } from '../core/packed-files.ts';
 import type { Journal } from '../sync/ports/journal.ts';
 import {

@@ -13,7 +13,7 @@ import {
   type Version,
 } from '@lockstep/shared';
 import { onTestFinished } from 'vitest';
-import type { Fingerprint } from '../core/disk-entry.ts';
+import type { Fingerprint } from '../core/entry.ts';
 import type { Journal } from '../sync/ports/journal.ts';
 import { openJournal } from './journal.ts';
 

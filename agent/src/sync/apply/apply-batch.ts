@@ -1,5 +1,5 @@
 import type { MemberId, Operation } from '@lockstep/shared';
-import type { PendingPath } from '../../core/disk-entry.ts';
+import type { PendingPath } from '../../core/entry.ts';
 import { planBatch } from '../../core/plan.ts';
 import { lookAtRacyRows } from '../integrity/racy-rows.ts';
 import type { WakeTimer } from '../scheduling/wake-timer.ts';

@@ -1,5 +1,5 @@
 import { batchPathsMax, isBelow } from '@lockstep/shared';
-import { type DiskChange, type DiskEntry, mayBeSameInode } from '../../core/disk-entry.ts';
+import { type DiskChange, type DiskEntry, mayBeSameInode } from '../../core/entry.ts';
 import { findLocalChange, type Seen } from '../../core/local-change.ts';
 import { entryFor, type PlanStep } from '../../core/plan-step.ts';
 import type { Observation } from '../ports/folder.ts';

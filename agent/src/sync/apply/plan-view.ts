@@ -1,6 +1,6 @@
 import { type ContentId, isBelow, type Operation } from '@lockstep/shared';
 import type { ContentSource } from '../../core/action.ts';
-import type { DiskEntry, PendingPath } from '../../core/disk-entry.ts';
+import type { DiskEntry, PendingPath } from '../../core/entry.ts';
 import type { PlanView } from '../../core/plan-step.ts';
 import type { Context } from '../state/context.ts';
 

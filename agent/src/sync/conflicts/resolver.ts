@@ -10,7 +10,7 @@ import {
   type OriginId,
   parentOf,
 } from '@lockstep/shared';
-import { showsSomething } from '../../core/disk-entry.ts';
+import { showsSomething } from '../../core/entry.ts';
 import type { Draft } from '../../core/local-change.ts';
 import { oldestActive } from '../../core/membership.ts';
 import { inOrder, isSameContent, losers } from '../../core/merge.ts';

@@ -6,7 +6,7 @@ import {
   hashUnderLockBytesMax,
 } from '@lockstep/shared';
 import { blockCount, blockRange } from '../../core/blocks.ts';
-import { contentRead, type DiskEntry, isSameFingerprint, isSameRow } from '../../core/disk-entry.ts';
+import { contentRead, type DiskEntry, isSameFingerprint, isSameRow } from '../../core/entry.ts';
 import type { Timer } from '../ports/clock.ts';
 import type { Context } from '../state/context.ts';
 import { markedRacy } from './racy-rows.ts';

@@ -1,5 +1,5 @@
 import { hashUnderLockBytesMax } from '@lockstep/shared';
-import { type DiskEntry, damagedEntry, isSameFingerprint, isSameRow } from '../../core/disk-entry.ts';
+import { type DiskEntry, damagedEntry, isSameFingerprint, isSameRow } from '../../core/entry.ts';
 import type { Observation } from '../ports/folder.ts';
 import type { Context } from '../state/context.ts';
 import { markedRacy } from './racy-rows.ts';

@@ -2,7 +2,7 @@ import { batchPathsMax, isLive, isMemberPath, type Operation, parentOf } from '@
 import type { Action } from '../../core/action.ts';
 import { unconfirmedAt } from '../../core/confirmation.ts';
 import { conflictPath } from '../../core/conflict-name.ts';
-import { isSameFingerprint, mayBeSameInode } from '../../core/disk-entry.ts';
+import { isSameFingerprint, mayBeSameInode } from '../../core/entry.ts';
 import { entryFor, permissions } from '../../core/plan-step.ts';
 import { judgeAfterPowerCut, type Left, type Verdict } from '../../core/power-cut.ts';
 import type { Observation } from '../ports/folder.ts';

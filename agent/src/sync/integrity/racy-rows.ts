@@ -1,4 +1,4 @@
-import { contentRead, isSameFingerprint } from '../../core/disk-entry.ts';
+import { contentRead, isSameFingerprint } from '../../core/entry.ts';
 import { isDirectoryMode } from '../../core/plan-step.ts';
 import type { DiskChange, DiskEntry, PendingPath } from '../ports/journal.ts';
 import type { Context } from '../state/context.ts';

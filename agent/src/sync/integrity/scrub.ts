@@ -1,6 +1,6 @@
 import { blockBytes, scrubBytesPerSecondMax, scrubBytesPerSecondMin } from '@lockstep/shared';
 import { blockCount, blockRange } from '../../core/blocks.ts';
-import type { DiskEntry } from '../../core/disk-entry.ts';
+import type { DiskEntry } from '../../core/entry.ts';
 import type { Context } from '../state/context.ts';
 import { writeIfRoom } from '../state/disk-room.ts';
 import type { Damage } from './damage.ts';

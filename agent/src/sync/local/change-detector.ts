@@ -9,7 +9,7 @@ import {
   isSameFingerprint,
   mayBeSameInode,
   type RowMarks,
-} from '../../core/disk-entry.ts';
+} from '../../core/entry.ts';
 import { type Draft, findLocalChange, isPassedOver, type Seen } from '../../core/local-change.ts';
 import { entryFor, isDirectoryMode, permissions } from '../../core/plan-step.ts';
 import { largeFileDueMs, quietMsMin, type Unsettled } from '../../core/settle.ts';

@@ -1,5 +1,5 @@
 import { conflictPath } from '../../core/conflict-name.ts';
-import { type DiskEntry, isSameFingerprint } from '../../core/disk-entry.ts';
+import { type DiskEntry, isSameFingerprint } from '../../core/entry.ts';
 import { stampOfMs } from '../../core/hlc.ts';
 import { permissions } from '../../core/plan-step.ts';
 import type { Observation } from '../ports/folder.ts';

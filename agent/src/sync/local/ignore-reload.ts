@@ -1,5 +1,5 @@
 import { batchPathsMax, entryType, isLive } from '@lockstep/shared';
-import type { DiskChange, DiskEntry, Fingerprint } from '../../core/disk-entry.ts';
+import type { DiskChange, DiskEntry, Fingerprint } from '../../core/entry.ts';
 import { holdsIgnoreRules, ignoreFileName, parseIgnoreRules, withPatternsOf } from '../../core/ignore-rules.ts';
 import { isDirectoryMode } from '../../core/plan-step.ts';
 import type { Context } from '../state/context.ts';

@@ -1,5 +1,5 @@
 import { directoryRenameEntriesMax, type Operation } from '@lockstep/shared';
-import { type DiskEntry, type Fingerprint, mayBeSameInode } from '../../core/disk-entry.ts';
+import { type DiskEntry, type Fingerprint, mayBeSameInode } from '../../core/entry.ts';
 import { type Draft, isCarriedAlong, isSameFile } from '../../core/local-change.ts';
 import { isDirectoryMode, permissions } from '../../core/plan-step.ts';
 import type { Observation } from '../ports/folder.ts';

@@ -1,5 +1,5 @@
 import { isBelow, joinPath, nameOf, type ProblemCode, parentOf, stateDirectoryName } from '@lockstep/shared';
-import type { Fingerprint } from '../../core/disk-entry.ts';
+import type { Fingerprint } from '../../core/entry.ts';
 import { isDirectoryMode } from '../../core/plan-step.ts';
 import type { ScannedDirectory } from '../ports/folder.ts';
 import type { Context } from '../state/context.ts';

@@ -2,7 +2,7 @@ import type { ContentId, Operation } from '@lockstep/shared';
 import { fileBytesMax } from '@lockstep/shared';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Fingerprint } from '../../core/disk-entry.ts';
+import type { Fingerprint } from '../../core/entry.ts';
 import { decodeMessage, encodeMessage } from '../../net/codec.ts';
 import { LoneMember } from '../../sim/lone-member.ts';
 import type { Observation } from '../ports/folder.ts';

@@ -1,7 +1,7 @@
 import type { Operation, OriginId } from '@lockstep/shared';
 import { clockSkewMsMax, memberOf } from '@lockstep/shared';
 import { unconfirmedAt } from '../../core/confirmation.ts';
-import type { DiskChange } from '../../core/disk-entry.ts';
+import type { DiskChange } from '../../core/entry.ts';
 import { mergeStamp } from '../../core/hlc.ts';
 import type { Draft } from '../../core/local-change.ts';
 import { makeOperations, type RefusedDraft, refusedDrafts } from '../../core/make-operations.ts';

@@ -11,10 +11,10 @@ import type {
   VersionVector,
 } from '@lockstep/shared';
 import { membersMax } from '@lockstep/shared';
-import { AckTrail } from '../../core/ack-trail.ts';
+import { AckTrail } from '../../core/ack-times.ts';
 import { peerState, shouldKeepLink } from '../../core/membership.ts';
 import { RateMeter } from '../../core/rate-meter.ts';
-import { SpanTrail } from '../../core/span-trail.ts';
+import { SpanTrail } from '../../core/seq-range-log.ts';
 import type { Link } from '../ports/network.ts';
 import type { Context } from '../state/context.ts';
 import { Agreement, type Claim } from './agreement.ts';

@@ -1,6 +1,6 @@
 import type { ContentId, ProblemCode } from '@lockstep/shared';
 import type { ActionRequest, ContentSource } from '../../core/action.ts';
-import type { Fingerprint } from '../../core/disk-entry.ts';
+import type { Fingerprint } from '../../core/entry.ts';
 import type { PackedFiles } from '../../core/packed-files.ts';
 
 export type { Action, ActionRequest, ContentSource, Expected } from '../../core/action.ts';

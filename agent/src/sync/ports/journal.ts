@@ -1,11 +1,11 @@
 import type { Applied, ContentId, Dot, MemberRecord, Operation, OriginId, VersionVector } from '@lockstep/shared';
 import type { SyncSpan } from '../../core/confirmation.ts';
-import type { DiskChange, DiskEntry, PendingPath } from '../../core/disk-entry.ts';
+import type { DiskChange, DiskEntry, PendingPath } from '../../core/entry.ts';
 import type { PackedFiles } from '../../core/packed-files.ts';
 import type { ConflictCopies } from './conflict-copies.ts';
 import type { TreeQuestions } from './tree.ts';
 
-export type { DiskChange, DiskEntry, Fingerprint, PendingPath } from '../../core/disk-entry.ts';
+export type { DiskChange, DiskEntry, Fingerprint, PendingPath } from '../../core/entry.ts';
 
 export interface PendingQuery {
   /** `live`: entries to create or change, parents first. `delete`: entries to remove, children first. */

@@ -1,5 +1,5 @@
 import { ackCoalesceMs } from '@lockstep/shared';
-import { AckTrail } from '../../core/ack-trail.ts';
+import { AckTrail } from '../../core/ack-times.ts';
 import { type Peers, trailSpansMax } from '../members/peers.ts';
 import type { Context } from '../state/context.ts';
 

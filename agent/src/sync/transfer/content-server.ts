@@ -1,6 +1,6 @@
 import type { ContentId, Operation, WantMessage } from '@lockstep/shared';
 import { sendQueueBytesMax } from '@lockstep/shared';
-import { showsSomething } from '../../core/disk-entry.ts';
+import { showsSomething } from '../../core/entry.ts';
 import type { ContentSource } from '../ports/folder.ts';
 import type { Link } from '../ports/network.ts';
 import type { Context } from '../state/context.ts';

@@ -1,0 +1,66 @@
+import type { Applied, Dot, OriginId, SeqRange, VersionVector } from '@lockstep/shared';
+import { SpanTrail } from './seq-range-log.ts';
+
+const nothing: Applied = { vector: {}, ranges: {} };
+
+/**
+ * When it was learned of each operation that a member has it. What the first acknowledgement tells of was there before: nobody
+ * knows since when. Each later one tells of what it covers and its predecessor did not.
+ */
+export class AckTrail {
+  readonly #spans: SpanTrail;
+  #last: Applied | undefined;
+
+  constructor(spansMax: number) {
+    this.#spans = new SpanTrail(spansMax);
+  }
+
+  /** An acknowledgement came. */
+  note(applied: Applied, atMs: number): void {
+    const before = this.#last;
+    this.#last = applied;
+    if (before === undefined || before === applied) return;
+    for (const origin of originsOf(applied)) {
+      for (const [from, to] of newlyCovered(coverOf(before, origin), coverOf(applied, origin))) {
+        this.#spans.add(origin, from, to, atMs);
+      }
+    }
+  }
+
+  /** The same for a vector without ranges. */
+  noteVector(vector: VersionVector, atMs: number): void {
+    this.note({ ...nothing, vector }, atMs);
+  }
+
+  /** When it was learned that the member has this operation; undefined where that is not known (any more). */
+  at(dot: Dot): number | undefined {
+    return this.#spans.at(dot);
+  }
+}
+
+function originsOf({ vector, ranges }: Applied): Set<OriginId> {
+  return new Set([...Object.keys(vector), ...Object.keys(ranges)] as OriginId[]);
+}
+
+/** What is covered of one origin, ascending. */
+function coverOf({ vector, ranges }: Applied, origin: OriginId): readonly SeqRange[] {
+  const upTo = vector[origin] ?? 0;
+  const own = ranges[origin] ?? [];
+  return upTo > 0 ? [[1, upTo], ...own] : own;
+}
+
+/** The parts of `after` that lie outside of `before`; both ascending. */
+function newlyCovered(before: readonly SeqRange[], after: readonly SeqRange[]): SeqRange[] {
+  const news: SeqRange[] = [];
+  let index = 0;
+  for (const [from, to] of after) {
+    let next = from;
+    while (next <= to) {
+      while ((before[index]?.[1] ?? Number.POSITIVE_INFINITY) < next) index++;
+      const [oldFrom, oldTo] = before[index] ?? [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
+      if (oldFrom > next) news.push([next, Math.min(to, oldFrom - 1)]);
+      next = oldTo + 1;
+    }
+  }
+  return news;
+}

@@ -1,0 +1,125 @@
+import { closeSync, constants, existsSync, fstatSync, openSync, renameSync, rmSync } from 'node:fs';
+import type { ContentId } from '@lockstep/shared';
+import { blockCount, blockRange } from '../../core/blocks.ts';
+import type { ContentSource } from '../../sync/ports/folder.ts';
+import { syncPath } from '../durable.ts';
+import { errorCodeOf } from '../path-problem.ts';
+import { absolutePath, isReachable, type Places } from '../places.ts';
+import { type ExpectedBlock, expectedBlock, fitsContent, isBlock } from '../read/content-id.ts';
+import { readFully, withFile } from '../read/read-content.ts';
+import { restoreStateDirectories } from '../state-directories.ts';
+import { historyPath, type KeptVersion, keptVersion, makeHistoryPlace, shardPath } from './history.ts';
+import { blockFilePath, roomBytes, temporaryPath, writeFully } from './staging.ts';
+
+/** A content as its operation describes it. */
+export interface ContentDescription {
+  readonly content: ContentId;
+  readonly blocks?: Uint8Array | undefined;
+  readonly size: number;
+}
+
+const stagedMode = 0o600;
+const stageFlags = constants.O_WRONLY | constants.O_NOFOLLOW;
+
+/**
+ * Writes one block into the file where the content is gathered, once it is known to be that block. Only the first block makes that file:
+ * where it is gone later, somebody removed it, and the blocks that were in it are lost. Runs in a worker.
+ */
+export function stageBlock(
+  places: Places,
+  { block, bytes, isFirst }: { readonly block: ExpectedBlock; readonly bytes: Uint8Array; readonly isFirst: boolean },
+): 'ok' | 'corrupt' | 'disk-full' | 'lost' {
+  const { content, size, index } = block;
+  if (!isBlock(bytes, block)) return 'corrupt';
+  try {
+    if (restoreStateDirectories(places) !== undefined) return 'lost';
+    if (bytes.length > roomBytes(places)) return 'disk-full';
+    const makes = isFirst ? constants.O_CREAT | constants.O_TRUNC : 0;
+    const fd = openSync(blockFilePath(places, content), stageFlags | makes, stagedMode);
+    try {
+      writeFully(fd, bytes, blockRange(size, index).offset);
+    } finally {
+      closeSync(fd);
+    }
+    return 'ok';
+  } catch (error) {
+    const code = errorCodeOf(error);
+    if (code === 'ENOSPC' || code === 'EDQUOT') return 'disk-full';
+    if (code === 'ENOENT' || code === 'ENOTDIR') return 'lost';
+    throw error;
+  }
+}
+
+/** Removes what was gathered of a content. Runs in a worker. */
+export function unstage(places: Places, content: ContentId): void {
+  rmSync(blockFilePath(places, content), { force: true });
+}
+
+/** Reads and verifies one block of a content. Runs in a worker. */
+export function readBlock(places: Places, block: ExpectedBlock, source: ContentSource): Uint8Array | undefined {
+  const { content, size, index } = block;
+  const path = readablePath(places, source, content);
+  if (path === undefined) return undefined;
+  const { offset, length } = blockRange(size, index);
+  const bytes = readRange(path, offset, length);
+  return bytes !== undefined && isBlock(bytes, block) ? bytes : undefined;
+}
+
+/**
+ * Puts a durable copy of a content into history, and says what came to lie there. False when the source does not have it, or there is no
+ * room. Runs in a worker.
+ */
+export function keep(
+  places: Places,
+  request: ContentDescription & { readonly source: ContentSource },
+): KeptVersion | boolean {
+  const { content, blocks, size, source } = request;
+  if (existsSync(historyPath(places, content))) return true;
+  if (restoreStateDirectories(places) !== undefined) return false;
+  if (!fitsContent(content, blocks, size) || size > roomBytes(places)) return false;
+  const temporary = temporaryPath(places);
+  try {
+    const fd = openSync(temporary, stageFlags | constants.O_CREAT | constants.O_EXCL, stagedMode);
+    try {
+      for (let index = 0; index < blockCount(size); index++) {
+        const { offset, length } = blockRange(size, index);
+        const block = expectedBlock({ content, blocks, size, index });
+        const bytes =
+          source.from === 'bytes' ? source.bytes.subarray(offset, offset + length) : readBlock(places, block, source);
+        if (bytes === undefined || !isBlock(bytes, block)) return false;
+        writeFully(fd, bytes, offset);
+      }
+    } finally {
+      closeSync(fd);
+    }
+    syncPath(temporary);
+    renameSync(temporary, makeHistoryPlace(places, content));
+    syncPath(shardPath(places, content));
+    return keptVersion(places, content) ?? true;
+  } catch (error) {
+    if (errorCodeOf(error) === undefined) throw error;
+    return false;
+  } finally {
+    rmSync(temporary, { force: true });
+  }
+}
+
+function readablePath(places: Places, source: ContentSource, content: ContentId): string | undefined {
+  if (source.from === 'history') return historyPath(places, content);
+  if (source.from === 'staged') return blockFilePath(places, content);
+  if (source.from === 'bytes' || !isReachable(places, source.path)) return undefined;
+  return absolutePath(places.root, source.path);
+}
+
+function readRange(path: string, offset: number, length: number): Uint8Array | undefined {
+  try {
+    return withFile(path, (fd) => {
+      if (!fstatSync(fd).isFile()) return undefined;
+      const bytes = new Uint8Array(length);
+      return readFully(fd, bytes, offset) === length ? bytes : undefined;
+    });
+  } catch (error) {
+    if (errorCodeOf(error) === undefined) throw error;
+    return undefined;
+  }
+}

@@ -1,0 +1,273 @@
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  copyFileSync,
+  fchmodSync,
+  fstatSync,
+  fsyncSync,
+  futimesSync,
+  lutimesSync,
+  openSync,
+  rmSync,
+  statfsSync,
+  symlinkSync,
+  writeSync,
+} from 'node:fs';
+import { threadId } from 'node:worker_threads';
+import { blockBytes, type ContentId, freeBytesMin } from '@lockstep/shared';
+import type { Action, ActionResult, ContentSource } from '../../sync/ports/folder.ts';
+import { isWorthSyncingTogether, syncPath, syncTogether } from '../durable.ts';
+import { hasContentOf, lstatIfThere } from '../entry-stat.ts';
+import type { FaultPoint } from '../fault-point.ts';
+import { errorCodeOf, problemOf } from '../path-problem.ts';
+import { absolutePath, isReachable, type Places } from '../places.ts';
+import { contentFileName, hashBytes } from '../read/content-id.ts';
+import { readContent, withFile } from '../read/read-content.ts';
+import { permissionsOf, secondsOf } from './file-times.ts';
+import { historyPath } from './history.ts';
+
+type WriteAction = Extract<Action, { do: 'write' }>;
+type SymlinkAction = Extract<Action, { do: 'symlink' }>;
+
+/** An entry that is ready in staging to take its name: whole, verified, with its mode and time. */
+export interface StagedEntry {
+  readonly temporary: string;
+  readonly ino: number;
+  readonly size: number;
+  readonly mtimeMs: number;
+  /** Its file is the one that blocks were staged into, which must survive when the action is not done. */
+  readonly borrowed: boolean;
+}
+
+/** For each action what was staged for it, why that failed, or undefined where nothing is staged. */
+export type StageOutcome = StagedEntry | ActionResult | undefined;
+
+export function isStaged(outcome: StageOutcome): outcome is StagedEntry {
+  return outcome !== undefined && 'temporary' in outcome;
+}
+
+/** The source does not have the content any more. */
+class SourceGone extends Error {}
+
+const createFlags = constants.O_RDWR | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
+
+/** Nobody but the agent may read a file before it has its own mode. */
+const stagedMode = 0o600;
+
+let created = 0;
+
+/** A path in staging that nobody has used since the agent started. */
+export function temporaryPath(places: Places): string {
+  created += 1;
+  return `${places.staging}/t${threadId}-${created}`;
+}
+
+/** Where blocks of `content` are gathered. */
+export function blockFilePath(places: Places, content: ContentId): string {
+  return `${places.staging}/${contentFileName(content)}`;
+}
+
+/** Free bytes that may be used: what is left when the journal's and the user's reserve is taken off. */
+export function roomBytes(places: Places): number {
+  const { bavail, bsize } = statfsSync(places.state);
+  return bavail * bsize - freeBytesMin;
+}
+
+/**
+ * Puts everything that a batch of actions will show into staging, verified, and makes it durable. After this only names
+ * are left to be given.
+ */
+export class Staging {
+  readonly #places: Places;
+  readonly #fault: FaultPoint | undefined;
+  #room = 0;
+  #syncEach = true;
+
+  constructor(places: Places, fault: FaultPoint | undefined) {
+    this.#places = places;
+    this.#fault = fault;
+  }
+
+  stage(actions: readonly Action[]): StageOutcome[] {
+    const writes = actions.filter((action) => action.do === 'write');
+    if (writes.length > 0) this.#room = roomBytes(this.#places);
+    this.#syncEach = !isWorthSyncingTogether(writes.length);
+    // The last action that asks for a content made of blocks takes the very file; those before it copy it.
+    const takers = new Map(
+      writes.filter(({ source }) => source.from === 'staged').map((write) => [write.content, write]),
+    );
+    const outcomes = actions.map((action): StageOutcome => {
+      if (action.do === 'write') return this.#stageOne(action, () => this.#stageWrite(action, takers));
+      if (action.do === 'symlink') return this.#stageOne(action, () => this.#stageSymlink(action));
+      return undefined;
+    });
+    return this.#syncEach ? outcomes : this.#syncAll(actions, outcomes);
+  }
+
+  /** Removes what was staged and did not come to be shown; a file of blocks stays, for the next attempt. */
+  discard(outcome: StageOutcome): void {
+    if (!isStaged(outcome)) return;
+    if (!outcome.borrowed) rmSync(outcome.temporary, { force: true });
+    else if (lstatIfThere(outcome.temporary) !== undefined) chmodSync(outcome.temporary, stagedMode);
+  }
+
+  #stageOne(action: WriteAction | SymlinkAction, stage: () => StageOutcome): StageOutcome {
+    this.#fault?.('stage');
+    try {
+      return stage();
+    } catch (error) {
+      if (error instanceof SourceGone) {
+        // A kept version that is not what its name says was written to through a file that somebody still had open.
+        if (action.do === 'write' && action.source.from === 'history') {
+          rmSync(historyPath(this.#places, action.content), { force: true });
+        }
+        return { result: 'source-gone' };
+      }
+      return { result: 'problem', ...problemOf(error, action.path) };
+    }
+  }
+
+  #stageSymlink(action: SymlinkAction): StagedEntry {
+    const temporary = temporaryPath(this.#places);
+    symlinkSync(action.target, temporary);
+    const seconds = secondsOf(action.mtimeUs);
+    lutimesSync(temporary, seconds, seconds);
+    return this.#entry(temporary, false);
+  }
+
+  #stageWrite(action: WriteAction, takers: ReadonlyMap<ContentId, WriteAction>): StageOutcome {
+    const { source, path } = action;
+    if (source.from === 'staged' && takers.get(action.content) === action) return this.#takeBlockFile(action);
+    if (action.size > this.#room) return { result: 'problem', ...problemOf(noSpace(), path) };
+    this.#room -= action.size;
+    if (source.from === 'bytes') {
+      if (source.bytes.length !== action.size || hashBytes(source.bytes).content !== action.content) {
+        return {
+          result: 'problem',
+          code: 'content-corrupt',
+          detail: `The bytes that came for ${path} are not its content.`,
+        };
+      }
+      return this.#create(action, (fd) => writeFully(fd, source.bytes));
+    }
+    const from = sourcePath(this.#places, source, action.content);
+    if (action.size > blockBytes) return this.#copyLarge(action, from);
+    const bytes = readSource(from, action);
+    return this.#create(action, (fd) => writeFully(fd, bytes));
+  }
+
+  #takeBlockFile(action: WriteAction): StagedEntry {
+    const temporary = blockFilePath(this.#places, action.content);
+    return fromSource(() =>
+      withFile(temporary, (fd) => {
+        if (fstatSync(fd).size !== action.size) throw new SourceGone();
+        return this.#finish(fd, action, temporary, true);
+      }),
+    );
+  }
+
+  #create(action: WriteAction, fill: (fd: number) => void): StagedEntry {
+    const temporary = temporaryPath(this.#places);
+    const fd = openSync(temporary, createFlags, stagedMode);
+    try {
+      fill(fd);
+      return this.#finish(fd, action, temporary, false);
+    } catch (error) {
+      rmSync(temporary, { force: true });
+      throw error;
+    } finally {
+      closeSync(fd);
+    }
+  }
+
+  /** Copies within the file system, shared blocks where it can do that, and then reads what came to lie there. */
+  #copyLarge(action: WriteAction, from: string): StagedEntry {
+    const temporary = temporaryPath(this.#places);
+    try {
+      fromSource(() => copyFileSync(from, temporary, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL));
+      return withFile(temporary, (fd) => {
+        if (fstatSync(fd).size !== action.size) throw new SourceGone();
+        if (readContent(fd, action.size, 0)?.content !== action.content) throw new SourceGone();
+        return this.#finish(fd, action, temporary, false);
+      });
+    } catch (error) {
+      rmSync(temporary, { force: true });
+      throw error;
+    }
+  }
+
+  #finish(fd: number, action: WriteAction, temporary: string, borrowed: boolean): StagedEntry {
+    fchmodSync(fd, permissionsOf(action.mode));
+    const seconds = secondsOf(action.mtimeUs);
+    futimesSync(fd, seconds, seconds);
+    if (this.#syncEach) {
+      this.#fault?.('fsync');
+      fsyncSync(fd);
+    }
+    const { ino, size, mtimeMs } = fstatSync(fd);
+    return { temporary, ino, size, mtimeMs, borrowed };
+  }
+
+  #entry(temporary: string, borrowed: boolean): StagedEntry {
+    const stats = lstatIfThere(temporary);
+    if (stats === undefined) throw new SourceGone();
+    const { ino, size, mtimeMs } = stats;
+    return { temporary, ino, size, mtimeMs, borrowed };
+  }
+
+  /** A failed fsync fails the action: what may not be on the disk is never called durable. */
+  #syncAll(actions: readonly Action[], outcomes: readonly StageOutcome[]): StageOutcome[] {
+    this.#fault?.('fsync');
+    if (syncTogether(this.#places.state)) return outcomes.slice();
+    return outcomes.map((outcome, index) => {
+      const action = actions[index];
+      if (!isStaged(outcome) || action?.do !== 'write') return outcome;
+      try {
+        syncPath(outcome.temporary);
+        return outcome;
+      } catch (error) {
+        this.discard(outcome);
+        return { result: 'problem', ...problemOf(error, action.path) };
+      }
+    });
+  }
+}
+
+function noSpace(): Error {
+  return Object.assign(new Error('less than the reserve would be left free'), { code: 'ENOSPC' });
+}
+
+/** Where a content is to be read from; a path in the folder may not lead through a link. */
+function sourcePath(places: Places, source: Exclude<ContentSource, { from: 'bytes' }>, content: ContentId): string {
+  if (source.from === 'staged') return blockFilePath(places, content);
+  if (source.from === 'history') return historyPath(places, content);
+  const absolute = absolutePath(places.root, source.path);
+  const stats = isReachable(places, source.path) ? lstatIfThere(absolute) : undefined;
+  if (!stats?.isFile() || !hasContentOf(stats, source.fingerprint)) throw new SourceGone();
+  return absolute;
+}
+
+function readSource(from: string, action: WriteAction): Uint8Array {
+  const read = fromSource(() => withFile(from, (fd) => readContent(fd, action.size, action.size)));
+  if (read?.bytes === undefined || read.content !== action.content) throw new SourceGone();
+  return read.bytes;
+}
+
+/** Runs what only fails because of the source: that is then a source that is gone. */
+function fromSource<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    const code = errorCodeOf(error);
+    if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'ELOOP' || code === 'EACCES') throw new SourceGone();
+    throw error;
+  }
+}
+
+/** Writes all of `bytes` at `position`. */
+export function writeFully(fd: number, bytes: Uint8Array, position = 0): void {
+  for (let written = 0; written < bytes.length; ) {
+    written += writeSync(fd, bytes, written, bytes.length - written, position + written);
+  }
+}

@@ -1,0 +1,112 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { LoopDisk, loopDiskLacks } from '../../../test/_util/loop-disk.ts';
+import { type DiskSubject, openDiskSubject } from '../disk-subject.contract.ts';
+import { syncTogetherMin } from '../durable.ts';
+
+const mebibyte = 1_048_576;
+
+async function openSubject(): Promise<DiskSubject> {
+  const subject = await openDiskSubject();
+  onTestFinished(() => subject.close());
+  return subject;
+}
+
+test('[PC1] whatever users left at a path can be made durable, also that nothing is there any more', async () => {
+  const { folder, root } = await openSubject();
+  mkdirSync(join(root, 'd/e'), { recursive: true });
+  writeFileSync(join(root, 'd/file'), 'text');
+  symlinkSync('nowhere', join(root, 'd/link'));
+  execFileSync('mkfifo', [join(root, 'd/pipe')]);
+  const paths = [
+    'd',
+    'd/e',
+    'd/file',
+    'd/link',
+    'd/pipe',
+    'd/removed',
+    'gone/with/its/directory',
+    'd/file/below a file',
+  ];
+  expect(await folder.sync(paths)).toEqual({ result: 'done' });
+  const many = Array.from({ length: syncTogetherMin }, (_, index) => `d/many-${index}`);
+  for (const path of many) writeFileSync(join(root, path), path);
+  expect(await folder.sync(many)).toEqual({ result: 'done' });
+});
+
+test('[PC4] a folder that is not the one that was opened is not synced', async () => {
+  const { folder, root } = await openSubject();
+  writeFileSync(join(root, 'file'), 'text');
+  renameSync(join(root, '.lockstep'), join(root, '.aside'));
+  expect(await folder.sync(['file'])).toMatchObject({ result: 'not-done', detail: expect.stringContaining('folder') });
+  renameSync(join(root, '.aside'), join(root, '.lockstep'));
+  expect(await folder.sync(['file'])).toEqual({ result: 'done' });
+});
+
+test.skipIf(loopDiskLacks)('[PC4] bytes that a disk does not take are said not to be durable', async () => {
+  const place = mkdtempSync(join(tmpdir(), 'lockstep-thin-'));
+  // The disk promises more room than the file that it lies in can get.
+  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=48m', 'tmpfs', place]);
+  onTestFinished(() => {
+    execFileSync('umount', ['-l', place]);
+    rmSync(place, { recursive: true });
+  });
+  const disk = await LoopDisk.make(place);
+  onTestFinished(() => disk.remove());
+  const { folder, root, close } = await openDiskSubject({}, disk.directory);
+  // Nothing can be removed there in the end.
+  onTestFinished(() => close().catch(() => undefined));
+  writeFileSync(join(root, 'small'), 'text');
+  expect(await folder.sync(['small'])).toEqual({ result: 'done' });
+  writeFileSync(join(root, 'large'), Buffer.alloc(96 * mebibyte, 'x'));
+  expect(await folder.sync(['large'])).toMatchObject({ result: 'failed', detail: expect.stringContaining('large') });
+  // All at once fails as well, and is asked again for each.
+  const paths = Array.from({ length: syncTogetherMin }, (_, index) => `file-${index}`);
+  for (const path of paths) writeFileSync(join(root, path), Buffer.alloc(mebibyte, path));
+  expect(await folder.sync(paths)).toMatchObject({ result: 'failed' });
+});
+
+test.skipIf(loopDiskLacks)(
+  '[PC1] many changes on a disk mounted inside the folder are durable on that disk',
+  async () => {
+    const { folder, root } = await openSubject();
+    const place = mkdtempSync(join(tmpdir(), 'lockstep-nested-'));
+    const disk = await LoopDisk.make(place);
+    onTestFinished(async () => {
+      await disk.remove();
+      rmSync(place, { recursive: true });
+    });
+    const mount = join(root, 'mount');
+    mkdirSync(mount);
+    execFileSync('mount', ['--bind', disk.directory, mount]);
+    await folder.acceptMount('mount');
+    const names = Array.from({ length: syncTogetherMin }, (_, index) => `file-${index}`);
+    for (const directory of ['.', 'mount']) for (const name of names) writeFileSync(join(root, directory, name), name);
+    expect(await folder.sync([...names, ...names.map((name) => `mount/${name}`)])).toEqual({ result: 'done' });
+    await disk.cutPower(async () => void execFileSync('umount', [mount]));
+    expect(names.map((name) => readFileSync(join(disk.directory, name), 'utf8'))).toEqual(names);
+  },
+);
+
+test.skipIf(loopDiskLacks)(
+  '[PC4] a file system that the kernel gave up holds nothing of what was written last',
+  async () => {
+    const place = mkdtempSync(join(tmpdir(), 'lockstep-given-up-'));
+    const disk = await LoopDisk.make(place);
+    onTestFinished(async () => {
+      await disk.remove();
+      rmSync(place, { recursive: true });
+    });
+    const { folder, root, close } = await openDiskSubject({}, disk.directory);
+    onTestFinished(() => close().catch(() => undefined));
+    writeFileSync(join(root, 'file'), 'text');
+    expect(await folder.sync(['file'])).toEqual({ result: 'done' });
+    writeFileSync(join(root, 'file'), 'what never reaches the disk');
+    // As after an error of the disk in the file system's own data.
+    execFileSync('mount', ['-o', 'remount,abort', disk.directory]);
+    expect(await folder.sync(['file'])).toMatchObject({ result: 'failed', detail: expect.stringContaining('file') });
+  },
+);

@@ -1,0 +1,73 @@
+import type { Stats } from 'node:fs';
+import { isBelow, parentOf } from '@lockstep/shared';
+import { lstatIfThere } from '../entry-stat.ts';
+import { absolutePath, type Places } from '../places.ts';
+import { isElsewhere, isMounted, type MountIdentity } from './mounts.ts';
+
+/** A directory on the way to a path. `mount`: the mount point at or above it that is not what it was. */
+interface DirectorySeen {
+  readonly stands: boolean;
+  readonly dev: number;
+  readonly mount?: string | undefined;
+}
+
+/**
+ * Answers whether paths lie on the devices on which they were seen, and remembers the answers for the directories above them. One of
+ * these lives for one batch of looks, a few milliseconds: what it remembers must not grow old. `apply` asks again for each action.
+ */
+export class MountCheck {
+  readonly #root: string;
+  readonly #accepted: ReadonlyMap<string, MountIdentity>;
+  readonly #foreign: ReadonlySet<string>;
+  readonly #seen: Map<string, DirectorySeen>;
+
+  constructor({ root, rootIdentity, mounts }: Places) {
+    this.#root = root;
+    this.#accepted = new Map(mounts.accepted.map((mount) => [mount.path, mount]));
+    this.#foreign = new Set(mounts.foreign);
+    this.#seen = new Map([['', { stands: true, dev: rootIdentity.dev }]]);
+  }
+
+  /**
+   * The mount point at or above `path`, or below it where no directory is at `path`, that is not what is known of it. Undefined when all is
+   * as it was.
+   */
+  changed(path: string): string | undefined {
+    if (path === '') return undefined;
+    const parent = this.#directory(parentOf(path));
+    return parent.mount ?? this.#changedAt(path, this.#statsOf(path, parent), parent.dev);
+  }
+
+  #directory(path: string): DirectorySeen {
+    const known = this.#seen.get(path);
+    if (known !== undefined) return known;
+    const parent = this.#directory(parentOf(path));
+    const stats = this.#statsOf(path, parent);
+    const mount = parent.mount ?? this.#changedAt(path, stats, parent.dev);
+    const seen = { stands: stats?.isDirectory() ?? false, dev: stats?.dev ?? 0, mount };
+    this.#seen.set(path, seen);
+    return seen;
+  }
+
+  #statsOf(path: string, parent: DirectorySeen): Stats | undefined {
+    return parent.stands ? lstatIfThere(absolutePath(this.#root, path)) : undefined;
+  }
+
+  #changedAt(path: string, stats: Stats | undefined, parentDev: number): string | undefined {
+    const known = this.#accepted.get(path);
+    if (known !== undefined) return this.#isAsKnown(known, stats, parentDev) ? undefined : path;
+    if (this.#foreign.has(path)) return path;
+    if (stats?.isDirectory()) return stats.dev === parentDev ? undefined : path;
+    for (const mount of this.#accepted.values()) {
+      if (isBelow(mount.path, path) && !isElsewhere(this.#root, mount, this.#accepted.values())) return mount.path;
+    }
+    return undefined;
+  }
+
+  #isAsKnown(known: MountIdentity, stats: Stats | undefined, parentDev: number): boolean {
+    return (
+      isMounted(this.#root, known, stats, parentDev) ||
+      (stats === undefined && isElsewhere(this.#root, known, this.#accepted.values()))
+    );
+  }
+}

@@ -1,0 +1,82 @@
+import { blockBytes, type ContentId } from '@lockstep/shared';
+import { blake3 } from '@napi-rs/blake-hash';
+import { blockCount, blockHashBytes, blockRange, hashOfBlock } from '../../core/blocks.ts';
+
+/** The hash of one block: 32 bytes of BLAKE3. */
+export function blockHash(bytes: Uint8Array): Uint8Array {
+  return blake3(bytes);
+}
+
+/** The content id of a file of one block (an empty file has one, empty, block). */
+export function singleBlockId(bytes: Uint8Array): ContentId {
+  return `b3:${blake3(bytes).toString('hex')}` as ContentId;
+}
+
+/** The content id of a file of several blocks, from their joined hashes. */
+export function blockTreeId(blocks: Uint8Array): ContentId {
+  return `b3t:${blake3(blocks).toString('hex')}` as ContentId;
+}
+
+/** What identifies the content of a file: its id, and the joined block hashes when there is more than one block. */
+export interface HashedContent {
+  readonly content: ContentId;
+  readonly blocks?: Uint8Array;
+}
+
+/** Hashes bytes in memory. */
+export function hashBytes(bytes: Uint8Array): HashedContent {
+  if (bytes.length <= blockBytes) return { content: singleBlockId(bytes) };
+  const count = blockCount(bytes.length);
+  const blocks = new Uint8Array(count * blockHashBytes);
+  for (let index = 0; index < count; index++) {
+    const { offset, length } = blockRange(bytes.length, index);
+    blocks.set(blockHash(bytes.subarray(offset, offset + length)), index * blockHashBytes);
+  }
+  return { content: blockTreeId(blocks), blocks };
+}
+
+/** True when `blocks` are the block hashes of `content`, if it has `size` bytes. */
+export function fitsContent(content: ContentId, blocks: Uint8Array | undefined, size: number): boolean {
+  if (size <= blockBytes) return content.startsWith('b3:');
+  return blocks !== undefined && blocks.length === blockCount(size) * blockHashBytes && blockTreeId(blocks) === content;
+}
+
+/** What one block of a content must be. */
+export interface ExpectedBlock {
+  readonly content: ContentId;
+  /** Of the whole content. */
+  readonly size: number;
+  readonly index: number;
+  /** Its own hash, when the content has more than one block. */
+  readonly hash?: Uint8Array | undefined;
+}
+
+/** The block of a content that an operation describes. Throws a RangeError when it has no such block. */
+export function expectedBlock(request: {
+  readonly content: ContentId;
+  readonly blocks?: Uint8Array | undefined;
+  readonly size: number;
+  readonly index: number;
+}): ExpectedBlock {
+  const { content, blocks, size, index } = request;
+  blockRange(size, index);
+  // A copy: the joined hashes of a large file do not travel to a worker for each of its blocks.
+  const hash = size <= blockBytes ? undefined : new Uint8Array(hashOfBlock(blocks ?? new Uint8Array(), index));
+  return { content, size, index, hash };
+}
+
+/** True when `bytes` are that block. */
+export function isBlock(bytes: Uint8Array, { content, size, index, hash }: ExpectedBlock): boolean {
+  if (bytes.length !== blockRange(size, index).length) return false;
+  return hash === undefined ? singleBlockId(bytes) === content : Buffer.compare(blockHash(bytes), hash) === 0;
+}
+
+/** The name under which a content lies in `history/` and `staging/`: its id without the colon, which some tools mistake for a host. */
+export function contentFileName(content: ContentId): string {
+  return content.replace(':', '-');
+}
+
+/** The content that a name in `history/` stands for, or undefined when it is none. */
+export function contentOfFileName(name: string): ContentId | undefined {
+  return /^b3t?-[0-9a-f]{64}$/.test(name) ? (name.replace('-', ':') as ContentId) : undefined;
+}

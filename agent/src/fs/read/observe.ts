@@ -1,0 +1,135 @@
+import { fstatSync, type Stats } from 'node:fs';
+import { carriedPathFault, fileBytesMax, hashUnderLockBytesMax, inlineBytesMax, isStatePath } from '@lockstep/shared';
+import type { Fingerprint } from '../../core/entry.ts';
+import type { Observation, ObserveRequest } from '../../sync/ports/folder.ts';
+import { fingerprintOf, hasFingerprint, isRacy, lstatIfThere, mtimeUsOf, typeOf } from '../entry-stat.ts';
+import { MountCheck } from '../mounts/mount-check.ts';
+import { foreignAbove } from '../mounts/mounts.ts';
+import { errorCodeOf, folderMissing, mountChanged, type PathProblem, problemOf } from '../path-problem.ts';
+import { absolutePath, isState, ParentCheck, type Places, stillThere } from '../places.ts';
+import { readLinkText } from './raw-name.ts';
+import { isUnchanged, readContent, readFully, withFile } from './read-content.ts';
+
+/** Looks at each path of a batch (the port's `observe`). Runs in a worker. */
+export function observe(places: Places, requests: readonly ObserveRequest[]): readonly Observation[] {
+  const missing = (): readonly Observation[] =>
+    requests.map(({ path }) => ({ path, state: 'problem', ...folderMissing }) as const);
+  if (!stillThere(places)) return missing();
+  const parents = new ParentCheck(places);
+  const mounts = new MountCheck(places);
+  const observations = withoutHidden(
+    places,
+    requests.map((request) => observeOne(places, parents, mounts, request)),
+  );
+  // Were the folder exchanged or unmounted meanwhile, what was seen last would not be about this folder.
+  return stillThere(places) ? observations : missing();
+}
+
+/**
+ * What a mount hides is not gone, and what it shows is no edit. Of a mount of the same device, a bind mount, only the kernel's list of
+ * mounts tells: it is read when anything seems to be gone, or a directory another one.
+ */
+function withoutHidden(places: Places, observations: readonly Observation[]): readonly Observation[] {
+  if (observations.every(({ state }) => state !== 'absent' && state !== 'directory')) return observations;
+  const hiddenBy = foreignAbove(places);
+  return observations.map((observation): Observation => {
+    const mount = hiddenBy(observation.path);
+    return mount === undefined ? observation : { path: observation.path, state: 'problem', ...mountChanged(mount) };
+  });
+}
+
+function observeOne(places: Places, parents: ParentCheck, mounts: MountCheck, request: ObserveRequest): Observation {
+  const { path, expected } = request;
+  const fault = carriedPathFault(path);
+  if (fault !== undefined) {
+    const code = fault.includes('longer') ? 'path-too-long' : 'path-in-the-way';
+    return { path, state: 'problem', code, detail: `The path ${path} ${fault}.` };
+  }
+  // Another member's state: nothing of it is read, and for the replication nothing is there.
+  if (isStatePath(path)) return { path, state: 'absent' };
+  try {
+    const mount = mounts.changed(path);
+    if (mount !== undefined) return { path, state: 'problem', ...mountChanged(mount) };
+    if (!parents.isReachable(path)) return { path, state: 'absent' };
+    const absolute = absolutePath(places.root, path);
+    const wallMs = Date.now();
+    const stats = lstatIfThere(absolute);
+    if (stats === undefined || isState(places, stats)) return { path, state: 'absent' };
+    if (expected !== undefined && isSame(stats, expected)) return { path, state: 'same' };
+    switch (typeOf(stats)) {
+      case 'special':
+        return { path, state: 'special' };
+      case 'directory':
+        return { path, state: 'directory', fingerprint: fingerprintOf(stats) };
+      case 'symlink':
+        return observeSymlink(path, absolute, stats);
+      case 'file':
+        return observeFile(request, absolute, stats, wallMs);
+    }
+  } catch (error) {
+    // Gone or replaced between two of the calls above.
+    const code = errorCodeOf(error);
+    if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'ELOOP') return { path, state: 'changing' };
+    return { path, state: 'problem', ...problemOf(error, path) };
+  }
+}
+
+/**
+ * A directory that was made where another was removed may have its inode number, and has no watch yet: only one whose times
+ * have not moved either is surely the same.
+ */
+function isSame(stats: Stats, expected: Fingerprint): boolean {
+  if (!hasFingerprint(stats, expected)) return false;
+  return !stats.isDirectory() || (stats.ctimeMs === expected.ctimeMs && stats.mtimeMs === expected.mtimeMs);
+}
+
+function observeSymlink(path: string, absolute: string, stats: Stats): Observation {
+  const target = readLinkText(absolute);
+  if (target === undefined) return { path, state: 'special', problem: targetNotUtf8(path) };
+  const mtimeUs = mtimeUsOf(absolute);
+  const after = lstatIfThere(absolute);
+  if (after === undefined || !hasFingerprint(after, fingerprintOf(stats))) return { path, state: 'changing' };
+  return { path, state: 'symlink', fingerprint: fingerprintOf(stats), mtimeUs, target };
+}
+
+/** No operation can carry such a target. Nothing but a new link will change that: it is left alone, as a name that is not UTF-8 is. */
+function targetNotUtf8(path: string): PathProblem {
+  const detail = `What the link ${path} points to is not UTF-8. It is left alone; let it point elsewhere to have it replicated.`;
+  return { code: 'path-not-utf8', detail };
+}
+
+function observeFile(request: ObserveRequest, absolute: string, stats: Stats, wallMs: number): Observation {
+  const { path, hashLarge = false, bytesMax = inlineBytesMax, tail } = request;
+  const fingerprint = fingerprintOf(stats);
+  if (stats.size > fileBytesMax) {
+    return { path, state: 'problem', code: 'file-too-large', detail: `${path} has more than ${fileBytesMax} bytes.` };
+  }
+  if (stats.size > hashUnderLockBytesMax && !hashLarge) return { path, state: 'large', fingerprint };
+  return withFile(absolute, (fd): Observation => {
+    if (!hasFingerprint(fstatSync(fd), fingerprint)) return { path, state: 'changing' };
+    const read = readContent(fd, stats.size, bytesMax);
+    const mtimeUs = mtimeUsOf(fd);
+    if (read === undefined || !isUnchanged(fd, stats)) return { path, state: 'changing' };
+    const { content, blocks, bytes } = read;
+    return {
+      path,
+      state: 'file',
+      fingerprint,
+      mtimeUs,
+      racy: isRacy(stats, wallMs),
+      content,
+      ...(blocks && { blocks }),
+      ...(bytes && { bytes }),
+      ...(tail && { endsInZeros: endsInZeros(fd, stats.size) }),
+    };
+  });
+}
+
+/** Memory is written to disks in such pieces. */
+const pageBytes = 4_096;
+
+function endsInZeros(fd: number, size: number): boolean {
+  const page = new Uint8Array(size % pageBytes || Math.min(size, pageBytes));
+  readFully(fd, page, size - page.length);
+  return page.length > 0 && page.every((byte) => byte === 0);
+}

@@ -1,0 +1,108 @@
+import { eventBurstMax } from '@lockstep/shared';
+import type { WatchHint } from '../../sync/ports/folder.ts';
+
+const wholeFolder: readonly WatchHint[] = [{ kind: 'directory', path: '', recursive: true }];
+
+/** Time between two ticks, and the delay of a tick that means that the event loop stood still. */
+const tickMs = 250;
+const stallMsMin = 1_000;
+
+/** Whether the event loop stood still between two ticks at these times, as in a stopped process or a suspended machine. */
+export function stoodStill(lastTickMs: number, nowMs: number): boolean {
+  return nowMs - lastTickMs > tickMs + stallMsMin;
+}
+
+/**
+ * Gathers the hints of one turn of the event loop and delivers each once. The kernel drops events when its queue is full, and
+ * Node does not pass on that it did (libuv skips that event): a burst, or a stall during which nobody emptied the queue, is
+ * therefore taken for a loss, and answered with a hint for the whole folder.
+ */
+export class HintGatherer {
+  readonly #deliver: (hints: readonly WatchHint[]) => void;
+  readonly #paths = new Set<string>();
+  readonly #directories = new Map<string, boolean>();
+  readonly #ticker: NodeJS.Timeout;
+  readonly #waiting: (() => void)[] = [];
+  #events = 0;
+  #lost = false;
+  #flush: NodeJS.Immediate | undefined;
+  #lastTickMs = performance.now();
+
+  constructor(deliver: (hints: readonly WatchHint[]) => void) {
+    this.#deliver = deliver;
+    this.#ticker = setInterval(() => this.#tick(), tickMs).unref();
+  }
+
+  /** Counts one event of the kernel, whatever hints it leads to. */
+  countEvent(): void {
+    this.#events += 1;
+    if (this.#events > eventBurstMax) this.loseTrack();
+  }
+
+  path(path: string): void {
+    if (this.#lost) return;
+    this.#paths.add(path);
+    this.#schedule();
+  }
+
+  directory(path: string, recursive: boolean): void {
+    if (this.#lost) return;
+    this.#directories.set(path, recursive || (this.#directories.get(path) ?? false));
+    this.#schedule();
+  }
+
+  /** Anything may have happened: the whole folder is hinted at, and nothing else in this turn. */
+  loseTrack(): void {
+    this.#lost = true;
+    this.#paths.clear();
+    this.#directories.clear();
+    this.#schedule();
+  }
+
+  /** Resolves when what was gathered so far has been delivered. */
+  delivered(): Promise<void> {
+    if (this.#flush === undefined) return Promise.resolve();
+    return new Promise((resolve) => this.#waiting.push(resolve));
+  }
+
+  close(): void {
+    clearInterval(this.#ticker);
+    if (this.#flush !== undefined) clearImmediate(this.#flush);
+    this.#flush = undefined;
+    this.#lost = true;
+    this.#release();
+  }
+
+  #tick(): void {
+    const nowMs = performance.now();
+    if (stoodStill(this.#lastTickMs, nowMs)) this.loseTrack();
+    this.#lastTickMs = nowMs;
+  }
+
+  #schedule(): void {
+    this.#flush ??= setImmediate(() => {
+      this.#flush = undefined;
+      const hints = this.#take();
+      this.#events = 0;
+      if (hints.length > 0) this.#deliver(hints);
+      this.#release();
+    });
+  }
+
+  #release(): void {
+    for (const resolve of this.#waiting.splice(0)) resolve();
+  }
+
+  #take(): readonly WatchHint[] {
+    if (this.#lost) {
+      this.#lost = false;
+      return wholeFolder;
+    }
+    const hints: WatchHint[] = [];
+    for (const path of this.#paths) hints.push({ kind: 'path', path });
+    for (const [path, recursive] of this.#directories) hints.push({ kind: 'directory', path, recursive });
+    this.#paths.clear();
+    this.#directories.clear();
+    return hints;
+  }
+}

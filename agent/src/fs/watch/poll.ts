@@ -1,0 +1,32 @@
+import { fingerprintAt, type PackedFiles } from '../../core/packed-files.ts';
+import type { PolledFiles } from '../../sync/ports/folder.ts';
+import { hasFingerprint, lstatIfThere } from '../entry-stat.ts';
+import { errorCodeOf } from '../path-problem.ts';
+import { absolutePath, type Places, stillThere } from '../places.ts';
+
+/**
+ * Compares the times of files with what is known (the port's `poll`). Whatever else happened to a path than a change of the inode that is
+ * there has raised an event, and is left to that. Runs in a worker.
+ */
+export function poll(places: Places, files: PackedFiles): PolledFiles {
+  const changed: string[] = [];
+  const linked: string[] = [];
+  if (!stillThere(places)) return { changed, linked };
+  for (const [index, path] of files.paths.entries()) {
+    const stats = statsOf(absolutePath(places.root, path));
+    const fingerprint = fingerprintAt(files, index);
+    if (stats === undefined || !stats.isFile() || stats.ino !== fingerprint.ino) continue;
+    if (!hasFingerprint(stats, fingerprint)) changed.push(path);
+    if (stats.nlink > 1) linked.push(path);
+  }
+  return { changed, linked };
+}
+
+function statsOf(path: string): ReturnType<typeof lstatIfThere> {
+  try {
+    return lstatIfThere(path);
+  } catch (error) {
+    if (errorCodeOf(error) === undefined) throw error;
+    return undefined;
+  }
+}

@@ -1,0 +1,266 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, renameSync, rmdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { joinPath } from '@lockstep/shared';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { WatchHint } from '../../sync/ports/folder.ts';
+import { type DiskSubject, openDiskSubject, silentLog } from '../disk-subject.contract.ts';
+import { doOne, fingerprintAt, scanAll, writeRequest } from '../folder-subject.contract.ts';
+import { runInChild } from '../in-child.contract.ts';
+import { Watcher } from './watcher.ts';
+
+let subject: DiskSubject;
+let hints: WatchHint[] = [];
+let outside: string;
+
+function inFolder(path: string): string {
+  return join(subject.root, path);
+}
+
+beforeEach(async () => {
+  subject = await openDiskSubject();
+  // Beside the folder, on the same file system: what is moved in and out comes from and goes there.
+  outside = `${subject.root}-outside`;
+  mkdirSync(outside);
+  hints = [];
+  await subject.folder.watch((more) => hints.push(...more));
+  await scanAll(subject);
+});
+
+afterEach(async () => {
+  await subject.close();
+  rmSync(outside, { recursive: true, force: true });
+});
+
+/** What an agent does with hints: it looks at each, and scans directories. Returns all paths that came to its notice. */
+function follow(): { readonly seen: Set<string>; stop(): void } {
+  const seen = new Set<string>();
+  const known = new Map<string, number>();
+  let stopped = false;
+  const take = async (): Promise<void> => {
+    for (let hint = hints.shift(); hint !== undefined && !stopped; hint = hints.shift()) {
+      if (hint.kind === 'directory') await scanInto(hint.path, hint.recursive);
+      else await look(hint.path);
+    }
+  };
+  const look = async (path: string): Promise<void> => {
+    seen.add(path);
+    const [found] = await subject.folder.observe([{ path }]);
+    if (found?.state !== 'directory' || known.get(path) === found.fingerprint.ino) return;
+    known.set(path, found.fingerprint.ino);
+    await scanInto(path, true);
+  };
+  const scanInto = async (path: string, recursive: boolean): Promise<void> => {
+    for (const directory of await scanAll(subject, path, { recursive })) {
+      for (const { name } of directory.entries) seen.add(joinPath(directory.path, name));
+    }
+  };
+  let busy = Promise.resolve();
+  const immediate = setInterval(() => {
+    busy = busy.then(take);
+  }, 5);
+  return {
+    seen,
+    stop: () => {
+      stopped = true;
+      clearInterval(immediate);
+    },
+  };
+}
+
+async function expectHint(hint: WatchHint): Promise<void> {
+  await vi.waitFor(() => expect(hints).toContainEqual(hint), 5_000);
+}
+
+async function expectPathHint(path: string): Promise<void> {
+  await expectHint({ kind: 'path', path });
+}
+
+describe('what is made faster than it can be watched', () => {
+  test('[LC8] mkdir -p with a file, in one go', async () => {
+    const { seen, stop } = follow();
+    execFileSync('sh', ['-c', 'mkdir -p a/b/c && echo x > a/b/c/file'], { cwd: subject.root });
+    await vi.waitFor(
+      () => expect([...seen]).toEqual(expect.arrayContaining(['a', 'a/b', 'a/b/c', 'a/b/c/file'])),
+      5_000,
+    );
+    stop();
+  });
+
+  test('[LC8] a tree moved in, changed there, moved out, and in again under another name', async () => {
+    mkdirSync(join(outside, 'tree/sub'), { recursive: true });
+    writeFileSync(join(outside, 'tree/sub/file'), 'x');
+    const { seen, stop } = follow();
+    renameSync(join(outside, 'tree'), inFolder('tree'));
+    await vi.waitFor(() => expect(seen).toContain('tree/sub/file'), 5_000);
+    seen.clear();
+    writeFileSync(inFolder('tree/sub/more'), 'y');
+    await vi.waitFor(() => expect(seen).toContain('tree/sub/more'), 5_000);
+    seen.clear();
+    renameSync(inFolder('tree'), join(outside, 'tree'));
+    await vi.waitFor(() => expect(seen).toContain('tree'), 5_000);
+    renameSync(join(outside, 'tree'), inFolder('other'));
+    await vi.waitFor(() => expect(seen).toContain('other/sub/more'), 5_000);
+    seen.clear();
+    writeFileSync(inFolder('other/sub/file'), 'z');
+    await vi.waitFor(() => expect(seen).toContain('other/sub/file'), 5_000);
+    expect([...seen].filter((path) => path.startsWith('tree'))).toEqual([]);
+    stop();
+  });
+});
+
+describe('directories that are not what they were', () => {
+  test('one that was removed and made anew is watched anew, and looked at whole', async () => {
+    mkdirSync(inFolder('d/sub'), { recursive: true });
+    await scanAll(subject);
+    hints.length = 0;
+    execFileSync('sh', ['-c', 'rm -r d && mkdir -p d/sub && echo x > d/sub/file'], { cwd: subject.root });
+    await expectHint({ kind: 'directory', path: 'd', recursive: true });
+    await scanAll(subject, 'd');
+    hints.length = 0;
+    writeFileSync(inFolder('d/sub/later'), 'x');
+    await expectPathHint('d/sub/later');
+  });
+
+  test('one whose inode number another directory got is watched under its own path all the same', async () => {
+    const places = { root: subject.root, cookies: join(subject.root, '.lockstep/cookies') };
+    const watcher = new Watcher({ places, log: silentLog, hint: (more) => hints.push(...more) });
+    const inoOf = (path: string): number => statSync(inFolder(path)).ino;
+    mkdirSync(inFolder('d'));
+    watcher.watch('');
+    const ino = watcher.watch('d');
+    // No event is delivered before this turn of the event loop ends.
+    rmdirSync(inFolder('d'));
+    const others = Array.from({ length: 50 }, (_, index) => `other-${index}`);
+    for (const other of others) mkdirSync(inFolder(other));
+    const heir = others.find((other) => inoOf(other) === ino);
+    if (heir !== undefined) watcher.watch(heir);
+    mkdirSync(inFolder('d'));
+    hints.length = 0;
+    await expectHint({ kind: 'directory', path: 'd', recursive: true });
+    await watcher.close();
+  });
+
+  test('one that a user renamed is known by its new name once it is scanned', async () => {
+    mkdirSync(inFolder('old/sub'), { recursive: true });
+    await scanAll(subject);
+    renameSync(inFolder('old'), inFolder('new'));
+    await expectPathHint('new');
+    await scanAll(subject, 'new');
+    hints.length = 0;
+    writeFileSync(inFolder('new/sub/file'), 'x');
+    await expectPathHint('new/sub/file');
+    writeFileSync(inFolder('new/file'), 'x');
+    await expectPathHint('new/file');
+    expect(hints.filter(({ path }) => path.startsWith('old'))).toEqual([]);
+  });
+
+  test('one that the agent renamed is known by its new name at once', async () => {
+    mkdirSync(inFolder('old/sub'), { recursive: true });
+    await scanAll(subject);
+    const expectedFrom = await fingerprintAt(subject, 'old');
+    await doOne(subject, { do: 'rename-directory', from: 'old', to: 'new', expectedFrom, names: ['sub'], mode: 0o755 });
+    writeFileSync(inFolder('new/sub/file'), 'x');
+    await expectPathHint('new/sub/file');
+    execFileSync('chmod', ['700', inFolder('new')]);
+    await expectPathHint('new');
+    expect(hints.filter(({ path }) => path.startsWith('old/sub'))).toEqual([]);
+  });
+
+  test('one that the agent made is watched at once', async () => {
+    await doOne(subject, { do: 'mkdir', path: 'made', expected: 'absent', mode: 0o755 });
+    writeFileSync(inFolder('made/file'), 'x');
+    await expectPathHint('made/file');
+  });
+
+  test('an entry with the name of its directory is not mistaken for it', async () => {
+    mkdirSync(inFolder('same'));
+    await scanAll(subject);
+    hints.length = 0;
+    writeFileSync(inFolder('same/same'), 'x');
+    await expectPathHint('same/same');
+    hints.length = 0;
+    rmSync(inFolder('same/same'));
+    await expectPathHint('same/same');
+    expect(hints.filter(({ kind }) => kind === 'directory')).toEqual([]);
+  });
+});
+
+test.each(['back\\slash', 'new\nline', '-dash', 'emoji 🙂', '%41', 'x'.repeat(255)])(
+  'names in a directory called %j',
+  async (name) => {
+    mkdirSync(inFolder(name));
+    await scanAll(subject);
+    writeFileSync(join(subject.root, name, 'file'), 'x');
+    await expectPathHint(`${name}/file`);
+  },
+);
+
+test('a name that is not UTF-8 leads to a look at its directory', async () => {
+  writeFileSync(Buffer.concat([Buffer.from(`${subject.root}/`), Buffer.from([0xff, 0x41])]), 'x');
+  await expectHint({ kind: 'directory', path: '', recursive: false });
+});
+
+test('[WT5] what happens in .lockstep is not hinted at', async () => {
+  hints.length = 0;
+  await doOne(subject, writeRequest(subject, 'file', 'x'));
+  execFileSync('chmod', ['755', inFolder('.lockstep')]);
+  writeFileSync(inFolder('.lockstep/journal.db'), 'x');
+  writeFileSync(inFolder('last'), 'x');
+  await expectPathHint('last');
+  expect(hints.filter(({ path }) => path.startsWith('.lockstep'))).toEqual([]);
+});
+
+test("[WT7] another member's state leads to a look at its directory, and what happens in it to none", async () => {
+  mkdirSync(inFolder('a/.lockstep'), { recursive: true });
+  await scanAll(subject);
+  await expectPathHint('a');
+  hints.length = 0;
+  writeFileSync(inFolder('a/.lockstep/journal.db'), 'x');
+  writeFileSync(inFolder('a/last'), 'x');
+  await expectPathHint('a/last');
+  expect(hints.filter((hint) => hint.path !== 'a/last')).toEqual([]);
+  renameSync(inFolder('a/.lockstep'), join(outside, 'state'));
+  await expectHint({ kind: 'directory', path: 'a', recursive: false });
+});
+
+test('[WT4] directories beyond the limit of inotify are named, and watched once there is room', async () => {
+  const outcome = await runInChild({
+    root: subject.root,
+    // The limit of a user namespace of its own leaves everybody else's alone.
+    wrapper: ['unshare', '-Ur', 'sh', '-c', 'echo 3 > /proc/sys/user/max_inotify_watches && exec "$@"', 'sh'],
+    script: `
+      for (const name of ['a', 'b', 'c', 'd']) fs.mkdirSync(root + '/' + name);
+      const folder = await openHere();
+      await folder.watch(() => {});
+      const scan = async () => { for await (const _ of folder.scan('', { recursive: true, skip: () => false })); };
+      await scan();
+      const before = folder.unwatched().map(({ path }) => path).sort();
+      for (const name of ['a', 'b']) fs.rmdirSync(root + '/' + name);
+      await scan();
+      for (const name of ['a', 'b']) { for await (const _ of folder.scan(name, { recursive: true, skip: () => false })); }
+      await scan();
+      answer({ before, after: folder.unwatched() });
+      await folder.close();`,
+  });
+  expect(outcome).toMatchObject({ errors: '', answer: { before: ['c', 'd'], after: [] } });
+});
+
+test('[LC14] says that hints may be lost where the directory of cookies is another one, and works again after that', async () => {
+  expect(await subject.folder.flushHints()).toBe(true);
+  const cookies = inFolder('.lockstep/cookies');
+  renameSync(cookies, join(outside, 'cookies'));
+  expect(await subject.folder.flushHints()).toBe(false);
+  expect(await subject.folder.flushHints()).toBe(true);
+  renameSync(cookies, join(outside, 'more cookies'));
+  mkdirSync(cookies);
+  // The watch that was set is still that of the directory which was moved away.
+  expect(await subject.folder.flushHints()).toBe(false);
+  expect(await subject.folder.flushHints()).toBe(true);
+});
+
+test('[LC14] nothing can be said before the folder is watched', async () => {
+  const unwatched = await openDiskSubject();
+  expect(await unwatched.folder.flushHints()).toBe(false);
+  await unwatched.close();
+});

@@ -1,0 +1,224 @@
+import { isBelow, isStateName, joinPath, nameOf, parentOf, stateDirectoryName } from '@lockstep/shared';
+import type { UnwatchedDirectory, WatchHint } from '../../sync/ports/folder.ts';
+import type { Log } from '../../sync/ports/log.ts';
+import { lstatIfThere } from '../entry-stat.ts';
+import { errorCodeOf } from '../path-problem.ts';
+import { absolutePath, type Places } from '../places.ts';
+import { HintGatherer } from './hint-gatherer.ts';
+import { Notifier } from './notifier.ts';
+import { WatchCookies } from './watch-cookies.ts';
+
+/** Which directory a watch was set on. Inode numbers are used again at once, so the time of birth belongs to it. */
+interface Identity {
+  readonly ino: number;
+  readonly birthtimeMs: number;
+}
+
+interface Watch extends Identity {
+  readonly close: () => void;
+  /**
+   * Names by which the kernel's watch may call the directory itself: its own, and the one it had when the watch was first
+   * set (a second watch of one inode shares the first one's kernel watch, label included).
+   */
+  readonly selfNames: ReadonlySet<string>;
+}
+
+const replacementCharacter = '\ufffd';
+
+/** Watches the directories of a folder, one watch each, and turns events into hints. */
+export class Watcher {
+  readonly #root: string;
+  readonly #log: Log;
+  readonly #hints: HintGatherer;
+  readonly #notifier: Notifier;
+  readonly #cookies: WatchCookies;
+  readonly #watches = new Map<string, Watch>();
+  readonly #pathOfIno = new Map<number, string>();
+  /** Watched directories directly below a directory, so that a tree can be forgotten without a look at all the others. */
+  readonly #children = new Map<string, Set<string>>();
+  readonly #unwatched = new Map<string, UnwatchedDirectory>();
+  /** Directories that the agent itself is about to rename. */
+  readonly #moving = new Set<string>();
+  #limitReported = false;
+
+  constructor(options: {
+    places: Pick<Places, 'root' | 'cookies'>;
+    log: Log;
+    hint: (hints: readonly WatchHint[]) => void;
+  }) {
+    this.#root = options.places.root;
+    this.#log = options.log;
+    this.#hints = new HintGatherer(options.hint);
+    this.#notifier = new Notifier(
+      (event, name, watchedPath) => this.#event(event, name, watchedPath),
+      (error) => {
+        this.#log.warn({ error: String(error) }, 'a watch failed: the whole folder is looked at');
+        this.#hints.loseTrack();
+      },
+    );
+    this.#cookies = new WatchCookies(options.places.cookies, this.#notifier);
+  }
+
+  /** Directories that should be watched and are not. */
+  unwatched(): readonly UnwatchedDirectory[] {
+    return [...this.#unwatched.values()];
+  }
+
+  /** Resolves when the hints of all that changed before have been delivered; with false when they may have been lost. */
+  async flush(): Promise<boolean> {
+    const isComplete = await this.#cookies.pass();
+    await this.#hints.delivered();
+    return isComplete;
+  }
+
+  /**
+   * Makes sure that the directory which stands at `path` now is watched under this path. Its watch is active when this returns.
+   * Answers with its inode number, or undefined when no directory stands there.
+   */
+  watch(path: string): number | undefined {
+    const identity = this.#identify(path);
+    if (identity === undefined) {
+      this.forget(path);
+      return undefined;
+    }
+    const known = this.#watches.get(path);
+    if (known !== undefined && isSame(known, identity)) return identity.ino;
+    if (known !== undefined) this.#drop(path);
+    this.#set(path, identity);
+    return identity.ino;
+  }
+
+  /** The agent is about to rename this directory: that it moves away is no reason to forget what is watched in it. */
+  moving(from: string): void {
+    this.#moving.add(from);
+  }
+
+  /** The agent has renamed a directory, or (without `to`) has not: the watches in it go along, and not an event is lost. */
+  moved(from: string, to: string | undefined): void {
+    this.#moving.delete(from);
+    if (to === undefined) {
+      this.#recheck(from);
+      return;
+    }
+    const below = [from, ...this.#below(from)].filter((path) => this.#watches.has(path) || this.#unwatched.has(path));
+    for (const path of below) {
+      this.watch(to + path.slice(from.length));
+      this.#drop(path);
+      this.#unwatched.delete(path);
+    }
+  }
+
+  /** Ends the watches of a directory and of everything below it. */
+  forget(path: string): void {
+    for (const gone of [path, ...this.#below(path)]) this.#drop(gone);
+    for (const gone of this.#unwatched.keys()) {
+      if (gone === path || isBelow(gone, path)) this.#unwatched.delete(gone);
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#hints.close();
+    this.#cookies.close();
+    await this.#notifier.close();
+  }
+
+  #identify(path: string): Identity | undefined {
+    try {
+      const stats = lstatIfThere(absolutePath(this.#root, path));
+      return stats?.isDirectory() ? { ino: stats.ino, birthtimeMs: stats.birthtimeMs } : undefined;
+    } catch {
+      // It cannot be looked at, so it cannot be watched; the listing says why.
+      return undefined;
+    }
+  }
+
+  #set(path: string, identity: Identity): void {
+    const outcome = this.#notifier.watchDirectory(absolutePath(this.#root, path));
+    if (outcome === 'absent') return;
+    if ('failure' in outcome) {
+      this.#unwatched.set(path, { path, closed: errorCodeOf(outcome.failure) === 'EACCES' });
+      this.#reportFailure(path, outcome.failure);
+      return;
+    }
+    this.#unwatched.delete(path);
+    const selfNames = new Set([path === '' ? nameOf(this.#root) : nameOf(path)]);
+    const before = this.#pathOfIno.get(identity.ino);
+    const same = before === undefined ? undefined : this.#watches.get(before);
+    if (before !== undefined && before !== path && same !== undefined && isSame(same, identity)) {
+      // The same directory under its earlier path. The kernel has one watch for both, so the new one was set before the old
+      // one goes: nothing that happens in between is lost.
+      for (const name of same.selfNames) selfNames.add(name);
+      this.#drop(before);
+    }
+    this.#watches.set(path, { ...identity, close: outcome.close, selfNames });
+    this.#pathOfIno.set(identity.ino, path);
+    if (path === '') return;
+    const parent = parentOf(path);
+    const siblings = this.#children.get(parent);
+    if (siblings === undefined) this.#children.set(parent, new Set([path]));
+    else siblings.add(path);
+  }
+
+  #drop(path: string): void {
+    const watch = this.#watches.get(path);
+    if (watch === undefined) return;
+    watch.close();
+    this.#watches.delete(path);
+    if (this.#pathOfIno.get(watch.ino) === path) this.#pathOfIno.delete(watch.ino);
+    const siblings = this.#children.get(parentOf(path));
+    siblings?.delete(path);
+    if (siblings?.size === 0) this.#children.delete(parentOf(path));
+  }
+
+  /** Watched directories below `path`, children first. */
+  #below(path: string): string[] {
+    const found: string[] = [];
+    for (const child of this.#children.get(path) ?? []) found.push(...this.#below(child), child);
+    return found;
+  }
+
+  #event(event: string, name: string | undefined, watchedPath: string): void {
+    if (this.#cookies.take(watchedPath, name)) return;
+    const directory = watchedPath === this.#root ? '' : watchedPath.slice(this.#root.length + 1);
+    const watch = this.#watches.get(directory);
+    if (watch === undefined) return;
+    this.#hints.countEvent();
+    if (name === undefined || watch.selfNames.has(name)) this.#selfEvent(event, directory);
+    if (name === undefined || (directory === '' && name === stateDirectoryName)) return;
+    // A name that is not UTF-8 has no path, and another member's state is not looked at: listing the directory shows that it is there.
+    if (name.includes(replacementCharacter) || isStateName(name)) this.#hints.directory(directory, false);
+    else this.#hints.path(joinPath(directory, name));
+  }
+
+  /** Something happened to the directory itself, or to an entry in it of the same name: which of both cannot be seen. */
+  #selfEvent(event: string, directory: string): void {
+    if (directory === '') this.#hints.directory('', false);
+    else this.#hints.path(directory);
+    if (event === 'rename' && !this.#moving.has(directory)) this.#recheck(directory);
+  }
+
+  /** Sees to it that the watch is not that of a directory which was removed or moved away. */
+  #recheck(directory: string): void {
+    const watch = this.#watches.get(directory);
+    const now = this.#identify(directory);
+    if (watch === undefined || (now !== undefined && isSame(watch, now))) return;
+    this.forget(directory);
+    if (now === undefined) return;
+    // Whatever stands there now is another directory, and what it holds was not watched.
+    this.watch(directory);
+    this.#hints.directory(directory, true);
+  }
+
+  #reportFailure(path: string, failure: Error): void {
+    const code = errorCodeOf(failure);
+    this.#log.debug({ path, code }, 'a directory cannot be watched');
+    if (this.#limitReported || (code !== 'ENOSPC' && code !== 'EMFILE')) return;
+    this.#limitReported = true;
+    const setting = code === 'EMFILE' ? 'fs.inotify.max_user_instances' : 'fs.inotify.max_user_watches';
+    this.#log.warn({ code, setting }, 'a limit of inotify is reached: some directories are scanned by timer; raise it');
+  }
+}
+
+function isSame(a: Identity, b: Identity): boolean {
+  return a.ino === b.ino && a.birthtimeMs === b.birthtimeMs;
+}

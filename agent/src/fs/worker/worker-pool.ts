@@ -1,0 +1,196 @@
+import { Worker } from 'node:worker_threads';
+import type { ApplyStep } from '../fault-point.ts';
+import type { KnownMounts } from '../mounts/mounts.ts';
+import type { Places } from '../places.ts';
+import type { JobMessage, JobName, JobOrder, Jobs, WorkerMessage, WorkerOptions } from './worker-job.ts';
+
+/**
+ * Two workers. The first does whatever the folder lock waits for and never a job that can take seconds; the second does
+ * those, and lends a hand when it has none. It starts when it is first needed.
+ */
+const workersMax = 2;
+
+/** Which worker may do a job. */
+export type Lane = 'first' | 'second' | 'either';
+
+/** Bounds the memory of one worker's heap: a batch is a few thousand small objects, and file contents lie outside it. */
+const heapLimits = { maxOldGenerationSizeMb: 192, maxYoungGenerationSizeMb: 8 };
+
+interface Waiting {
+  readonly message: JobMessage;
+  readonly transfer: readonly ArrayBuffer[];
+  readonly lane: Lane;
+  readonly resolve: (output: unknown) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+interface Thread {
+  readonly worker: Worker;
+  busyWith: Waiting | undefined;
+  /** What the worker counts: see `countProgress`. */
+  readonly progress: Int32Array;
+  /** What was counted when `stalledMs` was asked last, and since when that has been so, by the monotonic clock. */
+  seenProgress: number;
+  seenJob: Waiting | undefined;
+  sinceMs: number;
+}
+
+export interface WorkerPoolOptions {
+  readonly places: Places;
+  /** A worker ended by itself: nothing more can be read or written. */
+  readonly onFatal: (error: Error) => void;
+  readonly faultPoint?: ((step: ApplyStep) => void) | undefined;
+}
+
+/** The worker's file: compiled, also where this very file runs from source. */
+function workerFile(): URL {
+  const here = new URL('./worker.js', import.meta.url);
+  return import.meta.url.endsWith('.ts') ? new URL(here.href.replace('/src/', '/dist/')) : here;
+}
+
+/** Hands jobs to worker threads, one at a time to each. */
+export class WorkerPool {
+  readonly #options: WorkerPoolOptions;
+  readonly #gate: SharedArrayBuffer | undefined;
+  readonly #threads: Thread[] = [];
+  readonly #queue: Waiting[] = [];
+  /** What each job is told of mounts when it begins. */
+  mounts: KnownMounts;
+  #failure: Error | undefined;
+  #closing = false;
+
+  constructor(options: WorkerPoolOptions) {
+    this.#options = options;
+    this.mounts = options.places.mounts;
+    this.#gate = options.faultPoint && new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
+  }
+
+  /** Does a job. `transfer` lists buffers that the worker gets for good. Rejects when the job throws or the pool has ended. */
+  run<Name extends JobName>(
+    job: Name,
+    input: Jobs[Name]['input'],
+    lane: Lane = 'either',
+    transfer: readonly ArrayBuffer[] = [],
+  ): Promise<Jobs[Name]['output']> {
+    if (this.#failure !== undefined) return Promise.reject(this.#failure);
+    if (this.#closing) return Promise.reject(new Error('The folder is closed.'));
+    return new Promise<unknown>((resolve, reject) => {
+      this.#queue.push({ message: { job, input } as JobMessage, transfer, lane, resolve, reject });
+      this.#dispatch();
+    }) as Promise<Jobs[Name]['output']>;
+  }
+
+  /** How long the worker that is stuck longest has not got on with its job, in milliseconds. To be asked now and then: it compares with the last time. */
+  stalledMs(): number {
+    const nowMs = performance.now();
+    let longestMs = 0;
+    for (const thread of this.#threads) {
+      const progress = Atomics.load(thread.progress, 0);
+      const isStuck =
+        thread.busyWith !== undefined && thread.busyWith === thread.seenJob && progress === thread.seenProgress;
+      if (!isStuck) Object.assign(thread, { seenJob: thread.busyWith, seenProgress: progress, sinceMs: nowMs });
+      longestMs = Math.max(longestMs, nowMs - thread.sinceMs);
+    }
+    return longestMs;
+  }
+
+  /** Ends the workers once what they were given is done. */
+  async close(): Promise<void> {
+    this.#closing = true;
+    await Promise.allSettled(this.#threads.map((thread) => this.#idle(thread)));
+    await Promise.all(this.#threads.map(({ worker }) => worker.terminate()));
+  }
+
+  readonly #whenIdle = new Map<Thread, () => void>();
+
+  #idle(thread: Thread): Promise<void> {
+    if (thread.busyWith === undefined || this.#failure !== undefined) return Promise.resolve();
+    return new Promise((resolve) => this.#whenIdle.set(thread, resolve));
+  }
+
+  #dispatch(): void {
+    for (let index = 0; index < this.#queue.length; ) {
+      const waiting = this.#queue[index];
+      const thread = waiting && this.#freeThread(waiting.lane);
+      if (waiting === undefined || thread === undefined) {
+        index += 1;
+        continue;
+      }
+      this.#queue.splice(index, 1);
+      thread.busyWith = waiting;
+      thread.worker.postMessage({ ...waiting.message, mounts: this.mounts } satisfies JobOrder, waiting.transfer);
+    }
+  }
+
+  #freeThread(lane: Lane): Thread | undefined {
+    const first = lane === 'second' ? 1 : 0;
+    const last = lane === 'first' ? 0 : workersMax - 1;
+    for (let index = first; index <= last; index++) {
+      while (this.#threads.length <= index) this.#threads.push(this.#start());
+      const thread = this.#threads[index];
+      if (thread?.busyWith === undefined) return thread;
+    }
+    return undefined;
+  }
+
+  #start(): Thread {
+    const progress = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
+    const workerData: WorkerOptions = { places: this.#options.places, progress, stepGate: this.#gate };
+    const worker = new Worker(workerFile(), {
+      workerData,
+      resourceLimits: heapLimits,
+      name: 'lockstep-folder',
+      // Options of the main script, such as how to read it, are not the worker's.
+      execArgv: [],
+    });
+    const thread: Thread = {
+      worker,
+      busyWith: undefined,
+      progress: new Int32Array(progress),
+      seenProgress: 0,
+      seenJob: undefined,
+      sinceMs: performance.now(),
+    };
+    worker.on('message', (message: WorkerMessage) => this.#received(thread, message));
+    worker.on('error', (error) => this.#failed(error instanceof Error ? error : new Error(String(error))));
+    worker.on('exit', (code) => {
+      if (!this.#closing) this.#failed(new Error(`a worker of the folder ended with code ${code}`));
+    });
+    return thread;
+  }
+
+  #received(thread: Thread, message: WorkerMessage): void {
+    if ('step' in message) {
+      this.#passStep(message.step);
+      return;
+    }
+    const waiting = thread.busyWith;
+    thread.busyWith = undefined;
+    if ('error' in message) waiting?.reject(message.error);
+    else waiting?.resolve(message.output);
+    this.#dispatch();
+    if (this.#closing && thread.busyWith === undefined) this.#whenIdle.get(thread)?.();
+  }
+
+  #passStep(step: ApplyStep): void {
+    try {
+      this.#options.faultPoint?.(step);
+    } finally {
+      if (this.#gate !== undefined) {
+        const passed = new Int32Array(this.#gate);
+        Atomics.add(passed, 0, 1);
+        Atomics.notify(passed, 0);
+      }
+    }
+  }
+
+  /** A worker does not end by itself. When one does (out of memory), what it was doing is unknown: the agent must start anew. */
+  #failed(error: Error): void {
+    if (this.#failure !== undefined) return;
+    this.#failure = error;
+    for (const { busyWith } of this.#threads) busyWith?.reject(error);
+    for (const waiting of this.#queue.splice(0)) waiting.reject(error);
+    for (const release of this.#whenIdle.values()) release();
+    this.#options.onFatal(error);
+  }
+}

@@ -1,0 +1,108 @@
+import { isAbsolute } from 'node:path';
+import { LockstepError } from '@lockstep/shared';
+import {
+  leaveResultSchema,
+  replayRequestSchema,
+  replayResultSchema,
+  rescanResultSchema,
+  verifyRequestSchema,
+  verifyResultSchema,
+  waitRequestSchema,
+  waitResultSchema,
+} from '@lockstep/shared/api';
+import type { FastifyReply } from 'fastify';
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import { answers } from '../answers.ts';
+import { HttpError } from '../errors.ts';
+import type { AgentFacade } from '../facade.ts';
+import { isFromThisMachine } from '../guard.ts';
+import { guardedRequest } from '../guarded-request.ts';
+import { checkedPath } from './state.ts';
+
+/** What can be asked for. `stopping` aborts when the agent stops. */
+export const commandRoutes: FastifyPluginAsyncZod<{ facade: AgentFacade; stopping: AbortSignal }> = async (
+  app,
+  { facade, stopping },
+) => {
+  /** Aborts when the one who asked has gone, or the agent stops. */
+  const signalOf = (reply: FastifyReply): AbortSignal => {
+    const gone = new AbortController();
+    reply.raw.once('close', () => {
+      if (!reply.raw.writableFinished) gone.abort();
+    });
+    return AbortSignal.any([gone.signal, stopping]);
+  };
+
+  app.post(
+    '/wait',
+    {
+      schema: {
+        tags: ['commands'],
+        summary: 'Wait until what is on this disk is durable on other members',
+        description:
+          'Answers 200 either way; `done` says which. Everything that was on the disk before counts, noticed or not.',
+        body: waitRequestSchema,
+        response: answers(waitResultSchema),
+      },
+    },
+    (request, reply) => {
+      if (request.body.path !== undefined) checkedPath(request.body.path);
+      return facade.wait(request.body, signalOf(reply));
+    },
+  );
+
+  app.post(
+    '/leave',
+    { schema: { tags: ['commands'], summary: 'Retire this member', response: answers(leaveResultSchema) } },
+    () => facade.leave(),
+  );
+
+  app.post(
+    '/replay',
+    {
+      schema: {
+        tags: ['commands'],
+        summary: 'Rebuild the folder in an empty directory from the operation log',
+        description: 'Only for programs on the machine of the agent: it writes outside the folder.',
+        body: replayRequestSchema,
+        response: answers(replayResultSchema),
+      },
+    },
+    (request, reply) => {
+      if (!isFromThisMachine(guardedRequest(request))) {
+        throw new HttpError(403, 'forbidden-remote', 'A replay can only be asked for on the machine of the agent.');
+      }
+      const { into } = request.body;
+      if (!isAbsolute(into)) {
+        throw new LockstepError('request-invalid', `${JSON.stringify(into)} is not an absolute path. Give one.`);
+      }
+      return facade.replay(request.body, signalOf(reply));
+    },
+  );
+
+  app.post(
+    '/verify',
+    {
+      schema: {
+        tags: ['commands'],
+        summary: 'Compare the journal with its heads, and the disk with its content ids',
+        description: 'A repair answers when everything agrees, or when what is left cannot be repaired now.',
+        body: verifyRequestSchema.nullish(),
+        response: answers(verifyResultSchema),
+      },
+    },
+    (request, reply) => facade.verify(request.body ?? { repair: false }, signalOf(reply)),
+  );
+
+  app.post(
+    '/rescan',
+    {
+      schema: {
+        tags: ['commands'],
+        summary: 'Compare the whole folder with the journal now',
+        response: answers(rescanResultSchema),
+      },
+    },
+    (_request, reply) => facade.rescan(signalOf(reply)),
+  );
+};

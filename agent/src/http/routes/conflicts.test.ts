@@ -1,0 +1,59 @@
+import type { FastifyInstance } from 'fastify';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { FakeFacade, memoryLog } from '../../../test/support/fake-facade.ts';
+import { buildServer } from '../server.ts';
+import { shownBytesMax, shownType } from '../shown-type.ts';
+
+let app: FastifyInstance;
+
+beforeEach(async () => {
+  const options = { assets: '/nowhere', listen: { host: '127.0.0.1', port: 0 } };
+  app = await buildServer({ facade: new FakeFacade(), log: memoryLog(), ...options });
+});
+
+afterEach(() => app.close());
+
+describe('[CF9] a content that is given out', () => {
+  test.each([
+    ['page.html', 'text/plain; charset=utf-8', 'inline'],
+    ['drawing.svg', 'text/plain; charset=utf-8', 'inline'],
+    ['photo.PNG', 'image/png', 'inline'],
+  ])('%s can do nothing in a browser', async (path, type, disposition) => {
+    const { statusCode, headers, body } = await app.inject(`/api/v1/content/${path}`);
+    expect([statusCode, body]).toEqual([200, '<script>alert(1)</script>']);
+    expect(headers).toMatchObject({
+      'content-type': type,
+      'content-disposition': disposition,
+      'content-security-policy': "default-src 'none'; frame-ancestors 'none'; sandbox",
+      'x-content-type-options': 'nosniff',
+      'cross-origin-resource-policy': 'same-origin',
+      'cache-control': 'no-store',
+    });
+  });
+
+  test.each(['.lockstep/cluster.key', 'a/.lockstep/keys', '..%2Fsecret', 'a/..%2fb', '/etc/passwd'])(
+    '%s is refused',
+    async (path) => {
+      const { statusCode } = await app.inject(`/api/v1/content/${path}`);
+      expect([400, 404]).toContain(statusCode);
+    },
+  );
+
+  test('what is no text is for saving only, and has a limit', () => {
+    expect(shownType('a', Uint8Array.of(0xff, 0xfe))).toBe('application/octet-stream');
+    expect(shownType('a', Uint8Array.of(65, 0))).toBe('application/octet-stream');
+    expect(shownType('constructor', Uint8Array.of(65))).toBe('text/plain; charset=utf-8');
+    expect([shownBytesMax('a.txt'), shownBytesMax('a.jpg')]).toEqual([2_097_152, 20_971_520]);
+  });
+});
+
+test('[CF8] a choice that is none is refused', async () => {
+  const conflicts = [{ copy: 'x', keep: 'neither', copySeen: 'a:1', originalSeen: null }];
+  const { statusCode, body } = await app.inject({
+    method: 'POST',
+    url: '/api/v1/conflicts/resolve',
+    payload: { conflicts },
+  });
+  expect(statusCode).toBe(400);
+  expect(body).toContain('keep');
+});

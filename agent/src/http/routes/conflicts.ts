@@ -1,0 +1,74 @@
+import {
+  conflictsPageSchema,
+  conflictsQuerySchema,
+  contentQuerySchema,
+  resolveRequestSchema,
+  resolveResultSchema,
+} from '@lockstep/shared/api';
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import { answers } from '../answers.ts';
+import type { ConflictFacade } from '../conflict-facade.ts';
+import { unknownType } from '../shown-type.ts';
+import { checkedPath } from './state.ts';
+
+/**
+ * Whatever a member's folder holds, opened on its own it may do nothing: no script, no style, no request. Only the dashboard's own
+ * pages can show it.
+ */
+const contentSecurityPolicy = "default-src 'none'; frame-ancestors 'none'; sandbox";
+
+/** Conflicts, and the contents to choose between. */
+export const conflictRoutes: FastifyPluginAsyncZod<{ facade: ConflictFacade }> = async (app, { facade }) => {
+  app.get(
+    '/conflicts',
+    {
+      schema: {
+        tags: ['state'],
+        summary: 'The conflict copies that nobody has settled, a page at a time',
+        querystring: conflictsQuerySchema,
+        response: answers(conflictsPageSchema),
+      },
+    },
+    (request) => facade.conflicts(request.query),
+  );
+
+  app.post(
+    '/conflicts/resolve',
+    {
+      schema: {
+        tags: ['commands'],
+        summary: 'Settle conflicts in this member’s folder, as a user would',
+        description:
+          'Answers 200 also where some were refused: each result says so. Nothing that was not seen is touched.',
+        body: resolveRequestSchema,
+        response: answers(resolveResultSchema),
+      },
+    },
+    (request) => facade.resolveConflicts(request.body),
+  );
+
+  app.get(
+    '/content/*',
+    {
+      schema: {
+        tags: ['state'],
+        summary: 'The bytes of a file on this member’s disk',
+        description:
+          'The path is relative to the folder, each of its names percent-encoded. At most 2 MiB, of pictures 20 MiB.',
+        params: z.object({ '*': z.string() }),
+        querystring: contentQuerySchema,
+        response: answers(z.any().describe('The bytes: a picture, UTF-8 text, or anything else to be saved.')),
+      },
+    },
+    async (request, reply) => {
+      const path = checkedPath(request.params['*']);
+      const { bytes, type } = await facade.content(path, request.query.version);
+      return reply
+        .header('content-security-policy', contentSecurityPolicy)
+        .header('content-disposition', type === unknownType ? 'attachment' : 'inline')
+        .type(type)
+        .send(bytes);
+    },
+  );
+};

@@ -1,0 +1,76 @@
+import {
+  journeyParamsSchema,
+  journeySchema,
+  liveOperationsMessageSchema,
+  liveOperationsQuerySchema,
+  operationsPageSchema,
+  operationsQuerySchema,
+} from '@lockstep/shared/api';
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import type { Log } from '../../sync/ports/log.ts';
+import { answers } from '../answers.ts';
+import { HttpError } from '../errors.ts';
+import type { AgentFacade } from '../facade.ts';
+import type { LiveReaders } from '../live/live-readers.ts';
+import { streamOperations } from '../live/operation-stream.ts';
+
+interface Options {
+  readonly facade: AgentFacade;
+  readonly readers: LiveReaders;
+  readonly log: Log;
+}
+
+/** The operation log: in pages, live, and the way of one operation. */
+export const operationRoutes: FastifyPluginAsyncZod<Options> = async (app, { facade, readers, log }) => {
+  app.get(
+    '/ops',
+    {
+      schema: {
+        tags: ['state'],
+        summary: 'The operation log, a page at a time',
+        querystring: operationsQuerySchema,
+        response: answers(operationsPageSchema),
+      },
+    },
+    (request) => facade.operations(request.query),
+  );
+
+  app.get(
+    '/ops/:origin/:seq',
+    {
+      schema: {
+        tags: ['state'],
+        summary: 'One operation, and its way to each member',
+        params: journeyParamsSchema,
+        response: answers(journeySchema),
+      },
+    },
+    (request) => {
+      const { origin, seq } = request.params;
+      const journey = facade.journey(origin, seq);
+      if (journey !== undefined) return journey;
+      throw new HttpError(404, 'not-found', `The log of this member holds no operation ${seq} of ${origin}.`);
+    },
+  );
+
+  app.route({
+    method: 'GET',
+    url: '/ops/live',
+    schema: {
+      tags: ['events'],
+      summary: 'Operations as they are journaled: a WebSocket',
+      description:
+        'Sends a LiveOperationsMessage in each text message: first the operations after the given row, then `live`, then what is journaled from then on. A row above the last one, from a journal that was lost since, is answered by `live` with the last one there is.',
+      querystring: liveOperationsQuerySchema,
+      response: { ...answers(liveOperationsMessageSchema), 426: answers(liveOperationsMessageSchema)['4xx'] },
+    },
+    preHandler: async () => readers.refuseIfFull('/ops'),
+    handler: () => {
+      throw new HttpError(426, 'request-invalid', 'This is a WebSocket. Connect to it with one, or ask /ops.');
+    },
+    wsHandler: (socket, request) => {
+      readers.follow(socket);
+      streamOperations(socket, facade, request.query.after, log);
+    },
+  });
+};

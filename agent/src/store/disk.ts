@@ -1,0 +1,245 @@
+import type { ContentId } from '@lockstep/shared';
+import { cleanedBy, type SyncSpan } from '../core/confirmation.ts';
+import { contentRead, type DiskChange, type DiskEntry, type Fingerprint } from '../core/entry.ts';
+import type { UnsyncedRows } from '../sync/ports/journal.ts';
+import type { JournalDatabase } from './database.ts';
+import { contentKey, type Shown } from './heads/head-row.ts';
+import type { OriginTable } from './operations/origin-table.ts';
+import { directChildren, rangeBelow, successor } from './path-range.ts';
+import { limitTo, type Statement } from './statement.ts';
+
+interface DiskRow {
+  readonly path: string;
+  readonly origin: number;
+  readonly seq: number;
+  readonly content: ContentId | null;
+  readonly ino: number | null;
+  readonly size: number;
+  readonly mtime_ms: number;
+  readonly ctime_ms: number;
+  readonly mode: number;
+  readonly birth_ms: number | null;
+  readonly racy: number | null;
+  readonly unsynced: number | null;
+  readonly unconfirmed: number | null;
+  /** What was found there instead, or 1 where that was not read. */
+  readonly damaged: number | string | null;
+  readonly cut: number | null;
+}
+
+const columns =
+  'path, origin, seq, content, ino, size, mtime_ms, ctime_ms, mode, birth_ms, racy, unsynced, unconfirmed, damaged, cut';
+
+/** The table `disk`: what this member last put or saw at each path. */
+export class DiskStore {
+  readonly #origins: OriginTable;
+  readonly #entry: Statement<DiskRow>;
+  readonly #shown: Statement<Shown>;
+  readonly #below: Statement<DiskRow>;
+  readonly #withContent: Statement<DiskRow>;
+  readonly #withInode: Statement<DiskRow>;
+  readonly #upsert: Statement;
+  readonly #allDamaged: Statement<{ path: string }>;
+  /** Paths that are damaged, or were when they were last asked for. */
+  #damagedPaths: Set<string> | undefined;
+  readonly #remove: Statement;
+  readonly #unsynced: Statement<{ path: string }>;
+  readonly #dirty: Statement<{ path: string }>;
+  readonly #unconfirmedBelow: Statement<{ path: string }>;
+  readonly #clean: Statement<DiskRow>;
+  readonly #confirmed: Statement;
+  readonly #cleaned: Statement;
+  readonly #lastGeneration: Statement<{ last: number | null }>;
+  readonly #synced: Statement;
+  readonly #database: JournalDatabase;
+  /** What `unsynced` of a row that is written now holds. It grows, so that a sync clears only rows that were there before it. */
+  #generation: number | undefined;
+
+  constructor(database: JournalDatabase, origins: OriginTable) {
+    this.#database = database;
+    this.#origins = origins;
+    const select = (rest: string): Statement<DiskRow> =>
+      database.statement(`SELECT ${columns} FROM disk WHERE ${rest}`);
+    this.#entry = select('path = ?');
+    this.#shown = database.statement(
+      'SELECT origin, seq, ino IS NOT NULL AS present, damaged IS NOT NULL AS damaged FROM disk WHERE path = ?',
+    );
+    this.#below = select(`path >= ? AND path < ? AND ino IS NOT NULL ORDER BY path ${limitTo}`);
+    this.#withContent = select(`content_key = ? AND content = ? AND ino IS NOT NULL ${limitTo}`);
+    this.#withInode = select('ino = ?');
+    this.#upsert = database.statement(
+      `INSERT INTO disk (path, origin, seq, content, content_key, ino, size, mtime_ms, ctime_ms, mode, birth_ms, racy,
+         unsynced, unconfirmed, damaged, cut)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+       ON CONFLICT (path) DO UPDATE SET origin = excluded.origin, seq = excluded.seq, content = excluded.content,
+         content_key = excluded.content_key, ino = excluded.ino, size = excluded.size, mtime_ms = excluded.mtime_ms,
+         ctime_ms = excluded.ctime_ms, mode = excluded.mode, birth_ms = excluded.birth_ms, racy = excluded.racy,
+         unsynced = excluded.unsynced, unconfirmed = excluded.unconfirmed, damaged = excluded.damaged,
+         cut = excluded.cut`,
+    );
+    this.#allDamaged = database.statement('SELECT path FROM disk WHERE damaged IS NOT NULL');
+    this.#remove = database.statement('DELETE FROM disk WHERE path = ?');
+    this.#unsynced = database.statement('SELECT path FROM disk INDEXED BY disk_unsynced WHERE unsynced IS NOT NULL');
+    this.#dirty = database.statement(
+      'SELECT path FROM disk INDEXED BY disk_unconfirmed WHERE unconfirmed IS NOT NULL AND unconfirmed > 0',
+    );
+    this.#unconfirmedBelow = database.statement(
+      'SELECT path FROM disk INDEXED BY disk_unconfirmed WHERE unconfirmed IS NOT NULL AND path >= ? AND path < ?',
+    );
+    this.#clean = database.statement(
+      `SELECT ${columns} FROM disk INDEXED BY disk_unconfirmed WHERE unconfirmed = 0 AND path > ? ORDER BY path ${limitTo}`,
+    );
+    this.#confirmed = database.statement(
+      `UPDATE disk SET unconfirmed = NULL, racy = 0
+       WHERE path = ? AND unconfirmed = 0 AND coalesce(content, damaged) = ? AND ino = ? AND size = ? AND mtime_ms = ? AND ctime_ms = ?`,
+    );
+    this.#cleaned = database.statement(
+      `UPDATE disk INDEXED BY disk_unconfirmed SET unconfirmed = 0
+       WHERE unconfirmed IS NOT NULL AND unconfirmed > ? AND unconfirmed <= ? AND (ctime_ms <= ? OR ctime_ms > ?)`,
+    );
+    this.#lastGeneration = database.statement(
+      `SELECT max(last) AS last FROM (
+         SELECT max(unsynced) AS last FROM disk INDEXED BY disk_unsynced WHERE unsynced IS NOT NULL
+         UNION ALL
+         SELECT max(unconfirmed) AS last FROM disk INDEXED BY disk_unconfirmed WHERE unconfirmed IS NOT NULL)`,
+    );
+    this.#synced = database.statement(
+      'UPDATE disk INDEXED BY disk_unsynced SET unsynced = NULL WHERE unsynced IS NOT NULL AND unsynced > ? AND unsynced <= ?',
+    );
+  }
+
+  entry(path: string): DiskEntry | undefined {
+    const row = this.#entry.get(path);
+    return row && this.#toEntry(row);
+  }
+
+  shown(path: string): Shown | undefined {
+    return this.#shown.get(path);
+  }
+
+  children(directory: string): readonly DiskEntry[] {
+    const page = this.#below.all.bind(this.#below);
+    return Array.from(directChildren(directory, page), this.#toEntry);
+  }
+
+  below(directory: string, after: string | undefined, limit: number): readonly DiskEntry[] {
+    const { from, to } = rangeBelow(directory);
+    return this.#below.all(after === undefined ? from : successor(after), to, limit).map(this.#toEntry);
+  }
+
+  withContent(content: ContentId, limit: number): readonly DiskEntry[] {
+    return this.#withContent.all(contentKey(content), content, limit).map(this.#toEntry);
+  }
+
+  withInode(ino: number): readonly DiskEntry[] {
+    return this.#withInode.all(ino).map(this.#toEntry);
+  }
+
+  unsynced(): UnsyncedRows {
+    const mark = this.#currentGeneration();
+    const paths = new Set(this.#unsynced.all().map(({ path }) => path));
+    for (const { path } of this.#dirty.all()) paths.add(path);
+    if (paths.size > 0) this.#generation = mark + 1;
+    return { mark, paths: [...paths] };
+  }
+
+  synced(after: number, mark: number, span: SyncSpan): void {
+    if (this.#synced.run(after, mark) > 0) this.#database.revision += 1;
+    const { upToMs, aboveMs } = cleanedBy(span);
+    this.#cleaned.run(after, mark, upToMs, aboveMs);
+  }
+
+  /** Paths of the unconfirmed rows at `path` and below it. */
+  unconfirmed(path: string): readonly string[] {
+    const { from, to } = rangeBelow(path);
+    const below = this.#unconfirmedBelow.all(from, to).map((row) => row.path);
+    return this.entry(path)?.unconfirmed === undefined ? below : [path, ...below];
+  }
+
+  /** Rows that are `clean`, by path. */
+  clean(after: string | undefined, limit: number): readonly DiskEntry[] {
+    return this.#clean.all(after ?? '', limit).map(this.#toEntry);
+  }
+
+  /** These rows, where they are `clean` and as they were, are certain. */
+  confirmed(rows: readonly DiskEntry[]): void {
+    for (const row of rows) {
+      const { path, fingerprint } = row;
+      const content = contentRead(row);
+      if (content === undefined || fingerprint === undefined) continue;
+      const { ino, size, mtimeMs, ctimeMs } = fingerprint;
+      this.#confirmed.run(path, content, ino, size, mtimeMs, ctimeMs);
+    }
+  }
+
+  /** Rows of an earlier run were there before everything of this one. */
+  #currentGeneration(): number {
+    this.#generation ??= (this.#lastGeneration.get()?.last ?? 0) + 1;
+    return this.#generation;
+  }
+
+  /** Rows that are damaged. They are few, and looked for in the whole table once. */
+  damaged(): readonly DiskEntry[] {
+    this.#damagedPaths ??= new Set(this.#allDamaged.all().map(({ path }) => path));
+    const entries: DiskEntry[] = [];
+    for (const path of [...this.#damagedPaths].sort()) {
+      const entry = this.entry(path);
+      if (entry?.damaged) entries.push(entry);
+      else this.#damagedPaths.delete(path);
+    }
+    return entries;
+  }
+
+  /** Writes one row and returns what the path shows now. */
+  write({ path, entry }: DiskChange): Shown | undefined {
+    if (entry === undefined) {
+      this.#database.revision += 1;
+      this.#remove.run(path);
+      return undefined;
+    }
+    const { dot, content, fingerprint, racy, unsynced, unconfirmed, damaged, found, cut } = entry;
+    if (damaged) this.#damagedPaths?.add(path);
+    const origin = this.#origins.number(dot.origin);
+    this.#database.revision += 1;
+    this.#upsert.run(
+      path,
+      origin,
+      dot.seq,
+      content ?? null,
+      contentKey(content),
+      fingerprint?.ino ?? null,
+      fingerprint?.size ?? null,
+      fingerprint?.mtimeMs ?? null,
+      fingerprint?.ctimeMs ?? null,
+      fingerprint?.mode ?? null,
+      fingerprint?.birthMs ?? null,
+      racy === undefined ? null : Number(racy),
+      unsynced ? this.#currentGeneration() : null,
+      unconfirmed === undefined ? null : unconfirmed === 'clean' ? 0 : this.#currentGeneration(),
+      damaged ? (found ?? 1) : null,
+      damaged && cut ? 1 : null,
+    );
+    return { origin, seq: dot.seq, present: Number(fingerprint !== undefined), damaged: Number(damaged === true) };
+  }
+
+  readonly #toEntry = (row: DiskRow): DiskEntry => {
+    const { path, seq, content, ino } = row;
+    return {
+      path,
+      dot: { origin: this.#origins.name(row.origin), seq },
+      ...(content !== null && { content }),
+      ...(ino !== null && { fingerprint: fingerprintOf(row, ino) }),
+      ...(row.racy !== null && { racy: row.racy !== 0 }),
+      ...(row.unsynced !== null && { unsynced: true }),
+      ...(row.unconfirmed !== null && { unconfirmed: row.unconfirmed > 0 ? 'dirty' : 'clean' }),
+      ...(row.damaged !== null && { damaged: true }),
+      ...(typeof row.damaged === 'string' && { found: row.damaged as ContentId }),
+      ...(row.cut !== null && { cut: true }),
+    };
+  };
+}
+
+function fingerprintOf(row: DiskRow, ino: number): Fingerprint {
+  const { size, mtime_ms: mtimeMs, ctime_ms: ctimeMs, mode, birth_ms: birthMs } = row;
+  return { ino, size, mtimeMs, ctimeMs, mode, ...(birthMs !== null && { birthMs }) };
+}

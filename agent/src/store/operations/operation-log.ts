@@ -1,0 +1,275 @@
+import {
+  type ContentId,
+  type Dot,
+  markBytes,
+  type Operation,
+  type OriginId,
+  type VersionVector,
+} from '@lockstep/shared';
+import { originsInOrder } from '../../core/marks.ts';
+import type { LogQuery, LogRow } from '../../sync/ports/journal.ts';
+import type { JournalDatabase } from '../database.ts';
+import { rangeBelow } from '../path-range.ts';
+import { type Bindable, limitTo, type Statement } from '../statement.ts';
+import { firstLink, markOfLink, nextLink } from './chain.ts';
+import { fromRow, insertOperationSql, type OperationRow, operationColumns, toRow } from './operation-row.ts';
+import type { OriginTable } from './origin-table.ts';
+
+/**
+ * Operations kept as they were read, some megabytes at most: one that stands at a path is asked for at each step on its way to the
+ * disk, and making it from its row is most of the cost of a question. Rows of the log never change.
+ */
+const operationsKeptMax = 4_096;
+
+/** What is known without asking the table: the length of the log, and each origin's highest number. */
+interface Extent {
+  rows: number;
+  readonly known: Map<OriginId, number>;
+  /** The chain of each origin at its highest number. */
+  readonly links: Map<OriginId, Buffer>;
+  /** `known` as others read it: made anew after it changed. */
+  vector: VersionVector | undefined;
+  marks: Uint8Array | undefined;
+}
+
+/** Where an operation is in the log. */
+export interface LogPlace {
+  readonly row: number;
+  /** 48 bits of the chain hash of its origin there. */
+  readonly mark: number;
+}
+
+/** The place of the operation in this row. */
+export function placeOf({ row, chain }: OperationRow): LogPlace {
+  return { row, mark: chain === null ? 0 : markOfLink(chain) };
+}
+
+/** The table `ops` and the block hashes that its operations carried. Rows are added and never changed, but for the name of their origin where a branch is cut off. */
+export class OperationLog {
+  readonly #database: JournalDatabase;
+  readonly #origins: OriginTable;
+  readonly #insert: Statement;
+  readonly #insertBlocks: Statement;
+  readonly #blocks: Statement<{ hashes: Buffer }>;
+  readonly #byRow: Statement<OperationRow>;
+  readonly #rowOf: Statement<{ row: number }>;
+  readonly #after: Statement<OperationRow>;
+  readonly #oldestFirst: Statement<OperationRow>;
+  readonly #newestFirst: Statement<OperationRow>;
+  readonly #oldestFirstAt: Statement<OperationRow>;
+  readonly #newestFirstAt: Statement<OperationRow>;
+  readonly #oldestFirstUnder: Statement<OperationRow>;
+  readonly #newestFirstUnder: Statement<OperationRow>;
+  readonly #content: Statement;
+  readonly #length: Statement<{ rows: number }>;
+  readonly #seqs: Statement<{ name: OriginId; seq: number | null }>;
+  readonly #linkAt: Statement<{ chain: Buffer | null }>;
+  readonly #kept = new Map<number, Operation>();
+  #extent: Extent | undefined;
+
+  constructor(database: JournalDatabase, origins: OriginTable) {
+    this.#database = database;
+    this.#origins = origins;
+    const select = (rest: string): Statement<OperationRow> =>
+      database.statement(`SELECT ${operationColumns} FROM ops ${rest}`);
+    this.#insert = database.statement(insertOperationSql);
+    this.#insertBlocks = database.statement('INSERT OR IGNORE INTO blocks (content, hashes) VALUES (?, ?)');
+    this.#blocks = database.statement('SELECT hashes FROM blocks WHERE content = ?');
+    this.#byRow = select('WHERE row = ?');
+    this.#rowOf = database.statement('SELECT row FROM ops WHERE origin = ? AND seq = ?');
+    this.#after = select(`WHERE origin = ? AND seq > ? ORDER BY seq ${limitTo}`);
+    const between = 'row > ? AND row < ? ORDER BY row';
+    this.#oldestFirst = select(`WHERE ${between} ${limitTo}`);
+    this.#newestFirst = select(`WHERE ${between} DESC ${limitTo}`);
+    this.#oldestFirstAt = select(`WHERE path = ? AND ${between} ${limitTo}`);
+    this.#newestFirstAt = select(`WHERE path = ? AND ${between} DESC ${limitTo}`);
+    // Who reads forward is nearly always at the end, and few rows are left; the index would bring all rows below the directory.
+    this.#oldestFirstUnder = select(`WHERE (+path = ? OR (+path >= ? AND +path < ?)) AND ${between} ${limitTo}`);
+    // Through the index: in a long log the operations of a small directory lie far apart.
+    const rowsUnder =
+      'SELECT row FROM ops WHERE path = ? AND row > ? AND row < ? UNION ALL ' +
+      'SELECT row FROM ops WHERE path >= ? AND path < ? AND +row > ? AND +row < ?';
+    this.#newestFirstUnder = select(
+      `WHERE row IN (SELECT row FROM (${rowsUnder}) ORDER BY +row DESC ${limitTo}) ORDER BY row DESC`,
+    );
+    this.#content = database.statement('SELECT 1 FROM ops WHERE path = ? AND content = ? LIMIT 1');
+    this.#length = database.statement('SELECT coalesce(max(row), 0) AS rows FROM ops');
+    this.#linkAt = database.statement('SELECT chain FROM ops WHERE origin = ? AND seq = ?');
+    this.#seqs = database.statement(
+      'SELECT name, (SELECT max(seq) FROM ops WHERE origin = origins.id) AS seq FROM origins WHERE branch_of IS NULL',
+    );
+    database.addHook({
+      // Rows that were kept may be given out again.
+      afterRollback: () => this.forget(),
+    });
+  }
+
+  /** How many operations the log holds; also the row of the last one. */
+  length(): number {
+    return this.#loaded().rows;
+  }
+
+  known(): VersionVector {
+    const extent = this.#loaded();
+    extent.vector ??= Object.fromEntries(extent.known);
+    return extent.vector;
+  }
+
+  /** The marks of the chains of all origins, in the order of their ids. */
+  marks(): Uint8Array {
+    const extent = this.#loaded();
+    extent.marks ??= Buffer.concat(
+      originsInOrder(this.known()).map((origin) =>
+        (extent.links.get(origin) ?? firstLink(origin)).subarray(0, markBytes),
+      ),
+    );
+    return extent.marks;
+  }
+
+  knownOf(origin: OriginId): number {
+    return this.#loaded().known.get(origin) ?? 0;
+  }
+
+  /** Adds the operation that follows the last one of its origin, and returns its place. */
+  add(operation: Operation, journaledAt: number): LogPlace {
+    const extent = this.#loaded();
+    const row = extent.rows + 1;
+    const { content, blocks, origin } = operation;
+    const chain = nextLink(extent.links.get(origin) ?? firstLink(origin), operation);
+    this.#insert.run(...toRow(operation, { row, journaledAt, chain }, this.#origins));
+    if (blocks !== undefined && content !== undefined && hasBlocks(content)) {
+      this.#insertBlocks.run(content, blocks);
+    }
+    extent.rows = row;
+    extent.known.set(origin, operation.seq);
+    extent.links.set(origin, chain);
+    extent.vector = undefined;
+    extent.marks = undefined;
+    this.#database.revision += 1;
+    return { row, mark: markOfLink(chain) };
+  }
+
+  /** The chain of `origin` at number `seq`, 32 bytes; undefined when the log does not reach so far. */
+  link(origin: OriginId, seq: number): Buffer | undefined {
+    if (seq === 0) return firstLink(origin);
+    const { known, links } = this.#loaded();
+    if (seq === known.get(origin)) return links.get(origin);
+    const number = this.#origins.find(origin);
+    if (number === undefined) return undefined;
+    return this.#linkAt.get(number, seq)?.chain ?? undefined;
+  }
+
+  /** Lets go of what is kept in memory of the log: rows were changed. */
+  forget(): void {
+    this.#extent = undefined;
+    this.#kept.clear();
+  }
+
+  operation({ origin, seq }: Dot): Operation | undefined {
+    const number = this.#origins.find(origin);
+    const found = number === undefined ? undefined : this.#rowOf.get(number, seq);
+    return found && this.at(found.row);
+  }
+
+  /** The operation in this row. */
+  at(row: number): Operation | undefined {
+    const kept = this.#kept.get(row);
+    if (kept !== undefined) return kept;
+    const found = this.#byRow.get(row);
+    if (found === undefined) return undefined;
+    const operation = this.toOperation(found);
+    this.#kept.set(row, operation);
+    for (const oldest of this.#kept.keys()) {
+      if (this.#kept.size <= operationsKeptMax) break;
+      this.#kept.delete(oldest);
+    }
+    return operation;
+  }
+
+  operationsOf(origin: OriginId, after: number, limit: number): readonly Operation[] {
+    const number = this.#origins.find(origin);
+    return number === undefined ? [] : this.#after.all(number, after, limit).map(this.toOperation);
+  }
+
+  *operationsBeyond(known: VersionVector, limit: number): IterableIterator<readonly Operation[]> {
+    for (const [origin, last] of Object.entries(this.known()) as [OriginId, number][]) {
+      let after = known[origin] ?? 0;
+      while (after < last) {
+        const batch = this.operationsOf(origin, after, limit);
+        const end = batch.at(-1);
+        if (end === undefined) break;
+        yield batch;
+        after = end.seq;
+      }
+    }
+  }
+
+  log(query: LogQuery): readonly LogRow[] {
+    const rows = query.under === undefined ? this.#rowsAt(query) : this.#rowsUnder(query.under, query);
+    return rows.map((row) => this.#toLogRow(row));
+  }
+
+  logged({ origin, seq }: Dot): LogRow | undefined {
+    const number = this.#origins.find(origin);
+    const found = number === undefined ? undefined : this.#rowOf.get(number, seq);
+    const row = found && this.#byRow.get(found.row);
+    return row && this.#toLogRow(row);
+  }
+
+  #toLogRow(row: OperationRow): LogRow {
+    return { row: row.row, operation: this.toOperation(row), journaledAt: row.journaled_at };
+  }
+
+  #rowsAt({ path, afterRow, beforeRow, limit }: LogQuery): readonly OperationRow[] {
+    const bounds: Bindable[] = [...rowsBetween({ afterRow, beforeRow }), limit];
+    const newestFirst = beforeRow !== undefined;
+    if (path === undefined) return (newestFirst ? this.#newestFirst : this.#oldestFirst).all(...bounds);
+    return (newestFirst ? this.#newestFirstAt : this.#oldestFirstAt).all(path, ...bounds);
+  }
+
+  #rowsUnder(directory: string, { afterRow, beforeRow, limit }: LogQuery): readonly OperationRow[] {
+    const { from, to } = rangeBelow(directory);
+    const bounds = rowsBetween({ afterRow, beforeRow });
+    if (beforeRow === undefined) return this.#oldestFirstUnder.all(directory, from, to, ...bounds, limit);
+    return this.#newestFirstUnder.all(directory, ...bounds, from, to, ...bounds, limit);
+  }
+
+  everHad(path: string, content: ContentId): boolean {
+    return this.#content.get(path, content) !== undefined;
+  }
+
+  /** The operation of a row that another query of `operationColumns` found. */
+  readonly toOperation = (row: OperationRow): Operation => {
+    return fromRow(row, this.#origins, this.#blocksOf(row.content));
+  };
+
+  #blocksOf(content: ContentId | null): Uint8Array | undefined {
+    if (content === null || !hasBlocks(content)) return undefined;
+    const hashes = this.#blocks.get(content)?.hashes;
+    return hashes && new Uint8Array(hashes.buffer, hashes.byteOffset, hashes.byteLength);
+  }
+
+  #loaded(): Extent {
+    if (this.#extent) return this.#extent;
+    const known = new Map<OriginId, number>();
+    const links = new Map<OriginId, Buffer>();
+    for (const { name, seq } of this.#seqs.all()) {
+      // Origins that are only mentioned in a version have no operation here yet.
+      if (seq === null) continue;
+      known.set(name, seq);
+      const chain = this.#linkAt.get(this.#origins.number(name), seq)?.chain;
+      if (chain) links.set(name, chain);
+    }
+    this.#extent = { rows: this.#length.get()?.rows ?? 0, known, links, vector: undefined, marks: undefined };
+    return this.#extent;
+  }
+}
+
+function rowsBetween({ afterRow, beforeRow }: Pick<LogQuery, 'afterRow' | 'beforeRow'>): readonly Bindable[] {
+  return [afterRow ?? 0, beforeRow ?? Number.MAX_SAFE_INTEGER];
+}
+
+/** Only the ids of contents of more than one block have this prefix: no look-up for all the others. */
+function hasBlocks(content: ContentId): boolean {
+  return content.startsWith('b3t:');
+}

@@ -1,0 +1,101 @@
+import type { Operation } from '@lockstep/shared';
+import { expect, test } from 'vitest';
+import type { Journal } from '../../sync/ports/journal.ts';
+import { after, ant, bee, cat, content, dot, openAnt, put, remove, show } from '../fixtures.contract.ts';
+
+function opened(): Journal {
+  return openAnt(':memory:');
+}
+
+test('[FK1] the hash of an origin differs from the first operation on that differs, and is the same for equal ones', () => {
+  const [one, two] = [opened(), opened()];
+  one.append([put(bee, 1, 'x'), put(bee, 2, 'y'), put(bee, 3, 'z')]);
+  two.append([put(bee, 1, 'x'), put(bee, 2, 'y', { content: content(9) }), put(bee, 3, 'z')]);
+  const marks = (journal: Journal): readonly (string | undefined)[] =>
+    [0, 1, 2, 3, 4].map((seq) => journal.mark(bee, seq));
+  const [first, second] = [marks(one), marks(two)];
+  expect(first.map((mark, seq) => mark === second[seq])).toEqual([true, true, false, false, true]);
+  expect(first[4]).toBeUndefined();
+  expect(Buffer.from(one.marks()).toString('hex')).toBe(first[3]);
+});
+
+test('[FK7] heads under equal numbers that say different things give different digests', () => {
+  const [one, two] = [opened(), opened()];
+  one.append([put(bee, 1, 'x')]);
+  two.append([put(bee, 1, 'x', { content: content(9) })]);
+  expect(one.digest()).not.toBe(two.digest());
+});
+
+test('[FK3] [FK4] what is above a seal counts nowhere, is refused, and leaves the heads of the rest of the log', () => {
+  const journal = opened();
+  const [first, second] = [put(bee, 1, 'x'), put(bee, 2, 'x')];
+  const gone = remove(bee, 3, 'y');
+  journal.append([first, put(ant, 1, 'y'), second, { ...gone, version: after(gone, dot(ant, 1)) }]);
+  show(journal, second);
+  const rest = opened();
+  rest.append([first, put(ant, 1, 'y')]);
+
+  const cut = journal.seal(bee, 1);
+  expect(cut.map(({ path, kind, content: of }) => [path, kind, of])).toEqual([
+    ['x', 'put', second.content],
+    ['y', 'delete', undefined],
+  ]);
+  expect(journal.heads('x')).toEqual([first]);
+  expect(journal.heads('y')).toEqual([put(ant, 1, 'y')]);
+  expect([journal.known(), journal.digest()]).toEqual([rest.known(), rest.digest()]);
+  expect(journal.seals()).toEqual({ [bee]: 1 });
+  expect(journal.append([second, put(bee, 3, 'z')])).toEqual([]);
+  expect(journal.counts().pending).toBe(2);
+  // The row of the disk still finds what it shows, to be the parent of what comes next.
+  const row = journal.disk('x');
+  expect(row && journal.operation(row.dot)).toMatchObject({
+    content: second.content,
+    version: { vector: { [bee]: 2 } },
+  });
+  expect(journal.verifyHeads(false).differing).toEqual([]);
+});
+
+test('[FK3] a seal is only lowered', () => {
+  const journal = opened();
+  journal.append([put(bee, 1, 'x'), put(bee, 2, 'y'), put(bee, 3, 'z')]);
+  expect(journal.seal(bee, 2).map(({ path }) => path)).toEqual(['z']);
+  expect(journal.seal(bee, 3)).toEqual([]);
+  expect(journal.seal(bee, 1).map(({ path }) => path)).toEqual(['y']);
+  expect([journal.seals(), journal.known()]).toEqual([{ [bee]: 1 }, { [bee]: 1 }]);
+});
+
+test('[FK5] what another operation replaced knowing of it is not journaled again, and what one merely covers is', () => {
+  const journal = opened();
+  const [x, y] = [put(bee, 1, 'x'), put(bee, 2, 'y')];
+  const replacing = put(ant, 1, 'x', { replaced: x.content ?? content(0) });
+  const covering = put(ant, 2, 'y', { content: content(50), replaced: content(77) });
+  journal.append([x, y, { ...replacing, version: after(replacing, x) }, { ...covering, version: after(covering, y) }]);
+  expect(journal.seal(bee, 0).map(({ path }) => path)).toEqual(['y']);
+});
+
+/** A symbolic link of bee's log. */
+function link(seq: number, path: string, target: string): Operation {
+  const { content: _, size: __, mode: ___, ...rest } = put(bee, seq, path);
+  return { ...rest, kind: 'symlink', target };
+}
+
+test('[FK5] a link that an operation of another member merely covers is journaled again', () => {
+  const journal = opened();
+  const links = ['edited', 'deleted', 'same', 'own'].map((path, index) => link(index + 1, path, `to ${path}`));
+  const [edited, deleted, same, own] = links as [Operation, Operation, Operation, Operation];
+  const byCat = [
+    { ...link(1, 'edited', 'elsewhere'), origin: cat, version: after(dot(cat, 1), edited) },
+    { ...remove(cat, 2, 'deleted'), version: after(dot(cat, 2), deleted) },
+    { ...link(3, 'same', 'to same'), origin: cat, version: after(dot(cat, 3), same) },
+  ];
+  journal.append([...links, ...byCat, { ...remove(ant, 1, 'own'), version: after(dot(ant, 1), own) }]);
+  // Cat may have seen other links under these numbers. Ant saw these ones, for their operations are in its log.
+  expect(journal.seal(bee, 0).map(({ path }) => path)).toEqual(['edited', 'deleted']);
+});
+
+test('[FK5] a link that its own branch replaced is not journaled again', () => {
+  const journal = opened();
+  const [first, second] = [link(1, 'x', 'one'), link(2, 'x', 'two')];
+  journal.append([first, second]);
+  expect(journal.seal(bee, 0).map(({ target }) => target)).toEqual(['two']);
+});
