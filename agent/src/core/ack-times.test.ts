@@ -1,6 +1,6 @@
 import type { Applied, OriginId, SeqRange } from '@lockstep/shared';
 import { describe, expect, test } from 'vitest';
-import { AckTrail } from './ack-times.ts';
+import { AckTimes } from './ack-times.ts';
 
 const ant = 'ant.a' as OriginId;
 
@@ -24,7 +24,7 @@ describe('[JY2] when a member was learned to have an operation', () => {
       [1, 1, 1],
     ],
   ])('%s', (_, acks, expected) => {
-    const trail = new AckTrail(100);
+    const trail = new AckTimes(100);
     acks.forEach((ack, atMs) => {
       trail.note(ack, atMs);
     });
@@ -32,7 +32,7 @@ describe('[JY2] when a member was learned to have an operation', () => {
   });
 
   test('vectors alone', () => {
-    const trail = new AckTrail(100);
+    const trail = new AckTimes(100);
     trail.noteVector({}, 0);
     trail.noteVector({ [ant]: 5 }, 10);
     expect([1, 5, 6].map((seq) => trail.at({ origin: ant, seq }))).toEqual([10, 10, undefined]);

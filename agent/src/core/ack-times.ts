@@ -1,5 +1,5 @@
 import type { Applied, Dot, OriginId, SeqRange, VersionVector } from '@lockstep/shared';
-import { SpanTrail } from './seq-range-log.ts';
+import { SeqRangeLog } from './seq-range-log.ts';
 
 const nothing: Applied = { vector: {}, ranges: {} };
 
@@ -7,12 +7,12 @@ const nothing: Applied = { vector: {}, ranges: {} };
  * When it was learned of each operation that a member has it. What the first acknowledgement tells of was there before: nobody
  * knows since when. Each later one tells of what it covers and its predecessor did not.
  */
-export class AckTrail {
-  readonly #spans: SpanTrail;
+export class AckTimes {
+  readonly #spans: SeqRangeLog;
   #last: Applied | undefined;
 
   constructor(spansMax: number) {
-    this.#spans = new SpanTrail(spansMax);
+    this.#spans = new SeqRangeLog(spansMax);
   }
 
   /** An acknowledgement came. */

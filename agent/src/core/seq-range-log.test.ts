@@ -1,12 +1,12 @@
 import type { Dot, OriginId } from '@lockstep/shared';
 import { expect, test } from 'vitest';
-import { SpanTrail } from './seq-range-log.ts';
+import { SeqRangeLog } from './seq-range-log.ts';
 
 const [ant, bee] = ['ant.a', 'bee.a'] as OriginId[] as [OriginId, OriginId];
 const dots = (origin: OriginId, ...seqs: number[]): Dot[] => seqs.map((seq) => ({ origin, seq }));
 
 test('it says when something first happened to an operation', () => {
-  const trail = new SpanTrail(10);
+  const trail = new SeqRangeLog(10);
   trail.addAll([...dots(ant, 3, 4, 5), ...dots(bee, 6), ...dots(ant, 9)], 100);
   trail.addAll(dots(ant, 5, 6), 200);
   const at = (origin: OriginId, seq: number) => trail.at({ origin, seq });
@@ -15,7 +15,7 @@ test('it says when something first happened to an operation', () => {
 });
 
 test('only the newest are kept', () => {
-  const trail = new SpanTrail(3);
+  const trail = new SeqRangeLog(3);
   for (let seq = 1; seq <= 10; seq++) trail.add(ant, seq, seq, seq * 10);
   expect([1, 7, 8, 9, 10].map((seq) => trail.at({ origin: ant, seq }))).toEqual([undefined, undefined, 80, 90, 100]);
   trail.addAll([], 200);

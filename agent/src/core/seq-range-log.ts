@@ -8,7 +8,7 @@ interface Span {
 }
 
 /** When something last happened to runs of operations; only the newest are kept, so that it never grows. */
-export class SpanTrail {
+export class SeqRangeLog {
   readonly #spansMax: number;
   readonly #spans: Span[] = [];
   /** Where the next one goes once all places are taken. */

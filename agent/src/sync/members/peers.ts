@@ -11,10 +11,10 @@ import type {
   VersionVector,
 } from '@lockstep/shared';
 import { membersMax } from '@lockstep/shared';
-import { AckTrail } from '../../core/ack-times.ts';
+import { AckTimes } from '../../core/ack-times.ts';
 import { peerState, shouldKeepLink } from '../../core/membership.ts';
 import { RateMeter } from '../../core/rate-meter.ts';
-import { SpanTrail } from '../../core/seq-range-log.ts';
+import { SeqRangeLog } from '../../core/seq-range-log.ts';
 import type { Link } from '../ports/network.ts';
 import type { Context } from '../state/context.ts';
 import { Agreement, type Claim } from './agreement.ts';
@@ -23,7 +23,7 @@ import { replacedReason, replacingReason, SessionFailures, stableSessionMs } fro
 const emptyApplied: Applied = { vector: {}, ranges: {} };
 
 /** Acknowledgements and frames whose moments are kept for each member: some hundred kilobytes, the last seconds of a flood. */
-export const trailSpansMax = 1_024;
+export const timedRangesMax = 1_024;
 
 /** What this member knows of another one; it outlives sessions. */
 export class Peer {
@@ -59,9 +59,9 @@ export class Peer {
   readonly sent = new RateMeter();
   readonly received = new RateMeter();
   /** Wall clock: when operations were sent to it, and when it was heard to know them and to hold them. */
-  readonly sentAt = new SpanTrail(trailSpansMax);
-  readonly knownAt = new AckTrail(trailSpansMax);
-  readonly appliedAt = new AckTrail(trailSpansMax);
+  readonly sentAt = new SeqRangeLog(timedRangesMax);
+  readonly knownAt = new AckTimes(timedRangesMax);
+  readonly appliedAt = new AckTimes(timedRangesMax);
 
   constructor(id: MemberId, applied: Applied | undefined, nowWallMs: number, agreement: Agreement) {
     this.agreement = agreement;

@@ -1,12 +1,12 @@
 import { ackCoalesceMs } from '@lockstep/shared';
-import { AckTrail } from '../../core/ack-times.ts';
-import { type Peers, trailSpansMax } from '../members/peers.ts';
+import { AckTimes } from '../../core/ack-times.ts';
+import { type Peers, timedRangesMax } from '../members/peers.ts';
 import type { Context } from '../state/context.ts';
 
 /** Tells the others what this member knows and holds, a few milliseconds after it changed. */
 export class AckLoop {
   /** When operations were found to be on this disk, wall clock. */
-  readonly appliedAt = new AckTrail(trailSpansMax);
+  readonly appliedAt = new AckTimes(timedRangesMax);
   readonly #context: Context;
   readonly #peers: Peers;
   #armed = false;
