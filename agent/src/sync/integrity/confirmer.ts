@@ -99,6 +99,8 @@ export class Confirmer {
         })
         .catch((error: unknown) => {
           this.#running = false;
+          // The folder is closed while files are read.
+          if (this.#stopped) return;
           this.#context.log.error({ error: String(error) }, 'files could not be read a second time; it is tried again');
           this.#schedule(retryMs);
         });

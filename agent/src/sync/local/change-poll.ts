@@ -41,7 +41,10 @@ export class ChangePoll {
     if (this.#stopped) return;
     this.#timer = this.#context.clock.after(turnMs, () => {
       this.#turn()
-        .catch((error: unknown) => this.#context.log.error({ error: String(error) }, 'the poll for changes failed'))
+        .catch((error: unknown) => {
+          // The folder is closed while a poll is under way.
+          if (!this.#stopped) this.#context.log.error({ error: String(error) }, 'the poll for changes failed');
+        })
         .finally(() => this.start());
     });
   }
