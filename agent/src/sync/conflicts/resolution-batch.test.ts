@@ -1,7 +1,9 @@
 import type { Operation } from '@lockstep/shared';
 import { expect, test } from 'vitest';
 import { openTestMember, ScriptedPeer } from '../../../test/support/scripted-peer.ts';
-import { directoryDraft } from './resolution-batch.ts';
+import { conflictPath } from '../../core/conflict-name.ts';
+import { contentOfText } from '../../sim/content.ts';
+import { directoryDraft, ResolutionBatch } from './resolution-batch.ts';
 
 test('[MG8] a directory that is held up gets the mode that it had last, however much the path has been since', () => {
   const bee = new ScriptedPeer('b');
@@ -19,4 +21,28 @@ test('[MG8] a directory that is held up gets the mode that it had last, however 
   expect(heads).toMatchObject([{ kind: 'delete' }]);
   expect(directoryDraft(engine.context, 'd', heads)).toEqual({ path: 'd', kind: 'mkdir', mode: 0o700, parents: heads });
   expect(directoryDraft(engine.context, 'unheard-of', [])).toMatchObject({ kind: 'mkdir', mode: 0o755 });
+});
+
+test.each([
+  { what: 'that has a copy already gets no other one', moved: false, copies: 0 },
+  { what: 'to whose name the user moved its copy gets one', moved: true, copies: 1 },
+])('[CF2] a loser $what', ({ moved, copies }) => {
+  const bee = new ScriptedPeer('b');
+  const { engine, journal } = openTestMember([bee]);
+  const { origin } = bee;
+  const copy = conflictPath('f', 1_024, 'bee');
+  const put = (seq: number, path: string, text: string, from?: string): Operation => {
+    const { id: content, size } = contentOfText(text);
+    const version = { vector: { [origin]: seq }, exceptions: { [origin]: seq === 3 ? [2] : [] } };
+    const entry = { kind: 'put', content, size, mode: 0o644, mtimeUs: 0, ...(from && { from }) } as const;
+    return { origin, seq, hlc: seq * 1_024, path, version, ...entry };
+  };
+  const [visible, loser] = [put(2, 'f', 'visible'), put(3, 'f', 'loser', moved ? copy : undefined)];
+  journal.append([put(1, copy, 'loser'), visible, loser]);
+  const batch = new ResolutionBatch(engine.context, () => 'bee');
+  const heads = [visible, loser];
+  const rest = { directoryWins: false, deleteHolds: false, standsFor: (head: Operation) => head };
+  expect(batch.add({ path: 'f', heads, lost: [loser], mine: [loser], ...rest })).toBe(true);
+  // The copy is journaled with the content that the user moved away: what has its name now was not looked at yet.
+  expect(batch.copies).toHaveLength(copies);
 });

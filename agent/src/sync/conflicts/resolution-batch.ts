@@ -98,8 +98,9 @@ export class ResolutionBatch {
     const prefix = copyPrefix(copy);
     for (const other of journal.headsUnder(parentOf(copy), prefix, copiesLookedAtMax)) {
       if (!other.path.startsWith(prefix)) return false;
-      // A conflict copy may lose in its turn: it is no copy of itself.
-      if (other.path === head.path) continue;
+      // A conflict copy may lose in its turn: it is no copy of itself. One that was moved to another name has other content by now, which may
+      // not be journaled yet.
+      if (other.path === head.path || (isLive(other) && other.path === head.from)) continue;
       const same = head.content === undefined ? other.target === head.target : other.content === head.content;
       if (isConflictPath(other.path) && (isLive(other) ? same : isDoneWith(other, head))) return true;
     }

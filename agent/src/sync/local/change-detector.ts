@@ -307,7 +307,7 @@ class ChangeDetector implements Detection {
   async #judgeRename(unsettled: Unsettled, standing: Standing, row: DiskEntry | undefined): Promise<boolean> {
     const { fingerprint } = standing;
     const source = await findRenameSource(this.#context, standing, row);
-    if (source === undefined || this.#drafted.has(source.row.path)) return false;
+    if (source === undefined || (source.vanished && this.#drafted.has(source.row.path))) return false;
     if (this.#isOwnRename(unsettled.path, source.row.path)) return false;
     const isDirectory = isDirectoryMode(fingerprint.mode);
     if (isDirectory && !source.vanished) return false;

@@ -5,6 +5,7 @@ import { LoneMember } from '../../sim/lone-member.ts';
 import { LocalChanges } from './local-changes.ts';
 
 const size = 3_000_000;
+const bee = 'bee' as OriginId;
 const never = new Promise<void>(() => undefined);
 
 async function withLargeFile(options: { readonly keepsBirths: boolean } = { keepsBirths: true }) {
@@ -120,6 +121,29 @@ test.each([true, false])(
   },
 );
 
+test.each([true, false])(
+  '[LC33] two files that change names, one of which has its new content already, are renamed (birth times: %s)',
+  async (keepsBirths) => {
+    const { member, disk, looked } = await withLargeFile({ keepsBirths });
+    const equal = contentOfText('equal');
+    for (const name of ['original', 'copy']) {
+      disk.write(name, equal);
+      disk.utimes(name, 1_000);
+    }
+    await looked();
+    const shown = member.journal.heads('original');
+    member.received(member.operation('original', { kind: 'put', text: 'by bee' }, { origin: bee, parents: shown }));
+    disk.write('original', contentOfText('edited'));
+    disk.rename('original', 'swap');
+    disk.rename('copy', 'original');
+    disk.rename('swap', 'copy');
+    await looked();
+    // Else the version of the other member would replace the one file that has this content.
+    expect(member.journal.heads('original').map(({ content }) => content)).toContain(equal.id);
+    expect(member.journal.heads('copy')).toMatchObject([{ content: contentOfText('edited').id }]);
+  },
+);
+
 test('[LC30] a small file of equal content that got the inode number of a removed one is no rename of it', async () => {
   const { member, disk, looked } = await withLargeFile();
   const equal = contentOfText('equal');
@@ -141,8 +165,7 @@ test('[LC33] a copy that is moved over the file it is a copy of stays a version 
   disk.write('copy', equal);
   await looked();
   const shown = member.journal.heads('original');
-  const bee = { origin: 'bee' as OriginId, parents: shown };
-  member.received(member.operation('original', { kind: 'put', text: 'by bee' }, bee));
+  member.received(member.operation('original', { kind: 'put', text: 'by bee' }, { origin: bee, parents: shown }));
   disk.rename('copy', 'original');
   await looked();
   expect(member.journal.heads('copy')).toMatchObject([{ kind: 'delete' }]);

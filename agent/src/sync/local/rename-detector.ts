@@ -34,27 +34,28 @@ export async function findRenameSource(
     if (seen === undefined || seen.state === 'same' || seen.state === 'problem') continue;
     if (seen.state === 'absent') return { row, operation, vanished: true };
     if (!('fingerprint' in seen) || seen.fingerprint.ino === fingerprint.ino) continue;
-    // A restore deals out inode numbers again. Where the old name is gone, its content would be lost if this were a rename after all.
-    if (!areBirthsKnown(row.fingerprint, fingerprint) && isPutBack(context, own, standing)) continue;
+    // A restore deals out inode numbers again, and puts back both files. Where the old name is gone or has other bytes, the content
+    // would be lost if this were a rename after all.
+    const isTold = areBirthsKnown(row.fingerprint, fingerprint);
+    if (!isTold && isAsRecorded(context, own, standing) && isAsRecorded(context, row, seen)) continue;
     return { row, operation, vanished: false };
   }
   return undefined;
 }
 
 /**
- * True when `own`, the row of the path itself, has the content that was seen there: without birth times the entry counts as put back by a
- * restore, and as no other one that was renamed to it. An unread large file has that content while size and time are those of the row.
+ * True when a path has the content that its row says. Without birth times such an entry counts as put back by a restore, and as no other
+ * one that was renamed to it. An unread large file has that content while size and time are those of the row.
  */
-function isPutBack({ journal }: Context, own: DiskEntry | undefined, standing: Standing): boolean {
-  if (own?.fingerprint === undefined || own.damaged) return false;
-  const { fingerprint } = standing;
-  switch (standing.state) {
+function isAsRecorded({ journal }: Context, row: DiskEntry | undefined, seen: Observation): boolean {
+  if (row?.fingerprint === undefined || row.damaged) return false;
+  switch (seen.state) {
     case 'file':
-      return own.content === standing.content;
+      return row.content === seen.content;
     case 'large':
-      return own.fingerprint.size === fingerprint.size && own.fingerprint.mtimeMs === fingerprint.mtimeMs;
+      return row.fingerprint.size === seen.fingerprint.size && row.fingerprint.mtimeMs === seen.fingerprint.mtimeMs;
     case 'symlink':
-      return journal.operation(own.dot)?.target === standing.target;
+      return journal.operation(row.dot)?.target === seen.target;
     default:
       return false;
   }
