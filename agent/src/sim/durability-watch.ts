@@ -1,4 +1,4 @@
-import { isLive, type Operation } from '@lockstep/shared';
+import { type Dot, isLive, type Operation } from '@lockstep/shared';
 import type { Inode } from './disk.ts';
 import { type ValueKey, valueAt } from './ledger.ts';
 import type { Machine } from './machine.ts';
@@ -37,17 +37,23 @@ function headsOf({ journal }: Machine): readonly Operation[] {
 
 /**
  * What is still to be had of these machines together: what stands in a folder, and what one of them holds and a live operation speaks
- * of. What lies in history alone was let go of.
+ * of. What lies in history alone was let go of, and what an operation put there that `isOver`.
  */
-export function valuesAmong(machines: readonly Machine[]): ReadonlySet<ValueKey> {
+export function valuesAmong(
+  machines: readonly Machine[],
+  isOver: (path: string, dot: Dot) => boolean = () => false,
+): ReadonlySet<ValueKey> {
   const held = new Set(machines.flatMap((machine) => [...valuesOn(machine)]));
   const values = new Set<ValueKey>();
   for (const machine of machines) {
-    for (const [, inode] of machine.volume.disk.entries()) {
+    for (const [path, inode] of machine.volume.disk.entries()) {
       const value = valueAt(inode);
-      if (value !== undefined) values.add(value);
+      const row = machine.journal.disk(path);
+      if (value !== undefined && !(row?.content === value && isOver(path, row.dot))) values.add(value);
     }
-    for (const { content, target } of headsOf(machine)) {
+    for (const head of headsOf(machine)) {
+      const { path, content, target } = head;
+      if (isOver(path, head)) continue;
       if (target !== undefined) values.add(`link:${target}`);
       if (content !== undefined && held.has(content)) values.add(content);
     }

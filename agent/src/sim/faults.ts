@@ -1,3 +1,4 @@
+import { dotKey } from '@lockstep/shared';
 import { isZeros, rotten } from './content.ts';
 import { fingerprintOf, sameFingerprint } from './disk.ts';
 import { durabilityWatch, valuesAmong, valuesOn } from './durability-watch.ts';
@@ -275,11 +276,17 @@ export class Faults {
 
   /**
    * What its user let go of and brought back after the copy was made, and nobody else heard of. The copy may hold the value from before
-   * that: the others know that it was let go of, and not that it came back.
+   * that: the others know that it was let go of, and not that it came back. A disk from which it is yet to be deleted does not count.
    */
   #releaseBroughtBack(machine: Machine): void {
     const { ledger, standing } = this.#world;
-    const elsewhere = valuesAmong(standing.filter((other) => other !== machine));
+    const others = standing.filter((other) => other !== machine);
+    const elsewhere = valuesAmong(others, (path, operation) =>
+      others.some(({ journal }) => {
+        const isKnown = journal.operation(operation) !== undefined;
+        return isKnown && !journal.heads(path).some((head) => dotKey(head) === dotKey(operation));
+      }),
+    );
     for (const { key, writer, timesReleased, owedSince } of ledger.owed()) {
       if (writer !== machine.name || timesReleased === 0 || elsewhere.has(key)) continue;
       if (owedSince > (this.#copiedAt.get(machine) ?? 0)) ledger.release(key, 'fate', 'brought back before a set-back');
