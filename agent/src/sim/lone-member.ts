@@ -8,6 +8,7 @@ import type { Journal } from '../sync/ports/journal.ts';
 import { ByteCache } from '../sync/state/byte-cache.ts';
 import { type Context, FolderLock } from '../sync/state/context.ts';
 import { IgnoreFile } from '../sync/state/ignore-file.ts';
+import { LastBoot } from '../sync/state/last-boot.ts';
 import { MissingContents } from '../sync/state/missing-contents.ts';
 import { OtherHolders } from '../sync/state/other-holders.ts';
 import { Problems } from '../sync/state/problems.ts';
@@ -91,6 +92,7 @@ export class LoneMember {
       problems: new Problems(clock, quiet),
       ignored: new IgnoreFile(''),
       hiding: new Set(),
+      lastBoot: new LastBoot(),
       missing: new MissingContents(),
       others: new OtherHolders(self, journal),
       inbox: new ByteCache(inboxBytesMax),

@@ -54,6 +54,7 @@ export class Machine {
   readonly onceHeld = new Set<ValueKey>();
   #journalPath = ':memory:';
   #snapshot: { readonly volume: VolumeImage; readonly journalPath: string } | undefined;
+  #bootedAtMs = 0;
   readonly #around: Surroundings;
   readonly #random: Random;
   readonly #peers: readonly string[];
@@ -139,7 +140,7 @@ export class Machine {
       network: medium.open(this.id, this.address, life),
       clock: new SimClock({ scheduler, wall: this.wall, random: this.#random.fork(), life }),
       log: this.#log(life),
-      boot: { id: `${this.boots}`, beganMs: wallMs() - scheduler.nowMs },
+      boot: { id: `${this.boots}`, beganMs: wallMs() - (scheduler.nowMs - this.#bootedAtMs) },
       scrubIntervalMs: scenario.rots ? scrubIntervalMs : undefined,
     });
     this.engine = engine;
@@ -165,6 +166,7 @@ export class Machine {
   powerCut(): readonly Torn[] {
     this.crash(false);
     this.boots += 1;
+    this.#bootedAtMs = this.#around.scheduler.nowMs;
     const { disk } = this.volume;
     // Under a name that the cut gave back to it, an agent takes it for a new file, as GUARANTEES says: there it is not zeros, which nobody wrote.
     const isAtItsName = (inode: Inode): boolean =>

@@ -1,4 +1,4 @@
-import { parentOf } from '@lockstep/shared';
+import { type MemberId, memberPath, type OriginId, parentOf } from '@lockstep/shared';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { type Content, contentOfText } from '../../sim/content.ts';
 import { LoneMember } from '../../sim/lone-member.ts';
@@ -233,6 +233,48 @@ describe('[PC6] a store through a mapping into what a power cut left', () => {
     expect(member.volume.disk.at('file')?.content?.id).toBe(first.id);
     expect(operations()).toBe(before);
     expect(member.journal.unconfirmed('')).toEqual([]);
+  });
+});
+
+describe('[PC7] what was written in the last moments before the machine stopped, and no look had found', () => {
+  const bee = 'bee' as MemberId;
+  const empty = contentOfText('');
+
+  /** Bee holds the file. The user writes `content`, the machine stops at once, and the agent begins again. */
+  async function isLeftWith(content: Content, { isRunning = true }: { readonly isRunning?: boolean } = {}) {
+    const record = { id: bee, name: 'bee', addresses: [], standing: 'joined' as const };
+    const joined = member.operation(memberPath(bee), { kind: 'member' }, { origin: 'bee.1' as OriginId });
+    member.received({ ...joined, member: record });
+    await writes('file', first);
+    const { journal, context, volume } = member;
+    const beganMs = context.clock.wallMs();
+    journal.synced(0, journal.unsynced().mark, { beganMs, endedMs: beganMs });
+    journal.saveAck(bee, { vector: journal.known(), ranges: {} });
+    changes.stop();
+    volume.disk.write('file', content);
+    if (isRunning) journal.setSetting('running', 'yes');
+    await member.passes(10);
+    await begins('boot-2', context.clock.wallMs());
+  }
+
+  test('is fetched where it is empty, and not published', async () => {
+    await isLeftWith(empty);
+    expect(member.journal.heads('file')).toMatchObject([{ content: first.id }]);
+    expect(member.journal.disk('file')).toMatchObject({ damaged: true, cut: true, found: empty.id });
+    expect(told()).toMatchObject([{ fetched: 1, paths: ['file'] }]);
+    expect(copies()).toEqual([]);
+  });
+
+  test('supersedes nothing where it is not', async () => {
+    await isLeftWith(second);
+    const contents = member.journal.heads('file').map(({ content }) => content);
+    expect(new Set(contents)).toEqual(new Set([first.id, second.id]));
+  });
+
+  test('is an edit where the agent had ended before', async () => {
+    await isLeftWith(empty, { isRunning: false });
+    expect(member.journal.heads('file')).toMatchObject([{ content: empty.id }]);
+    expect(told()).toEqual([]);
   });
 });
 

@@ -15,6 +15,8 @@ const bootSetting = 'boot-id';
 const beganSetting = 'boot-began';
 /** Clocks are adjusted by less than this all the time. */
 const clockStepMs = 1_000;
+/** Whether the agent runs, or ended without saying so. */
+const runningSetting = 'running';
 const folderRetryMs = 1_000;
 const openCheckMs = 1_000;
 /** How far back an operation can lie that a power cut brings back. */
@@ -47,6 +49,8 @@ export class PowerCutCheck {
   readonly #events: Events;
   readonly #found: Found = { fetched: [], undone: [], copies: [] };
   #stopped = false;
+  #watching = false;
+  #telling = false;
 
   constructor(context: Context, events: Events) {
     this.#context = context;
@@ -55,6 +59,11 @@ export class PowerCutCheck {
 
   stop(): void {
     this.#stopped = true;
+    try {
+      this.#context.journal.setSetting(runningSetting, 'no');
+    } catch (error) {
+      this.#context.log.warn({ error: String(error) }, 'that the agent ends could not be recorded');
+    }
   }
 
   /**
@@ -63,8 +72,15 @@ export class PowerCutCheck {
    * it cannot be told.
    */
   begin(boot: Boot | undefined, done: () => void): void {
-    const { journal, lock, log } = this.#context;
+    const { journal, lock, log, lastBoot } = this.#context;
     const isSameBoot = boot !== undefined && journal.setting(bootSetting) === boot.id;
+    if (journal.setting(runningSetting) !== 'yes') journal.setSetting(runningSetting, 'yes');
+    else if (boot !== undefined && !isSameBoot) {
+      lastBoot.stopped(boot.beganMs, (path) => {
+        this.#found.fetched.push(path);
+        this.#tellSoon(done);
+      });
+    }
     // Change times of before tell nothing then.
     const wasSetBack = isSameBoot && boot.beganMs < Number(journal.setting(beganSetting) ?? 0) - clockStepMs;
     if (isSameBoot && (wasSetBack || journal.unsynced().paths.length === 0)) {
@@ -224,6 +240,16 @@ export class PowerCutCheck {
     }
   }
 
+  /** Files are found one by one while the folder is compared with the journal. */
+  #tellSoon(done: () => void): void {
+    if (this.#telling) return;
+    this.#telling = true;
+    this.#context.clock.after(openCheckMs, () => {
+      this.#telling = false;
+      if (!this.#stopped && this.#tell()) done();
+    });
+  }
+
   /** True when there is something to do about what was found. */
   #tell(): boolean {
     const { fetched, undone, copies } = this.#found;
@@ -237,17 +263,18 @@ export class PowerCutCheck {
       `at ${paths.join(', ')}${files > paths.length ? ' and more' : ''}. What is missing comes from the other members` +
       `${copies.length > 0 ? `; what was left of it is kept as ${copies.slice(0, pathsNamedMax).join(', ')}` : ''}.`;
     this.#context.problems.set('power-cut', {}, detail);
-    this.#watch([...fetched, ...undone]);
+    if (!this.#watching) this.#watch();
     return true;
   }
 
   /** Withdraws the problem once the disk shows again what it should. */
-  #watch(paths: readonly string[]): void {
+  #watch(): void {
     const { clock, problems } = this.#context;
     if (this.#stopped) return;
-    const open = paths.filter((path) => this.#isOpen(path));
-    if (open.length === 0) problems.clear('power-cut');
-    else clock.after(openCheckMs, () => this.#watch(open));
+    const { fetched, undone } = this.#found;
+    this.#watching = [...fetched, ...undone].some((path) => this.#isOpen(path));
+    if (this.#watching) clock.after(openCheckMs, () => this.#watch());
+    else problems.clear('power-cut');
   }
 
   #isOpen(path: string): boolean {

@@ -300,7 +300,8 @@ class ChangeDetector implements Detection {
     if (row !== undefined && observation.state === 'file' && (await this.#judgeDoubt(unsettled, observation, row)))
       return;
     if (observation.state === 'file' || observation.state === 'directory' || observation.state === 'symlink') {
-      await this.#compare(path, observation, row);
+      const isTorn = row && observation.state === 'file' && this.#context.lastBoot.mayHaveTorn(row, observation);
+      await this.#compare(path, observation, isTorn ? { ...row, damaged: true } : row);
     }
   }
 
@@ -338,6 +339,14 @@ class ChangeDetector implements Detection {
     if (doubt === 'none' || (doubt === 'undecided' && this.#nowMs - unsettled.firstMs >= undecidedMsMax)) return false;
     if (doubt === 'undecided') {
       this.deferred.push({ unsettled, dueMs: this.#nowMs + undecidedRetryMs });
+      return true;
+    }
+    if (doubt === 'torn') {
+      const { fingerprint, content, racy } = seen;
+      const marks = { cut: true, racy, unconfirmed: unconfirmedAt(fingerprint, this.#wallMs) };
+      this.#rows.push({ path: row.path, entry: { ...damagedEntry(row.dot, fingerprint, content), ...marks } });
+      this.#context.lastBoot.found(row.path);
+      this.#settle(row.path);
       return true;
     }
     const kept = await keepDoubtful(this.#context, row, seen);

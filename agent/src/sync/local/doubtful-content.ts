@@ -9,16 +9,23 @@ type SeenFile = Observation & { state: 'file' };
 
 const doubtBy = { held: 'doubtful', nowhere: 'none', unknown: 'undecided' } as const;
 
-/** `undecided`: some members, which may have the content of the row, were not heard yet. */
-export type Doubt = 'none' | 'undecided' | 'doubtful';
+/** `undecided`: some members, which may have the content of the row, were not heard yet. `torn`: a power cut left it empty. */
+export type Doubt = 'none' | 'undecided' | 'doubtful' | 'torn';
 
 /**
  * `none` unless a file differs from its row under the same fingerprint, and neither an edit nor damage can be ruled out: an earlier run
  * of the agent recorded the row so soon after a change that a later one may have left the same times. It matters only where another
  * member has the content of the row: else this is the one version that is left, and taken for an edit.
  */
-export function judgeDoubt({ others, startedAtMs }: Context, row: DiskEntry, seen: SeenFile): Doubt {
-  const { fingerprint, content, dot } = row;
+export function judgeDoubt(context: Context, row: DiskEntry, seen: SeenFile): Doubt {
+  const { others, startedAtMs, lastBoot, journal } = context;
+  const { path, fingerprint, content, dot } = row;
+  if (seen.fingerprint.size === 0 && lastBoot.mayHaveTorn(row, seen)) {
+    // What the agent put there itself is none.
+    if (journal.heads(path).some((head) => head.content === seen.content)) return 'none';
+    const holding = others.holding(dot);
+    return holding === 'held' ? 'torn' : doubtBy[holding];
+  }
   if (!row.racy || row.damaged || fingerprint === undefined || content === undefined || seen.content === content) {
     return 'none';
   }

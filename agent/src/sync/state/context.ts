@@ -6,6 +6,7 @@ import type { Log } from '../ports/log.ts';
 import { ByteCache } from './byte-cache.ts';
 import type { Events } from './events.ts';
 import { IgnoreFile, ignoreRulesSetting } from './ignore-file.ts';
+import { LastBoot } from './last-boot.ts';
 import { MissingContents } from './missing-contents.ts';
 import { OtherHolders } from './other-holders.ts';
 import { Problems } from './problems.ts';
@@ -55,6 +56,7 @@ export interface Context {
   /** Mount points at which a look or a scan found another mount than it knew, since the mounts were last checked. */
   readonly hiding: Set<string>;
   readonly ignored: IgnoreFile;
+  readonly lastBoot: LastBoot;
   readonly missing: MissingContents;
   readonly others: OtherHolders;
   /** Bytes that came with operations and wait to be applied. */
@@ -93,6 +95,7 @@ export function createContext(
     lock: new FolderLock(),
     ignored: new IgnoreFile(journal.setting(ignoreRulesSetting)),
     hiding: new Set(),
+    lastBoot: new LastBoot(),
     missing: new MissingContents(),
     others: new OtherHolders(self, journal),
     inbox: new ByteCache(inlineWaitingBytesMax),
