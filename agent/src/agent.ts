@@ -9,9 +9,9 @@ import { formatHostPort, isAnyHost } from './config/host-port.ts';
 import type { Config } from './config/schema.ts';
 import { openFolder } from './fs/open-folder.ts';
 import { startHttp } from './http/server.ts';
+import { openIdentity } from './identity-files.ts';
 import { KnownAddresses } from './known-addresses.ts';
 import { loadClusterKey } from './net/cluster-key.ts';
-import { loadIdentity } from './net/identity.ts';
 import { type OpenNetwork, openNetwork } from './net/network.ts';
 import { loadMeter, nodeClock } from './node-clock.ts';
 import { shellWord } from './shell-word.ts';
@@ -31,7 +31,9 @@ export interface AgentOptions {
   readonly directory: string;
   readonly config: Config;
   readonly log: Log;
-  /** The state directory is a copy or a backup of one that is gone: its journal may lack what the original did last. */
+  /**
+   * The state directory is a copy or a backup of one that is gone, or may be one: its journal may lack what the original did last.
+   */
   readonly adopted?: boolean | undefined;
   /** A member that left the cluster joins it again; without this it is refused. */
   readonly rejoin?: boolean | undefined;
@@ -53,7 +55,7 @@ export interface Agent {
  */
 export async function startAgent({ directory, config, log, adopted, rejoin }: AgentOptions): Promise<Agent> {
   const state = statePath(directory);
-  const identity = await loadIdentity(state);
+  const identity = await openIdentity(state, log);
   const clusterKey = await loadClusterKey(clusterKeyPath(directory));
   const closing: (() => Promise<void> | void)[] = [];
   const closeAll = async (): Promise<void> => {

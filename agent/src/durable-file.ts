@@ -1,21 +1,36 @@
-import { open, rename } from 'node:fs/promises';
+import { lstat, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 /**
- * Writes a file of the state directory, readable by its owner alone, so that a power cut leaves the old one or the new one: without the
- * first sync the name would be durable before the bytes.
+ * Writes a file of the state directory, readable by its owner alone unless `mode` says otherwise, so that a power cut leaves the old
+ * one or the new one. The first sync makes the bytes durable before the name; the second makes the name durable.
  */
-export async function writeDurably(path: string, text: string): Promise<void> {
+export async function writeDurably(path: string, text: string, mode = 0o600): Promise<void> {
+  // Always the same name, so that a draft which a kill left behind is overwritten.
   const draft = `${path}.new`;
-  const file = await open(draft, 'w', 0o600);
   try {
-    await file.writeFile(text);
-    await file.sync();
-  } finally {
-    await file.close();
+    const file = await open(draft, 'w', mode);
+    try {
+      await file.writeFile(text);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(draft, path);
+  } catch (error) {
+    await rm(draft, { force: true }).catch(() => undefined);
+    throw error;
   }
-  await rename(draft, path);
   await syncDirectory(dirname(path));
+}
+
+/** The same for a file that must not be there. Rejects with EEXIST when it is; the caller sees to it that no other process makes it. */
+export async function writeNewDurably(path: string, text: string, mode?: number): Promise<void> {
+  const found = await lstat(path).catch((cause: NodeJS.ErrnoException) => {
+    if (cause.code !== 'ENOENT') throw cause;
+  });
+  if (found !== undefined) throw Object.assign(new Error(`EEXIST: ${path} exists already`), { code: 'EEXIST' });
+  await writeDurably(path, text, mode);
 }
 
 /** Makes the names in a directory durable. */
@@ -26,4 +41,13 @@ export async function syncDirectory(path: string): Promise<void> {
   } finally {
     await directory.close();
   }
+}
+
+/**
+ * What is wrong with a text file that a power cut left without its text: a program wrote it without a sync, and the file system had
+ * made its name and its length durable alone. Undefined when it may hold what was written.
+ */
+export function lostText(text: string): string | undefined {
+  if (text.trim() === '') return 'is empty';
+  return text.includes('\0') ? 'holds zeros in place of text' : undefined;
 }

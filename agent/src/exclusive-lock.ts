@@ -23,6 +23,10 @@ export function tryExclusiveLock(path: string, timeoutMs: number): ExclusiveLock
     database?.close();
     const code = cause instanceof Database.SqliteError ? cause.code : undefined;
     if (code?.startsWith('SQLITE_BUSY') === true) return undefined;
+    if (code === 'SQLITE_NOTADB') {
+      const message = `${path} is damaged. It holds nothing: make sure that no agent runs here, and remove it.`;
+      throw new LockstepError('folder-not-writable', message, { cause });
+    }
     throw new LockstepError(
       'folder-not-writable',
       `${path} cannot be locked (${code ?? String(cause)}). Make it and its directory writable for this user, and see that the disk has room.`,

@@ -21,7 +21,7 @@ function instancePath(state: string): string {
   return join(state, 'instance.json');
 }
 
-async function detectChanges(directory: string, statePath: string): Promise<Instance> {
+async function placeOf(directory: string, statePath: string): Promise<Instance> {
   const folder = await stat(directory, { bigint: true });
   const state = await stat(statePath, { bigint: true });
   return {
@@ -34,38 +34,49 @@ async function detectChanges(directory: string, statePath: string): Promise<Inst
 
 /** Records that the state directory `state` belongs to the folder `directory`. */
 export async function writeInstance(directory: string, state = join(directory, stateDirectoryName)): Promise<void> {
-  await writeDurably(instancePath(state), `${JSON.stringify(await detectChanges(directory, state), null, 2)}\n`);
+  await writeDurably(instancePath(state), `${JSON.stringify(await placeOf(directory, state), null, 2)}\n`);
 }
 
-async function readInstance(state: string): Promise<Instance | undefined> {
+async function readInstance(state: string): Promise<Instance | 'missing' | 'damaged'> {
   const path = instancePath(state);
+  let text: string;
   try {
-    return instanceSchema.parse(JSON.parse(await readFile(path, 'utf8')));
+    text = await readFile(path, 'utf8');
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
-    if (code !== 'EACCES' && code !== 'EPERM') return undefined;
+    if (code === 'ENOENT') return 'missing';
     const message = `${path} cannot be read (${code}). Give this user the right to read it, or run as its owner.`;
     throw new LockstepError('folder-not-writable', message, { cause });
+  }
+  try {
+    return instanceSchema.parse(JSON.parse(text));
+  } catch {
+    return 'damaged';
   }
 }
 
 /**
- * Says whether the state directory is where it was made, and writes nothing; 'remounted' when only the device number differs, which
- * may change whenever the disk is mounted. Rejects with 'copied-state' when it is a copy.
+ * Says whether the state directory is where it was made, and writes nothing. 'remounted': only the device number differs, which may
+ * change whenever the disk is mounted. 'damaged': the record cannot be read as one, which no copy does to it; a power cut or a failing
+ * disk does. Rejects with 'copied-state' when it is a copy, or when there is no record.
  */
-export async function inspectInstance(directory: string): Promise<'same' | 'moved' | 'remounted'> {
+export async function inspectInstance(directory: string): Promise<'same' | 'moved' | 'remounted' | 'damaged'> {
   const state = join(directory, stateDirectoryName);
   const recorded = await readInstance(state);
-  const found = await detectChanges(directory, state);
-  const sameInodes = recorded?.folderInode === found.folderInode && recorded.stateInode === found.stateInode;
-  if (recorded !== undefined && sameInodes) {
+  if (recorded === 'damaged') return recorded;
+  const found = await placeOf(directory, state);
+  if (
+    recorded !== 'missing' &&
+    recorded.folderInode === found.folderInode &&
+    recorded.stateInode === found.stateInode
+  ) {
     if (recorded.path === found.path) return recorded.device === found.device ? 'same' : 'remounted';
     // A different device at a different path is another disk whose numbers happen to agree.
     if (recorded.device === found.device) return 'moved';
   }
   const origin =
-    recorded === undefined
-      ? `${instancePath(state)} is missing or damaged, so nobody can tell whether ${state} was copied from another folder.`
+    recorded === 'missing'
+      ? `${instancePath(state)} is missing, so nobody can tell whether ${state} was copied from another folder.`
       : recorded.path === found.path
         ? `${state} is not the one that was made here: the folder was copied or restored from a backup.`
         : `${state} was copied from ${recorded.path}.`;
@@ -77,9 +88,10 @@ export async function inspectInstance(directory: string): Promise<'same' | 'move
   );
 }
 
-/** The same for an agent that is to run there: a folder that was only moved is recorded anew. */
-export async function checkInstance(directory: string): Promise<'same' | 'moved'> {
+/** The same for an agent that is to run there: a folder that was only moved is recorded anew, and a damaged record is replaced. */
+export async function checkInstance(directory: string): Promise<'same' | 'moved' | 'mended'> {
   const found = await inspectInstance(directory);
   if (found !== 'same') await writeInstance(directory);
+  if (found === 'damaged') return 'mended';
   return found === 'moved' ? 'moved' : 'same';
 }

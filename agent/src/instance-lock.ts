@@ -1,8 +1,9 @@
-import { readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { LockstepError, stateDirectoryName } from '@lockstep/shared';
 import { z } from 'zod';
+import { writeDurably } from './durable-file.ts';
 import { tryExclusiveLock } from './exclusive-lock.ts';
 
 const runningSchema = z.object({
@@ -50,8 +51,7 @@ async function readRunning(directory: string): Promise<RunningAgent | undefined>
 async function writeRunning(directory: string, running: RunningAgent): Promise<void> {
   const path = runningPath(directory);
   try {
-    await writeFile(`${path}.new`, `${JSON.stringify(running)}\n`, { mode: 0o600 });
-    await rename(`${path}.new`, path);
+    await writeDurably(path, `${JSON.stringify(running)}\n`);
   } catch (cause) {
     throw new LockstepError(
       'folder-not-writable',

@@ -17,22 +17,30 @@ beforeEach(async () => {
 afterEach(() => rm(directory, { recursive: true }));
 
 test('what was set is read again, without doubles', async () => {
-  const { known, addresses } = await KnownAddresses.open(path, quiet);
+  const said: string[] = [];
+  const { known, addresses } = await KnownAddresses.open(path, { ...quiet, warn: (_, what) => said.push(what) });
   expect(addresses).toEqual([]);
+  expect(said, 'of a file that is not there yet').toEqual([]);
   known.set(['b:2', 'a:1']);
   known.set(['b:2', 'a:1', 'b:2']);
   await known.flushed();
   expect((await KnownAddresses.open(path, quiet)).addresses).toEqual(['a:1', 'b:2']);
 });
 
-test.each(['', 'not JSON', '{}', '[1]'])('a damaged file (%j) holds no address, and is written anew', async (text) => {
-  await writeFile(path, text);
-  const { known, addresses } = await KnownAddresses.open(path, quiet);
-  expect(addresses).toEqual([]);
-  known.set(['a:1']);
-  await known.flushed();
-  expect(await readFile(path, 'utf8')).toBe('["a:1"]\n');
-});
+test.each(['', 'not JSON', '{}', '[1]', '\0\0'])(
+  '[ST5] a damaged file (%j) holds no address, is told of and written again',
+  async (text) => {
+    await writeFile(path, text);
+    const said: string[] = [];
+    const log = { ...quiet, warn: (_: object, what: string) => said.push(what) };
+    const { known, addresses } = await KnownAddresses.open(path, log);
+    expect(addresses).toEqual([]);
+    expect(said).toEqual([expect.stringContaining('addresses.json cannot be read or is damaged')]);
+    known.set(['a:1']);
+    await known.flushed();
+    expect(await readFile(path, 'utf8')).toBe('["a:1"]\n');
+  },
+);
 
 test('a file that cannot be written is no reason to stop', async () => {
   const { known } = await KnownAddresses.open(join(directory, 'absent', 'addresses.json'), quiet);

@@ -26,7 +26,12 @@ export class KnownAddresses {
     try {
       const addresses = addressesSchema.parse(JSON.parse(await readFile(path, 'utf8')));
       return { known: new KnownAddresses(path, log, JSON.stringify(addresses)), addresses };
-    } catch {
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') {
+        const said =
+          'addresses.json cannot be read or is damaged: the start goes on without it, and it is written again';
+        log.warn({ path, error: String(error) }, said);
+      }
       return { known: new KnownAddresses(path, log, ''), addresses: [] };
     }
   }

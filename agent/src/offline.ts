@@ -4,7 +4,7 @@ import { EngineFacade } from './agent-facade.ts';
 import type { Config } from './config/schema.ts';
 import { openFolder } from './fs/open-folder.ts';
 import type { AgentFacade } from './http/facade.ts';
-import { loadIdentity } from './net/identity.ts';
+import { loadIdentity } from './identity-files.ts';
 import { nodeClock } from './node-clock.ts';
 import { statePath } from './state-directory.ts';
 import { openJournal } from './store/journal.ts';

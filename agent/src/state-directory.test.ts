@@ -19,8 +19,8 @@ import { join } from 'node:path';
 import { LockstepError } from '@lockstep/shared';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { loadConfig } from './config/load-config.ts';
+import { loadIdentity } from './identity-files.ts';
 import { acquireLock, findRunning } from './instance-lock.ts';
-import { loadIdentity } from './net/identity.ts';
 import {
   checkStateDirectory,
   clusterKeyPath,
@@ -181,8 +181,23 @@ describe('copied and moved state directories', () => {
   test('[CL2] without its instance file nobody can tell', async () => {
     await init(ant);
     await rm(join(statePath(ant), 'instance.json'));
-    expect((await failure(checkStateDirectory(ant, { adopt: false }))).message).toContain('missing or damaged');
+    expect((await failure(checkStateDirectory(ant, { adopt: false }))).message).toContain('instance.json is missing');
   });
+
+  test.each(['', '{"path": "/', '\0'.repeat(160), '[]'])(
+    '[ST6] an instance file that is damaged (%j) is no copy: it is written again, by the start alone',
+    async (text) => {
+      await init(ant);
+      const path = join(statePath(ant), 'instance.json');
+      const whole = await readFile(path, 'utf8');
+      await writeFile(path, text);
+      expect((await failure(init(ant))).code).toBe('already-member');
+      expect(await readFile(path, 'utf8')).toBe(text);
+      expect(await checkStateDirectory(ant, { adopt: false })).toBe('mended');
+      expect(await readFile(path, 'utf8')).toBe(whole);
+      expect(await checkStateDirectory(ant, { adopt: false })).toBe('same');
+    },
+  );
 });
 
 describe('one agent for one folder', () => {

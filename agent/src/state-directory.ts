@@ -6,9 +6,10 @@ import { configTemplate } from './config/config-template.ts';
 import type { ConfigText } from './config/schema.ts';
 import { syncDirectory, writeDurably } from './durable-file.ts';
 import { memberFolderAbove, memberFolderBelow } from './folder-nesting.ts';
-import { checkInstance, writeInstance } from './instance-file.ts';
+import { saveIdentity } from './identity-files.ts';
+import { checkInstance, inspectInstance, writeInstance } from './instance-file.ts';
 import { createClusterKey, formatClusterKey, loadClusterKey } from './net/cluster-key.ts';
-import { createIdentity, saveIdentity } from './net/identity.ts';
+import { createIdentity } from './net/identity.ts';
 import { shellWord } from './shell-word.ts';
 
 /** The path of the state directory of the member's folder `directory`. */
@@ -94,7 +95,7 @@ export async function initStateDirectory(options: InitOptions): Promise<Initiali
   const directory = await existingFolder(options.directory);
   const state = statePath(directory);
   if ((await lstat(state).catch(() => undefined)) !== undefined) {
-    await checkInstance(directory);
+    await inspectInstance(directory);
     throw new LockstepError(
       'already-member',
       `${directory} is a member's folder already (${state}). Start it with \`lockstep up\`.`,
@@ -157,12 +158,12 @@ export async function findMemberFolder(start: string): Promise<string> {
 
 /**
  * Checks before an agent opens the folder: it can be written, is no copy of another member's, and lies in no other member's
- * folder. `adopt` takes a copied state directory as the original.
+ * folder. `adopt` takes a copied state directory as the original. 'mended': the record of where it belongs was damaged, and is new.
  */
 export async function checkStateDirectory(
   directory: string,
   options: { readonly adopt: boolean },
-): Promise<'same' | 'moved' | 'adopted'> {
+): Promise<'same' | 'moved' | 'mended' | 'adopted'> {
   await existingFolder(directory);
   await refuseNested(directory);
   try {

@@ -254,6 +254,14 @@ test('[DR8] a state directory that was copied or restored, which lockstep up ref
   const ant = cluster.member('ant');
   await ant.stop();
   expect(levels(await doctor(ant), 'member')).toEqual(['warn']);
+  await writeFile(ant.state('instance.json'), '');
+  expectFinding(
+    await doctor(ant),
+    'member',
+    'warn',
+    /instance\.json is damaged/,
+    /The next start writes it again: lockstep up/,
+  );
   await rm(ant.state('instance.json'));
   expectFinding(await doctor(ant), 'member', 'fail', /nobody can tell whether .* was copied.*lockstep up --adopt/);
   expect(await readdir(ant.state('.'))).not.toContain('instance.json');

@@ -1,7 +1,8 @@
-import { readFile, rename, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { LockstepError } from '@lockstep/shared';
 import { z } from 'zod';
+import { writeDurably } from '../durable-file.ts';
 
 const names = ['ant', 'bee', 'cat', 'dog', 'elk', 'fox', 'gnu', 'hen', 'ibex', 'jay'] as const;
 
@@ -58,8 +59,7 @@ export async function readPlan(lab: string, asked: Partial<LabPlan>): Promise<La
 
 /** Keeps the plan for the next start. */
 export async function writePlan(lab: string, plan: LabPlan): Promise<void> {
-  await writeFile(`${planPath(lab)}.new`, `${JSON.stringify(plan, null, 2)}\n`);
-  await rename(`${planPath(lab)}.new`, planPath(lab));
+  await writeDurably(planPath(lab), `${JSON.stringify(plan, null, 2)}\n`, 0o644);
 }
 
 /** The members that a plan asks for. */

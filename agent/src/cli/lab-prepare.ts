@@ -1,9 +1,10 @@
 import { once } from 'node:events';
-import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { LockstepError } from '@lockstep/shared';
 import { configPath } from '../config/load-config.ts';
+import { writeDurably } from '../durable-file.ts';
 import { type ExclusiveLock, tryExclusiveLock } from '../exclusive-lock.ts';
 import { isMemberFolder } from '../folder-nesting.ts';
 import { describeRunning, findRunning } from '../instance-lock.ts';
@@ -74,7 +75,7 @@ async function updateSettings(member: LabMember): Promise<void> {
     .replace(/^listen = .*$/m, () => `listen = ${JSON.stringify(member.listen)}`)
     .replace(/^dashboard = .*$/m, () => `dashboard = ${JSON.stringify(member.dashboard)}`)
     .replace(/^peers = .*$/m, () => `peers = [${member.peers.map((peer) => JSON.stringify(peer)).join(', ')}]`);
-  if (updated !== text) await writeFile(path, updated);
+  if (updated !== text) await writeDurably(path, updated);
 }
 
 /**

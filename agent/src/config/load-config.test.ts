@@ -70,10 +70,10 @@ describe('each mistake names its line, its key and what is allowed', () => {
   });
 
   test('[CL1] an environment variable and a flag are named as such', async () => {
-    expect(await mistakesIn('', { env: { LOCKSTEP_PEERS: 'a:1, b' } })).toContain(
+    expect(await mistakesIn('# nothing set\n', { env: { LOCKSTEP_PEERS: 'a:1, b' } })).toContain(
       'environment variable LOCKSTEP_PEERS must be a list of HOST:PORT',
     );
-    expect(await mistakesIn('', { flags: { listen: 'x' } })).toContain('--listen must be HOST:PORT');
+    expect(await mistakesIn('# nothing set\n', { flags: { listen: 'x' } })).toContain('--listen must be HOST:PORT');
   });
 });
 
@@ -106,8 +106,8 @@ test('[CL6] a file that is missing is not taken for the defaults', async () => {
   });
 });
 
-test('[CL1] in an empty file everything has its default', async () => {
-  await writeFile(configPath(directory), '');
+test('[CL1] in a file without settings everything has its default', async () => {
+  await writeFile(configPath(directory), '# nothing set\n');
   const { config, entries } = await loadConfig(directory);
   expect(config.listen).toEqual({ host: '0.0.0.0', port: 4700 });
   expect(entries).toHaveLength(configKeys.length);
@@ -125,7 +125,7 @@ describe('the generated config.toml', () => {
   test('[CL1] shows valid defaults', async () => {
     await writeFile(configPath(directory), configTemplate({}).replaceAll(/^# (\w+ = )/gm, '$1'));
     const written = await loadConfig(directory);
-    await writeFile(configPath(directory), '');
+    await writeFile(configPath(directory), '# nothing set\n');
     expect(written.config).toEqual((await loadConfig(directory)).config);
   });
 });

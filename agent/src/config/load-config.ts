@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { LockstepError, stateDirectoryName } from '@lockstep/shared';
 import { parse, TomlError } from 'smol-toml';
+import { lostText } from '../durable-file.ts';
 import { elementLine, keyLines } from './key-lines.ts';
 import { type Config, type ConfigKey, type ConfigText, configKeys } from './schema.ts';
 import { suggest } from './suggest.ts';
@@ -56,6 +57,17 @@ function missing(path: string): string {
   );
 }
 
+/** The file of a member without its text. The defaults listen on every interface: nobody chose that. */
+function refuseLost(path: string, text: string): void {
+  const what = lostText(text);
+  if (what === undefined) return;
+  throw new LockstepError(
+    'config-invalid',
+    `${path} ${what}, as a power cut may leave a file, and the addresses that this member listens on and dials are lost. Restore it ` +
+      'from a backup, or write a new one:\n  lockstep config --write --name NAME --listen HOST:PORT --peer HOST:PORT',
+  );
+}
+
 async function readConfigFile(path: string): Promise<FileValues> {
   let text: string;
   try {
@@ -68,6 +80,7 @@ async function readConfigFile(path: string): Promise<FileValues> {
       cause,
     });
   }
+  refuseLost(path, text);
   try {
     return { values: parse(text), text, lines: keyLines(text) };
   } catch (cause) {

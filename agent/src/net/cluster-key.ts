@@ -25,6 +25,7 @@ export function formatClusterKey(key: Uint8Array): string {
 
 /** Reads the text of a cluster key file; `file` is its name for the message when it is none. */
 export function parseClusterKey(text: string, file: string): Uint8Array {
+  if (text.includes('\0')) throw invalid(file, 'holds zeros in place of text');
   const lines = text
     .split('\n')
     .map((line) => line.trim())
@@ -51,7 +52,7 @@ export async function loadClusterKey(path: string): Promise<Uint8Array> {
     const { code } = cause as NodeJS.ErrnoException;
     const hint =
       code === 'ENOENT'
-        ? 'Copy .lockstep/cluster.key from another member of the cluster.'
+        ? 'Copy .lockstep/cluster.key from another member of the cluster, or restore it from a backup.'
         : 'Give this user the right to read it, or run as its owner.';
     const message = `The cluster key ${path} cannot be read (${code}). ${hint}`;
     throw new LockstepError('cluster-key-invalid', message, { cause });
@@ -68,6 +69,6 @@ export function clusterIdOf(key: Uint8Array): string {
 function invalid(file: string, what: string): LockstepError {
   return new LockstepError(
     'cluster-key-invalid',
-    `${file} ${what}. Copy .lockstep/cluster.key again from a member of the cluster.`,
+    `${file} ${what}. Copy .lockstep/cluster.key again from a member of the cluster, or restore it from a backup.`,
   );
 }

@@ -1,7 +1,8 @@
-import { writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { configTemplate } from '../../config/config-template.ts';
 import { configPath, loadConfig } from '../../config/load-config.ts';
+import { lostText, writeDurably } from '../../durable-file.ts';
 import { findMemberFolder } from '../../state-directory.ts';
 import { defaultName } from '../default-name.ts';
 import { type ExitCode, exitCode, UsageError } from '../exit-code.ts';
@@ -9,17 +10,17 @@ import { addSettingOptions, settingsOf } from '../setting-options.ts';
 import { formatTable } from '../table.ts';
 import { printJson, type Terminal } from '../terminal.ts';
 
-/** Writes the file of a member that lost it, with the given settings. One that is there may hold what nobody remembers: it stays. */
+/** Writes the file of a member that lost it, with the given settings. One that holds text may hold what nobody remembers: it stays. */
 async function writeConfig(directory: string, command: Command): Promise<void> {
   const path = configPath(directory);
   const given = settingsOf(command);
-  try {
-    const text = configTemplate({ ...given, name: given.name ?? defaultName() });
-    await writeFile(path, text, { mode: 0o600, flag: 'wx' });
-  } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code !== 'EEXIST') throw cause;
+  const found = await readFile(path, 'utf8').catch((cause: NodeJS.ErrnoException) => {
+    if (cause.code !== 'ENOENT') throw cause;
+  });
+  if (found !== undefined && lostText(found) === undefined) {
     throw new UsageError(`${path} is there already: edit it, or move it away to have a new one written.`);
   }
+  await writeDurably(path, configTemplate({ ...given, name: given.name ?? defaultName() }));
 }
 
 async function printConfig(terminal: Terminal, directory: string, command: Command): Promise<ExitCode> {

@@ -24,13 +24,24 @@ async function up(terminal: Terminal, directory: string, command: Command): Prom
       { level: config.logLevel, base: { member: config.name } },
       pino.destination({ dest: 2, sync: true }),
     );
-    if (origin !== 'same') log.warn({ directory, origin }, 'the state directory is at a new place');
+    if (origin === 'mended') {
+      log.warn(
+        { directory },
+        'instance.json was damaged and is written again; this member goes on under a new incarnation',
+      );
+    } else if (origin !== 'same') log.warn({ directory, origin }, 'the state directory is at a new place');
     const isFirst = config.peers.length > 0 && !existsSync(join(statePath(directory), 'journal.db'));
     const sentence = isFirst ? await newcomerSentence(directory) : undefined;
     if (sentence !== undefined) terminal.print(sentence);
     // Loaded here only: the other commands need nothing of it and start in half the time.
     const { startAgent } = await import('../../agent.ts');
-    const agent = await startAgent({ directory, config, log, adopted: origin === 'adopted', rejoin });
+    const agent = await startAgent({
+      directory,
+      config,
+      log,
+      adopted: origin === 'adopted' || origin === 'mended',
+      rejoin,
+    });
     try {
       await lock.announce(agent.dashboardUrl);
       const ended = Promise.race([signal.received, agent.retired]).then(() => 'ended' as const);

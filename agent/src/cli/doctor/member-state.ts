@@ -2,10 +2,10 @@ import { join } from 'node:path';
 import { LockstepError } from '@lockstep/shared';
 import { statusSchema } from '@lockstep/shared/api';
 import { loadConfig } from '../../config/load-config.ts';
+import { loadIdentity } from '../../identity-files.ts';
 import { inspectInstance } from '../../instance-file.ts';
 import { findRunning } from '../../instance-lock.ts';
 import { loadClusterKey } from '../../net/cluster-key.ts';
-import { loadIdentity } from '../../net/identity.ts';
 import { shellWord } from '../../shell-word.ts';
 import { clusterKeyPath, statePath } from '../../state-directory.ts';
 import { checkJournal, hasLeft } from '../../store/check-journal.ts';
@@ -57,7 +57,11 @@ export async function readSubject(
   const clusterKey = await attempt(() => loadClusterKey(clusterKeyPath(directory)), findings);
   const running = await findAgent(directory, findings);
   // An agent that runs has been told to go on with a copy, or is the original.
-  if (running === undefined) await attempt(() => inspectInstance(directory), findings);
+  const instance = running === undefined ? await attempt(() => inspectInstance(directory), findings) : undefined;
+  if (instance === 'damaged') {
+    const damage = `${join(state, 'instance.json')} is damaged. It says where this state directory was made.`;
+    findings.push(member.warn(damage, `The next start writes it again: lockstep up ${shellWord(directory)}`));
+  }
   const subject = { directory, state, config: loaded?.config, identity, clusterKey, running, nowMs: terminal.nowMs };
   return { subject, findings };
 }

@@ -1,4 +1,4 @@
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
+import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { LockstepError } from '@lockstep/shared';
 import { syncPath } from '../durable.ts';
 import { errorCodeOf } from '../path-problem.ts';
@@ -26,7 +26,7 @@ export function writeAccepted(state: string, accepted: readonly MountIdentity[])
   const temporary = `${state}/${name}.new`;
   const fd = openSync(temporary, 'w', 0o600);
   try {
-    writeSync(fd, JSON.stringify(accepted));
+    writeFileSync(fd, JSON.stringify(accepted));
     fsyncSync(fd);
   } finally {
     closeSync(fd);

@@ -1,0 +1,97 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { LockstepError } from '@lockstep/shared';
+import { writeDurably, writeNewDurably } from './durable-file.ts';
+import { type Identity, memberIdOf, renewCertificate } from './net/identity.ts';
+import type { Log } from './sync/ports/log.ts';
+
+export const keyFileName = 'identity.key';
+export const certificateFileName = 'identity.crt';
+
+const certificateMode = 0o644;
+
+/** Writes a new identity into `directory`, durably. An identity that is there already is never overwritten. */
+export async function saveIdentity(directory: string, identity: Identity): Promise<void> {
+  const files = [
+    [keyFileName, identity.key, 0o600],
+    [certificateFileName, identity.certificate, certificateMode],
+  ] as const;
+  for (const [name, text, mode] of files) {
+    const path = join(directory, name);
+    await writeNewDurably(path, text, mode).catch((cause: NodeJS.ErrnoException) => {
+      if (cause.code !== 'EEXIST') throw cause;
+      throw new LockstepError(
+        'identity-invalid',
+        `${path} exists already: a member keeps its identity. Remove the whole .lockstep directory to start as a new member.`,
+        { cause },
+      );
+    });
+  }
+}
+
+/** Reads the identity in `directory` and checks that key and certificate belong together. */
+export async function loadIdentity(directory: string): Promise<Identity> {
+  const [keyPath, certificatePath] = [join(directory, keyFileName), join(directory, certificateFileName)];
+  const key = await readPem(keyPath);
+  if (key === undefined) throw lost(keyPath, 'is missing');
+  const privateKey = parse(() => createPrivateKey(key));
+  if (privateKey === undefined) throw lost(keyPath, 'is damaged');
+  const certificate = await readPem(certificatePath);
+  if (certificate === undefined) throw new CertificateLost(certificatePath, 'is missing');
+  const parsed = parse(() => new X509Certificate(certificate));
+  if (parsed === undefined) throw new CertificateLost(certificatePath, 'is damaged');
+  if (!parsed.checkPrivateKey(privateKey)) throw lost(keyPath, `does not belong to ${certificateFileName}`);
+  return { memberId: memberIdOf(parsed.publicKey), key, certificate };
+}
+
+/** As `loadIdentity`, for the agent itself: a certificate that is missing or damaged is made again from the key. */
+export async function openIdentity(directory: string, log: Log): Promise<Identity> {
+  try {
+    return await loadIdentity(directory);
+  } catch (error) {
+    if (!(error instanceof CertificateLost)) throw error;
+    const { key, certificate, memberId } = await renewCertificate(await readFile(join(directory, keyFileName), 'utf8'));
+    await writeDurably(error.path, certificate, certificateMode);
+    log.warn(
+      { path: error.path },
+      `${certificateFileName} was missing or damaged; it was made again from ${keyFileName}`,
+    );
+    return { key, certificate, memberId };
+  }
+}
+
+/** The text of the file at `path`, or undefined when there is none. */
+async function readPem(path: string): Promise<string | undefined> {
+  return readFile(path, 'utf8').catch((cause: NodeJS.ErrnoException) => {
+    if (cause.code === 'ENOENT') return undefined;
+    // Nothing is lost: the advice for what is would cost this member its identity.
+    const message = `${path} cannot be read (${cause.code}). Give this user the right to read it, or run as its owner.`;
+    throw new LockstepError('identity-invalid', message, { cause });
+  });
+}
+
+function parse<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch {
+    return undefined;
+  }
+}
+
+function lost(path: string, what: string): LockstepError {
+  return new LockstepError(
+    'identity-invalid',
+    `${path} ${what}. Restore ${keyFileName} and ${certificateFileName} from a backup, or remove the .lockstep directory and run ` +
+      'lockstep init to join as a new member; the files of the folder stay.',
+  );
+}
+
+/** The certificate holds nothing that the key does not give. */
+class CertificateLost extends LockstepError {
+  readonly path: string;
+  constructor(path: string, what: string) {
+    super('identity-invalid', `${path} ${what}. lockstep up makes it again from ${keyFileName}.`);
+    this.path = path;
+  }
+}

@@ -1,0 +1,98 @@
+import { readFile, stat, writeFile } from 'node:fs/promises';
+import { describe, expect, test } from 'vitest';
+import { eventually } from './_util/eventually.ts';
+import { lockstep, type Member } from './_util/member.ts';
+import { useCluster } from './_util/use-cluster.ts';
+
+/** What a power cut, or a disk that fails, leaves of a file. */
+const damages: readonly (readonly [string, (text: string) => string | Buffer])[] = [
+  ['emptied', () => ''],
+  ['cut to its half', (text) => text.slice(0, Math.floor(text.length / 2))],
+  ['filled with zeros', (text) => Buffer.alloc(Buffer.byteLength(text))],
+];
+
+const cluster = useCluster(['ant', 'bee']);
+
+/** Files that hold nothing which cannot be had again, and what the log says of them. */
+const mended: readonly (readonly [file: string, said: RegExp | undefined])[] = [
+  ['instance.json', /instance\.json was damaged and is written again/],
+  ['addresses.json', /addresses\.json cannot be read or is damaged/],
+  ['identity.crt', /identity\.crt was missing or damaged; it was made again from identity\.key/],
+  ['running.json', undefined],
+];
+
+/** Files whose content nobody can guess, and what the person is told to do. */
+const refused: readonly (readonly [file: string, advice: string])[] = [
+  ['cluster.key', 'Copy .lockstep/cluster.key again from a member of the cluster, or restore it from a backup.'],
+  ['identity.key', 'Restore identity.key and identity.crt from a backup, or remove the .lockstep directory'],
+  ['mounts.json', 'Mount all disks inside the folder as before, then remove that file.'],
+];
+
+/** The file of the member, which has been stopped; made where it is not there. */
+async function textOf(member: Member, file: string): Promise<string> {
+  await member.stop();
+  const path = member.state(file);
+  if ((await stat(path).catch(() => undefined)) === undefined) {
+    await writeFile(path, file === 'mounts.json' ? '[]' : '{"pid":1,"startedAt":0}');
+  }
+  return readFile(path, 'utf8');
+}
+
+describe.each(damages)('[ST5] %s', (_, damage) => {
+  test.each(mended)('%s is written again, and the member goes on', async (file, said) => {
+    const bee = cluster().member('bee');
+    await eventually(async () => expect((await stat(bee.state('addresses.json'))).size).toBeGreaterThan(3));
+    const { member } = await bee.status();
+    const text = await textOf(bee, file);
+    await writeFile(bee.state(file), damage(text));
+    bee.log.length = 0;
+    await bee.start();
+    if (said !== undefined) expect(bee.log.join('\n')).toMatch(said);
+    expect((await bee.status()).member.id).toBe(member.id);
+    await cluster().connected();
+    await writeFile(bee.path(`after-${file}`), String(damage(text)));
+    await cluster().settled();
+    await bee.stop();
+    bee.log.length = 0;
+    await bee.start();
+    expect(bee.log.join('\n')).not.toMatch(/damaged/);
+    await cluster().connected();
+  });
+
+  test.each(refused)('%s: the start ends with the file and what to do', async (file, advice) => {
+    const bee = cluster().member('bee');
+    const text = await textOf(bee, file);
+    await writeFile(bee.state(file), damage(text));
+    const { code, err } = await lockstep(['up', bee.folder]);
+    expect(code).toBe(1);
+    expect(err).toContain(bee.state(file));
+    expect(err).toContain(advice);
+    await writeFile(bee.state(file), text);
+    await bee.start();
+    await cluster().connected();
+  });
+});
+
+test.each([
+  ['emptied', () => '', 1, 'is empty, as a power cut may leave a file'],
+  ['filled with zeros', (text: string) => '\0'.repeat(text.length), 1, 'holds zeros in place of text'],
+  ['cut within a line', (text: string) => text.slice(0, text.indexOf('listen = ') + 12), 2, 'is not valid TOML'],
+] as const)(
+  '[ST5] [CL6] config.toml, %s: the start ends with the file and what to do',
+  async (_, damage, code, said) => {
+    const bee = cluster().member('bee');
+    const text = await textOf(bee, 'config.toml');
+    await writeFile(bee.state('config.toml'), damage(text));
+    const ended = await lockstep(['up', bee.folder]);
+    expect(ended.code).toBe(code);
+    expect(ended.err).toContain(bee.state('config.toml'));
+    expect(ended.err).toContain(said);
+    if (code === 1) {
+      expect(ended.err).toContain('lockstep config --write --name NAME');
+      expect(await lockstep(['config', '--write', '--name', 'bee', bee.folder])).toMatchObject({ code: 0 });
+    }
+    await writeFile(bee.state('config.toml'), text);
+    await bee.start();
+    await cluster().connected();
+  },
+);
