@@ -88,10 +88,9 @@ export async function inspectInstance(directory: string): Promise<'same' | 'move
   );
 }
 
-/** The same for an agent that is to run there: a folder that was only moved is recorded anew, and a damaged record is replaced. */
-export async function checkInstance(directory: string): Promise<'same' | 'moved' | 'mended'> {
+/** The same for an agent that is to run there: a folder that was only moved is recorded anew. */
+export async function checkInstance(directory: string): Promise<'same' | 'moved' | 'damaged'> {
   const found = await inspectInstance(directory);
-  if (found !== 'same') await writeInstance(directory);
-  if (found === 'damaged') return 'mended';
-  return found === 'moved' ? 'moved' : 'same';
+  if (found === 'moved' || found === 'remounted') await writeInstance(directory);
+  return found === 'remounted' ? 'same' : found;
 }

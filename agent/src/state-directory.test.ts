@@ -26,6 +26,7 @@ import {
   clusterKeyPath,
   findMemberFolder,
   initStateDirectory,
+  recordPlace,
   statePath,
 } from './state-directory.ts';
 
@@ -175,6 +176,9 @@ describe('copied and moved state directories', () => {
     await rename(join(root, 'backup'), ant);
     expect((await failure(checkStateDirectory(ant, { adopt: false }))).message).toContain('restored from a backup');
     expect(await checkStateDirectory(ant, { adopt: true })).toBe('adopted');
+    // A kill before the new incarnation leaves it to be adopted.
+    expect((await failure(checkStateDirectory(ant, { adopt: false }))).code).toBe('copied-state');
+    await recordPlace(ant);
     expect(await checkStateDirectory(ant, { adopt: false })).toBe('same');
   });
 
@@ -193,7 +197,9 @@ describe('copied and moved state directories', () => {
       await writeFile(path, text);
       expect((await failure(init(ant))).code).toBe('already-member');
       expect(await readFile(path, 'utf8')).toBe(text);
-      expect(await checkStateDirectory(ant, { adopt: false })).toBe('mended');
+      expect(await checkStateDirectory(ant, { adopt: false })).toBe('damaged');
+      expect(await readFile(path, 'utf8'), 'before there is a new incarnation').toBe(text);
+      await recordPlace(ant);
       expect(await readFile(path, 'utf8')).toBe(whole);
       expect(await checkStateDirectory(ant, { adopt: false })).toBe('same');
     },

@@ -158,19 +158,24 @@ export async function findMemberFolder(start: string): Promise<string> {
 
 /**
  * Checks before an agent opens the folder: it can be written, is no copy of another member's, and lies in no other member's
- * folder. `adopt` takes a copied state directory as the original. 'mended': the record of where it belongs was damaged, and is new.
+ * folder. `adopt` takes a copied state directory as the original. What is 'adopted', or has a record that is 'damaged', may be one of two
+ * with the same journal: it is recorded with `recordPlace` once the agent numbers its operations under a new incarnation.
  */
 export async function checkStateDirectory(
   directory: string,
   options: { readonly adopt: boolean },
-): Promise<'same' | 'moved' | 'mended' | 'adopted'> {
+): Promise<'same' | 'moved' | 'damaged' | 'adopted'> {
   await existingFolder(directory);
   await refuseNested(directory);
   try {
     return await checkInstance(directory);
   } catch (cause) {
     if (!options.adopt || !(cause instanceof LockstepError)) throw cause;
-    await writeInstance(directory);
     return 'adopted';
   }
+}
+
+/** Records that the state directory belongs to the folder that it is in, and to no other. */
+export function recordPlace(directory: string): Promise<void> {
+  return writeInstance(directory);
 }

@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { pino } from 'pino';
 import { loadConfig } from '../../config/load-config.ts';
 import { acquireLock } from '../../instance-lock.ts';
-import { checkStateDirectory, findMemberFolder, statePath } from '../../state-directory.ts';
+import { checkStateDirectory, findMemberFolder, recordPlace, statePath } from '../../state-directory.ts';
 import { type ExitCode, exitCode } from '../exit-code.ts';
 import { newcomerSentence } from '../newcomer-files.ts';
 import { addSettingOptions, settingsOf } from '../setting-options.ts';
@@ -24,25 +24,21 @@ async function up(terminal: Terminal, directory: string, command: Command): Prom
       { level: config.logLevel, base: { member: config.name } },
       pino.destination({ dest: 2, sync: true }),
     );
-    if (origin === 'mended') {
-      log.warn(
-        { directory },
-        'instance.json was damaged and is written again; this member goes on under a new incarnation',
-      );
+    // It may be one of two with the same journal.
+    const isDoubtful = origin === 'adopted' || origin === 'damaged';
+    if (origin === 'damaged') {
+      const said = 'instance.json was damaged and is written again; this member goes on under a new incarnation';
+      log.warn({ directory }, said);
     } else if (origin !== 'same') log.warn({ directory, origin }, 'the state directory is at a new place');
     const isFirst = config.peers.length > 0 && !existsSync(join(statePath(directory), 'journal.db'));
     const sentence = isFirst ? await newcomerSentence(directory) : undefined;
     if (sentence !== undefined) terminal.print(sentence);
     // Loaded here only: the other commands need nothing of it and start in half the time.
     const { startAgent } = await import('../../agent.ts');
-    const agent = await startAgent({
-      directory,
-      config,
-      log,
-      adopted: origin === 'adopted' || origin === 'mended',
-      rejoin,
-    });
+    const agent = await startAgent({ directory, config, log, adopted: isDoubtful, rejoin });
     try {
+      // Not before: a start that was killed in between would go on under the old incarnation.
+      if (isDoubtful) await recordPlace(directory);
       await lock.announce(agent.dashboardUrl);
       const ended = Promise.race([signal.received, agent.retired]).then(() => 'ended' as const);
       if ((await Promise.race([agent.ready.then(() => 'ready' as const), ended])) === 'ready') {
