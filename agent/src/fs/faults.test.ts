@@ -14,7 +14,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import type { ActionRequest } from '../sync/ports/folder.ts';
 import { type DiskSubject, openDiskSubject, silentLog } from './disk-subject.contract.ts';
 import { type ApplyStep, applySteps, faultFromEnvironment } from './fault-point.ts';
-import { bytesOf, doOne, observeOne, textOf, tryOne, writeRequest } from './folder-subject.contract.ts';
+import { bytesOf, doOne, fingerprintAt, observeOne, textOf, tryOne, writeRequest } from './folder-subject.contract.ts';
 import { runInChild, writeInScript } from './in-child.contract.ts';
 import { openFolder } from './open-folder.ts';
 
@@ -107,6 +107,51 @@ describe('[MT4] somebody else is at work between the look and the rename', () =>
     expect(await tryOne(subject, { do: 'rename', from: 'from', to: 'to', expectedFrom, expected })).toEqual(changed);
     expect(textOf(await subject.user.look('from'))).toBe('from');
     expect(textOf(await subject.user.look('to'))).toBe('to, edited');
+  });
+
+  describe('[MT4] another thread that keeps the replaced version in history meanwhile', () => {
+    /** As `keep` does for a conflict: an independent copy takes the name in history. */
+    function keepAgain(root: string): void {
+      const copy = join(root, '.lockstep/staging/copy');
+      writeFileSync(copy, keepOld, { mode: 0o600 });
+      renameSync(copy, historyFile(root));
+    }
+
+    function historyFile(root: string): string {
+      const history = join(root, '.lockstep/history');
+      const [name] = readdirSync(history, { recursive: true, encoding: 'utf8' }).filter((each) => each.includes('/'));
+      return join(history, name ?? 'nothing');
+    }
+
+    async function replaceWhile(happen: (root: string) => void) {
+      const { subject, arm } = await openWithRace();
+      const expected = await doOne(subject, writeRequest(subject, 'file', keepOld));
+      const keep = subject.identify(bytesOf(keepOld)).content;
+      arm('rename', () => happen(subject.root));
+      const result = await tryOne(subject, writeRequest(subject, 'file', 'mine', { expected, keep }));
+      return { subject, keep, expected, result };
+    }
+
+    test('does not keep it from being replaced', async () => {
+      const { subject, keep, result } = await replaceWhile(keepAgain);
+      expect(result).toMatchObject({ result: 'done' });
+      expect(textOf(await subject.user.look('file'))).toBe('mine');
+      expect(await subject.folder.inHistory([keep])).toEqual(new Set([keep]));
+      expect(readdirSync(join(subject.root, '.lockstep/staging'))).toEqual([]);
+    });
+
+    test('does not take the place of what a user wrote in that moment', async () => {
+      const { subject, keep, expected, result } = await replaceWhile((root) => {
+        keepAgain(root);
+        appendFileSync(join(root, 'file'), ', appended');
+      });
+      expect(result).toEqual(changed);
+      expect(textOf(await subject.user.look('file'))).toBe(`${keepOld}, appended`);
+      expect(await fingerprintAt(subject, 'file')).toMatchObject({ ino: expected.ino, mode: expected.mode });
+      expect(readFileSync(historyFile(subject.root), 'utf8')).toBe(keepOld);
+      expect(await subject.folder.inHistory([keep])).toEqual(new Set([keep]));
+      expect(readdirSync(join(subject.root, '.lockstep/staging'))).toEqual([]);
+    });
   });
 
   test('a directory that something is put into is not renamed', async () => {

@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
+  linkSync,
   lstatSync,
   mkdirSync,
   readdirSync,
@@ -277,4 +278,18 @@ test('modes: no wider than asked for, special bits too', async () => {
   const modeOf = (path: string): number => lstatSync(inFolder(path)).mode & 0o7777;
   expect([modeOf('secret'), modeOf('tool'), modeOf('shared')]).toEqual([0o400, 0o6755, 0o1777]);
   chmodSync(inFolder('shared'), 0o755);
+});
+
+test('[CT7] what is kept is a file of its own, also where history has a second name of one that is written to', async () => {
+  const fingerprint = await doOne(subject, writeRequest(subject, 'file', 'kept'));
+  const { content } = subject.identify(bytesOf('kept'));
+  const source = { from: 'file', path: 'file', fingerprint } as const;
+  expect(await subject.folder.keep({ content, size: 4, source })).toBe(true);
+  const history = join(subject.root, '.lockstep/history');
+  const [name = ''] = readdirSync(history, { recursive: true, encoding: 'utf8' }).filter((each) => each.includes('/'));
+  rmSync(join(history, name));
+  linkSync(join(subject.root, 'file'), join(history, name));
+  expect(await subject.folder.keep({ content, size: 4, source: { from: 'history' } })).toBe(true);
+  writeFileSync(join(subject.root, 'file'), 'over');
+  expect(readFileSync(join(history, name), 'utf8')).toBe('kept');
 });

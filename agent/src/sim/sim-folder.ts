@@ -251,6 +251,7 @@ export class SimFolder implements Folder {
     return this.#whileAlive(async () => {
       this.#life.effect();
       await this.#call();
+      if (this.#volume.history.has(request.content)) return true;
       const content = this.#apply.contentAt(request.source, request.content);
       if (content === undefined || this.#volume.full) return false;
       this.#volume.keep(request.content, this.#volume.disk.newFile(content, 0o600));

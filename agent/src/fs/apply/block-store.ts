@@ -1,8 +1,9 @@
-import { closeSync, constants, existsSync, fstatSync, openSync, renameSync, rmSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, renameSync, rmSync } from 'node:fs';
 import type { ContentId } from '@lockstep/shared';
 import { blockCount, blockRange } from '../../core/blocks.ts';
 import type { ContentSource } from '../../sync/ports/folder.ts';
 import { syncPath } from '../durable.ts';
+import { lstatIfThere } from '../entry-stat.ts';
 import { errorCodeOf } from '../path-problem.ts';
 import { absolutePath, isReachable, type Places } from '../places.ts';
 import { type ExpectedBlock, expectedBlock, fitsContent, isBlock } from '../read/content-id.ts';
@@ -74,7 +75,8 @@ export function keep(
   request: ContentDescription & { readonly source: ContentSource },
 ): KeptVersion | boolean {
   const { content, blocks, size, source } = request;
-  if (existsSync(historyPath(places, content))) return true;
+  // One that is another file's as well, which is about to be replaced or has a second name, may still be written to.
+  if (lstatIfThere(historyPath(places, content))?.nlink === 1) return true;
   if (restoreStateDirectories(places) !== undefined) return false;
   if (!fitsContent(content, blocks, size) || size > roomBytes(places)) return false;
   const temporary = temporaryPath(places);

@@ -1,4 +1,4 @@
-import { constants, copyFileSync, existsSync, linkSync, renameSync, rmSync, unlinkSync } from 'node:fs';
+import { constants, copyFileSync, existsSync, fstatSync, linkSync, renameSync, rmSync, unlinkSync } from 'node:fs';
 import type { ContentId } from '@lockstep/shared';
 import type { Fingerprint } from '../../core/entry.ts';
 import { hasContentOf, lstatIfThere } from '../entry-stat.ts';
@@ -23,20 +23,22 @@ export function linkIfPermitted(existing: string, name: string): boolean {
 }
 
 /**
- * A second name for a file that is about to be replaced. Its first use is history. The other is certainty: nobody can see
- * whether a file is written to between the last look and rename(2), but what was replaced can be looked at afterwards.
+ * A second name for a file that is about to be replaced, which nobody else uses. Nobody can see whether a file is written to between the
+ * last look and rename(2), but what was replaced can be looked at afterwards, and put back. Its third name is the one in history; that one
+ * is shared, for another thread may keep the same content at any moment.
  */
 export class ReplacedVersion {
   readonly #places: Places;
   readonly #name: string | undefined;
   readonly #expected: Fingerprint;
-  readonly #inHistory: boolean;
+  readonly #kept: ContentId | undefined;
 
-  private constructor(places: Places, name: string | undefined, expected: Fingerprint, inHistory: boolean) {
+  /** `name`: undefined where the file system gives no second name. `kept`: what history has gained. */
+  private constructor(places: Places, name: string | undefined, expected: Fingerprint, kept: ContentId | undefined) {
     this.#places = places;
     this.#name = name;
     this.#expected = expected;
-    this.#inHistory = inHistory;
+    this.#kept = kept;
   }
 
   /** Holds the file at `target`, in history under `keep` where it is not there yet. Undefined when it is not the expected file. */
@@ -46,23 +48,21 @@ export class ReplacedVersion {
     expected: Fingerprint,
     keep: ContentId | undefined,
   ): ReplacedVersion | undefined {
-    const kept = placeToKeep(places, keep);
-    const inHistory = kept !== undefined;
-    const name = kept ?? temporaryPath(places);
+    const name = temporaryPath(places);
     if (!linkIfPermitted(target, name)) {
-      if (inHistory && keep !== undefined) copyToHistory(places, target, keep, kept);
-      return new ReplacedVersion(places, undefined, expected, inHistory);
+      return new ReplacedVersion(places, undefined, expected, keepVersion(places, target, keep));
     }
-    const held = new ReplacedVersion(places, name, expected, inHistory);
-    const now = lstatIfThere(target);
-    if (held.isUnchanged() && now?.ino === expected.ino) return held;
-    unlinkSync(name);
-    return undefined;
+    const stats = lstatIfThere(name);
+    if (stats === undefined || !hasContentOf(stats, expected) || lstatIfThere(target)?.ino !== expected.ino) {
+      unlinkSync(name);
+      return undefined;
+    }
+    return new ReplacedVersion(places, name, expected, keepVersion(places, name, keep));
   }
 
   /** True when history has gained a version. */
   get addedToHistory(): boolean {
-    return this.#inHistory;
+    return this.#kept !== undefined;
   }
 
   isUnchanged(): boolean {
@@ -71,9 +71,9 @@ export class ReplacedVersion {
     return stats !== undefined && hasContentOf(stats, this.#expected);
   }
 
-  /** The replacement stands: the second name is only needed in history. */
+  /** The replacement stands, or was not made. */
   release(): void {
-    if (this.#name !== undefined && !this.#inHistory) unlinkSync(this.#name);
+    if (this.#name !== undefined) unlinkSync(this.#name);
   }
 
   /**
@@ -83,30 +83,59 @@ export class ReplacedVersion {
   putBack(source: string, target: string): void {
     if (this.#name === undefined) return;
     linkSync(target, source);
-    const again = temporaryPath(this.#places);
-    linkSync(this.#name, again);
-    renameSync(again, target);
-    unlinkSync(this.#name);
+    renameSync(this.#name, target);
+    if (this.#kept !== undefined) dropIfWrong(this.#places, this.#kept);
   }
 }
 
-/** Where a version is to go that history does not hold yet; undefined when it does, or when nothing is to be kept. */
-function placeToKeep(places: Places, keep: ContentId | undefined): string | undefined {
-  return keep === undefined || existsSync(historyPath(places, keep)) ? undefined : makeHistoryPlace(places, keep);
+/** Gives the file at `name` its place in history under `keep`. Returns that, or undefined where history had that version already. */
+function keepVersion(places: Places, name: string, keep: ContentId | undefined): ContentId | undefined {
+  if (keep === undefined || existsSync(historyPath(places, keep))) return undefined;
+  const place = makeHistoryPlace(places, keep);
+  try {
+    return linkIfPermitted(name, place) || copyToHistory(places, name, keep) ? keep : undefined;
+  } catch (error) {
+    // Another thread has kept it in this moment.
+    if (errorCodeOf(error) === 'EEXIST') return undefined;
+    throw error;
+  }
 }
 
-function copyToHistory(places: Places, target: string, keep: ContentId, kept: string): void {
+function copyToHistory(places: Places, name: string, keep: ContentId): boolean {
   const temporary = temporaryPath(places);
   try {
-    copyFileSync(target, temporary, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL);
-    const same = withFile(temporary, (fd) => {
-      const size = lstatIfThere(temporary)?.size ?? 0;
-      return readContent(fd, size, 0)?.content === keep;
-    });
-    if (same) renameSync(temporary, kept);
+    copyFileSync(name, temporary, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL);
+    if (identify(temporary).content !== keep) return false;
+    renameSync(temporary, historyPath(places, keep));
+    return true;
   } finally {
     rmSync(temporary, { force: true });
   }
+}
+
+/** Removes a version from history that turns out to be another one: a program wrote to the file, or exchanged it, while it was kept. */
+function dropIfWrong(places: Places, keep: ContentId): void {
+  const place = historyPath(places, keep);
+  const aside = temporaryPath(places);
+  try {
+    const { ino, content } = identify(place);
+    if (content === keep) return;
+    renameSync(place, aside);
+    // Another thread may have put the right one there in this moment.
+    if (lstatIfThere(aside)?.ino !== ino) linkIfPermitted(aside, place);
+  } catch (error) {
+    const code = errorCodeOf(error);
+    if (code !== 'ENOENT' && code !== 'EEXIST') throw error;
+  } finally {
+    rmSync(aside, { force: true });
+  }
+}
+
+function identify(path: string): { readonly ino: number; readonly content: ContentId | undefined } {
+  return withFile(path, (fd) => {
+    const { ino, size } = fstatSync(fd);
+    return { ino, content: readContent(fd, size, 0)?.content };
+  });
 }
 
 /**
@@ -119,16 +148,17 @@ export function takeAway(
   expected: Fingerprint,
   keep: ContentId | undefined,
 ): 'taken' | 'kept' | 'changed' {
-  const kept = placeToKeep(places, keep);
-  const toHistory = kept !== undefined;
-  const name = kept ?? temporaryPath(places);
+  // First: a file that is nowhere but in staging is lost when the agent is killed.
+  const kept = keepVersion(places, target, keep);
+  const name = temporaryPath(places);
   renameSync(target, name);
   const stats = lstatIfThere(name);
   if (stats !== undefined && hasContentOf(stats, expected)) {
-    if (!toHistory) unlinkSync(name);
-    return toHistory ? 'kept' : 'taken';
+    unlinkSync(name);
+    return kept === undefined ? 'taken' : 'kept';
   }
   restore(name, target);
+  if (kept !== undefined) dropIfWrong(places, kept);
   return 'changed';
 }
 

@@ -166,13 +166,11 @@ export class ConflictResolver {
 
   /** Joins what this member is responsible for at these paths, in one transaction. Returns how many are left to others, or for later. */
   async #settle(contested: readonly Contested[]): Promise<number> {
-    const { journal, folder } = this.#context;
-    const contents = contested.flatMap(({ heads }) => heads.flatMap(({ content }) => content ?? []));
-    const kept = contents.length === 0 ? new Set<ContentId>() : await folder.inHistory(contents);
+    const { journal } = this.#context;
     const verdicts: Verdict[] = [];
     let left = 0;
     for (const { path, heads } of contested) {
-      const verdict = await this.#judge(path, heads, kept);
+      const verdict = await this.#judge(path, heads);
       if (verdict.mine.length < verdict.candidates) left++;
       if (verdict.mine.length > 0) verdicts.push(verdict);
     }
@@ -192,11 +190,7 @@ export class ConflictResolver {
   }
 
   /** What this member has to join at `path`; nothing while the content that the join would put anew is not here. */
-  async #judge(
-    path: string,
-    heads: readonly Operation[],
-    kept: ReadonlySet<ContentId>,
-  ): Promise<Verdict & { readonly candidates: number }> {
+  async #judge(path: string, heads: readonly Operation[]): Promise<Verdict & { readonly candidates: number }> {
     const { journal } = this.#context;
     const heldUp = journal.hasLiveBelow(path);
     // Without what was there before, each head stands for itself.
@@ -229,9 +223,9 @@ export class ConflictResolver {
     if (visible === undefined || candidates.length === 0) return verdict;
     if (!this.#pacer.allows(path, this.#context.clock.monotonicMs())) return verdict;
     // The join puts the visible content anew, and may outlive every other operation that speaks of it.
-    if (!directoryWins && !(await this.#keep(visible, kept))) return verdict;
+    if (!directoryWins && !(await this.#keep(visible))) return verdict;
     for (const head of candidates) {
-      if (lost.some((loser) => isSameContent(loser, head)) && !(await this.#keep(head, kept))) continue;
+      if (lost.some((loser) => isSameContent(loser, head)) && !(await this.#keep(head))) continue;
       if (this.#isResponsible(head)) mine.push(head);
     }
     if (heldUp || !isLive(visible) || candidates.some(isLive)) return verdict;
@@ -332,11 +326,11 @@ export class ConflictResolver {
   /**
    * Every member keeps the losing content until the copy is made, so that any of them can make it; and nobody makes a copy of what
    * they do not hold. What `disk` says may be out of date: a user may have overwritten it this moment. False when it is not here:
-   * then it is fetched. `kept`: what history had when the batch began.
+   * then it is fetched.
    */
-  async #keep(head: Operation, kept: ReadonlySet<ContentId>): Promise<boolean> {
+  async #keep(head: Operation): Promise<boolean> {
     const { content, blocks, size = 0 } = head;
-    if (content === undefined || kept.has(content)) return true;
+    if (content === undefined) return true;
     const { folder, inbox, log } = this.#context;
     for (const source of this.#sources(content)) {
       try {
@@ -357,7 +351,8 @@ export class ConflictResolver {
 
   #sources(content: ContentId): readonly ContentSource[] {
     const { journal, inbox } = this.#context;
-    const sources: ContentSource[] = [];
+    // What is kept in history already stays as it is.
+    const sources: ContentSource[] = [{ from: 'history' }];
     const bytes = inbox.get(content);
     if (bytes) sources.push({ from: 'bytes', bytes });
     if (this.#transfers.isStaged(content)) sources.push({ from: 'staged' });
