@@ -3,9 +3,13 @@ import { holds } from '../../core/durability.ts';
 import type { Peer } from '../members/peers.ts';
 import type { Clock } from '../ports/clock.ts';
 
+/** Paths of a burst that are remembered, so that a file that was written twice counts once. */
+const rememberedMax = 10_000;
+
 /** A run of changes made here, and how long it took until the connected members held all of it. */
 export interface Delivered {
   readonly operations: number;
+  /** Files that were written, each once, however often. */
   readonly files: number;
   readonly deletes: number;
   readonly bytes: number;
@@ -18,6 +22,7 @@ export interface Delivered {
 interface Burst {
   readonly startMs: number;
   readonly path: string;
+  readonly written: Set<string>;
   operations: number;
   files: number;
   deletes: number;
@@ -42,6 +47,7 @@ export class DeliveryMeter {
       this.#burst ??= {
         startMs: this.#clock.monotonicMs(),
         path: operation.path,
+        written: new Set(),
         operations: 0,
         files: 0,
         deletes: 0,
@@ -51,7 +57,8 @@ export class DeliveryMeter {
       const burst = this.#burst;
       burst.operations++;
       if (operation.kind === 'put') {
-        burst.files++;
+        if (!burst.written.has(operation.path)) burst.files++;
+        if (burst.written.size < rememberedMax) burst.written.add(operation.path);
         burst.bytes += operation.size ?? 0;
       } else if (operation.kind === 'delete') burst.deletes++;
       burst.last = operation;
