@@ -10,7 +10,7 @@ const rules: RunOptions = { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa'
 const views = ['/', '/operations', '/files', '/files/docs', '/conflicts', '/transfers', '/latency', '/problems'];
 
 for (const colorScheme of ['light', 'dark'] as const) {
-  test(`[DB-A7] no view breaks a rule of WCAG AA (${colorScheme})`, async ({ page, cluster, complaints }) => {
+  test(`[DB-A3] [DB-A7] no view breaks a rule of WCAG AA (${colorScheme})`, async ({ page, cluster, complaints }) => {
     const ant = cluster.member('ant');
     await mkdir(join(ant.folder, 'docs'));
     for (let index = 0; index < 20; index++) await writeFile(join(ant.folder, 'docs', `${index}.txt`), `${index}\n`);

@@ -58,7 +58,7 @@ const age = (ant: Member): Promise<unknown> =>
   shell(ant.folder, 'find . -name .lockstep -prune -o -type f -exec touch -d 2020-01-01 {} +');
 
 test.skipIf(loopDiskLacks)(
-  '[MT21] verify --repair fetches a rotten file from another member, and keeps what was there',
+  '[MT21] [SC3] verify --repair fetches a rotten file from another member, and keeps what was there',
   async () => {
     const { cluster, ant, bee, rot } = await openScene();
     await shell(ant.folder, 'mkdir d; head -c 3000000 /dev/urandom > d/large');

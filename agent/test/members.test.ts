@@ -26,6 +26,18 @@ test('[SY4] a third member serves two that cannot reach each other', async () =>
   await cluster.verified();
 });
 
+test('[MB4] [MB6] who joins one member is known to all, and is connected with one that was down then', async () => {
+  const cluster = await startCluster(['ant', 'bee']);
+  const bee = cluster.member('bee');
+  await bee.stop();
+  // Bee has never heard of cat, and cat has no address of bee's but what ant's journal tells it.
+  const cat = await cluster.add('cat', { peers: ['ant'] });
+  await bee.start();
+  await cluster.connected();
+  await writeFile(cat.path('from cat'), 'x');
+  await cluster.settled();
+});
+
 test('[MB1] a half-open link is noticed, and what was written meanwhile arrives when it heals', async () => {
   const cluster = await startCluster(['ant', 'bee'], { proxied: true });
   const [ant, bee] = [cluster.member('ant'), cluster.member('bee')];

@@ -4,7 +4,7 @@ import { useCluster } from './_util/use-cluster.ts';
 
 const cluster = useCluster(['ant', 'bee', 'cat']);
 
-test('a file dropped into one folder is in the other two', async () => {
+test('[SY3] a file dropped into one folder is in the other two', async () => {
   const [ant, bee, cat] = ['ant', 'bee', 'cat'].map((name) => cluster().member(name));
   await writeFile(ant?.path('note.txt') ?? '', 'hello');
   for (const member of [bee, cat]) {

@@ -26,7 +26,7 @@ function every(intervalMs: number, endMs: number): readonly number[] {
   return Array.from({ length: Math.floor(endMs / intervalMs) }, (_, index) => index * intervalMs);
 }
 
-describe('when a changed path is looked at', () => {
+describe('[WT1] when a changed path is looked at', () => {
   test('[LC4] a first change after a short silence, and not before', () => {
     const settle = new Settle();
     settle.mark('p', 100);

@@ -23,6 +23,8 @@ export interface AddOptions {
   readonly folder?: string;
   /** False: made a member and not started. */
   readonly up?: boolean;
+  /** The members whose addresses it is given; by default all. Not for a proxied cluster. */
+  readonly peers?: readonly string[];
 }
 
 /** Nobody listens there: members that advertise it are reached by their proxies only. */
@@ -64,7 +66,8 @@ export class Cluster {
     const args = ['init', folder, '--name', name, '--listen', member.address, '--dashboard', new URL(member.url).host];
     const [first] = this.members;
     if (first !== undefined) args.push('--cluster-key-file', first.state('cluster.key'));
-    for (const address of await this.#peersOf(member)) args.push('--peer', address);
+    const peers = options.peers?.map((peer) => this.member(peer).address) ?? (await this.#peersOf(member));
+    for (const address of peers) args.push('--peer', address);
     if (this.#options.proxied === true) args.push('--address', nowhere);
     const made = await lockstep(args);
     assert.equal(made.code, 0, made.err);

@@ -6,6 +6,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { LoopDisk, loopDiskLacks } from '../../../test/_util/loop-disk.ts';
 import { type DiskSubject, openDiskSubject } from '../disk-subject.contract.ts';
 import { syncTogetherMin } from '../durable.ts';
+import { tryOne, writeRequest } from '../folder-subject.contract.ts';
 
 const mebibyte = 1_048_576;
 
@@ -46,7 +47,8 @@ test('[PC4] a folder that is not the one that was opened is not synced', async (
   expect(await folder.sync(['file'])).toEqual({ result: 'done' });
 });
 
-test.skipIf(loopDiskLacks)('[PC4] bytes that a disk does not take are said not to be durable', async () => {
+/** A folder on a disk that promises more room than the file that it lies in can get: its fsync fails. */
+async function openThinDisk(): Promise<DiskSubject> {
   const place = mkdtempSync(join(tmpdir(), 'lockstep-thin-'));
   // The disk promises more room than the file that it lies in can get.
   execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=48m', 'tmpfs', place]);
@@ -56,9 +58,21 @@ test.skipIf(loopDiskLacks)('[PC4] bytes that a disk does not take are said not t
   });
   const disk = await LoopDisk.make(place);
   onTestFinished(() => disk.remove());
-  const { folder, root, close } = await openDiskSubject({}, disk.directory);
+  const subject = await openDiskSubject({}, disk.directory);
   // Nothing can be removed there in the end.
-  onTestFinished(() => close().catch(() => undefined));
+  onTestFinished(() => subject.close().catch(() => undefined));
+  return subject;
+}
+
+test.skipIf(loopDiskLacks)('[MT7] what cannot be made durable is not put in place', async () => {
+  const subject = await openThinDisk();
+  const content = Buffer.alloc(96 * mebibyte, 'x');
+  expect(await tryOne(subject, writeRequest(subject, 'file', content))).toMatchObject({ result: 'problem' });
+  expect(await subject.user.look('file')).toBeUndefined();
+});
+
+test.skipIf(loopDiskLacks)('[PC4] bytes that a disk does not take are said not to be durable', async () => {
+  const { folder, root } = await openThinDisk();
   writeFileSync(join(root, 'small'), 'text');
   expect(await folder.sync(['small'])).toEqual({ result: 'done' });
   writeFileSync(join(root, 'large'), Buffer.alloc(96 * mebibyte, 'x'));

@@ -154,7 +154,7 @@ describe('[MT21] bytes that changed under an unchanged fingerprint', () => {
   });
 });
 
-describe('[SC1] the scrub', () => {
+describe('[SC1] [SC2] the scrub', () => {
   test('reads everything once in its interval, and goes on where it was after a restart', async () => {
     const bench = new Bench();
     await bench.start();
