@@ -20,7 +20,7 @@ export interface ApplyEvents {
   applied(count: number, bytes: number): void;
   /** Something else than expected stands at the path. */
   look(path: string): void;
-  /** A directory was made or moved here: it must be watched, and what came into it meanwhile found. */
+  /** A directory was made or moved here, or may have been: it must be watched, and what came into it meanwhile found. */
   scan(directory: string): void;
   ignoreRules(): void;
   /** What users changed is to be made durable now, for something waits for that. */
@@ -97,6 +97,8 @@ export class StepExecutor {
         else this.#transfers.drop(action.content);
       }
       if (action.do === 'mkdir') this.#notify.scan(action.path);
+      // One that was just moved here is as its row says from now on: the look at it finds no difference, and asks for no scan.
+      if (action.do === 'attr' && isDirectoryMode(action.expected.mode)) this.#notify.scan(action.path);
       if (action.do === 'rename-directory') this.#notify.scan(action.to);
       if (holdsIgnoreRules(step.path)) this.#notify.ignoreRules();
     }
