@@ -1,6 +1,7 @@
 import type { Operation } from '@lockstep/shared';
 import { dotKey, isLive, parentOf, vanishedHoldMs } from '@lockstep/shared';
 import { unconfirmedAfter, unconfirmedAt } from '../../core/confirmation.ts';
+import { copiesPrefix, originalOf } from '../../core/conflict-name.ts';
 import {
   type DiskChange,
   type DiskEntry,
@@ -388,6 +389,14 @@ class ChangeDetector implements Detection {
         if (row === undefined) return;
         const { dot } = row;
         const { fingerprint, racy } = finding;
+        if (seen.state === 'file' && shown && head !== shown && (await this.#isPutBack(path, seen, row))) {
+          const { content, blocks, bytes } = seen;
+          const { mode, mtimeUs } = shown;
+          const file = { content, size: fingerprint.size, mode, mtimeUs, blocks, bytes };
+          this.#drafted.add(path);
+          this.#created.push({ path, kind: 'put', ...file, fingerprint, racy, parents: [shown], replaced: content });
+          return;
+        }
         const content = seen.state === 'file' ? seen.content : undefined;
         // Read again for the mark that it is racy alone, it was not written again.
         const unsynced = row.unsynced || !row.fingerprint || !isSameFingerprint(row.fingerprint, fingerprint);
@@ -419,6 +428,27 @@ class ChangeDetector implements Detection {
         else this.#created.push({ ...finding.draft, groupPath: this.#groupPath(finding.draft) });
         return;
     }
+  }
+
+  /**
+   * True if `path` holds a file that lost and is about to be replaced, a user has moved or touched it since, and its conflict copy has other
+   * content by now: then it is the only file with its content again.
+   */
+  async #isPutBack(path: string, { fingerprint, content }: Seen & { state: 'file' }, row: DiskEntry): Promise<boolean> {
+    if (row.damaged || !row.fingerprint || isSameFingerprint(row.fingerprint, fingerprint)) return false;
+    const { folder, journal } = this.#context;
+    const prefix = copiesPrefix(path);
+    const copies = journal
+      .headsUnder(parentOf(path), prefix, copiesMax)
+      .filter((head) => head.path.startsWith(prefix) && originalOf(head.path) === path)
+      .filter((head) => journal.everHad(head.path, content));
+    if (copies.length === 0) return false;
+    const whole = copies.filter((head) => isLive(head) && head.content === content);
+    // One that has not come here yet is on its way; one that has may have been changed just now.
+    const here = whole.map((head) => journal.disk(head.path)).filter((copy) => copy?.fingerprint !== undefined);
+    if (here.length < whole.length) return false;
+    const seen = await folder.observe(here.flatMap((copy) => (copy ? [{ path: copy.path }] : [])));
+    return !seen.some((copy) => copy.state === 'large' || (copy.state === 'file' && copy.content === content));
   }
 
   /** The marks of a row of what a user did. */
@@ -493,6 +523,8 @@ const journaledMax = 64;
 /** Entries of a vanished directory that are marked at a time, and how long the directory then waits for them. */
 const childrenAtOnceMax = 512;
 const childrenRetryMs = 10;
+/** Conflict copies of one file that are considered. */
+const copiesMax = 64;
 
 function isDirectoryRow(row: DiskEntry | undefined): boolean {
   return row?.fingerprint !== undefined && isDirectoryMode(row.fingerprint.mode);

@@ -171,3 +171,25 @@ test('[LC33] a copy that is moved over the file it is a copy of stays a version 
   expect(member.journal.heads('copy')).toMatchObject([{ kind: 'delete' }]);
   expect(member.journal.heads('original').map(({ content }) => content)).toContain(equal.id);
 });
+
+test.each([true, false])(
+  '[CF12] a file that lost and is moved out and back is a version of its own where its copy has other content (it has: %s)',
+  async (hasOther) => {
+    const { member, disk, looked } = await withLargeFile();
+    const { journal } = member;
+    const copy = 'original.conflict-20261121T065600476Z-ant';
+    const lost = contentOfText('lost');
+    disk.write('original', lost);
+    disk.write(copy, lost);
+    await looked();
+    const shown = journal.heads('original');
+    member.received(member.operation('original', { kind: 'put', text: 'by bee' }, { origin: bee, parents: shown }));
+    const file = disk.take('original');
+    if (hasOther) disk.write(copy, contentOfText('other'));
+    await member.passes(1);
+    disk.place('original', file);
+    await looked();
+    // Else the version of the other member would replace the one file that has this content.
+    expect(journal.heads('original').some(({ content }) => content === lost.id)).toBe(hasOther);
+  },
+);
