@@ -26,7 +26,7 @@ export function runInChild({ root, script, env = {}, wrapper = [] }: ChildOption
   const code = `
     import * as fs from 'node:fs';
     const { openFolder } = await import(${JSON.stringify(`${dist}fs/open-folder.js`)});
-    const { hashBytes } = await import(${JSON.stringify(`${dist}fs/content-id.js`)});
+    const { hashBytes } = await import(${JSON.stringify(`${dist}fs/read/content-id.js`)});
     const log = { debug() {}, info() {}, warn() {}, error() {} };
     const root = ${JSON.stringify(root)};
     const openHere = () => openFolder({ root, stateDirectory: root + '/.lockstep', log });
