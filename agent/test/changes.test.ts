@@ -165,7 +165,9 @@ test('[LC30] a large file that got the inode, size and time of a removed one is 
     const path = `images-${round}/image-3`;
     expect((await readFile(bee.path(path))).equals(Buffer.alloc(size, '2'))).toBe(true);
     const { operations } = operationsPageSchema.parse(await ant.get(`/ops?path=${path}`));
-    expect(operations.map(({ from }) => from)).toEqual([undefined]);
+    // More than one operation where the file was read before `cp` had given it its time.
+    expect(operations.length).toBeGreaterThan(0);
+    expect(operations.filter(({ from }) => from !== undefined)).toEqual([]);
     return;
   }
   context.skip('This file system gives no inode number a second time');
