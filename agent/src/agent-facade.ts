@@ -38,17 +38,17 @@ import type {
 } from '@lockstep/shared/api';
 import type { ShownContent } from './http/conflict-facade.ts';
 import type { AgentFacade, MetricsSnapshot } from './http/facade.ts';
+import { reportConflicts, resolveConflicts } from './http/queries/conflicts.ts';
+import { readShownContent } from './http/queries/content.ts';
+import { reportJourney } from './http/queries/journey.ts';
+import { reportLatencies, reportLatencyHistory, reportRecentLatencies } from './http/queries/latencies.ts';
+import { reportMembers } from './http/queries/members.ts';
+import { reportLogged } from './http/queries/operations.ts';
+import { reportPath } from './http/queries/path.ts';
+import { type Place, reportStatus } from './http/queries/status.ts';
+import { reportTransfers } from './http/queries/transfers.ts';
+import { reportTree, searchTree } from './http/queries/tree.ts';
 import { replayInto } from './replay.ts';
-import { reportConflicts, resolveConflicts } from './reports/conflict-report.ts';
-import { reportJourney } from './reports/journey-report.ts';
-import { reportLatencies, reportLatencyHistory, reportRecentLatencies } from './reports/latency-report.ts';
-import { reportMembers } from './reports/member-report.ts';
-import { reportLogged } from './reports/operation-report.ts';
-import { reportPath } from './reports/path-report.ts';
-import { readShownContent } from './reports/shown-content.ts';
-import { type Place, reportStatus } from './reports/status-report.ts';
-import { reportTransfers } from './reports/transfer-report.ts';
-import { reportTree, searchTree } from './reports/tree-report.ts';
 import type { Engine } from './sync/engine.ts';
 
 const goodbyeMs = 2_000;

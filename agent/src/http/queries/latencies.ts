@@ -6,7 +6,7 @@ import {
   latencySampleMs,
   type RecentLatencies,
 } from '@lockstep/shared/api';
-import type { Engine } from '../sync/engine.ts';
+import type { Engine } from '../../sync/engine.ts';
 
 /** As many as a small chart has room for. */
 const recentPointsMax = 60;

@@ -11,11 +11,11 @@ import {
   stateDirectoryName,
 } from '@lockstep/shared';
 import type { SearchQuery, SearchResult, TreeEntry, TreePage, TreeQuery } from '@lockstep/shared/api';
-import { copiesPrefix, isConflictPath, originalOf } from '../core/conflict-name.ts';
-import { holds } from '../core/durability.ts';
-import { stampMs } from '../core/hlc.ts';
-import type { Engine } from '../sync/engine.ts';
-import type { TreeQuestions } from '../sync/ports/tree.ts';
+import { copiesPrefix, isConflictPath, originalOf } from '../../core/conflict-name.ts';
+import { holds } from '../../core/durability.ts';
+import { stampMs } from '../../core/hlc.ts';
+import type { Engine } from '../../sync/engine.ts';
+import type { TreeQuestions } from '../../sync/ports/tree.ts';
 import { shownBy } from './shown-by.ts';
 
 /** Paths that a search looks at before others have their turn: a few milliseconds. */

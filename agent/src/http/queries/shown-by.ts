@@ -1,6 +1,6 @@
 import { type Applied, type MemberId, memberOf, type OriginId } from '@lockstep/shared';
-import { blockingOrigins } from '../core/durability.ts';
-import type { Engine } from '../sync/engine.ts';
+import { blockingOrigins } from '../../core/durability.ts';
+import type { Engine } from '../../sync/engine.ts';
 
 /** A member makes what its user wrote durable within this time. After it, a person should see that it has not. */
 const durableWithinMs = 5_000;

@@ -1,9 +1,9 @@
 import { SOFTWARE_VERSION } from '@lockstep/shared';
 import type { Status } from '@lockstep/shared/api';
-import { oldestActive } from '../core/membership.ts';
-import { countBeyond } from '../core/version.ts';
-import type { Engine } from '../sync/engine.ts';
-import { reportMembers } from './member-report.ts';
+import { oldestActive } from '../../core/membership.ts';
+import { countBeyond } from '../../core/version.ts';
+import type { Engine } from '../../sync/engine.ts';
+import { reportMembers } from './members.ts';
 
 /** What the status tells besides what the engine knows. */
 export interface Place {

@@ -1,9 +1,9 @@
 import { dotKey, LockstepError, type Operation } from '@lockstep/shared';
-import { blockCount } from '../core/blocks.ts';
-import type { ShownContent } from '../http/conflict-facade.ts';
-import { shownBytesMax, shownType } from '../http/shown-type.ts';
-import type { Engine } from '../sync/engine.ts';
-import type { ContentSource } from '../sync/ports/folder.ts';
+import { blockCount } from '../../core/blocks.ts';
+import type { Engine } from '../../sync/engine.ts';
+import type { ContentSource } from '../../sync/ports/folder.ts';
+import type { ShownContent } from '../conflict-facade.ts';
+import { shownBytesMax, shownType } from '../shown-type.ts';
 
 /**
  * The bytes of a file as this member's disk has them: what stands at `path`, or with `version` (`origin:seq`) that version of it, if it

@@ -1,6 +1,6 @@
 import type { Resync, Transfer, Transfers } from '@lockstep/shared/api';
-import type { Engine } from '../sync/engine.ts';
-import type { TransferProgress } from '../sync/transfer/content-fetcher.ts';
+import type { Engine } from '../../sync/engine.ts';
+import type { TransferProgress } from '../../sync/transfer/content-fetcher.ts';
 import { asSentence, waitSentence } from './wait-sentence.ts';
 
 /** More than this no person reads; the number of all is given beside. */

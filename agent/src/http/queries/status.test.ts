@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { openTestMember, ScriptedPeer } from '../../test/support/scripted-peer.ts';
-import { reportStatus } from './status-report.ts';
+import { openTestMember, ScriptedPeer } from '../../../test/support/scripted-peer.ts';
+import { reportStatus } from './status.ts';
 
 const place = { folder: '/folder', address: 'localhost:1', dashboard: 'localhost:2', startedAt: 0 };
 

@@ -1,11 +1,11 @@
 import { isLive, memberOf, type Operation } from '@lockstep/shared';
 import type { ConflictsPage, ConflictsQuery, ResolveRequest, ResolveResult } from '@lockstep/shared/api';
-import { loserOf, lostAtMs } from '../core/conflict-name.ts';
-import { stampMs } from '../core/hlc.ts';
-import { findOriginal } from '../sync/conflicts/find-original.ts';
-import { resolveConflict } from '../sync/conflicts/manual-resolution.ts';
-import type { Engine } from '../sync/engine.ts';
-import { EntryReporter } from './tree-report.ts';
+import { loserOf, lostAtMs } from '../../core/conflict-name.ts';
+import { stampMs } from '../../core/hlc.ts';
+import { findOriginal } from '../../sync/conflicts/find-original.ts';
+import { resolveConflict } from '../../sync/conflicts/manual-resolution.ts';
+import type { Engine } from '../../sync/engine.ts';
+import { EntryReporter } from './tree.ts';
 
 /** The conflict copies that nobody has settled, each with what stands at the name that it is a copy of. */
 export function reportConflicts(engine: Engine, { after, limit }: ConflictsQuery): ConflictsPage {

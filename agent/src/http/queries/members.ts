@@ -1,9 +1,9 @@
 import { SOFTWARE_VERSION } from '@lockstep/shared';
 import type { MemberReport } from '@lockstep/shared/api';
-import { blockingOrigins, countBehind } from '../core/durability.ts';
-import { stampMs } from '../core/hlc.ts';
-import type { Engine } from '../sync/engine.ts';
-import type { Peer } from '../sync/members/peers.ts';
+import { blockingOrigins, countBehind } from '../../core/durability.ts';
+import { stampMs } from '../../core/hlc.ts';
+import type { Engine } from '../../sync/engine.ts';
+import type { Peer } from '../../sync/members/peers.ts';
 import { shownBy } from './shown-by.ts';
 
 /** All members as this one knows them: this one first, then by name. */

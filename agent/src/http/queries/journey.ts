@@ -1,10 +1,10 @@
 import { type Dot, memberOf } from '@lockstep/shared';
 import type { Journey, JourneyStop } from '@lockstep/shared/api';
-import { holds } from '../core/durability.ts';
-import { stampMs } from '../core/hlc.ts';
-import type { Engine } from '../sync/engine.ts';
-import type { Peer } from '../sync/members/peers.ts';
-import { reportLogged } from './operation-report.ts';
+import { holds } from '../../core/durability.ts';
+import { stampMs } from '../../core/hlc.ts';
+import type { Engine } from '../../sync/engine.ts';
+import type { Peer } from '../../sync/members/peers.ts';
+import { reportLogged } from './operations.ts';
 import { shownBy } from './shown-by.ts';
 
 /** The way of one operation to each member, as far as this one saw it; undefined where the log does not hold it. */

@@ -1,12 +1,12 @@
 import { carriedTimeUs, entryType } from '@lockstep/shared';
 import type { PathReport } from '@lockstep/shared/api';
-import { isConflictPath, originalOf } from '../core/conflict-name.ts';
-import { holds } from '../core/durability.ts';
-import { isDirectoryMode, permissions } from '../core/plan-step.ts';
-import type { Engine } from '../sync/engine.ts';
-import { reportLogged, reportOperation } from './operation-report.ts';
+import { isConflictPath, originalOf } from '../../core/conflict-name.ts';
+import { holds } from '../../core/durability.ts';
+import { isDirectoryMode, permissions } from '../../core/plan-step.ts';
+import type { Engine } from '../../sync/engine.ts';
+import { reportLogged, reportOperation } from './operations.ts';
 import { shownBy } from './shown-by.ts';
-import { conflictCopies } from './tree-report.ts';
+import { conflictCopies } from './tree.ts';
 
 const logRows = 50;
 

@@ -1,8 +1,8 @@
 import { memberOf, type Operation } from '@lockstep/shared';
 import type { LoggedOperation, OperationReport } from '@lockstep/shared/api';
-import { stampMs } from '../core/hlc.ts';
-import type { Engine } from '../sync/engine.ts';
-import type { LogRow } from '../sync/ports/journal.ts';
+import { stampMs } from '../../core/hlc.ts';
+import type { Engine } from '../../sync/engine.ts';
+import type { LogRow } from '../../sync/ports/journal.ts';
 
 /** An operation for people. */
 export function reportOperation(engine: Engine, operation: Operation): OperationReport {
