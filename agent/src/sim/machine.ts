@@ -168,10 +168,13 @@ export class Machine {
     this.boots += 1;
     this.#bootedAtMs = this.#around.scheduler.nowMs;
     const { disk } = this.volume;
-    // Under a name that the cut gave back to it, an agent takes it for a new file, as GUARANTEES says: there it is not zeros, which nobody wrote.
-    const isAtItsName = (inode: Inode): boolean =>
-      [...disk.entries()].some(([path, at]) => at === inode && this.journal.disk(path)?.content === inode.content?.id);
-    return disk.cache.powerCut(this.#random, isAtItsName);
+    // An agent takes a file that it has not seen at its name for a new one, as GUARANTEES says: that is not zeros, which nobody wrote.
+    const wasSeen = (inode: Inode): boolean =>
+      [...disk.entries()].some(([path, at]) => {
+        const row = this.journal.disk(path);
+        return at === inode && row?.content === inode.content?.id && row?.fingerprint?.ino === inode.number;
+      });
+    return disk.cache.powerCut(this.#random, wasSeen);
   }
 
   /** The agent will end between two of its next effects, and start again later. */
