@@ -92,6 +92,19 @@ export function lookContract(open: OpenSubject): void {
       expectBytes('bytes' in seen ? seen.bytes : undefined, bytes);
     });
 
+    test.each([
+      ['text', bytesOf('text'), { endsInZeros: false, isZeros: false }],
+      ['zeros', new Uint8Array(5_000), { endsInZeros: true, isZeros: true }],
+      ['nothing', new Uint8Array(0), { endsInZeros: false, isZeros: false }],
+    ])(
+      '[PC2] [PC7] says of a file with %s whether zeros are in it that a power cut may have left',
+      async (_what, bytes, zeros) => {
+        await subject.user.write('file', bytes);
+        const [seen] = await subject.folder.observe([{ path: 'file', tail: true }]);
+        expect(seen).toMatchObject({ state: 'file', ...zeros });
+      },
+    );
+
     test('[CT2] hashes a file above one block only when asked to', async () => {
       const bytes = new Uint8Array(hashUnderLockBytesMax + 1).fill(3);
       await subject.user.write('large', bytes);

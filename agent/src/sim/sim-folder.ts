@@ -339,7 +339,7 @@ export class SimFolder implements Folder {
       content: content.id,
       ...(content.blocks && { blocks: content.blocks }),
       ...(inline && { bytes: inline }),
-      ...(tail && { endsInZeros: isZeros(content) }),
+      ...(tail && { endsInZeros: isZeros(content), isZeros: isZeros(content) }),
     };
   }
 

@@ -120,13 +120,22 @@ function observeFile(request: ObserveRequest, absolute: string, stats: Stats, wa
       content,
       ...(blocks && { blocks }),
       ...(bytes && { bytes }),
-      ...(tail && { endsInZeros: endsInZeros(fd, stats.size) }),
+      ...(tail && { endsInZeros: endsInZeros(fd, stats.size), isZeros: isZeros(fd, stats.size) }),
     };
   });
 }
 
 /** Memory is written to disks in such pieces. */
 const pageBytes = 4_096;
+
+function isZeros(fd: number, size: number): boolean {
+  for (let from = 0; from < size; from += pageBytes) {
+    const page = new Uint8Array(Math.min(pageBytes, size - from));
+    readFully(fd, page, from);
+    if (page.some((byte) => byte !== 0)) return false;
+  }
+  return size > 0;
+}
 
 function endsInZeros(fd: number, size: number): boolean {
   const page = new Uint8Array(size % pageBytes || Math.min(size, pageBytes));

@@ -1,6 +1,6 @@
 import { type MemberId, memberPath, type OriginId, parentOf } from '@lockstep/shared';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { type Content, contentOfText } from '../../sim/content.ts';
+import { type Content, contentOfBytes, contentOfText } from '../../sim/content.ts';
 import { LoneMember } from '../../sim/lone-member.ts';
 import { ApplyLoop } from '../apply/apply-loop.ts';
 import { RenameGate } from '../apply/rename-gate.ts';
@@ -257,10 +257,13 @@ describe('[PC7] what was written in the last moments before the machine stopped,
     await begins('boot-2', context.clock.wallMs());
   }
 
-  test('is fetched where it is empty, and not published', async () => {
-    await isLeftWith(empty);
+  test.each([
+    ['empty', empty],
+    ['nothing but zeros', contentOfBytes(new Uint8Array(first.size))],
+  ])('is fetched where it is %s, and not published', async (_what, left) => {
+    await isLeftWith(left);
     expect(member.journal.heads('file')).toMatchObject([{ content: first.id }]);
-    expect(member.journal.disk('file')).toMatchObject({ damaged: true, cut: true, found: empty.id });
+    expect(member.journal.disk('file')).toMatchObject({ damaged: true, cut: true, found: left.id });
     expect(told()).toMatchObject([{ fetched: 1, paths: ['file'] }]);
     expect(copies()).toEqual([]);
   });
@@ -307,6 +310,18 @@ describe('[PC2] what a start is taken for', () => {
     isLeft('file', contentOfText(''), 1);
     expect(await isEdit(-2_000)).toBe(true);
     expect(member.journal.heads('file')).toMatchObject([{ content: contentOfText('').id }]);
+  });
+
+  test('the same boot, and the user wrote once more in the tick in which the row was recorded: it supersedes nothing', async () => {
+    await writes('file', first);
+    isLeft('file', second);
+    const row = member.journal.disk('file');
+    if (row === undefined) throw new Error('file has no row');
+    const { path, ...entry } = row;
+    member.journal.recordDisk([{ path, entry: { ...entry, racy: true } }]);
+    expect(await begins('boot-1')).toBe(false);
+    const contents = member.journal.heads('file').map(({ content }) => content);
+    expect(new Set(contents)).toEqual(new Set([first.id, second.id]));
   });
 
   test('the same boot, and another file has the name, as where a directory is exchanged: it supersedes nothing', async () => {

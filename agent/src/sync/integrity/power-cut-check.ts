@@ -142,7 +142,8 @@ export class PowerCutCheck {
 
   /**
    * Records what the disk alone lost: what is not as its row saw it, and has a change time that is not later, which no user can set back. Where
-   * another file has the name, which a directory moved there may have brought along, the user may have done it: it supersedes nothing.
+   * another file has the name, which a directory moved there may have brought along, or the row was recorded in the tick of the change, the
+   * user may have done it: it supersedes nothing.
    */
   async #examineLost(paths: readonly string[]): Promise<void> {
     const { journal } = this.#context;
@@ -161,7 +162,7 @@ export class PowerCutCheck {
       if ('fingerprint' in one) {
         // Other bytes under the same fingerprint are a store through a mapping.
         if (isSameFingerprint(before, one.fingerprint) || one.fingerprint.ctimeMs > before.ctimeMs) continue;
-        if (mayBeSameInode(before, one.fingerprint)) lost.push(one.path);
+        if (mayBeSameInode(before, one.fingerprint) && !mayBeSameTick(row, one)) lost.push(one.path);
         else changes.push({ path: one.path, entry: { dot: row.dot, fingerprint: before, damaged: true } });
       } else if (one.state === 'absent') {
         const directory = parentOf(one.path);
@@ -299,6 +300,12 @@ function leftBy(seen: Observation): Left | undefined {
     default:
       return undefined;
   }
+}
+
+/** True where the user may have written once more within the tick of the clock in which the row was recorded, and left bytes to show for it. */
+function mayBeSameTick(row: DiskEntry, seen: Observation): boolean {
+  if (row.racy !== true || seen.state !== 'file' || seen.fingerprint.ctimeMs !== row.fingerprint?.ctimeMs) return false;
+  return seen.fingerprint.size > 0 && seen.endsInZeros !== true;
 }
 
 function isSame(there: Observation, seen: Observation): boolean {

@@ -108,7 +108,8 @@ class ChangeDetector implements Detection {
     const seen = await this.#context.folder.observe(
       batch.map(({ path }, index) => {
         const row = rows[index];
-        return { path, expected: this.#read.get(path)?.fingerprint ?? (row?.racy ? undefined : row?.fingerprint) };
+        const expected = this.#read.get(path)?.fingerprint ?? (row?.racy ? undefined : row?.fingerprint);
+        return { path, expected, tail: this.#context.lastBoot.wasCutOff };
       }),
     );
     const judge = async (index: number, wanted: (observation: Observation) => boolean): Promise<void> => {

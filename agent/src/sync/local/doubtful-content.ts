@@ -9,7 +9,7 @@ type SeenFile = Observation & { state: 'file' };
 
 const doubtBy = { held: 'doubtful', nowhere: 'none', unknown: 'undecided' } as const;
 
-/** `undecided`: some members, which may have the content of the row, were not heard yet. `torn`: a power cut left it empty. */
+/** `undecided`: some members, which may have the content of the row, were not heard yet. `torn`: a power cut left it empty, or nothing but zeros. */
 export type Doubt = 'none' | 'undecided' | 'doubtful' | 'torn';
 
 /**
@@ -20,7 +20,7 @@ export type Doubt = 'none' | 'undecided' | 'doubtful' | 'torn';
 export function judgeDoubt(context: Context, row: DiskEntry, seen: SeenFile): Doubt {
   const { others, startedAtMs, lastBoot, journal } = context;
   const { path, fingerprint, content, dot } = row;
-  if (seen.fingerprint.size === 0 && lastBoot.mayHaveTorn(row, seen)) {
+  if ((seen.fingerprint.size === 0 || seen.isZeros) && lastBoot.mayHaveTorn(row, seen)) {
     // What the agent put there itself is none.
     if (journal.heads(path).some((head) => head.content === seen.content)) return 'none';
     const holding = others.holding(dot);

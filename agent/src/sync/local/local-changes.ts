@@ -274,9 +274,9 @@ export class LocalChanges {
   async #readAll(): Promise<void> {
     for (const [path, unsettled] of this.#reading) {
       if (this.#stopped) return;
-      const { folder, clock } = this.#context;
+      const { folder, clock, lastBoot } = this.#context;
       try {
-        const [seen] = await folder.observe([{ path, hashLarge: true }]);
+        const [seen] = await folder.observe([{ path, hashLarge: true, tail: lastBoot.wasCutOff }]);
         this.#reading.delete(path);
         if (seen?.state === 'file') await this.#look([unsettled], new Map([[path, seen]]));
         else {

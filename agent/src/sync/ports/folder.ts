@@ -24,6 +24,8 @@ export type Observation =
       readonly bytes?: Uint8Array;
       /** With `tail`: its last page is zeros, as where the system gave a file its length and never wrote its bytes. */
       readonly endsInZeros?: boolean;
+      /** With `tail`: it has bytes, and all of them are zeros. */
+      readonly isZeros?: boolean;
     }
   /** A file above `hashUnderLockBytesMax` (unless `hashLarge` was asked): its content was not read. */
   | { readonly path: string; readonly state: 'large'; readonly fingerprint: Fingerprint }

@@ -15,6 +15,11 @@ export class LastBoot {
     this.#found = found;
   }
 
+  /** True when the machine stopped while the agent ran, so that files may be torn. */
+  get wasCutOff(): boolean {
+    return this.#endedMs !== undefined;
+  }
+
   /** True when the file was changed after the row was recorded, and before the machine stopped. */
   mayHaveTorn(row: DiskEntry, seen: Observation & { readonly state: 'file' }): boolean {
     if (this.#endedMs === undefined || row.damaged || row.fingerprint === undefined) return false;
