@@ -27,15 +27,21 @@ function words(verdict: Verdict): string {
   }
 }
 
-function judge(shown: Operation, now: Left, shape: Shape | undefined, isKnown = false): string {
-  return words(judgeAfterPowerCut({ row: rowOf(shown, shape), shown, left: now, earlier: [shown, before], isKnown }));
+function judge(
+  shown: Operation,
+  now: Left,
+  shape: Shape | undefined,
+  { isKnown = false, isTouched = false }: { readonly isKnown?: boolean; readonly isTouched?: boolean } = {},
+): string {
+  const row = rowOf(shown, shape);
+  return words(judgeAfterPowerCut({ row, shown, left: now, earlier: [shown, before], isKnown, isTouched }));
 }
 
 describe('[PC2] a file whose last write was not durable', () => {
   const shape = file('A');
   const shown = operation('p', shape, at, [before]);
   // Rows of these fixtures have size 1 and are of 1,000 ms.
-  test.each<{ name: string; now: Left; expected: string; isKnown?: boolean }>([
+  test.each<{ name: string; now: Left; expected: string; isKnown?: boolean; isTouched?: boolean }>([
     { name: 'it is whole', now: left(shape), expected: 'whole' },
     { name: 'it is missing', now: left(undefined), expected: 'gone' },
     { name: 'it is empty', now: left(file('E'), { size: 0 }), expected: 'damaged' },
@@ -51,6 +57,19 @@ describe('[PC2] a file whose last write was not durable', () => {
       now: left(file('O'), { mtimeMs: 9_000 }),
       expected: 'edited',
     },
+    {
+      name: 'the version before was moved away and back since',
+      now: left(file('O', { mtimeUs: 500_000 })),
+      isTouched: true,
+      expected: 'edited',
+    },
+    {
+      name: 'it is empty and was touched since',
+      now: left(file('E'), { size: 0 }),
+      isTouched: true,
+      expected: 'damaged',
+    },
+    { name: 'it is whole and was touched since', now: left(shape), isTouched: true, expected: 'whole' },
     { name: 'it was written since', now: left(file('X'), { mtimeMs: 9_000 }), expected: 'edited' },
     {
       name: 'its mode was changed and that is lost',
@@ -64,8 +83,8 @@ describe('[PC2] a file whose last write was not durable', () => {
     },
     { name: 'an older link is there', now: left(link('t', { mtimeUs: 1 })), expected: 'damaged, kept' },
     { name: 'a directory is there', now: left(directory()), expected: 'edited' },
-  ])('$name: $expected', ({ now, expected, isKnown }) => {
-    expect(judge(shown, now, shape, isKnown)).toBe(expected);
+  ])('$name: $expected', ({ now, expected, ...known }) => {
+    expect(judge(shown, now, shape, known)).toBe(expected);
   });
 
   test('it is shorter, and newer', () => {

@@ -48,7 +48,7 @@ export type Verdict =
  * Compares what is at a path after a power cut with a row that was `unsynced`. Nothing of it is taken for an edit that a power cut can
  * leave: an entry that is missing, empty, shorter or older than the row, or that ends in zeros. `shown` is the operation of the row;
  * `earlier` are those of the path that this journal knows, the newest first. `isKnown`: an operation at the path
- * has the content that is there.
+ * has the content that is there. `isTouched`: it was changed since the machine began again, which no power cut does.
  */
 export function judgeAfterPowerCut(input: {
   readonly row: DiskEntry;
@@ -56,8 +56,9 @@ export function judgeAfterPowerCut(input: {
   readonly left: Left;
   readonly earlier: readonly Operation[];
   readonly isKnown: boolean;
+  readonly isTouched?: boolean;
 }): Verdict {
-  const { row, shown, left, earlier, isKnown } = input;
+  const { row, shown, left, earlier, isKnown, isTouched = false } = input;
   const before = row.fingerprint;
   if (left.state === 'absent') return before === undefined ? { is: 'whole', fingerprint: undefined } : { is: 'gone' };
   const { fingerprint } = left;
@@ -73,10 +74,11 @@ export function judgeAfterPowerCut(input: {
   }
   const alike = earlier.filter((operation) => isLive(operation) && compare(left, operation) !== 'no');
   const sinceMs = before?.mtimeMs ?? stampMs(shown.hlc);
-  const isNewer = fingerprint.mtimeMs > sinceMs && !isSameTime(fingerprint.mtimeMs * 1_000, sinceMs * 1_000);
-  // Under a newer time somebody wrote it once more.
+  const isLater = fingerprint.mtimeMs > sinceMs && !isSameTime(fingerprint.mtimeMs * 1_000, sinceMs * 1_000);
+  const isNewer = isLater || isTouched;
+  // Under a newer time somebody wrote it once more; what was touched, as by moving it away and back, somebody may want to keep.
   const older = alike.find((operation) => compare(left, operation) === 'same') ?? (isNewer ? undefined : alike[0]);
-  if (older !== undefined) return { is: 'undone', shown: older, fingerprint };
+  if (older !== undefined && !isTouched) return { is: 'undone', shown: older, fingerprint };
   if (left.state === 'directory') return { is: 'edited' };
   if (left.state === 'symlink') return isNewer ? { is: 'edited' } : { is: 'damaged', fingerprint, isSomebodys: true };
   const isCut = fingerprint.size === 0 || left.endsInZeros;

@@ -116,11 +116,25 @@ describe('[PC2] after another boot of the machine', () => {
     await writes('file', second);
     isLeft('file', first, (member.volume.disk.at('file')?.mtimeMs ?? 0) - mtimeMs);
     const before = operations();
-    expect(await begins('boot-2')).toBe(true);
+    expect(await begins('boot-2', member.context.clock.wallMs())).toBe(true);
     expect(operations()).toBe(before);
     expect(member.journal.heads('file')).toMatchObject([{ content: second.id }]);
     expect(member.journal.disk('file')).toMatchObject({ content: first.id });
     expect(told()).toMatchObject([{ fetched: 0, undone: 1 }]);
+  });
+
+  test('an older version of the path that was moved away and back since supersedes nothing', async () => {
+    await writes('file', second);
+    const { mtimeMs = 0 } = member.volume.disk.at('file') ?? {};
+    await writes('file', first);
+    isLeft('file', second, (member.volume.disk.at('file')?.mtimeMs ?? 0) - mtimeMs);
+    const bootedMs = member.context.clock.wallMs();
+    await member.passes(1_000);
+    const inode = member.volume.disk.at('file');
+    Object.assign(inode ?? {}, { ctimeMs: member.context.clock.wallMs() });
+    expect(await begins('boot-2', bootedMs)).toBe(false);
+    const contents = member.journal.heads('file').map(({ content }) => content);
+    expect(contents.sort()).toEqual([first.id, second.id].sort());
   });
 
   test('what was written since is an edit that supersedes nothing', async () => {

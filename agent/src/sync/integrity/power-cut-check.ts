@@ -87,7 +87,7 @@ export class PowerCutCheck {
       if (wasSetBack) journal.setSetting(beganSetting, `${boot.beganMs}`);
       return;
     }
-    const examined = lock.run(() => this.#examine(isSameBoot));
+    const examined = lock.run(() => this.#examine(isSameBoot, boot?.beganMs));
     examined.then(
       () => {
         if (this.#stopped) return;
@@ -101,16 +101,17 @@ export class PowerCutCheck {
     );
   }
 
-  async #examine(isSameBoot: boolean): Promise<void> {
+  async #examine(isSameBoot: boolean, bootedMs: number | undefined): Promise<void> {
     const { journal } = this.#context;
     const paths = journal.unsynced().paths.toSorted();
     for (let from = 0; from < paths.length && !this.#stopped; from += batchPathsMax) {
       const batch = paths.slice(from, from + batchPathsMax);
-      await (isSameBoot ? this.#examineLost(batch) : this.#examineBatch(batch));
+      await (isSameBoot ? this.#examineLost(batch) : this.#examineBatch(batch, bootedMs));
     }
   }
 
-  async #examineBatch(paths: readonly string[]): Promise<void> {
+  /** `bootedMs`: what was changed after it, no power cut left so. */
+  async #examineBatch(paths: readonly string[], bootedMs?: number): Promise<void> {
     const { journal } = this.#context;
     const observations = await this.#observe(paths, true);
     const changes: DiskChange[] = [];
@@ -121,7 +122,8 @@ export class PowerCutCheck {
       if (left === undefined || row === undefined || shown === undefined) continue;
       // A row without an entry is of a live operation only where that is not shown here.
       if (row.fingerprint === undefined && isLive(shown)) continue;
-      const verdict = this.#judge(row, shown, left);
+      const isTouched = 'fingerprint' in left && bootedMs !== undefined && left.fingerprint.ctimeMs > bootedMs;
+      const verdict = this.#judge(row, shown, left, isTouched);
       if (verdict.is === 'damaged' && verdict.isSomebodys) await this.#copyAside(observation);
       changes.push(...this.#note(row, shown, verdict, observation));
     }
@@ -177,7 +179,7 @@ export class PowerCutCheck {
     await this.#examineBatch(lost);
   }
 
-  #judge(row: DiskEntry, shown: Operation, left: Left): Verdict {
+  #judge(row: DiskEntry, shown: Operation, left: Left, isTouched: boolean): Verdict {
     const { journal } = this.#context;
     const { path } = row;
     const earlier = journal
@@ -185,7 +187,7 @@ export class PowerCutCheck {
       .map(({ operation }) => operation);
     // Elsewhere in the folder it may be the only file that has this content: the one that should, has been lost as well.
     const isKnown = left.state === 'file' && journal.everHad(path, left.content);
-    return judgeAfterPowerCut({ row, shown, left, earlier, isKnown });
+    return judgeAfterPowerCut({ row, shown, left, earlier, isKnown, isTouched });
   }
 
   #note({ path, ...row }: DiskEntry, shown: Operation, verdict: Verdict, seen: Observation): readonly DiskChange[] {
