@@ -112,6 +112,7 @@ export class Faults {
       if (!isZeros(now)) ledger.tore(now);
       story.tell(machine.name, () => `  loses ${ledger.nameOf(before.id)}: ${now.size} bytes are left`);
     }
+    ledger.tookBack(machine.name, valuesOn(machine));
     this.#world.releaseLost('lost in a power cut on the only machine that had it');
   }
 

@@ -31,6 +31,14 @@ describe('Ledger', () => {
     ['two users overwrite it, neither knowing of the other', overwriteTwice, ['v2', 'v3']],
     ['a user deletes it and writes it again', ({ ant }) => deleteAndWrite(ant), ['v1']],
     ['a user moves it out and in again', ({ ant }) => ant.moveIn('a', ant.moveOut('a')), ['v1']],
+    [
+      'a user moves it out and in again, and a power cut undoes the latter',
+      ({ ant, ledger }) => {
+        ant.moveIn('a', ant.moveOut('a'));
+        ledger.tookBack('ant', new Set());
+      },
+      [],
+    ],
     ['one user writes it again, and another has deleted it', ({ ant, bee }) => deleteBoth(ant, bee), []],
   ];
   test.each(cases)('what is owed when %s', (_, act, owed) => {

@@ -16,6 +16,8 @@ export interface Value {
    * only what they did themselves: of a file that was away and is back nobody else can know.
    */
   readonly releases: Map<string, string>;
+  /** Who brought it back after they had let go of it. */
+  readonly returners: Set<string>;
   /** How often anybody let go of it, brought back or not. */
   timesReleased: number;
   /** How often a user wrote it over itself: for a moment it was not there, and its bytes may be in memory alone since. */
@@ -85,6 +87,13 @@ export class Ledger {
     value.timesReleased += 1;
   }
 
+  /** A disk lost what its user had done last: what they had brought back and is not among `left` they have let go of all the same. */
+  tookBack(user: string, left: ReadonlySet<ValueKey>): void {
+    for (const { key, returners } of this.#values.values()) {
+      if (returners.has(user) && !left.has(key)) this.release(key, user, 'brought back, which a power cut undid');
+    }
+  }
+
   /** Its only user deleted it: nobody has a reason to bring it back. */
   removedForGood(key: ValueKey): void {
     this.#gone.add(key);
@@ -130,6 +139,7 @@ export class Ledger {
       writer,
       path,
       releases: new Map(),
+      returners: new Set(),
       timesReleased: 0,
       timesRewritten: 0,
       owedSince: 0,
@@ -137,7 +147,7 @@ export class Ledger {
     value.owedSince = ++this.#moment;
     value.writer = writer;
     value.path = path;
-    value.releases.delete(writer);
+    if (value.releases.delete(writer)) value.returners.add(writer);
     this.#values.set(key, value);
   }
 }

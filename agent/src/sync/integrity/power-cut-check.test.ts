@@ -137,6 +137,16 @@ describe('[PC2] after another boot of the machine', () => {
     expect(contents.sort()).toEqual([first.id, second.id].sort());
   });
 
+  test('a conflict copy that was given the name of its original since is an edit', async () => {
+    await writes('file', second);
+    await writes('file.conflict-20260101T000000000Z-bee', first);
+    await writes('file', contentOfText('the winner'));
+    member.volume.disk.rename('file.conflict-20260101T000000000Z-bee', 'file');
+    Object.assign(member.volume.disk.at('file') ?? {}, { content: second });
+    await begins('boot-2', member.context.clock.wallMs());
+    expect(member.journal.heads('file').map(({ content }) => content)).toContain(second.id);
+  });
+
   test('what was written since is an edit that supersedes nothing', async () => {
     await writes('file', first);
     await member.passes(10_000);

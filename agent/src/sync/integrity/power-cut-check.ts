@@ -1,8 +1,8 @@
 import { batchPathsMax, isLive, isMemberPath, type Operation, parentOf } from '@lockstep/shared';
 import type { Action } from '../../core/action.ts';
 import { unconfirmedAt } from '../../core/confirmation.ts';
-import { conflictPath } from '../../core/conflict-name.ts';
-import { isSameFingerprint, mayBeSameInode } from '../../core/entry.ts';
+import { conflictPath, originalOf } from '../../core/conflict-name.ts';
+import { type Fingerprint, isSameFingerprint, mayBeSameInode } from '../../core/entry.ts';
 import { entryFor, permissions } from '../../core/plan-step.ts';
 import { judgeAfterPowerCut, type Left, type Verdict } from '../../core/power-cut.ts';
 import type { Observation } from '../ports/folder.ts';
@@ -122,12 +122,24 @@ export class PowerCutCheck {
       if (left === undefined || row === undefined || shown === undefined) continue;
       // A row without an entry is of a live operation only where that is not shown here.
       if (row.fingerprint === undefined && isLive(shown)) continue;
-      const isTouched = 'fingerprint' in left && bootedMs !== undefined && left.fingerprint.ctimeMs > bootedMs;
+      const isTouched = left.state !== 'absent' && this.#isTouched(row, left.fingerprint, bootedMs);
       const verdict = this.#judge(row, shown, left, isTouched);
       if (verdict.is === 'damaged' && verdict.isSomebodys) await this.#copyAside(observation);
       changes.push(...this.#note(row, shown, verdict, observation));
     }
     journal.recordDisk(changes);
+  }
+
+  /** True for what a user moved or changed since the row was recorded: after the boot, or a conflict copy that they gave the name of its original. */
+  #isTouched({ path, fingerprint: before }: DiskEntry, now: Fingerprint, bootedMs: number | undefined): boolean {
+    if (bootedMs !== undefined && now.ctimeMs > bootedMs) return true;
+    if (before === undefined) return false;
+    return this.#context.journal
+      .diskWithInode(now.ino)
+      .some(
+        (row) =>
+          row.path !== path && originalOf(row.path) === path && row.fingerprint && mayBeSameInode(row.fingerprint, now),
+      );
   }
 
   /** Looks at paths; while the folder is not there, again and again. */
