@@ -296,7 +296,8 @@ export class Faults {
 
   /** Alone, among some of the others, or among all of them. What nobody else had heard of is gone. */
   #setBack(): void {
-    const copied = this.#world.standing.filter(({ hasSnapshot }) => hasSnapshot);
+    const { ledger, standing } = this.#world;
+    const copied = standing.filter(({ hasSnapshot }) => hasSnapshot);
     if (copied.length === 0) return;
     const machine = this.#random.pick(copied);
     const before = valuesOn(machine);
@@ -304,6 +305,7 @@ export class Faults {
     if (what === 'journal') this.#releaseUnjournaled(machine);
     else this.#releaseBroughtBack(machine);
     machine.setBack(what);
+    ledger.tookBack(machine.name, valuesOn(machine));
     for (const value of before) machine.onceHeld.add(value);
     this.#world.releaseLost(`only ${machine.name} had it, which was set back`);
     const alone = this.#random.pick([0, 0.5, 1]);

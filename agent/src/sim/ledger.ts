@@ -87,10 +87,10 @@ export class Ledger {
     value.timesReleased += 1;
   }
 
-  /** A disk lost what its user had done last: what they had brought back and is not among `left` they have let go of all the same. */
+  /** A power cut or a set-back undid what a user had done last: what they had brought back and is not among `left` they have let go of all the same. */
   tookBack(user: string, left: ReadonlySet<ValueKey>): void {
     for (const { key, returners } of this.#values.values()) {
-      if (returners.has(user) && !left.has(key)) this.release(key, user, 'brought back, which a power cut undid');
+      if (returners.has(user) && !left.has(key)) this.release(key, user, 'brought back, and that was undone');
     }
   }
 
