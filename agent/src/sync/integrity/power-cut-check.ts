@@ -81,10 +81,10 @@ export class PowerCutCheck {
         this.#tellSoon(done);
       });
     }
-    // Change times of before tell nothing then.
-    const wasSetBack = isSameBoot && boot.beganMs < Number(journal.setting(beganSetting) ?? 0) - clockStepMs;
-    if (isSameBoot && (wasSetBack || journal.unsynced().paths.length === 0)) {
-      if (wasSetBack) journal.setSetting(beganSetting, `${boot.beganMs}`);
+    // Change times of before tell nothing then; a clock that was set forward may have been set back before.
+    const wasSet = isSameBoot && Math.abs(boot.beganMs - Number(journal.setting(beganSetting) ?? 0)) > clockStepMs;
+    if (isSameBoot && (wasSet || journal.unsynced().paths.length === 0)) {
+      if (wasSet) journal.setSetting(beganSetting, `${boot.beganMs}`);
       return;
     }
     const examined = lock.run(() => this.#examine(isSameBoot, boot?.beganMs));
