@@ -93,6 +93,34 @@ test('[LC13] what was taken away is recorded before somebody puts it back', asyn
   expect(newest('file')).toEqual(back);
 });
 
+test.each([
+  ['a file', 'renamed'],
+  ['a directory', 'renamed-directory'],
+])('[LC13] the former name of %s that was renamed is recorded before somebody gives it back', async (_what, kind) => {
+  const isFile = kind === 'renamed';
+  const file = isFile ? 'old' : 'old/file';
+  const put = member.operation(file, { kind: 'put', text: 'text' }, { origin: bee });
+  const gone = member.operation(file, { kind: 'delete' }, { origin: bee, parents: [put] });
+  member.received(put);
+  const fingerprint = { ino: 7, size: 4, mtimeMs: 1, ctimeMs: 1, mode: 0o100644 };
+  const { origin, seq, content } = put;
+  member.journal.recordDisk([{ path: file, entry: { dot: { origin, seq }, content, fingerprint } }]);
+  member.received(gone);
+  const rename = { from: 'old', to: 'new', expectedFrom: fingerprint };
+  begins(
+    'new',
+    isFile
+      ? { do: 'rename', ...rename, expected: 'absent' }
+      : { do: 'rename-directory', ...rename, names: ['file'], mode: 0o755 },
+  );
+  await beginsAgain();
+  expect(member.journal.disk(file)).toMatchObject({ dot: { origin: bee, seq: gone.seq } });
+  const back = member.operation(file, { kind: 'put', text: 'text' }, { origin: bee, parents: [gone] });
+  member.received(back);
+  await startAgent();
+  expect(newest(file)).toEqual(back);
+});
+
 describe('[LC35] what its user did over what may have been put there', () => {
   /** What the disk showed, and what others wrote without knowing of it. */
   let shown: Operation;

@@ -12,7 +12,7 @@ const nothing = '[]';
 /** How far back an operation can lie that was put on the disk and not recorded before the agent was killed. */
 const journaledMax = 64;
 
-/** `whole`: a directory that is moved there with all that is in it. */
+/** `whole`: a directory that is moved there, or away from there, with all that is in it. */
 interface Target {
   readonly path: string;
   readonly whole?: true;
@@ -26,8 +26,19 @@ interface Target {
  */
 export function noteBatch(journal: Journal, steps: readonly PlanStep[]): void {
   const targets = steps.flatMap(({ path, request: { action } }): readonly Target[] => {
-    if (action.do === 'attr') return [];
-    return [action.do === 'rename-directory' ? { path, whole: true } : { path }];
+    switch (action.do) {
+      case 'attr':
+        return [];
+      case 'rename':
+        return [{ path }, { path: action.from }];
+      case 'rename-directory':
+        return [
+          { path, whole: true },
+          { path: action.from, whole: true },
+        ];
+      default:
+        return [{ path }];
+    }
   });
   if (targets.length > 0) journal.noteSetting(batchSetting, JSON.stringify(targets));
 }
@@ -59,10 +70,17 @@ export async function recordInterruptedBatch(context: Context): Promise<void> {
   if (isSeen) journal.noteSetting(batchSetting, nothing);
 }
 
-/** Of a directory that was moved whole, also the paths in it that are not recorded. */
+/** Of a directory that was moved whole, also the paths in it that are not recorded, or that it had where it was. */
 function pathsOf(journal: Journal, { path, whole }: Target): readonly string[] {
+  if (!whole) return [path];
   const paths = [path];
-  for (let after = path; whole; ) {
+  for (let after: string | undefined; ; ) {
+    const rows = journal.diskBelow(path, after, batchPathsMax);
+    paths.push(...rows.map((row) => row.path));
+    after = rows.at(-1)?.path;
+    if (rows.length < batchPathsMax) break;
+  }
+  for (let after = path; ; ) {
     const rows = journal.pending({ which: 'live', after, limit: batchPathsMax });
     paths.push(...rows.map((row) => row.path).filter((pending) => isBelow(pending, path)));
     const last = rows.at(-1)?.path;
