@@ -1,5 +1,3 @@
-import { constants } from 'node:fs';
-import { access, stat, statfs } from 'node:fs/promises';
 import type { ContentId } from '@lockstep/shared';
 import type { PackedFiles } from '../core/packed-files.ts';
 import type {
@@ -18,10 +16,8 @@ import type {
   UnwatchedDirectory,
   WatchHint,
 } from '../sync/ports/folder.ts';
-import type { Log } from '../sync/ports/log.ts';
 import type { ContentDescription } from './apply/block-store.ts';
-import { isWorthSyncingTogether, syncTogetherLater } from './durable.ts';
-import type { ApplyStep } from './fault-point.ts';
+import { isWorthSyncingTogether } from './durable.ts';
 import { HistoryIndex } from './history-index.ts';
 import { writeAccepted } from './mounts/mount-file.ts';
 import { byFileSystem, type MountIdentity } from './mounts/mounts.ts';
@@ -31,47 +27,44 @@ import { expectedBlock } from './read/content-id.ts';
 import { type ScanOptions, scan } from './scan.ts';
 import { type StageBlockRequest, StagedContents } from './staged-contents.ts';
 import { restoreStateDirectories } from './state-directories.ts';
-import { Watcher } from './watch/watcher.ts';
+import type { ControlCalls } from './system-calls.ts';
+import type { DirectoryWatches } from './watch/directory-watches.ts';
 import { packRequests } from './worker/packed-requests.ts';
-import { WorkerPool } from './worker/worker-pool.ts';
+import type { JobRunner } from './worker/worker-job.ts';
 
 export interface DiskFolderOptions {
   readonly places: Places;
-  readonly log: Log;
-  readonly onFatal?: ((error: Error) => void) | undefined;
-  readonly faultPoint?: ((step: ApplyStep) => void) | undefined;
+  readonly control: ControlCalls;
+  readonly workers: JobRunner;
+  /** Makes the watches, of which `hint` hears. */
+  readonly watches: (hint: (hints: readonly WatchHint[]) => void) => DirectoryWatches;
 }
 
 /** The folder port over a real folder. Everything that reads or writes more than a few numbers happens in worker threads. */
 export class DiskFolder implements Folder {
   readonly #places: Places;
-  readonly #log: Log;
-  readonly #workers: WorkerPool;
+  readonly #control: ControlCalls;
+  readonly #workers: JobRunner;
   readonly #staged: StagedContents;
   readonly #history: HistoryIndex;
+  readonly #newWatches: DiskFolderOptions['watches'];
   /** Mount points that a look came across. */
   readonly #suspects = new Set<string>();
-  #watcher: Watcher | undefined;
+  #watcher: DirectoryWatches | undefined;
 
   /** Use `openFolder`. */
-  constructor(options: DiskFolderOptions) {
-    this.#places = options.places;
-    this.#log = options.log;
-    this.#workers = new WorkerPool({
-      places: options.places,
-      faultPoint: options.faultPoint,
-      onFatal: (error) => {
-        this.#log.error({ error: String(error) }, 'a worker of the folder ended');
-        options.onFatal?.(error);
-      },
-    });
-    this.#staged = new StagedContents(this.#workers);
-    this.#history = new HistoryIndex(this.#workers);
+  constructor({ places, control, workers, watches }: DiskFolderOptions) {
+    this.#places = places;
+    this.#control = control;
+    this.#workers = workers;
+    this.#newWatches = watches;
+    this.#staged = new StagedContents(workers);
+    this.#history = new HistoryIndex(workers, control);
   }
 
   async watch(hint: (hints: readonly WatchHint[]) => void): Promise<void> {
     await this.#watcher?.close();
-    this.#watcher = new Watcher({ places: this.#places, log: this.#log, hint });
+    this.#watcher = this.#newWatches(hint);
     this.#watcher.watch('');
   }
 
@@ -129,9 +122,9 @@ export class DiskFolder implements Folder {
     const absolutes = paths.map((path) => absolutePath(root, path));
     const left: string[] = [];
     for (const [fileSystem, group] of byFileSystem({ ...this.#places, mounts: this.#workers.mounts }, absolutes)) {
-      const isTogether = isWorthSyncingTogether(group.length) && stillThere(this.#places);
+      const isTogether = isWorthSyncingTogether(this.#control, group.length) && stillThere(this.#places);
       // Each by itself also says which of them the disk could not write.
-      if (!isTogether || !(await syncTogetherLater(fileSystem))) left.push(...group);
+      if (!isTogether || !(await this.#control.syncFileSystem(fileSystem))) left.push(...group);
     }
     if (left.length === 0 && paths.length > 0) return { result: 'done' };
     return await this.#workers.run(
@@ -199,18 +192,18 @@ export class DiskFolder implements Folder {
     const isSame = ({ ino, birthMs }: MountIdentity): boolean => ino === mount?.ino && birthMs === mount.birthMs;
     const others = accepted.filter((known) => known.path !== path && !isSame(known));
     const now = mount === undefined ? others : [...others, mount];
-    writeAccepted(this.#places.state, now);
+    writeAccepted(this.#places.system, this.#places.state, now);
     this.#workers.mounts = { accepted: now, foreign: foreign.filter((other) => other !== path) };
   }
 
   async health(): Promise<FolderHealth> {
     const { root, rootIdentity, state, stateIdentity } = this.#places;
-    const [rootThere, stateThere] = await Promise.all([isThere(root, rootIdentity), isThere(state, stateIdentity)]);
-    if (!rootThere || !stateThere) return { ok: false, detail: folderMissing.detail, freeBytes: 0 };
+    const there = await Promise.all([this.#isThere(root, rootIdentity), this.#isThere(state, stateIdentity)]);
+    if (!there.every(Boolean)) return { ok: false, detail: folderMissing.detail, freeBytes: 0 };
     try {
-      const { bavail, bsize } = await statfs(root);
+      const { bavail, bsize } = await this.#control.statfs(root);
       const freeBytes = bavail * bsize;
-      const writable = await Promise.all([root, state].map(isWritable));
+      const writable = await Promise.all([root, state].map((path) => this.#control.isWritable(path)));
       if (writable.every(Boolean)) {
         const problem = restoreStateDirectories(this.#places);
         return { ok: true, freeBytes, ...(problem?.code === 'state-unusable' && { state: problem.detail }) };
@@ -236,6 +229,15 @@ export class DiskFolder implements Folder {
     await this.close();
   }
 
+  async #isThere(path: string, identity: DirectoryIdentity): Promise<boolean> {
+    try {
+      const stats = await this.#control.stat(path);
+      return stats?.isDirectory() === true && stats.dev === identity.dev && stats.ino === identity.ino;
+    } catch {
+      return false;
+    }
+  }
+
   #isReady({ action }: ActionRequest): boolean {
     return action.do !== 'write' || action.source.from !== 'staged' || this.#staged.isComplete(action.content);
   }
@@ -253,23 +255,5 @@ export class DiskFolder implements Folder {
       else if (action.do === 'rmdir') this.#watcher?.forget(action.path);
     }
     for (const [content, isTaken] of takers) if (isTaken) this.#staged.consumed(content);
-  }
-}
-
-async function isThere(path: string, identity: DirectoryIdentity): Promise<boolean> {
-  try {
-    const stats = await stat(path);
-    return stats.isDirectory() && stats.dev === identity.dev && stats.ino === identity.ino;
-  } catch {
-    return false;
-  }
-}
-
-async function isWritable(path: string): Promise<boolean> {
-  try {
-    await access(path, constants.W_OK | constants.X_OK);
-    return true;
-  } catch {
-    return false;
   }
 }

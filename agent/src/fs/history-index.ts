@@ -1,7 +1,8 @@
 import { type ContentId, historyListIntervalMs } from '@lockstep/shared';
 import type { HistoryLimits } from '../sync/ports/folder.ts';
 import { historyShards, type KeptVersion } from './apply/history.ts';
-import type { WorkerPool } from './worker/worker-pool.ts';
+import type { ControlCalls } from './system-calls.ts';
+import type { JobRunner } from './worker/worker-job.ts';
 
 /** Directories listed by one job of the worker: each holds a 256th of history. */
 const shardsAtOnce = 8;
@@ -14,15 +15,17 @@ const forgottenAtOnce = 4_096;
  * and then rarely, for what somebody else removed or put there.
  */
 export class HistoryIndex {
-  readonly #workers: WorkerPool;
+  readonly #workers: JobRunner;
+  readonly #control: ControlCalls;
   #versions = new Map<ContentId, KeptVersion>();
   #bytes = 0;
   #listedMs = Number.NEGATIVE_INFINITY;
   /** What was added while history is being listed. */
   #added: KeptVersion[] | undefined;
 
-  constructor(workers: WorkerPool) {
+  constructor(workers: JobRunner, control: ControlCalls) {
     this.#workers = workers;
+    this.#control = control;
   }
 
   /** The agent has put these versions there. */
@@ -37,7 +40,7 @@ export class HistoryIndex {
 
   /** Removes the oldest versions beyond the limits, except those that are `needed`. */
   async trim(limits: HistoryLimits, needed: (content: ContentId) => boolean): Promise<void> {
-    if (performance.now() - this.#listedMs >= historyListIntervalMs) await this.#list();
+    if (this.#control.monotonicMs() - this.#listedMs >= historyListIntervalMs) await this.#list();
     const goes = this.#beyond(limits, needed);
     for (let index = 0; index < goes.length; index += forgottenAtOnce) {
       const some = goes.slice(index, index + forgottenAtOnce);
@@ -47,7 +50,7 @@ export class HistoryIndex {
   }
 
   #beyond(limits: HistoryLimits, needed: (content: ContentId) => boolean): readonly ContentId[] {
-    const oldestMs = Date.now() - limits.ageMsMax;
+    const oldestMs = this.#control.wallMs() - limits.ageMsMax;
     let [bytes, files] = [this.#bytes, this.#versions.size];
     const goes: ContentId[] = [];
     for (const { content, bytes: occupied, keptAtMs } of this.#versions.values()) {
@@ -77,7 +80,7 @@ export class HistoryIndex {
     this.#bytes = 0;
     this.add(found);
     this.add(added);
-    this.#listedMs = performance.now();
+    this.#listedMs = this.#control.monotonicMs();
   }
 
   #remove(content: ContentId): void {

@@ -1,4 +1,4 @@
-import { realpathSync, rmSync, type Stats, statSync } from 'node:fs';
+import { realpathSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
 import { LockstepError } from '@lockstep/shared';
 import type { Log } from '../sync/ports/log.ts';
@@ -7,9 +7,15 @@ import { DiskFolder } from './disk-folder.ts';
 import { lstatIfThere } from './entry-stat.ts';
 import type { ApplyStep } from './fault-point.ts';
 import { readAccepted } from './mounts/mount-file.ts';
+import { nodeControlCalls, nodeSystemCalls } from './node-system-calls.ts';
 import { errorCodeOf } from './path-problem.ts';
-import { identityOf, type Places } from './places.ts';
+import { identityOf, openedPlaces, type Places, temporaryNames } from './places.ts';
+import { blockHash } from './read/content-id.ts';
+import { removeTree } from './remove.ts';
 import { restoreStateDirectories } from './state-directories.ts';
+import type { EntryStats, SystemCalls } from './system-calls.ts';
+import { Watcher } from './watch/watcher.ts';
+import { WorkerPool } from './worker/worker-pool.ts';
 
 export interface OpenFolderOptions {
   readonly root: string;
@@ -22,13 +28,40 @@ export interface OpenFolderOptions {
   readonly faultPoint?: ((step: ApplyStep) => void) | undefined;
 }
 
-/** Opens a member's folder: clears what an earlier agent left in staging and cookies, and remembers which folder this is. */
+/** Opens a member's folder. */
 export async function openFolder(options: OpenFolderOptions): Promise<DiskFolder> {
-  const { log } = options;
+  const { log, faultPoint } = options;
   const root = resolve(options.root);
-  const state = resolve(options.stateDirectory);
-  const rootStats = directoryStats(root, `The folder ${root} does not exist. Create it, or mount its disk.`);
-  const stateStats = directoryStats(state, `${state} is missing, so ${root} is not (or not now) a member's folder.`);
+  const places = openPlaces({
+    root,
+    realRoot: () => realpathSync(root),
+    state: resolve(options.stateDirectory),
+    system: nodeSystemCalls(),
+    hash: blockHash,
+    // No worker thread has this number.
+    temporaryName: temporaryNames('t0'),
+  });
+  if (places.foldsCase) log.warn({ root }, `${caseFolding.what} ${caseFolding.remedy}`);
+  const onFatal = (error: Error): void => {
+    log.error({ error: String(error) }, 'a worker of the folder ended');
+    options.onFatal?.(error);
+  };
+  return new DiskFolder({
+    places,
+    control: nodeControlCalls(),
+    workers: new WorkerPool({ places: openedPlaces(places), faultPoint, onFatal }),
+    watches: (hint) => new Watcher({ places, log, hint }),
+  });
+}
+
+/** Clears what an earlier agent left in staging and cookies, and finds out which folder this is. */
+export function openPlaces(
+  options: Pick<Places, 'root' | 'state' | 'system' | 'hash' | 'temporaryName'> & { readonly realRoot: () => string },
+): Places {
+  const { root, state, system } = options;
+  const rootStats = directoryStats(system, root, `The folder ${root} does not exist. Create it, or mount its disk.`);
+  const absent = `${state} is missing, so ${root} is not (or not now) a member's folder.`;
+  const stateStats = directoryStats(system, state, absent);
   if (rootStats.dev !== stateStats.dev) {
     throw new LockstepError(
       'folder-not-writable',
@@ -36,21 +69,19 @@ export async function openFolder(options: OpenFolderOptions): Promise<DiskFolder
     );
   }
   const places: Places = {
-    root,
-    realRoot: realpathSync(root),
+    ...options,
+    realRoot: options.realRoot(),
     rootIdentity: identityOf(rootStats),
-    state,
     stateIdentity: identityOf(stateStats),
     staging: `${state}/staging`,
     history: `${state}/history`,
     cookies: `${state}/cookies`,
-    foldsCase: foldsCase(state),
-    mounts: { accepted: readAccepted(state), foreign: [] },
+    foldsCase: foldsCase(system, state),
+    mounts: { accepted: readAccepted(system, state), foreign: [] },
   };
-  if (places.foldsCase) log.warn({ root }, `${caseFolding.what} ${caseFolding.remedy}`);
   try {
     // Nobody may rely on what was staged before: neither that it is whole nor that it is on the disk.
-    for (const left of [places.staging, places.cookies]) rmSync(left, { recursive: true, force: true });
+    for (const left of [places.staging, places.cookies]) removeTree(system, left);
     const problem = restoreStateDirectories(places);
     if (problem !== undefined) throw new LockstepError('folder-not-writable', problem.detail);
     moveFlatHistory(places);
@@ -62,7 +93,7 @@ export async function openFolder(options: OpenFolderOptions): Promise<DiskFolder
       { cause: error },
     );
   }
-  return new DiskFolder({ ...options, places });
+  return places;
 }
 
 /** What a member on such a file system must know. */
@@ -74,14 +105,14 @@ export const caseFolding = {
 } as const;
 
 /** True when the directory is also found under its name in capital letters. Nothing is written for that. */
-export function foldsCase(directory: string): boolean {
+export function foldsCase(system: SystemCalls, directory: string): boolean {
   const capitals = `${dirname(directory)}/${basename(directory).toUpperCase()}`;
-  const [stats, same] = [lstatIfThere(directory), lstatIfThere(capitals)];
+  const [stats, same] = [lstatIfThere(system, directory), lstatIfThere(system, capitals)];
   return stats !== undefined && same?.ino === stats.ino && same.dev === stats.dev;
 }
 
-function directoryStats(path: string, absent: string): Stats {
-  const stats = statSync(path, { throwIfNoEntry: false });
+function directoryStats(system: SystemCalls, path: string, absent: string): EntryStats {
+  const stats = system.stat(path);
   if (!stats?.isDirectory()) throw new LockstepError('folder-not-found', absent);
   return stats;
 }

@@ -1,8 +1,9 @@
-import { readdirSync, type Stats, statSync } from 'node:fs';
 import { nameOf, parentOf } from '@lockstep/shared';
 import { lstatIfThere } from './entry-stat.ts';
 import type { KnownMounts } from './mounts/mounts.ts';
 import { errorCodeOf } from './path-problem.ts';
+import type { BlockHash } from './read/content-id.ts';
+import type { EntryStats, SystemCalls } from './system-calls.ts';
 
 /** Which directory something was when it was opened. */
 export interface DirectoryIdentity {
@@ -10,8 +11,8 @@ export interface DirectoryIdentity {
   readonly ino: number;
 }
 
-/** Where a member's folder and its state lie, and which directories these were when they were opened. */
-export interface Places {
+/** Where a member's folder and its state lie, and which directories these were when they were opened. Plain values, which workers get. */
+export interface OpenedPlaces {
   readonly root: string;
   /** The same without symbolic links: as the kernel calls it. */
   readonly realRoot: string;
@@ -27,7 +28,26 @@ export interface Places {
   readonly mounts: KnownMounts;
 }
 
-export function identityOf(stats: Stats): DirectoryIdentity {
+/** The same, and how they are reached. */
+export interface Places extends OpenedPlaces {
+  readonly system: SystemCalls;
+  readonly hash: BlockHash;
+  /** A name for an entry of staging that was not given before since the agent started. */
+  readonly temporaryName: () => string;
+}
+
+/** Names that begin so, each of which is given once. */
+export function temporaryNames(prefix: string): () => string {
+  let given = 0;
+  return () => `${prefix}-${++given}`;
+}
+
+/** What of it can be sent to a worker. */
+export function openedPlaces({ system, hash, temporaryName, ...opened }: Places): OpenedPlaces {
+  return opened;
+}
+
+export function identityOf(stats: EntryStats): DirectoryIdentity {
   return { dev: stats.dev, ino: stats.ino };
 }
 
@@ -36,12 +56,15 @@ export function identityOf(stats: Stats): DirectoryIdentity {
  * about the folder: an unmounted disk would look like a folder from which everything was deleted.
  */
 export function stillThere(places: Places): boolean {
-  return isDirectory(places.root, places.rootIdentity) && isDirectory(places.state, places.stateIdentity);
+  const { system } = places;
+  return (
+    isDirectory(system, places.root, places.rootIdentity) && isDirectory(system, places.state, places.stateIdentity)
+  );
 }
 
-function isDirectory(path: string, identity: DirectoryIdentity): boolean {
+function isDirectory(system: SystemCalls, path: string, identity: DirectoryIdentity): boolean {
   try {
-    const stats = statSync(path, { throwIfNoEntry: false });
+    const stats = system.stat(path);
     if (!stats?.isDirectory()) return false;
     return stats.dev === identity.dev && stats.ino === identity.ino;
   } catch {
@@ -55,7 +78,7 @@ export function absolutePath(root: string, path: string): string {
 }
 
 /** True when this is the state directory: reached through a mount, or by a spelling of its name that we do not know. */
-export function isState({ stateIdentity }: Places, stats: Stats): boolean {
+export function isState({ stateIdentity }: Places, stats: EntryStats): boolean {
   return stats.ino === stateIdentity.ino && stats.dev === stateIdentity.dev && stats.isDirectory();
 }
 
@@ -92,7 +115,7 @@ export class ParentCheck {
     const parent = parentOf(path);
     let names = this.#names.get(parent);
     if (names === undefined) {
-      names = new Set(namesIn(absolutePath(this.#places.root, parent)));
+      names = new Set(namesIn(this.#places, parent));
       this.#names.set(parent, names);
     }
     return names.has(nameOf(path));
@@ -109,18 +132,18 @@ export function isReachable(places: Places, path: string): boolean {
 }
 
 /** False when the entry at `path`, which stands, is listed under another spelling: it is another entry for the other members. */
-export function isSpelledSo({ root, foldsCase }: Places, path: string): boolean {
-  return !foldsCase || namesIn(absolutePath(root, parentOf(path))).includes(nameOf(path));
+export function isSpelledSo(places: Places, path: string): boolean {
+  return !places.foldsCase || namesIn(places, parentOf(path)).includes(nameOf(path));
 }
 
 function isPassable(places: Places, directory: string): boolean {
-  const stats = lstatIfThere(absolutePath(places.root, directory));
+  const stats = lstatIfThere(places.system, absolutePath(places.root, directory));
   return stats?.isDirectory() === true && !isState(places, stats);
 }
 
-function namesIn(directory: string): readonly string[] {
+function namesIn({ system, root }: Places, directory: string): readonly string[] {
   try {
-    return readdirSync(directory);
+    return system.readdir(absolutePath(root, directory));
   } catch (error) {
     const code = errorCodeOf(error);
     if (code === 'ENOENT' || code === 'ENOTDIR') return [];

@@ -1,8 +1,8 @@
 import { joinPath } from '@lockstep/shared';
 import type { ScannedDirectory } from '../sync/ports/folder.ts';
 import type { ListedDirectory } from './read/list-directory.ts';
-import type { Watcher } from './watch/watcher.ts';
-import type { WorkerPool } from './worker/worker-pool.ts';
+import type { DirectoryWatches } from './watch/directory-watches.ts';
+import type { JobRunner } from './worker/worker-job.ts';
 
 /** Directories listed in one message to a worker. */
 const batchDirectoriesMax = 64;
@@ -20,8 +20,8 @@ export interface ScanOptions {
  * into it later is an event, what was there before is in the list.
  */
 export async function* scan(
-  workers: WorkerPool,
-  watcher: Watcher | undefined,
+  workers: JobRunner,
+  watcher: DirectoryWatches | undefined,
   directory: string,
   options: ScanOptions,
 ): AsyncGenerator<readonly ScannedDirectory[]> {

@@ -1,7 +1,7 @@
 import type { ContentId } from '@lockstep/shared';
 import { blockCount } from '../core/blocks.ts';
 import { expectedBlock, fitsContent } from './read/content-id.ts';
-import type { WorkerPool } from './worker/worker-pool.ts';
+import type { JobRunner } from './worker/worker-job.ts';
 
 /** What is gathered of one content. */
 interface Gathered {
@@ -21,10 +21,10 @@ export interface StageBlockRequest {
 
 /** Which blocks of which contents lie verified in staging. */
 export class StagedContents {
-  readonly #workers: WorkerPool;
+  readonly #workers: JobRunner;
   readonly #contents = new Map<ContentId, Gathered>();
 
-  constructor(workers: WorkerPool) {
+  constructor(workers: JobRunner) {
     this.#workers = workers;
   }
 

@@ -1,4 +1,3 @@
-import { mkdirSync } from 'node:fs';
 import { lstatIfThere } from './entry-stat.ts';
 import { errorCodeOf, folderMissing, type PathProblem } from './path-problem.ts';
 import type { Places } from './places.ts';
@@ -13,11 +12,11 @@ const stateDirectoryMode = 0o700;
 export function restoreStateDirectories(places: Places): PathProblem | undefined {
   for (const directory of [places.staging, places.history, places.cookies]) {
     try {
-      const stats = lstatIfThere(directory);
+      const stats = lstatIfThere(places.system, directory);
       if (stats?.isDirectory() && stats.dev === places.stateIdentity.dev) continue;
       if (stats?.isDirectory()) return unusable(directory, 'another file system is mounted there');
       if (stats?.isSymbolicLink()) return unusable(directory, 'a symbolic link has its name');
-      mkdirSync(directory, { mode: stateDirectoryMode });
+      places.system.mkdir(directory, stateDirectoryMode);
     } catch (error) {
       const code = errorCodeOf(error);
       if (code === undefined) throw error;

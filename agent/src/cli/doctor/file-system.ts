@@ -1,3 +1,4 @@
+import { nodeSystemCalls } from '../../fs/node-system-calls.ts';
 import { caseFolding, foldsCase } from '../../fs/open-folder.ts';
 import { type Finding, findingsOf } from './finding.ts';
 import { readProc } from './proc.ts';
@@ -70,6 +71,6 @@ export function judgeFileSystem(type: string): Finding {
 export async function checkFileSystem({ directory, state }: Subject): Promise<readonly Finding[]> {
   const type = fileSystemOf(directory, (await readProc('/proc/self/mountinfo')) ?? '');
   const findings = type === undefined ? [] : [judgeFileSystem(type)];
-  if (foldsCase(state)) findings.push(warn(caseFolding.what, caseFolding.remedy));
+  if (foldsCase(nodeSystemCalls(), state)) findings.push(warn(caseFolding.what, caseFolding.remedy));
   return findings;
 }

@@ -1,6 +1,6 @@
 import { isBelow } from '@lockstep/shared';
 import type { ActionRequest, ActionResult } from '../../sync/ports/folder.ts';
-import { isWorthSyncingTogether, syncPath, syncTogether } from '../durable.ts';
+import { isWorthSyncingTogether, syncPath } from '../durable.ts';
 import type { FaultPoint } from '../fault-point.ts';
 import { byFileSystem, fileSystemOf } from '../mounts/mounts.ts';
 import { errorCodeOf, folderMissing, type PathProblem, problemOf } from '../path-problem.ts';
@@ -72,21 +72,22 @@ function syncDirectories(
   directories: readonly string[],
   fault: FaultPoint | undefined,
 ): ReadonlyMap<string, ActionResult> {
+  const { system } = places;
   const failed = new Map<string, ActionResult>();
   if (directories.length === 0) return failed;
   fault?.('fsync-directory');
   const left = [...byFileSystem(places, directories)].flatMap(([fileSystem, group]) =>
-    isWorthSyncingTogether(group.length) && syncTogether(fileSystem) ? [] : group,
+    isWorthSyncingTogether(system, group.length) && system.syncFileSystem(fileSystem) ? [] : group,
   );
   for (const directory of left) {
     try {
-      syncPath(directory);
+      syncPath(system, directory);
     } catch (error) {
       // Removed by a later action of the batch, or by a user: then the sync of its own parent counts.
       const code = errorCodeOf(error);
       if (code === 'ENOENT' || code === 'ENOTDIR') continue;
       // A directory that may be written but not read cannot be opened to be synced.
-      if (code === 'EACCES' && syncTogether(fileSystemOf(places, directory))) continue;
+      if (code === 'EACCES' && system.syncFileSystem(fileSystemOf(places, directory))) continue;
       failed.set(directory, { result: 'problem', ...problemOf(error, directory) });
     }
   }

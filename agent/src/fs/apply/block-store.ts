@@ -1,4 +1,4 @@
-import { closeSync, constants, fstatSync, openSync, renameSync, rmSync } from 'node:fs';
+import { constants } from 'node:fs';
 import type { ContentId } from '@lockstep/shared';
 import { blockCount, blockRange } from '../../core/blocks.ts';
 import type { ContentSource } from '../../sync/ports/folder.ts';
@@ -8,7 +8,9 @@ import { errorCodeOf } from '../path-problem.ts';
 import { absolutePath, isReachable, type Places } from '../places.ts';
 import { type ExpectedBlock, expectedBlock, fitsContent, isBlock } from '../read/content-id.ts';
 import { readFully, withFile } from '../read/read-content.ts';
+import { removeIfThere } from '../remove.ts';
 import { restoreStateDirectories } from '../state-directories.ts';
+import type { SystemCalls } from '../system-calls.ts';
 import { historyPath, type KeptVersion, keptVersion, makeHistoryPlace, shardPath } from './history.ts';
 import { blockFilePath, roomBytes, temporaryPath, writeFully } from './staging.ts';
 
@@ -30,17 +32,18 @@ export function stageBlock(
   places: Places,
   { block, bytes, isFirst }: { readonly block: ExpectedBlock; readonly bytes: Uint8Array; readonly isFirst: boolean },
 ): 'ok' | 'corrupt' | 'disk-full' | 'lost' {
+  const { system, hash } = places;
   const { content, size, index } = block;
-  if (!isBlock(bytes, block)) return 'corrupt';
+  if (!isBlock(hash, bytes, block)) return 'corrupt';
   try {
     if (restoreStateDirectories(places) !== undefined) return 'lost';
     if (bytes.length > roomBytes(places)) return 'disk-full';
     const makes = isFirst ? constants.O_CREAT | constants.O_TRUNC : 0;
-    const fd = openSync(blockFilePath(places, content), stageFlags | makes, stagedMode);
+    const fd = system.open(blockFilePath(places, content), stageFlags | makes, stagedMode);
     try {
-      writeFully(fd, bytes, blockRange(size, index).offset);
+      writeFully(system, fd, bytes, blockRange(size, index).offset);
     } finally {
-      closeSync(fd);
+      system.close(fd);
     }
     return 'ok';
   } catch (error) {
@@ -53,7 +56,7 @@ export function stageBlock(
 
 /** Removes what was gathered of a content. Runs in a worker. */
 export function unstage(places: Places, content: ContentId): void {
-  rmSync(blockFilePath(places, content), { force: true });
+  removeIfThere(places.system, blockFilePath(places, content));
 }
 
 /** Reads and verifies one block of a content. Runs in a worker. */
@@ -62,8 +65,8 @@ export function readBlock(places: Places, block: ExpectedBlock, source: ContentS
   const path = readablePath(places, source, content);
   if (path === undefined) return undefined;
   const { offset, length } = blockRange(size, index);
-  const bytes = readRange(path, offset, length);
-  return bytes !== undefined && isBlock(bytes, block) ? bytes : undefined;
+  const bytes = readRange(places.system, path, offset, length);
+  return bytes !== undefined && isBlock(places.hash, bytes, block) ? bytes : undefined;
 }
 
 /**
@@ -74,35 +77,36 @@ export function keep(
   places: Places,
   request: ContentDescription & { readonly source: ContentSource },
 ): KeptVersion | boolean {
+  const { system, hash } = places;
   const { content, blocks, size, source } = request;
   // One that is another file's as well, which is about to be replaced or has a second name, may still be written to.
-  if (lstatIfThere(historyPath(places, content))?.nlink === 1) return true;
+  if (lstatIfThere(system, historyPath(places, content))?.nlink === 1) return true;
   if (restoreStateDirectories(places) !== undefined) return false;
   if (!fitsContent(content, blocks, size) || size > roomBytes(places)) return false;
   const temporary = temporaryPath(places);
   try {
-    const fd = openSync(temporary, stageFlags | constants.O_CREAT | constants.O_EXCL, stagedMode);
+    const fd = system.open(temporary, stageFlags | constants.O_CREAT | constants.O_EXCL, stagedMode);
     try {
       for (let index = 0; index < blockCount(size); index++) {
         const { offset, length } = blockRange(size, index);
         const block = expectedBlock({ content, blocks, size, index });
         const bytes =
           source.from === 'bytes' ? source.bytes.subarray(offset, offset + length) : readBlock(places, block, source);
-        if (bytes === undefined || !isBlock(bytes, block)) return false;
-        writeFully(fd, bytes, offset);
+        if (bytes === undefined || !isBlock(hash, bytes, block)) return false;
+        writeFully(system, fd, bytes, offset);
       }
     } finally {
-      closeSync(fd);
+      system.close(fd);
     }
-    syncPath(temporary);
-    renameSync(temporary, makeHistoryPlace(places, content));
-    syncPath(shardPath(places, content));
+    syncPath(system, temporary);
+    system.rename(temporary, makeHistoryPlace(places, content));
+    syncPath(system, shardPath(places, content));
     return keptVersion(places, content) ?? true;
   } catch (error) {
     if (errorCodeOf(error) === undefined) throw error;
     return false;
   } finally {
-    rmSync(temporary, { force: true });
+    removeIfThere(system, temporary);
   }
 }
 
@@ -113,12 +117,12 @@ function readablePath(places: Places, source: ContentSource, content: ContentId)
   return absolutePath(places.root, source.path);
 }
 
-function readRange(path: string, offset: number, length: number): Uint8Array | undefined {
+function readRange(system: SystemCalls, path: string, offset: number, length: number): Uint8Array | undefined {
   try {
-    return withFile(path, (fd) => {
-      if (!fstatSync(fd).isFile()) return undefined;
+    return withFile(system, path, (fd) => {
+      if (!system.fstat(fd).isFile()) return undefined;
       const bytes = new Uint8Array(length);
-      return readFully(fd, bytes, offset) === length ? bytes : undefined;
+      return readFully(system, fd, bytes, offset) === length ? bytes : undefined;
     });
   } catch (error) {
     if (errorCodeOf(error) === undefined) throw error;

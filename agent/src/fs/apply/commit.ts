@@ -1,4 +1,3 @@
-import { chmodSync, mkdirSync, readdirSync, renameSync, rmdirSync, type Stats, unlinkSync } from 'node:fs';
 import { type ContentId, isStatePath, joinPath, nameOf, parentOf } from '@lockstep/shared';
 import type { Fingerprint } from '../../core/entry.ts';
 import { isDirectoryMode } from '../../core/plan-step.ts';
@@ -10,6 +9,7 @@ import { errorCodeOf, inTheWay, mountChanged, problemOf, reserved, sameName } fr
 import { absolutePath, isReachable, isSpelledSo, isState, type Places } from '../places.ts';
 import { namesBelow, obstacleBelow } from '../read/list-directory.ts';
 import { readLinkText } from '../read/raw-name.ts';
+import type { EntryStats, SystemCalls } from '../system-calls.ts';
 import { setAttributes } from './attributes.ts';
 import { permissionsOf } from './file-times.ts';
 import { shardPath } from './history.ts';
@@ -31,12 +31,14 @@ export interface Committed {
 /** Gives names to what is staged, one action after the other, each after a last look at what stands there. */
 export class Commit {
   readonly #places: Places;
+  readonly #system: SystemCalls;
   readonly #fault: FaultPoint | undefined;
   #touched: string[] = [];
   #kept: ContentId | undefined;
 
   constructor(places: Places, fault: FaultPoint | undefined) {
     this.#places = places;
+    this.#system = places.system;
     this.#fault = fault;
   }
 
@@ -57,7 +59,7 @@ export class Commit {
     try {
       const mount = this.#changedMount(paths);
       if (mount !== undefined) return { result: 'problem', ...mountChanged(mount) };
-      return withDirectoriesOpen(this.#writtenTo(request.action), () => this.#carryOut(request, staged));
+      return withDirectoriesOpen(this.#system, this.#writtenTo(request.action), () => this.#carryOut(request, staged));
     } catch (error) {
       const code = errorCodeOf(error);
       // What stood a moment ago is gone, or something stands where nothing did: somebody else is at work here.
@@ -123,18 +125,18 @@ export class Commit {
       this.#placeAsNew(staged.temporary, target);
     } else if (!this.#replace(staged.temporary, target, expected, keep)) return changed;
     this.#touch(path);
-    const stats = lstatIfThere(target);
+    const stats = lstatIfThere(this.#system, target);
     const ours = stats?.ino === staged.ino && stats.size === staged.size && stats.mtimeMs === staged.mtimeMs;
-    return ours ? done(stats) : changed;
+    return ours ? this.#done(stats) : changed;
   }
 
   /** Makes way for what must stand where a directory does. A problem when only what is no business of ours is left in it. */
   #removeDirectory(path: string, target: string): ActionResult | undefined {
     try {
-      rmdirSync(target);
+      this.#system.rmdir(target);
       return undefined;
     } catch (error) {
-      const obstacle = errorCodeOf(error) === 'ENOTEMPTY' ? obstacleBelow(target) : undefined;
+      const obstacle = errorCodeOf(error) === 'ENOTEMPTY' ? obstacleBelow(this.#system, target) : undefined;
       if (obstacle === undefined) throw error;
       return { result: 'problem', ...inTheWay(path, joinPath(path, obstacle)) };
     }
@@ -143,12 +145,13 @@ export class Commit {
   /** A new name is given by link(2), which refuses to replace what came to stand there since the look; rename(2) would not. */
   #placeAsNew(source: string, target: string): void {
     this.#fault?.('rename');
-    if (linkIfPermitted(source, target)) {
-      unlinkSync(source);
+    if (linkIfPermitted(this.#system, source, target)) {
+      this.#system.unlink(source);
       return;
     }
-    if (lstatIfThere(target) !== undefined) throw Object.assign(new Error('taken meanwhile'), { code: 'EEXIST' });
-    renameSync(source, target);
+    if (lstatIfThere(this.#system, target) !== undefined)
+      throw Object.assign(new Error('taken meanwhile'), { code: 'EEXIST' });
+    this.#system.rename(source, target);
   }
 
   /** One rename(2) over the old version, which goes to history. False when that was not what it was expected to be. */
@@ -158,7 +161,7 @@ export class Commit {
     if (replaced === undefined) return false;
     this.#fault?.('rename');
     try {
-      renameSync(source, target);
+      this.#system.rename(source, target);
     } catch (error) {
       replaced.release();
       throw error;
@@ -180,7 +183,7 @@ export class Commit {
     if (refusedFrom !== undefined) return refusedFrom;
     if (expected === 'absent' && this.#isSameEntry(source, target)) {
       const aside = temporaryPath(this.#places);
-      renameSync(source, aside);
+      this.#system.rename(source, aside);
       this.#fault?.('rename');
       this.#placeAsNew(aside, target);
     } else {
@@ -189,28 +192,28 @@ export class Commit {
       if (expected !== 'absent' && expected.ino === action.expectedFrom.ino) {
         // Two names of one inode: rename(2) would do nothing at all.
         this.#fault?.('remove');
-        unlinkSync(source);
+        this.#system.unlink(source);
       } else if (expected !== 'absent' && !isDirectoryMode(expected.mode)) {
         if (!this.#replace(source, target, expected, keep)) return changed;
       } else {
         const obstructed = expected === 'absent' ? undefined : this.#removeDirectory(to, target);
         if (obstructed !== undefined) return obstructed;
         this.#fault?.('rename');
-        renameSync(source, target);
+        this.#system.rename(source, target);
       }
     }
     this.#touch(from);
     this.#touch(to);
     this.#fault?.('attributes');
-    setAttributes(target, action.mode, action.mtimeUs);
+    setAttributes(this.#system, target, action.mode, action.mtimeUs);
     return this.#doneAt(target, action.expectedFrom.ino);
   }
 
   /** True when `target` is only another spelling of `source`, on a file system that does not tell cases apart. */
   #isSameEntry(source: string, target: string): boolean {
-    const stats = lstatIfThere(target);
-    if (stats === undefined || stats.ino !== lstatIfThere(source)?.ino) return false;
-    return !readdirSync(parentOf(target)).includes(nameOf(target));
+    const stats = lstatIfThere(this.#system, target);
+    if (stats === undefined || stats.ino !== lstatIfThere(this.#system, source)?.ino) return false;
+    return !this.#system.readdir(parentOf(target)).includes(nameOf(target));
   }
 
   #renameDirectory(action: ActionOf<'rename-directory'>): ActionResult {
@@ -219,16 +222,16 @@ export class Commit {
     const refused =
       this.#refusal(action.from, source, action.expectedFrom) ?? this.#refusal(action.to, target, 'absent');
     if (refused !== undefined) return refused;
-    const found = namesBelow(source);
+    const found = namesBelow(this.#system, source);
     if (found === undefined || found.size !== action.names.length) return changed;
     if (!action.names.every((name) => found.has(name))) return changed;
     this.#fault?.('rename');
     // One that gets another parent is written to itself, its `..` changes. Not opened before the look: it would be another one.
-    withDirectoriesOpen([source], () => renameSync(source, target));
+    withDirectoriesOpen(this.#system, [source], () => this.#system.rename(source, target));
     this.#touch(action.from);
     this.#touch(action.to);
     this.#fault?.('attributes');
-    setAttributes(target, action.mode, undefined);
+    setAttributes(this.#system, target, action.mode, undefined);
     return this.#doneAt(target, action.expectedFrom.ino);
   }
 
@@ -238,17 +241,17 @@ export class Commit {
     const refused = this.#refusal(path, target, expected);
     if (refused !== undefined) return refused;
     if (expected !== 'absent' && isDirectoryMode(expected.mode)) {
-      setAttributes(target, mode, undefined);
+      setAttributes(this.#system, target, mode, undefined);
       return this.#doneAt(target, expected.ino);
     }
     if (expected !== 'absent' && !this.#takeAway(target, expected, keep)) return changed;
     this.#fault?.('rename');
-    mkdirSync(target, { mode: permissionsOf(mode) });
+    this.#system.mkdir(target, permissionsOf(mode));
     // The process's umask has taken bits off.
-    chmodSync(target, permissionsOf(mode));
+    this.#system.chmod(target, permissionsOf(mode));
     this.#touch(path);
-    const stats = lstatIfThere(target);
-    return stats?.isDirectory() ? done(stats) : changed;
+    const stats = lstatIfThere(this.#system, target);
+    return stats?.isDirectory() ? this.#done(stats) : changed;
   }
 
   #attr(action: ActionOf<'attr'>): ActionResult {
@@ -256,7 +259,7 @@ export class Commit {
     const refused = this.#refusal(action.path, target, action.expected);
     if (refused !== undefined) return refused;
     this.#fault?.('attributes');
-    setAttributes(target, action.mode, action.mtimeUs);
+    setAttributes(this.#system, target, action.mode, action.mtimeUs);
     return this.#doneAt(target, action.expected.ino);
   }
 
@@ -278,12 +281,12 @@ export class Commit {
 
   #rmdir(action: ActionOf<'rmdir'>): ActionResult {
     const target = absolutePath(this.#places.root, action.path);
-    const stats = isReachable(this.#places, action.path) ? lstatIfThere(target) : undefined;
+    const stats = isReachable(this.#places, action.path) ? lstatIfThere(this.#system, target) : undefined;
     // Gone already: that is what was asked for.
     if (stats === undefined) return { result: 'done' };
     if (!stats.isDirectory() || isState(this.#places, stats)) return changed;
     this.#fault?.('remove');
-    rmdirSync(target);
+    this.#system.rmdir(target);
     this.#touch(action.path);
     return { result: 'done' };
   }
@@ -291,7 +294,7 @@ export class Commit {
   /** Why the action may not go on, if so: no directory to hold the path, a link on the way there, something else than expected. */
   #refusal(path: string, target: string, expected: Expected): ActionResult | undefined {
     if (!isReachable(this.#places, path)) return changed;
-    const stats = lstatIfThere(target);
+    const stats = lstatIfThere(this.#system, target);
     if (stats === undefined) return expected === 'absent' ? undefined : changed;
     if (isState(this.#places, stats)) return { result: 'problem', ...reserved(path) };
     if (!isSpelledSo(this.#places, path))
@@ -300,13 +303,18 @@ export class Commit {
       return { result: 'problem', ...inTheWay(path, path) };
     }
     if (expected !== 'absent' && hasFingerprint(stats, expected)) return undefined;
-    const isLeftAlone = stats.isSymbolicLink() && readLinkText(target) === undefined;
+    const isLeftAlone = stats.isSymbolicLink() && readLinkText(this.#system, target) === undefined;
     return isLeftAlone ? { result: 'problem', ...inTheWay(path, path) } : changed;
   }
 
   #doneAt(target: string, ino: number): ActionResult {
-    const stats = lstatIfThere(target);
-    return stats?.ino === ino ? done(stats) : changed;
+    const stats = lstatIfThere(this.#system, target);
+    return stats?.ino === ino ? this.#done(stats) : changed;
+  }
+
+  #done(stats: EntryStats): ActionResult {
+    const racy = isRacyAfterPlacing(stats, this.#system.wallMs());
+    return { result: 'done', fingerprint: fingerprintOf(stats), racy };
   }
 
   #keep(content: ContentId | undefined): void {
@@ -322,8 +330,4 @@ export class Commit {
 
 function pathsOf(action: Action): readonly string[] {
   return action.do === 'rename' || action.do === 'rename-directory' ? [action.from, action.to] : [action.path];
-}
-
-function done(stats: Stats): ActionResult {
-  return { result: 'done', fingerprint: fingerprintOf(stats), racy: isRacyAfterPlacing(stats, Date.now()) };
 }

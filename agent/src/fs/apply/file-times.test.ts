@@ -1,12 +1,13 @@
 import { execFileSync } from 'node:child_process';
-import { closeSync, futimesSync, lstatSync, lutimesSync, mkdtempSync, openSync, rmSync, symlinkSync } from 'node:fs';
+import { closeSync, lstatSync, mkdtempSync, openSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { mtimeUsOf } from '../entry-stat.ts';
-import { secondsOf } from './file-times.ts';
+import { nodeSystemCalls } from '../node-system-calls.ts';
 
+const system = nodeSystemCalls();
 let directory: string;
 
 beforeAll(() => {
@@ -25,8 +26,8 @@ test('[LC11] a time to the microsecond survives, of a file and of a link', () =>
   const timeOf = (name: string): bigint => lstatSync(join(directory, name), { bigint: true }).mtimeNs / 1000n;
   fc.assert(
     fc.property(anyMtimeUs, (mtimeUs) => {
-      futimesSync(fd, secondsOf(mtimeUs), secondsOf(mtimeUs));
-      lutimesSync(join(directory, 'link'), secondsOf(mtimeUs), secondsOf(mtimeUs));
+      system.futimes(fd, mtimeUs);
+      system.lutimes(join(directory, 'link'), mtimeUs);
       expect([timeOf('file'), timeOf('link')]).toEqual([BigInt(mtimeUs), BigInt(mtimeUs)]);
     }),
   );
@@ -51,7 +52,7 @@ test('[LC11] a time to the nanosecond is rounded down to whole microseconds, of 
       execFileSync('touch', ['-h', '-d', `@${text}`, file, link]);
       expect(lstatSync(file, { bigint: true }).mtimeNs, text).toBe(mtimeNs);
       const expected = seconds * 1_000_000 + us;
-      expect([mtimeUsOf(file), mtimeUsOf(link)], text).toEqual([expected, expected]);
+      expect([mtimeUsOf(system, file), mtimeUsOf(system, link)], text).toEqual([expected, expected]);
     }),
   );
 });

@@ -1,10 +1,11 @@
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import type { ContentId } from '@lockstep/shared';
 import { syncPath } from '../durable.ts';
 import { lstatIfThere } from '../entry-stat.ts';
 import { errorCodeOf } from '../path-problem.ts';
 import type { Places } from '../places.ts';
 import { contentFileName, contentOfFileName } from '../read/content-id.ts';
+import { removeIfThere } from '../remove.ts';
+import type { SystemCalls } from '../system-calls.ts';
 
 /** Directories that history is divided into, by the first two digits of the contents' hashes: none of them grows large. */
 export const historyShards = 256;
@@ -42,13 +43,18 @@ export function shardPath(places: Places, content: ContentId): string {
 
 /** What history says of a version, or undefined when it does not hold it. */
 export function keptVersion(places: Places, content: ContentId): KeptVersion | undefined {
-  const stats = lstatIfThere(historyPath(places, content));
+  const stats = lstatIfThere(places.system, historyPath(places, content));
   return stats && { content, bytes: stats.blocks * statBlockBytes, keptAtMs: stats.ctimeMs };
+}
+
+/** True when history holds this version. */
+export function isKept(places: Places, content: ContentId): boolean {
+  return lstatIfThere(places.system, historyPath(places, content)) !== undefined;
 }
 
 /** Which of these contents history holds. Runs in a worker. */
 export function inHistory(places: Places, contents: readonly ContentId[]): readonly ContentId[] {
-  return contents.filter((content) => existsSync(historyPath(places, content)));
+  return contents.filter((content) => isKept(places, content));
 }
 
 /** The versions in some of the directories of history, `from` inclusive, `to` exclusive. Runs in a worker. */
@@ -58,7 +64,7 @@ export function listHistory(
 ): readonly KeptVersion[] {
   const versions: KeptVersion[] = [];
   for (let shard = from; shard < to; shard++) {
-    for (const name of namesIn(`${places.history}/${shard.toString(16).padStart(2, '0')}`)) {
+    for (const name of namesIn(places.system, `${places.history}/${shard.toString(16).padStart(2, '0')}`)) {
       const content = contentOfFileName(name);
       const version = content && keptVersion(places, content);
       if (version !== undefined) versions.push(version);
@@ -69,7 +75,7 @@ export function listHistory(
 
 /** Removes versions from history. Runs in a worker. */
 export function forgetHistory(places: Places, contents: readonly ContentId[]): void {
-  for (const content of contents) rmSync(historyPath(places, content), { force: true });
+  for (const content of contents) removeIfThere(places.system, historyPath(places, content));
 }
 
 /**
@@ -77,13 +83,14 @@ export function forgetHistory(places: Places, contents: readonly ContentId[]): v
  * as rename(2) sets the change time; in the order of their ages, so that the oldest ones still go first.
  */
 export function moveFlatHistory(places: Places): void {
-  const flat = namesIn(places.history).flatMap((name) => {
+  const flat = namesIn(places.system, places.history).flatMap((name) => {
     const content = contentOfFileName(name);
-    const stats = content && lstatIfThere(`${places.history}/${name}`);
+    const stats = content && lstatIfThere(places.system, `${places.history}/${name}`);
     return content && stats ? [{ name, content, keptAtMs: stats.ctimeMs }] : [];
   });
   flat.sort((a, b) => a.keptAtMs - b.keptAtMs);
-  for (const { name, content } of flat) renameSync(`${places.history}/${name}`, makeHistoryPlace(places, content));
+  for (const { name, content } of flat)
+    places.system.rename(`${places.history}/${name}`, makeHistoryPlace(places, content));
 }
 
 function shardName(fileName: string): string {
@@ -94,17 +101,17 @@ function shardName(fileName: string): string {
 /** Not recursively: a `.lockstep` that is gone, with its disk perhaps, must not be made by this. */
 function makeShard(places: Places, shard: string): void {
   try {
-    mkdirSync(shard, { mode: 0o700 });
+    places.system.mkdir(shard, 0o700);
   } catch (error) {
     if (errorCodeOf(error) === 'EEXIST') return;
     throw error;
   }
-  syncPath(places.history);
+  syncPath(places.system, places.history);
 }
 
-function namesIn(directory: string): readonly string[] {
+function namesIn(system: SystemCalls, directory: string): readonly string[] {
   try {
-    return readdirSync(directory);
+    return system.readdir(directory);
   } catch (error) {
     if (errorCodeOf(error) === 'ENOENT') return [];
     throw error;

@@ -1,5 +1,6 @@
-import { closeSync, constants, fchmodSync, openSync } from 'node:fs';
+import { constants } from 'node:fs';
 import { lstatIfThere } from '../entry-stat.ts';
+import type { SystemCalls } from '../system-calls.ts';
 import { permissionsOf } from './file-times.ts';
 
 const ownerMayWrite = 0o200;
@@ -8,9 +9,9 @@ const ownerMayWrite = 0o200;
  * Runs `change` with those of these directories open that are our own and closed to writing: the right to write is a thing that
  * users replicate, and a member that obeyed it would wait for ever for what another did there [MT19].
  */
-export function withDirectoriesOpen<T>(directories: readonly string[], change: () => T): T {
+export function withDirectoriesOpen<T>(system: SystemCalls, directories: readonly string[], change: () => T): T {
   // Before the first try: what a refused one leaves, such as another link to a file, would look like a user's change to the next.
-  const closeAgain = directories.map(open).filter((close) => close !== undefined);
+  const closeAgain = directories.map((directory) => open(system, directory)).filter((close) => close !== undefined);
   try {
     return change();
   } finally {
@@ -19,23 +20,23 @@ export function withDirectoriesOpen<T>(directories: readonly string[], change: (
 }
 
 /** Answers with what closes it again, wherever it lies by then. Undefined when it is open, another user's, or may not be read. */
-function open(directory: string): (() => void) | undefined {
-  const stats = lstatIfThere(directory);
-  if (!stats?.isDirectory() || (stats.mode & ownerMayWrite) !== 0 || stats.uid !== process.geteuid?.())
+function open(system: SystemCalls, directory: string): (() => void) | undefined {
+  const stats = lstatIfThere(system, directory);
+  if (!stats?.isDirectory() || (stats.mode & ownerMayWrite) !== 0 || stats.uid !== system.effectiveUser())
     return undefined;
-  const descriptor = descriptorOf(directory);
+  const descriptor = descriptorOf(system, directory);
   if (descriptor === undefined) return undefined;
   const permissions = permissionsOf(stats.mode);
-  fchmodSync(descriptor, permissions | ownerMayWrite);
+  system.fchmod(descriptor, permissions | ownerMayWrite);
   return () => {
-    fchmodSync(descriptor, permissions);
-    closeSync(descriptor);
+    system.fchmod(descriptor, permissions);
+    system.close(descriptor);
   };
 }
 
-function descriptorOf(directory: string): number | undefined {
+function descriptorOf(system: SystemCalls, directory: string): number | undefined {
   try {
-    return openSync(directory, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+    return system.open(directory, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
   } catch {
     // Gone, or not to be read: the change is refused, and that says enough.
     return undefined;

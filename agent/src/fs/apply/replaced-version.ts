@@ -1,20 +1,21 @@
-import { constants, copyFileSync, existsSync, fstatSync, linkSync, renameSync, rmSync, unlinkSync } from 'node:fs';
 import type { ContentId } from '@lockstep/shared';
 import type { Fingerprint } from '../../core/entry.ts';
 import { hasContentOf, lstatIfThere } from '../entry-stat.ts';
 import { errorCodeOf } from '../path-problem.ts';
 import type { Places } from '../places.ts';
 import { readContent, withFile } from '../read/read-content.ts';
-import { historyPath, makeHistoryPlace } from './history.ts';
+import { removeIfThere } from '../remove.ts';
+import type { SystemCalls } from '../system-calls.ts';
+import { historyPath, isKept, makeHistoryPlace } from './history.ts';
 import { temporaryPath } from './staging.ts';
 
 /** link(2) is refused by some file systems, by the kernel for files of others, and for inodes with very many names. */
 const noLinkCodes = new Set(['EPERM', 'EMLINK', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EXDEV', 'EACCES']);
 
 /** `link`, or false where that is not permitted here. `EEXIST` and other errors are thrown. */
-export function linkIfPermitted(existing: string, name: string): boolean {
+export function linkIfPermitted(system: SystemCalls, existing: string, name: string): boolean {
   try {
-    linkSync(existing, name);
+    system.link(existing, name);
     return true;
   } catch (error) {
     if (noLinkCodes.has(errorCodeOf(error) ?? '')) return false;
@@ -48,13 +49,14 @@ export class ReplacedVersion {
     expected: Fingerprint,
     keep: ContentId | undefined,
   ): ReplacedVersion | undefined {
+    const { system } = places;
     const name = temporaryPath(places);
-    if (!linkIfPermitted(target, name)) {
+    if (!linkIfPermitted(system, target, name)) {
       return new ReplacedVersion(places, undefined, expected, keepVersion(places, target, keep));
     }
-    const stats = lstatIfThere(name);
-    if (stats === undefined || !hasContentOf(stats, expected) || lstatIfThere(target)?.ino !== expected.ino) {
-      unlinkSync(name);
+    const stats = lstatIfThere(system, name);
+    if (stats === undefined || !hasContentOf(stats, expected) || lstatIfThere(system, target)?.ino !== expected.ino) {
+      system.unlink(name);
       return undefined;
     }
     return new ReplacedVersion(places, name, expected, keepVersion(places, name, keep));
@@ -67,13 +69,13 @@ export class ReplacedVersion {
 
   isUnchanged(): boolean {
     if (this.#name === undefined) return true;
-    const stats = lstatIfThere(this.#name);
+    const stats = lstatIfThere(this.#places.system, this.#name);
     return stats !== undefined && hasContentOf(stats, this.#expected);
   }
 
   /** The replacement stands, or was not made. */
   release(): void {
-    if (this.#name !== undefined) unlinkSync(this.#name);
+    if (this.#name !== undefined) this.#places.system.unlink(this.#name);
   }
 
   /**
@@ -82,18 +84,18 @@ export class ReplacedVersion {
    */
   putBack(source: string, target: string): void {
     if (this.#name === undefined) return;
-    linkSync(target, source);
-    renameSync(this.#name, target);
+    this.#places.system.link(target, source);
+    this.#places.system.rename(this.#name, target);
     if (this.#kept !== undefined) dropIfWrong(this.#places, this.#kept);
   }
 }
 
 /** Gives the file at `name` its place in history under `keep`. Returns that, or undefined where history had that version already. */
 function keepVersion(places: Places, name: string, keep: ContentId | undefined): ContentId | undefined {
-  if (keep === undefined || existsSync(historyPath(places, keep))) return undefined;
+  if (keep === undefined || isKept(places, keep)) return undefined;
   const place = makeHistoryPlace(places, keep);
   try {
-    return linkIfPermitted(name, place) || copyToHistory(places, name, keep) ? keep : undefined;
+    return linkIfPermitted(places.system, name, place) || copyToHistory(places, name, keep) ? keep : undefined;
   } catch (error) {
     // Another thread has kept it in this moment.
     if (errorCodeOf(error) === 'EEXIST') return undefined;
@@ -102,39 +104,44 @@ function keepVersion(places: Places, name: string, keep: ContentId | undefined):
 }
 
 function copyToHistory(places: Places, name: string, keep: ContentId): boolean {
+  const { system } = places;
   const temporary = temporaryPath(places);
   try {
-    copyFileSync(name, temporary, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL);
-    if (identify(temporary).content !== keep) return false;
-    renameSync(temporary, historyPath(places, keep));
+    system.copyFile(name, temporary);
+    if (identify(places, temporary).content !== keep) return false;
+    system.rename(temporary, historyPath(places, keep));
     return true;
   } finally {
-    rmSync(temporary, { force: true });
+    removeIfThere(system, temporary);
   }
 }
 
 /** Removes a version from history that turns out to be another one: a program wrote to the file, or exchanged it, while it was kept. */
 function dropIfWrong(places: Places, keep: ContentId): void {
+  const { system } = places;
   const place = historyPath(places, keep);
   const aside = temporaryPath(places);
   try {
-    const { ino, content } = identify(place);
+    const { ino, content } = identify(places, place);
     if (content === keep) return;
-    renameSync(place, aside);
+    system.rename(place, aside);
     // Another thread may have put the right one there in this moment.
-    if (lstatIfThere(aside)?.ino !== ino) linkIfPermitted(aside, place);
+    if (lstatIfThere(system, aside)?.ino !== ino) linkIfPermitted(system, aside, place);
   } catch (error) {
     const code = errorCodeOf(error);
     if (code !== 'ENOENT' && code !== 'EEXIST') throw error;
   } finally {
-    rmSync(aside, { force: true });
+    removeIfThere(system, aside);
   }
 }
 
-function identify(path: string): { readonly ino: number; readonly content: ContentId | undefined } {
-  return withFile(path, (fd) => {
-    const { ino, size } = fstatSync(fd);
-    return { ino, content: readContent(fd, size, 0)?.content };
+function identify(
+  { system, hash }: Places,
+  path: string,
+): { readonly ino: number; readonly content: ContentId | undefined } {
+  return withFile(system, path, (fd) => {
+    const { ino, size } = system.fstat(fd);
+    return { ino, content: readContent({ system, hash }, fd, size, 0)?.content };
   });
 }
 
@@ -148,27 +155,28 @@ export function takeAway(
   expected: Fingerprint,
   keep: ContentId | undefined,
 ): 'taken' | 'kept' | 'changed' {
+  const { system } = places;
   // First: a file that is nowhere but in staging is lost when the agent is killed.
   const kept = keepVersion(places, target, keep);
   const name = temporaryPath(places);
-  renameSync(target, name);
-  const stats = lstatIfThere(name);
+  system.rename(target, name);
+  const stats = lstatIfThere(system, name);
   if (stats !== undefined && hasContentOf(stats, expected)) {
-    unlinkSync(name);
+    system.unlink(name);
     return kept === undefined ? 'taken' : 'kept';
   }
-  restore(name, target);
+  restore(system, name, target);
   if (kept !== undefined) dropIfWrong(places, kept);
   return 'changed';
 }
 
-function restore(name: string, target: string): void {
+function restore(system: SystemCalls, name: string, target: string): void {
   try {
-    if (linkIfPermitted(name, target)) unlinkSync(name);
-    else if (lstatIfThere(target) === undefined) renameSync(name, target);
+    if (linkIfPermitted(system, name, target)) system.unlink(name);
+    else if (lstatIfThere(system, target) === undefined) system.rename(name, target);
   } catch (error) {
     // Somebody has put a newer version there since: that is the one the user wants.
     if (errorCodeOf(error) !== 'EEXIST') throw error;
-    unlinkSync(name);
+    system.unlink(name);
   }
 }

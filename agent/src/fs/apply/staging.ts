@@ -1,30 +1,16 @@
-import {
-  chmodSync,
-  closeSync,
-  constants,
-  copyFileSync,
-  fchmodSync,
-  fstatSync,
-  fsyncSync,
-  futimesSync,
-  lutimesSync,
-  openSync,
-  rmSync,
-  statfsSync,
-  symlinkSync,
-  writeSync,
-} from 'node:fs';
-import { threadId } from 'node:worker_threads';
+import { constants } from 'node:fs';
 import { blockBytes, type ContentId, freeBytesMin } from '@lockstep/shared';
 import type { Action, ActionResult, ContentSource } from '../../sync/ports/folder.ts';
-import { isWorthSyncingTogether, syncPath, syncTogether } from '../durable.ts';
+import { isWorthSyncingTogether, syncPath } from '../durable.ts';
 import { hasContentOf, lstatIfThere } from '../entry-stat.ts';
 import type { FaultPoint } from '../fault-point.ts';
 import { errorCodeOf, problemOf } from '../path-problem.ts';
 import { absolutePath, isReachable, type Places } from '../places.ts';
 import { contentFileName, hashBytes } from '../read/content-id.ts';
 import { readContent, withFile } from '../read/read-content.ts';
-import { permissionsOf, secondsOf } from './file-times.ts';
+import { removeIfThere } from '../remove.ts';
+import type { SystemCalls } from '../system-calls.ts';
+import { permissionsOf } from './file-times.ts';
 import { historyPath } from './history.ts';
 
 type WriteAction = Extract<Action, { do: 'write' }>;
@@ -55,12 +41,9 @@ const createFlags = constants.O_RDWR | constants.O_CREAT | constants.O_EXCL | co
 /** Nobody but the agent may read a file before it has its own mode. */
 const stagedMode = 0o600;
 
-let created = 0;
-
 /** A path in staging that nobody has used since the agent started. */
 export function temporaryPath(places: Places): string {
-  created += 1;
-  return `${places.staging}/t${threadId}-${created}`;
+  return `${places.staging}/${places.temporaryName()}`;
 }
 
 /** Where blocks of `content` are gathered. */
@@ -70,7 +53,7 @@ export function blockFilePath(places: Places, content: ContentId): string {
 
 /** Free bytes that may be used: what is left when the journal's and the user's reserve is taken off. */
 export function roomBytes(places: Places): number {
-  const { bavail, bsize } = statfsSync(places.state);
+  const { bavail, bsize } = places.system.statfs(places.state);
   return bavail * bsize - freeBytesMin;
 }
 
@@ -80,19 +63,21 @@ export function roomBytes(places: Places): number {
  */
 export class Staging {
   readonly #places: Places;
+  readonly #system: SystemCalls;
   readonly #fault: FaultPoint | undefined;
   #room = 0;
   #syncEach = true;
 
   constructor(places: Places, fault: FaultPoint | undefined) {
     this.#places = places;
+    this.#system = places.system;
     this.#fault = fault;
   }
 
   stage(actions: readonly Action[]): StageOutcome[] {
     const writes = actions.filter((action) => action.do === 'write');
     if (writes.length > 0) this.#room = roomBytes(this.#places);
-    this.#syncEach = !isWorthSyncingTogether(writes.length);
+    this.#syncEach = !isWorthSyncingTogether(this.#system, writes.length);
     // The last action that asks for a content made of blocks takes the very file; those before it copy it.
     const takers = new Map(
       writes.filter(({ source }) => source.from === 'staged').map((write) => [write.content, write]),
@@ -108,8 +93,9 @@ export class Staging {
   /** Removes what was staged and did not come to be shown; a file of blocks stays, for the next attempt. */
   discard(outcome: StageOutcome): void {
     if (!isStaged(outcome)) return;
-    if (!outcome.borrowed) rmSync(outcome.temporary, { force: true });
-    else if (lstatIfThere(outcome.temporary) !== undefined) chmodSync(outcome.temporary, stagedMode);
+    if (!outcome.borrowed) removeIfThere(this.#system, outcome.temporary);
+    else if (lstatIfThere(this.#system, outcome.temporary) !== undefined)
+      this.#system.chmod(outcome.temporary, stagedMode);
   }
 
   #stageOne(action: WriteAction | SymlinkAction, stage: () => StageOutcome): StageOutcome {
@@ -120,7 +106,7 @@ export class Staging {
       if (error instanceof SourceGone) {
         // A kept version that is not what its name says was written to through a file that somebody still had open.
         if (action.do === 'write' && action.source.from === 'history') {
-          rmSync(historyPath(this.#places, action.content), { force: true });
+          removeIfThere(this.#system, historyPath(this.#places, action.content));
         }
         return { result: 'source-gone' };
       }
@@ -130,9 +116,8 @@ export class Staging {
 
   #stageSymlink(action: SymlinkAction): StagedEntry {
     const temporary = temporaryPath(this.#places);
-    symlinkSync(action.target, temporary);
-    const seconds = secondsOf(action.mtimeUs);
-    lutimesSync(temporary, seconds, seconds);
+    this.#system.symlink(action.target, temporary);
+    this.#system.lutimes(temporary, action.mtimeUs);
     return this.#entry(temporary, false);
   }
 
@@ -142,26 +127,29 @@ export class Staging {
     if (action.size > this.#room) return { result: 'problem', ...problemOf(noSpace(), path) };
     this.#room -= action.size;
     if (source.from === 'bytes') {
-      if (source.bytes.length !== action.size || hashBytes(source.bytes).content !== action.content) {
+      if (
+        source.bytes.length !== action.size ||
+        hashBytes(source.bytes, this.#places.hash).content !== action.content
+      ) {
         return {
           result: 'problem',
           code: 'content-corrupt',
           detail: `The bytes that came for ${path} are not its content.`,
         };
       }
-      return this.#create(action, (fd) => writeFully(fd, source.bytes));
+      return this.#create(action, (fd) => writeFully(this.#system, fd, source.bytes));
     }
     const from = sourcePath(this.#places, source, action.content);
     if (action.size > blockBytes) return this.#copyLarge(action, from);
-    const bytes = readSource(from, action);
-    return this.#create(action, (fd) => writeFully(fd, bytes));
+    const bytes = readSource(this.#places, from, action);
+    return this.#create(action, (fd) => writeFully(this.#system, fd, bytes));
   }
 
   #takeBlockFile(action: WriteAction): StagedEntry {
     const temporary = blockFilePath(this.#places, action.content);
     return fromSource(() =>
-      withFile(temporary, (fd) => {
-        if (fstatSync(fd).size !== action.size) throw new SourceGone();
+      withFile(this.#system, temporary, (fd) => {
+        if (this.#system.fstat(fd).size !== action.size) throw new SourceGone();
         return this.#finish(fd, action, temporary, true);
       }),
     );
@@ -169,15 +157,15 @@ export class Staging {
 
   #create(action: WriteAction, fill: (fd: number) => void): StagedEntry {
     const temporary = temporaryPath(this.#places);
-    const fd = openSync(temporary, createFlags, stagedMode);
+    const fd = this.#system.open(temporary, createFlags, stagedMode);
     try {
       fill(fd);
       return this.#finish(fd, action, temporary, false);
     } catch (error) {
-      rmSync(temporary, { force: true });
+      removeIfThere(this.#system, temporary);
       throw error;
     } finally {
-      closeSync(fd);
+      this.#system.close(fd);
     }
   }
 
@@ -185,32 +173,31 @@ export class Staging {
   #copyLarge(action: WriteAction, from: string): StagedEntry {
     const temporary = temporaryPath(this.#places);
     try {
-      fromSource(() => copyFileSync(from, temporary, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL));
-      return withFile(temporary, (fd) => {
-        if (fstatSync(fd).size !== action.size) throw new SourceGone();
-        if (readContent(fd, action.size, 0)?.content !== action.content) throw new SourceGone();
+      fromSource(() => this.#system.copyFile(from, temporary));
+      return withFile(this.#system, temporary, (fd) => {
+        if (this.#system.fstat(fd).size !== action.size) throw new SourceGone();
+        if (readContent(this.#places, fd, action.size, 0)?.content !== action.content) throw new SourceGone();
         return this.#finish(fd, action, temporary, false);
       });
     } catch (error) {
-      rmSync(temporary, { force: true });
+      removeIfThere(this.#system, temporary);
       throw error;
     }
   }
 
   #finish(fd: number, action: WriteAction, temporary: string, borrowed: boolean): StagedEntry {
-    fchmodSync(fd, permissionsOf(action.mode));
-    const seconds = secondsOf(action.mtimeUs);
-    futimesSync(fd, seconds, seconds);
+    this.#system.fchmod(fd, permissionsOf(action.mode));
+    this.#system.futimes(fd, action.mtimeUs);
     if (this.#syncEach) {
       this.#fault?.('fsync');
-      fsyncSync(fd);
+      this.#system.fsync(fd);
     }
-    const { ino, size, mtimeMs } = fstatSync(fd);
+    const { ino, size, mtimeMs } = this.#system.fstat(fd);
     return { temporary, ino, size, mtimeMs, borrowed };
   }
 
   #entry(temporary: string, borrowed: boolean): StagedEntry {
-    const stats = lstatIfThere(temporary);
+    const stats = lstatIfThere(this.#system, temporary);
     if (stats === undefined) throw new SourceGone();
     const { ino, size, mtimeMs } = stats;
     return { temporary, ino, size, mtimeMs, borrowed };
@@ -219,12 +206,12 @@ export class Staging {
   /** A failed fsync fails the action: what may not be on the disk is never called durable. */
   #syncAll(actions: readonly Action[], outcomes: readonly StageOutcome[]): StageOutcome[] {
     this.#fault?.('fsync');
-    if (syncTogether(this.#places.state)) return outcomes.slice();
+    if (this.#system.syncFileSystem(this.#places.state)) return outcomes.slice();
     return outcomes.map((outcome, index) => {
       const action = actions[index];
       if (!isStaged(outcome) || action?.do !== 'write') return outcome;
       try {
-        syncPath(outcome.temporary);
+        syncPath(this.#system, outcome.temporary);
         return outcome;
       } catch (error) {
         this.discard(outcome);
@@ -243,13 +230,15 @@ function sourcePath(places: Places, source: Exclude<ContentSource, { from: 'byte
   if (source.from === 'staged') return blockFilePath(places, content);
   if (source.from === 'history') return historyPath(places, content);
   const absolute = absolutePath(places.root, source.path);
-  const stats = isReachable(places, source.path) ? lstatIfThere(absolute) : undefined;
+  const stats = isReachable(places, source.path) ? lstatIfThere(places.system, absolute) : undefined;
   if (!stats?.isFile() || !hasContentOf(stats, source.fingerprint)) throw new SourceGone();
   return absolute;
 }
 
-function readSource(from: string, action: WriteAction): Uint8Array {
-  const read = fromSource(() => withFile(from, (fd) => readContent(fd, action.size, action.size)));
+function readSource(places: Places, from: string, action: WriteAction): Uint8Array {
+  const read = fromSource(() =>
+    withFile(places.system, from, (fd) => readContent(places, fd, action.size, action.size)),
+  );
   if (read?.bytes === undefined || read.content !== action.content) throw new SourceGone();
   return read.bytes;
 }
@@ -266,8 +255,8 @@ function fromSource<T>(read: () => T): T {
 }
 
 /** Writes all of `bytes` at `position`. */
-export function writeFully(fd: number, bytes: Uint8Array, position = 0): void {
+export function writeFully(system: SystemCalls, fd: number, bytes: Uint8Array, position = 0): void {
   for (let written = 0; written < bytes.length; ) {
-    written += writeSync(fd, bytes, written, bytes.length - written, position + written);
+    written += system.write(fd, bytes, written, bytes.length - written, position + written);
   }
 }

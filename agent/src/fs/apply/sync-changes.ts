@@ -1,10 +1,10 @@
-import { closeSync, constants, fsyncSync, openSync } from 'node:fs';
+import { constants } from 'node:fs';
 import { parentOf } from '@lockstep/shared';
 import type { SyncResult } from '../../sync/ports/folder.ts';
-import { syncTogether } from '../durable.ts';
 import { fileSystemOf } from '../mounts/mounts.ts';
 import { errorCodeOf, folderMissing } from '../path-problem.ts';
 import { absolutePath, type Places, stillThere } from '../places.ts';
+import type { SystemCalls } from '../system-calls.ts';
 import { progressed } from '../worker/worker-progress.ts';
 
 /** Never through a link, and never waiting for a writer should a pipe have taken the name. */
@@ -16,18 +16,19 @@ const closedCodes: ReadonlySet<string | undefined> = new Set(['EACCES', 'EPERM',
 /** Makes what is at each path durable, and then the names in each directory above (the port's `sync`). Runs in a worker. */
 export function syncChanges(places: Places, paths: readonly string[]): SyncResult {
   if (!stillThere(places)) return { result: 'not-done', detail: folderMissing.detail };
+  const { system } = places;
   const directories = new Set<string>();
   const closed = new Set<string>();
   try {
     for (const path of paths) {
       const absolute = absolutePath(places.root, path);
-      if (syncEntry(absolute) === 'closed') closed.add(fileSystemOf(places, absolute));
+      if (syncEntry(system, absolute) === 'closed') closed.add(fileSystemOf(places, absolute));
       directories.add(parentOf(path));
     }
     for (const directory of directories) {
       let nearest = directory;
       // Where the directory itself was removed, the one that it was removed from says so.
-      for (; syncEntry(absolutePath(places.root, nearest)) === 'absent' && nearest !== ''; )
+      for (; syncEntry(system, absolutePath(places.root, nearest)) === 'absent' && nearest !== ''; )
         nearest = parentOf(nearest);
     }
   } catch (error) {
@@ -35,16 +36,16 @@ export function syncChanges(places: Places, paths: readonly string[]): SyncResul
     const detail = `What was written to ${path ?? 'the folder'} could not be made durable: ${String(error)}`;
     return { result: 'failed', detail };
   }
-  if ([...closed].every((fileSystem) => syncTogether(fileSystem))) return { result: 'done' };
+  if ([...closed].every((fileSystem) => system.syncFileSystem(fileSystem))) return { result: 'done' };
   return { result: 'not-done', detail: 'A file that cannot be opened cannot be made durable by itself.' };
 }
 
 /** Throws what the disk answered when it could not write. */
-function syncEntry(path: string): 'synced' | 'absent' | 'closed' {
+function syncEntry(system: SystemCalls, path: string): 'synced' | 'absent' | 'closed' {
   progressed();
   let fd: number;
   try {
-    fd = openSync(path, openFlags);
+    fd = system.open(path, openFlags);
   } catch (error) {
     const code = errorCodeOf(error);
     if (code === 'ENOENT' || code === 'ENOTDIR') return 'absent';
@@ -54,13 +55,13 @@ function syncEntry(path: string): 'synced' | 'absent' | 'closed' {
     throw error;
   }
   try {
-    fsyncSync(fd);
+    system.fsync(fd);
     return 'synced';
   } catch (error) {
     // A pipe, or what the file system keeps nothing of. EROFS is neither: ext4 gave itself up, and what it held in memory is lost.
     if (errorCodeOf(error) === 'EINVAL') return 'synced';
     throw Object.assign(error as Error, { path });
   } finally {
-    closeSync(fd);
+    system.close(fd);
   }
 }

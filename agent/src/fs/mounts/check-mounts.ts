@@ -13,7 +13,7 @@ export function checkMounts(places: Places, suspects: readonly string[]): readon
   // What was foreign a moment ago may be gone: only what is there now counts.
   const mounts = new MountCheck({ ...places, mounts: { ...places.mounts, foreign: [] } });
   for (const path of new Set([...accepted, ...points, ...suspects])) {
-    const stats = lstatIfThere(absolutePath(places.root, path));
+    const stats = lstatIfThere(places.system, absolutePath(places.root, path));
     const isNew = !accepted.has(path);
     if (isNew && stats === undefined) continue;
     if (mounts.changed(path) !== path && !(isNew && points.has(path))) continue;

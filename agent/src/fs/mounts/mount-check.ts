@@ -1,7 +1,7 @@
-import type { Stats } from 'node:fs';
 import { isBelow, parentOf } from '@lockstep/shared';
 import { lstatIfThere } from '../entry-stat.ts';
 import { absolutePath, type Places } from '../places.ts';
+import type { EntryStats } from '../system-calls.ts';
 import { isElsewhere, isMounted, type MountIdentity } from './mounts.ts';
 
 /** A directory on the way to a path. `mount`: the mount point at or above it that is not what it was. */
@@ -16,13 +16,14 @@ interface DirectorySeen {
  * these lives for one batch of looks, a few milliseconds: what it remembers must not grow old. `apply` asks again for each action.
  */
 export class MountCheck {
-  readonly #root: string;
+  readonly #places: Places;
   readonly #accepted: ReadonlyMap<string, MountIdentity>;
   readonly #foreign: ReadonlySet<string>;
   readonly #seen: Map<string, DirectorySeen>;
 
-  constructor({ root, rootIdentity, mounts }: Places) {
-    this.#root = root;
+  constructor(places: Places) {
+    const { rootIdentity, mounts } = places;
+    this.#places = places;
     this.#accepted = new Map(mounts.accepted.map((mount) => [mount.path, mount]));
     this.#foreign = new Set(mounts.foreign);
     this.#seen = new Map([['', { stands: true, dev: rootIdentity.dev }]]);
@@ -49,25 +50,25 @@ export class MountCheck {
     return seen;
   }
 
-  #statsOf(path: string, parent: DirectorySeen): Stats | undefined {
-    return parent.stands ? lstatIfThere(absolutePath(this.#root, path)) : undefined;
+  #statsOf(path: string, parent: DirectorySeen): EntryStats | undefined {
+    return parent.stands ? lstatIfThere(this.#places.system, absolutePath(this.#places.root, path)) : undefined;
   }
 
-  #changedAt(path: string, stats: Stats | undefined, parentDev: number): string | undefined {
+  #changedAt(path: string, stats: EntryStats | undefined, parentDev: number): string | undefined {
     const known = this.#accepted.get(path);
     if (known !== undefined) return this.#isAsKnown(known, stats, parentDev) ? undefined : path;
     if (this.#foreign.has(path)) return path;
     if (stats?.isDirectory()) return stats.dev === parentDev ? undefined : path;
     for (const mount of this.#accepted.values()) {
-      if (isBelow(mount.path, path) && !isElsewhere(this.#root, mount, this.#accepted.values())) return mount.path;
+      if (isBelow(mount.path, path) && !isElsewhere(this.#places, mount, this.#accepted.values())) return mount.path;
     }
     return undefined;
   }
 
-  #isAsKnown(known: MountIdentity, stats: Stats | undefined, parentDev: number): boolean {
+  #isAsKnown(known: MountIdentity, stats: EntryStats | undefined, parentDev: number): boolean {
     return (
-      isMounted(this.#root, known, stats, parentDev) ||
-      (stats === undefined && isElsewhere(this.#root, known, this.#accepted.values()))
+      isMounted(this.#places, known, stats, parentDev) ||
+      (stats === undefined && isElsewhere(this.#places, known, this.#accepted.values()))
     );
   }
 }

@@ -1,15 +1,20 @@
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { constants } from 'node:fs';
 import { LockstepError } from '@lockstep/shared';
+import { writeFully } from '../apply/staging.ts';
 import { syncPath } from '../durable.ts';
 import { errorCodeOf } from '../path-problem.ts';
+import { readFully, withFile } from '../read/read-content.ts';
+import type { SystemCalls } from '../system-calls.ts';
 import type { MountIdentity } from './mounts.ts';
 
 const name = 'mounts.json';
 
+const createFlags = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC;
+
 /** The mounts that were accepted as parts of the folder. Throws 'folder-not-writable' when the file is there and cannot be read. */
-export function readAccepted(state: string): readonly MountIdentity[] {
+export function readAccepted(system: SystemCalls, state: string): readonly MountIdentity[] {
   try {
-    return JSON.parse(readFileSync(`${state}/${name}`, 'utf8')) as readonly MountIdentity[];
+    return JSON.parse(readText(system, `${state}/${name}`)) as readonly MountIdentity[];
   } catch (error) {
     if (errorCodeOf(error) === 'ENOENT') return [];
     // Without it a disk that is not mounted looks like a directory from which everything was deleted.
@@ -22,15 +27,22 @@ export function readAccepted(state: string): readonly MountIdentity[] {
 }
 
 /** Writes the accepted mounts. Durable and whole: rename(2) puts the new file in place. */
-export function writeAccepted(state: string, accepted: readonly MountIdentity[]): void {
+export function writeAccepted(system: SystemCalls, state: string, accepted: readonly MountIdentity[]): void {
   const temporary = `${state}/${name}.new`;
-  const fd = openSync(temporary, 'w', 0o600);
+  const fd = system.open(temporary, createFlags, 0o600);
   try {
-    writeFileSync(fd, JSON.stringify(accepted));
-    fsyncSync(fd);
+    writeFully(system, fd, new TextEncoder().encode(JSON.stringify(accepted)));
+    system.fsync(fd);
   } finally {
-    closeSync(fd);
+    system.close(fd);
   }
-  renameSync(temporary, `${state}/${name}`);
-  syncPath(state);
+  system.rename(temporary, `${state}/${name}`);
+  syncPath(system, state);
+}
+
+function readText(system: SystemCalls, path: string): string {
+  return withFile(system, path, (fd) => {
+    const bytes = new Uint8Array(system.fstat(fd).size);
+    return new TextDecoder().decode(bytes.subarray(0, readFully(system, fd, bytes, 0)));
+  });
 }

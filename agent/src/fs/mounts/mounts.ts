@@ -1,7 +1,7 @@
-import { lstatSync, readFileSync, type Stats, statfsSync } from 'node:fs';
 import { isBelow, isStatePath } from '@lockstep/shared';
 import { lstatIfThere } from '../entry-stat.ts';
 import { absolutePath, type Places } from '../places.ts';
+import type { EntryStats } from '../system-calls.ts';
 
 /**
  * What was mounted at a path when it became a part of the folder. Device numbers are given out again at each start, so inode and birth
@@ -27,24 +27,33 @@ export interface KnownMounts {
 }
 
 /** Undefined where the file system has none. A kernel without statx(2) answers the change time, which says nothing of identity. */
-export function birthOf({ birthtimeMs, ctimeMs }: Stats): number | undefined {
+export function birthOf({ birthtimeMs, ctimeMs }: EntryStats): number | undefined {
   return birthtimeMs > 0 && birthtimeMs !== ctimeMs ? birthtimeMs : undefined;
 }
 
 /** True when what is at a path is the mount that is known there. `parentDev`: the device of its parent. */
-export function isMounted(root: string, known: MountIdentity, stats: Stats | undefined, parentDev: number): boolean {
+export function isMounted(
+  { system, root }: Places,
+  known: MountIdentity,
+  stats: EntryStats | undefined,
+  parentDev: number,
+): boolean {
   if (stats === undefined || stats.ino !== known.ino || (stats.dev !== parentDev) !== known.isOwnDevice) return false;
   const birthMs = birthOf(stats);
   if (birthMs !== undefined && known.birthMs !== undefined) return birthMs === known.birthMs;
-  const { type, blocks } = statfsSync(absolutePath(root, known.path));
+  const { type, blocks } = system.statfs(absolutePath(root, known.path));
   return type === known.type && blocks === known.blocks;
 }
 
 /** True when an accepted mount is at another accepted path now: a directory above it was renamed. */
-export function isElsewhere(root: string, known: MountIdentity, accepted: Iterable<MountIdentity>): boolean {
+export function isElsewhere(
+  { system, root }: Places,
+  known: MountIdentity,
+  accepted: Iterable<MountIdentity>,
+): boolean {
   for (const other of accepted) {
     if (other.path === known.path || !isSameRoot(other, known)) continue;
-    const stats = lstatIfThere(absolutePath(root, other.path));
+    const stats = lstatIfThere(system, absolutePath(root, other.path));
     if (stats?.ino === other.ino && birthOf(stats) === other.birthMs) return true;
   }
   return false;
@@ -55,15 +64,9 @@ function isSameRoot(a: MountIdentity, b: MountIdentity): boolean {
 }
 
 /** Paths inside the folder at which anything is mounted, as the kernel lists them. Empty where there is no /proc. */
-export function mountPoints({ realRoot }: Places): readonly string[] {
-  let table: string;
-  try {
-    table = readFileSync('/proc/self/mountinfo', 'latin1');
-  } catch {
-    return [];
-  }
+export function mountPoints({ system, realRoot }: Places): readonly string[] {
   const found = new Set<string>();
-  for (const line of table.split('\n')) {
+  for (const line of system.mountTable().split('\n')) {
     const escaped = line.split(' ', 5)[4] ?? '';
     // Blanks and backslashes are written as octal numbers of their bytes.
     const bytes = escaped.replace(/\\([0-7]{3})/g, (_, octal: string) =>
@@ -108,11 +111,12 @@ export function byFileSystem(places: Places, absolutes: Iterable<string>): Reado
 
 /** What is mounted at a path now; undefined where nothing is. Runs in a worker. */
 export function identifyMount(places: Places, path: string): MountIdentity | undefined {
+  const { system } = places;
   const absolute = absolutePath(places.root, path);
-  const stats = lstatIfThere(absolute);
+  const stats = lstatIfThere(system, absolute);
   if (stats === undefined) return undefined;
-  const isOwnDevice = stats.dev !== lstatSync(absolute.slice(0, absolute.lastIndexOf('/'))).dev;
+  const isOwnDevice = stats.dev !== lstatIfThere(system, absolute.slice(0, absolute.lastIndexOf('/')))?.dev;
   if (!isOwnDevice && !mountPoints(places).includes(path)) return undefined;
-  const { type, blocks } = statfsSync(absolute);
+  const { type, blocks } = system.statfs(absolute);
   return { path, ino: stats.ino, birthMs: birthOf(stats), type, blocks, isOwnDevice };
 }

@@ -1,6 +1,14 @@
 import { blockBytes } from '@lockstep/shared';
 import { describe, expect, test } from 'vitest';
-import { contentFileName, contentOfFileName, expectedBlock, fitsContent, hashBytes, isBlock } from './content-id.ts';
+import {
+  blockHash,
+  contentFileName,
+  contentOfFileName,
+  expectedBlock,
+  fitsContent,
+  hashBytes,
+  isBlock,
+} from './content-id.ts';
 
 function bytesOfSize(size: number): Uint8Array {
   return new Uint8Array(size).map((_, index) => (index * 31) >> 5);
@@ -27,10 +35,10 @@ describe.each([1, blockBytes, blockBytes + 1, 2 * blockBytes, 2 * blockBytes + 7
     for (let index = 0; index < count; index++) {
       const block = expectedBlock({ ...hashed, size, index });
       const right = bytes.slice(index * blockBytes, (index + 1) * blockBytes);
-      expect(isBlock(right, block)).toBe(true);
-      expect(isBlock(right.subarray(1), block)).toBe(false);
+      expect(isBlock(blockHash, right, block)).toBe(true);
+      expect(isBlock(blockHash, right.subarray(1), block)).toBe(false);
       right[0] = (right[0] ?? 0) + 1;
-      expect(isBlock(right, block)).toBe(false);
+      expect(isBlock(blockHash, right, block)).toBe(false);
     }
     expect(() => expectedBlock({ ...hashed, size, index: count })).toThrow(RangeError);
   });

@@ -1,4 +1,3 @@
-import { type Dirent, readdirSync } from 'node:fs';
 import { isStateName, joinPath, type ProblemCode, pathFault, stateDirectoryName } from '@lockstep/shared';
 import type { ScannedDirectory, ScannedEntry } from '../../sync/ports/folder.ts';
 import { fingerprintOf, lstatIfThere, typeOf } from '../entry-stat.ts';
@@ -6,6 +5,7 @@ import { MountCheck } from '../mounts/mount-check.ts';
 import { foreignAbove } from '../mounts/mounts.ts';
 import { errorCodeOf, folderMissing, mountChanged, type PathProblem, problemOf } from '../path-problem.ts';
 import { absolutePath, isState, ParentCheck, type Places, stillThere } from '../places.ts';
+import type { DirectoryEntry, SystemCalls } from '../system-calls.ts';
 import { decodeName, replacementCharacter, showName } from './raw-name.ts';
 
 /** Entries after which a batch of directories ends early: bounds the message, and the time between two batches. */
@@ -45,10 +45,10 @@ function failed(path: string, problem: PathProblem): ScannedDirectory {
 function list(places: Places, parents: ParentCheck, path: string): ListedDirectory {
   try {
     const absolute = absolutePath(places.root, path);
-    const before = parents.isReachable(path) ? lstatIfThere(absolute) : undefined;
+    const before = parents.isReachable(path) ? lstatIfThere(places.system, absolute) : undefined;
     if (!before?.isDirectory()) return { scanned: { path, entries: [], skipped: [], absent: true } };
     const scanned = listEntries(places, absolute, path);
-    const after = lstatIfThere(absolute);
+    const after = lstatIfThere(places.system, absolute);
     if (after?.isDirectory() && after.ino === before.ino) return { scanned, ino: before.ino };
     // Exchanged while it was read: as if it had not been there, and the hint of that change is on its way.
     return { scanned: { path, entries: [], skipped: [], absent: true } };
@@ -63,9 +63,12 @@ function list(places: Places, parents: ParentCheck, path: string): ListedDirecto
 function listEntries(places: Places, absolute: string, path: string): ScannedDirectory {
   const entries: ScannedEntry[] = [];
   const skipped: { name: string; code: ProblemCode }[] = [];
-  const names = readdirSync(absolute);
+  const { system } = places;
+  const names = system.readdir(absolute);
   // A name with a replacement character may be one that could not be decoded: only then the bytes are needed.
-  const undecodable = names.some((name) => name.includes(replacementCharacter)) ? namesNotUtf8(absolute) : undefined;
+  const undecodable = names.some((name) => name.includes(replacementCharacter))
+    ? namesNotUtf8(system, absolute)
+    : undefined;
   for (const name of undecodable?.names ?? names) {
     if (isStateName(name)) {
       if (path !== '' || name !== stateDirectoryName) skipped.push({ name, code: 'path-reserved' });
@@ -76,7 +79,7 @@ function listEntries(places: Places, absolute: string, path: string): ScannedDir
       skipped.push({ name, code: 'path-too-long' });
       continue;
     }
-    const stats = lstatIfThere(`${absolute}/${name}`);
+    const stats = lstatIfThere(system, `${absolute}/${name}`);
     if (stats === undefined) continue;
     if (isState(places, stats)) {
       skipped.push({ name, code: 'path-reserved' });
@@ -90,10 +93,13 @@ function listEntries(places: Places, absolute: string, path: string): ScannedDir
   return { path, entries, skipped };
 }
 
-function namesNotUtf8(absolute: string): { readonly names: readonly string[]; readonly skipped: readonly string[] } {
+function namesNotUtf8(
+  system: SystemCalls,
+  absolute: string,
+): { readonly names: readonly string[]; readonly skipped: readonly string[] } {
   const names: string[] = [];
   const skipped: string[] = [];
-  for (const bytes of readdirSync(absolute, { encoding: 'buffer' })) {
+  for (const bytes of system.readdirBytes(absolute)) {
     const name = decodeName(bytes);
     if (name === undefined) skipped.push(showName(bytes));
     else names.push(name);
@@ -105,11 +111,11 @@ function namesNotUtf8(absolute: string): { readonly names: readonly string[]; re
  * The paths of everything below a directory, relative to it; undefined when something is there that has no path of ours (a
  * special file, a name that is not UTF-8) or that cannot be read.
  */
-export function namesBelow(absolute: string): ReadonlySet<string> | undefined {
+export function namesBelow(system: SystemCalls, absolute: string): ReadonlySet<string> | undefined {
   const found = new Set<string>();
   const waiting = [''];
   for (let directory = waiting.pop(); directory !== undefined; directory = waiting.pop()) {
-    for (const entry of readdirSync(absolutePath(absolute, directory), { withFileTypes: true })) {
+    for (const entry of system.readdirTypes(absolutePath(absolute, directory))) {
       if (isForeign(entry)) return undefined;
       const path = joinPath(directory, entry.name);
       found.add(path);
@@ -123,22 +129,22 @@ export function namesBelow(absolute: string): ReadonlySet<string> | undefined {
  * What alone keeps a directory from being removed: a special file or a mount point in it, relative to it. Undefined when files or links
  * are in it, which are to be looked at first, or nothing at all.
  */
-export function obstacleBelow(absolute: string): string | undefined {
-  const device = lstatIfThere(absolute)?.dev;
+export function obstacleBelow(system: SystemCalls, absolute: string): string | undefined {
+  const device = lstatIfThere(system, absolute)?.dev;
   const waiting = [''];
   let obstacle: string | undefined;
   for (let directory = waiting.pop(); directory !== undefined; directory = waiting.pop()) {
-    for (const entry of readdirSync(absolutePath(absolute, directory), { withFileTypes: true })) {
+    for (const entry of system.readdirTypes(absolutePath(absolute, directory))) {
       const path = joinPath(directory, entry.name);
       if (isForeign(entry)) obstacle ??= path;
       else if (!entry.isDirectory()) return undefined;
-      else if (lstatIfThere(absolutePath(absolute, path))?.dev !== device) obstacle ??= path;
+      else if (lstatIfThere(system, absolutePath(absolute, path))?.dev !== device) obstacle ??= path;
       else waiting.push(path);
     }
   }
   return obstacle;
 }
 
-function isForeign(entry: Dirent): boolean {
+function isForeign(entry: DirectoryEntry): boolean {
   return !entry.isFile() && !entry.isDirectory() && !entry.isSymbolicLink();
 }

@@ -1,4 +1,3 @@
-import { fstatSync, type Stats } from 'node:fs';
 import { carriedPathFault, fileBytesMax, hashUnderLockBytesMax, inlineBytesMax, isStatePath } from '@lockstep/shared';
 import type { Fingerprint } from '../../core/entry.ts';
 import type { Observation, ObserveRequest } from '../../sync/ports/folder.ts';
@@ -7,6 +6,7 @@ import { MountCheck } from '../mounts/mount-check.ts';
 import { foreignAbove } from '../mounts/mounts.ts';
 import { errorCodeOf, folderMissing, mountChanged, type PathProblem, problemOf } from '../path-problem.ts';
 import { absolutePath, isState, ParentCheck, type Places, stillThere } from '../places.ts';
+import type { EntryStats, SystemCalls } from '../system-calls.ts';
 import { readLinkText } from './raw-name.ts';
 import { isUnchanged, readContent, readFully, withFile } from './read-content.ts';
 
@@ -52,8 +52,8 @@ function observeOne(places: Places, parents: ParentCheck, mounts: MountCheck, re
     if (mount !== undefined) return { path, state: 'problem', ...mountChanged(mount) };
     if (!parents.isReachable(path)) return { path, state: 'absent' };
     const absolute = absolutePath(places.root, path);
-    const wallMs = Date.now();
-    const stats = lstatIfThere(absolute);
+    const wallMs = places.system.wallMs();
+    const stats = lstatIfThere(places.system, absolute);
     if (stats === undefined || isState(places, stats)) return { path, state: 'absent' };
     if (expected !== undefined && isSame(stats, expected)) return { path, state: 'same' };
     switch (typeOf(stats)) {
@@ -62,9 +62,9 @@ function observeOne(places: Places, parents: ParentCheck, mounts: MountCheck, re
       case 'directory':
         return { path, state: 'directory', fingerprint: fingerprintOf(stats) };
       case 'symlink':
-        return observeSymlink(path, absolute, stats);
+        return observeSymlink(places, path, absolute, stats);
       case 'file':
-        return observeFile(request, absolute, stats, wallMs);
+        return observeFile(places, request, { absolute, stats, wallMs });
     }
   } catch (error) {
     // Gone or replaced between two of the calls above.
@@ -78,16 +78,16 @@ function observeOne(places: Places, parents: ParentCheck, mounts: MountCheck, re
  * A directory that was made where another was removed may have its inode number, and has no watch yet: only one whose times
  * have not moved either is surely the same.
  */
-function isSame(stats: Stats, expected: Fingerprint): boolean {
+function isSame(stats: EntryStats, expected: Fingerprint): boolean {
   if (!hasFingerprint(stats, expected)) return false;
   return !stats.isDirectory() || (stats.ctimeMs === expected.ctimeMs && stats.mtimeMs === expected.mtimeMs);
 }
 
-function observeSymlink(path: string, absolute: string, stats: Stats): Observation {
-  const target = readLinkText(absolute);
+function observeSymlink({ system }: Places, path: string, absolute: string, stats: EntryStats): Observation {
+  const target = readLinkText(system, absolute);
   if (target === undefined) return { path, state: 'special', problem: targetNotUtf8(path) };
-  const mtimeUs = mtimeUsOf(absolute);
-  const after = lstatIfThere(absolute);
+  const mtimeUs = mtimeUsOf(system, absolute);
+  const after = lstatIfThere(system, absolute);
   if (after === undefined || !hasFingerprint(after, fingerprintOf(stats))) return { path, state: 'changing' };
   return { path, state: 'symlink', fingerprint: fingerprintOf(stats), mtimeUs, target };
 }
@@ -98,18 +98,23 @@ function targetNotUtf8(path: string): PathProblem {
   return { code: 'path-not-utf8', detail };
 }
 
-function observeFile(request: ObserveRequest, absolute: string, stats: Stats, wallMs: number): Observation {
+function observeFile(
+  places: Places,
+  request: ObserveRequest,
+  { absolute, stats, wallMs }: { readonly absolute: string; readonly stats: EntryStats; readonly wallMs: number },
+): Observation {
+  const { system } = places;
   const { path, hashLarge = false, bytesMax = inlineBytesMax, tail } = request;
   const fingerprint = fingerprintOf(stats);
   if (stats.size > fileBytesMax) {
     return { path, state: 'problem', code: 'file-too-large', detail: `${path} has more than ${fileBytesMax} bytes.` };
   }
   if (stats.size > hashUnderLockBytesMax && !hashLarge) return { path, state: 'large', fingerprint };
-  return withFile(absolute, (fd): Observation => {
-    if (!hasFingerprint(fstatSync(fd), fingerprint)) return { path, state: 'changing' };
-    const read = readContent(fd, stats.size, bytesMax);
-    const mtimeUs = mtimeUsOf(fd);
-    if (read === undefined || !isUnchanged(fd, stats)) return { path, state: 'changing' };
+  return withFile(system, absolute, (fd): Observation => {
+    if (!hasFingerprint(system.fstat(fd), fingerprint)) return { path, state: 'changing' };
+    const read = readContent(places, fd, stats.size, bytesMax);
+    const mtimeUs = mtimeUsOf(system, fd);
+    if (read === undefined || !isUnchanged(system, fd, stats)) return { path, state: 'changing' };
     const { content, blocks, bytes } = read;
     return {
       path,
@@ -120,7 +125,7 @@ function observeFile(request: ObserveRequest, absolute: string, stats: Stats, wa
       content,
       ...(blocks && { blocks }),
       ...(bytes && { bytes }),
-      ...(tail && { endsInZeros: endsInZeros(fd, stats.size), isZeros: isZeros(fd, stats.size) }),
+      ...(tail && { endsInZeros: endsInZeros(system, fd, stats.size), isZeros: isZeros(system, fd, stats.size) }),
     };
   });
 }
@@ -128,17 +133,17 @@ function observeFile(request: ObserveRequest, absolute: string, stats: Stats, wa
 /** Memory is written to disks in such pieces. */
 const pageBytes = 4_096;
 
-function isZeros(fd: number, size: number): boolean {
+function isZeros(system: SystemCalls, fd: number, size: number): boolean {
   for (let from = 0; from < size; from += pageBytes) {
     const page = new Uint8Array(Math.min(pageBytes, size - from));
-    readFully(fd, page, from);
+    readFully(system, fd, page, from);
     if (page.some((byte) => byte !== 0)) return false;
   }
   return size > 0;
 }
 
-function endsInZeros(fd: number, size: number): boolean {
+function endsInZeros(system: SystemCalls, fd: number, size: number): boolean {
   const page = new Uint8Array(size % pageBytes || Math.min(size, pageBytes));
-  readFully(fd, page, size - page.length);
+  readFully(system, fd, page, size - page.length);
   return page.length > 0 && page.every((byte) => byte === 0);
 }

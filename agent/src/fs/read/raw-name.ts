@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { readlinkSync } from 'node:fs';
+import type { SystemCalls } from '../system-calls.ts';
 
 /** Node puts it for bytes that are not UTF-8; a name may also hold it in earnest. */
 export const replacementCharacter = '\ufffd';
@@ -25,6 +25,6 @@ export function showName(name: Buffer): string {
 }
 
 /** What the link at `absolute` points to, or undefined when that is not UTF-8. */
-export function readLinkText(absolute: string): string | undefined {
-  return decodeName(readlinkSync(absolute, { encoding: 'buffer' }));
+export function readLinkText(system: SystemCalls, absolute: string): string | undefined {
+  return decodeName(system.readlink(absolute));
 }

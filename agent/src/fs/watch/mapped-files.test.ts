@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { nodeSystemCalls } from '../node-system-calls.ts';
 import type { Places } from '../places.ts';
 import { mappedFiles } from './mapped-files.ts';
 
@@ -40,7 +41,7 @@ test.skipIf(mappingLacks)(
     mkdirSync(join(folder, 'd'), { recursive: true });
     const names = ['plain', 'd/line\nfeed', 'ü and blanks', 'only read'];
     for (const name of [...names, '../outside']) writeFileSync(join(folder, name), 'x');
-    const places = { realRoot: folder } as Places;
+    const places = { system: nodeSystemCalls(), realRoot: folder } as Places;
     expect(mappedFiles(places)).toEqual([]);
     const written = names.slice(0, 3).map((name) => `w${join(folder, name)}`);
     const program = await map(...written, `w${join(root, 'outside')}`, `r${join(folder, 'only read')}`);

@@ -1,4 +1,3 @@
-import { readdirSync, readFileSync } from 'node:fs';
 import { isStatePath } from '@lockstep/shared';
 import type { Places } from '../places.ts';
 
@@ -9,11 +8,10 @@ const sharedMapping = /^\S+ .w.s \S+ \S+ \d+ +(\/.*)$/;
  * Files of the folder that processes have mapped for writing (the port's `mapped`), by the kernel's lists of mappings. Lists of
  * other users' processes cannot be read, nor those of other containers; there is none outside Linux. Runs in a worker.
  */
-export function mappedFiles({ realRoot }: Places): readonly string[] {
+export function mappedFiles({ system, realRoot }: Places): readonly string[] {
   const prefix = `${Buffer.from(realRoot).toString('latin1')}/`;
   const found = new Set<string>();
-  for (const process of processes()) {
-    const mappings = mappingsOf(process);
+  for (const mappings of system.memoryMaps()) {
     // Nearly all processes have none: one search of the whole text is all that they cost.
     if (!mappings.includes(prefix)) continue;
     for (const line of mappings.split('\n')) {
@@ -22,23 +20,6 @@ export function mappedFiles({ realRoot }: Places): readonly string[] {
     }
   }
   return [...found].filter((path) => !isStatePath(path));
-}
-
-function processes(): readonly string[] {
-  try {
-    return readdirSync('/proc').filter((name) => /^\d+$/.test(name));
-  } catch {
-    return [];
-  }
-}
-
-/** Empty where they may not be read, or the process is gone. */
-function mappingsOf(process: string): string {
-  try {
-    return readFileSync(`/proc/${process}/maps`, 'latin1');
-  } catch {
-    return '';
-  }
 }
 
 /** A line feed in a name is written as an octal number. */

@@ -3,6 +3,7 @@ import type { PolledFiles } from '../../sync/ports/folder.ts';
 import { hasFingerprint, lstatIfThere } from '../entry-stat.ts';
 import { errorCodeOf } from '../path-problem.ts';
 import { absolutePath, type Places, stillThere } from '../places.ts';
+import type { EntryStats } from '../system-calls.ts';
 
 /**
  * Compares the times of files with what is known (the port's `poll`). Whatever else happened to a path than a change of the inode that is
@@ -13,7 +14,7 @@ export function poll(places: Places, files: PackedFiles): PolledFiles {
   const linked: string[] = [];
   if (!stillThere(places)) return { changed, linked };
   for (const [index, path] of files.paths.entries()) {
-    const stats = statsOf(absolutePath(places.root, path));
+    const stats = statsOf(places, path);
     const fingerprint = fingerprintAt(files, index);
     if (stats === undefined || !stats.isFile() || stats.ino !== fingerprint.ino) continue;
     if (!hasFingerprint(stats, fingerprint)) changed.push(path);
@@ -22,9 +23,9 @@ export function poll(places: Places, files: PackedFiles): PolledFiles {
   return { changed, linked };
 }
 
-function statsOf(path: string): ReturnType<typeof lstatIfThere> {
+function statsOf({ system, root }: Places, path: string): EntryStats | undefined {
   try {
-    return lstatIfThere(path);
+    return lstatIfThere(system, absolutePath(root, path));
   } catch (error) {
     if (errorCodeOf(error) === undefined) throw error;
     return undefined;

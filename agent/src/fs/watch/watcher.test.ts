@@ -7,6 +7,7 @@ import type { WatchHint } from '../../sync/ports/folder.ts';
 import { type DiskSubject, openDiskSubject, silentLog } from '../disk-subject.contract.ts';
 import { doOne, fingerprintAt, scanAll, writeRequest } from '../folder-subject.contract.ts';
 import { runInChild } from '../in-child.contract.ts';
+import { nodeSystemCalls } from '../node-system-calls.ts';
 import { Watcher } from './watcher.ts';
 
 let subject: DiskSubject;
@@ -123,7 +124,8 @@ describe('directories that are not what they were', () => {
   });
 
   test('one whose inode number another directory got is watched under its own path all the same', async () => {
-    const places = { root: subject.root, cookies: join(subject.root, '.lockstep/cookies') };
+    const { root } = subject;
+    const places = { system: nodeSystemCalls(), root, cookies: join(root, '.lockstep/cookies') };
     const watcher = new Watcher({ places, log: silentLog, hint: (more) => hints.push(...more) });
     const inoOf = (path: string): number => statSync(inFolder(path)).ino;
     mkdirSync(inFolder('d'));

@@ -4,6 +4,8 @@ import type { Log } from '../../sync/ports/log.ts';
 import { lstatIfThere } from '../entry-stat.ts';
 import { errorCodeOf } from '../path-problem.ts';
 import { absolutePath, type Places } from '../places.ts';
+import type { SystemCalls } from '../system-calls.ts';
+import type { DirectoryWatches } from './directory-watches.ts';
 import { HintGatherer } from './hint-gatherer.ts';
 import { Notifier } from './notifier.ts';
 import { WatchCookies } from './watch-cookies.ts';
@@ -26,8 +28,9 @@ interface Watch extends Identity {
 const replacementCharacter = '\ufffd';
 
 /** Watches the directories of a folder, one watch each, and turns events into hints. */
-export class Watcher {
+export class Watcher implements DirectoryWatches {
   readonly #root: string;
+  readonly #system: SystemCalls;
   readonly #log: Log;
   readonly #hints: HintGatherer;
   readonly #notifier: Notifier;
@@ -42,11 +45,12 @@ export class Watcher {
   #limitReported = false;
 
   constructor(options: {
-    places: Pick<Places, 'root' | 'cookies'>;
+    places: Pick<Places, 'root' | 'cookies' | 'system'>;
     log: Log;
     hint: (hints: readonly WatchHint[]) => void;
   }) {
     this.#root = options.places.root;
+    this.#system = options.places.system;
     this.#log = options.log;
     this.#hints = new HintGatherer(options.hint);
     this.#notifier = new Notifier(
@@ -59,22 +63,16 @@ export class Watcher {
     this.#cookies = new WatchCookies(options.places.cookies, this.#notifier);
   }
 
-  /** Directories that should be watched and are not. */
   unwatched(): readonly UnwatchedDirectory[] {
     return [...this.#unwatched.values()];
   }
 
-  /** Resolves when the hints of all that changed before have been delivered; with false when they may have been lost. */
   async flush(): Promise<boolean> {
     const isComplete = await this.#cookies.pass();
     await this.#hints.delivered();
     return isComplete;
   }
 
-  /**
-   * Makes sure that the directory which stands at `path` now is watched under this path. Its watch is active when this returns.
-   * Answers with its inode number, or undefined when no directory stands there.
-   */
   watch(path: string): number | undefined {
     const identity = this.#identify(path);
     if (identity === undefined) {
@@ -88,12 +86,10 @@ export class Watcher {
     return identity.ino;
   }
 
-  /** The agent is about to rename this directory: that it moves away is no reason to forget what is watched in it. */
   moving(from: string): void {
     this.#moving.add(from);
   }
 
-  /** The agent has renamed a directory, or (without `to`) has not: the watches in it go along, and not an event is lost. */
   moved(from: string, to: string | undefined): void {
     this.#moving.delete(from);
     if (to === undefined) {
@@ -108,7 +104,6 @@ export class Watcher {
     }
   }
 
-  /** Ends the watches of a directory and of everything below it. */
   forget(path: string): void {
     for (const gone of [path, ...this.#below(path)]) this.#drop(gone);
     for (const gone of this.#unwatched.keys()) {
@@ -124,7 +119,7 @@ export class Watcher {
 
   #identify(path: string): Identity | undefined {
     try {
-      const stats = lstatIfThere(absolutePath(this.#root, path));
+      const stats = lstatIfThere(this.#system, absolutePath(this.#root, path));
       return stats?.isDirectory() ? { ino: stats.ino, birthtimeMs: stats.birthtimeMs } : undefined;
     } catch {
       // It cannot be looked at, so it cannot be watched; the listing says why.

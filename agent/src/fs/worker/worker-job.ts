@@ -14,7 +14,7 @@ import type { ContentDescription } from '../apply/block-store.ts';
 import type { KeptVersion } from '../apply/history.ts';
 import type { ApplyStep } from '../fault-point.ts';
 import type { KnownMounts, MountIdentity } from '../mounts/mounts.ts';
-import type { Places } from '../places.ts';
+import type { OpenedPlaces } from '../places.ts';
 import type { ExpectedBlock } from '../read/content-id.ts';
 import type { ListedDirectory } from '../read/list-directory.ts';
 
@@ -46,6 +46,29 @@ export interface Jobs {
 
 export type JobName = keyof Jobs;
 
+/**
+ * Which worker may do a job. The first does whatever the folder lock waits for and never a job that can take seconds; the second does
+ * those, and lends a hand when it has none.
+ */
+export type Lane = 'first' | 'second' | 'either';
+
+/** Has jobs done. */
+export interface JobRunner {
+  /** What each job is told of mounts when it begins. */
+  mounts: KnownMounts;
+  /** Does a job. `transfer` lists buffers that the worker gets for good. Rejects when the job throws or the runner has ended. */
+  run<Name extends JobName>(
+    job: Name,
+    input: Jobs[Name]['input'],
+    lane?: Lane,
+    transfer?: readonly ArrayBuffer[],
+  ): Promise<Jobs[Name]['output']>;
+  /** How long the job that is stuck longest has not got on, in milliseconds. To be asked now and then: it compares with the last time. */
+  stalledMs(): number;
+  /** Ends once what was begun is done. */
+  close(): Promise<void>;
+}
+
 /** One job on its way to a worker. */
 export type JobMessage = { [Name in JobName]: { readonly job: Name; readonly input: Jobs[Name]['input'] } }[JobName];
 
@@ -56,7 +79,7 @@ export type JobOrder = JobMessage & { readonly mounts: KnownMounts };
 export type WorkerMessage = { readonly output: unknown } | { readonly error: unknown } | { readonly step: ApplyStep };
 
 export interface WorkerOptions {
-  readonly places: Places;
+  readonly places: OpenedPlaces;
   /** See `countProgress`. */
   readonly progress: SharedArrayBuffer;
   /** Set when the control thread wants to hear of each step of apply before it is done: the worker waits at index 0. */

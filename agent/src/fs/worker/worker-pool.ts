@@ -1,17 +1,20 @@
 import { Worker } from 'node:worker_threads';
 import type { ApplyStep } from '../fault-point.ts';
 import type { KnownMounts } from '../mounts/mounts.ts';
-import type { Places } from '../places.ts';
-import type { JobMessage, JobName, JobOrder, Jobs, WorkerMessage, WorkerOptions } from './worker-job.ts';
+import type { OpenedPlaces } from '../places.ts';
+import type {
+  JobMessage,
+  JobName,
+  JobOrder,
+  JobRunner,
+  Jobs,
+  Lane,
+  WorkerMessage,
+  WorkerOptions,
+} from './worker-job.ts';
 
-/**
- * Two workers. The first does whatever the folder lock waits for and never a job that can take seconds; the second does
- * those, and lends a hand when it has none. It starts when it is first needed.
- */
+/** One for each lane. The second starts when it is first needed. */
 const workersMax = 2;
-
-/** Which worker may do a job. */
-export type Lane = 'first' | 'second' | 'either';
 
 /** Bounds the memory of one worker's heap: a batch is a few thousand small objects, and file contents lie outside it. */
 const heapLimits = { maxOldGenerationSizeMb: 192, maxYoungGenerationSizeMb: 8 };
@@ -36,7 +39,7 @@ interface Thread {
 }
 
 export interface WorkerPoolOptions {
-  readonly places: Places;
+  readonly places: OpenedPlaces;
   /** A worker ended by itself: nothing more can be read or written. */
   readonly onFatal: (error: Error) => void;
   readonly faultPoint?: ((step: ApplyStep) => void) | undefined;
@@ -49,12 +52,11 @@ function workerFile(): URL {
 }
 
 /** Hands jobs to worker threads, one at a time to each. */
-export class WorkerPool {
+export class WorkerPool implements JobRunner {
   readonly #options: WorkerPoolOptions;
   readonly #gate: SharedArrayBuffer | undefined;
   readonly #threads: Thread[] = [];
   readonly #queue: Waiting[] = [];
-  /** What each job is told of mounts when it begins. */
   mounts: KnownMounts;
   #failure: Error | undefined;
   #closing = false;
@@ -65,7 +67,6 @@ export class WorkerPool {
     this.#gate = options.faultPoint && new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
   }
 
-  /** Does a job. `transfer` lists buffers that the worker gets for good. Rejects when the job throws or the pool has ended. */
   run<Name extends JobName>(
     job: Name,
     input: Jobs[Name]['input'],
@@ -80,7 +81,6 @@ export class WorkerPool {
     }) as Promise<Jobs[Name]['output']>;
   }
 
-  /** How long the worker that is stuck longest has not got on with its job, in milliseconds. To be asked now and then: it compares with the last time. */
   stalledMs(): number {
     const nowMs = performance.now();
     let longestMs = 0;
@@ -94,7 +94,6 @@ export class WorkerPool {
     return longestMs;
   }
 
-  /** Ends the workers once what they were given is done. */
   async close(): Promise<void> {
     this.#closing = true;
     await Promise.allSettled(this.#threads.map((thread) => this.#idle(thread)));

@@ -1,0 +1,114 @@
+import { spawn, spawnSync } from 'node:child_process';
+import * as fs from 'node:fs';
+import { access, stat, statfs } from 'node:fs/promises';
+import { secondsOf } from './apply/file-times.ts';
+import { errorCodeOf } from './path-problem.ts';
+import type { ControlCalls, SystemCalls } from './system-calls.ts';
+
+/** A disk that takes longer than this to write what it holds is treated as one that cannot. */
+const syncTimeoutMs = 120_000;
+
+const optional = { throwIfNoEntry: false } as const;
+
+/** The calls of the kernel that this process runs on. */
+export function nodeSystemCalls(): SystemCalls {
+  let canSyncFileSystem = process.platform === 'linux';
+  return {
+    lstat: (path) => fs.lstatSync(path, optional),
+    stat: (path) => fs.statSync(path, optional),
+    fstat: (fd) => fs.fstatSync(fd),
+    mtimeNs: (entry) =>
+      typeof entry === 'number'
+        ? fs.fstatSync(entry, { bigint: true }).mtimeNs
+        : fs.lstatSync(entry, { bigint: true }).mtimeNs,
+    open: fs.openSync,
+    close: fs.closeSync,
+    read: (fd, target, offset, length, position) => fs.readSync(fd, target, offset, length, position),
+    write: (fd, source, offset, length, position) => fs.writeSync(fd, source, offset, length, position),
+    fsync: fs.fsyncSync,
+    chmod: fs.chmodSync,
+    fchmod: fs.fchmodSync,
+    futimes: (fd, mtimeUs) => fs.futimesSync(fd, secondsOf(mtimeUs), secondsOf(mtimeUs)),
+    lutimes: (path, mtimeUs) => fs.lutimesSync(path, secondsOf(mtimeUs), secondsOf(mtimeUs)),
+    link: fs.linkSync,
+    rename: fs.renameSync,
+    unlink: fs.unlinkSync,
+    symlink: (target, path) => fs.symlinkSync(target, path),
+    mkdir: (path, mode) => void fs.mkdirSync(path, { mode }),
+    rmdir: (path) => fs.rmdirSync(path),
+    readdir: (path) => fs.readdirSync(path),
+    readdirBytes: (path) => fs.readdirSync(path, { encoding: 'buffer' }),
+    readdirTypes: (path) => fs.readdirSync(path, { withFileTypes: true }),
+    readlink: (path) => fs.readlinkSync(path, { encoding: 'buffer' }),
+    copyFile: (from, to) => fs.copyFileSync(from, to, fs.constants.COPYFILE_FICLONE | fs.constants.COPYFILE_EXCL),
+    statfs: (path) => fs.statfsSync(path),
+    get canSyncFileSystem() {
+      return canSyncFileSystem;
+    },
+    // Node has no syncfs(2); the tool of coreutils makes that call.
+    syncFileSystem: (path) => {
+      const { status } = spawnSync('sync', ['-f', path], { stdio: 'ignore', timeout: syncTimeoutMs });
+      canSyncFileSystem = status === 0;
+      return canSyncFileSystem;
+    },
+    mountTable: () => readText('/proc/self/mountinfo'),
+    memoryMaps,
+    effectiveUser: () => process.geteuid?.(),
+    wallMs: () => Date.now(),
+  };
+}
+
+function* memoryMaps(): Generator<string> {
+  for (const name of readOr([], () => fs.readdirSync('/proc'))) {
+    if (/^\d+$/.test(name)) yield readText(`/proc/${name}/maps`);
+  }
+}
+
+/** Empty where it is not there, or may not be read. */
+function readText(path: string): string {
+  return readOr('', () => fs.readFileSync(path, 'latin1'));
+}
+
+function readOr<T>(otherwise: T, read: () => T): T {
+  try {
+    return read();
+  } catch {
+    return otherwise;
+  }
+}
+
+/** As `nodeSystemCalls`, for the control thread. */
+export function nodeControlCalls(): ControlCalls {
+  let canSyncFileSystem = process.platform === 'linux';
+  return {
+    stat: async (path) => {
+      try {
+        return await stat(path);
+      } catch (error) {
+        if (errorCodeOf(error) === 'ENOENT') return undefined;
+        throw error;
+      }
+    },
+    statfs: (path) => statfs(path),
+    isWritable: (path) =>
+      access(path, fs.constants.W_OK | fs.constants.X_OK).then(
+        () => true,
+        () => false,
+      ),
+    get canSyncFileSystem() {
+      return canSyncFileSystem;
+    },
+    syncFileSystem: (path) =>
+      new Promise((resolve) => {
+        const ended = (isDone: boolean): void => {
+          canSyncFileSystem &&= isDone;
+          resolve(isDone);
+        };
+        const child = spawn('sync', ['-f', path], { stdio: 'ignore' });
+        child.on('error', () => ended(false));
+        child.on('exit', (code) => ended(code === 0));
+      }),
+    wallMs: () => Date.now(),
+    monotonicMs: () => performance.now(),
+  };
+}

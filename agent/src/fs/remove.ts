@@ -1,0 +1,21 @@
+import { errorCodeOf } from './path-problem.ts';
+import type { SystemCalls } from './system-calls.ts';
+
+/** Removes a file or link; nothing is done where there is none. */
+export function removeIfThere(system: SystemCalls, path: string): void {
+  try {
+    system.unlink(path);
+  } catch (error) {
+    if (errorCodeOf(error) !== 'ENOENT') throw error;
+  }
+}
+
+/** Removes whatever is at `path`, with all that is below it. */
+export function removeTree(system: SystemCalls, path: string): void {
+  if (system.lstat(path)?.isDirectory() !== true) {
+    removeIfThere(system, path);
+    return;
+  }
+  for (const name of system.readdir(path)) removeTree(system, `${path}/${name}`);
+  system.rmdir(path);
+}

@@ -1,0 +1,49 @@
+import { apply } from '../apply/apply.ts';
+import { keep, readBlock, stageBlock, unstage } from '../apply/block-store.ts';
+import { forgetHistory, inHistory, listHistory } from '../apply/history.ts';
+import { syncChanges } from '../apply/sync-changes.ts';
+import type { FaultPoint } from '../fault-point.ts';
+import { checkMounts } from '../mounts/check-mounts.ts';
+import { identifyMount } from '../mounts/mounts.ts';
+import type { Places } from '../places.ts';
+import { listDirectories } from '../read/list-directory.ts';
+import { observe } from '../read/observe.ts';
+import { mappedFiles } from '../watch/mapped-files.ts';
+import { poll } from '../watch/poll.ts';
+import type { JobMessage, JobName, Jobs } from './worker-job.ts';
+
+type Job<Name extends JobName> = (
+  places: Places,
+  input: Jobs[Name]['input'],
+  fault: FaultPoint | undefined,
+) => Jobs[Name]['output'];
+
+const jobs: { readonly [Name in JobName]: Job<Name> } = {
+  observe,
+  list: listDirectories,
+  poll,
+  mapped: (places) => mappedFiles(places),
+  apply,
+  sync: syncChanges,
+  stageBlock,
+  unstage: (places, content) => {
+    unstage(places, content);
+    return undefined;
+  },
+  readBlock: (places, { block, source }) => readBlock(places, block, source),
+  holdsBlock: (places, { block, source }) => readBlock(places, block, source) !== undefined,
+  keep,
+  inHistory,
+  listHistory,
+  checkMounts,
+  identifyMount,
+  forgetHistory: (places, contents) => {
+    forgetHistory(places, contents);
+    return undefined;
+  },
+};
+
+/** Does one job. `fault`: called before each step of `apply`. */
+export function runJob(places: Places, { job, input }: JobMessage, fault?: FaultPoint): Jobs[JobName]['output'] {
+  return (jobs[job] as Job<JobName>)(places, input, fault);
+}
