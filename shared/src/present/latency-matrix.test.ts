@@ -71,8 +71,20 @@ describe('[DB-L1] the matrix', () => {
   test('a session over which nothing was measured yet is no cut, nor is a member that has only begun', () => {
     const fresh = member('bee', undefined, { connected: true });
     expect(words([ant({}), fresh, member('cat', { bee: 1 })])[0]?.[1]).toBe('not known');
-    const joining = member('cat', { ant: 1 }, { state: 'joining' });
-    expect(words([ant({ bee: 1, cat: 1 }), member('bee', { ant: 1 }), joining])[1]?.[2]).toBe('not known');
+    for (const state of ['joining', 'syncing'] as const) {
+      const newcomer = member('cat', { ant: 1 }, { state });
+      expect(words([ant({ bee: 1, cat: 1 }), member('bee', { ant: 1 }), newcomer])[1]?.[2]).toBe('not known');
+    }
+  });
+
+  test('[DB-L2] what a silent member said before is no proof that another one is up', () => {
+    const silent = member('bee', { ant: 1, cat: 1 }, { state: 'suspect' });
+    const down = member('cat', undefined, { state: 'down' });
+    expect(words([ant({ bee: 1 }), silent, down])).toEqual([
+      ['itself', '1 ms', 'cat is down'],
+      ['not known', 'itself', 'cat is down'],
+      ['cat is down', 'cat is down', 'itself'],
+    ]);
   });
 
   test('[DB-L2] who came back a moment ago has not met everybody yet: that is no cut', () => {

@@ -37,7 +37,7 @@ export function latencyMatrix({
   readonly members: readonly MemberReport[];
   readonly now: number;
 }): Matrix {
-  const members = reports.filter(({ state }) => state !== 'left');
+  const members = reports.filter(({ state }) => state !== 'left').map(withoutOldWays);
   const reached = new Set(members.filter(({ self }) => self).map(({ id }) => id));
   for (const { id, latenciesMs = {} } of members) {
     const ends = Object.keys(latenciesMs);
@@ -51,6 +51,15 @@ export function latencyMatrix({
   return { members, rows, cut };
 }
 
+/** What a member measured that is not heard any more may have ended since. */
+function withoutOldWays(member: MemberReport): MemberReport {
+  const isOld = !member.self && (member.state === 'suspect' || member.state === 'down');
+  return isOld ? { ...member, latenciesMs: undefined } : member;
+}
+
+/** A member that has not caught up knows only the members that its part of the log names. */
+const newcomers: readonly MemberReport['state'][] = ['joining', 'syncing'];
+
 function wayBetween(
   from: MemberReport,
   to: MemberReport,
@@ -63,7 +72,7 @@ function wayBetween(
   // A session is one for both directions: what one end measures, the other is about to.
   const isOpen = to.latenciesMs?.[from.id] !== undefined || isSessionOfAsked(from, to);
   const isSettled = [from, to].every(
-    ({ state, stateSince = 0 }) => state !== 'joining' && now - stateSince >= settledMs,
+    ({ state, stateSince = 0 }) => !newcomers.includes(state) && now - stateSince >= settledMs,
   );
   const isTold = from.latenciesMs !== undefined || to.latenciesMs !== undefined;
   return !isOpen && isSettled && isTold ? { kind: 'cut' } : { kind: 'unknown' };
