@@ -1,4 +1,4 @@
-// `npm run show`: sets up, then serves the page over a made-up cluster of fifty members, to look at.
+// `npm run show`: sets up, then serves the page over fifty simulated members, to look at.
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { root } from './lib/process.mjs';
@@ -6,6 +6,6 @@ import { main, setup } from './setup.mjs';
 
 await main(async (args) => {
   await setup();
-  const run = [join(root, 'agent', 'dist', 'show', 'main.js'), ...args];
+  const run = [join(root, 'agent', 'dist', 'sim', 'live', 'main.js'), ...args];
   return spawnSync(process.execPath, run, { cwd: root, stdio: 'inherit' }).status ?? 1;
 });

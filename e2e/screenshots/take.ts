@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { RecentLatencies } from '@lockstep/shared/api';
 import type { Page } from '@playwright/test';
+import { startOffice } from '../simulated-office.ts';
 import { expect, test } from '../test.ts';
-import { startMadeUp } from './made-up.ts';
 import { disagree, fillOffice } from './office.ts';
 
 const folder = fileURLToPath(new URL('../../docs/screenshots', import.meta.url));
@@ -81,14 +81,14 @@ test('the pictures of every view', async ({ page, cluster }) => {
   await take(page, 'problems');
 });
 
-test('the pictures of fifty members, which are made up', async ({ page }) => {
-  const madeUp = await startMadeUp();
+test('the pictures of fifty members, which are simulated', async ({ page }) => {
+  const simulated = await startOffice();
   try {
     await page.setViewportSize({ width: 1440, height: 820 });
-    await page.goto(madeUp.url);
-    await expect(page.getByRole('table').getByRole('img')).toHaveCount(45);
+    await page.goto(simulated.url);
+    await expect(page.getByRole('table').getByRole('img')).toHaveCount(45, { timeout: 240_000 });
     await take(page, 'fifty');
   } finally {
-    madeUp.stop();
+    simulated.stop();
   }
 });

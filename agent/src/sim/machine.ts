@@ -10,7 +10,7 @@ import type { JournalShelf } from './journal-shelf.ts';
 import type { ValueKey } from './ledger.ts';
 import { Life } from './life.ts';
 import type { Random } from './random.ts';
-import type { Scenario } from './scenario.ts';
+import type { MachineConduct } from './scenario.ts';
 import type { Scheduler } from './scheduler.ts';
 import { SimClock, WallClock } from './sim-clock.ts';
 import { SimFolder } from './sim-folder.ts';
@@ -26,7 +26,7 @@ const scrubIntervalMs = 20_000;
 export interface Surroundings {
   readonly scheduler: Scheduler;
   readonly medium: Medium;
-  readonly scenario: Scenario;
+  readonly scenario: MachineConduct;
   readonly story: Story;
   readonly shelf: JournalShelf;
   /** An agent put this content at this path of its folder. */

@@ -62,6 +62,11 @@ export interface Scenario {
   readonly mapsFiles: boolean;
 }
 
+/** What a machine needs to know of them. */
+export interface MachineConduct extends Pick<Scenario, 'watch' | 'callMsMax' | 'keepsBirths' | 'rots'> {
+  readonly faults: Pick<FaultWeights, 'setBack'>;
+}
+
 /** The circumstances that a seed stands for. Most runs are small: a rule that can be broken is mostly broken by few members. */
 export function drawScenario(random: Random): Scenario {
   const sometimes = (chance: number, weight: number) => (random.chance(chance) ? weight : 0);

@@ -12,7 +12,7 @@ const [ant, bee] = ['a'.repeat(52), 'b'.repeat(52)] as [MemberId, MemberId];
 async function connected(bytesPerMs = 1e6) {
   const random = new Random(5);
   const scheduler = new Scheduler(random.fork());
-  const conduct = { delayMsMax: 20, bytesPerMs };
+  const conduct = () => ({ delayMsMax: 20, bytesPerMs });
   const medium = new Medium({ scheduler, random, conduct, carrier: freezeMessage, observed: () => {} });
   const lives = { ant: new Life(), bee: new Life() };
   const network = medium.open(ant, 'ant:1', lives.ant);

@@ -10,7 +10,9 @@ export type Cut = 'refused' | 'silent';
 
 /** How the network of a run behaves. */
 export interface NetworkConduct {
-  /** The longest time one way between two members; each pair has its own below it. */
+  /** The shortest time one way between two members. */
+  readonly delayMsMin?: number | undefined;
+  /** The longest time one way between two members, beyond the shortest; each pair has its own below it. */
   readonly delayMsMax: number;
   readonly bytesPerMs: number;
 }
@@ -30,6 +32,7 @@ interface Session {
 class Pair implements Route {
   readonly bytesPerMs: number;
   readonly #random: Random;
+  readonly #delayMsMin: number;
   readonly #delayMsMax: number;
   cut: Cut | undefined;
   sessions: Session[] = [];
@@ -37,6 +40,7 @@ class Pair implements Route {
   constructor(conduct: NetworkConduct, random: Random) {
     this.bytesPerMs = conduct.bytesPerMs;
     this.#random = random;
+    this.#delayMsMin = conduct.delayMsMin ?? 0.05;
     this.#delayMsMax = conduct.delayMsMax * random.unit() ** 2;
   }
 
@@ -45,7 +49,7 @@ class Pair implements Route {
   }
 
   delayMs(): number {
-    return 0.05 + this.#random.unit() ** 3 * this.#delayMsMax;
+    return this.#delayMsMin + this.#random.unit() ** 3 * this.#delayMsMax;
   }
 }
 
@@ -53,7 +57,7 @@ class Pair implements Route {
 export class Medium {
   readonly #scheduler: Scheduler;
   readonly #random: Random;
-  readonly #conduct: NetworkConduct;
+  readonly #conduct: (a: MemberId, b: MemberId) => NetworkConduct;
   readonly #carrier: Carrier;
   readonly #hosts = new Map<string, Host>();
   readonly #pairs = new Map<string, Pair>();
@@ -62,7 +66,8 @@ export class Medium {
   constructor(options: {
     scheduler: Scheduler;
     random: Random;
-    conduct: NetworkConduct;
+    /** How the network behaves between two members; the same whichever comes first. */
+    conduct: (a: MemberId, b: MemberId) => NetworkConduct;
     carrier: Carrier;
     /** Hears of every message that arrives. */
     observed: (from: MemberId, to: MemberId, message: PeerMessage) => void;
@@ -179,7 +184,7 @@ export class Medium {
     const key = a < b ? `${a} ${b}` : `${b} ${a}`;
     let pair = this.#pairs.get(key);
     if (pair === undefined) {
-      pair = new Pair(this.#conduct, this.#random.fork());
+      pair = new Pair(this.#conduct(a, b), this.#random.fork());
       this.#pairs.set(key, pair);
     }
     return pair;

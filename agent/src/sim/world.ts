@@ -53,7 +53,7 @@ export class World implements Surroundings {
     this.medium = new Medium({
       scheduler: this.scheduler,
       random: random.fork(),
-      conduct: scenario.network,
+      conduct: () => scenario.network,
       carrier: scenario.isEncoded
         ? (message) => decodeMessage(encodeMessage(message).map((frame) => Buffer.from(frame)))
         : freezeMessage,

@@ -1,0 +1,71 @@
+import { contentOfBytes } from '../content.ts';
+import { Random } from '../random.ts';
+import type { LiveCluster } from './live-cluster.ts';
+import { write } from './office.ts';
+
+const folders = ['Bridge/Drawings', 'Letters', 'Minutes', 'Plans/Quay wall/Section B'];
+const files = ['survey', 'notes', 'site plan', 'north elevation', 'minutes', 'estimate', 'crane hire'];
+const endings = ['md', 'dwg', 'ods', 'csv', 'pdf'];
+
+/** How often there is another film, and its size: about a minute's way over the line of the machine on which it is cut. */
+const filmEveryMs = 180_000;
+const filmBytes = 16_000_000;
+
+/** seal's clock is wrong again and again, until it is set. */
+const sealEveryMs = 240_000;
+const sealWrongMs = 30_000;
+const sealAheadMs = 92_000;
+
+/** swan's connection comes and goes: silent for long enough to be suspected, and too short to be given up. */
+const swanEveryMs = 20_000;
+const swanSilentMs = 6_000;
+
+/** Everybody who is there works, each at their own machine, `perSecond` changes in all. */
+export function startWork(cluster: LiveCluster, perSecond: number): void {
+  const { scheduler } = cluster;
+  const repeat = (everyMs: number, what: () => void): void => {
+    what();
+    scheduler.after(everyMs, () => repeat(everyMs, what));
+  };
+  repeat(1_000 / perSecond, changeOne(cluster));
+  repeat(filmEveryMs, cutFilm(cluster));
+  const { id } = cluster.machine('swan');
+  const others = cluster.machines.filter((other) => other.id !== id);
+  repeat(swanEveryMs, () => {
+    for (const other of others) cluster.medium.cut(id, other.id, 'silent');
+    scheduler.after(swanSilentMs, () => {
+      for (const other of others) cluster.medium.heal(id, other.id);
+    });
+  });
+  const { wall } = cluster.machine('seal');
+  repeat(sealEveryMs, () => {
+    wall.offsetMs += sealAheadMs;
+    scheduler.after(sealWrongMs, () => {
+      wall.offsetMs -= sealAheadMs;
+    });
+  });
+}
+
+/** Changes a file at some machine, as its user. */
+function changeOne(cluster: LiveCluster): () => void {
+  const random = new Random(2_000);
+  let changes = 0;
+  return () => {
+    const present = cluster.machines.filter(({ engine }) => engine?.state === 'active' && !engine.pause.isOn);
+    const { name, volume } = random.pick(present);
+    const path = `${random.pick(folders)}/${random.pick(files)} ${random.below(90)}.${random.pick(endings)}`;
+    changes += 1;
+    if (volume.disk.at(path) !== undefined && random.chance(0.2)) cluster.user(name).remove(path);
+    else write(cluster, name, path, `change ${changes}\n`);
+  };
+}
+
+function cutFilm(cluster: LiveCluster): () => void {
+  const newt = cluster.user('newt');
+  let films = 0;
+  return () => {
+    films += 1;
+    const path = `Flight over the quay ${films}.mov`;
+    newt.write(path, path, contentOfBytes(Buffer.alloc(filmBytes, path)));
+  };
+}

@@ -1,0 +1,125 @@
+import { test as base, expect, type Page } from '@playwright/test';
+import { startOffice } from './simulated-office.ts';
+
+/** One office for the whole file: fifty members take some seconds to come together. */
+const test = base.extend<{ readonly complaints: string[] }, { readonly office: string }>({
+  office: [
+    // biome-ignore lint/correctness/noEmptyPattern: Playwright asks for one
+    async ({}, use) => {
+      const office = await startOffice();
+      await use(office.url);
+      office.stop();
+    },
+    { scope: 'worker', timeout: 180_000 },
+  ],
+  complaints: async ({ page, office }, use) => {
+    const complaints: string[] = [];
+    page.on('console', (message) => {
+      if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text());
+    });
+    page.on('pageerror', (error) => complaints.push(String(error)));
+    page.on('request', (request) => {
+      if (!request.url().startsWith(office) && !request.url().startsWith('data:')) {
+        complaints.push(`asked for ${request.url()}`);
+      }
+    });
+    await use(complaints);
+  },
+});
+
+/** What happens to simulated members takes as long as it takes the machine to simulate it. */
+const patience = { timeout: 120_000 };
+test.describe.configure({ mode: 'serial', timeout: 300_000 });
+
+const row = (page: Page, name: string) =>
+  page
+    .getByRole('table', { name: 'Members' })
+    .getByRole('row')
+    .filter({ has: page.getByRole('rowheader', { name, exact: false }) });
+
+test('[DB-X3] [DB-X4] a film from a slow machine is shown on its way, and a newcomer that catches up', async ({
+  page,
+  office,
+  complaints,
+}) => {
+  await page.goto(`${office}transfers`);
+  const newcomer = page.getByRole('listitem').filter({ hasText: 'koi' });
+  await expect(newcomer.getByRole('progressbar')).toBeVisible(patience);
+  const film = page.getByRole('listitem').filter({ hasText: 'Flight over the quay' }).first();
+  await expect(film).toContainText(/B of 16 MB/, patience);
+  await expect(film.getByRole('progressbar')).toBeVisible();
+  expect(complaints).toEqual([]);
+});
+
+test('[DB-O4] [DB-O5] of fifty members those that need a person stand first, each with what is wrong', async ({
+  page,
+  office,
+  complaints,
+}) => {
+  await page.goto(office);
+  await expect(page.getByRole('table', { name: 'Members' }).getByRole('rowheader')).toHaveCount(50, patience);
+  await expect(row(page, 'owl')).toContainText('down');
+  await expect(row(page, 'owl')).toContainText('Nothing was heard of it');
+  await expect(row(page, 'tern')).toContainText('stopped in order');
+  await expect(row(page, 'mole')).toContainText('takes part again when it is resumed');
+  await expect(row(page, 'yeti')).toContainText('left');
+  await expect(row(page, 'koi')).toContainText('from ant', patience);
+  await expect(row(page, 'ram').locator('[data-title=Behind]')).toHaveText(/\d/, patience);
+  await expect(row(page, 'swan')).toContainText('silent', patience);
+  for (const words of ['down', 'stopped', 'silent', 'catching up', 'paused', 'left']) {
+    await expect(page.getByRole('button', { name: new RegExp(`^\\d+ ${words}$`) })).toBeVisible(patience);
+  }
+  await page.getByRole('searchbox', { name: 'Part of a name or address' }).fill('harbour');
+  await expect(page.getByRole('table', { name: 'Members' }).getByRole('rowheader')).toHaveCount(1);
+  expect(complaints).toEqual([]);
+});
+
+test('[DB-P2] [DB-L5] whoever needs a person is on one page: own problems, the others, and a pair that is cut off', async ({
+  page,
+  office,
+  complaints,
+}) => {
+  await page.goto(`${office}problems`);
+  await expect(page.getByRole('listitem').filter({ hasText: 'Letters/printer' })).toBeVisible();
+  await expect(page.getByRole('alert')).toContainText('vole and wren have no session with each other');
+  const item = (text: string) => page.getByRole('listitem').filter({ hasText: text });
+  await expect(item('owl')).toContainText('does not answer');
+  await expect(item('tern')).toContainText('was stopped in order');
+  await expect(item('ram')).toContainText('disk full', { ignoreCase: true, ...patience });
+  await expect(item('clock of seal')).toBeVisible(patience);
+  expect(complaints).toEqual([]);
+});
+
+test('[DB-L1] the matrix of fifty members names every pair, near and far', async ({ page, office, complaints }) => {
+  await page.goto(`${office}latency`);
+  const grid = page.getByRole('grid');
+  await expect(grid.getByRole('link', { name: /^ant to zebu: / })).toBeVisible(patience);
+  await expect(grid.getByRole('link', { name: 'vole to wren: cut off' })).toBeVisible(patience);
+  await expect(grid.getByRole('link', { name: /^ant to \S+: .* ms$/ })).not.toHaveCount(0);
+  expect(complaints).toEqual([]);
+});
+
+test('[DB-J1] what fifty members do all the time shows in the feed', async ({ page, office, complaints }) => {
+  await page.goto(`${office}operations`);
+  await expect(page.getByText(/^Live, /)).toBeVisible(patience);
+  const newest = page.getByRole('region', { name: 'Operations, newest first' }).getByRole('button').first();
+  const before = (await newest.textContent()) ?? '';
+  await expect(newest).not.toHaveText(before, patience);
+  await newest.click();
+  await expect(page.getByRole('dialog').getByRole('listitem')).toHaveCount(49, patience);
+  expect(complaints).toEqual([]);
+});
+
+test('[DB-C1] what two of them wrote at the same time stands side by side', async ({ page, office, complaints }) => {
+  await page.goto(`${office}conflicts`);
+  await page.getByRole('button', { name: /2026-11-19/ }).click();
+  const lines = page.getByRole('region', { name: 'line by line' });
+  await expect(lines).toContainText('It begins in May', patience);
+  await expect(lines).toContainText('It begins in April');
+  await page
+    .getByRole('button', { name: /^Keep .+’s version$/ })
+    .first()
+    .click();
+  await expect(page.getByRole('status').filter({ hasText: '1 conflict settled.' })).toBeVisible(patience);
+  expect(complaints).toEqual([]);
+});
