@@ -22,7 +22,7 @@ export default defineConfig({
           name: 'unit',
           include: [
             '{agent,shared,dashboard}/src/**/*.test.{ts,tsx}',
-            'drills/{*,work/*}.test.ts',
+            '{drills,testkit}/**/*.test.ts',
             'scripts/**/*.test.ts',
           ],
           testTimeout: 30_000,

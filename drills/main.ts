@@ -1,8 +1,8 @@
 import { parseArgs } from 'node:util';
-import { randomFrom } from '../agent/test/_util/random-user.ts';
-import { drills } from './all.ts';
-import { composePlace, NoEngine } from './labs/compose.ts';
-import { localPlace } from './labs/local.ts';
+import { composePlace, NoEngine } from '../testkit/labs/compose.ts';
+import { localPlace } from '../testkit/labs/local.ts';
+import { randomFrom } from '../testkit/load/random-user.ts';
+import { drills } from '../testkit/scenes/all.ts';
 import { type Result, Runner } from './runner.ts';
 
 const help = `Usage: npm run drill -- [options] [DRILL…]

@@ -1,5 +1,5 @@
-import type { Lab, Place } from './labs/lab.ts';
-import type { Drill, Stage } from './stage.ts';
+import type { Lab, Place } from '../testkit/labs/lab.ts';
+import type { Drill, Stage } from '../testkit/scenes/stage.ts';
 
 export interface Result {
   readonly drill: string;

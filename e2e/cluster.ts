@@ -6,8 +6,8 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { Status } from '@lockstep/shared/api';
-import { freePort } from '../testing/free-ports.ts';
-import { LinkProxy, type LinkState } from '../testing/link-proxy.ts';
+import { freePort } from '../testkit/free-port.ts';
+import { LinkProxy, type LinkState } from '../testkit/link-proxy.ts';
 
 const program = fileURLToPath(new URL('../agent/bin/lockstep.js', import.meta.url));
 const run = promisify(execFile);

@@ -13,9 +13,9 @@ import {
 } from '@lockstep/shared/api';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
-import type { Member } from './_util/member.ts';
-import { run, shell } from './_util/programs.ts';
-import { useCluster } from './_util/use-cluster.ts';
+import type { Member } from '../../testkit/member.ts';
+import { run, shell } from '../../testkit/programs.ts';
+import { useCluster } from '../../testkit/use-cluster.ts';
 
 const cluster = useCluster(['ant', 'bee']);
 

@@ -2,10 +2,10 @@ import { readdirSync } from 'node:fs';
 import { chmod, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { lockstep } from './_util/member.ts';
-import { run } from './_util/programs.ts';
-import { addUnprivileged, asNobody, giveToNobody, isRoot } from './_util/unprivileged.ts';
-import { useCluster } from './_util/use-cluster.ts';
+import { addUnprivileged, asNobody, giveToNobody, isRoot } from '../../testkit/machine/unprivileged.ts';
+import { lockstep } from '../../testkit/member.ts';
+import { run } from '../../testkit/programs.ts';
+import { useCluster } from '../../testkit/use-cluster.ts';
 
 const patience = { timeout: 20_000, interval: 100 };
 

@@ -7,14 +7,14 @@ import { connect as connectTls } from 'node:tls';
 import { frameBytesMax } from '@lockstep/shared';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { WebSocket } from 'ws';
-import { freePort } from '../../testing/free-ports.ts';
+import { freePort } from '../../testkit/free-port.ts';
+import { lockstep, Member } from '../../testkit/member.ts';
+import { useCluster } from '../../testkit/use-cluster.ts';
 import { parseClusterKey } from '../src/net/cluster-key.ts';
 import { encodeMessage } from '../src/net/codec.ts';
 import { openConnection } from '../src/net/dial.ts';
 import { createIdentity } from '../src/net/identity.ts';
 import { openNetwork } from '../src/net/network.ts';
-import { lockstep, Member } from './_util/member.ts';
-import { useCluster } from './_util/use-cluster.ts';
 
 const silentLog = { debug() {}, info() {}, warn() {}, error() {} };
 

@@ -2,10 +2,10 @@ import { appendFile, link, mkdir, open, readFile, rename, rm, stat, unlink, utim
 import { join } from 'node:path';
 import { operationsPageSchema } from '@lockstep/shared/api';
 import { describe, expect, test, vi } from 'vitest';
-import type { Member } from './_util/member.ts';
-import { shell } from './_util/programs.ts';
-import { namesOf, subtree } from './_util/tree.ts';
-import { useCluster } from './_util/use-cluster.ts';
+import type { Member } from '../../testkit/member.ts';
+import { shell } from '../../testkit/programs.ts';
+import { namesOf, subtree } from '../../testkit/tree.ts';
+import { useCluster } from '../../testkit/use-cluster.ts';
 
 const cluster = useCluster(['ant', 'bee', 'cat']);
 

@@ -2,10 +2,10 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, test, vi } from 'vitest';
-import type { Cluster } from './_util/cluster.ts';
-import { Load } from './_util/load.ts';
-import { randomFrom } from './_util/random-user.ts';
-import { startCluster } from './_util/use-cluster.ts';
+import type { Cluster } from '../../testkit/cluster.ts';
+import { Load } from '../../testkit/load/load.ts';
+import { randomFrom } from '../../testkit/load/random-user.ts';
+import { startCluster } from '../../testkit/use-cluster.ts';
 
 const churnMs = 60_000;
 const names = ['ant', 'bee', 'cat', 'dan', 'eve'] as const;

@@ -1,11 +1,11 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
-import type { Cluster } from './_util/cluster.ts';
-import type { Member } from './_util/member.ts';
-import { ShiftedClock } from './_util/shifted-clock.ts';
-import { namesOf } from './_util/tree.ts';
-import { startCluster } from './_util/use-cluster.ts';
+import type { Cluster } from '../../testkit/cluster.ts';
+import { ShiftedClock } from '../../testkit/machine/shifted-clock.ts';
+import type { Member } from '../../testkit/member.ts';
+import { namesOf } from '../../testkit/tree.ts';
+import { startCluster } from '../../testkit/use-cluster.ts';
 
 /** A member whose clock is wrong, and how to set it, in hours. */
 async function addShifted(cluster: Cluster, name: string, hours: number) {

@@ -1,8 +1,8 @@
 import { mkdir, readFile, rename, rm, stat, symlink, unlink, writeFile } from 'node:fs/promises';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { shell } from './_util/programs.ts';
-import { namesOf, subtree } from './_util/tree.ts';
-import { useCluster } from './_util/use-cluster.ts';
+import { shell } from '../../testkit/programs.ts';
+import { namesOf, subtree } from '../../testkit/tree.ts';
+import { useCluster } from '../../testkit/use-cluster.ts';
 
 const cluster = useCluster(['ant', 'bee', 'cat'], { proxied: true });
 

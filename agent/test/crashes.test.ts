@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { describe, expect, test, vi } from 'vitest';
+import { shell } from '../../testkit/programs.ts';
+import { diffTrees, readTree, subtree } from '../../testkit/tree.ts';
+import { useCluster } from '../../testkit/use-cluster.ts';
 import { applySteps } from '../src/fs/fault-point.ts';
-import { shell } from './_util/programs.ts';
-import { diffTrees, readTree, subtree } from './_util/tree.ts';
-import { useCluster } from './_util/use-cluster.ts';
 
 const cluster = useCluster(['ant', 'bee', 'cat']);
 

@@ -1,8 +1,8 @@
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
-import { eventually } from './_util/eventually.ts';
-import { lockstep, type Member } from './_util/member.ts';
-import { useCluster } from './_util/use-cluster.ts';
+import { eventually } from '../../testkit/eventually.ts';
+import { lockstep, type Member } from '../../testkit/member.ts';
+import { useCluster } from '../../testkit/use-cluster.ts';
 
 /** What a power cut, or a disk that fails, leaves of a file. */
 const damages: readonly (readonly [string, (text: string) => string | Buffer])[] = [

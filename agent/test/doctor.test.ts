@@ -3,10 +3,10 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { lockstep, type Member } from '../../testkit/member.ts';
+import { run, shell } from '../../testkit/programs.ts';
+import { startCluster, useCluster } from '../../testkit/use-cluster.ts';
 import { createClusterKey, formatClusterKey } from '../src/net/cluster-key.ts';
-import { lockstep, type Member } from './_util/member.ts';
-import { run, shell } from './_util/programs.ts';
-import { startCluster, useCluster } from './_util/use-cluster.ts';
 
 const isRoot = process.getuid?.() === 0;
 
@@ -167,7 +167,7 @@ describe('a member of two', () => {
     const bee = cluster().member('bee');
     const shift = join(cluster().root, 'shift');
     await writeFile(shift, String(86_400_000));
-    const shifted = fileURLToPath(new URL('./_util/shifted-clock.mjs', import.meta.url));
+    const shifted = fileURLToPath(new URL('../../testkit/machine/shifted-clock.mjs', import.meta.url));
     const env = { NODE_OPTIONS: `--import=${shifted}`, LOCKSTEP_TEST_CLOCK_FILE: shift };
     expectFinding(
       await doctor(bee, { env }),

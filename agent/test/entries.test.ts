@@ -18,9 +18,9 @@ import {
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
-import { run, shell } from './_util/programs.ts';
-import { diffTrees, namesOf, readTree, subtree } from './_util/tree.ts';
-import { useCluster } from './_util/use-cluster.ts';
+import { run, shell } from '../../testkit/programs.ts';
+import { diffTrees, namesOf, readTree, subtree } from '../../testkit/tree.ts';
+import { useCluster } from '../../testkit/use-cluster.ts';
 
 const cluster = useCluster(['ant', 'bee', 'cat']);
 

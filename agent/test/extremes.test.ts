@@ -13,8 +13,8 @@ import {
 import Sqlite from 'better-sqlite3';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { z } from 'zod';
-import { Cluster } from './_util/cluster.ts';
-import { lockstep, type Member } from './_util/member.ts';
+import { Cluster } from '../../testkit/cluster.ts';
+import { lockstep, type Member } from '../../testkit/member.ts';
 
 /** File times in seconds: what a program sets that takes milliseconds for seconds, and others that no number of the wire is for. */
 const times: Readonly<Record<string, number>> = {

@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import Sqlite from 'better-sqlite3';
 import { expect, test, vi } from 'vitest';
-import { lockstep, type Member } from './_util/member.ts';
-import { useCluster } from './_util/use-cluster.ts';
+import { lockstep, type Member } from '../../testkit/member.ts';
+import { useCluster } from '../../testkit/use-cluster.ts';
 
 const cluster = useCluster(['ant', 'bee']);
 

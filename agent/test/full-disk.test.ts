@@ -2,10 +2,10 @@ import { readdirSync, rmSync } from 'node:fs';
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { lockstep } from './_util/member.ts';
-import { run, shell } from './_util/programs.ts';
-import { namesOf } from './_util/tree.ts';
-import { useCluster } from './_util/use-cluster.ts';
+import { lockstep } from '../../testkit/member.ts';
+import { run, shell } from '../../testkit/programs.ts';
+import { namesOf } from '../../testkit/tree.ts';
+import { useCluster } from '../../testkit/use-cluster.ts';
 
 const isRoot = process.getuid?.() === 0;
 const patience = { timeout: 20_000, interval: 100 };

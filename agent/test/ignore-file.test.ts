@@ -1,10 +1,10 @@
 import { chmod, mkdir, readFile, rename, rm, symlink, unlink, writeFile } from 'node:fs/promises';
 import { pathReportSchema } from '@lockstep/shared/api';
 import { expect, test, vi } from 'vitest';
-import type { Member } from './_util/member.ts';
-import { namesOf } from './_util/tree.ts';
-import { addUnprivileged, isRoot } from './_util/unprivileged.ts';
-import { startCluster } from './_util/use-cluster.ts';
+import { addUnprivileged, isRoot } from '../../testkit/machine/unprivileged.ts';
+import type { Member } from '../../testkit/member.ts';
+import { namesOf } from '../../testkit/tree.ts';
+import { startCluster } from '../../testkit/use-cluster.ts';
 
 const rulesName = '.lockstepignore';
 const secret = 'secret.env';

@@ -1,8 +1,8 @@
 import { mkdir, readFile, rename, rm, unlink, writeFile } from 'node:fs/promises';
 import { pathReportSchema } from '@lockstep/shared/api';
 import { expect, test, vi } from 'vitest';
-import { namesOf, subtree } from './_util/tree.ts';
-import { useCluster } from './_util/use-cluster.ts';
+import { namesOf, subtree } from '../../testkit/tree.ts';
+import { useCluster } from '../../testkit/use-cluster.ts';
 
 const cluster = useCluster(['ant', 'bee', 'cat']);
 

@@ -3,10 +3,10 @@ import { mkdir, readdir, readFile, rename, rm, unlink, writeFile } from 'node:fs
 import { join } from 'node:path';
 import { pathReportSchema } from '@lockstep/shared/api';
 import { expect, test, vi } from 'vitest';
-import type { Cluster } from './_util/cluster.ts';
-import type { Member } from './_util/member.ts';
-import { namesOf } from './_util/tree.ts';
-import { startCluster } from './_util/use-cluster.ts';
+import type { Cluster } from '../../testkit/cluster.ts';
+import type { Member } from '../../testkit/member.ts';
+import { namesOf } from '../../testkit/tree.ts';
+import { startCluster } from '../../testkit/use-cluster.ts';
 
 const patience = { timeout: 60_000, interval: 200 };
 

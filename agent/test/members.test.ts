@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { downAfterMs } from '@lockstep/shared';
 import { expect, test, vi } from 'vitest';
-import { lockstep } from './_util/member.ts';
-import { shell } from './_util/programs.ts';
-import { diffTrees, namesOf, readTree, subtree } from './_util/tree.ts';
-import { startCluster } from './_util/use-cluster.ts';
+import { lockstep } from '../../testkit/member.ts';
+import { shell } from '../../testkit/programs.ts';
+import { diffTrees, namesOf, readTree, subtree } from '../../testkit/tree.ts';
+import { startCluster } from '../../testkit/use-cluster.ts';
 
 test('[SY4] a third member serves two that cannot reach each other', async () => {
   const cluster = await startCluster(['ant', 'bee', 'cat'], { proxied: true });

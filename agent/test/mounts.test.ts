@@ -2,10 +2,10 @@ import { execFile } from 'node:child_process';
 import { access, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import type { Cluster } from './_util/cluster.ts';
-import { lockstep, type Member } from './_util/member.ts';
-import { namesOf, subtree } from './_util/tree.ts';
-import { startCluster } from './_util/use-cluster.ts';
+import type { Cluster } from '../../testkit/cluster.ts';
+import { lockstep, type Member } from '../../testkit/member.ts';
+import { namesOf, subtree } from '../../testkit/tree.ts';
+import { startCluster } from '../../testkit/use-cluster.ts';
 
 const run = promisify(execFile);
 const isRoot = process.getuid?.() === 0;

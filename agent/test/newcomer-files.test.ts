@@ -1,8 +1,8 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { lockstep } from './_util/member.ts';
-import { useCluster } from './_util/use-cluster.ts';
+import { lockstep } from '../../testkit/member.ts';
+import { useCluster } from '../../testkit/use-cluster.ts';
 
 const cluster = useCluster(['ant']);
 

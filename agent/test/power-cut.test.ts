@@ -1,11 +1,11 @@
 import { chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { LoopDisk, loopDiskLacks } from './_util/loop-disk.ts';
-import type { Member } from './_util/member.ts';
-import { shell } from './_util/programs.ts';
-import { namesOf } from './_util/tree.ts';
-import { useCluster } from './_util/use-cluster.ts';
+import { LoopDisk, loopDiskLacks } from '../../testkit/machine/loop-disk.ts';
+import type { Member } from '../../testkit/member.ts';
+import { shell } from '../../testkit/programs.ts';
+import { namesOf } from '../../testkit/tree.ts';
+import { useCluster } from '../../testkit/use-cluster.ts';
 
 const patience = { timeout: 30_000, interval: 20 };
 const edited = Array.from({ length: 20 }, (_, index) => `edited-${index}`);

@@ -1,10 +1,10 @@
 import { appendFile, chmod, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { Member } from './_util/member.ts';
-import { git, run, shell } from './_util/programs.ts';
-import { diffTrees, readTree, subtree, type Tree } from './_util/tree.ts';
-import { useCluster } from './_util/use-cluster.ts';
+import type { Member } from '../../testkit/member.ts';
+import { git, run, shell } from '../../testkit/programs.ts';
+import { diffTrees, readTree, subtree, type Tree } from '../../testkit/tree.ts';
+import { useCluster } from '../../testkit/use-cluster.ts';
 
 const cluster = useCluster(['ant', 'bee', 'cat']);
 

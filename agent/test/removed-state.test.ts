@@ -1,11 +1,11 @@
 import { lstatSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { appendFile, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
-import { eventually } from './_util/eventually.ts';
-import { lockstep } from './_util/member.ts';
-import { shell } from './_util/programs.ts';
-import { namesOf } from './_util/tree.ts';
-import { startCluster } from './_util/use-cluster.ts';
+import { eventually } from '../../testkit/eventually.ts';
+import { lockstep } from '../../testkit/member.ts';
+import { shell } from '../../testkit/programs.ts';
+import { namesOf } from '../../testkit/tree.ts';
+import { startCluster } from '../../testkit/use-cluster.ts';
 
 const directories = ['history', 'staging', 'cookies'] as const;
 

@@ -1,7 +1,7 @@
 import { lstat, mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
-import type { Member } from './_util/member.ts';
-import { useCluster } from './_util/use-cluster.ts';
+import type { Member } from '../../testkit/member.ts';
+import { useCluster } from '../../testkit/use-cluster.ts';
 
 const cluster = useCluster(['ant', 'bee']);
 

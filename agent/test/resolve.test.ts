@@ -7,7 +7,7 @@ import {
   resolveResultSchema,
 } from '@lockstep/shared/api';
 import { expect, test } from 'vitest';
-import { useCluster } from './_util/use-cluster.ts';
+import { useCluster } from '../../testkit/use-cluster.ts';
 
 const cluster = useCluster(['ant', 'bee']);
 

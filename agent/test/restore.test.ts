@@ -3,10 +3,10 @@ import { copyFile, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { expect, test, vi } from 'vitest';
-import type { Cluster } from './_util/cluster.ts';
-import { lockstep, Member } from './_util/member.ts';
-import { run, shell } from './_util/programs.ts';
-import { startCluster } from './_util/use-cluster.ts';
+import type { Cluster } from '../../testkit/cluster.ts';
+import { lockstep, Member } from '../../testkit/member.ts';
+import { run, shell } from '../../testkit/programs.ts';
+import { startCluster } from '../../testkit/use-cluster.ts';
 
 /** What docs/OPERATIONS.md says to keep of the state directory: who the member is, of which cluster, and its settings. */
 const identityFiles = ['cluster.key', 'config.toml', 'identity.key', 'identity.crt'];

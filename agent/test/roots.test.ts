@@ -2,11 +2,11 @@ import { cpSync, existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import type { Cluster } from './_util/cluster.ts';
-import { lockstep, type Member } from './_util/member.ts';
-import { run, shell } from './_util/programs.ts';
-import { diffTrees, namesOf, type Tree } from './_util/tree.ts';
-import { startCluster } from './_util/use-cluster.ts';
+import type { Cluster } from '../../testkit/cluster.ts';
+import { lockstep, type Member } from '../../testkit/member.ts';
+import { run, shell } from '../../testkit/programs.ts';
+import { diffTrees, namesOf, type Tree } from '../../testkit/tree.ts';
+import { startCluster } from '../../testkit/use-cluster.ts';
 
 const isRoot = process.getuid?.() === 0;
 

@@ -1,12 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { freePort } from '../../testing/free-ports.ts';
-import type { Cluster } from './_util/cluster.ts';
-import type { Member } from './_util/member.ts';
-import { shell } from './_util/programs.ts';
-import type { Tree } from './_util/tree.ts';
-import { startCluster } from './_util/use-cluster.ts';
+import type { Cluster } from '../../testkit/cluster.ts';
+import { freePort } from '../../testkit/free-port.ts';
+import type { Member } from '../../testkit/member.ts';
+import { shell } from '../../testkit/programs.ts';
+import type { Tree } from '../../testkit/tree.ts';
+import { startCluster } from '../../testkit/use-cluster.ts';
 
 /** Copies a stopped member's whole folder, its state included, as a snapshot of its machine would. */
 async function snapshot(cluster: Cluster, member: Member): Promise<string> {

@@ -1,13 +1,13 @@
 import { link, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { Cluster } from './_util/cluster.ts';
-import { eventually } from './_util/eventually.ts';
-import { MappedFile, mappingLacks } from './_util/mapped-file.ts';
-import type { Member } from './_util/member.ts';
-import { shell } from './_util/programs.ts';
-import { namesOf } from './_util/tree.ts';
-import { startCluster } from './_util/use-cluster.ts';
+import type { Cluster } from '../../testkit/cluster.ts';
+import { eventually } from '../../testkit/eventually.ts';
+import type { Member } from '../../testkit/member.ts';
+import { shell } from '../../testkit/programs.ts';
+import { namesOf } from '../../testkit/tree.ts';
+import { startCluster } from '../../testkit/use-cluster.ts';
+import { MappedFile, mappingLacks } from './support/mapped-file.ts';
 
 /** Far below the ten minutes after which the folder is scanned. */
 const soon = { timeoutMs: 20_000 };

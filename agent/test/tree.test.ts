@@ -1,9 +1,9 @@
 import { writeFile } from 'node:fs/promises';
 import { searchResultSchema, treePageSchema } from '@lockstep/shared/api';
 import { expect, onTestFinished, test } from 'vitest';
-import type { Member } from './_util/member.ts';
-import { shell } from './_util/programs.ts';
-import { useCluster } from './_util/use-cluster.ts';
+import type { Member } from '../../testkit/member.ts';
+import { shell } from '../../testkit/programs.ts';
+import { useCluster } from '../../testkit/use-cluster.ts';
 
 const cluster = useCluster(['ant', 'bee']);
 

@@ -4,11 +4,11 @@ import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { lockstep, type Member } from './_util/member.ts';
-import { run, shell } from './_util/programs.ts';
-import { namesOf, subtree } from './_util/tree.ts';
-import { addUnprivileged, giveToNobody, isRoot } from './_util/unprivileged.ts';
-import { startCluster, useCluster } from './_util/use-cluster.ts';
+import { addUnprivileged, giveToNobody, isRoot } from '../../testkit/machine/unprivileged.ts';
+import { lockstep, type Member } from '../../testkit/member.ts';
+import { run, shell } from '../../testkit/programs.ts';
+import { namesOf, subtree } from '../../testkit/tree.ts';
+import { startCluster, useCluster } from '../../testkit/use-cluster.ts';
 
 const hasProblem = (member: Member, code: string) =>
   vi.waitFor(async () => expect(await member.problems()).toContain(code), { timeout: 20_000, interval: 100 });

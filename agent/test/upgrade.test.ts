@@ -1,8 +1,8 @@
 import { appendFile, readFile, writeFile } from 'node:fs/promises';
 import { expect, test, vi } from 'vitest';
-import { lockstep } from './_util/member.ts';
-import { buildVersion } from './_util/other-version.ts';
-import { startCluster } from './_util/use-cluster.ts';
+import { lockstep } from '../../testkit/member.ts';
+import { startCluster } from '../../testkit/use-cluster.ts';
+import { buildVersion } from './support/other-version.ts';
 
 test('[UP1] members of two versions that speak a common protocol replicate, and doctor names the older one', async () => {
   const program = await buildVersion({ SOFTWARE_VERSION: '0.2.0', PROTOCOL_VERSION: 2 });

@@ -1,8 +1,8 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { eventually } from './_util/eventually.ts';
-import { useCluster } from './_util/use-cluster.ts';
+import { eventually } from '../../testkit/eventually.ts';
+import { useCluster } from '../../testkit/use-cluster.ts';
 
 const cluster = useCluster(['ant', 'bee']);
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach } from 'vitest';
-import { ComposeProject } from '../_util/compose-project.ts';
-import type { ContainerMember } from '../_util/container-member.ts';
-import { allConnected } from '../_util/level.ts';
-import { becomeOrdinary, type Person } from '../_util/person.ts';
+import { ComposeProject } from '../../../testkit/containers/compose-project.ts';
+import type { ContainerMember } from '../../../testkit/containers/container-member.ts';
+import { allConnected } from '../../../testkit/level.ts';
+import { becomeOrdinary, type Person } from '../../../testkit/machine/person.ts';
 
 /** The members that `up` starts when nothing else is said. */
 const names = ['ant', 'bee', 'cat'] as const;

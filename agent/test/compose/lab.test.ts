@@ -3,12 +3,12 @@ import { chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { prometheusImage } from '../_util/compose-project.ts';
-import { docker } from '../_util/container-member.ts';
-import { allConnected, allSettled, allVerified } from '../_util/level.ts';
-import { lockstep } from '../_util/member.ts';
-import { shellAs } from '../_util/person.ts';
-import { repositoryRoot } from '../_util/repository.ts';
+import { prometheusImage } from '../../../testkit/containers/compose-project.ts';
+import { docker } from '../../../testkit/containers/container-member.ts';
+import { allConnected, allSettled, allVerified } from '../../../testkit/level.ts';
+import { shellAs } from '../../../testkit/machine/person.ts';
+import { lockstep } from '../../../testkit/member.ts';
+import { repositoryRoot } from '../../../testkit/repository.ts';
 import { useLab } from './_lab.ts';
 
 const patience = { timeout: 60_000, interval: 200 };

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { join, posix } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, inject, test, vi } from 'vitest';
-import { freePort } from '../../../testing/free-ports.ts';
+import { freePort } from '../../../testkit/free-port.ts';
 import { runInstalled, upInstalled } from './run-installed.ts';
 
 const execute = promisify(execFile);

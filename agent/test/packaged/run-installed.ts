@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { inject, onTestFinished } from 'vitest';
-import type { Outcome } from '../_util/member.ts';
+import type { Outcome } from '../../../testkit/member.ts';
 
 /** The environment of somebody who has the package, and nothing of the clone. */
 export function cleanEnvironment(): Record<string, string> {

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { vi } from 'vitest';
 import { parse, stringify } from 'yaml';
-import { freePort } from '../../../testing/free-ports.ts';
+import { freePort } from '../../../testkit/free-port.ts';
 
 /** What is shipped: scrape configuration, alert rules, dashboard. */
 export const monitoring = fileURLToPath(new URL('../../', import.meta.url));

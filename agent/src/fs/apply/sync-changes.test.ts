@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync, 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { LoopDisk, loopDiskLacks } from '../../../test/_util/loop-disk.ts';
+import { LoopDisk, loopDiskLacks } from '../../../../testkit/machine/loop-disk.ts';
 import { type DiskSubject, openDiskSubject } from '../disk-subject.contract.ts';
 import { syncTogetherMin } from '../durable.ts';
 import { tryOne, writeRequest } from '../folder-subject.contract.ts';

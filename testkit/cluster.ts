@@ -1,0 +1,158 @@
+import assert from 'node:assert/strict';
+import { mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { freePort } from './free-port.ts';
+import { allConnected, allSettled, allVerified, bothApart, sameTrees } from './level.ts';
+import { LinkProxy, type LinkShape, type LinkState } from './link-proxy.ts';
+import { lockstep, Member, type StartOptions } from './member.ts';
+import type { Tree } from './tree.ts';
+
+export interface ClusterOptions {
+  /** Every two members speak through proxies that can be cut: see `Cluster.link`. */
+  readonly proxied?: boolean;
+  /** How the agents are started. */
+  readonly start?: StartOptions;
+}
+
+export interface AddOptions {
+  readonly start?: StartOptions;
+  /** Called with the folder before it becomes a member's. */
+  readonly prepare?: (folder: string) => Promise<void>;
+  /** Where the folder is to be; by default beside those of the others. */
+  readonly folder?: string;
+  /** False: made a member and not started. */
+  readonly up?: boolean;
+  /** The members whose addresses it is given; by default all. Not for a proxied cluster. */
+  readonly peers?: readonly string[];
+}
+
+/** Nobody listens there: members that advertise it are reached by their proxies only. */
+const nowhere = '127.0.0.1:1';
+
+/** Some real agents on this machine, each with a temporary folder. `close` ends and removes everything. */
+export class Cluster {
+  readonly root: string;
+  readonly members: Member[] = [];
+  readonly #options: ClusterOptions;
+  readonly #proxies = new Map<string, LinkProxy>();
+
+  private constructor(root: string, options: ClusterOptions) {
+    this.root = root;
+    this.#options = options;
+  }
+
+  /** Makes and starts members of these names, one after the other: the first begins the cluster and is the oldest. */
+  static async start(names: readonly string[], options: ClusterOptions = {}): Promise<Cluster> {
+    const cluster = new Cluster(await realpath(await mkdtemp(join(tmpdir(), 'lockstep-test-'))), options);
+    try {
+      for (const name of names) await cluster.add(name);
+      await cluster.connected();
+    } catch (error) {
+      cluster.printLogs();
+      await cluster.close();
+      throw error;
+    }
+    return cluster;
+  }
+
+  /** Makes one more member, and starts it. */
+  async add(name: string, options: AddOptions = {}): Promise<Member> {
+    const folder = options.folder ?? join(this.root, name);
+    await mkdir(folder, { recursive: true });
+    await options.prepare?.(folder);
+    const place = { name, folder, port: await freePort(), dashboardPort: await freePort() };
+    const member = new Member(place, { ...this.#options.start, ...options.start });
+    const args = ['init', folder, '--name', name, '--listen', member.address, '--dashboard', new URL(member.url).host];
+    const [first] = this.members;
+    if (first !== undefined) args.push('--cluster-key-file', first.state('cluster.key'));
+    const peers = options.peers?.map((peer) => this.member(peer).address) ?? (await this.#peersOf(member));
+    for (const address of peers) args.push('--peer', address);
+    if (this.#options.proxied === true) args.push('--address', nowhere);
+    const made = await lockstep(args);
+    assert.equal(made.code, 0, made.err);
+    this.members.push(member);
+    if (options.up !== false) await member.start();
+    return member;
+  }
+
+  member(name: string): Member {
+    const member = this.members.find((known) => known.name === name);
+    if (member === undefined) throw new Error(`No member is called ${name}`);
+    return member;
+  }
+
+  get running(): readonly Member[] {
+    return this.members.filter(({ running }) => running);
+  }
+
+  /** Sets both directions of the link between two members of a proxied cluster. */
+  link(a: string, b: string, state: LinkState): void {
+    for (const key of [`${a}>${b}`, `${b}>${a}`]) this.#proxies.get(key)?.set(state);
+  }
+
+  /** Sets all links of one member. */
+  links(name: string, state: LinkState): void {
+    for (const other of this.members) if (other.name !== name) this.link(name, other.name, state);
+  }
+
+  /** What the link between two members of a proxied cluster does to all that passes it from now on. */
+  shape(a: string, b: string, shape: LinkShape): void {
+    for (const key of [`${a}>${b}`, `${b}>${a}`]) this.#proxies.get(key)?.shape(shape);
+  }
+
+  /** How many connections the links of a proxied cluster have carried since the start. */
+  get connections(): number {
+    return [...this.#proxies.values()].reduce((sum, proxy) => sum + proxy.connections, 0);
+  }
+
+  /** See `allConnected`. */
+  connected(members: readonly Member[] = this.running): Promise<void> {
+    return allConnected(members);
+  }
+
+  /** See `bothApart`. */
+  apart(a: string, b: string): Promise<void> {
+    return bothApart(this.member(a), this.member(b));
+  }
+
+  /** See `allSettled`. */
+  settled(members: readonly Member[] = this.running, timeoutMs?: number, heldBy?: number): Promise<Tree> {
+    return allSettled(members, timeoutMs, heldBy);
+  }
+
+  /** See `sameTrees`. */
+  sameTrees(members: readonly Member[] = this.running): Tree {
+    return sameTrees(members);
+  }
+
+  /** See `allVerified`. */
+  verified(members: readonly Member[] = this.running): Promise<void> {
+    return allVerified(members);
+  }
+
+  /** Prints the end of each agent's log. */
+  printLogs(): void {
+    for (const { name, log } of this.members) {
+      console.error(`\n=== log of ${name} in ${this.root}\n${log.slice(-60).join('\n')}`);
+    }
+  }
+
+  async close(): Promise<void> {
+    // Stopped first: a killed one may be held by SIGSTOP, and a peer that is told goodbye does not redial.
+    await Promise.all(this.members.map((member) => member.kill()));
+    await Promise.all([...this.#proxies.values()].map((proxy) => proxy.close()));
+    await rm(this.root, { recursive: true, force: true });
+  }
+
+  async #peersOf(member: Member): Promise<readonly string[]> {
+    if (this.#options.proxied !== true) return this.members.map(({ address }) => address);
+    const addresses: string[] = [];
+    for (const other of this.members) {
+      const proxy = await LinkProxy.open(() => other.port);
+      this.#proxies.set(`${member.name}>${other.name}`, proxy);
+      addresses.push(proxy.address);
+    }
+    return addresses;
+  }
+}

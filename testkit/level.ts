@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict';
+import type { MemberApi } from './api.ts';
+import { eventually } from './eventually.ts';
+import { diffTrees, type Tree } from './tree.ts';
+
+/** How many differences are told; what is wrong is seen from the first ones. */
+const differencesMax = 20;
+
+/** Resolves when each of these has a session with each other. */
+export async function allConnected(members: readonly MemberApi[], timeoutMs = 60_000): Promise<void> {
+  for (const member of members) {
+    await eventually(
+      async () => {
+        const { members: seen } = await member.status();
+        const open = seen.filter(({ connected, state }) => connected && state === 'active').map(({ name }) => name);
+        const missing = members.map(({ name }) => name).filter((name) => !open.includes(name));
+        assert.deepEqual(missing, [], `not connected with ${member.name}: ${missing.join(', ')}`);
+      },
+      { timeoutMs },
+    );
+  }
+}
+
+/** Resolves when neither of the two has a session with the other. */
+export async function bothApart(one: MemberApi, other: MemberApi, timeoutMs = 60_000): Promise<void> {
+  for (const [from, to] of [
+    [one, other],
+    [other, one],
+  ] as const) {
+    await eventually(
+      async () => {
+        const seen = (await from.status()).members.find(({ name }) => name === to.name);
+        assert.ok(!seen?.connected, `${from.name} is connected with ${to.name}`);
+      },
+      { timeoutMs },
+    );
+  }
+}
+
+/**
+ * Resolves with the common tree when everything that is on any disk is on all of them: each member has seen its disk and all
+ * hold what it knows, journals are equal, nothing is pending, and then, without a second try, the folders are equal.
+ * `heldBy`: how many members each can hear it from; fewer than all where two cannot reach each other.
+ */
+export async function allSettled(
+  members: readonly MemberApi[],
+  timeoutMs = 90_000,
+  heldBy: number = members.length,
+): Promise<Tree> {
+  const untilMs = performance.now() + timeoutMs;
+  for (const member of members) {
+    const result = await member.wait({
+      for: heldBy,
+      timeoutMs: Math.ceil(Math.max(1_000, untilMs - performance.now())),
+    });
+    assert.deepEqual(result.blocking, [], `what the wait on ${member.name} is for`);
+    assert.ok(result.done, `the wait on ${member.name} has ended in vain`);
+  }
+  const leftMs = Math.max(2_000, untilMs - performance.now());
+  await eventually(() => assertLevelled(members), { timeoutMs: leftMs });
+  return sameTrees(members);
+}
+
+async function assertLevelled(members: readonly MemberApi[]): Promise<void> {
+  const states = await Promise.all(
+    members.map(async (member) => {
+      const { digest, version, pending, conflicts } = await member.status();
+      return { digest, version, pending, conflicts };
+    }),
+  );
+  const [first] = states;
+  for (const [index, state] of states.entries()) {
+    assert.deepEqual(state, { ...first, pending: 0, conflicts: 0 }, `${members[index]?.name} is not level`);
+  }
+}
+
+/** Compares the folders now. */
+export function sameTrees(members: readonly MemberApi[]): Tree {
+  const trees = members.map((member) => member.tree());
+  const [first] = members;
+  const [tree] = trees;
+  if (first === undefined || tree === undefined) throw new Error('There is no member to compare');
+  const differences = members.flatMap((member, index) =>
+    diffTrees(tree, trees[index] ?? new Map(), [first.name, member.name]),
+  );
+  assert.deepEqual(differences.slice(0, differencesMax), [], `${differences.length} differences of the folders`);
+  return tree;
+}
+
+/** Runs `lockstep verify` everywhere. */
+export async function allVerified(members: readonly MemberApi[]): Promise<void> {
+  for (const member of members) {
+    const { ok, ...found } = await member.verify();
+    assert.ok(ok, `verify on ${member.name} has found: ${JSON.stringify(found)}`);
+  }
+}

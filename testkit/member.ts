@@ -1,0 +1,144 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
+import { MemberApi } from './api.ts';
+import { lockstepProgram } from './repository.ts';
+
+/** Lines of an agent's log that are kept for a test that fails. */
+const logLinesMax = 400;
+
+/** How an agent is started, beyond what its config says. */
+export interface StartOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  /** Arguments of `up`. */
+  readonly args?: readonly string[];
+  /** What runs the agent: a program and its arguments, before `node`. */
+  readonly wrapper?: readonly string[];
+  /** The `lockstep.js` of another build. */
+  readonly program?: string;
+  /** False: do not wait until it is ready. */
+  readonly ready?: boolean;
+}
+
+export interface Outcome {
+  readonly code: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** Runs `lockstep` with these arguments to its end. */
+export async function lockstep(
+  args: readonly string[],
+  options: {
+    readonly cwd?: string;
+    readonly env?: Readonly<Record<string, string>>;
+    readonly wrapper?: readonly string[];
+    readonly program?: string;
+  } = {},
+): Promise<Outcome> {
+  const [program = process.execPath, ...rest] = [...(options.wrapper ?? []), process.execPath];
+  const child = spawn(program, [...rest, options.program ?? lockstepProgram, ...args], {
+    ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
+    env: { ...process.env, ...options.env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const [out, err, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
+  return { code, out, err };
+}
+
+/** One real agent and its folder. It can be started, stopped, killed and started again. */
+export class Member extends MemberApi {
+  readonly port: number;
+  /** Used at every start, under what that start brings itself. */
+  readonly defaults: StartOptions;
+  readonly log: string[] = [];
+  #child: ChildProcess | undefined;
+
+  constructor(place: { name: string; folder: string; port: number; dashboardPort: number }, defaults: StartOptions) {
+    super(place.name, place.folder, `http://127.0.0.1:${place.dashboardPort}`);
+    this.port = place.port;
+    this.defaults = defaults;
+  }
+
+  get address(): string {
+    return `127.0.0.1:${this.port}`;
+  }
+
+  get running(): boolean {
+    const child = this.#child;
+    return child !== undefined && child.exitCode === null && child.signalCode === null;
+  }
+
+  /** The process that runs, or ran last. */
+  get pid(): number | undefined {
+    return this.#child?.pid;
+  }
+
+  /** Starts the agent and resolves when it says that it is ready. */
+  async start(options: StartOptions = {}): Promise<void> {
+    const {
+      env,
+      args = [],
+      wrapper = [],
+      program: script = lockstepProgram,
+      ready = true,
+    } = { ...this.defaults, ...options };
+    const [program = process.execPath, ...rest] = [...wrapper, process.execPath];
+    this.#note(`--- ${this.name} starts ${JSON.stringify(env ?? {})}`);
+    const child = spawn(program, [...rest, script, 'up', this.folder, '--stop-with-input', ...args], {
+      env: { ...process.env, LOCKSTEP_LOG_LEVEL: 'info', ...this.defaults.env, ...env },
+      // The open input ends with this process, however it ends, and the agent with it.
+      stdio: ['pipe', 'pipe', 'pipe'],
+    });
+    this.#child = child;
+    child.stdin.on('error', () => undefined);
+    child.stderr.setEncoding('utf8').on('data', (chunk: string) => this.#note(chunk));
+    const said = new Promise<void>((resolve, reject) => {
+      let seen = '';
+      child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+        seen += chunk;
+        if (/^ready$/m.test(seen)) resolve();
+      });
+      child.once('close', (code, signal) => {
+        this.#note(`--- ${this.name} ended with ${signal ?? code}`);
+        reject(new Error(`The agent of ${this.name} ended with ${signal ?? code}: ${this.log.slice(-20).join('\n')}`));
+      });
+    });
+    if (ready) await said;
+    else said.catch(() => undefined);
+  }
+
+  /** Resolves when the process is gone. */
+  async ended(timeoutMs = 60_000): Promise<void> {
+    const child = this.#child;
+    if (child === undefined || !this.running) return;
+    await once(child, 'exit', { signal: AbortSignal.timeout(timeoutMs) });
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    if (this.running) this.#child?.kill(signal);
+  }
+
+  async stop(): Promise<void> {
+    const ended = this.ended();
+    this.signal('SIGTERM');
+    this.signal('SIGCONT');
+    await ended;
+  }
+
+  async kill(): Promise<void> {
+    const ended = this.ended();
+    this.signal('SIGKILL');
+    await ended;
+  }
+
+  async restart(options: StartOptions = {}): Promise<void> {
+    await this.stop();
+    await this.start(options);
+  }
+
+  #note(lines: string): void {
+    this.log.push(...lines.trimEnd().split('\n'));
+    if (this.log.length > logLinesMax) this.log.splice(0, this.log.length - logLinesMax);
+  }
+}

@@ -1,0 +1,156 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { lstat, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pathReportSchema } from '@lockstep/shared/api';
+import { eventually } from '../eventually.ts';
+import { type Lab, type LabImage, type LabMember, patienceMs } from '../labs/lab.ts';
+import { shell } from '../programs.ts';
+import { diffTrees } from '../tree.ts';
+import { compare, conflictCopies } from './compare.ts';
+import type { Drill, Stage } from './stage.ts';
+
+/** Rounds of `verify --repair` in the long form. */
+const rounds = 5;
+const smallFiles = 20;
+
+/** What the files of a directory hold that are going to rot. */
+const markerOf = (directory: string): string => `these bytes of ${directory} are going to rot`;
+
+interface Scene {
+  readonly stage: Stage;
+  readonly lab: Lab;
+  /** The members with sound disks. */
+  readonly others: readonly LabMember[];
+  readonly bee: LabMember;
+  readonly image: LabImage;
+}
+
+/** The operations that a member shows at these paths. */
+async function headsAt(member: LabMember, paths: readonly string[]): Promise<readonly string[]> {
+  const heads: string[] = [];
+  for (const path of paths) {
+    const report = pathReportSchema.parse(await member.get(`/paths/${path}`));
+    heads.push(...report.heads.map(({ origin, seq }) => `${path}: ${origin} ${seq}`));
+  }
+  return heads;
+}
+
+/** What a program sees of a file without reading it, and the agent's fingerprint is made of. */
+async function fingerprintOf(path: string): Promise<string> {
+  const { ino, size, mode, mtimeNs, ctimeNs, birthtimeNs } = await lstat(path, { bigint: true });
+  return [ino, size, mode, mtimeNs, ctimeNs, birthtimeNs].join(' ');
+}
+
+/** Has these files of bee, which are all that have a marker in this directory, rot. Returns what they hold then. */
+async function rot(
+  { stage, bee, image }: Scene,
+  directory: string,
+  paths: readonly string[],
+): Promise<readonly Buffer[]> {
+  const fingerprints = (): Promise<readonly string[]> =>
+    Promise.all(paths.map((path) => fingerprintOf(join(bee.folder, path))));
+  const before = await fingerprints();
+  await image.rot(paths, markerOf(directory));
+  assert.deepEqual(await fingerprints(), before, 'the rot has changed more than bytes');
+  stage.did(`changed a byte of each of ${paths.length} files on the disk of bee, under unchanged fingerprints`);
+  return Promise.all(paths.map((path) => readFile(join(bee.folder, path))));
+}
+
+/** The versions that bee has put aside include all of these. */
+function putAside(bee: LabMember, versions: readonly Buffer[]): void {
+  const kept = readdirSync(bee.state('history'), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => readFileSync(join(parentPath, name)));
+  const lost = versions.filter((version) => !kept.some((bytes) => bytes.equals(version)));
+  assert.equal(lost.length, 0, `${lost.length} damaged files were not kept`);
+}
+
+/** The folders of the others are as they were, byte for byte. */
+function untouched(others: readonly LabMember[], before: ReturnType<LabMember['tree']>): void {
+  for (const member of others) assert.deepEqual(diffTrees(before, member.tree(), ['before', member.name]), []);
+}
+
+/** Ant makes sound files, and some with the marker, and all members hold them. Returns the names of the latter. */
+async function make({ lab, bee }: Scene, directory: string): Promise<readonly string[]> {
+  const small = Array.from({ length: smallFiles }, (_, index) => `rots-${index}`);
+  const marker = markerOf(directory);
+  const ant = lab.member('ant');
+  // Of a file placed with an old time bee is sure: bytes that differ later are no edit of the same moment.
+  const script = `
+    mkdir ${directory}; cd ${directory}
+    for n in ${small.join(' ')}; do echo "$n: ${marker}" > $n; echo $n > sound-$n; done
+    (head -c 2500000 /dev/urandom; printf %s '${marker}'; head -c 500000 /dev/urandom) > rots-large
+    touch -d 2020-01-01 *`;
+  await shell(ant.folder, script);
+  assert.ok((await ant.wait({ for: 'all' })).done, 'not everybody holds the files');
+  await bee.rescan();
+  return [...small, 'rots-large'].map((name) => `${directory}/${name}`);
+}
+
+async function byVerify(scene: Scene, round: number): Promise<void> {
+  const { stage, lab, others, bee } = scene;
+  const directory = `round-${round}`;
+  const paths = await make(scene, directory);
+  const before = lab.member('ant').tree();
+  const heads = await headsAt(bee, paths);
+  const spoilt = await rot(scene, directory, paths);
+  const found = await bee.verify();
+  assert.equal(found.ok, false, 'verify on bee finds nothing');
+  assert.equal(found.disk.differing, paths.length, 'files that verify calls damaged');
+  const { repair } = await bee.verify({ repair: true });
+  assert.deepEqual(repair, { repaired: paths.length, left: 0, paths: [] });
+  stage.saw(`verify on bee finds ${paths.length} files, and verify --repair heals all of them`);
+  putAside(bee, spoilt);
+  untouched([...others, bee], before);
+  for (const member of [...others, bee]) assert.deepEqual(await headsAt(member, paths), heads, member.name);
+  stage.saw('what was there is in the history of bee, and no member heard of a change');
+}
+
+async function byRead(scene: Scene): Promise<void> {
+  const { stage, lab, others, bee } = scene;
+  const paths = await make(scene, 'read');
+  const before = bee.tree();
+  const heads = await headsAt(bee, paths);
+  const spoilt = await rot(scene, 'read', paths);
+  for (const member of others) await member.stop();
+  stage.did('stopped all but bee, and let a member join that asks it for everything');
+  const newcomer = await lab.addNewcomer('dan');
+  const isFound = async (): Promise<void> => {
+    const damaged = (await bee.status()).problems.filter(({ code }) => code === 'file-damaged');
+    assert.deepEqual(damaged.map(({ path }) => path).sort(), paths.toSorted(), 'what bee finds damaged');
+  };
+  await eventually(isFound, { timeoutMs: patienceMs });
+  stage.saw('bee finds the damage as it reads the files for the newcomer');
+  await shell(bee.folder, `touch ${paths.join(' ')}`);
+  await bee.rescan();
+  assert.deepEqual(await headsAt(bee, paths), heads, 'a touch has published the damage');
+  for (const path of paths)
+    await assert.rejects(lstat(join(newcomer.folder, path)), `the newcomer was given ${path}, which is damaged`);
+  untouched(others, before);
+  for (const member of others) await member.start();
+  stage.did('touched the damaged files, which published nothing, and started the others again');
+  await compare(stage, lab);
+  putAside(bee, spoilt);
+  untouched(lab.members, before);
+  assert.deepEqual(await headsAt(bee, paths), heads);
+}
+
+export const bitRot: Drill = {
+  name: 'bit-rot',
+  title: 'bytes of files change on the disk of one member, and nothing else of them',
+  needs: 'image',
+  async run(stage) {
+    const lab = await stage.open(['ant', 'cat']);
+    const others = [...lab.members];
+    const { member: bee, image } = await lab.addOnImage('bee');
+    const scene = { stage, lab, others, bee, image };
+    for (let round = 1; round <= (stage.short ? 1 : rounds); round++) await byVerify(scene, round);
+    await byRead(scene);
+    assert.deepEqual(conflictCopies(await compare(stage, lab)), []);
+    for (const member of lab.members) {
+      await eventually(async () => assert.deepEqual(await member.problems(), [], `problems of ${member.name}`));
+    }
+    stage.saw('every member has every file as it was written, and nothing of the damage');
+  },
+};

@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { eventually } from '../eventually.ts';
+import { patienceMs } from '../labs/lab.ts';
+import { compare, conflictCopies } from './compare.ts';
+import type { Drill } from './stage.ts';
+
+export const clock: Drill = {
+  name: 'clock',
+  title: 'a clock that jumps by a day ahead, a day back and right again while the agent runs',
+  needs: 'clock',
+  async run(stage) {
+    const lab = await stage.open(['ant', 'cat']);
+    const { member: bee, setClock } = await lab.addWithClock('bee');
+    const ant = lab.member('ant');
+    mkdirSync(ant.path('clock'));
+    await ant.wait({ for: 'all' });
+    let round = 0;
+    for (const hours of [24, -24, 0]) {
+      setClock(hours);
+      stage.did(`set the clock of bee ${hours === 0 ? 'right' : hours > 0 ? 'a day ahead' : 'a day back'}`);
+      for (const member of [bee, ant, bee, lab.member('cat')]) {
+        writeFileSync(member.path('clock', 'in-turn'), `round ${++round}`);
+        const { done } = await member.wait({ for: 'all' });
+        assert.ok(done, `what ${member.name} wrote is not everywhere`);
+      }
+      const skew = async (): Promise<string | undefined> =>
+        (await ant.status()).problems.find(({ code }) => code === 'clock-skew')?.detail;
+      if (hours === 0) await eventually(async () => assert.equal(await skew(), undefined), { timeoutMs: patienceMs });
+      else {
+        const detail = await eventually(
+          async () => {
+            const said = await skew();
+            assert.match(said ?? '', hours > 0 ? /ahead/ : /behind/);
+            return said;
+          },
+          { timeoutMs: patienceMs },
+        );
+        stage.saw(`ant says: ${detail}`);
+      }
+    }
+    const tree = await compare(stage, lab);
+    assert.equal(readFileSync(ant.path('clock', 'in-turn'), 'utf8'), `round ${round}`);
+    assert.deepEqual(conflictCopies(tree), []);
+    stage.saw('the last save has won each time, and no clock has made a conflict');
+  },
+};

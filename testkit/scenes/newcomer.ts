@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict';
+import { eventually } from '../eventually.ts';
+import { patienceMs } from '../labs/lab.ts';
+import { allConnected } from '../level.ts';
+import { shell } from '../programs.ts';
+import { compare } from './compare.ts';
+import type { Drill } from './stage.ts';
+import { startLoad } from './users.ts';
+
+/** Enough that a newcomer is busy for a while. */
+const fill = `
+  for d in $(seq 30); do mkdir -p full/d$d; for n in $(seq 100); do echo $d $n > full/d$d/f$n; done; done
+  for n in $(seq 12); do head -c 6000000 /dev/urandom > full/large$n; done`;
+
+const filesBeforeKill = 50;
+
+export const newcomer: Drill = {
+  name: 'newcomer',
+  title: 'a newcomer while everything writes, and the oldest member killed in the middle of it',
+  async run(stage) {
+    const lab = await stage.open(['ant', 'bee', 'cat']);
+    const { oldestMember } = await lab.member('ant').status();
+    const ids = await Promise.all(lab.members.map(async (member) => (await member.status()).member.id));
+    const oldest = lab.members[ids.indexOf(oldestMember ?? '')];
+    assert.ok(oldest !== undefined, 'nobody is the oldest member');
+    await shell(oldest.folder, fill);
+    await oldest.wait({ for: 'all' });
+    stage.did('filled the folder with 3,000 small files and 12 of 6 MB');
+    const load = startLoad(stage, lab);
+    await load.progress(30);
+    const dan = await lab.addNewcomer('dan');
+    stage.did('started dan, which knows nothing');
+    await eventually(async () => assert.ok((await dan.status()).files > filesBeforeKill), {
+      timeoutMs: patienceMs,
+      intervalMs: 2,
+    });
+    await oldest.kill();
+    const { files } = await dan.status();
+    stage.did(`killed ${oldest.name}, the oldest, when dan had ${files} files; its user goes on`);
+    const rest = lab.members.filter((member) => member !== oldest);
+    await allConnected(rest, patienceMs);
+    await eventually(async () => assert.equal((await dan.status()).catchUp, undefined), { timeoutMs: patienceMs });
+    await eventually(async () => assert.equal((await dan.status()).member.state, 'active'), { timeoutMs: patienceMs });
+    stage.saw('dan caught up from the others and is active');
+    await load.progress(60);
+    await oldest.start();
+    await load.progress(60);
+    await load.stop();
+    stage.did(`started ${oldest.name} again, and stopped the users after ${load.actions} things done`);
+    await compare(stage, lab, load);
+  },
+};

@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { shell } from '../programs.ts';
+import { compare } from './compare.ts';
+import type { Drill } from './stage.ts';
+
+const stalls = { share: 0.01, ms: 1_000 };
+const bytesPerSecond = 2_000_000;
+
+export const slowLink: Drill = {
+  name: 'slow-link',
+  title: 'links of 60 and 120 ms each way with 2 MB/s, where 1 % of what is sent stalls for a second',
+  needs: 'links',
+  async run(stage) {
+    const lab = await stage.open(['ant', 'bee', 'cat']);
+    const [ant, bee, cat] = [lab.member('ant'), lab.member('bee'), lab.member('cat')];
+    lab.shape(ant, bee, { delayMs: 60, bytesPerSecond, stalls });
+    lab.shape(ant, cat, { delayMs: 120, bytesPerSecond, stalls });
+    lab.shape(bee, cat, { delayMs: 120, bytesPerSecond, stalls });
+    stage.did('made the links slow: 60 ms between ant and bee, 120 ms from both to cat');
+    const before = lab.connections;
+    const megabytes = stage.short ? 20 : 200;
+    const small = stage.short ? 500 : 5_000;
+    await Promise.all([
+      shell(ant.folder, `mkdir slow; for n in $(seq ${small}); do echo $n > slow/f$n; done`),
+      shell(ant.folder, `head -c ${megabytes}000000 /dev/urandom > large-of-ant`),
+      shell(
+        cat.folder,
+        `head -c ${megabytes / 2}000000 /dev/urandom > large-of-cat; mkdir back; for n in $(seq 100); do echo $n > back/f$n; done`,
+      ),
+    ]);
+    stage.did(
+      `wrote ${small} small files and one of ${megabytes} MB on ant, 100 and one of ${megabytes / 2} MB on cat`,
+    );
+    await compare(stage, lab);
+    assert.equal(lab.connections - before, 0, 'sessions that have ended and were begun anew');
+    const roundTrips = await Promise.all(
+      [bee, cat].map(async ({ name }) =>
+        (await ant.status()).members.find((seen) => seen.name === name)?.rttMs?.toFixed(0),
+      ),
+    );
+    const problems = (await Promise.all(lab.members.map((member) => member.problems()))).flat();
+    assert.deepEqual(problems, []);
+    stage.saw(`no session has ended; ant measures ${roundTrips.join(' and ')} ms to bee and cat`);
+  },
+};

@@ -1,0 +1,16 @@
+import type { Lab } from '../labs/lab.ts';
+import { Load } from '../load/load.ts';
+import type { Stage } from './stage.ts';
+
+/** The directory in which users without care work. */
+export const loadRoom = 'load';
+
+/** Somebody on each member who writes, renames and deletes without a pause, until it is stopped. */
+export function startLoad(stage: Stage, lab: Lab): Load {
+  const places = lab.members.map((member) => ({ member, outside: lab.outside(member) }));
+  const load = new Load(places, loadRoom, stage.random);
+  load.start();
+  stage.whenInterrupted(() => load.stop());
+  stage.did(`a user on each of ${lab.members.map(({ name }) => name).join(', ')} writes, renames and deletes`);
+  return load;
+}
