@@ -4,7 +4,7 @@ import { mkdir, open, readFile, rm, writeFile } from 'node:fs/promises';
 import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { connect as connectTls } from 'node:tls';
-import { frameBytesMax } from '@lockstep/shared';
+import { frameBytesMax, PROTOCOL_VERSION, PROTOCOL_VERSION_MIN } from '@lockstep/shared';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { WebSocket } from 'ws';
 import { freePort } from '../../testkit/free-port.ts';
@@ -69,8 +69,8 @@ describe('[MB3] strangers', () => {
   }
 
   test('a member that speaks another protocol is refused with what to upgrade', async () => {
-    const protocol = { min: 2, max: 3 };
-    const sentence = /the dialler speaks protocol 2 to 3, the listener 1: upgrade Lockstep on the listener/;
+    const protocol = { min: 90, max: 91 };
+    const sentence = /the dialler speaks protocol 90 to 91, the listener \d+: upgrade Lockstep on the listener/;
     const ant = cluster().member('ant');
     const listen = { host: '127.0.0.1', port: 0 };
     const network = await openNetwork({ ...(await insider()), listen, log: silentLog, protocol });
@@ -90,7 +90,8 @@ describe('[MB3] strangers', () => {
     ['no hello', encodeMessage({ type: 'received', id: 1 })[0], /the first message was not a hello/],
   ])('[SY6] a frame that is %s ends that session with a reason, and no other', async (what, frame, reason) => {
     const ant = cluster().member('ant');
-    const credentials = { ...(await insider()), protocol: { min: 1, max: 1 }, instance: 'raw' };
+    const protocol = { min: PROTOCOL_VERSION_MIN, max: PROTOCOL_VERSION };
+    const credentials = { ...(await insider()), protocol, instance: 'raw' };
     const { socket } = await new Promise<{ socket: WebSocket }>((opened, failed) => {
       openConnection({ address: ant.address, credentials, handshakeTimeoutMs: 5_000, opened, failed });
     });

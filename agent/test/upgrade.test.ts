@@ -1,11 +1,12 @@
 import { appendFile, readFile, writeFile } from 'node:fs/promises';
+import { PROTOCOL_VERSION } from '@lockstep/shared';
 import { expect, test, vi } from 'vitest';
 import { lockstep } from '../../testkit/member.ts';
 import { startCluster } from '../../testkit/use-cluster.ts';
 import { buildVersion } from './support/other-version.ts';
 
 test('[UP1] members of two versions that speak a common protocol replicate, and doctor names the older one', async () => {
-  const program = await buildVersion({ SOFTWARE_VERSION: '0.2.0', PROTOCOL_VERSION: 2 });
+  const program = await buildVersion({ SOFTWARE_VERSION: '0.2.0', PROTOCOL_VERSION: PROTOCOL_VERSION + 1 });
   const cluster = await startCluster(['ant', 'bee']);
   const [ant, bee] = [cluster.member('ant'), cluster.member('bee')];
   await writeFile(ant.path('before'), 'of this version');

@@ -88,6 +88,12 @@ export const exceptionsMax = 4_096;
 /** Exceptions that are accepted in one version: four times what is sent. */
 export const exceptionsAcceptedMax = 4 * exceptionsMax;
 
+/** Operations that one of our own keeps: siblings of equal content, of which each origin has hardly ever more than one. */
+export const keepsMax = 4_096;
+
+/** Operations that one is accepted to keep: four times what is sent. */
+export const keepsAcceptedMax = 4 * keepsMax;
+
 /** Characters of a member's name, and of an address: more than any host name has. */
 export const memberNameCharactersMax = 255;
 export const addressCharactersMax = 300;

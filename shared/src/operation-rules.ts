@@ -5,6 +5,8 @@ import {
   fileBytesMax,
   fileTimeUsMax,
   fileTimeUsMin,
+  keepsAcceptedMax,
+  keepsMax,
   originsAcceptedMax,
   originsMax,
   spanMax,
@@ -21,17 +23,25 @@ import { carriedPathFault, memberPath } from './path.ts';
 export interface OperationLimits {
   readonly originsMax: number;
   readonly exceptionsMax: number;
+  readonly keepsMax: number;
   readonly fileTimeUsMin: number;
   readonly fileTimeUsMax: number;
 }
 
 /** What this member may journal as its own. */
-export const sendingLimits: OperationLimits = { originsMax, exceptionsMax, fileTimeUsMin, fileTimeUsMax };
+export const sendingLimits: OperationLimits = {
+  originsMax,
+  exceptionsMax,
+  keepsMax,
+  fileTimeUsMin,
+  fileTimeUsMax,
+};
 
 /** What this member takes from others. */
 export const acceptingLimits: OperationLimits = {
   originsMax: originsAcceptedMax,
   exceptionsMax: exceptionsAcceptedMax,
+  keepsMax: keepsAcceptedMax,
   fileTimeUsMin: Number.MIN_SAFE_INTEGER,
   fileTimeUsMax: Number.MAX_SAFE_INTEGER,
 };
@@ -49,6 +59,7 @@ export const optionalFields = [
   'span',
   'blocks',
   'member',
+  'keeps',
 ] as const;
 
 export type OptionalField = (typeof optionalFields)[number];
@@ -63,13 +74,13 @@ const fileFields = ['content', 'size', 'mode', 'mtimeUs'] as const;
 
 /** An `attr` of a file has the fields of that file; `attr` alone is that of a directory. */
 export const fieldRules: Readonly<Record<OperationKind | 'file-attr', FieldRule>> = {
-  put: { required: fileFields, optional: ['replaced', 'group', 'blocks', 'from', 'span'] },
-  mkdir: { required: ['mode'], optional: ['replaced', 'from', 'group', 'span'] },
-  symlink: { required: ['target', 'mtimeUs'], optional: ['replaced', 'from', 'group', 'span'] },
-  'file-attr': { required: fileFields, optional: ['replaced', 'group', 'blocks'] },
+  put: { required: fileFields, optional: ['replaced', 'group', 'blocks', 'from', 'span', 'keeps'] },
+  mkdir: { required: ['mode'], optional: ['replaced', 'from', 'group', 'span', 'keeps'] },
+  symlink: { required: ['target', 'mtimeUs'], optional: ['replaced', 'from', 'group', 'span', 'keeps'] },
+  'file-attr': { required: fileFields, optional: ['replaced', 'group', 'blocks', 'keeps'] },
   attr: { required: ['mode'], optional: ['group'] },
   delete: { required: [], optional: ['replaced', 'group'] },
-  member: { required: ['member'], optional: [] },
+  member: { required: ['member'], optional: ['keeps'] },
 };
 
 /** A field of an operation and what is wrong with it, as in `mode` and `is not a whole number from 0 to 4095`. */
@@ -85,6 +96,7 @@ export function operationFault(operation: Operation, limits: OperationLimits): O
     numbersFault(operation, limits) ??
     namesFault(operation) ??
     versionFault(operation, limits) ??
+    keepsFault(operation, limits) ??
     contentFault(operation)
   );
 }
@@ -174,6 +186,20 @@ function versionFault({ origin, seq, version }: Operation, limits: OperationLimi
     if (dot.origin === origin && dot.seq === seq) return { field: 'version', what: 'excepts the operation itself' };
     if (dot.seq > (vector[dot.origin] ?? 0))
       return { field: 'version.except', what: 'names what the vector does not cover' };
+  }
+  return undefined;
+}
+
+function keepsFault({ origin, seq, version, keeps }: Operation, limits: OperationLimits): OperationFault | undefined {
+  if (keeps === undefined) return undefined;
+  if (keeps.length === 0) return { field: 'keeps', what: 'is empty' };
+  if (keeps.length > limits.keepsMax) return tooMany('keeps', limits.keepsMax);
+  for (const dot of keeps) {
+    if (!Number.isSafeInteger(dot.seq) || dot.seq < 1)
+      return { field: 'keeps', what: 'has a number that is not one from 1' };
+    if (dot.origin === origin && dot.seq === seq) return { field: 'keeps', what: 'names the operation itself' };
+    if (dot.seq > (version.vector[dot.origin] ?? 0))
+      return { field: 'keeps', what: 'names what the version does not cover' };
   }
   return undefined;
 }

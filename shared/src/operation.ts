@@ -70,6 +70,11 @@ export interface Operation {
   readonly blocks?: Uint8Array;
   /** `member` operations only. */
   readonly member?: MemberRecord;
+  /**
+   * The heads that it replaces and whose content it leaves in place, the visible one first: those that a join repeats, and the one of
+   * which an `attr` changes mode or time. No other operation has any.
+   */
+  readonly keeps?: readonly Dot[];
 }
 
 /** An operation as it travels, with the file's bytes when they are few enough to go along. */

@@ -7,11 +7,13 @@
  * - lanes: signals may overtake operations and blocks on the way. The order within a lane is what it was.
  * - `paused` in leave: who pauses says so. To others it has stopped.
  * - `trouble` in heartbeats: the code of the sender's worst problem. Others know only how many it has.
+ *
+ * v2 (0.1): `keeps` in operations, and in their chain. A member of v1 would end the session that brings one.
  */
-export const PROTOCOL_VERSION = 1;
+export const PROTOCOL_VERSION = 2;
 
 /** The oldest version this software still speaks. */
-export const PROTOCOL_VERSION_MIN = 1;
+export const PROTOCOL_VERSION_MIN = 2;
 
 /**
  * The journal's schema version (`PRAGMA user_version`).
@@ -23,8 +25,9 @@ export const PROTOCOL_VERSION_MIN = 1;
  * v5 (0.1): the chain hash of each operation, marks in the digest, sealed origins.
  * v6 (0.1): a mark of rows of disk: files that may change without a trace.
  * v7 (0.1): a mark of rows of disk: damage that a power cut left.
+ * v8 (0.1): what an operation keeps.
  */
-export const JOURNAL_VERSION = 7;
+export const JOURNAL_VERSION = 8;
 
 /** Lockstep's own version, as people name it. */
 export const SOFTWARE_VERSION = '0.1.0';

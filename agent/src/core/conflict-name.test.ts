@@ -8,7 +8,7 @@ import {
   loserOf,
   lostAtMs,
   ordinaryPath,
-  originalOf,
+  originalPath,
 } from './conflict-name.ts';
 
 const hlc = Date.UTC(2026, 10, 21, 6, 56, 2, 7) * 1024;
@@ -140,10 +140,10 @@ test('[CF4] ordinary names are not taken for conflict copies', () => {
 test('[CF4] what a copy is one of, and where the copies of a path begin', () => {
   for (const path of ['a/report.txt', 'Makefile', '.bashrc', 'a.b/c.tar.gz', 'a\nb.txt', 'end.', '🐜/ö.md']) {
     const copy = conflictPath(path, hlc, 'bee');
-    expect(originalOf(copy)).toBe(path);
+    expect(originalPath(copy)).toBe(path);
     expect(copy.startsWith(copiesPrefix(path)), path).toBe(true);
   }
-  expect(originalOf('a/plain.txt')).toBe('a/plain.txt');
+  expect(originalPath('a/plain.txt')).toBe('a/plain.txt');
 });
 
 describe('[CF8] what the name of a conflict copy says', () => {
@@ -153,7 +153,7 @@ describe('[CF8] what the name of a conflict copy says', () => {
     ['a.tar.gz', 'a (from bee).tar.gz', 'a (from bee 2).tar.gz'],
   ])('%s', (path, first, second) => {
     const copy = conflictPath(path, hlc, 'bee');
-    expect([originalOf(copy), loserOf(copy), lostAtMs(copy)]).toEqual([path, 'bee', hlc / 1024]);
+    expect([originalPath(copy), loserOf(copy), lostAtMs(copy)]).toEqual([path, 'bee', hlc / 1024]);
     expect([ordinaryPath(copy, 1), ordinaryPath(copy, 2)]).toEqual([first, second]);
   });
 

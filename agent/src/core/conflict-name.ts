@@ -47,7 +47,7 @@ export function copyPrefix(copy: string): string {
 }
 
 /** The path that `copy` is a conflict copy of: its own without the suffix. A stem that was shortened stays so. */
-export function originalOf(copy: string): string {
+export function originalPath(copy: string): string {
   return joinPath(parentOf(copy), nameOf(copy).replace(suffixPattern, ''));
 }
 
@@ -72,7 +72,7 @@ export function lostAtMs(copy: string): number {
 
 /** An ordinary name for a conflict copy that is kept: `name (from bee).ext`, from the second attempt on `name (from bee 2).ext`. */
 export function ordinaryPath(copy: string, attempt: number): string {
-  const original = originalOf(copy);
+  const original = originalPath(copy);
   const { stem, extension } = splitName(nameOf(original));
   const ending = ` (from ${loserOf(copy)}${attempt > 1 ? ` ${attempt}` : ''})${extension}`;
   const directory = parentOf(copy);

@@ -1,5 +1,5 @@
 import { isStatePath } from '@lockstep/shared';
-import { copiesPrefix, originalOf } from './conflict-name.ts';
+import { copiesPrefix, originalPath } from './conflict-name.ts';
 import { compileGlob, type Glob, SplitPath } from './wildmatch.ts';
 
 /** The file, at the top of the folder, that holds the rules. It is replicated like any other file. */
@@ -54,7 +54,7 @@ export function withPatternsOf(text: string, copies: readonly string[]): string 
 /** True for the file of the rules and for its conflict copies. */
 export function holdsIgnoreRules(path: string): boolean {
   return (
-    path === ignoreFileName || (path.startsWith(copiesPrefix(ignoreFileName)) && originalOf(path) === ignoreFileName)
+    path === ignoreFileName || (path.startsWith(copiesPrefix(ignoreFileName)) && originalPath(path) === ignoreFileName)
   );
 }
 

@@ -256,7 +256,9 @@ describe('what a draft carries', () => {
   test('[LC11] a change of mode repeats the content, but sends no bytes', () => {
     const changed = { ...seen(file('A', { mode: 0o600 })), bytes } as Seen;
     const found = find({ seen: changed, row, shown, head: shown });
-    expect(found).toMatchObject({ draft: { kind: 'attr', content: 'A', size: 1, mode: 0o600, bytes: undefined } });
+    const draft = { kind: 'attr', content: 'A', size: 1, mode: 0o600, keeps: [shown] };
+    expect(found).toMatchObject({ draft });
+    expect(found).not.toHaveProperty('draft.bytes');
   });
 
   test('[LC11] a directory has no time, a link no mode', () => {

@@ -27,6 +27,8 @@ export interface Draft {
   readonly groupPath?: string | undefined;
   readonly span?: number | undefined;
   readonly member?: MemberRecord | undefined;
+  /** The parents whose content it leaves in place. */
+  readonly keeps?: readonly Dot[] | undefined;
   /** Drafts of one unit are journaled together or not at all: a conflict's join without the copy of what lost would lose that. */
   readonly unit?: string | undefined;
   /** What the user had before their eyes: what the new operation replaces (DESIGN 3, rule 2). */
@@ -167,12 +169,10 @@ export function findLocalChange(input: {
   // Where this file system keeps no such time, the others keep theirs.
   // A directory that was shown has no time to keep.
   const time = shown?.mtimeUs !== undefined && hasSameTime(shown) ? shown.mtimeUs : mtimeUs;
-  const kind = matchesShown === 'content' ? 'attr' : 'put';
-  const size = fingerprint.size;
-  return {
-    do: 'draft',
-    draft: { ...base, kind, content, size, mtimeUs: time, blocks, bytes: kind === 'put' ? bytes : undefined },
-  };
+  const file = { ...base, content, size: fingerprint.size, mtimeUs: time, blocks };
+  const draft: Draft =
+    matchesShown === 'content' ? { ...file, kind: 'attr', keeps: replacedHere } : { ...file, kind: 'put', bytes };
+  return { do: 'draft', draft };
 }
 
 /** True when what was seen is the damage that the row speaks of. */

@@ -73,6 +73,7 @@ export function makeOperations(
       span: draft.span,
       blocks: draft.blocks,
       member: draft.member,
+      keeps: draft.keeps?.map(({ origin, seq }) => ({ origin, seq })),
     });
     return carriedOperation(operation);
   });

@@ -11,15 +11,12 @@ export function mergeHead(heads: readonly Operation[], operation: Operation): re
   return inOrder([...heads.filter((head) => !supersedes(operation, head)), operation]);
 }
 
-/** The operation whose place among siblings a head takes. */
-export type StandsFor = (head: Operation) => Operation;
+const itself = (head: Operation): Operation => head;
 
-const itself: StandsFor = (head) => head;
-
-/** Heads with the visible one first: a pure function of the set. */
-export function inOrder(heads: readonly Operation[], standsFor: StandsFor = itself): readonly Operation[] {
+/** Heads with the visible one first: a pure function of the set. `originalOf`: the operation whose place a head takes. */
+export function inOrder(heads: readonly Operation[], originalOf = itself): readonly Operation[] {
   if (heads.length < 2) return heads;
-  return heads.slice().sort((a, b) => compareHeads(standsFor(a), standsFor(b)) || compareHeads(a, b));
+  return heads.slice().sort((a, b) => compareHeads(originalOf(a), originalOf(b)) || compareHeads(a, b));
 }
 
 /**
@@ -47,12 +44,8 @@ export function isSameContent(a: Operation, b: Operation): boolean {
  * `heldUp`: something live lies below the path, so a directory must stand there whatever the heads say. Then no head of
  * another kind can keep the name.
  */
-export function losers(
-  heads: readonly Operation[],
-  heldUp: boolean,
-  standsFor: StandsFor = itself,
-): readonly Operation[] {
-  const ordered = inOrder(heads, standsFor);
+export function losers(heads: readonly Operation[], heldUp: boolean, originalOf = itself): readonly Operation[] {
+  const ordered = inOrder(heads, originalOf);
   const [first] = ordered;
   if (first === undefined) return [];
   const visibleStays = !heldUp || entryType(first) === 'directory';

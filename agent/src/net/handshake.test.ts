@@ -1,7 +1,7 @@
 import { createServer } from 'node:https';
 import { type AddressInfo, connect as connectTcp, type Socket } from 'node:net';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
-import { frameBytesMax } from '@lockstep/shared';
+import { frameBytesMax, PROTOCOL_VERSION, PROTOCOL_VERSION_MIN } from '@lockstep/shared';
 import { describe, expect, test } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
 import { afterTest, ant, bee, openTestNetwork, until } from '../../test/support/networks.ts';
@@ -199,7 +199,8 @@ describe('listening', () => {
     return { socket, closed };
   }
 
-  const announcement = JSON.stringify({ protocol: { min: 1, max: 1 }, software: 'test', instance: 'stranger' });
+  const protocol = { min: PROTOCOL_VERSION_MIN, max: PROTOCOL_VERSION };
+  const announcement = JSON.stringify({ protocol, software: 'test', instance: 'stranger' });
 
   test.each<[string, (string | Buffer)[], string]>([
     ['a binary frame', [Buffer.from('hello')], 'binary'],

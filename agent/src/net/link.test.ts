@@ -1,4 +1,12 @@
-import { blockBytes, frameBytesMax, originId, type PeerMessage, sendQueueBytesMax } from '@lockstep/shared';
+import {
+  blockBytes,
+  frameBytesMax,
+  originId,
+  type PeerMessage,
+  PROTOCOL_VERSION,
+  PROTOCOL_VERSION_MIN,
+  sendQueueBytesMax,
+} from '@lockstep/shared';
 import { describe, expect, test } from 'vitest';
 import type { WebSocket } from 'ws';
 import {
@@ -180,11 +188,13 @@ describe('a session', () => {
   });
 });
 
+const protocol = { min: PROTOCOL_VERSION_MIN, max: PROTOCOL_VERSION };
+
 describe('[SY6] a bad frame ends its session, and the agent goes on', () => {
   /** A member that proves who it is and then sends frames as they are given. */
   async function openRaw() {
     const b = await openTestNetwork(bee);
-    const credentials = { identity: ant, clusterKey, protocol: { min: 1, max: 1 }, instance: 'raw' };
+    const credentials = { identity: ant, clusterKey, protocol, instance: 'raw' };
     const { socket } = await new Promise<{ socket: WebSocket }>((opened, failed) => {
       openConnection({ address: b.address, credentials, handshakeTimeoutMs: 5_000, opened, failed });
     });

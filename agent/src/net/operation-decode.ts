@@ -94,11 +94,13 @@ class RowReader {
     if (flags & has.span) operation.span = this.#number();
     if (flags & has.blocks) operation.blocks = ownBytes(this.#bytes('blocks'));
     if (flags & has.member) this.#member(operation);
+    // The bytes go along with the operation, so that they are no field of it and stand before this one.
+    const bytes = flags & has.bytes ? this.#bytes('bytes') : undefined;
+    if (flags & has.keeps) operation.keeps = this.#dots('keeps', this.#row[this.#next++], acceptingLimits.keepsMax);
     const fault = operationFault(operation, acceptingLimits);
     if (fault !== undefined) throw this.#fault(fault.field, fault.what);
     this.#assertBlocks(operation);
-    if ((flags & has.bytes) === 0) return { operation };
-    const bytes = this.#bytes('bytes');
+    if (bytes === undefined) return { operation };
     if (bytes.length !== operation.size)
       throw this.#fault('bytes', `are ${bytes.length}, not the file's ${operation.size}`);
     if (bytes.length > inlineBytesMax) throw this.#fault('bytes', `are more than ${inlineBytesMax}`);

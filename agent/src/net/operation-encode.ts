@@ -1,4 +1,4 @@
-import type { CarriedOperation, ContentId, Operation, OriginId, Version } from '@lockstep/shared';
+import type { CarriedOperation, ContentId, Dot, Operation, OriginId, Version } from '@lockstep/shared';
 import { has, kinds } from './operation-fields.ts';
 
 /** Operations as the body of an `operations` frame: the id, the origins that occur, and an array for each operation. */
@@ -86,6 +86,10 @@ function encodeOperation({ operation, bytes }: CarriedOperation, origins: Origin
     flags |= has.bytes;
     row.push(bytes);
   }
+  if (operation.keeps !== undefined) {
+    flags |= has.keeps;
+    row.push(encodeDots(operation.keeps, origins));
+  }
   row[0] = flags;
   return row;
 }
@@ -100,9 +104,11 @@ function isOwnDotAlone({ origin, seq, version }: Operation): boolean {
 function encodeVersion({ vector, except = [] }: Version, origins: OriginTable): [number[], number[]] {
   const entries: number[] = [];
   for (const origin in vector) entries.push(origins.indexOf(origin as OriginId), vector[origin as OriginId] as number);
-  const exceptions: number[] = [];
-  for (const { origin, seq } of except) exceptions.push(origins.indexOf(origin), seq);
-  return [entries, exceptions];
+  return [entries, encodeDots(except, origins)];
+}
+
+function encodeDots(dots: readonly Dot[], origins: OriginTable): number[] {
+  return dots.flatMap(({ origin, seq }) => [origins.indexOf(origin), seq]);
 }
 
 /** One byte for the domain (1: `b3:`, 2: `b3t:`) and the 32 bytes of the hash. */

@@ -19,10 +19,11 @@ export const has = {
   blocks: 1 << 13,
   member: 1 << 14,
   bytes: 1 << 15,
+  keeps: 1 << 16,
 } as const;
 
 /** Flags above this are of no known field. */
-export const flagsMax = (1 << 16) - 1;
+export const flagsMax = (1 << 17) - 1;
 
 /** Elements before the optional fields: flags, origin, seq, hlc, path. */
 export const fixedFields = 5;

@@ -118,9 +118,14 @@ export class LoneMember {
   operation(
     path: string,
     entry: { readonly kind: Operation['kind']; readonly text?: string; readonly replaced?: string },
-    options: { readonly origin?: OriginId; readonly parents?: readonly Operation[] } = {},
+    options: {
+      readonly origin?: OriginId;
+      readonly parents?: readonly Operation[];
+      /** Of a join: the parents that it repeats. */
+      readonly keeps?: readonly Operation[];
+    } = {},
   ): Operation {
-    const { origin = this.journal.origin, parents = [] } = options;
+    const { origin = this.journal.origin, parents = [], keeps } = options;
     const seq = (this.#numbers.get(origin) ?? 0) + 1;
     this.#numbers.set(origin, seq);
     this.#stamp += 1024;
@@ -135,6 +140,7 @@ export class LoneMember {
       ...(entry.kind === 'mkdir' && { mode: 0o755 }),
       ...(content && { content: content.id, size: content.size, mode: 0o644, mtimeUs: 1_000_000 }),
       ...(entry.replaced !== undefined && { replaced: contentOfText(entry.replaced).id }),
+      ...(keeps && { keeps: keeps.map((kept) => ({ origin: kept.origin, seq: kept.seq })) }),
     };
   }
 

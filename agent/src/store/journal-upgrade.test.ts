@@ -13,7 +13,7 @@ import { openJournal } from './journal.ts';
  * Journals that earlier versions of Lockstep wrote, in the work of two members: files, a directory moved with what is in it, a link, a
  * delete, a change of mode, an edit of the other member, and a conflict that was settled with a copy. One for each schema.
  */
-const stored = [{ version: 1 }, { version: 2 }, { version: 3 }, { version: 4 }, { version: 5 }, { version: 6 }];
+const stored = [1, 2, 3, 4, 5, 6, 7].map((version) => ({ version }));
 
 /** All of them hold the same operations. */
 const digest = 'b958614acdc55ac1';

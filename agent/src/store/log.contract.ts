@@ -47,7 +47,8 @@ export function logContract(open: () => Journal): void {
         size: 2 ** 40,
         blocks: new Uint8Array(64).fill(7),
       }),
-      put(ant, 8, '- \n%\\é🐜\u{10ffff}', { version: { vector: { [bee]: 1 } } }),
+      put(ant, 8, 'joined', { version: { vector: { [ant]: 8, [bee]: 3 } }, keeps: [dot(bee, 3), dot(ant, 7)] }),
+      put(ant, 9, '- \n%\\é🐜\u{10ffff}', { version: { vector: { [bee]: 1 } } }),
     ];
 
     test('[JN3] gives back every field of every kind', () => {

@@ -137,6 +137,8 @@ const migrations: readonly string[] = [
   `,
   // 1 where a power cut left the damage, else NULL.
   'ALTER TABLE disk ADD COLUMN cut INTEGER;',
+  // NULL in nearly all: the operations whose content this one leaves in place, as pairs of origin and number.
+  'ALTER TABLE ops ADD COLUMN keeps TEXT;',
 ];
 
 /** The statements that bring a journal of schema `version` to the one this software writes. */

@@ -129,13 +129,17 @@ const carriedOf = (origin: OriginId, number: number): fc.Arbitrary<CarriedOperat
       vector,
       excepted: fc.array(fc.constantFrom(...origins)),
       hasGroup: fc.boolean(),
+      hasKept: fc.boolean(),
     })
-    .map(({ entry: { fields, bytes }, path: at, hlc, isNew, vector: known, excepted, hasGroup }) => {
+    .map(({ entry: { fields, bytes }, path: at, hlc, isNew, vector: known, excepted, hasGroup, hasKept }) => {
       const all: Record<OriginId, number> = isNew ? { [origin]: number } : { ...known, [origin]: number };
       const except = [...new Set(excepted)]
         .filter((one) => one !== origin && all[one] !== undefined && !isNew)
         .map((one) => ({ origin: one, seq: all[one] as number }));
       const version: Version = except.length === 0 ? { vector: all } : { vector: all, except };
+      const kept = Object.entries(known).map(([of, seq]) => ({ origin: of as OriginId, seq }));
+      const mayKeep = hasKept && !isNew && (fields.kind === 'attr' ? 'content' in fields : fields.kind !== 'delete');
+      const keeps = mayKeep ? kept.filter((dot) => dot.origin !== origin) : [];
       const operation = defined({
         origin,
         seq: number,
@@ -143,6 +147,7 @@ const carriedOf = (origin: OriginId, number: number): fc.Arbitrary<CarriedOperat
         path: fields.member === undefined ? at : memberPath(fields.member.id),
         version,
         group: hasGroup && fields.kind !== 'member' ? number : undefined,
+        keeps: keeps.length > 0 ? keeps : undefined,
         ...fields,
       }) as Operation;
       return bytes === undefined ? { operation } : { operation, bytes };

@@ -2,6 +2,7 @@ import { isLive, memberOf, type Operation } from '@lockstep/shared';
 import type { ConflictsPage, ConflictsQuery, ResolveRequest, ResolveResult } from '@lockstep/shared/api';
 import { loserOf, lostAtMs } from '../../core/conflict-name.ts';
 import { stampMs } from '../../core/hlc.ts';
+import { writerOf } from '../../core/join.ts';
 import { findOriginal } from '../../sync/conflicts/find-original.ts';
 import { resolveConflict } from '../../sync/conflicts/manual-resolution.ts';
 import type { Engine } from '../../sync/engine.ts';
@@ -23,7 +24,7 @@ export function reportConflicts(engine: Engine, { after, limit }: ConflictsQuery
         original: original === undefined ? null : reporter.report(original),
         loser: loserOf(copy.path),
         loserAt: lostAtMs(copy.path),
-        ...writerOf(engine, original),
+        ...winnerOf(engine, original),
       };
     }),
     next: copies.length > limit ? (shown.at(-1)?.path ?? null) : null,
@@ -46,15 +47,8 @@ function liveAt(engine: Engine, path: string): Operation | undefined {
   return visible !== undefined && isLive(visible) ? visible : undefined;
 }
 
-/** How many operations of a path are looked at to find who wrote what stands there. */
-const operationsLookedAt = 50;
-
-/** The join that ended the conflict put the winner's content anew, in the resolver's name: who wrote it is further back in the log. */
-function writerOf(engine: Engine, original: Operation | undefined): { winner: string | null; winnerAt: number | null } {
+function winnerOf(engine: Engine, original: Operation | undefined): { winner: string | null; winnerAt: number | null } {
   if (original === undefined) return { winner: null, winnerAt: null };
-  const { path, content, target } = original;
-  const log = engine.context.journal.log({ path, beforeRow: Number.MAX_SAFE_INTEGER, limit: operationsLookedAt });
-  const same = log.filter(({ operation }) => operation.content === content && operation.target === target);
-  const first = content === undefined && target === undefined ? original : (same.at(-1)?.operation ?? original);
-  return { winner: engine.peers.nameOf(memberOf(first.origin)), winnerAt: stampMs(first.hlc) };
+  const { origin, hlc } = writerOf(original, (dot) => engine.context.journal.operation(dot));
+  return { winner: engine.peers.nameOf(memberOf(origin)), winnerAt: stampMs(hlc) };
 }

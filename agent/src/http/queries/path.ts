@@ -1,6 +1,6 @@
 import { carriedTimeUs, entryType } from '@lockstep/shared';
 import type { PathReport } from '@lockstep/shared/api';
-import { isConflictPath, originalOf } from '../../core/conflict-name.ts';
+import { isConflictPath, originalPath } from '../../core/conflict-name.ts';
 import { holds } from '../../core/durability.ts';
 import { isDirectoryMode, permissions } from '../../core/plan-step.ts';
 import type { Engine } from '../../sync/engine.ts';
@@ -71,7 +71,7 @@ export function reportPath(engine: Engine, path: string): PathReport {
     holders: heads.length === 0 ? [] : holders,
     problem: problem ? { ...problem } : null,
     conflictCopies: conflictCopies(journal, path),
-    copyOf: isConflictPath(path) ? originalOf(path) : undefined,
+    copyOf: isConflictPath(path) ? originalPath(path) : undefined,
     log: journal
       .log({ path, beforeRow: Number.MAX_SAFE_INTEGER, limit: logRows })
       .map((logged) => reportLogged(engine, logged)),

@@ -11,7 +11,7 @@ import {
   stateDirectoryName,
 } from '@lockstep/shared';
 import type { SearchQuery, SearchResult, TreeEntry, TreePage, TreeQuery } from '@lockstep/shared/api';
-import { copiesPrefix, isConflictPath, originalOf } from '../../core/conflict-name.ts';
+import { copiesPrefix, isConflictPath, originalPath } from '../../core/conflict-name.ts';
 import { holds } from '../../core/durability.ts';
 import { stampMs } from '../../core/hlc.ts';
 import type { Engine } from '../../sync/engine.ts';
@@ -92,7 +92,7 @@ export function conflictCopies(journal: TreeQuestions, path: string): readonly s
   return journal
     .liveWithPrefix(copiesPrefix(path), copiesMax)
     .map((copy) => copy.path)
-    .filter((copy) => isConflictPath(copy) && originalOf(copy) === path);
+    .filter((copy) => isConflictPath(copy) && originalPath(copy) === path);
 }
 
 /** One page of what lies in a directory. State directories of other members are shown nowhere [WT7]. */

@@ -1,6 +1,7 @@
 import {
   type ContentId,
   carriedOperation,
+  type Dot,
   type MemberRecord,
   type Operation,
   type OperationKind,
@@ -32,6 +33,7 @@ export interface OperationRow {
   readonly journaled_at: number;
   /** 32 bytes; null only in a journal of an earlier schema, until it is opened. */
   readonly chain: Buffer | null;
+  readonly keeps: string | null;
 }
 
 const columns = [
@@ -50,7 +52,7 @@ const columns = [
     'mtime_us',
     'target',
   ],
-  ...['renamed_from', 'group_seq', 'span', 'member', 'journaled_at', 'chain'],
+  ...['renamed_from', 'group_seq', 'span', 'member', 'journaled_at', 'chain', 'keeps'],
 ];
 
 /** For `SELECT` over `ops`, alone or joined. */
@@ -87,6 +89,7 @@ export function toRow(
     operation.member === undefined ? null : JSON.stringify(operation.member),
     place.journaledAt,
     place.chain,
+    operation.keeps === undefined ? null : JSON.stringify(encodeDots(operation.keeps, origins)),
   ];
 }
 
@@ -114,18 +117,29 @@ export function fromRow(row: OperationRow, origins: OriginTable, blocks: Uint8Ar
     ...(row.span !== null && { span: row.span }),
     ...(blocks !== undefined && { blocks }),
     ...(row.member !== null && { member: JSON.parse(row.member) as MemberRecord }),
+    ...(row.keeps !== null && { keeps: decodeDots(JSON.parse(row.keeps) as EncodedDots, origins) }),
   });
 }
 
-/** Pairs of origin number and sequence number: first the vector's, then the exceptions'. */
-type EncodedVersion = readonly [vector: readonly [number, number][], except?: readonly [number, number][]];
+/** Pairs of origin number and sequence number. */
+type EncodedDots = readonly (readonly [origin: number, seq: number])[];
+
+function encodeDots(dots: readonly Dot[], origins: OriginTable): EncodedDots {
+  return dots.map(({ origin, seq }) => [origins.number(origin), seq]);
+}
+
+function decodeDots(dots: EncodedDots, origins: OriginTable): readonly Dot[] {
+  return dots.map(([origin, seq]) => ({ origin: origins.name(origin), seq }));
+}
+
+type EncodedVersion = readonly [vector: EncodedDots, except?: EncodedDots];
 
 function encodeVersion({ origin, seq, version }: Operation, origins: OriginTable): string | null {
   const pairs = Object.entries(version.vector) as [OriginId, number][];
   if (version.except === undefined && pairs.length === 1 && version.vector[origin] === seq) return null;
   const vector = pairs.map(([name, upTo]): [number, number] => [origins.number(name), upTo]);
-  const except = version.except?.map((dot): [number, number] => [origins.number(dot.origin), dot.seq]);
-  const encoded: EncodedVersion = except === undefined ? [vector] : [vector, except];
+  const encoded: EncodedVersion =
+    version.except === undefined ? [vector] : [vector, encodeDots(version.except, origins)];
   return JSON.stringify(encoded);
 }
 
@@ -134,5 +148,5 @@ function decodeVersion(text: string, origins: OriginTable): Version {
   const vector: Record<OriginId, number> = {};
   for (const [origin, seq] of pairs) vector[origins.name(origin)] = seq;
   if (exceptions === undefined) return { vector };
-  return { vector, except: exceptions.map(([origin, seq]) => ({ origin: origins.name(origin), seq })) };
+  return { vector, except: decodeDots(exceptions, origins) };
 }

@@ -1,5 +1,5 @@
 import { nameBytesMax, nameOf } from '@lockstep/shared';
-import { conflictPath, loserOf, originalOf } from '../../core/conflict-name.ts';
+import { conflictPath, loserOf, originalPath } from '../../core/conflict-name.ts';
 import type { Journal } from '../ports/journal.ts';
 
 /** A name is shortened by whole characters, of which the longest has four bytes. */
@@ -16,7 +16,7 @@ const encoder = new TextEncoder();
  * an operation lost just then, if it is still there.
  */
 export function findOriginal(journal: Journal, copy: string): string {
-  const plain = originalOf(copy);
+  const plain = originalPath(copy);
   if (encoder.encode(nameOf(copy)).length < shortenedBytesMin) return plain;
   const stem = copy.slice(0, copy.lastIndexOf('.conflict-'));
   const found = journal.liveWithPrefix(stem, namesMax).find(({ path }) => {

@@ -41,7 +41,7 @@ test.each([
   journal.append([put(1, copy, 'loser'), visible, loser]);
   const batch = new ResolutionBatch(engine.context, () => 'bee');
   const heads = [visible, loser];
-  const rest = { directoryWins: false, deleteHolds: false, standsFor: (head: Operation) => head };
+  const rest = { directoryWins: false, deleteHolds: false, originalOf: (head: Operation) => head };
   expect(batch.add({ path: 'f', heads, lost: [loser], mine: [loser], ...rest })).toBe(true);
   // The copy is journaled with the content that the user moved away: what has its name now was not looked at yet.
   expect(batch.copies).toHaveLength(copies);

@@ -1,7 +1,7 @@
 import { entryType, isLive, type MemberId, memberOf, type Operation, parentOf } from '@lockstep/shared';
 import { conflictPath, copyPrefix, isConflictPath } from '../../core/conflict-name.ts';
 import type { Draft } from '../../core/local-change.ts';
-import { isSameContent, type StandsFor } from '../../core/merge.ts';
+import { isSameContent } from '../../core/merge.ts';
 import type { Context } from '../state/context.ts';
 
 const copiesLookedAtMax = 64;
@@ -23,10 +23,10 @@ export interface Verdict {
   readonly heads: readonly Operation[];
   /** Something live lies below: a directory takes the name whatever the heads say. */
   readonly directoryWins: boolean;
-  /** What a user deleted is only there because it was joined meanwhile: the delete holds. */
+  /** The visible head was resurrected, and its siblings are deletes: the next join is one too. */
   readonly deleteHolds: boolean;
-  /** Who wrote what a head shows: the copy is named by that one. */
-  readonly standsFor: StandsFor;
+  /** The operation with which a user made what a head shows: the copy is named by that one. */
+  readonly originalOf: (head: Operation) => Operation;
   /** The heads whose content would be lost. */
   readonly lost: readonly Operation[];
   /**
@@ -55,11 +55,11 @@ export class ResolutionBatch {
   }
 
   /** Adds what is to be done at one path. False, and nothing is added, when the batch has something at one of its paths already. */
-  add({ path, heads, directoryWins, deleteHolds, standsFor, lost, mine }: Verdict): boolean {
+  add({ path, heads, directoryWins, deleteHolds, originalOf, lost, mine }: Verdict): boolean {
     const losers = lost
       .filter((head) => mine.some((joined) => isSameContent(joined, head)))
       .map((head) => {
-        const { hlc, origin } = standsFor(head);
+        const { hlc, origin } = originalOf(head);
         const loser = memberOf(origin);
         return { head, loser, copy: conflictPath(path, hlc, this.#nameOf(loser)) };
       })
@@ -129,10 +129,11 @@ function joinDraft(visible: Operation, parents: readonly Operation[]): Draft {
   const { path, content, size, mode, mtimeUs, target, blocks, member } = visible;
   const type = entryType(visible);
   if (type === 'absent') return { path, kind: 'delete', parents };
-  if (type === 'directory') return { path, kind: 'mkdir', mode, parents };
-  if (type === 'symlink') return { path, kind: 'symlink', target, mtimeUs, parents };
-  if (type === 'member') return { path, kind: 'member', member, parents };
-  return { path, kind: 'put', content, size, mode, mtimeUs, blocks, parents };
+  const keeps = parents.filter((parent) => isSameContent(parent, visible));
+  if (type === 'directory') return { path, kind: 'mkdir', mode, parents, keeps };
+  if (type === 'symlink') return { path, kind: 'symlink', target, mtimeUs, parents, keeps };
+  if (type === 'member') return { path, kind: 'member', member, parents, keeps };
+  return { path, kind: 'put', content, size, mode, mtimeUs, blocks, parents, keeps };
 }
 
 /** The directory at `path` anew, with the mode that it had last, however long ago that was. */

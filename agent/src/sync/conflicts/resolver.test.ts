@@ -152,7 +152,7 @@ test('[CF6] a join makes the copy of what it ends, also where an equal sibling s
 /** Ant deletes the later one of two siblings, the one that it sees, while bee does something. Answers the kinds of the heads. */
 async function deletedMeanwhile(
   earlier: string,
-  meanwhile: (member: LoneMember, siblings: readonly [Operation, Operation]) => readonly Operation[],
+  meanwhile: (member: LoneMember, siblings: readonly [other: Operation, seen: Operation]) => readonly Operation[],
 ): Promise<readonly string[]> {
   const member = new LoneMember();
   for (const text of ['visible', 'other', 'edited']) member.keeps(text);
@@ -170,26 +170,29 @@ async function deletedMeanwhile(
 
 describe('[MG10] a delete that a join is concurrent with', () => {
   const byBee = { origin: bee };
+  type Siblings = readonly [other: Operation, seen: Operation];
+  const joinOf = (member: LoneMember, siblings: Siblings): Operation => {
+    const [, seen] = siblings;
+    const keeps = siblings.filter(({ content }) => content === seen.content);
+    return member.operation('file', { kind: 'put', text: 'visible' }, { ...byBee, parents: siblings, keeps });
+  };
 
   test('holds: nobody edited', async () => {
-    const join = (member: LoneMember, siblings: readonly Operation[]) => [
-      member.operation('file', { kind: 'put', text: 'visible' }, { ...byBee, parents: siblings }),
-    ];
-    expect(await deletedMeanwhile('other', join)).toEqual(['delete']);
+    expect(await deletedMeanwhile('other', (member, siblings) => [joinOf(member, siblings)])).toEqual(['delete']);
   });
 
   test('holds where two joined, one after the other', async () => {
-    const join = (member: LoneMember, siblings: readonly Operation[]) => {
-      const first = member.operation('file', { kind: 'put', text: 'visible' }, { ...byBee, parents: siblings });
-      const cat = { origin: 'cat' as OriginId, parents: [first] };
-      return [first, member.operation('file', { kind: 'put', text: 'visible' }, cat)];
+    const join = (member: LoneMember, siblings: Siblings) => {
+      const first = joinOf(member, siblings);
+      const byCat = { origin: cat, parents: [first], keeps: [first] };
+      return [first, member.operation('file', { kind: 'put', text: 'visible' }, byCat)];
     };
     expect(await deletedMeanwhile('other', join)).toEqual(['delete']);
   });
 
   test('is undone by an edit of what was joined', async () => {
-    const edit = (member: LoneMember, siblings: readonly Operation[]) => {
-      const join = member.operation('file', { kind: 'put', text: 'visible' }, { ...byBee, parents: siblings });
+    const edit = (member: LoneMember, siblings: Siblings) => {
+      const join = joinOf(member, siblings);
       const parents = [join];
       return [
         join,
@@ -200,10 +203,20 @@ describe('[MG10] a delete that a join is concurrent with', () => {
   });
 
   test('is undone where the sibling that nobody had seen holds the same', async () => {
-    const join = (member: LoneMember, siblings: readonly Operation[]) => [
-      member.operation('file', { kind: 'put', text: 'visible' }, { ...byBee, parents: siblings }),
-    ];
-    expect(await deletedMeanwhile('visible', join)).toEqual(['put']);
+    expect(await deletedMeanwhile('visible', (member, siblings) => [joinOf(member, siblings)])).toEqual(['put']);
+  });
+
+  test('is undone by a change of the mode of what was joined', async () => {
+    const change = (member: LoneMember, siblings: Siblings) => {
+      const join = joinOf(member, siblings);
+      const made = member.operation(
+        'file',
+        { kind: 'attr', text: 'visible', replaced: 'visible' },
+        { ...byBee, parents: [join], keeps: [join] },
+      );
+      return [join, { ...made, mode: 0o600 }];
+    };
+    expect(await deletedMeanwhile('other', change)).toEqual(['put']);
   });
 
   test('is undone by whoever deleted it too, and made it again', async () => {
@@ -256,7 +269,8 @@ async function joinedMeanwhile(meanwhile: (member: LoneMember, seen: Operation) 
   const others = meanwhile(member, seen);
   const joined = [least, seen, ...others.filter(({ origin }) => origin === cat)];
   const copy = member.operation(conflictPath('file', least.hlc, 'ant'), { kind: 'put', text: 'least' });
-  const join = member.operation('file', { kind: 'put', text: 'seen' }, { parents: joined });
+  const keeps = joined.filter(({ content }) => content === seen.content).sort((a, b) => b.hlc - a.hlc);
+  const join = member.operation('file', { kind: 'put', text: 'seen' }, { parents: joined, keeps });
   member.received(least, seen, ...others, copy, join);
   resolverOf(member).poke();
   await member.passes(10_000);
@@ -271,15 +285,15 @@ async function joinedMeanwhile(meanwhile: (member: LoneMember, seen: Operation) 
   };
 }
 
-describe('[CF11] what a join puts anew', () => {
+describe('[CF11] what a join repeats', () => {
   const byBee = { origin: bee };
 
   test('neither keeps the name nor gets a second copy where it had lost to another join', async () => {
     const outcome = await joinedMeanwhile((member, seen) => {
       const better = member.operation('file', { kind: 'put', text: 'better' }, byBee);
       const copy = member.operation(conflictPath('file', seen.hlc, 'bee'), { kind: 'put', text: 'seen' }, byBee);
-      const join = member.operation('file', { kind: 'put', text: 'better' }, { ...byBee, parents: [seen, better] });
-      return [better, copy, join];
+      const joined = { ...byBee, parents: [seen, better], keeps: [better] };
+      return [better, copy, member.operation('file', { kind: 'put', text: 'better' }, joined)];
     });
     expect(outcome).toMatchObject({ name: ['better'], copies: ['least', 'seen'] });
   });

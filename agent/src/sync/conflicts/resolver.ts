@@ -11,10 +11,10 @@ import {
   parentOf,
 } from '@lockstep/shared';
 import { showsSomething } from '../../core/entry.ts';
+import { type FindOperation, isResurrected, originalOf, resurrectedAmong } from '../../core/join.ts';
 import type { Draft } from '../../core/local-change.ts';
 import { oldestActive } from '../../core/membership.ts';
 import { inOrder, isSameContent, losers } from '../../core/merge.ts';
-import { firstOf, isOnlyPutAnew, mayBeJoin, onlyPutAnew } from '../../core/put-anew.ts';
 import type { OperationWriter } from '../members/operation-writer.ts';
 import type { Peers } from '../members/peers.ts';
 import type { ContentSource } from '../ports/folder.ts';
@@ -33,9 +33,6 @@ const fallbackRetryMs = 2_000;
 const learnMsMax = 10_000;
 /** How often it is looked meanwhile whether they still do. */
 const learnRetryMs = 50;
-
-/** Operations of one path that are looked through; of one that had more, nothing but the heads is asked. */
-const earlierMax = 1_000;
 
 interface Contested {
   readonly path: string;
@@ -134,7 +131,7 @@ export class ConflictResolver {
 
   /**
    * What is still on its way here may settle what is open: somebody has seen a sibling and overwritten it. A join made without knowing
-   * that would put the overwritten content anew, beside what overwrote it.
+   * that would resurrect the overwritten content, or make a copy of it.
    */
   #mayBeSettled(): boolean {
     const { clock, journal } = this.#context;
@@ -189,47 +186,46 @@ export class ConflictResolver {
     return left + refused.size;
   }
 
-  /** What this member has to join at `path`; nothing while the content that the join would put anew is not here. */
+  /** What this member has to join at `path`; nothing while the content that the join would repeat is not here. */
   async #judge(path: string, heads: readonly Operation[]): Promise<Verdict & { readonly candidates: number }> {
     const { journal } = this.#context;
     const heldUp = journal.hasLiveBelow(path);
-    // Without what was there before, each head stands for itself.
-    const earlier = heads.some(mayBeJoin) ? this.#earlierAt(path) : [];
-    const firsts = new Map(heads.map((head) => [head, firstOf(head, earlier)]));
-    const standsFor = (head: Operation): Operation => firsts.get(head) ?? head;
+    const find: FindOperation = (dot) => journal.operation(dot);
+    const originals = new Map(heads.map((head) => [head, originalOf(head, find)]));
+    const original = (head: Operation): Operation => originals.get(head) ?? head;
     // Of what no member has any more there is nothing to keep, nor to make a copy of.
     const { missing } = this.#context;
     const gone = heads.filter((head) => missing.isLost(head));
-    const anew = heldUp ? [] : [...new Set([...onlyPutAnew(heads, earlier, journal.known()), ...gone])];
+    const yielding = heldUp ? [] : [...new Set([...resurrectedAmong(heads, find), ...gone])];
     const others = inOrder(
-      heads.filter((head) => !anew.includes(head)),
-      standsFor,
+      heads.filter((head) => !yielding.includes(head)),
+      original,
     );
     const [visible] = others;
     const directoryWins = visible !== undefined && heldUp && entryType(visible) !== 'directory';
-    const candidates = directoryWins ? others : [...others.slice(1), ...anew];
-    const lost = losers(others, heldUp, standsFor).filter((head) => !gone.includes(head));
+    const candidates = directoryWins ? others : [...others.slice(1), ...yielding];
+    const lost = losers(others, heldUp, original).filter((head) => !gone.includes(head));
     const mine: Operation[] = [];
     const verdict = {
       path,
-      heads: [...others, ...anew],
+      heads: [...others, ...yielding],
       directoryWins,
       deleteHolds: false,
-      standsFor,
+      originalOf: original,
       lost,
       mine,
       candidates: candidates.length,
     };
     if (visible === undefined || candidates.length === 0) return verdict;
     if (!this.#pacer.allows(path, this.#context.clock.monotonicMs())) return verdict;
-    // The join puts the visible content anew, and may outlive every other operation that speaks of it.
+    // The join repeats the visible content, and may outlive every other operation that speaks of it.
     if (!directoryWins && !(await this.#keep(visible))) return verdict;
     for (const head of candidates) {
       if (lost.some((loser) => isSameContent(loser, head)) && !(await this.#keep(head))) continue;
       if (this.#isResponsible(head)) mine.push(head);
     }
     if (heldUp || !isLive(visible) || candidates.some(isLive)) return verdict;
-    return { ...verdict, deleteHolds: isOnlyPutAnew(visible, mine, earlier, journal.known()) };
+    return { ...verdict, deleteHolds: isResurrected(visible, mine, find) };
   }
 
   /**
@@ -253,12 +249,6 @@ export class ConflictResolver {
       this.#lost(visible);
     }
     if (deleted.size > 0) this.#operationWriter.commit([...deleted.values()]);
-  }
-
-  /** All that is known to have been at the path; nothing when that is too much to look through. */
-  #earlierAt(path: string): readonly Operation[] {
-    const rows = this.#context.journal.log({ path, beforeRow: Number.MAX_SAFE_INTEGER, limit: earlierMax });
-    return rows.length < earlierMax ? rows.map(({ operation }) => operation) : [];
   }
 
   /** Live entries whose parent is not a directory: their parents are journaled anew. Returns how many are left to others. */

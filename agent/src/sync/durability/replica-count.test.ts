@@ -54,7 +54,7 @@ const stories: Record<string, (pair: Pair, written: Operation) => readonly Opera
     const changed = ant.operation(
       path,
       { kind: 'attr', text: 'by ant', replaced: 'by ant' },
-      { origin, parents: [written] },
+      { origin, parents: [written], keeps: [written] },
     );
     ant.received(changed);
     pair.bee.received(changed);
@@ -65,7 +65,8 @@ const stories: Record<string, (pair: Pair, written: Operation) => readonly Opera
     const other = ant.operation(path, { kind: 'put', text: 'by bee' }, { origin });
     pair.known(other);
     const copy = ant.operation(conflictPath(path, other.hlc, 'bee'), { kind: 'put', text: 'by bee' }, { origin });
-    const join = ant.operation(path, { kind: 'put', text: 'by ant' }, { origin, parents: [written, other] });
+    const joined = { origin, parents: [written, other], keeps: [written] };
+    const join = ant.operation(path, { kind: 'put', text: 'by ant' }, joined);
     pair.known(copy, join);
     return [copy, join];
   },
@@ -74,16 +75,26 @@ const stories: Record<string, (pair: Pair, written: Operation) => readonly Opera
     const other = ant.operation(path, { kind: 'put', text: 'by bee' }, { origin });
     pair.known(other);
     const copy = ant.operation(conflictPath(path, written.hlc, 'ant'), { kind: 'put', text: 'by ant' }, { origin });
-    const join = ant.operation(path, { kind: 'put', text: 'by bee' }, { origin, parents: [written, other] });
+    const joined = { origin, parents: [written, other], keeps: [other] };
+    const join = ant.operation(path, { kind: 'put', text: 'by bee' }, joined);
     pair.known(copy, join);
     pair.shows(pair.bee, join);
     return [copy];
   },
   'two joins, one after the other': (pair, written) => {
     const { ant, beeOrigin: origin } = pair;
-    const join = ant.operation(path, { kind: 'put', text: 'by ant' }, { origin, parents: [written] });
+    const joined = { origin, parents: [written], keeps: [written] };
+    const join = ant.operation(path, { kind: 'put', text: 'by ant' }, joined);
     pair.known(join);
-    const again = ant.operation(path, { kind: 'put', text: 'by ant' }, { origin, parents: [join] });
+    const again = ant.operation(path, { kind: 'put', text: 'by ant' }, { origin, parents: [join], keeps: [join] });
+    pair.known(again);
+    return [again];
+  },
+  'two joins, of which the second is known first': (pair, written) => {
+    const { ant, beeOrigin: origin } = pair;
+    const first = { origin: 'cat' as OriginId, parents: [written], keeps: [written] };
+    const join = ant.operation(path, { kind: 'put', text: 'by ant' }, first);
+    const again = ant.operation(path, { kind: 'put', text: 'by ant' }, { origin, parents: [join], keeps: [join] });
     pair.known(again);
     return [again];
   },

@@ -2,13 +2,11 @@ import { type Dot, dotKey, isLive, type Operation, type VersionVector } from '@l
 import { isConflictPath } from '../../core/conflict-name.ts';
 import { blockingOrigins, holds, holdsAll } from '../../core/durability.ts';
 import { withinSeals } from '../../core/marks.ts';
-import { countBeyond, supersedes } from '../../core/version.ts';
+import { countBeyond } from '../../core/version.ts';
 import type { Peer } from '../members/peers.ts';
 import type { Context } from '../state/context.ts';
 
 const rowsAtOnce = 1_000;
-/** Operations at one path that are looked through for what a newer one puts anew: it is nearly always the last. */
-const earlierMax = 32;
 
 /** What must be held: everything up to a vector, or certain operations. */
 export type Goal = { readonly vector: VersionVector } | { readonly dots: readonly Dot[] };
@@ -21,7 +19,7 @@ function reached(applied: Peer['applied'], goal: Goal): boolean {
  * Counts the members that hold a goal, this one included. An operation that lost a conflict counts as held once it is joined, for
  * then it is no head any more; but its content is only where its conflict copy is. Likewise one whose path was renamed meanwhile is
  * superseded by a delete, and its content is only at the new name; and one that won, or whose mode was changed, is superseded by an
- * operation that puts the same content anew, which the other may not have on its disk yet. So a member whose vector reaches the goal
+ * operation that keeps it, which the other may not have on its disk yet. So a member whose vector reaches the goal
  * counts when this member knows all that the other knew at that moment, and the other holds all of these operations among it. What a
  * user has overwritten or deleted since, knowing of it, is not asked for.
  */
@@ -73,31 +71,16 @@ export class ReplicaCount {
       const rows = this.#context.journal.log({ afterRow: this.#lastRow, limit: rowsAtOnce });
       for (const { row, operation } of rows) {
         this.#lastRow = row;
-        if (isLive(operation) && this.#isElsewhere(operation, row)) this.#elsewhere.push(operation);
+        if (isLive(operation) && this.#isElsewhere(operation)) this.#elsewhere.push(operation);
       }
       if (rows.length < rowsAtOnce) return;
     }
   }
 
-  #isElsewhere(operation: Operation, row: number): boolean {
-    return operation.from !== undefined || isConflictPath(operation.path) || this.#putsAnew(operation, row);
-  }
-
-  /** True when an operation leaves in place what a wanted one put there: a resolver's join does, and a change of mode or time. */
-  #putsAnew(operation: Operation, row: number): boolean {
-    const { path, content, target, replaced } = operation;
-    if (content === undefined && target === undefined) return false;
-    // A user's edit names what it replaced.
-    if (replaced !== undefined && replaced !== content) return false;
-    return this.#context.journal
-      .log({ path, beforeRow: row, limit: earlierMax })
-      .some(
-        ({ operation: earlier }) =>
-          earlier.content === content &&
-          earlier.target === target &&
-          supersedes(operation, earlier) &&
-          this.#isWanted(earlier),
-      );
+  #isElsewhere({ from, path, keeps = [] }: Operation): boolean {
+    // An operation that has not come here yet may be one that keeps a wanted one.
+    const isWanted = (dot: Dot): boolean => this.#isWanted(dot) || this.#context.journal.operation(dot) === undefined;
+    return from !== undefined || isConflictPath(path) || keeps.some(isWanted);
   }
 
   #isWanted(dot: Dot): boolean {

@@ -1,7 +1,7 @@
 import { batchPathsMax, isLive, isMemberPath, type Operation, parentOf } from '@lockstep/shared';
 import type { Action } from '../../core/action.ts';
 import { unconfirmedAt } from '../../core/confirmation.ts';
-import { conflictPath, originalOf } from '../../core/conflict-name.ts';
+import { conflictPath, originalPath } from '../../core/conflict-name.ts';
 import { type Fingerprint, isSameFingerprint, mayBeSameInode } from '../../core/entry.ts';
 import { entryFor, permissions } from '../../core/plan-step.ts';
 import { judgeAfterPowerCut, type Left, type Verdict } from '../../core/power-cut.ts';
@@ -138,7 +138,7 @@ export class PowerCutCheck {
       .diskWithInode(now.ino)
       .some(
         (row) =>
-          row.path !== path && originalOf(row.path) === path && row.fingerprint && mayBeSameInode(row.fingerprint, now),
+          row.path !== path && originalPath(row.path) === path && row.fingerprint && mayBeSameInode(row.fingerprint, now),
       );
   }
 

@@ -1,7 +1,7 @@
 import type { Operation } from '@lockstep/shared';
 import { dotKey, isLive, parentOf, vanishedHoldMs } from '@lockstep/shared';
 import { unconfirmedAfter, unconfirmedAt } from '../../core/confirmation.ts';
-import { copiesPrefix, originalOf } from '../../core/conflict-name.ts';
+import { copiesPrefix, originalPath } from '../../core/conflict-name.ts';
 import {
   type DiskChange,
   type DiskEntry,
@@ -441,7 +441,7 @@ class ChangeDetector implements Detection {
     const prefix = copiesPrefix(path);
     const copies = journal
       .headsUnder(parentOf(path), prefix, copiesMax)
-      .filter((head) => head.path.startsWith(prefix) && originalOf(head.path) === path)
+      .filter((head) => head.path.startsWith(prefix) && originalPath(head.path) === path)
       .filter((head) => journal.everHad(head.path, content));
     if (copies.length === 0) return false;
     const whole = copies.filter((head) => isLive(head) && head.content === content);

@@ -153,8 +153,8 @@ export class OperationWriter {
   }
 
   #draftOf(operation: Operation): Draft {
-    const { path, kind, content, replaced, size, mode, mtimeUs, target, from, blocks, member, hlc } = operation;
-    const entry = { path, kind, content, replaced, size, mode, mtimeUs, target, from, blocks, member, hlc };
+    const { path, kind, content, replaced, size, mode, mtimeUs, target, from, blocks, member, keeps, hlc } = operation;
+    const entry = { path, kind, content, replaced, size, mode, mtimeUs, target, from, blocks, member, keeps, hlc };
     const row = this.#context.journal.disk(path);
     const isShown = row?.dot.origin === operation.origin && row.dot.seq === operation.seq && !row.damaged;
     const { fingerprint, racy, unconfirmed } = isShown ? row : {};
