@@ -138,7 +138,10 @@ export class PowerCutCheck {
       .diskWithInode(now.ino)
       .some(
         (row) =>
-          row.path !== path && originalPath(row.path) === path && row.fingerprint && mayBeSameInode(row.fingerprint, now),
+          row.path !== path &&
+          originalPath(row.path) === path &&
+          row.fingerprint &&
+          mayBeSameInode(row.fingerprint, now),
       );
   }
 
