@@ -1,4 +1,5 @@
 import { batchPathsMax, dotKey } from '@lockstep/shared';
+import { TaskLoop } from '../scheduling/task-loop.ts';
 import { WakeTimer } from '../scheduling/wake-timer.ts';
 import { Pace } from '../scheduling/yielder.ts';
 import type { Context } from '../state/context.ts';
@@ -37,11 +38,9 @@ export class ApplyLoop {
   /** Paths whose content has come, and where in the order of paths there was no room for more fetches of each size. */
   readonly #fetched: string[] = [];
   readonly #fetchesFrom = new Map<FetchSize, string>();
+  readonly #loop: TaskLoop;
   #everything = false;
-  #wanted = false;
-  #running = false;
   #paused = false;
-  #stopped = false;
 
   constructor(context: Context, transfers: ContentFetcher, gate: RenameGate, notify: ApplyEvents) {
     this.#context = context;
@@ -58,10 +57,19 @@ export class ApplyLoop {
       nameOf: (member) => transfers.nameOf(member),
     });
     this.#pace = new Pace(context.clock);
+    this.#loop = new TaskLoop({
+      clock: context.clock,
+      run: () => this.#run(),
+      failed: (error) => {
+        context.log.error({ error: String(error) }, 'applying failed; it is tried again');
+        this.#everything = true;
+      },
+      retryMs: afterFailureMs,
+    });
   }
 
   stop(): void {
-    this.#stopped = true;
+    this.#loop.stop();
     this.#timer.stop();
   }
 
@@ -76,34 +84,19 @@ export class ApplyLoop {
   }
 
   get #isHalted(): boolean {
-    return this.#paused || this.#stopped;
+    return this.#paused || this.#loop.isStopped;
   }
 
   /** Something may have become possible: new operations, new content, a resolver's decision. */
   poke(): void {
     this.#everything = true;
-    this.#start();
+    this.#loop.poke();
   }
 
   /** The content of these paths has come, or will not: they are seen to, and the next fetches begin, without a look at all the rest. */
   fetched(paths: readonly string[]): void {
     this.#fetched.push(...paths);
-    this.#start();
-  }
-
-  #start(): void {
-    this.#wanted = true;
-    if (this.#running || this.#isHalted) return;
-    this.#running = true;
-    this.#run()
-      .catch((error: unknown) => {
-        this.#context.log.error({ error: String(error) }, 'applying failed; it is tried again');
-        this.#timer.in(afterFailureMs);
-      })
-      .finally(() => {
-        this.#running = false;
-        if (this.#wanted) this.#start();
-      });
+    this.#loop.poke();
   }
 
   /** Forgets why paths were put off: somebody asks to try again, or the ignore rules changed. */
@@ -125,33 +118,27 @@ export class ApplyLoop {
   }
 
   async #run(): Promise<void> {
-    while (this.#wanted && !this.#isHalted) {
-      this.#wanted = false;
-      if (this.#fetched.length > 0) await this.#passFetched();
-      const { restMs } = this.#pace;
-      if (this.#everything && restMs > 0) this.#timer.in(restMs);
-      if (!this.#everything || restMs > 0) {
-        for (const [size, from] of [...this.#fetchesFrom]) {
-          if (this.#transfers.room(size) >= roomWorthFilling) await this.#pass('live', { size, from });
-        }
-        continue;
-      }
-      this.#everything = false;
-      const live = await this.#pass('live');
-      if (live.planAgain) {
-        // Were the deletes to come first, they would take away what is still to be moved.
-        this.#everything = true;
-        this.#wanted = true;
-        continue;
-      }
-      const deleted = await this.#pass('delete');
-      this.#pace.passed();
-      // Deletes make room for files where directories were, and renames of directories settle both sides.
-      if (deleted.progress || (live.progress && live.waiting)) {
-        this.#everything = true;
-        this.#wanted = true;
+    if (this.#isHalted) return;
+    if (this.#fetched.length > 0) await this.#passFetched();
+    const { restMs } = this.#pace;
+    if (this.#everything && restMs > 0) this.#timer.in(restMs);
+    if (this.#everything && restMs === 0) await this.#passEverything();
+    else {
+      for (const [size, from] of [...this.#fetchesFrom]) {
+        if (this.#transfers.room(size) >= roomWorthFilling) await this.#pass('live', { size, from });
       }
     }
+  }
+
+  async #passEverything(): Promise<void> {
+    this.#everything = false;
+    const live = await this.#pass('live');
+    // Were the deletes to come first, they would take away what is still to be moved.
+    if (live.planAgain) return this.poke();
+    const deleted = await this.#pass('delete');
+    this.#pace.passed();
+    // Deletes make room for files where directories were, and renames of directories settle both sides.
+    if (deleted.progress || (live.progress && live.waiting)) this.poke();
   }
 
   /** Goes through the pending paths; for `fetches` only from there on, and until there is no room for more of them again. */

@@ -1,5 +1,6 @@
 import { writeBackIdleMs, writeBackIntervalMs, writeBackRetryMs } from '@lockstep/shared';
 import type { Timer } from '../ports/clock.ts';
+import { TaskLoop } from '../scheduling/task-loop.ts';
 import type { Context } from '../state/context.ts';
 
 /** A sync is followed by a rest of so many times as long as it took: a disk that is slow to sync has other things to do. */
@@ -12,83 +13,77 @@ const restFactor = 4;
 export class WriteBack {
   readonly #context: Context;
   readonly #durable: () => void;
-  #timer: Timer | undefined;
-  #syncing: Promise<void> | undefined;
-  /** Something was recorded while a sync was under way. */
-  #again = false;
+  readonly #loop: TaskLoop;
   #isUrgent = false;
   /** Rows marked before a sync that failed: the system forgets what it could not write, so a later sync proves nothing of them. */
   #failedMark = 0;
   #restUntilMs = 0;
   /** After a failure nobody hurries it. */
   #retryMs = 0;
-  #stopped = false;
 
   /** `durable`: rows are `unsynced` no more. */
   constructor(context: Context, durable: () => void) {
     this.#context = context;
     this.#durable = durable;
+    this.#loop = new TaskLoop({
+      clock: context.clock,
+      run: () => this.#turn(),
+      delayMs: () => this.#delayMs(),
+      failed: (error) => {
+        context.log.error({ error: String(error) }, 'changes of users were not made durable; it is tried again');
+        this.#failed();
+      },
+      retryMs: writeBackRetryMs,
+    });
   }
 
   /** There may be rows that are `unsynced`. */
   poke(): void {
-    if (this.#syncing !== undefined) this.#again = true;
-    if (this.#stopped || this.#syncing !== undefined || this.#timer !== undefined) return;
-    const { clock } = this.#context;
-    const nowMs = clock.monotonicMs();
-    const idleMs = this.#isUrgent ? 0 : Math.max(writeBackIdleMs, this.#restUntilMs - nowMs);
-    this.#timer = clock.after(Math.max(idleMs, this.#retryMs - nowMs), () => {
-      this.#timer = undefined;
-      this.#start();
-    });
+    this.#loop.poke();
   }
 
   /** As `poke`, for a caller that waits: now, or as soon as the sync under way has ended. */
   hurry(): void {
-    if (this.#stopped || this.#isUrgent) return;
     this.#isUrgent = true;
-    this.#timer?.cancel();
-    this.#timer = undefined;
-    this.poke();
+    this.#loop.poke();
   }
 
   /** Makes one last attempt, for at most `timeoutMs`, so that the next start has nothing to doubt. */
   async stop(timeoutMs: number): Promise<void> {
-    if (this.#stopped) return;
-    this.#stopped = true;
-    this.#timer?.cancel();
+    if (this.#loop.isStopped) return;
+    this.#loop.stop();
     let timer: Timer | undefined;
     const expiry = new Promise<void>((resolve) => {
       timer = this.#context.clock.after(timeoutMs, resolve);
     });
-    const last = (this.#syncing ?? Promise.resolve()).then(() => this.#sync()).catch(() => undefined);
+    const last = this.#loop
+      .ended()
+      .then(() => this.#sync())
+      .catch(() => undefined);
     await Promise.race([last, expiry]);
     timer?.cancel();
   }
 
-  #start(): void {
+  #delayMs(): number {
+    const nowMs = this.#context.clock.monotonicMs();
+    const idleMs = this.#isUrgent ? 0 : Math.max(writeBackIdleMs, this.#restUntilMs - nowMs);
+    return Math.max(idleMs, this.#retryMs - nowMs);
+  }
+
+  async #turn(): Promise<void> {
     this.#isUrgent = false;
-    this.#again = false;
-    this.#syncing = this.#sync()
-      .catch((error: unknown) => {
-        this.#context.log.error({ error: String(error) }, 'changes of users were not made durable; it is tried again');
-        this.#failed();
-      })
-      .finally(() => {
-        this.#syncing = undefined;
-        if (this.#isUrgent || this.#again) this.poke();
-      });
+    await this.#sync();
   }
 
   #failed(): void {
     this.#retryMs = this.#context.clock.monotonicMs() + writeBackRetryMs;
-    this.#again = true;
+    this.#loop.poke();
   }
 
   /** Rows that a failed sync spoke of are over once they were written again, which nothing says. A caller that waits does not wait for this. */
   #checkLater(nowMs: number): void {
     this.#restUntilMs = nowMs + writeBackRetryMs;
-    this.#again = true;
+    this.#loop.poke();
   }
 
   async #sync(): Promise<void> {
@@ -111,7 +106,7 @@ export class WriteBack {
         problems.clear('sync-failed');
         // A row that was recorded again meanwhile, for another operation of equal content, is as unsynced as before. And a file that was
         // changed just before the sync may have changed once more, without a trace.
-        if (journal.unsynced().paths.length > 0) this.#again = true;
+        if (journal.unsynced().paths.length > 0) this.#loop.poke();
       }
       this.#durable();
       return;

@@ -7,7 +7,7 @@ import {
 } from '@lockstep/shared';
 import { blockCount, blockRange } from '../../core/blocks.ts';
 import { contentRead, type DiskEntry, isSameFingerprint, isSameRow } from '../../core/entry.ts';
-import type { Timer } from '../ports/clock.ts';
+import { TaskLoop } from '../scheduling/task-loop.ts';
 import type { Context } from '../state/context.ts';
 import { markedRacy } from './racy-rows.ts';
 
@@ -43,27 +43,31 @@ export interface ConfirmerEvents {
 export class Confirmer {
   readonly #context: Context;
   readonly #events: ConfirmerEvents;
-  #timer: Timer | undefined;
-  #running = false;
-  #again = false;
-  #stopped = false;
+  readonly #loop: TaskLoop;
   #debtMs = 0;
   #busySinceMs: number | undefined;
 
   constructor(context: Context, events: ConfirmerEvents) {
     this.#context = context;
     this.#events = events;
+    this.#loop = new TaskLoop({
+      clock: context.clock,
+      run: () => this.#pass(),
+      delayMs: () => confirmDelayMs,
+      failed: (error) => {
+        context.log.error({ error: String(error) }, 'files could not be read a second time; it is tried again');
+      },
+      retryMs,
+    });
   }
 
   stop(): void {
-    this.#stopped = true;
-    this.#timer?.cancel();
+    this.#loop.stop();
   }
 
   /** There may be files that can be confirmed. */
   poke(): void {
-    if (this.#running) this.#again = true;
-    else this.#schedule(confirmDelayMs);
+    this.#loop.poke();
   }
 
   /**
@@ -78,49 +82,27 @@ export class Confirmer {
       // One that is no longer there was changed, or read, after the call.
       const rows = paths.slice(index, index + batchPathsMax).flatMap((each) => journal.disk(each) ?? []);
       for (const batch of inBatches(rows.filter(({ unconfirmed }) => unconfirmed !== undefined))) {
-        if (giveUp() || this.#stopped) return { hasDifferent, open: batch[0]?.path };
+        if (giveUp() || this.#loop.isStopped) return { hasDifferent, open: batch[0]?.path };
         if (await this.#check(batch)) hasDifferent = true;
       }
     }
     return { hasDifferent, open: undefined };
   }
 
-  #schedule(delayMs: number): void {
-    if (this.#stopped || this.#timer !== undefined) return;
-    this.#timer = this.#context.clock.after(delayMs, () => {
-      this.#timer = undefined;
-      this.#running = true;
-      this.#again = false;
-      this.#pass()
-        .then((isLeft) => {
-          this.#running = false;
-          if (this.#again) this.#schedule(confirmDelayMs);
-          else if (isLeft) this.#schedule(retryMs);
-        })
-        .catch((error: unknown) => {
-          this.#running = false;
-          // The folder is closed while files are read.
-          if (this.#stopped) return;
-          this.#context.log.error({ error: String(error) }, 'files could not be read a second time; it is tried again');
-          this.#schedule(retryMs);
-        });
-    });
-  }
-
-  /** Reads what a sync has made clean. True when any of it is left. */
-  async #pass(): Promise<boolean> {
+  /** Reads what a sync has made clean. */
+  async #pass(): Promise<void> {
     const { journal } = this.#context;
-    for (let after: string | undefined; !this.#stopped; ) {
+    for (let after: string | undefined; !this.#loop.isStopped; ) {
       const page = journal.clean(after, batchPathsMax);
       for (const batch of inBatches(page)) {
         await this.#untilIdle();
-        if (this.#stopped) return false;
+        if (this.#loop.isStopped) return;
         await this.#check(batch, (bytes) => this.#pace(bytes));
       }
       after = page.at(-1)?.path;
       if (page.length < batchPathsMax) break;
     }
-    return journal.clean(undefined, 1).length > 0;
+    if (journal.clean(undefined, 1).length > 0) this.#loop.in(retryMs);
   }
 
   /** True when any of the files is not what its row says. `pace` is called before so many bytes are read. */
@@ -158,7 +140,7 @@ export class Confirmer {
     const source = { from: 'file', path, fingerprint } as const;
     for (let index = 0; index < blockCount(size); index++) {
       await pace?.(blockRange(size, index).length);
-      if (this.#stopped) return false;
+      if (this.#loop.isStopped) return false;
       if (await folder.holdsBlock({ content, blocks, size, index, source })) continue;
       this.#differs(row);
       return true;
@@ -191,7 +173,7 @@ export class Confirmer {
 
   async #untilIdle(): Promise<void> {
     const { clock } = this.#context;
-    while (!this.#stopped && this.#events.isBusy()) {
+    while (!this.#loop.isStopped && this.#events.isBusy()) {
       this.#busySinceMs ??= clock.monotonicMs();
       // A folder that is never at rest is read all the same.
       if (clock.monotonicMs() - this.#busySinceMs >= confirmBusyMsMax) return;

@@ -1,6 +1,7 @@
 import { blockBytes, scrubBytesPerSecondMax, scrubBytesPerSecondMin } from '@lockstep/shared';
 import { blockCount, blockRange } from '../../core/blocks.ts';
 import type { DiskEntry } from '../../core/entry.ts';
+import { TaskLoop } from '../scheduling/task-loop.ts';
 import type { Context } from '../state/context.ts';
 import { writeIfRoom } from '../state/disk-room.ts';
 import type { Damage } from './damage.ts';
@@ -13,6 +14,7 @@ const saveIntervalMs = 600_000;
 const busyRetryMs = 1_000;
 /** Timers of Node hold 24 days at most. */
 const restMsMax = 86_400_000;
+const retryMs = 60_000;
 /** Rests are gathered until they are worth a timer. */
 const restMsMin = 50;
 const pageRows = 64;
@@ -40,7 +42,7 @@ export class Scrub {
   readonly #isBusy: () => boolean;
   #debtMs = 0;
   #savedMs = 0;
-  #stopped = false;
+  readonly #loop: TaskLoop;
 
   constructor(
     context: Context,
@@ -51,39 +53,41 @@ export class Scrub {
     this.#damage = damage;
     this.#intervalMs = options.intervalMs;
     this.#isBusy = options.isBusy;
-  }
-
-  start(): void {
-    this.#run().catch((error: unknown) => {
-      this.#context.log.error({ error: String(error) }, 'the scrub has ended; it goes on with the next start');
+    this.#loop = new TaskLoop({
+      clock: context.clock,
+      run: () => this.#passIfDue(),
+      failed: (error) => context.log.error({ error: String(error) }, 'the scrub failed; it goes on in a minute'),
+      retryMs,
     });
   }
 
-  stop(): void {
-    this.#stopped = true;
+  start(): void {
+    this.#loop.in(Math.min(startDelayMs, this.#intervalMs / 10));
   }
 
-  async #run(): Promise<void> {
-    await this.#rest(Math.min(startDelayMs, this.#intervalMs / 10));
-    while (!this.#stopped) {
-      const position = this.#position();
-      const wallMs = this.#context.clock.wallMs();
-      const isDone = position?.finishedAtMs !== undefined;
-      // A clock that was set back must not put the next pass off.
-      const dueMs = isDone && position.startedAtMs <= wallMs ? position.startedAtMs + this.#intervalMs - wallMs : 0;
-      if (dueMs > 0) await this.#rest(dueMs);
-      else await this.#pass(isDone || position === undefined ? { startedAtMs: wallMs, after: undefined } : position);
-    }
+  stop(): void {
+    this.#loop.stop();
+  }
+
+  async #passIfDue(): Promise<void> {
+    const position = this.#position();
+    const wallMs = this.#context.clock.wallMs();
+    const isDone = position?.finishedAtMs !== undefined;
+    // A clock that was set back must not put the next pass off.
+    const dueMs = isDone && position.startedAtMs <= wallMs ? position.startedAtMs + this.#intervalMs - wallMs : 0;
+    if (dueMs <= 0)
+      await this.#pass(isDone || position === undefined ? { startedAtMs: wallMs, after: undefined } : position);
+    this.#loop.in(Math.min(Math.max(0, dueMs), restMsMax));
   }
 
   async #pass({ startedAtMs, after: from }: Pick<Position, 'startedAtMs' | 'after'>): Promise<void> {
     const { journal, clock } = this.#context;
     this.#savedMs = clock.monotonicMs();
-    for (let after = from; !this.#stopped; ) {
+    for (let after = from; !this.#loop.isStopped; ) {
       const rows = journal.diskBelow('', after, pageRows);
       for (const row of rows) {
         await this.#read(row);
-        if (this.#stopped) return;
+        if (this.#loop.isStopped) return;
         after = row.path;
         if (clock.monotonicMs() - this.#savedMs >= saveIntervalMs) {
           this.#save({ startedAtMs, after, finishedAtMs: undefined });
@@ -105,7 +109,7 @@ export class Scrub {
     const source = { from: 'file', path, fingerprint } as const;
     for (let index = 0; index < blockCount(size); index++) {
       await this.#pace(index === 0 ? fileCostBytes + Math.min(size, blockBytes) : blockRange(size, index).length);
-      if (this.#stopped) return;
+      if (this.#loop.isStopped) return;
       if (await this.#context.folder.holdsBlock({ content, blocks, size, index, source })) continue;
       await this.#damage.check(path);
       return;
@@ -124,7 +128,7 @@ export class Scrub {
       this.#debtMs = 0;
       await this.#rest(restMs);
     }
-    while (this.#isBusy() && !this.#stopped) await this.#rest(busyRetryMs);
+    while (this.#isBusy() && !this.#loop.isStopped) await this.#rest(busyRetryMs);
   }
 
   #position(): Position | undefined {

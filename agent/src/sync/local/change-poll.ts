@@ -1,7 +1,7 @@
 import { polledFilesPerSecond } from '@lockstep/shared';
 import { HotFiles } from '../../core/hot-files.ts';
 import type { PackedFiles } from '../../core/packed-files.ts';
-import type { Timer } from '../ports/clock.ts';
+import { TaskLoop } from '../scheduling/task-loop.ts';
 import type { Context } from '../state/context.ts';
 
 const turnMs = 2_000;
@@ -29,29 +29,25 @@ export class ChangePoll {
   /** The path that the round over all files has reached. */
   #after: string | undefined;
   #mappedDueMs = 0;
-  #timer: Timer | undefined;
-  #stopped = false;
+  readonly #loop: TaskLoop;
 
   constructor(context: Context, events: ChangePollEvents) {
     this.#context = context;
     this.#events = events;
-  }
-
-  start(): void {
-    if (this.#stopped) return;
-    this.#timer = this.#context.clock.after(turnMs, () => {
-      this.#turn()
-        .catch((error: unknown) => {
-          // The folder is closed while a poll is under way.
-          if (!this.#stopped) this.#context.log.error({ error: String(error) }, 'the poll for changes failed');
-        })
-        .finally(() => this.start());
+    this.#loop = new TaskLoop({
+      clock: context.clock,
+      run: () => this.#turn(),
+      failed: (error) => context.log.error({ error: String(error) }, 'the poll for changes failed; it is tried again'),
+      retryMs: turnMs,
     });
   }
 
+  start(): void {
+    this.#loop.in(turnMs);
+  }
+
   stop(): void {
-    this.#stopped = true;
-    this.#timer?.cancel();
+    this.#loop.stop();
   }
 
   /** A user changed the file. */
@@ -74,12 +70,13 @@ export class ChangePoll {
     const others = journal.filesAfter(this.#after, limit);
     this.#after = others.paths.length < limit ? undefined : others.paths.at(-1);
     for (const files of [hot, others]) if (files.paths.length > 0) await this.#poll(files);
+    this.#loop.in(turnMs);
   }
 
   async #poll(files: PackedFiles): Promise<void> {
     const { folder, ignored } = this.#context;
     const { changed, linked } = await folder.poll(files);
-    if (this.#stopped) return;
+    if (this.#loop.isStopped) return;
     this.#hot.polled(files.paths, linked);
     for (const path of changed) {
       if (!ignored.ignores(path, false) && !this.#events.isOpen(path)) this.#events.look(path);

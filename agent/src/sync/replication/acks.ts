@@ -1,7 +1,10 @@
 import { ackCoalesceMs } from '@lockstep/shared';
 import { AckTimes } from '../../core/ack-times.ts';
 import { type Peers, timedRangesMax } from '../members/peers.ts';
+import { TaskLoop } from '../scheduling/task-loop.ts';
 import type { Context } from '../state/context.ts';
+
+const retryMs = 1_000;
 
 /** Tells the others what this member knows and holds, a few milliseconds after it changed. */
 export class AckLoop {
@@ -9,30 +12,34 @@ export class AckLoop {
   readonly appliedAt = new AckTimes(timedRangesMax);
   readonly #context: Context;
   readonly #peers: Peers;
-  #armed = false;
-  #stopped = false;
+  readonly #loop: TaskLoop;
 
   constructor(context: Context, peers: Peers) {
     this.#context = context;
     this.#peers = peers;
+    this.#loop = new TaskLoop({
+      clock: context.clock,
+      run: () => this.#send(),
+      delayMs: () => ackCoalesceMs,
+      failed: (error) => context.log.error({ error: String(error) }, 'an acknowledgement failed; it is tried again'),
+      retryMs,
+    });
     this.appliedAt.note(context.journal.applied(), context.clock.wallMs());
   }
 
   stop(): void {
-    this.#stopped = true;
+    this.#loop.stop();
   }
 
   /** Knowledge or disk changed. */
   poke(): void {
-    if (this.#armed || this.#stopped) return;
-    this.#armed = true;
-    this.#context.clock.after(ackCoalesceMs, () => {
-      this.#armed = false;
-      if (this.#stopped) return;
-      const { journal, clock } = this.#context;
-      const applied = journal.applied();
-      this.appliedAt.note(applied, clock.wallMs());
-      this.#peers.broadcast({ type: 'ack', known: journal.known(), marks: journal.marks(), applied });
-    });
+    this.#loop.poke();
+  }
+
+  #send(): void {
+    const { journal, clock } = this.#context;
+    const applied = journal.applied();
+    this.appliedAt.note(applied, clock.wallMs());
+    this.#peers.broadcast({ type: 'ack', known: journal.known(), marks: journal.marks(), applied });
   }
 }

@@ -1,5 +1,5 @@
-import type { Timer } from '../ports/clock.ts';
 import type { HistoryLimits } from '../ports/folder.ts';
+import { TaskLoop } from '../scheduling/task-loop.ts';
 import type { Context } from '../state/context.ts';
 
 const intervalMs = 60_000;
@@ -8,34 +8,32 @@ const intervalMs = 60_000;
 export class Retention {
   readonly #context: Context;
   readonly #limits: HistoryLimits;
-  #timer: Timer | undefined;
-  #stopped = false;
+  readonly #loop: TaskLoop;
 
   constructor(context: Context, limits: HistoryLimits) {
     this.#context = context;
     this.#limits = limits;
-  }
-
-  start(): void {
-    this.#timer = this.#context.clock.after(intervalMs, () => {
-      if (this.#stopped) return;
-      this.#trim()
-        .finally(() => this.start())
-        .catch(() => undefined);
+    this.#loop = new TaskLoop({
+      clock: context.clock,
+      run: () => this.#trim(),
+      failed: (error) => {
+        context.log.warn({ error: String(error) }, 'old versions could not be removed; it is tried again in a minute');
+      },
+      retryMs: intervalMs,
     });
   }
 
+  start(): void {
+    this.#loop.in(intervalMs);
+  }
+
   stop(): void {
-    this.#stopped = true;
-    this.#timer?.cancel();
+    this.#loop.stop();
   }
 
   async #trim(): Promise<void> {
-    const { folder, journal, log } = this.#context;
-    try {
-      await folder.trimHistory(this.#limits, (content) => journal.headWithContent(content) !== undefined);
-    } catch (error) {
-      log.warn({ error: String(error) }, 'old versions could not be removed; it is tried again in a minute');
-    }
+    const { folder, journal } = this.#context;
+    await folder.trimHistory(this.#limits, (content) => journal.headWithContent(content) !== undefined);
+    this.#loop.in(intervalMs);
   }
 }
