@@ -358,7 +358,9 @@ export class Engine {
   wait(query: WaitQuery, aborted: () => boolean = () => false): Promise<WaitOutcome> {
     const { context, peers, localChanges, mounts, writeBack, confirmer } = this;
     const reason = (path: string): string | undefined => this.applyLoop.reason(path);
-    return waitForDurability({ context, peers, localChanges, mounts, writeBack, confirmer, reason, aborted }, query);
+    const isStopping = (): boolean => this.#stopped;
+    const parts = { context, peers, localChanges, mounts, writeBack, confirmer, reason, aborted, isStopping };
+    return waitForDurability(parts, query);
   }
 
   /** See `verifyMember`. */

@@ -1,5 +1,6 @@
 import { type MemberId, memberPath, type Operation, type OriginId } from '@lockstep/shared';
 import { expect, test } from 'vitest';
+import { contentOfText } from '../../sim/content.ts';
 import { LoneMember } from '../../sim/lone-member.ts';
 import { Confirmer } from '../integrity/confirmer.ts';
 import { LocalChanges } from '../local/local-changes.ts';
@@ -38,6 +39,7 @@ async function waiting(): Promise<{
     mounts: new Mounts(context, quiet),
     reason: () => undefined,
     aborted: () => false,
+    isStopping: () => false,
   };
   let isOver = false;
   const outcome = waitForDurability(parts, { for: 'all', timeoutMs }).finally(() => {
@@ -77,4 +79,29 @@ test('[FK3] [FK6] a wait that a seal does not help says at the timeout what is i
   peer.applied = { vector: { [origin]: 1 }, ranges: {} };
   await ant.passes(timeoutMs);
   expect(await outcome).toMatchObject({ done: false, holding: 1, blocking: [{ path: cut.path, member: bee }] });
+});
+
+test('[AK5] a wait at a member that is stopping says so, and not that what it did not look at is durable', async () => {
+  const ant = new LoneMember();
+  const { context } = ant;
+  const localChanges = new LocalChanges(context, ant.operationWriter);
+  const started = localChanges.start();
+  await ant.passes(3_000);
+  await started;
+  ant.volume.disk.write('file', contentOfText('text'));
+  localChanges.stop();
+  const parts = {
+    context,
+    peers: ant.peers,
+    localChanges,
+    writeBack: new WriteBack(context, quiet),
+    confirmer: new Confirmer(context, { look: quiet, isBusy: () => false }),
+    mounts: new Mounts(context, quiet),
+    reason: () => undefined,
+    aborted: () => false,
+    isStopping: () => true,
+  };
+  const outcome = waitForDurability(parts, { for: 1, timeoutMs });
+  await ant.passes(1_000);
+  expect(await outcome).toMatchObject({ done: false, blocking: [{ reason: expect.stringContaining('is stopping') }] });
 });

@@ -64,6 +64,8 @@ export async function waitForDurability(
     readonly mounts: MountCheck;
     readonly reason: (path: string) => string | undefined;
     readonly aborted: () => boolean;
+    /** The agent ends: what it has not looked at by now, it will not. */
+    readonly isStopping: () => boolean;
   },
   query: WaitQuery,
 ): Promise<WaitOutcome> {
@@ -82,7 +84,7 @@ export async function waitForDurability(
   const expiry = new Promise<void>((resolve) => {
     timer = clock.after(query.timeoutMs, resolve);
   });
-  const giveUp = (): boolean => elapsedMs() >= query.timeoutMs || parts.aborted();
+  const giveUp = (): boolean => elapsedMs() >= query.timeoutMs || parts.aborted() || parts.isStopping();
   const outcome = (holding: number, blocking?: readonly Blocking[]): WaitOutcome => {
     const done = blocking === undefined;
     return { done, wanted, holding, members, elapsedMs: elapsedMs(), blocking: blocking ?? [] };
@@ -168,7 +170,12 @@ class SecondRead {
  * is.
  */
 async function settle(
-  parts: { readonly context: Context; readonly localChanges: FolderLook; readonly mounts: MountCheck },
+  parts: {
+    readonly context: Context;
+    readonly localChanges: FolderLook;
+    readonly mounts: MountCheck;
+    readonly isStopping: () => boolean;
+  },
   path: string | undefined,
   expiry: Promise<void>,
   giveUp: () => boolean,
@@ -181,8 +188,12 @@ async function settle(
     await untilRulesRest(context, giveUp);
     ({ unsettled, trouble } = await lookAtAll(parts, path ?? '', expiry, giveUp));
   }
+  const { id, name } = context.self;
+  if (parts.isStopping()) {
+    const reason = `The agent of ${name} is stopping, and has not looked at everything. Start it, and wait again.`;
+    return [{ path, member: id, memberName: name, reason }];
+  }
   if (context.ignored.isWaiting) {
-    const { id, name } = context.self;
     const reason = `${ignoreFileName} was changed, and has not rested for a second on this member.`;
     return [{ path: ignoreFileName, member: id, memberName: name, reason }];
   }
@@ -195,7 +206,6 @@ async function settle(
     }));
   }
   const kept = path === undefined ? undefined : whyNotReplicated(context, path);
-  const { id, name } = context.self;
   return kept === undefined ? undefined : [{ path, member: id, memberName: name, reason: kept }];
 }
 
