@@ -87,7 +87,6 @@ export function checkConverged(world: World): Finding {
   for (const machine of standing) {
     if (!machine.isRunning) return `${machine.name} does not run`;
     if (machine.engine?.state !== 'active') return `${machine.name} is ${machine.engine?.state}`;
-    if (machine.volume.missing) return `the folder of ${machine.name} is away`;
   }
   for (const machine of standing) {
     const lonely = standing.find(({ id }) => id !== machine.id && machine.engine?.peers.get(id)?.ready !== true);

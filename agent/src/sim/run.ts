@@ -13,8 +13,8 @@ const beforeRotMs = 5_000;
 /** Messages, heartbeats aside, that getting level may take: some for each member, and some for each operation and member. */
 const messagesMin = 2_000;
 const messagesPerOperation = 40;
-/** What follows convergence without being part of it: acknowledgements, events for people. */
-const afterwardsMs = 15_000;
+/** What follows convergence without being part of it: syncs after one that failed, acknowledgements that are written down, events for people. */
+const afterwardsMs = 25_000;
 /** All that is settled without its content is settled within this time. */
 const lostSettledMs = 60_000;
 
