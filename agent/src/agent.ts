@@ -4,16 +4,17 @@ import { networkInterfaces, uptime } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { LockstepError, type MemberId } from '@lockstep/shared';
-import { EngineFacade } from './agent-facade.ts';
 import { formatHostPort, isAnyHost } from './config/host-port.ts';
 import type { Config } from './config/schema.ts';
 import { openFolder } from './fs/open-folder.ts';
+import type { ServedMember } from './http/served-member.ts';
 import { startHttp } from './http/server.ts';
 import { openIdentity } from './identity-files.ts';
 import { KnownAddresses } from './known-addresses.ts';
 import { loadClusterKey } from './net/cluster-key.ts';
 import { type OpenNetwork, openNetwork } from './net/network.ts';
 import { loadMeter, nodeClock } from './node-clock.ts';
+import { replayInto } from './replay.ts';
 import { shellWord } from './shell-word.ts';
 import { clusterKeyPath, statePath } from './state-directory.ts';
 import { openJournal } from './store/journal.ts';
@@ -106,9 +107,14 @@ export async function startAgent({ directory, config, log, adopted, rejoin }: Ag
       dashboard: '',
       startedAt: Date.now(),
     };
-    const facade = new EngineFacade(engine, place, retire);
+    const member: ServedMember = {
+      engine,
+      place,
+      retired: retire,
+      replay: (into, signal) => replayInto(engine, into, signal),
+    };
     const assets = fileURLToPath(new URL('../../dashboard/dist', import.meta.url));
-    const http = await startHttp({ facade, listen: config.dashboard, assets, log });
+    const http = await startHttp({ member, listen: config.dashboard, assets, log });
     place.dashboard = http.url;
     closing.push(() => http.close());
     closing.push(() => engine.stop());

@@ -1,11 +1,12 @@
 import { join } from 'node:path';
 import { LockstepError } from '@lockstep/shared';
-import { EngineFacade } from './agent-facade.ts';
+import type { OperationsPage, OperationsQuery, ReplayResult, VerifyResult } from '@lockstep/shared/api';
 import type { Config } from './config/schema.ts';
 import { openFolder } from './fs/open-folder.ts';
-import type { AgentFacade } from './http/facade.ts';
+import { readOperations } from './http/queries/operations.ts';
 import { loadIdentity } from './identity-files.ts';
 import { nodeClock } from './node-clock.ts';
+import { replayInto } from './replay.ts';
 import { statePath } from './state-directory.ts';
 import { openJournal } from './store/journal.ts';
 import { createEngine } from './sync/engine.ts';
@@ -13,7 +14,11 @@ import type { Log } from './sync/ports/log.ts';
 import type { Network } from './sync/ports/network.ts';
 
 /** What can be asked of a member whose agent does not run: everything that its journal and its folder can answer alone. */
-export interface OfflineMember extends Pick<AgentFacade, 'operations' | 'verify' | 'replay'> {
+export interface OfflineMember {
+  operations(query: OperationsQuery): OperationsPage;
+  /** Repairs nothing: what is missing could be fetched from nobody. */
+  verify(): Promise<VerifyResult>;
+  replay(into: string): Promise<ReplayResult>;
   close(): Promise<void>;
 }
 
@@ -41,15 +46,10 @@ export async function openOffline(directory: string, config: Config, log: Log): 
       clock: nodeClock,
       log,
     });
-    const facade = new EngineFacade(
-      engine,
-      { folder: directory, address: '', dashboard: '', startedAt: 0 },
-      () => undefined,
-    );
     return {
-      operations: (query) => facade.operations(query),
-      verify: (request, signal) => facade.verify(request, signal),
-      replay: (request, signal) => facade.replay(request, signal),
+      operations: (query) => readOperations(engine, query),
+      verify: () => engine.verify(false, () => false),
+      replay: (into) => replayInto(engine, into, new AbortController().signal),
       async close() {
         await folder.close();
         journal.close();

@@ -51,12 +51,11 @@ export async function openMemberSource(terminal: Terminal, directory: string): P
     const log = pino({ level: config.logLevel }, pino.destination({ dest: 2, sync: true }));
     const { openOffline } = await import('../offline.ts');
     const member = await openOffline(directory, config, log);
-    const { signal } = new AbortController();
     terminal.note(`No agent runs on ${directory}: this is what its own journal and disk say.`);
     return {
       operations: (query) => Promise.resolve(member.operations(query)),
-      verify: (repair) => member.verify({ repair }, signal),
-      replay: (into) => member.replay({ into }, signal),
+      verify: () => member.verify(),
+      replay: (into) => member.replay(into),
       async close() {
         await member.close();
         await lock.release();

@@ -1,9 +1,77 @@
 import { readFile } from 'node:fs/promises';
+import type { MemberReport, Status } from '@lockstep/shared/api';
 import { expect, test } from 'vitest';
-import { FakeFacade } from '../../test/support/fake-facade.ts';
 import { createMetrics } from './metrics.ts';
 
-async function scrape(facade: FakeFacade, metrics = createMetrics(facade)) {
+const ids = { ant: 'a'.repeat(52), bee: 'b'.repeat(52), cat: 'c'.repeat(52) };
+
+function member(name: keyof typeof ids, more: Partial<MemberReport>): MemberReport {
+  return {
+    id: ids[name],
+    name,
+    self: false,
+    state: 'active',
+    connected: true,
+    rttMs: 1.5,
+    behind: 0,
+    behindSeconds: 0,
+    addresses: [],
+    sentBytes: 4_096,
+    receivedBytes: 1_024,
+    ...more,
+  };
+}
+
+const members = [
+  member('ant', { self: true, rttMs: null }),
+  member('bee', {}),
+  member('cat', { state: 'down', connected: false, rttMs: null, behind: 7, behindSeconds: 42 }),
+];
+
+const status: Status = {
+  member: {
+    id: ids.ant,
+    name: 'ant',
+    state: 'active',
+    software: '0.1.0',
+    startedAt: 0,
+    address: '0.0.0.0:4700',
+    addresses: ['ant.example.net:4700'],
+    folder: '/home/ant/shared',
+    dashboard: 'http://127.0.0.1:4800/',
+    origin: `${ids.ant}.abcdefgh`,
+  },
+  now: 0,
+  paused: false,
+  synchronised: true,
+  pending: 0,
+  conflicts: 0,
+  conflictCopies: 0,
+  problems: [{ code: 'path-permission', path: 'secret/key', detail: 'secret/key cannot be read: allow it.', since: 0 }],
+  problemCount: 1,
+  files: 1_204,
+  directories: 37,
+  bytes: 5_000_000,
+  freeBytes: 80_000_000_000,
+  load: 0.02,
+  operations: 1_300,
+  version: {},
+  digest: '0123456789abcdef',
+  lastEvent: 0,
+  members,
+};
+
+const snapshot = {
+  operationsMade: 900,
+  operationsReceived: 400,
+  entriesApplied: 380,
+  bytesApplied: 4_000_000,
+  conflictCopies: 1,
+  scans: 2,
+  queues: { dirty: 0, pending: 3 },
+};
+
+async function scrape(metrics = createMetrics(() => ({ status, snapshot }))) {
   const text = await metrics.render();
   const types = new Map([...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name, type]) => [name, type]));
   const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
@@ -37,39 +105,39 @@ test.each<[string, string]>([
   ['lockstep_files', '1204'],
   ['lockstep_folder_bytes', '5000000'],
 ])('%s is %s', async (series, value) => {
-  const { values } = await scrape(new FakeFacade());
+  const { values } = await scrape();
   expect(values.get(series)).toBe(value);
 });
 
 test('a member without a connection has no round trip, and this member is no peer', async () => {
-  const { values, lines } = await scrape(new FakeFacade());
+  const { values, lines } = await scrape();
   expect(values.has(`lockstep_peer_round_trip_seconds${cat}`)).toBe(false);
   expect(lines.filter((line) => line.includes('peer="ant"'))).toEqual([]);
 });
 
 test('[API3] no path is ever a label', async () => {
-  const { lines } = await scrape(new FakeFacade());
+  const { lines } = await scrape();
   expect(lines.filter((line) => line.includes('secret') || line.includes('/home'))).toEqual([]);
 });
 
 test('what is gone leaves no stale series, and a second scrape counts nothing twice', async () => {
-  const facade = new FakeFacade();
-  const metrics = createMetrics(facade);
-  const first = await scrape(facade, metrics);
+  let shown = status;
+  const metrics = createMetrics(() => ({ status: shown, snapshot }));
+  const first = await scrape(metrics);
   expect(first.values.has(`lockstep_peer_lag_operations${cat}`)).toBe(true);
-  facade.status = () => ({
-    ...facade.state,
+  shown = {
+    ...status,
     problems: [],
-    members: facade.state.members.map((member) => (member.name === 'cat' ? { ...member, state: 'left' } : member)),
-  });
-  const second = await scrape(facade, metrics);
+    members: members.map((member) => (member.name === 'cat' ? { ...member, state: 'left' } : member)),
+  };
+  const second = await scrape(metrics);
   expect(second.lines.filter((line) => line.includes('peer="cat"'))).toEqual([]);
   expect(second.values.get('lockstep_problems{code="path-permission"}')).toBe('0');
   expect(second.values.get('lockstep_operations_made_total')).toBe('900');
 });
 
 test('the process is described too', async () => {
-  const { types } = await scrape(new FakeFacade());
+  const { types } = await scrape();
   for (const name of ['process_cpu_seconds_total', 'process_resident_memory_bytes', 'nodejs_eventloop_lag_seconds']) {
     expect(types.has(name), name).toBe(true);
   }
@@ -81,7 +149,7 @@ test('docs/METRICS.md names every metric of ours with its type, and no other', a
     name,
     type,
   ]);
-  const { types } = await scrape(new FakeFacade());
+  const { types } = await scrape();
   const exposed = [...types].filter(([name]) => name?.startsWith('lockstep_'));
   expect(documented.sort()).toEqual(exposed.sort());
 });

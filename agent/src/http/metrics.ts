@@ -1,8 +1,8 @@
 import { problemCodes } from '@lockstep/shared';
 import { type MemberReport, memberStateSchema, type Status } from '@lockstep/shared/api';
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
-import type { AgentFacade, MetricsSnapshot } from './facade.ts';
 import { eventLoopLookIntervalMs } from './limits.ts';
+import type { MetricsSnapshot } from './queries/metrics.ts';
 
 /** What `/metrics` answers. */
 export interface Metrics {
@@ -155,7 +155,7 @@ const snapshotCounters: readonly {
  * The registry behind `/metrics`. Nothing is counted here: every scrape reads what the agent says at that moment, so a member
  * that left or a problem that is gone leaves no stale series. Labels are member names and fixed words, never a path.
  */
-export function createMetrics(facade: AgentFacade): Metrics {
+export function createMetrics(read: () => { readonly status: Status; readonly snapshot: MetricsSnapshot }): Metrics {
   const registers = [new Registry()];
   const [registry] = registers as [Registry];
   const updates: ((status: Status, snapshot: MetricsSnapshot) => void)[] = [];
@@ -200,8 +200,7 @@ export function createMetrics(facade: AgentFacade): Metrics {
         collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: eventLoopLookIntervalMs });
       }
       processMetrics = true;
-      const status = facade.status();
-      const snapshot = facade.metrics();
+      const { status, snapshot } = read();
       for (const update of updates) update(status, snapshot);
       return registry.metrics();
     },

@@ -1,26 +1,14 @@
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { apiPrefix } from '@lockstep/shared/api';
 import { expect, test } from 'vitest';
-import { FakeFacade, memoryLog } from '../../test/support/fake-facade.ts';
-import { buildServer } from './server.ts';
+import { ServedCluster } from '../../test/support/served-cluster.ts';
 
-function openServer() {
-  return buildServer({
-    facade: new FakeFacade(),
-    log: memoryLog(),
-    assets: join(tmpdir(), 'lockstep-no-dashboard'),
-    listen: { host: '127.0.0.1', port: 0 },
-  });
+async function openServer() {
+  return (await ServedCluster.open()).server();
 }
 
 async function description() {
   const app = await openServer();
-  try {
-    return (await app.inject(`${apiPrefix}/openapi.json`)).json();
-  } finally {
-    await app.close();
-  }
+  return (await app.inject(`${apiPrefix}/openapi.json`)).json();
 }
 
 /** Everything below `value` that is an object, with the keys that lead there. */
@@ -75,20 +63,16 @@ function routesOf(tree: string): string[] {
 
 test('[API4] the description and the routes are the same, methods included', async () => {
   const app = await openServer();
-  try {
-    const { paths } = await description();
-    const described = Object.entries<object>(paths).flatMap(([path, methods]) =>
-      Object.keys(methods).map((method) => ({
-        method: method.toUpperCase(),
-        url: path.replace('{path}', '*').replaceAll(/\{(\w+)\}/g, ':$1'),
-      })),
-    );
-    expect(described.filter((route) => !app.hasRoute(route as Parameters<typeof app.hasRoute>[0]))).toEqual([]);
-    const known = described.filter(({ url }) => !url.endsWith('*')).map(({ method, url }) => `${method} ${url}`);
-    expect(routesOf(app.printRoutes({ commonPrefix: false })).sort()).toEqual(known.sort());
-  } finally {
-    await app.close();
-  }
+  const { paths } = await description();
+  const described = Object.entries<object>(paths).flatMap(([path, methods]) =>
+    Object.keys(methods).map((method) => ({
+      method: method.toUpperCase(),
+      url: path.replace('{path}', '*').replaceAll(/\{(\w+)\}/g, ':$1'),
+    })),
+  );
+  expect(described.filter((route) => !app.hasRoute(route as Parameters<typeof app.hasRoute>[0]))).toEqual([]);
+  const known = described.filter(({ url }) => !url.endsWith('*')).map(({ method, url }) => `${method} ${url}`);
+  expect(routesOf(app.printRoutes({ commonPrefix: false })).sort()).toEqual(known.sort());
 });
 
 interface Described {

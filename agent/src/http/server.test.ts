@@ -1,4 +1,7 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { LockstepError } from '@lockstep/shared';
 import {
   type ApiError,
@@ -13,22 +16,28 @@ import {
 } from '@lockstep/shared/api';
 import type { FastifyInstance, InjectOptions } from 'fastify';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { FakeFacade, memoryLog } from '../../test/support/fake-facade.ts';
-import { buildServer, type HttpServer, startHttp } from './server.ts';
+import { ServedCluster } from '../../test/support/served-cluster.ts';
+import { type HttpServer, startHttp } from './server.ts';
 
-let facade: FakeFacade;
-let log: ReturnType<typeof memoryLog>;
+let served: ServedCluster;
 let app: FastifyInstance;
 
-const options = () => ({ facade, log, assets: '/nowhere', listen: { host: '127.0.0.1', port: 0 } });
-
 beforeEach(async () => {
-  facade = new FakeFacade();
-  log = memoryLog();
-  app = await buildServer(options());
+  served = await ServedCluster.open();
+  app = await served.server();
 });
 
-afterEach(() => app.close());
+/** bee has what ant has; cat has been down for a moment, and lacks four operations. */
+async function openThree(): Promise<void> {
+  served = await ServedCluster.open(['ant', 'bee', 'cat']);
+  await served.losePower('cat');
+  await served.write('a\n%/b/1.txt', 'one');
+  await served.write('x%', 'two');
+  const { scheduler } = served.cluster;
+  // What was written a moment ago is made durable.
+  await scheduler.run(scheduler.nowMs + 2_000);
+  app = await served.server();
+}
 
 async function ask(method: 'GET' | 'POST' | 'DELETE', url: string, more: InjectOptions = {}) {
   const response = await app.inject({ method, url, ...more });
@@ -46,19 +55,17 @@ const longPath = `${'🐜'.repeat(63)}/`.repeat(12) + 'x'.repeat(36);
 
 describe('what is', () => {
   test('status says the least that scripts rely on', async () => {
+    await openThree();
     const status = statusSchema.parse(await get('/api/v1/status'));
     expect(status.member).toMatchObject({ name: 'ant', state: 'active' });
     expect(status).toMatchObject({ synchronised: true, pending: 0, conflicts: 0 });
     expect(status.members.map(({ name, state, rttMs, behind }) => ({ name, state, rttMs, behind }))).toEqual([
       { name: 'ant', state: 'active', rttMs: null, behind: 0 },
-      { name: 'bee', state: 'active', rttMs: 1.5, behind: 0 },
-      { name: 'cat', state: 'down', rttMs: null, behind: 7 },
+      { name: 'bee', state: 'active', rttMs: expect.any(Number), behind: 0 },
+      { name: 'cat', state: 'down', rttMs: null, behind: 4 },
     ]);
-  });
-
-  test('members', async () => {
     const { members } = membersSchema.parse(await get('/api/v1/members'));
-    expect(members).toHaveLength(3);
+    expect(members).toEqual(status.members);
   });
 
   test.each([
@@ -67,8 +74,10 @@ describe('what is', () => {
     ['?limit=2&before=4', [3, 2], 2],
     ['?after=3', [4, 5], null],
     ['?after=0&limit=2', [1, 2], 2],
-    ['?path=notes/3.txt', [3], null],
+    ['?path=notes/1.txt', [3], null],
+    ['?path=notes', [5, 4, 3, 2], null],
   ])('operations%s', async (query, rows, next) => {
+    for (const file of [1, 2, 3]) await served.write(`notes/${file}.txt`, 'text');
     const page = operationsPageSchema.parse(await get(`/api/v1/ops${query}`));
     expect(page.operations.map(({ row }) => row)).toEqual(rows);
     expect(page.next).toBe(next);
@@ -96,45 +105,63 @@ describe('what is', () => {
   });
 
   test('the tree and a search in it', async () => {
-    expect(treePageSchema.parse(await get('/api/v1/tree')).entries.map(({ path }) => path)).toEqual(['1.txt']);
+    await openThree();
+    expect(treePageSchema.parse(await get('/api/v1/tree')).entries.map(({ path }) => path)).toEqual(['a\n%', 'x%']);
     const { entries } = treePageSchema.parse(await get(`/api/v1/tree?path=${encodeURIComponent('a\n%/b')}&limit=1`));
-    expect(entries[0]).toMatchObject({ path: 'a\n%/b/1.txt', missing: ['c'.repeat(52)] });
+    expect(entries[0]).toMatchObject({ path: 'a\n%/b/1.txt', missing: [served.cluster.machine('cat').id] });
     const found = searchResultSchema.parse(await get('/api/v1/search?name=x%25'));
-    expect(found.entries.map(({ path }) => path)).toEqual(['notes/x%']);
+    expect(found.entries.map(({ path }) => path)).toEqual(['x%']);
   });
 
   test('events', async () => {
-    facade.addEvents(3);
     const page = eventsPageSchema.parse(await get('/api/v1/events?after=1'));
-    expect(page.events.map(({ number }) => number)).toEqual([2, 3]);
-    expect(page).toMatchObject({ oldest: 1, last: 3 });
+    expect(page.events.map(({ number, kind }) => ({ number, kind }))).toEqual([{ number: 2, kind: 'active' }]);
+    expect(page).toMatchObject({ oldest: 1, last: 2 });
   });
 
   test('healthz tells a healthy agent from one whose folder is gone', async () => {
     expect(await get('/healthz')).toEqual({ ok: true, state: 'active' });
-    facade.healthy = false;
+    served.ant.volume.missing = true;
+    await served.cluster.until(() => !served.engine.health.folder.ok);
     const { status, text } = await ask('GET', '/healthz');
     expect(status).toBe(503);
-    expect(JSON.parse(text).detail).toMatch(/mount its disk/);
+    expect(JSON.parse(text)).toMatchObject({ ok: false, detail: 'The folder is gone.' });
   });
 });
 
 describe('what can be asked for', () => {
   test('wait says what was missing', async () => {
+    await openThree();
+    served.cluster.begin();
     const { status, text } = await ask('POST', '/api/v1/wait', { payload: { for: 'all', timeoutMs: 0 } });
     expect(status).toBe(200);
-    expect(waitResultSchema.parse(JSON.parse(text))).toMatchObject({ done: false, holding: 2, wanted: 3 });
+    const { blocking, ...result } = waitResultSchema.parse(JSON.parse(text));
+    expect(result).toMatchObject({ done: false, holding: 2, wanted: 3, members: 3 });
+    expect(blocking.map(({ memberName }) => memberName)).toEqual(['cat']);
   });
 
-  test.each(['leave', 'verify', 'rescan'])('%s takes a request without a body', async (command) => {
-    expect((await ask('POST', `/api/v1/${command}`)).status).toBe(200);
-    expect((await ask('POST', `/api/v1/${command}`, { payload: {} })).status).toBe(200);
+  test.each(
+    ['verify', 'rescan', 'leave'].flatMap((command) => [
+      { command, body: 'without a body', more: {} },
+      { command, body: 'with an empty one', more: { payload: {} } },
+    ]),
+  )('$command takes a request $body', async ({ command, more }) => {
+    served.cluster.begin();
+    expect((await ask('POST', `/api/v1/${command}`, more)).status).toBe(200);
   });
 
   test('replay', async () => {
-    const { status, text } = await ask('POST', '/api/v1/replay', { payload: { into: '/tmp/there' } });
-    expect(status).toBe(200);
-    expect(JSON.parse(text)).toMatchObject({ files: 3, missing: [] });
+    await served.write('notes/1.txt', 'what ant wrote');
+    const directory = await mkdtemp(join(tmpdir(), 'lockstep-http-'));
+    try {
+      served.cluster.begin();
+      const { status, text } = await ask('POST', '/api/v1/replay', { payload: { into: join(directory, 'there') } });
+      expect(status, text).toBe(200);
+      expect(JSON.parse(text)).toMatchObject({ files: 1, directories: 1, missing: [] });
+      expect(await readFile(join(directory, 'there/notes/1.txt'), 'utf8')).toBe('what ant wrote');
+    } finally {
+      await rm(directory, { recursive: true, force: true });
+    }
   });
 
   test('replay is for this machine only', async () => {
@@ -227,26 +254,23 @@ describe('refusals are sentences with a code', () => {
   });
 
   test('what the agent refuses keeps its code; what it breaks over stays in the log', async () => {
-    facade.leave = async () => {
-      throw new LockstepError('not-a-member', 'This member has left already.');
-    };
+    const retire = vi.spyOn(served.engine, 'retire');
+    retire.mockRejectedValue(new LockstepError('not-a-member', 'This member has left already.'));
     const refused = await ask('POST', '/api/v1/leave');
     expect(refused.status).toBe(409);
     expect(JSON.parse(refused.text).error).toEqual({ code: 'not-a-member', message: 'This member has left already.' });
 
-    facade.leave = async () => {
-      throw new Error('password=hunter2');
-    };
+    retire.mockRejectedValue(new Error('password=hunter2'));
     const broken = await ask('POST', '/api/v1/leave');
     expect(broken.status).toBe(500);
     expect(broken.text).not.toContain('hunter2');
-    expect(log.lines.filter(({ level }) => level === 'error')).toHaveLength(1);
+    expect(served.log.lines.filter(({ level }) => level === 'error')).toHaveLength(1);
   });
 });
 
 describe('listening', () => {
   test('the address is told, and nothing listens after close', async () => {
-    const server = await startHttp(options());
+    const server = await startHttp(served.options);
     expect(server.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/$/);
     expect((await fetch(`${server.url}healthz`)).status).toBe(200);
     await server.close();
@@ -262,7 +286,7 @@ describe('listening', () => {
       });
     });
     try {
-      const attempt = startHttp({ ...options(), listen: { host: '127.0.0.1', port } });
+      const attempt = startHttp({ ...served.options, listen: { host: '127.0.0.1', port } });
       await expect(attempt).rejects.toMatchObject({ code: 'port-in-use', message: expect.stringContaining(`${port}`) });
     } finally {
       other.close();
@@ -271,6 +295,8 @@ describe('listening', () => {
 
   describe('waiting', () => {
     let server: HttpServer;
+    /** Whether the one who asked has gone, for each wait. */
+    let asked: (() => boolean)[];
     const post = (signal?: AbortSignal) =>
       fetch(`${server.url}api/v1/wait`, {
         method: 'POST',
@@ -280,22 +306,31 @@ describe('listening', () => {
       });
 
     beforeEach(async () => {
-      server = await startHttp(options());
+      await openThree();
+      asked = [];
+      const wait = served.engine.wait.bind(served.engine);
+      vi.spyOn(served.engine, 'wait').mockImplementation((query, aborted = () => false) => {
+        asked.push(aborted);
+        return wait(query, aborted);
+      });
+      server = await startHttp(served.options);
+      served.cluster.begin();
     });
     afterEach(() => server.close());
 
     test('ends when the asker goes', async () => {
       const asker = new AbortController();
       const answer = post(asker.signal);
-      await vi.waitFor(() => expect(facade.waits).toHaveLength(1));
+      await vi.waitFor(() => expect(asked).toHaveLength(1));
+      expect(asked[0]?.()).toBe(false);
       asker.abort();
       await expect(answer).rejects.toThrow();
-      await vi.waitFor(() => expect(facade.waits[0]?.aborted).toBe(true));
+      await vi.waitFor(() => expect(asked[0]?.()).toBe(true));
     });
 
     test('is answered when the agent stops', async () => {
       const answer = post();
-      await vi.waitFor(() => expect(facade.waits).toHaveLength(1));
+      await vi.waitFor(() => expect(asked).toHaveLength(1));
       const closed = server.close();
       expect(await (await answer).json()).toMatchObject({ done: false });
       await closed;

@@ -7,7 +7,6 @@ import fastify, { type FastifyInstance } from 'fastify';
 import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod';
 import type { Log } from '../sync/ports/log.ts';
 import { answerError, sendError } from './errors.ts';
-import type { AgentFacade } from './facade.ts';
 import { followFreshConnections } from './fresh-connections.ts';
 import { refusalOf } from './guard.ts';
 import { guardedRequest } from './guarded-request.ts';
@@ -24,10 +23,11 @@ import { operationRoutes } from './routes/operations.ts';
 import { stateRoutes } from './routes/state.ts';
 import { transferRoutes } from './routes/transfers.ts';
 import { treeRoutes } from './routes/tree.ts';
+import type { ServedMember } from './served-member.ts';
 import { addDashboardFiles } from './static.ts';
 
 export interface HttpOptions {
-  readonly facade: AgentFacade;
+  readonly member: ServedMember;
   /** Port 0 takes any free one. */
   readonly listen: { readonly host: string; readonly port: number };
   /** Folder with the built dashboard. */
@@ -48,7 +48,7 @@ const anyAddresses = new Set(['0.0.0.0', '::']);
 
 /** Builds the server without listening; what is open ends with its `close`. */
 export async function buildServer(options: HttpOptions): Promise<FastifyInstance> {
-  const { facade, log } = options;
+  const { member, log } = options;
   const stopping = new AbortController();
   const hostNames = new Set(
     [options.listen.host, hostname(), ...(options.hostNames ?? [])].map((name) => name.toLowerCase()),
@@ -101,16 +101,16 @@ export async function buildServer(options: HttpOptions): Promise<FastifyInstance
 
   const readers = createLiveReaders(app, log);
   await app.register(swagger, openapiOptions);
-  await app.register(stateRoutes, { prefix: apiPrefix, facade });
-  await app.register(treeRoutes, { prefix: apiPrefix, facade, stopping: stopping.signal });
-  await app.register(latencyRoutes, { prefix: apiPrefix, facade });
-  await app.register(commandRoutes, { prefix: apiPrefix, facade, stopping: stopping.signal });
-  await app.register(controlRoutes, { prefix: apiPrefix, facade });
-  await app.register(transferRoutes, { prefix: apiPrefix, facade });
-  await app.register(conflictRoutes, { prefix: apiPrefix, facade });
-  await app.register(operationRoutes, { prefix: apiPrefix, facade, readers, log });
-  await app.register(eventRoutes, { prefix: apiPrefix, facade, readers, log });
-  await app.register(monitoringRoutes, { facade });
+  await app.register(stateRoutes, { prefix: apiPrefix, member });
+  await app.register(treeRoutes, { prefix: apiPrefix, member, stopping: stopping.signal });
+  await app.register(latencyRoutes, { prefix: apiPrefix, member });
+  await app.register(commandRoutes, { prefix: apiPrefix, member, stopping: stopping.signal });
+  await app.register(controlRoutes, { prefix: apiPrefix, member });
+  await app.register(transferRoutes, { prefix: apiPrefix, member });
+  await app.register(conflictRoutes, { prefix: apiPrefix, member });
+  await app.register(operationRoutes, { prefix: apiPrefix, member, readers, log });
+  await app.register(eventRoutes, { prefix: apiPrefix, member, readers, log });
+  await app.register(monitoringRoutes, { member });
   app.get(`${apiPrefix}/openapi.json`, { schema: { hide: true } }, () => app.swagger());
   await addDashboardFiles(app, options.assets, log);
   return app;

@@ -3,14 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { FakeFacade, memoryLog } from '../../test/support/fake-facade.ts';
-import { buildServer } from './server.ts';
+import { ServedCluster } from '../../test/support/served-cluster.ts';
 
 let directory: string;
 let app: FastifyInstance;
 
-const build = (assets: string) =>
-  buildServer({ facade: new FakeFacade(), log: memoryLog(), assets, listen: { host: '127.0.0.1', port: 0 } });
+const build = async (assets: string) => (await ServedCluster.open()).server({ assets });
 
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'lockstep-http-'));
@@ -25,7 +23,6 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
-  await app.close();
   await rm(directory, { recursive: true, force: true });
 });
 
@@ -100,12 +97,8 @@ test.each(['/.secret', '/../package.json', '/%2e%2e/package.json', '/assets/', '
 
 test('without a build the API works and the page says what to do', async () => {
   const bare = await build(join(directory, 'none'));
-  try {
-    expect((await bare.inject('/api/v1/status')).statusCode).toBe(200);
-    const page = await bare.inject('/');
-    expect(page.statusCode).toBe(503);
-    expect(page.body).toContain('npm run build');
-  } finally {
-    await bare.close();
-  }
+  expect((await bare.inject('/api/v1/status')).statusCode).toBe(200);
+  const page = await bare.inject('/');
+  expect(page.statusCode).toBe(503);
+  expect(page.body).toContain('npm run build');
 });

@@ -3,7 +3,8 @@ import { vi } from 'vitest';
 import { WebSocket } from 'ws';
 import type { z } from 'zod';
 import { type HttpServer, startHttp } from '../../src/http/server.ts';
-import { FakeFacade, memoryLog } from './fake-facade.ts';
+import type { Engine } from '../../src/sync/engine.ts';
+import { ServedCluster } from './served-cluster.ts';
 
 /** Waits until `check` does not throw: long enough for a machine that is busy with other tests. */
 export function until<T>(check: () => T): Promise<T> {
@@ -15,23 +16,31 @@ export function upTo(last: number, first = 1): readonly number[] {
   return Array.from({ length: last - first + 1 }, (_, index) => first + index);
 }
 
-/** The API over a made-up agent, and readers of its live streams. */
+/** The API of a simulated member in real time, and readers of its live streams. */
 export class LiveApi {
-  readonly facade = new FakeFacade();
-  readonly log = memoryLog();
+  readonly served: ServedCluster;
+  readonly #server: HttpServer;
   readonly #sockets: WebSocket[] = [];
-  #server: HttpServer | undefined;
+
+  private constructor(served: ServedCluster, server: HttpServer) {
+    this.served = served;
+    this.#server = server;
+  }
 
   static async start(): Promise<LiveApi> {
-    const api = new LiveApi();
-    const { facade, log } = api;
-    api.#server = await startHttp({ facade, log, assets: '/nowhere', listen: { host: '127.0.0.1', port: 0 } });
+    const served = await ServedCluster.open();
+    const api = new LiveApi(served, await startHttp(served.options));
+    served.cluster.begin();
     return api;
   }
 
+  get engine(): Engine {
+    return this.served.engine;
+  }
+
   /** What the agent does when it stops. */
-  async closeServer(): Promise<void> {
-    await this.#server?.close();
+  closeServer(): Promise<void> {
+    return this.#server.close();
   }
 
   async stop(): Promise<void> {
@@ -40,7 +49,7 @@ export class LiveApi {
   }
 
   url(path: string): string {
-    return `${this.#server?.url}api/v1/${path}`;
+    return `${this.#server.url}api/v1/${path}`;
   }
 
   /** A reader of the stream at `path`, and all that it was sent so far. */

@@ -1,18 +1,30 @@
 import { type LiveMessage, liveMessageSchema } from '@lockstep/shared/api';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { FakeFacade } from '../../../test/support/fake-facade.ts';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { LiveApi, until, upTo } from '../../../test/support/live-api.ts';
+import { eventsMax } from '../../store/events.ts';
 import { liveStreamsMax } from '../limits.ts';
 
 let api: LiveApi;
-let facade: FakeFacade;
+/** Events that the member itself has made: it started, and became active. */
+let first: number;
 
 beforeEach(async () => {
   api = await LiveApi.start();
-  facade = api.facade;
+  first = last();
 });
 
 afterEach(() => api.stop());
+
+const last = (): number => api.engine.context.journal.lastEventNumber();
+
+function addEvents(count: number): void {
+  for (let event = 0; event < count; event++) api.engine.events.add('delivered', { event });
+}
+
+/** Adds so many events that the journal forgets those up to this number. */
+function forget(number: number): void {
+  api.engine.context.journal.transaction(() => addEvents(eventsMax + number - last()));
+}
 
 const connect = (query: string, headers?: Record<string, string>) =>
   api.connect(`events/live${query}`, liveMessageSchema, headers);
@@ -31,35 +43,34 @@ function refusal(query: string, headers?: Record<string, string>): Promise<numbe
 
 describe('[API2] live events', () => {
   test('without a number: from now on', async () => {
-    facade.addEvents(5);
     const { messages } = connect('');
-    await until(() => expect(messages).toEqual([{ type: 'live', last: 5 }]));
-    facade.addEvents(2);
-    await until(() => expect(numbersOf(messages)).toEqual([6, 7]));
+    await until(() => expect(messages).toEqual([{ type: 'live', last: first }]));
+    addEvents(2);
+    await until(() => expect(numbersOf(messages)).toEqual([first + 1, first + 2]));
   });
 
   test('resume after a number: the old ones, then `live`, then the new ones', async () => {
-    facade.addEvents(5);
-    const { messages } = connect('?after=3');
+    addEvents(5);
+    const { messages } = connect(`?after=${first + 3}`);
     await until(() => expect(messages).toHaveLength(3));
-    facade.addEvents(1);
+    addEvents(1);
     await until(() => expect(messages).toHaveLength(4));
     expect(messages.map((message) => (message.type === 'event' ? message.event.number : message))).toEqual([
-      4,
-      5,
-      { type: 'live', last: 5 },
-      6,
+      first + 4,
+      first + 5,
+      { type: 'live', last: first + 5 },
+      first + 6,
     ]);
   });
 
   test('no gap and nothing twice while events pour in and readers come and go', async () => {
-    facade.addEvents(1_000);
+    addEvents(1_000);
     const seen: number[] = [];
     for (let round = 0; round < 5; round++) {
       const { socket, messages } = connect(`?after=${seen.at(-1) ?? 0}`);
       const wanted = seen.length + 300;
       socket.on('message', () => {
-        if (facade.all.length < (round + 2) * 1_000) facade.addEvents(3);
+        if (last() < (round + 2) * 1_000) addEvents(3);
       });
       await until(() => expect(seen.length + numbersOf(messages).length).toBeGreaterThanOrEqual(wanted));
       socket.terminate();
@@ -67,44 +78,43 @@ describe('[API2] live events', () => {
     }
     const { messages } = connect(`?after=${seen.at(-1)}`);
     await until(() => expect(messages.some(({ type }) => type === 'live')).toBe(true));
-    facade.addEvents(10);
-    const total = facade.all.length;
+    addEvents(10);
+    const total = last();
     await until(() => expect(seen.length + numbersOf(messages).length).toBe(total));
     expect([...seen, ...numbersOf(messages)]).toEqual(upTo(total));
   });
 
   test('a number that is too old is answered with what is still kept', async () => {
-    facade.addEvents(10);
-    facade.oldestEvent = 7;
+    forget(6);
     const { messages } = connect('?after=2');
     await until(() => expect(messages.at(-1)?.type).toBe('live'));
     expect(messages[0]).toEqual({ type: 'gap', oldest: 7 });
-    expect(numbersOf(messages)).toEqual([7, 8, 9, 10]);
+    expect(numbersOf(messages)).toEqual(upTo(last(), 7));
   });
 
   test('the number just before the oldest is no gap', async () => {
-    facade.addEvents(10);
-    facade.oldestEvent = 7;
+    forget(6);
     const { messages } = connect('?after=6');
     await until(() => expect(messages.at(-1)?.type).toBe('live'));
     expect(messages.some(({ type }) => type === 'gap')).toBe(false);
-    expect(numbersOf(messages)).toEqual([7, 8, 9, 10]);
+    expect(numbersOf(messages)).toEqual(upTo(last(), 7));
   });
 
   test('a number from a journal that was lost since starts anew', async () => {
-    facade.addEvents(2);
     const { messages } = connect('?after=5000');
     await until(() => expect(messages.at(-1)?.type).toBe('live'));
     expect(messages[0]).toEqual({ type: 'gap', oldest: 1 });
-    expect(numbersOf(messages)).toEqual([1, 2]);
+    expect(numbersOf(messages)).toEqual(upTo(first));
   });
 
   test('a reader that goes is forgotten', async () => {
+    const forgotten = vi.fn();
+    vi.spyOn(api.engine.events, 'onAdded').mockReturnValue(forgotten);
     const { socket, messages } = connect('');
     await until(() => expect(messages).toHaveLength(1));
-    expect(facade.readers).toBe(1);
+    expect(forgotten).not.toHaveBeenCalled();
     socket.close();
-    await until(() => expect(facade.readers).toBe(0));
+    await until(() => expect(forgotten).toHaveBeenCalledTimes(1));
   });
 
   test('when the agent stops the readers are told', async () => {
@@ -116,15 +126,11 @@ describe('[API2] live events', () => {
   });
 
   test('events that cannot be read end the stream, not the agent', async () => {
-    const { socket, messages } = connect('');
-    await until(() => expect(messages).toHaveLength(1));
-    const closed = new Promise((resolve) => socket.once('close', resolve));
-    facade.events = () => {
-      throw new Error('the journal is closed');
-    };
-    facade.addEvents(1);
-    expect(await closed).toBe(1011);
-    expect(api.log.lines.filter(({ level }) => level === 'error')).toHaveLength(1);
+    // From now on its journal throws.
+    api.served.ant.crash(true);
+    const { socket } = connect('?after=0');
+    expect(await new Promise((resolve) => socket.once('close', resolve))).toBe(1011);
+    expect(api.served.log.lines.filter(({ level }) => level === 'error')).toHaveLength(1);
   });
 
   test('a reader that says more than nothing is cut off', async () => {

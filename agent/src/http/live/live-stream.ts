@@ -1,8 +1,9 @@
 import type { LiveMessage } from '@lockstep/shared/api';
 import type { WebSocket } from 'ws';
+import type { Engine } from '../../sync/engine.ts';
 import type { Log } from '../../sync/ports/log.ts';
-import type { AgentFacade } from '../facade.ts';
 import { livePageEvents } from '../limits.ts';
+import { readEvents } from '../queries/events.ts';
 import { type Batch, startPump } from './socket-pump.ts';
 
 /**
@@ -11,18 +12,18 @@ import { type Batch, startPump } from './socket-pump.ts';
  * The journal is the only queue: a wake-up says that there is more, and the next page is read from where the last one ended.
  * So nothing is left out or sent twice at the seam between old and new.
  */
-export function streamEvents(socket: WebSocket, facade: AgentFacade, after: number | undefined, log: Log): void {
-  let sent = after ?? facade.events({ after: 0, limit: 1 }).last;
+export function streamEvents(socket: WebSocket, engine: Engine, after: number | undefined, log: Log): void {
+  let sent = after ?? readEvents(engine, { after: 0, limit: 1 }).last;
   let live = false;
 
   const next = (): Batch<LiveMessage> => {
     const messages: LiveMessage[] = [];
-    let page = facade.events({ after: sent, limit: livePageEvents });
+    let page = readEvents(engine, { after: sent, limit: livePageEvents });
     // A number above the last one comes from a journal that was lost since.
     if (sent > page.last || sent + 1 < page.oldest) {
       messages.push({ type: 'gap', oldest: page.oldest });
       sent = page.oldest - 1;
-      page = facade.events({ after: sent, limit: livePageEvents });
+      page = readEvents(engine, { after: sent, limit: livePageEvents });
     }
     for (const event of page.events) messages.push({ type: 'event', event });
     sent = page.events.at(-1)?.number ?? sent;
@@ -36,6 +37,6 @@ export function streamEvents(socket: WebSocket, facade: AgentFacade, after: numb
   const wake = startPump(socket, next, 'events', log);
   socket.once(
     'close',
-    facade.onEvents(() => wake(0)),
+    engine.events.onAdded(() => wake(0)),
   );
 }

@@ -4,16 +4,28 @@ import {
   liveOperationsMax,
   liveOperationsMessageSchema,
 } from '@lockstep/shared/api';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { FakeFacade } from '../../../test/support/fake-facade.ts';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { LiveApi, until, upTo } from '../../../test/support/live-api.ts';
+import { contentOfText } from '../../sim/content.ts';
 
 let api: LiveApi;
-let facade: FakeFacade;
+let files: number;
 
+/** The user writes files: one operation for each. */
+function write(count: number): void {
+  const user = api.served.cluster.user('ant');
+  for (let file = 0; file < count; file++) user.write(`${++files}.txt`, 'x', contentOfText('x'));
+}
+
+const lastRow = (): number =>
+  api.engine.context.journal.log({ beforeRow: Number.MAX_SAFE_INTEGER, limit: 1 })[0]?.row ?? 0;
+
+/** The first operation is that the member joined. */
 beforeEach(async () => {
   api = await LiveApi.start();
-  facade = api.facade;
+  files = 0;
+  write(4);
+  await until(() => expect(lastRow()).toBe(5));
 });
 
 afterEach(() => api.stop());
@@ -27,16 +39,17 @@ describe('[JY1] live operations', () => {
   test('without a row: from now on', async () => {
     const { messages } = connect('');
     await until(() => expect(messages).toEqual([{ type: 'live', last: 5 }]));
-    facade.addOperations(2);
+    write(2);
     await until(() => expect(rowsOf(messages)).toEqual([6, 7]));
   });
 
   test('resume after a row, in batches of which none is too large, while more are journaled', async () => {
-    facade.addOperations(2 * liveOperationsMax);
+    write(2 * liveOperationsMax);
+    await until(() => expect(lastRow()).toBe(5 + 2 * liveOperationsMax));
     const { socket, messages } = connect('?after=3');
     let more = 10;
     socket.on('message', () => {
-      if (more-- > 0) facade.addOperations(7);
+      if (more-- > 0) write(7);
     });
     const last = 5 + 2 * liveOperationsMax + 70;
     await until(() => expect(rowsOf(messages).at(-1)).toBe(last));
@@ -50,36 +63,34 @@ describe('[JY1] live operations', () => {
   test('a row from a journal that was lost since is told the last one there is', async () => {
     const { messages } = connect('?after=5000');
     await until(() => expect(messages).toEqual([{ type: 'live', last: 5 }]));
-    facade.addOperations(1);
+    write(1);
     await until(() => expect(rowsOf(messages)).toEqual([6]));
   });
 
   test('a reader that goes is forgotten', async () => {
+    const forgotten = vi.fn();
+    vi.spyOn(api.engine.journaled, 'on').mockReturnValue(forgotten);
     const { socket, messages } = connect('');
     await until(() => expect(messages).toHaveLength(1));
-    expect(facade.readers).toBe(1);
+    expect(forgotten).not.toHaveBeenCalled();
     socket.close();
-    await until(() => expect(facade.readers).toBe(0));
+    await until(() => expect(forgotten).toHaveBeenCalledTimes(1));
   });
 
   test('operations that cannot be read end the stream, not the agent', async () => {
-    const { socket, messages } = connect('');
-    await until(() => expect(messages).toHaveLength(1));
-    const closed = new Promise((resolve) => socket.once('close', resolve));
-    facade.operations = () => {
-      throw new Error('the journal is closed');
-    };
-    facade.addOperations(1);
-    expect(await closed).toBe(1011);
-    expect(api.log.lines.filter(({ level }) => level === 'error')).toHaveLength(1);
+    // From now on its journal throws.
+    api.served.ant.crash(true);
+    const { socket } = connect('');
+    expect(await new Promise((resolve) => socket.once('close', resolve))).toBe(1011);
+    expect(api.served.log.lines.filter(({ level }) => level === 'error')).toHaveLength(1);
   });
 });
 
 test('[JY2] the journey of an operation, and that there is none', async () => {
   const ask = (operation: string) => fetch(api.url(`ops/${operation}`));
-  const { origin } = facade.state.member;
+  const { origin } = api.engine.context.journal;
   const journey = journeySchema.parse(await (await ask(`${origin}/3`)).json());
-  expect(journey).toMatchObject({ operation: { seq: 3, path: 'notes/3.txt' }, holding: 2, members: 3 });
+  expect(journey).toMatchObject({ operation: { seq: 3, member: api.served.ant.id }, holding: 1, members: 1 });
   expect((await ask(`${origin}/6`)).status).toBe(404);
   expect((await ask('nobody/1')).status).toBe(404);
   expect((await ask(`${origin}/0`)).status).toBe(400);

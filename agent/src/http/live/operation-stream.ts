@@ -1,27 +1,23 @@
 import { type LiveOperationsMessage, liveOperationsMax } from '@lockstep/shared/api';
 import type { WebSocket } from 'ws';
+import type { Engine } from '../../sync/engine.ts';
 import type { Log } from '../../sync/ports/log.ts';
-import type { OperationsFacade } from '../facade.ts';
 import { liveGatherMs } from '../limits.ts';
+import { readOperations } from '../queries/operations.ts';
 import { type Batch, startPump } from './socket-pump.ts';
 
 /**
  * Sends the operations after row `after` (without one: from now on) to `socket`, many in each message. As with events the journal is
  * the only queue: nothing is left out or sent twice.
  */
-export function streamOperations(
-  socket: WebSocket,
-  facade: OperationsFacade,
-  after: number | undefined,
-  log: Log,
-): void {
+export function streamOperations(socket: WebSocket, engine: Engine, after: number | undefined, log: Log): void {
   let sent: number | undefined;
   let live = false;
 
   const next = (): Batch<LiveOperationsMessage> => {
     // A row above the last one comes from a journal that was lost since.
-    sent ??= Math.min(after ?? Number.MAX_SAFE_INTEGER, facade.operations({ limit: 1 }).operations[0]?.row ?? 0);
-    const { operations } = facade.operations({ after: sent, limit: liveOperationsMax });
+    sent ??= Math.min(after ?? Number.MAX_SAFE_INTEGER, readOperations(engine, { limit: 1 }).operations[0]?.row ?? 0);
+    const { operations } = readOperations(engine, { after: sent, limit: liveOperationsMax });
     const last = operations.at(-1);
     if (last !== undefined) {
       sent = last.row;
@@ -36,6 +32,6 @@ export function streamOperations(
   const wake = startPump(socket, next, 'operations', log);
   socket.once(
     'close',
-    facade.onJournaled(() => wake(liveGatherMs)),
+    engine.journaled.on(() => wake(liveGatherMs)),
   );
 }

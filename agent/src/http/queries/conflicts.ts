@@ -9,7 +9,7 @@ import type { Engine } from '../../sync/engine.ts';
 import { EntryReporter } from './tree.ts';
 
 /** The conflict copies that nobody has settled, each with what stands at the name that it is a copy of. */
-export function reportConflicts(engine: Engine, { after, limit }: ConflictsQuery): ConflictsPage {
+export function readConflicts(engine: Engine, { after, limit }: ConflictsQuery): ConflictsPage {
   const { journal } = engine.context;
   const copies = journal.conflictCopies(after, limit + 1);
   const reporter = new EntryReporter(engine);

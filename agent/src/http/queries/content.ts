@@ -2,14 +2,19 @@ import { dotKey, LockstepError, type Operation } from '@lockstep/shared';
 import { blockCount } from '../../core/blocks.ts';
 import type { Engine } from '../../sync/engine.ts';
 import type { ContentSource } from '../../sync/ports/folder.ts';
-import type { ShownContent } from '../conflict-facade.ts';
 import { shownBytesMax, shownType } from '../shown-type.ts';
+
+/** Bytes that a person is shown, and what a browser may take them for. */
+export interface ShownContent {
+  readonly bytes: Uint8Array;
+  readonly type: string;
+}
 
 /**
  * The bytes of a file as this member's disk has them: what stands at `path`, or with `version` (`origin:seq`) that version of it, if it
  * is still there. Read through the folder's own port, which follows no link and answers only bytes that match the content id.
  */
-export async function readShownContent(engine: Engine, path: string, version?: string): Promise<ShownContent> {
+export async function readContent(engine: Engine, path: string, version?: string): Promise<ShownContent> {
   const operation = operationAt(engine, path, version);
   const { content, blocks, size = 0 } = operation ?? {};
   if (operation === undefined || content === undefined) {

@@ -8,7 +8,7 @@ import { reportLogged } from './operations.ts';
 import { shownBy } from './shown-by.ts';
 
 /** The way of one operation to each member, as far as this one saw it; undefined where the log does not hold it. */
-export function reportJourney(engine: Engine, dot: Dot): Journey | undefined {
+export function readJourney(engine: Engine, dot: Dot): Journey | undefined {
   const logged = engine.context.journal.logged(dot);
   if (logged === undefined) return undefined;
   const { operation, journaledAt } = logged;

@@ -12,7 +12,7 @@ import type { Engine } from '../../sync/engine.ts';
 const recentPointsMax = 60;
 
 /** Every ordered pair of members that have not left. */
-export function reportLatencies(engine: Engine): Latencies {
+export function readLatencies(engine: Engine): Latencies {
   const ids = membersOf(engine);
   const wallAt = wallClockOf(engine);
   const latencies = ids.flatMap((from) =>
@@ -27,7 +27,7 @@ export function reportLatencies(engine: Engine): Latencies {
 }
 
 /** One pair over the last hour. */
-export function reportLatencyHistory(engine: Engine, { from, to }: LatencyHistoryQuery): LatencyHistory {
+export function readLatencyHistory(engine: Engine, { from, to }: LatencyHistoryQuery): LatencyHistory {
   const wallAt = wallClockOf(engine);
   const samples = engine.latencies
     .samples(knownMember(engine, from), knownMember(engine, to))
@@ -36,7 +36,7 @@ export function reportLatencyHistory(engine: Engine, { from, to }: LatencyHistor
 }
 
 /** The asked member's own measurements over the last hour. */
-export function reportRecentLatencies(engine: Engine): RecentLatencies {
+export function readRecentLatencies(engine: Engine): RecentLatencies {
   const [self, ...others] = membersOf(engine);
   const members = others.map((member) => ({
     member,

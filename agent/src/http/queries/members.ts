@@ -7,7 +7,7 @@ import type { Peer } from '../../sync/members/peers.ts';
 import { shownBy } from './shown-by.ts';
 
 /** All members as this one knows them: this one first, then by name. */
-export function reportMembers(engine: Engine): readonly MemberReport[] {
+export function readMembers(engine: Engine): readonly MemberReport[] {
   const others = engine.peers.all().map((peer) => reportPeer(engine, peer));
   others.sort((a, b) => a.name.localeCompare(b.name));
   return [reportSelf(engine), ...others];

@@ -1,5 +1,5 @@
 import { memberOf, type Operation } from '@lockstep/shared';
-import type { LoggedOperation, OperationReport } from '@lockstep/shared/api';
+import type { LoggedOperation, OperationReport, OperationsPage, OperationsQuery } from '@lockstep/shared/api';
 import { stampMs } from '../../core/hlc.ts';
 import type { Engine } from '../../sync/engine.ts';
 import type { LogRow } from '../../sync/ports/journal.ts';
@@ -32,4 +32,12 @@ export function reportOperation(engine: Engine, operation: Operation): Operation
 /** An operation as it stands in this member's journal. */
 export function reportLogged(engine: Engine, { row, operation, journaledAt }: LogRow): LoggedOperation {
   return { ...reportOperation(engine, operation), row, journaledAt };
+}
+
+/** One page of the operation log: newest first below `before`, or oldest first above `after`. */
+export function readOperations(engine: Engine, { before, after, limit, path }: OperationsQuery): OperationsPage {
+  const beforeRow = after === undefined ? (before ?? Number.MAX_SAFE_INTEGER) : undefined;
+  const rows = engine.context.journal.log({ under: path, afterRow: after, beforeRow, limit });
+  const operations = rows.map((row) => reportLogged(engine, row));
+  return { operations, next: rows.length < limit ? null : (rows.at(-1)?.row ?? null) };
 }

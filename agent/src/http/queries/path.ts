@@ -11,7 +11,7 @@ import { conflictCopies } from './tree.ts';
 const logRows = 50;
 
 /** What this member knows of a path: versions, who has it, what it waits for. */
-export function reportPath(engine: Engine, path: string): PathReport {
+export function readPath(engine: Engine, path: string): PathReport {
   const { journal, problems, ignored, self } = engine.context;
   const heads = journal.heads(path);
   const row = journal.disk(path);

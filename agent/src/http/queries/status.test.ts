@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { openTestMember, ScriptedPeer } from '../../../test/support/scripted-peer.ts';
-import { reportStatus } from './status.ts';
+import { readStatus } from './status.ts';
 
 const place = { folder: '/folder', address: 'localhost:1', dashboard: 'localhost:2', startedAt: 0 };
 
@@ -8,7 +8,7 @@ test('[SY21] a member that lacks what another one knows is not synchronised, als
   const ant = new ScriptedPeer('a');
   const { engine, until } = openTestMember([ant]);
   const isAway = (): boolean => engine.peers.get(ant.id)?.ready !== true;
-  const isSynchronised = (): boolean => reportStatus(engine, place).synchronised;
+  const isSynchronised = (): boolean => readStatus(engine, place).synchronised;
   void engine.start();
   expect(await until(() => engine.state === 'active' && !isAway(), 10_000)).toBe(true);
   ant.end('cut');

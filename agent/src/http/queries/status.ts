@@ -3,23 +3,16 @@ import type { Status } from '@lockstep/shared/api';
 import { oldestActive } from '../../core/membership.ts';
 import { countBeyond } from '../../core/version.ts';
 import type { Engine } from '../../sync/engine.ts';
-import { reportMembers } from './members.ts';
-
-/** What the status tells besides what the engine knows. */
-export interface Place {
-  readonly folder: string;
-  readonly address: string;
-  readonly dashboard: string;
-  readonly startedAt: number;
-}
+import type { Place } from '../served-member.ts';
+import { readMembers } from './members.ts';
 
 const problemsListed = 1_000;
 
 /** How this member stands, and all others as it knows them. */
-export function reportStatus(engine: Engine, place: Place): Status {
+export function readStatus(engine: Engine, place: Place): Status {
   const { journal, self, problems, clock } = engine.context;
   const counts = journal.counts();
-  const members = reportMembers(engine);
+  const members = readMembers(engine);
   const standing = members.filter((member) => member.state !== 'left');
   const problemList = problems.list();
   const known = journal.known();

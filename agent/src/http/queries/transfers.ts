@@ -7,7 +7,7 @@ import { asSentence, waitSentence } from './wait-sentence.ts';
 const pathsListed = 100;
 
 /** What is on its way into this member and between it and the others, and why the rest is not. */
-export function reportTransfers(engine: Engine): Transfers {
+export function readTransfers(engine: Engine): Transfers {
   const { journal, clock } = engine.context;
   const progress = engine.transfers.progress();
   const nowMs = clock.monotonicMs();

@@ -96,7 +96,7 @@ export function conflictCopies(journal: TreeQuestions, path: string): readonly s
 }
 
 /** One page of what lies in a directory. State directories of other members are shown nowhere [WT7]. */
-export function reportTree(engine: Engine, { path, after, limit }: TreeQuery): TreePage {
+export function readTree(engine: Engine, { path, after, limit }: TreeQuery): TreePage {
   const { journal } = engine.context;
   const reporter = new EntryReporter(engine);
   const from = after === undefined ? undefined : joinPath(path, after);

@@ -14,16 +14,19 @@ import type { FastifyReply } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { answers } from '../answers.ts';
 import { HttpError } from '../errors.ts';
-import type { AgentFacade } from '../facade.ts';
 import { isFromThisMachine } from '../guard.ts';
 import { guardedRequest } from '../guarded-request.ts';
+import { leaveCluster, rescanFolder, waitFor } from '../queries/commands.ts';
+import type { ServedMember } from '../served-member.ts';
 import { checkedPath } from './state.ts';
 
 /** What can be asked for. `stopping` aborts when the agent stops. */
-export const commandRoutes: FastifyPluginAsyncZod<{ facade: AgentFacade; stopping: AbortSignal }> = async (
+export const commandRoutes: FastifyPluginAsyncZod<{ member: ServedMember; stopping: AbortSignal }> = async (
   app,
-  { facade, stopping },
+  { member, stopping },
 ) => {
+  const { engine } = member;
+
   /** Aborts when the one who asked has gone, or the agent stops. */
   const signalOf = (reply: FastifyReply): AbortSignal => {
     const gone = new AbortController();
@@ -47,14 +50,14 @@ export const commandRoutes: FastifyPluginAsyncZod<{ facade: AgentFacade; stoppin
     },
     (request, reply) => {
       if (request.body.path !== undefined) checkedPath(request.body.path);
-      return facade.wait(request.body, signalOf(reply));
+      return waitFor(engine, request.body, signalOf(reply));
     },
   );
 
   app.post(
     '/leave',
     { schema: { tags: ['commands'], summary: 'Retire this member', response: answers(leaveResultSchema) } },
-    () => facade.leave(),
+    () => leaveCluster(member),
   );
 
   app.post(
@@ -76,7 +79,7 @@ export const commandRoutes: FastifyPluginAsyncZod<{ facade: AgentFacade; stoppin
       if (!isAbsolute(into)) {
         throw new LockstepError('request-invalid', `${JSON.stringify(into)} is not an absolute path. Give one.`);
       }
-      return facade.replay(request.body, signalOf(reply));
+      return member.replay(into, signalOf(reply));
     },
   );
 
@@ -91,7 +94,10 @@ export const commandRoutes: FastifyPluginAsyncZod<{ facade: AgentFacade; stoppin
         response: answers(verifyResultSchema),
       },
     },
-    (request, reply) => facade.verify(request.body ?? { repair: false }, signalOf(reply)),
+    (request, reply) => {
+      const signal = signalOf(reply);
+      return engine.verify(request.body?.repair ?? false, () => signal.aborted);
+    },
   );
 
   app.post(
@@ -103,6 +109,6 @@ export const commandRoutes: FastifyPluginAsyncZod<{ facade: AgentFacade; stoppin
         response: answers(rescanResultSchema),
       },
     },
-    (_request, reply) => facade.rescan(signalOf(reply)),
+    () => rescanFolder(engine),
   );
 };

@@ -1,17 +1,17 @@
 import type { FastifyInstance } from 'fastify';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { FakeFacade, memoryLog } from '../../../test/support/fake-facade.ts';
-import { buildServer } from '../server.ts';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { ServedCluster } from '../../../test/support/served-cluster.ts';
+import { contentOfText } from '../../sim/content.ts';
 import { shownBytesMax, shownType } from '../shown-type.ts';
 
 let app: FastifyInstance;
+let served: ServedCluster;
 
 beforeEach(async () => {
-  const options = { assets: '/nowhere', listen: { host: '127.0.0.1', port: 0 } };
-  app = await buildServer({ facade: new FakeFacade(), log: memoryLog(), ...options });
+  served = await ServedCluster.open();
+  app = await served.server();
+  served.cluster.begin();
 });
-
-afterEach(() => app.close());
 
 describe('[CF9] a content that is given out', () => {
   test.each([
@@ -19,6 +19,8 @@ describe('[CF9] a content that is given out', () => {
     ['drawing.svg', 'text/plain; charset=utf-8', 'inline'],
     ['photo.PNG', 'image/png', 'inline'],
   ])('%s can do nothing in a browser', async (path, type, disposition) => {
+    served.cluster.user('ant').write(path, path, contentOfText('<script>alert(1)</script>'));
+    await expect.poll(() => served.ant.journal.counts().files).toBe(1);
     const { statusCode, headers, body } = await app.inject(`/api/v1/content/${path}`);
     expect([statusCode, body]).toEqual([200, '<script>alert(1)</script>']);
     expect(headers).toMatchObject({

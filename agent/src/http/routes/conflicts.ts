@@ -8,7 +8,9 @@ import {
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { answers } from '../answers.ts';
-import type { ConflictFacade } from '../conflict-facade.ts';
+import { readConflicts, resolveConflicts } from '../queries/conflicts.ts';
+import { readContent } from '../queries/content.ts';
+import type { ServedMember } from '../served-member.ts';
 import { unknownType } from '../shown-type.ts';
 import { checkedPath } from './state.ts';
 
@@ -19,7 +21,7 @@ import { checkedPath } from './state.ts';
 const contentSecurityPolicy = "default-src 'none'; frame-ancestors 'none'; sandbox";
 
 /** Conflicts, and the contents to choose between. */
-export const conflictRoutes: FastifyPluginAsyncZod<{ facade: ConflictFacade }> = async (app, { facade }) => {
+export const conflictRoutes: FastifyPluginAsyncZod<{ member: ServedMember }> = async (app, { member: { engine } }) => {
   app.get(
     '/conflicts',
     {
@@ -30,7 +32,7 @@ export const conflictRoutes: FastifyPluginAsyncZod<{ facade: ConflictFacade }> =
         response: answers(conflictsPageSchema),
       },
     },
-    (request) => facade.conflicts(request.query),
+    (request) => readConflicts(engine, request.query),
   );
 
   app.post(
@@ -45,7 +47,7 @@ export const conflictRoutes: FastifyPluginAsyncZod<{ facade: ConflictFacade }> =
         response: answers(resolveResultSchema),
       },
     },
-    (request) => facade.resolveConflicts(request.body),
+    (request) => resolveConflicts(engine, request.body),
   );
 
   app.get(
@@ -63,7 +65,7 @@ export const conflictRoutes: FastifyPluginAsyncZod<{ facade: ConflictFacade }> =
     },
     async (request, reply) => {
       const path = checkedPath(request.params['*']);
-      const { bytes, type } = await facade.content(path, request.query.version);
+      const { bytes, type } = await readContent(engine, path, request.query.version);
       return reply
         .header('content-security-policy', contentSecurityPolicy)
         .header('content-disposition', type === unknownType ? 'attachment' : 'inline')

@@ -1,28 +1,16 @@
 import {
-  type AcceptMountRequest,
-  type AcceptMountResult,
   acceptMountRequestSchema,
   acceptMountResultSchema,
-  type PauseResult,
   pauseResultSchema,
-  type RetryResult,
   retryResultSchema,
 } from '@lockstep/shared/api';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { answers } from '../answers.ts';
-
-/** Whether the member takes part, and how soon it tries again. */
-export interface ControlFacade {
-  /** Throws while the member is still catching up. */
-  pause(): PauseResult;
-  resume(): PauseResult;
-  retry(): RetryResult;
-  /** Throws for a path that has no such problem. */
-  acceptMount(request: AcceptMountRequest): Promise<AcceptMountResult>;
-}
+import { acceptMount, pauseMember, resumeMember, retryAll } from '../queries/control.ts';
+import type { ServedMember } from '../served-member.ts';
 
 /** What a person can ask of a member that is in the way, or that waits. */
-export const controlRoutes: FastifyPluginAsyncZod<{ facade: ControlFacade }> = async (app, { facade }) => {
+export const controlRoutes: FastifyPluginAsyncZod<{ member: ServedMember }> = async (app, { member: { engine } }) => {
   app.post(
     '/pause',
     {
@@ -33,7 +21,7 @@ export const controlRoutes: FastifyPluginAsyncZod<{ facade: ControlFacade }> = a
         response: answers(pauseResultSchema),
       },
     },
-    () => facade.pause(),
+    () => pauseMember(engine),
   );
 
   app.post(
@@ -45,7 +33,7 @@ export const controlRoutes: FastifyPluginAsyncZod<{ facade: ControlFacade }> = a
         response: answers(pauseResultSchema),
       },
     },
-    () => facade.resume(),
+    () => resumeMember(engine),
   );
 
   app.post(
@@ -58,7 +46,7 @@ export const controlRoutes: FastifyPluginAsyncZod<{ facade: ControlFacade }> = a
         response: answers(retryResultSchema),
       },
     },
-    () => facade.retry(),
+    () => retryAll(engine),
   );
 
   app.post(
@@ -73,6 +61,6 @@ export const controlRoutes: FastifyPluginAsyncZod<{ facade: ControlFacade }> = a
         response: answers(acceptMountResultSchema),
       },
     },
-    (request) => facade.acceptMount(request.body),
+    (request) => acceptMount(engine, request.body),
   );
 };

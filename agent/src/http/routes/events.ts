@@ -3,18 +3,19 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import type { Log } from '../../sync/ports/log.ts';
 import { answers } from '../answers.ts';
 import { HttpError } from '../errors.ts';
-import type { AgentFacade } from '../facade.ts';
 import type { LiveReaders } from '../live/live-readers.ts';
 import { streamEvents } from '../live/live-stream.ts';
+import { readEvents } from '../queries/events.ts';
+import type { ServedMember } from '../served-member.ts';
 
 interface Options {
-  readonly facade: AgentFacade;
+  readonly member: ServedMember;
   readonly readers: LiveReaders;
   readonly log: Log;
 }
 
 /** What happens: in pages, and live. */
-export const eventRoutes: FastifyPluginAsyncZod<Options> = async (app, { facade, readers, log }) => {
+export const eventRoutes: FastifyPluginAsyncZod<Options> = async (app, { member: { engine }, readers, log }) => {
   app.get(
     '/events',
     {
@@ -25,7 +26,7 @@ export const eventRoutes: FastifyPluginAsyncZod<Options> = async (app, { facade,
         response: answers(eventsPageSchema),
       },
     },
-    (request) => facade.events(request.query),
+    (request) => readEvents(engine, request.query),
   );
 
   app.route({
@@ -45,7 +46,7 @@ export const eventRoutes: FastifyPluginAsyncZod<Options> = async (app, { facade,
     },
     wsHandler: (socket, request) => {
       readers.follow(socket);
-      streamEvents(socket, facade, request.query.after, log);
+      streamEvents(socket, engine, request.query.after, log);
     },
   });
 };

@@ -6,10 +6,11 @@ import {
 } from '@lockstep/shared/api';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { answers } from '../answers.ts';
-import type { LatencyFacade } from '../latency-facade.ts';
+import { readLatencies, readLatencyHistory, readRecentLatencies } from '../queries/latencies.ts';
+import type { ServedMember } from '../served-member.ts';
 
 /** Round trips between all members, now and over the last hour. */
-export const latencyRoutes: FastifyPluginAsyncZod<{ facade: LatencyFacade }> = async (app, { facade }) => {
+export const latencyRoutes: FastifyPluginAsyncZod<{ member: ServedMember }> = async (app, { member: { engine } }) => {
   app.get(
     '/latencies',
     {
@@ -19,7 +20,7 @@ export const latencyRoutes: FastifyPluginAsyncZod<{ facade: LatencyFacade }> = a
         response: answers(latenciesSchema),
       },
     },
-    () => facade.latencies(),
+    () => readLatencies(engine),
   );
 
   app.get(
@@ -32,7 +33,7 @@ export const latencyRoutes: FastifyPluginAsyncZod<{ facade: LatencyFacade }> = a
         response: answers(latencyHistorySchema),
       },
     },
-    (request) => facade.latencyHistory(request.query),
+    (request) => readLatencyHistory(engine, request.query),
   );
 
   app.get(
@@ -44,6 +45,6 @@ export const latencyRoutes: FastifyPluginAsyncZod<{ facade: LatencyFacade }> = a
         response: answers(recentLatenciesSchema),
       },
     },
-    () => facade.recentLatencies(),
+    () => readRecentLatencies(engine),
   );
 };

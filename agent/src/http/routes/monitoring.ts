@@ -1,11 +1,17 @@
 import { healthSchema } from '@lockstep/shared/api';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
-import type { AgentFacade } from '../facade.ts';
 import { createMetrics } from '../metrics.ts';
+import { readHealth } from '../queries/health.ts';
+import { readMetrics } from '../queries/metrics.ts';
+import { readStatus } from '../queries/status.ts';
+import type { ServedMember } from '../served-member.ts';
 
 /** For programs that watch over the agent. */
-export const monitoringRoutes: FastifyPluginAsyncZod<{ facade: AgentFacade }> = async (app, { facade }) => {
-  const metrics = createMetrics(facade);
+export const monitoringRoutes: FastifyPluginAsyncZod<{ member: ServedMember }> = async (
+  app,
+  { member: { engine, place } },
+) => {
+  const metrics = createMetrics(() => ({ status: readStatus(engine, place), snapshot: readMetrics(engine) }));
 
   app.get(
     '/healthz',
@@ -17,7 +23,7 @@ export const monitoringRoutes: FastifyPluginAsyncZod<{ facade: AgentFacade }> = 
       },
     },
     (_request, reply) => {
-      const health = facade.health();
+      const health = readHealth(engine);
       reply.code(health.ok ? 200 : 503);
       return health;
     },

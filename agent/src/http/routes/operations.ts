@@ -1,3 +1,4 @@
+import type { OriginId } from '@lockstep/shared';
 import {
   journeyParamsSchema,
   journeySchema,
@@ -10,18 +11,20 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import type { Log } from '../../sync/ports/log.ts';
 import { answers } from '../answers.ts';
 import { HttpError } from '../errors.ts';
-import type { AgentFacade } from '../facade.ts';
 import type { LiveReaders } from '../live/live-readers.ts';
 import { streamOperations } from '../live/operation-stream.ts';
+import { readJourney } from '../queries/journey.ts';
+import { readOperations } from '../queries/operations.ts';
+import type { ServedMember } from '../served-member.ts';
 
 interface Options {
-  readonly facade: AgentFacade;
+  readonly member: ServedMember;
   readonly readers: LiveReaders;
   readonly log: Log;
 }
 
 /** The operation log: in pages, live, and the way of one operation. */
-export const operationRoutes: FastifyPluginAsyncZod<Options> = async (app, { facade, readers, log }) => {
+export const operationRoutes: FastifyPluginAsyncZod<Options> = async (app, { member: { engine }, readers, log }) => {
   app.get(
     '/ops',
     {
@@ -32,7 +35,7 @@ export const operationRoutes: FastifyPluginAsyncZod<Options> = async (app, { fac
         response: answers(operationsPageSchema),
       },
     },
-    (request) => facade.operations(request.query),
+    (request) => readOperations(engine, request.query),
   );
 
   app.get(
@@ -47,7 +50,7 @@ export const operationRoutes: FastifyPluginAsyncZod<Options> = async (app, { fac
     },
     (request) => {
       const { origin, seq } = request.params;
-      const journey = facade.journey(origin, seq);
+      const journey = readJourney(engine, { origin: origin as OriginId, seq });
       if (journey !== undefined) return journey;
       throw new HttpError(404, 'not-found', `The log of this member holds no operation ${seq} of ${origin}.`);
     },
@@ -70,7 +73,7 @@ export const operationRoutes: FastifyPluginAsyncZod<Options> = async (app, { fac
     },
     wsHandler: (socket, request) => {
       readers.follow(socket);
-      streamOperations(socket, facade, request.query.after, log);
+      streamOperations(socket, engine, request.query.after, log);
     },
   });
 };

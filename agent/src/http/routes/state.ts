@@ -3,10 +3,16 @@ import { membersSchema, pathReportSchema, statusSchema } from '@lockstep/shared/
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { answers } from '../answers.ts';
-import type { AgentFacade } from '../facade.ts';
+import { readMembers } from '../queries/members.ts';
+import { readPath } from '../queries/path.ts';
+import { readStatus } from '../queries/status.ts';
+import type { ServedMember } from '../served-member.ts';
 
 /** What is: the member, the cluster, one path. */
-export const stateRoutes: FastifyPluginAsyncZod<{ facade: AgentFacade }> = async (app, { facade }) => {
+export const stateRoutes: FastifyPluginAsyncZod<{ member: ServedMember }> = async (
+  app,
+  { member: { engine, place } },
+) => {
   app.get(
     '/status',
     {
@@ -16,13 +22,13 @@ export const stateRoutes: FastifyPluginAsyncZod<{ facade: AgentFacade }> = async
         response: answers(statusSchema),
       },
     },
-    () => facade.status(),
+    () => readStatus(engine, place),
   );
 
   app.get(
     '/members',
     { schema: { tags: ['state'], summary: 'All members as this one knows them', response: answers(membersSchema) } },
-    () => ({ members: facade.members() }),
+    () => ({ members: readMembers(engine) }),
   );
 
   app.get(
@@ -38,7 +44,7 @@ export const stateRoutes: FastifyPluginAsyncZod<{ facade: AgentFacade }> = async
     },
     async (request) => {
       const path = request.params['*'];
-      return facade.path(checkedPath(path));
+      return readPath(engine, checkedPath(path));
     },
   );
 };

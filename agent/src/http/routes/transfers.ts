@@ -1,14 +1,11 @@
-import { type Transfers, transfersSchema } from '@lockstep/shared/api';
+import { transfersSchema } from '@lockstep/shared/api';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { answers } from '../answers.ts';
-
-/** What is on its way. */
-export interface TransfersFacade {
-  transfers(): Transfers;
-}
+import { readTransfers } from '../queries/transfers.ts';
+import type { ServedMember } from '../served-member.ts';
 
 /** What moves, from whom to whom, and what does not and why. */
-export const transferRoutes: FastifyPluginAsyncZod<{ facade: TransfersFacade }> = async (app, { facade }) => {
+export const transferRoutes: FastifyPluginAsyncZod<{ member: ServedMember }> = async (app, { member: { engine } }) => {
   app.get(
     '/transfers',
     {
@@ -18,6 +15,6 @@ export const transferRoutes: FastifyPluginAsyncZod<{ facade: TransfersFacade }> 
         response: answers(transfersSchema),
       },
     },
-    () => facade.transfers(),
+    () => readTransfers(engine),
   );
 };

@@ -1,13 +1,14 @@
 import { searchQuerySchema, searchResultSchema, treePageSchema, treeQuerySchema } from '@lockstep/shared/api';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { answers } from '../answers.ts';
-import type { TreeFacade } from '../facade.ts';
+import { readTree, searchTree } from '../queries/tree.ts';
+import type { ServedMember } from '../served-member.ts';
 import { checkedPath } from './state.ts';
 
 /** The replicated tree: one directory, and the search for a name. */
-export const treeRoutes: FastifyPluginAsyncZod<{ facade: TreeFacade; stopping: AbortSignal }> = async (
+export const treeRoutes: FastifyPluginAsyncZod<{ member: ServedMember; stopping: AbortSignal }> = async (
   app,
-  { facade, stopping },
+  { member: { engine }, stopping },
 ) => {
   app.get(
     '/tree',
@@ -19,7 +20,7 @@ export const treeRoutes: FastifyPluginAsyncZod<{ facade: TreeFacade; stopping: A
         response: answers(treePageSchema),
       },
     },
-    ({ query }) => facade.tree({ ...query, path: query.path === '' ? '' : checkedPath(query.path) }),
+    ({ query }) => readTree(engine, { ...query, path: query.path === '' ? '' : checkedPath(query.path) }),
   );
 
   app.get(
@@ -32,6 +33,6 @@ export const treeRoutes: FastifyPluginAsyncZod<{ facade: TreeFacade; stopping: A
         response: answers(searchResultSchema),
       },
     },
-    ({ query }) => facade.search(query, stopping),
+    ({ query }) => searchTree(engine, query, stopping),
   );
 };

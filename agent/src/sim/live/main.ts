@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { EngineFacade } from '../../agent-facade.ts';
 import { startHttp } from '../../http/server.ts';
 import { openOffice } from './office.ts';
 import { startWork } from './office-work.ts';
+import { servedMember } from './served-member.ts';
 
 /**
  * `npm run show`: the real page over fifty simulated members in real time, for what is hard to have on one machine. Each runs the real
@@ -14,12 +14,9 @@ const { values } = parseArgs({
   options: { port: { type: 'string', default: '4850' }, rate: { type: 'string', default: '1' } },
 });
 const cluster = await openOffice(console.error);
-const asked = cluster.machine('ant');
-if (asked.engine === undefined) throw new Error('the agent that the page asks does not run');
 const quiet = () => undefined;
-const place = { folder: '/srv/office', address: asked.address, dashboard: '', startedAt: asked.wall.preciseMs() };
 const http = await startHttp({
-  facade: new EngineFacade(asked.engine, place, () => asked.stop()),
+  member: servedMember(cluster.machine('ant')),
   listen: { host: '127.0.0.1', port: Number(values.port) },
   assets: fileURLToPath(new URL('../../../../dashboard/dist', import.meta.url)),
   log: { debug: quiet, info: quiet, warn: console.warn, error: console.error },

@@ -1,0 +1,15 @@
+import type { ServedMember } from '../../http/served-member.ts';
+import { replayInto } from '../../replay.ts';
+import type { Machine } from '../machine.ts';
+
+/** A simulated member whose agent runs, as the HTTP server serves it. */
+export function servedMember(machine: Machine): ServedMember {
+  const { engine, address, wall } = machine;
+  if (engine === undefined) throw new Error(`the agent of ${machine.name} does not run`);
+  return {
+    engine,
+    place: { folder: '/srv/office', address, dashboard: '', startedAt: Math.floor(wall.preciseMs()) },
+    retired: () => machine.stop(),
+    replay: (into, signal) => replayInto(engine, into, signal),
+  };
+}

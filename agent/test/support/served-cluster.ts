@@ -1,0 +1,89 @@
+import type { FastifyInstance } from 'fastify';
+import { expect, onTestFinished } from 'vitest';
+import type { ServedMember } from '../../src/http/served-member.ts';
+import type { HttpOptions } from '../../src/http/server.ts';
+import { buildServer } from '../../src/http/server.ts';
+import { contentOfText } from '../../src/sim/content.ts';
+import { LiveCluster } from '../../src/sim/live/live-cluster.ts';
+import { servedMember } from '../../src/sim/live/served-member.ts';
+import type { Machine } from '../../src/sim/machine.ts';
+import type { Engine } from '../../src/sync/engine.ts';
+import { memoryLog } from './memory-log.ts';
+
+/** Simulated members, all active and with a session with each other. The API is that of the first, `ant`. */
+export class ServedCluster {
+  readonly cluster: LiveCluster;
+  readonly ant: Machine;
+  readonly engine: Engine;
+  readonly member: ServedMember;
+  readonly log = memoryLog();
+
+  private constructor(cluster: LiveCluster, ant: Machine, engine: Engine) {
+    this.cluster = cluster;
+    this.ant = ant;
+    this.engine = engine;
+    this.member = servedMember(ant);
+  }
+
+  /** It is closed when the test has ended, and no agent may have logged an error until then. */
+  static async open(names: readonly string[] = ['ant']): Promise<ServedCluster> {
+    const failures: string[] = [];
+    const cluster = new LiveCluster({ names, failed: (what) => failures.push(what) });
+    onTestFinished(async () => {
+      await cluster.close();
+      expect(failures).toEqual([]);
+    });
+    for (const machine of cluster.machines) machine.start();
+    await cluster.until(() =>
+      cluster.machines.every(
+        ({ engine }) => engine?.state === 'active' && engine.peers.ready().length === names.length - 1,
+      ),
+    );
+    const ant = cluster.machine('ant');
+    if (ant.engine === undefined) throw new Error('ant does not run');
+    return new ServedCluster(cluster, ant, ant.engine);
+  }
+
+  /** What a server of ant's API is made of. */
+  get options(): HttpOptions {
+    return { member: this.member, log: this.log, assets: '/nowhere', listen: { host: '127.0.0.1', port: 0 } };
+  }
+
+  /** The server without a socket, closed when the test has ended. */
+  async server(options: Partial<HttpOptions> = {}): Promise<FastifyInstance> {
+    const app = await buildServer({ ...this.options, ...options });
+    onTestFinished(() => app.close());
+    return app;
+  }
+
+  /** Writes a file into ant's folder, and waits until all that are up have it. */
+  async write(path: string, text: string): Promise<void> {
+    const user = this.cluster.user('ant');
+    const parent = path.slice(0, Math.max(0, path.lastIndexOf('/')));
+    if (parent !== '') user.makeDirectories(parent);
+    user.write(path, text, contentOfText(text));
+    await this.settled();
+  }
+
+  /** Resolves when all agents that run hold what ant's disk shows. */
+  async settled(): Promise<void> {
+    const { engine, cluster } = this;
+    const digest = (machine: Machine): string => machine.journal.digest();
+    await cluster.scheduler.run(cluster.scheduler.nowMs + 100);
+    await cluster.until(
+      () =>
+        engine.localChanges.unsettled === 0 &&
+        cluster.machines.every(
+          (machine) =>
+            !machine.isRunning || (digest(machine) === digest(this.ant) && machine.journal.counts().pending === 0),
+        ),
+    );
+  }
+
+  /** The machine loses power; resolves when ant takes it for down. */
+  async losePower(name: string): Promise<void> {
+    const machine = this.cluster.machine(name);
+    machine.crash(false);
+    await this.cluster.until(() => this.engine.peers.get(machine.id)?.state === 'down');
+  }
+}
