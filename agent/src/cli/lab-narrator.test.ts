@@ -12,7 +12,7 @@ test.each<readonly [Told, string | undefined]>([
   [['ant', 'active', {}], 'ant joined'],
   [
     ['ant', 'delivered', { operations: 1300, files: 1204, deletes: 0, bytes: 5e6, ms: 900, members: 2 }],
-    'ant: 1,204 files (5.0 MB) in 0.9 s to 2 members',
+    'ant: 1,204 files (5 MB) in 900 ms to 2 members',
   ],
   [
     ['ant', 'delivered', { operations: 2, files: 0, deletes: 1, bytes: 0, ms: 12, members: 1 }],

@@ -1,6 +1,7 @@
 import type { ApiEvent } from '@lockstep/shared/api';
+import { formatBytes, formatElapsed, formatItems } from '@lockstep/shared/present';
 import { z } from 'zod';
-import { formatBytes, formatElapsed, plural, printable } from './format.ts';
+import { printable } from './format.ts';
 
 const count = z.number().default(0);
 
@@ -24,17 +25,17 @@ function delivered(name: string, data: z.infer<typeof deliveredSchema>): string 
   const { operations, files, deletes, bytes, ms, members } = data;
   const others = operations - files - deletes;
   const parts = [
-    ...(files > 0 ? [`${plural(files, 'file')} (${formatBytes(bytes)})`] : []),
-    ...(deletes > 0 ? [plural(deletes, 'removal')] : []),
+    ...(files > 0 ? [`${formatItems(files, 'file')} (${formatBytes(bytes)})`] : []),
+    ...(deletes > 0 ? [formatItems(deletes, 'removal')] : []),
     // Directories and rights go without saying when files came along.
-    ...(files === 0 && others > 0 ? [plural(others, 'other change')] : []),
+    ...(files === 0 && others > 0 ? [formatItems(others, 'other change')] : []),
   ];
-  return `${name}: ${parts.join(', ')} in ${formatElapsed(ms)} to ${plural(members, 'member')}`;
+  return `${name}: ${parts.join(', ')} in ${formatElapsed(ms)} to ${formatItems(members, 'member')}`;
 }
 
 function resynced(name: string, { name: source, operations, ms }: z.infer<typeof resyncedSchema>): string | undefined {
   if (operations === 0) return undefined;
-  return `${name} resynced: ${plural(operations, 'operation')} from ${source} in ${formatElapsed(ms)}`;
+  return `${name} resynced: ${formatItems(operations, 'operation')} from ${source} in ${formatElapsed(ms)}`;
 }
 
 function conflict({ path, copy, name }: z.infer<typeof conflictSchema>): string {
@@ -42,8 +43,8 @@ function conflict({ path, copy, name }: z.infer<typeof conflictSchema>): string 
 }
 
 function powerCut(name: string, { fetched, undone, copies }: z.infer<typeof powerCutSchema>): string {
-  const kept = copies > 0 ? `; ${plural(copies, 'conflict copy', 'conflict copies')} kept` : '';
-  return `${name} had a power cut that undid ${plural(fetched + undone, 'change')}; the others bring them back${kept}`;
+  const kept = copies > 0 ? `; ${formatItems(copies, 'conflict copy', 'conflict copies')} kept` : '';
+  return `${name} had a power cut that undid ${formatItems(fetched + undone, 'change')}; the others bring them back${kept}`;
 }
 
 /** Each member finds out for itself. */

@@ -1,5 +1,13 @@
 import type { MemberReport } from '@lockstep/shared/api';
-import { formatAgo, formatBytes, formatCount, formatElapsed, formatRoundTrip, plural, shortId } from './format.ts';
+import {
+  formatAgo,
+  formatBytes,
+  formatCount,
+  formatElapsed,
+  formatItems,
+  formatRoundTrip,
+} from '@lockstep/shared/present';
+import { shortId } from './format.ts';
 import type { Colour, Paint } from './style.ts';
 import { formatTable } from './table.ts';
 
@@ -29,7 +37,7 @@ function formatBehind(member: MemberReport): string {
   if (member.state === 'left') return '-';
   if (member.behind === 0) return 'nothing';
   const age = member.behindSeconds > 0 ? `, ${formatElapsed(member.behindSeconds * 1000)}` : '';
-  return plural(member.behind, 'operation') + age;
+  return formatItems(member.behind, 'operation') + age;
 }
 
 function formatSeen(member: MemberReport, nowMs: number): string {
@@ -55,7 +63,7 @@ export function formatMembers(members: readonly MemberReport[], nowMs: number, p
       member.self ? `${member.name} (here)` : member.name,
       paint('dim', shortId(member.id)),
       formatState(member, paint),
-      formatRoundTrip(member.rttMs),
+      member.rttMs === null ? '-' : formatRoundTrip(member.rttMs),
       formatBehind(member),
       member.files === undefined ? '-' : formatCount(member.files),
       member.freeBytes === undefined ? '-' : formatBytes(member.freeBytes),

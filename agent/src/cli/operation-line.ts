@@ -1,5 +1,6 @@
 import type { LoggedOperation, OperationReport } from '@lockstep/shared/api';
-import { formatBytes, formatMoment, plural, printable } from './format.ts';
+import { formatBytes, formatItems } from '@lockstep/shared/present';
+import { formatMoment, printable } from './format.ts';
 import type { Paint } from './style.ts';
 
 function mode(operation: OperationReport): string {
@@ -49,6 +50,6 @@ export function groupOperations(operations: readonly LoggedOperation[]): readonl
 export function formatOperations(group: readonly LoggedOperation[], paint: Paint): string {
   const [first] = group;
   if (first === undefined) return '';
-  const more = group.length > 1 ? paint('dim', ` and ${plural(group.length - 1, 'more operation')} with it`) : '';
+  const more = group.length > 1 ? paint('dim', ` and ${formatItems(group.length - 1, 'more operation')} with it`) : '';
   return `${paint('dim', formatMoment(first.at))}  ${paint('cyan', first.memberName.padEnd(8))}  ${describeOperation(first)}${more}`;
 }

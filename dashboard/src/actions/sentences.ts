@@ -1,10 +1,10 @@
 import type { RescanResult, RetryResult } from '@lockstep/shared/api';
-import { formatItems, formatRoundTrip } from '@lockstep/shared/present';
+import { formatElapsed, formatItems } from '@lockstep/shared/present';
 
 /** What a rescan found. */
 export function rescanSentence({ operations, elapsedMs }: RescanResult): string {
   const found = operations === 0 ? 'nothing had been missed' : `${formatItems(operations, 'change')} found and sent on`;
-  return `The whole folder was compared in ${formatRoundTrip(elapsedMs)}: ${found}.`;
+  return `The whole folder was compared in ${formatElapsed(elapsedMs)}: ${found}.`;
 }
 
 /** What is tried again. */

@@ -1,4 +1,4 @@
-import { formatDuration } from '@lockstep/shared/present';
+import { formatAgo, formatDuration } from '@lockstep/shared/present';
 import { useEffect, useState } from 'react';
 
 const exact = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
@@ -28,7 +28,7 @@ export function Moment({ at }: { readonly at: number }) {
   useSeconds();
   return (
     <time dateTime={new Date(at).toISOString()} title={exact.format(at)} style={{ whiteSpace: 'nowrap' }}>
-      {ago(Date.now() - at)}
+      {formatAgo(at, Date.now())}
     </time>
   );
 }
@@ -41,10 +41,4 @@ export function Since({ at }: { readonly at: number }) {
       {formatDuration(Math.max(0, Date.now() - at) / 1_000)}
     </time>
   );
-}
-
-function ago(ms: number): string {
-  // Clocks of two machines are never quite the same.
-  if (ms < 1_000) return 'just now';
-  return `${formatDuration(ms / 1_000)} ago`;
 }

@@ -1,5 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { formatBytes, formatDuration, formatItems, formatNames, formatRoundTrip } from './units.ts';
+import {
+  formatAgo,
+  formatBytes,
+  formatDuration,
+  formatElapsed,
+  formatItems,
+  formatNames,
+  formatRoundTrip,
+} from './units.ts';
 
 describe('numbers as people read them', () => {
   test.each<[string, string]>([
@@ -23,7 +31,22 @@ describe('numbers as people read them', () => {
     [formatDuration(7_300), '2 h'],
     [formatDuration(86_400), '1 day'],
     [formatDuration(200_000), '2 days'],
+    [formatElapsed(4), '4 ms'],
+    [formatElapsed(900), '900 ms'],
+    [formatElapsed(999.9), '1 s'],
+    [formatElapsed(59_940), '59.9 s'],
+    [formatElapsed(59_960), '1 min 0 s'],
+    [formatElapsed(250_000), '4 min 10 s'],
+    [formatElapsed(7_500_000), '2 h 5 min'],
+    [formatElapsed(260_000_000), '3 days'],
+    [formatAgo(1e12, 1e12), 'just now'],
+    [formatAgo(1e12 - 999, 1e12), 'just now'],
+    [formatAgo(1e12 - 1_000, 1e12), '1 s ago'],
+    [formatAgo(1e12 - 185_000, 1e12), '3 min ago'],
+    [formatAgo(1e12 + 30_000, 1e12), 'just now'],
+    [formatAgo(1e12 + 3_600_000, 1e12), 'in 1 h'],
     [formatItems(1, 'file'), '1 file'],
+    [formatItems(2, 'copy', 'copies'), '2 copies'],
     [formatItems(1_204, 'file'), '1,204 files'],
     [formatNames([]), ''],
     [formatNames(['ant']), 'ant'],

@@ -6,9 +6,9 @@ export function formatCount(count: number): string {
   return whole.format(count);
 }
 
-/** A count and its noun: `1 file`, `1,204 files`. */
-export function formatItems(count: number, noun: string): string {
-  return `${formatCount(count)} ${noun}${count === 1 ? '' : 's'}`;
+/** A count and its noun: `1 file`, `1,204 files`; `many` where an added s is not enough. */
+export function formatItems(count: number, noun: string, many = `${noun}s`): string {
+  return `${formatCount(count)} ${count === 1 ? noun : many}`;
 }
 
 /** Decimal units, as disks are sold: `4.8 MB`. */
@@ -36,6 +36,26 @@ export function formatDuration(seconds: number): string {
   if (seconds < 3_600) return `${whole.format(Math.floor(seconds / 60))} min`;
   if (seconds < 86_400) return `${whole.format(Math.floor(seconds / 3_600))} h`;
   return formatItems(Math.floor(seconds / 86_400), 'day');
+}
+
+/** How long something took: `12 ms`, `1.2 s`, `4 min 10 s`, `2 h 5 min`, `3 days`. */
+export function formatElapsed(ms: number): string {
+  if (ms < 999.5) return `${whole.format(ms)} ms`;
+  if (ms < 59_950) return `${tenth.format(ms / 1_000)} s`;
+  const seconds = Math.round(ms / 1_000);
+  if (seconds < 3_600) return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+  const minutes = Math.floor(seconds / 60);
+  return minutes < 1_440 ? `${Math.floor(minutes / 60)} h ${minutes % 60} min` : formatDuration(seconds);
+}
+
+/** The clocks of two machines are never quite the same: what lies ahead by less is taken for now. */
+const aheadMs = 60_000;
+
+/** A moment seen from `nowMs`: `just now`, `3 min ago`, `in 2 h`. */
+export function formatAgo(atMs: number, nowMs: number): string {
+  const ms = nowMs - atMs;
+  if (ms >= 1_000) return `${formatDuration(ms / 1_000)} ago`;
+  return ms > -aheadMs ? 'just now' : `in ${formatDuration(-ms / 1_000)}`;
 }
 
 /** `ant`, `ant and bee`, `ant, bee and cat`. */

@@ -1,8 +1,8 @@
+import { formatItems } from '@lockstep/shared/present';
 import type { Command } from 'commander';
 import { findMemberFolder } from '../../state-directory.ts';
 import type { Finding, Level } from '../doctor/finding.ts';
 import { type ExitCode, exitCode } from '../exit-code.ts';
-import { plural } from '../format.ts';
 import type { Colour, Paint } from '../style.ts';
 import { printJson, type Terminal } from '../terminal.ts';
 
@@ -19,9 +19,9 @@ export function formatFindings(findings: readonly Finding[], paint: Paint): stri
   const count = (wanted: Level) => findings.filter(({ level }) => level === wanted).length;
   const verdict =
     count('fail') > 0
-      ? `${plural(count('fail'), 'failure')} and ${plural(count('warn'), 'warning')}.`
+      ? `${formatItems(count('fail'), 'failure')} and ${formatItems(count('warn'), 'warning')}.`
       : count('warn') > 0
-        ? `Nothing fails; ${plural(count('warn'), 'warning')}.`
+        ? `Nothing fails; ${formatItems(count('warn'), 'warning')}.`
         : 'All is well.';
   return [...lines, '', verdict].join('\n');
 }

@@ -1,24 +1,25 @@
 import { resolve } from 'node:path';
 import type { ReplayResult } from '@lockstep/shared/api';
+import { formatBytes, formatElapsed, formatItems } from '@lockstep/shared/present';
 import type { Command } from 'commander';
 import { memberFolderAbove } from '../../folder-nesting.ts';
 import { findMemberFolder } from '../../state-directory.ts';
 import { type ExitCode, exitCode, UsageError } from '../exit-code.ts';
-import { formatBytes, formatElapsed, plural, printable } from '../format.ts';
+import { printable } from '../format.ts';
 import { openMemberSource } from '../member-source.ts';
 import { printJson, type Terminal } from '../terminal.ts';
 
 /** `lockstep replay` as text. */
 export function formatReplay(result: ReplayResult, into: string): string {
   const counts = [
-    plural(result.files, 'file'),
-    plural(result.directories, 'directory', 'directories'),
-    plural(result.symlinks, 'link'),
+    formatItems(result.files, 'file'),
+    formatItems(result.directories, 'directory', 'directories'),
+    formatItems(result.symlinks, 'link'),
   ].join(', ');
   const head = `Rebuilt ${counts} (${formatBytes(result.bytes)}) in ${printable(into)} in ${formatElapsed(result.elapsedMs)}.`;
   if (result.missing.length === 0) return head;
   const lines = result.missing.map(({ path, reason }) => `  ${printable(path)}: ${printable(reason)}`);
-  return [head, `${plural(result.missing.length, 'entry', 'entries')} could not be rebuilt:`, ...lines].join('\n');
+  return [head, `${formatItems(result.missing.length, 'entry', 'entries')} could not be rebuilt:`, ...lines].join('\n');
 }
 
 /** What is rebuilt inside a member's folder would be new files there, sent to everybody. */

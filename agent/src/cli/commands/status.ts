@@ -1,11 +1,11 @@
 import type { Problem } from '@lockstep/shared';
 import { type Status, statusSchema } from '@lockstep/shared/api';
-import { clusterVerdict } from '@lockstep/shared/present';
+import { clusterVerdict, formatAgo, formatBytes, formatItems } from '@lockstep/shared/present';
 import type { Command } from 'commander';
 import { findMemberFolder } from '../../state-directory.ts';
 import { requireApi } from '../api-client.ts';
 import { type ExitCode, exitCode } from '../exit-code.ts';
-import { formatAgo, formatBytes, plural, printable } from '../format.ts';
+import { printable } from '../format.ts';
 import { formatMembers, formatState } from '../member-table.ts';
 import type { Paint } from '../style.ts';
 import { printJson, type Terminal } from '../terminal.ts';
@@ -31,15 +31,15 @@ export function formatStatus(status: Status, paint: Paint): string {
     `${paint('bold', member.name)}  ${formatState({ state: member.state, paused: status.paused, catchUp: status.catchUp }, paint)}`,
     `cluster    ${formatVerdict(status, paint)}`,
     `folder     ${printable(member.folder)}`,
-    `holds      ${plural(status.files, 'file')} and ${plural(status.directories, 'directory', 'directories')}, ${formatBytes(status.bytes)}; ${formatBytes(status.freeBytes)} free`,
-    ...(status.pending > 0 ? [`pending    ${plural(status.pending, 'path')} not on this disk yet`] : []),
-    ...(status.conflicts > 0 ? [`conflicts  ${plural(status.conflicts, 'path')} not settled yet`] : []),
+    `holds      ${formatItems(status.files, 'file')} and ${formatItems(status.directories, 'directory', 'directories')}, ${formatBytes(status.bytes)}; ${formatBytes(status.freeBytes)} free`,
+    ...(status.pending > 0 ? [`pending    ${formatItems(status.pending, 'path')} not on this disk yet`] : []),
+    ...(status.conflicts > 0 ? [`conflicts  ${formatItems(status.conflicts, 'path')} not settled yet`] : []),
     `dashboard  ${member.dashboard}`,
     '',
     formatMembers(status.members, status.now, paint),
   ];
   if (status.problemCount > 0) {
-    lines.push('', paint('bold', plural(status.problemCount, 'problem')));
+    lines.push('', paint('bold', formatItems(status.problemCount, 'problem')));
     lines.push(...status.problems.map((problem) => formatProblem(problem, status, paint)));
     if (status.problemCount > status.problems.length) lines.push('  …');
   }

@@ -1,29 +1,30 @@
 import type { VerifyResult } from '@lockstep/shared/api';
+import { formatElapsed, formatItems } from '@lockstep/shared/present';
 import type { Command } from 'commander';
 import { findMemberFolder } from '../../state-directory.ts';
 import { requireApi } from '../api-client.ts';
 import { type ExitCode, exitCode } from '../exit-code.ts';
-import { formatElapsed, plural, printable } from '../format.ts';
+import { printable } from '../format.ts';
 import { openMemberSource } from '../member-source.ts';
 import type { Paint } from '../style.ts';
 import { printJson, type Terminal } from '../terminal.ts';
 
 function section(title: string, comparison: VerifyResult['heads'], paint: Paint): readonly string[] {
   const { compared, differing, paths } = comparison;
-  const counted = `${title}: ${plural(compared, 'path')} compared`;
+  const counted = `${title}: ${formatItems(compared, 'path')} compared`;
   if (differing === 0) return [`${counted}, ${paint('green', 'all equal')}`];
   return [
-    `${counted}, ${paint('red', `${plural(differing, 'path')} differ`)}`,
+    `${counted}, ${paint('red', `${formatItems(differing, 'path')} differ`)}`,
     ...paths.map(({ path, reason }) => `  ${printable(path)}: ${printable(reason)}`),
     ...(differing > paths.length ? ['  …'] : []),
   ];
 }
 
 function repairLines({ repaired, left, paths }: NonNullable<VerifyResult['repair']>, paint: Paint): readonly string[] {
-  const counted = `Repaired: ${plural(repaired, 'path')}`;
+  const counted = `Repaired: ${formatItems(repaired, 'path')}`;
   if (left === 0) return [`${counted}, ${paint('green', 'nothing is left')}`];
   return [
-    `${counted}, ${paint('red', `${plural(left, 'path')} left`)}`,
+    `${counted}, ${paint('red', `${formatItems(left, 'path')} left`)}`,
     ...paths.map(({ path, reason }) => `  ${printable(path)}: ${printable(reason)}`),
     ...(left > paths.length ? ['  …'] : []),
   ];

@@ -1,9 +1,10 @@
 import { membersMax } from '@lockstep/shared';
 import { type WaitRequest, type WaitResult, waitResultSchema, waitTimeoutMsMax } from '@lockstep/shared/api';
+import { formatElapsed } from '@lockstep/shared/present';
 import type { Command } from 'commander';
 import { requireApi } from '../api-client.ts';
 import { type ExitCode, exitCode, UsageError } from '../exit-code.ts';
-import { formatElapsed, printable } from '../format.ts';
+import { printable } from '../format.ts';
 import { findMemberPath } from '../member-path.ts';
 import { formatTable } from '../table.ts';
 import { printJson, type Terminal } from '../terminal.ts';

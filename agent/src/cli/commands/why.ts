@@ -1,8 +1,9 @@
 import { type PathReport, pathReportSchema } from '@lockstep/shared/api';
+import { formatAgo } from '@lockstep/shared/present';
 import type { Command } from 'commander';
 import { requireApi } from '../api-client.ts';
 import { type ExitCode, exitCode, UsageError } from '../exit-code.ts';
-import { formatAgo, printable } from '../format.ts';
+import { printable } from '../format.ts';
 import { findMemberPath } from '../member-path.ts';
 import { describeOperation } from '../operation-line.ts';
 import type { Paint } from '../style.ts';

@@ -1,6 +1,6 @@
 import { statfs } from 'node:fs/promises';
 import { freeBytesMin } from '@lockstep/shared';
-import { formatBytes, formatCount } from '../format.ts';
+import { formatBytes, formatCount } from '@lockstep/shared/present';
 import { type Finding, findingsOf } from './finding.ts';
 import type { Subject } from './subject.ts';
 

@@ -1,7 +1,7 @@
 import { readdir, readlink, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { stateDirectoryName } from '@lockstep/shared';
-import { formatCount, plural } from '../format.ts';
+import { formatCount, formatItems } from '@lockstep/shared/present';
 import { type Finding, findingsOf } from './finding.ts';
 import { readProc, smallestLimit } from './proc.ts';
 import type { Subject } from './subject.ts';
@@ -79,7 +79,7 @@ export async function checkInotify({ directory, state, running }: Subject): Prom
     found.push(fail(detail, raise('fs.inotify.max_user_instances', Math.max(128, 2 * instancesMax))));
   }
   const free = Math.max(0, watchesMax - others.watches);
-  const said = `${plural(needed, 'directory', 'directories')} to watch, and ${formatCount(free)} of ${formatCount(watchesMax)} watches left by other programs`;
+  const said = `${formatItems(needed, 'directory', 'directories')} to watch, and ${formatCount(free)} of ${formatCount(watchesMax)} watches left by other programs`;
   const remedy = raise('fs.inotify.max_user_watches', roomFor(needed + others.watches));
   if (needed > free) {
     found.push(fail(`${said}: what changes in the others is found only by the scan of the whole folder.`, remedy));

@@ -1,4 +1,4 @@
-import { formatCount } from '../format.ts';
+import { formatCount } from '@lockstep/shared/present';
 import { type Finding, findingsOf } from './finding.ts';
 import { readProc } from './proc.ts';
 import type { Subject } from './subject.ts';

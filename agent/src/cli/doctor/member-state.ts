@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { LockstepError } from '@lockstep/shared';
 import { statusSchema } from '@lockstep/shared/api';
+import { formatElapsed, formatItems } from '@lockstep/shared/present';
 import { loadConfig } from '../../config/load-config.ts';
 import { loadIdentity } from '../../identity-files.ts';
 import { inspectInstance } from '../../instance-file.ts';
@@ -10,7 +11,6 @@ import { shellWord } from '../../shell-word.ts';
 import { clusterKeyPath, statePath } from '../../state-directory.ts';
 import { checkJournal, hasLeft } from '../../store/check-journal.ts';
 import { findApi } from '../api-client.ts';
-import { formatElapsed, plural } from '../format.ts';
 import type { Terminal } from '../terminal.ts';
 import { type Finding, findingsOf } from './finding.ts';
 import type { RunningMember, Subject } from './subject.ts';
@@ -83,7 +83,7 @@ export function checkAgent({ directory, state, identity, running, nowMs }: Subje
   if (status === undefined) return Promise.resolve([]);
   const said = `The agent (process ${pid}) has been up for ${formatElapsed(nowMs() - status.member.startedAt)}`;
   if (status.problemCount === 0) return Promise.resolve([member.ok(`${said} and reports no problem.`)]);
-  const detail = `${said} and reports ${plural(status.problemCount, 'problem')}.`;
+  const detail = `${said} and reports ${formatItems(status.problemCount, 'problem')}.`;
   return Promise.resolve([
     member.warn(detail, 'lockstep status names each; docs/OPERATIONS.md says what to do about it.'),
   ]);

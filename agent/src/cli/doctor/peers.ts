@@ -8,9 +8,10 @@ import {
   PROTOCOL_VERSION_MIN,
   SOFTWARE_VERSION,
 } from '@lockstep/shared';
+import { formatElapsed, formatItems } from '@lockstep/shared/present';
 import { z } from 'zod';
 import { type Probed, probeClock, probeMember } from '../../net/probe.ts';
-import { formatElapsed, plural, printable, shortId } from '../format.ts';
+import { printable, shortId } from '../format.ts';
 import { type Finding, findingsOf } from './finding.ts';
 import { judgeNode } from './node-version.ts';
 import type { Subject } from './subject.ts';
@@ -121,7 +122,9 @@ function judgeClocks(visits: readonly Visit[], subject: Subject): readonly Findi
     return [clock.fail(detail, 'Have both machines set their clocks by the network: timedatectl set-ntp true')];
   });
   if (wrong.length > 0) return wrong;
-  return measured.size === 0 ? [] : [clock.ok(`The clocks of ${plural(measured.size, 'member')} agree with this one.`)];
+  return measured.size === 0
+    ? []
+    : [clock.ok(`The clocks of ${formatItems(measured.size, 'member')} agree with this one.`)];
 }
 
 function judgeVersions(visits: readonly Visit[], subject: Subject): readonly Finding[] {
@@ -143,7 +146,10 @@ function judgeVersions(visits: readonly Visit[], subject: Subject): readonly Fin
   }
   const all = `Lockstep ${SOFTWARE_VERSION}, protocol ${spoken}, Node ${process.versions.node}`;
   findings.push(...judgeNode(process.versions.node));
-  return [versions.ok(others.size === 0 ? `${all}.` : `${all}; ${plural(others.size, 'member')} asked.`), ...findings];
+  return [
+    versions.ok(others.size === 0 ? `${all}.` : `${all}; ${formatItems(others.size, 'member')} asked.`),
+    ...findings,
+  ];
 }
 
 /** Every other member can be reached, knows the key, has the right time and speaks what this one speaks. */

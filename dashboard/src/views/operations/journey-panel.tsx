@@ -1,5 +1,5 @@
 import type { Journey, JourneyStop } from '@lockstep/shared/api';
-import { formatBytes, formatDuration, formatRoundTrip } from '@lockstep/shared/present';
+import { formatBytes, formatElapsed } from '@lockstep/shared/present';
 import { Anchor, Drawer, Group, Stack, Text } from '@mantine/core';
 import { IconCircleCheck, IconClockHour4 } from '@tabler/icons-react';
 import { useRef } from 'react';
@@ -93,7 +93,7 @@ function Way({ chosen }: { readonly chosen: string }) {
             <dt>Written</dt>
             <dd>
               {madeAt - writtenAt >= 0 && madeAt - writtenAt < writtenMsMax
-                ? `${formatMs(madeAt - writtenAt)} before it was journaled`
+                ? `${formatElapsed(madeAt - writtenAt)} before it was journaled`
                 : exact.format(writtenAt)}
             </dd>
           </div>
@@ -164,12 +164,7 @@ function Stop({
 function said({ state, sinceMs = 0 }: JourneyStep): string {
   if (state === 'open') return 'not yet';
   if (state === 'unknown') return 'yes';
-  return formatMs(sinceMs);
-}
-
-/** `12 ms`, `3.4 s`, `2 h`. */
-function formatMs(ms: number): string {
-  return ms < 60_000 ? formatRoundTrip(Math.round(ms)) : formatDuration(ms / 1_000);
+  return formatElapsed(sinceMs);
 }
 
 function percent(part: number): string {
