@@ -1,9 +1,10 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { startCluster } from './cluster.ts';
+import { Cluster } from '../testkit/cluster.ts';
+import type { Member } from '../testkit/member.ts';
+import { repositoryRoot } from '../testkit/repository.ts';
 import { describeMachine, drawChart, formatTable } from './report.ts';
 import type { Result } from './result.ts';
 import { largeFile, smallFiles } from './workloads/bulk.ts';
@@ -27,7 +28,8 @@ type Name = (typeof names)[number];
 /** Runs one workload on members of its own in `root`. */
 async function measure(name: Name, root: string, scratch: string, repetitions: number): Promise<readonly Result[]> {
   if (name === 'page') return page(scratch);
-  const members = await startCluster(root);
+  const cluster = await Cluster.start(['ant', 'bee', 'cat'], { directory: root });
+  const members = cluster.members as [Member, Member, Member];
   try {
     switch (name) {
       case 'latency':
@@ -37,12 +39,12 @@ async function measure(name: Name, root: string, scratch: string, repetitions: n
       case 'large':
         return await largeFile(members, scratch, repetitions);
       case 'newcomer':
-        return [await newcomer(members, root, scratch, repetitions)];
+        return [await newcomer(cluster, members, scratch, repetitions)];
       case 'idle':
         return await idle(members);
     }
   } finally {
-    await Promise.all(members.map((member) => member.stop()));
+    await cluster.close();
   }
 }
 
@@ -70,7 +72,7 @@ async function main(): Promise<void> {
       await rm(root, { recursive: true, force: true });
     }
   }
-  const out = fileURLToPath(new URL('../results/', import.meta.url));
+  const out = join(repositoryRoot, 'bench', 'results');
   await mkdir(out, { recursive: true });
   const measured = { at: new Date().toISOString(), machine, repetitions, results };
   await writeFile(join(out, 'bench.json'), `${JSON.stringify(measured, null, 2)}\n`);

@@ -1,5 +1,5 @@
 import type { Page } from '@playwright/test';
-import type { Cluster } from './cluster.ts';
+import type { Cluster } from '../testkit/cluster.ts';
 import { expect, test } from './test.ts';
 
 /** The cell of the matrix for one way. */
@@ -22,7 +22,7 @@ test('[DB-L1] [DB-L2] the matrix has a number for each way, and words for a memb
       if (from !== to) await expect(cell(page, from, to)).toHaveText(/^[\d.,]+ m?s$/);
     }
   }
-  await cluster.member('cat').stop('SIGKILL');
+  await cluster.member('cat').kill();
   for (const other of ['ant', 'bee']) {
     await expect(cell(page, other, 'cat')).toHaveAccessibleName(`${other} to cat: cat is down`);
     await expect(cell(page, 'cat', other)).toHaveAccessibleName(`cat to ${other}: cat is down`);
@@ -66,7 +66,7 @@ test('[DB-L3] [DB-L4] the keyboard alone reaches the hour of a pair, which has a
 });
 
 test.describe('a link that is cut', () => {
-  test.use({ isProxied: true });
+  test.use({ proxied: true });
 
   test('[DB-L2] [DB-L5] two members that are cut off from each other are shown as that on every page, until it heals', async ({
     page,

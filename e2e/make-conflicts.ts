@@ -1,6 +1,7 @@
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Cluster, Member } from './cluster.ts';
+import type { Cluster } from '../testkit/cluster.ts';
+import type { Member } from '../testkit/member.ts';
 import { expect } from './test.ts';
 
 /** Files that ant and bee change without hearing of each other; bee's version is the later one. */

@@ -2,7 +2,7 @@ import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { OperationsPage } from '@lockstep/shared/api';
 import type { Page } from '@playwright/test';
-import type { Member } from './cluster.ts';
+import type { Member } from '../testkit/member.ts';
 import { describeMs, partOf, traceWork } from './page-work.ts';
 import { expect, test } from './test.ts';
 

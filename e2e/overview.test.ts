@@ -51,7 +51,7 @@ test('[DB-O2] [DB-P1] [DB-P2] who needs a person is listed with what to do, unti
   await expect(page.getByRole('heading', { name: '1 problem on ant' })).toBeVisible();
   await expect(page.getByRole('listitem').filter({ hasText: 'not a file' })).toContainText('pipe');
   await bee.stop();
-  await cat.stop('SIGKILL');
+  await cat.kill();
   await expect(page.getByRole('listitem').filter({ hasText: 'bee' })).toContainText('was stopped in order');
   await expect(page.getByRole('listitem').filter({ hasText: 'cat' })).toContainText('The connection was lost');
   await expect(page.getByRole('link', { name: /^Problems/ })).toContainText('3');
@@ -88,7 +88,7 @@ test.describe('nine members', () => {
     await expect(page.getByRole('status')).toHaveText('All 9 members hold everything.');
     await expect(names).toHaveText(cluster.members.map(({ name }) => name));
 
-    await cluster.member('gnu').stop('SIGKILL');
+    await cluster.member('gnu').kill();
     await expect(names.first()).toHaveText('gnu');
     await page.getByRole('button', { name: '8 active' }).click();
     await expect(names).toHaveText(['ant', 'bee', 'cat', 'dog', 'eel', 'fox', 'hen', 'ibis']);

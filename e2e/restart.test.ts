@@ -31,7 +31,7 @@ test.describe('two members', () => {
 
     for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
       await test.step(signal, async () => {
-        await ant.stop(signal);
+        await (signal === 'SIGKILL' ? ant.kill() : ant.stop());
         await each((view) => expect(view.getByRole('alert')).toContainText('does not answer'));
         await each((view) => expect(view.getByRole('status').first()).toHaveText(/^Last known: /));
         await expect(operations.getByText(/^The connection is lost/)).toBeVisible();

@@ -1,5 +1,5 @@
 import { test as base } from '@playwright/test';
-import { Cluster } from './cluster.ts';
+import { Cluster } from '../testkit/cluster.ts';
 
 export { expect } from '@playwright/test';
 
@@ -7,7 +7,7 @@ interface Fixtures {
   /** Names of the members to start; change it with `test.use`. */
   readonly names: readonly string[];
   /** Whether their links can be cut and made slow: see `Cluster.link`. */
-  readonly isProxied: boolean;
+  readonly proxied: boolean;
   readonly cluster: Cluster;
   /** What the page complained about, and every address outside the agent that it asked for. */
   readonly complaints: string[];
@@ -16,11 +16,12 @@ interface Fixtures {
 /** Playwright's test, with real agents. */
 export const test = base.extend<Fixtures>({
   names: [['ant', 'bee', 'cat'], { option: true }],
-  isProxied: [false, { option: true }],
-  cluster: async ({ names, isProxied }, use) => {
-    const cluster = await Cluster.start(names, { isProxied });
+  proxied: [false, { option: true }],
+  cluster: async ({ names, proxied }, use, info) => {
+    const cluster = await Cluster.start(names, { proxied });
     await use(cluster);
-    await cluster.stop();
+    if (info.status !== info.expectedStatus) cluster.printLogs();
+    await cluster.close();
   },
   complaints: async ({ page, cluster }, use) => {
     const complaints: string[] = [];

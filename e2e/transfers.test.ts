@@ -13,7 +13,7 @@ async function choose(menu: Locator, item: Locator): Promise<void> {
 }
 
 test.describe('two members', () => {
-  test.use({ names: ['ant', 'bee'], isProxied: true });
+  test.use({ names: ['ant', 'bee'], proxied: true });
 
   test('[DB-X1] [DB-X2] a member is paused, resumed, rescanned and told to try again from its page', async ({
     page,
@@ -86,7 +86,7 @@ test.describe('two members', () => {
     await page.goto(`${ant.url}transfers`);
     await expect(page.getByRole('heading', { name: 'Everything is here' })).toBeVisible();
     // Half a minute, so that it is seen on its way on any machine.
-    cluster.limit('ant', 2_000_000);
+    cluster.shapes('ant', { bytesPerSecond: 2_000_000 });
     // Whole at once: what a half-written file holds may be on its way too.
     await writeFile(`${bee.folder}-film`, randomBytes(60_000_000));
     await rename(`${bee.folder}-film`, join(bee.folder, 'film.mkv'));
@@ -94,14 +94,14 @@ test.describe('two members', () => {
     await expect(row).toContainText('from bee');
     await expect(row).toContainText(/B of 60 MB/);
     await expect(row.getByRole('progressbar')).toBeVisible();
-    cluster.limit('ant', Number.POSITIVE_INFINITY);
+    cluster.shapes('ant', { bytesPerSecond: Number.POSITIVE_INFINITY });
     await expect(page.getByRole('heading', { name: 'Everything is here' })).toBeVisible();
     expect(complaints).toEqual([]);
   });
 });
 
 test.describe('a slow link', () => {
-  test.use({ isProxied: true });
+  test.use({ proxied: true });
 
   test('[DB-X4] a newcomer is shown with its source until it has everything', async ({ page, cluster, complaints }) => {
     const [ant, bee, cat] = [cluster.member('ant'), cluster.member('bee'), cluster.member('cat')];
@@ -113,14 +113,14 @@ test.describe('a slow link', () => {
     await expect.poll(async () => (await bee.status()).files).toBe(300);
     await page.goto(`${ant.url}transfers`);
     await expect(page.getByRole('heading', { name: 'Everything is here' })).toBeVisible();
-    cluster.limit('cat', 400_000);
+    cluster.shapes('cat', { bytesPerSecond: 400_000 });
     const back = cat.start();
     const row = page.getByRole('listitem').filter({ hasText: 'cat' });
     await expect(row).toContainText(/operations from (ant|bee)|still to be put on its disk/);
     await expect(row.getByRole('progressbar')).toBeVisible();
     // Numbers that change every second are not read aloud.
     await expect(page.locator('[data-tone="busy"]')).toHaveAttribute('aria-live', 'off');
-    cluster.limit('cat', Number.POSITIVE_INFINITY);
+    cluster.shapes('cat', { bytesPerSecond: Number.POSITIVE_INFINITY });
     await back;
     await expect(page.getByRole('heading', { name: 'Everything is here' })).toBeVisible();
     expect(complaints).toEqual([]);

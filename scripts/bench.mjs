@@ -2,12 +2,13 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { ensureBrowser } from './lib/browser.mjs';
-import { root } from './lib/process.mjs';
+import { root, runTool, SetupError } from './lib/process.mjs';
 import { main, setup } from './setup.mjs';
 
 await main(async (args) => {
   await setup();
-  const run = [join(root, 'bench', 'dist', 'run.js'), ...args];
+  if ((await runTool('tsc', ['-b', 'bench'])).code !== 0) throw new SetupError('The measurements could not be built.');
+  const run = [join(root, 'bench', 'dist', 'bench', 'run.js'), ...args];
   const env = { ...process.env };
   // Only the page needs one.
   if (!args.includes('--only') || args.includes('page')) env.LOCKSTEP_CHROMIUM = await ensureBrowser();

@@ -1,3 +1,4 @@
+import { rename, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -12,10 +13,17 @@ import {
 } from '@lockstep/shared/api';
 import { readTree, type Tree } from './tree.ts';
 
+/** What an agent holds of its machine. */
+export interface Usage {
+  readonly memoryMiB: number;
+  readonly descriptors: number;
+}
+
 /** A member wherever it runs: its folder as it is seen from here, and what its API answers. */
 export class MemberApi {
   readonly name: string;
   readonly folder: string;
+  /** Where its dashboard answers; ends with a slash. */
   readonly url: string;
 
   constructor(name: string, folder: string, url: string) {
@@ -31,6 +39,13 @@ export class MemberApi {
 
   state(...names: readonly string[]): string {
     return join(this.folder, '.lockstep', ...names);
+  }
+
+  /** Puts a file into the folder when it is whole: one operation, also where the agent looks between its making and its filling. */
+  async put(path: string, content: string): Promise<void> {
+    const outside = `${this.folder}.outside`;
+    await writeFile(outside, content);
+    await rename(outside, this.path(path));
   }
 
   async status(): Promise<Status> {

@@ -13,6 +13,8 @@ export interface ClusterOptions {
   readonly proxied?: boolean;
   /** How the agents are started. */
   readonly start?: StartOptions;
+  /** Where its temporary folder is made; by default where the system has such. */
+  readonly directory?: string;
 }
 
 export interface AddOptions {
@@ -44,7 +46,10 @@ export class Cluster {
 
   /** Makes and starts members of these names, one after the other: the first begins the cluster and is the oldest. */
   static async start(names: readonly string[], options: ClusterOptions = {}): Promise<Cluster> {
-    const cluster = new Cluster(await realpath(await mkdtemp(join(tmpdir(), 'lockstep-test-'))), options);
+    const cluster = new Cluster(
+      await realpath(await mkdtemp(join(options.directory ?? tmpdir(), 'lockstep-test-'))),
+      options,
+    );
     try {
       for (const name of names) await cluster.add(name);
       await cluster.connected();
@@ -99,6 +104,11 @@ export class Cluster {
   /** What the link between two members of a proxied cluster does to all that passes it from now on. */
   shape(a: string, b: string, shape: LinkShape): void {
     for (const key of [`${a}>${b}`, `${b}>${a}`]) this.#proxies.get(key)?.shape(shape);
+  }
+
+  /** The same of all links of one member. */
+  shapes(name: string, shape: LinkShape): void {
+    for (const other of this.members) if (other.name !== name) this.shape(name, other.name, shape);
   }
 
   /** How many connections the links of a proxied cluster have carried since the start. */

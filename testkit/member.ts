@@ -1,7 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readdir, readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
-import { MemberApi } from './api.ts';
+import { MemberApi, type Usage } from './api.ts';
 import { lockstepProgram } from './repository.ts';
 
 /** Lines of an agent's log that are kept for a test that fails. */
@@ -55,7 +56,7 @@ export class Member extends MemberApi {
   #child: ChildProcess | undefined;
 
   constructor(place: { name: string; folder: string; port: number; dashboardPort: number }, defaults: StartOptions) {
-    super(place.name, place.folder, `http://127.0.0.1:${place.dashboardPort}`);
+    super(place.name, place.folder, `http://127.0.0.1:${place.dashboardPort}/`);
     this.port = place.port;
     this.defaults = defaults;
   }
@@ -135,6 +136,27 @@ export class Member extends MemberApi {
   async restart(options: StartOptions = {}): Promise<void> {
     await this.stop();
     await this.start(options);
+  }
+
+  /**
+   * What the agent uses, and the processor time that its threads have had. By the scheduler's own count: that in `stat` is a sample taken at
+   * each tick of the kernel, which is too coarse for an agent that wakes for a tenth of a millisecond.
+   */
+  async usage(): Promise<Usage & { readonly cpuMs: number }> {
+    const process = `/proc/${this.pid}`;
+    const statm = await readFile(`${process}/statm`, 'utf8');
+    const descriptors = await readdir(`${process}/fd`);
+    let cpuNs = 0;
+    for (const thread of await readdir(`${process}/task`)) {
+      // A thread that has ended since counts for nothing.
+      const schedstat = await readFile(`${process}/task/${thread}/schedstat`, 'utf8').catch(() => '0');
+      cpuNs += Number(schedstat.split(' ')[0]);
+    }
+    return {
+      cpuMs: cpuNs / 1e6,
+      memoryMiB: (Number(statm.split(' ')[1]) * 4096) / 1024 ** 2,
+      descriptors: descriptors.length,
+    };
   }
 
   #note(lines: string): void {

@@ -67,7 +67,7 @@ test('the operation log in pages: each operation once, both ways, also while mor
 
 /** Follows the live events after `after`; what comes is put into `into`. */
 function follow(member: Member, after: number, into: ApiEvent[]): { socket: WebSocket; messages: LiveMessage[] } {
-  const socket = new WebSocket(`${member.url.replace('http', 'ws')}/api/v1/events/live?after=${after}`);
+  const socket = new WebSocket(`${member.url.replace('http', 'ws')}api/v1/events/live?after=${after}`);
   onTestFinished(() => socket.terminate());
   const messages: LiveMessage[] = [];
   socket.on('error', () => undefined);
@@ -113,7 +113,7 @@ test('[API2] a reader that resumes from a number has every event once, over a cu
 });
 
 async function health(member: Member): Promise<{ status: number; answer: unknown }> {
-  const response = await fetch(`${member.url}/healthz`);
+  const response = await fetch(`${member.url}healthz`);
   return { status: response.status, answer: await response.json() };
 }
 
@@ -135,7 +135,7 @@ test('healthz says that the folder is gone, what to do, and that it is back', as
 
 /** All series of a member with their values. */
 async function scrape(member: Member): Promise<Map<string, number>> {
-  const text = await (await fetch(`${member.url}/metrics`)).text();
+  const text = await (await fetch(`${member.url}metrics`)).text();
   const lines = text.split('\n').filter((line) => line.startsWith('lockstep_'));
   return new Map(
     lines.map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.slice(line.lastIndexOf(' ')))]),
@@ -230,7 +230,7 @@ test('[API3] every metric moves with what it measures, and none carries a path',
 test('[JY1] [JY2] an operation that is made is streamed, and its journey ends with all holding it', async () => {
   const [ant, bee] = pair();
   const streamed: LoggedOperation[] = [];
-  const socket = new WebSocket(`${bee.url.replace('http', 'ws')}/api/v1/ops/live`);
+  const socket = new WebSocket(`${bee.url.replace('http', 'ws')}api/v1/ops/live`);
   onTestFinished(() => socket.terminate());
   let isLive = false;
   socket.on('message', (data) => {

@@ -1,8 +1,9 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Member, until } from '../cluster.ts';
+import type { Member } from '../../testkit/member.ts';
 import type { Result } from '../result.ts';
 import { flush, makeLargeFile, makeSmallFiles, remove, timed, treeHash } from '../tree.ts';
+import { until } from '../until.ts';
 
 type Trio = readonly [Member, Member, Member];
 

@@ -1,7 +1,8 @@
 import { join } from 'node:path';
-import { type Member, until } from '../cluster.ts';
+import type { Member } from '../../testkit/member.ts';
 import type { Result } from '../result.ts';
 import { makeSmallFiles } from '../tree.ts';
+import { until } from '../until.ts';
 
 const settleMs = 20_000;
 const idleMs = 60_000;
@@ -22,7 +23,7 @@ export async function idle(members: readonly [Member, Member, Member]): Promise<
     results.push({
       name: `memory of an agent with ${count.toLocaleString('en')} files`,
       unit: 'MiB',
-      lockstep: usage.map(({ rssMiB }) => rssMiB),
+      lockstep: usage.map(({ memoryMiB }) => memoryMiB),
       target: { atMost: target },
       goal: { atMost: goal },
       note: 'resident, right after the files came; writer and receiver',

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Member } from '../cluster.ts';
+import type { Member } from '../../testkit/member.ts';
 import { percentile, type Result } from '../result.ts';
 import { timed } from '../tree.ts';
 

@@ -1,13 +1,15 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Member, until } from '../cluster.ts';
+import type { Cluster } from '../../testkit/cluster.ts';
+import type { Member } from '../../testkit/member.ts';
 import type { Result } from '../result.ts';
 import { flush, makeLargeFile, makeSmallFiles, remove, timed, treeHash } from '../tree.ts';
+import { until } from '../until.ts';
 
 /** A member that joins a cluster with 10,000 files and 1 GiB: from its start until it holds everything. */
 export async function newcomer(
+  cluster: Cluster,
   [ant, bee, cat]: readonly [Member, Member, Member],
-  root: string,
   scratch: string,
   repetitions: number,
 ): Promise<Result> {
@@ -24,7 +26,7 @@ export async function newcomer(
     goal: { timesRsync: 1.5 },
   };
   for (let round = 0; round < repetitions; round++) {
-    const dog = await Member.create(root, `dog${round}`, ant);
+    const dog = await cluster.add(`dog${round}`, { up: false, peers: ['ant'] });
     await flush();
     const startMs = performance.now();
     await dog.start();

@@ -2,10 +2,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { repositoryRoot } from '../../testkit/repository.ts';
 import type { Result } from '../result.ts';
-
-const root = fileURLToPath(new URL('../../../', import.meta.url));
 
 /**
  * What the dashboard costs a real browser. Measured where the browser tests are, with an agent of its own: this only runs it and
@@ -14,10 +12,10 @@ const root = fileURLToPath(new URL('../../../', import.meta.url));
 export async function page(scratch: string): Promise<Result[]> {
   const file = join(scratch, 'page.json');
   const playwright = spawn(
-    join(root, 'node_modules', '.bin', 'playwright'),
+    join(repositoryRoot, 'node_modules', '.bin', 'playwright'),
     ['test', '--config', 'e2e/bench.config.ts'],
     // Standard output is for the table.
-    { cwd: root, stdio: ['ignore', 2, 2], env: { ...process.env, LOCKSTEP_BENCH_RESULTS: file } },
+    { cwd: repositoryRoot, stdio: ['ignore', 2, 2], env: { ...process.env, LOCKSTEP_BENCH_RESULTS: file } },
   );
   const [code] = await once(playwright, 'exit');
   if (code !== 0) throw new Error('the page could not be measured: see the messages above');

@@ -4,7 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { OperationsPage } from '@lockstep/shared/api';
 import type { Page } from '@playwright/test';
 import type { Result } from '../../bench/result.ts';
-import type { Member } from '../cluster.ts';
+import type { Member } from '../../testkit/member.ts';
 import { describeMs, type PageWork, partOf, traceWork } from '../page-work.ts';
 import { expect, test } from '../test.ts';
 

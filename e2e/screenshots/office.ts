@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { expect } from '@playwright/test';
-import type { Cluster, Member } from '../cluster.ts';
+import type { Cluster } from '../../testkit/cluster.ts';
+import type { Member } from '../../testkit/member.ts';
 
 const minutes = (decision: string) => `# Minutes of Thursday
 

@@ -67,7 +67,7 @@ test('the pictures of every view', async ({ page, cluster }) => {
   await expect(page.getByRole('region', { name: 'line by line' })).toBeVisible();
   await take(page, 'conflicts');
 
-  await cluster.member('elk').stop('SIGKILL');
+  await cluster.member('elk').kill();
   await writeFile(join(ant.folder, 'Minutes', 'agenda.md'), 'Crane, storms, survey\n');
   await expect(page.getByRole('status').first()).toContainText('elk is down');
   await open('/latency');

@@ -16,7 +16,7 @@ const cluster = useCluster(['ant', 'bee', 'cat']);
 let prometheus: Prometheus;
 
 const dashboardOf = (member: Member): string => new URL(member.url).host;
-const metricsOf = async (member: Member): Promise<string> => (await fetch(`${member.url}/metrics`)).text();
+const metricsOf = async (member: Member): Promise<string> => (await fetch(`${member.url}metrics`)).text();
 
 /** The labels of each alert that fires, but for those that speak of this machine: its disk may be small, and it may be busy. */
 async function firing(): Promise<readonly object[]> {

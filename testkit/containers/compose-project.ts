@@ -90,7 +90,7 @@ export class ComposeProject {
     const container = await this.container(name);
     if (container === '') throw new Error(`${name} has no container`);
     const folder = join(this.root, 'lab', name);
-    return new ContainerMember({ name, folder, url: this.url(name), container, network: this.network });
+    return new ContainerMember({ name, folder, url: `${this.url(name)}/`, container, network: this.network });
   }
 
   /** Ends and removes everything, images excepted. */

@@ -1,4 +1,4 @@
-import { MemberApi } from '../api.ts';
+import { MemberApi, type Usage } from '../api.ts';
 import { eventually } from '../eventually.ts';
 import { asRoot } from '../machine/person.ts';
 import { run } from '../programs.ts';
@@ -79,7 +79,7 @@ export class ContainerMember extends MemberApi {
   }
 
   /** What the agent uses, as its container sees it. */
-  async usage(): Promise<{ readonly memoryMiB: number; readonly descriptors: number }> {
+  async usage(): Promise<Usage> {
     const script = 'read -r agent _ < /proc/1/task/1/children; cat /proc/$agent/statm; ls /proc/$agent/fd | wc -l';
     const [statm = '', descriptors = ''] = (await this.exec('sh', '-c', script)).split('\n');
     return { memoryMiB: (Number(statm.split(' ')[1]) * 4096) / 1024 ** 2, descriptors: Number(descriptors) };

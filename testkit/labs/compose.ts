@@ -1,11 +1,12 @@
 import { chmod } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Usage } from '../api.ts';
 import { ComposeProject } from '../containers/compose-project.ts';
 import { type ContainerMember, docker } from '../containers/container-member.ts';
 import { eventually } from '../eventually.ts';
 import { allConnected } from '../level.ts';
 import { self } from '../machine/person.ts';
-import { type Lab, type LabMember, type Need, type Place, patienceMs, type Usage } from './lab.ts';
+import { type Lab, type LabMember, type Need, type Place, patienceMs } from './lab.ts';
 
 /** What cannot be changed from outside, without rights that the containers do not have. */
 const lacking: Readonly<Record<Need, string>> = {

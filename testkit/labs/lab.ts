@@ -1,4 +1,4 @@
-import type { MemberApi } from '../api.ts';
+import type { MemberApi, Usage } from '../api.ts';
 import type { LinkShape } from '../link-proxy.ts';
 
 /** For what takes a moment on a machine that does nothing else: a drill is about what comes out. */
@@ -46,11 +46,6 @@ export interface LabImage {
   cutPower(): Promise<void>;
   /** Changes a byte of `marker` in these files, which are paths in the folder, behind the back of the file system. */
   rot(paths: readonly string[], marker: string): Promise<void>;
-}
-
-export interface Usage {
-  readonly memoryMiB: number;
-  readonly descriptors: number;
 }
 
 /** The port between drills and the place where they run. The members that it was opened with are there and connected. */

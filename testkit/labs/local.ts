@@ -1,5 +1,6 @@
-import { chmod, readdir, readFile } from 'node:fs/promises';
+import { chmod } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Usage } from '../api.ts';
 import { Cluster } from '../cluster.ts';
 import { allConnected, bothApart } from '../level.ts';
 import type { LinkShape } from '../link-proxy.ts';
@@ -8,7 +9,7 @@ import { ShiftedClock } from '../machine/shifted-clock.ts';
 import { TmpfsDisk } from '../machine/tmpfs-disk.ts';
 import type { Member } from '../member.ts';
 import { run } from '../programs.ts';
-import { type Lab, type LabDisk, type LabImage, type LabMember, type Place, patienceMs, type Usage } from './lab.ts';
+import { type Lab, type LabDisk, type LabImage, type LabMember, type Place, patienceMs } from './lab.ts';
 
 /** Whoever the agent runs as while its folder is made read-only: root may write everywhere. */
 const nobody = 65_534;
@@ -119,11 +120,8 @@ class LocalLab implements Lab {
     return { member, setClock: (hours) => clock.set(hours) };
   }
 
-  async usage(member: LabMember): Promise<Usage> {
-    const process = `/proc/${this.member(member.name).pid}`;
-    const statm = await readFile(`${process}/statm`, 'utf8');
-    const descriptors = await readdir(`${process}/fd`);
-    return { memoryMiB: (Number(statm.split(' ')[1]) * 4096) / 1024 ** 2, descriptors: descriptors.length };
+  usage(member: LabMember): Promise<Usage> {
+    return this.member(member.name).usage();
   }
 
   async log(member: LabMember): Promise<readonly string[]> {

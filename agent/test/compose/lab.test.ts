@@ -22,11 +22,11 @@ test('up is all a person types: three members, healthy and connected, at the pri
   for (const member of lab().members) {
     await vi.waitFor(async () => expect(await member.inspect('{{.State.Health.Status}}')).toBe('healthy'), patience);
     await vi.waitFor(
-      async () => expect(await lab().project.compose('logs', member.name)).toContain(`dashboard ${member.url}/`),
+      async () => expect(await lab().project.compose('logs', member.name)).toContain(`dashboard ${member.url}`),
       patience,
     );
     expect(await lab().project.compose('logs', 'prepare')).toContain(` ${member.folder} `);
-    const page = await fetch(`${member.url}/`, { headers: { accept: 'text/html' } });
+    const page = await fetch(`${member.url}`, { headers: { accept: 'text/html' } });
     expect(await page.text()).toContain('<title>Lockstep</title>');
   }
   expect(await docker('inspect', '--format', '{{.State.ExitCode}}', await lab().project.container('prepare'))).toBe(
@@ -131,7 +131,7 @@ test('the commands work inside, and on the folder from the host', async () => {
 
 test('[API1] a replay is for programs in the container, not for who comes through the published port', async () => {
   const ant = lab().member('ant');
-  const asked = await fetch(`${ant.url}/api/v1/replay`, {
+  const asked = await fetch(`${ant.url}api/v1/replay`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ into: '/tmp/refused' }),
