@@ -2,8 +2,8 @@ import '@mantine/core/styles.css';
 import { type CSSVariablesResolver, createTheme, MantineProvider } from '@mantine/core';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
-import { App } from './app.tsx';
-import './global.css';
+import { App } from './app/app.tsx';
+import './app/global.css';
 
 const theme = createTheme({
   primaryColor: 'cyan',

@@ -1,0 +1,89 @@
+import type { PauseResult, RescanResult, RetryResult } from '@lockstep/shared/api';
+import { Button, Loader, Menu } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { IconChevronDown, IconFolderSearch, IconPlayerPause, IconPlayerPlay, IconReload } from '@tabler/icons-react';
+import { useRef } from 'react';
+import { useStatus } from '../../live/status-context.ts';
+import { askApi } from '../../live/use-api.ts';
+import { ActionResult } from './action-result.tsx';
+import classes from './actions.module.css';
+import { PauseDialog } from './pause-dialog.tsx';
+import { rescanSentence, retrySentence } from './sentences.ts';
+import { useAction } from './use-action.ts';
+
+/** A folder of many millions of files takes its time to be compared. */
+const rescanTimeoutMs = 3_600_000;
+
+/** What the member that serves the page can be asked to do. */
+export function ActionMenu() {
+  const { member, paused } = useStatus();
+  const { state, run, forget } = useAction();
+  const [isAsking, { open, close: hide }] = useDisclosure(false);
+  const button = useRef<HTMLButtonElement>(null);
+  const isRunning = state.is === 'running';
+  const close = (): void => {
+    hide();
+    // The item that opened the dialog is gone: the focus would be lost.
+    button.current?.focus();
+  };
+  const pause = (): void => {
+    close();
+    void run(`Pausing ${member.name} …`, async () => {
+      await askApi<PauseResult>('/pause', { method: 'POST' });
+      return `${member.name} is paused.`;
+    });
+  };
+  const resume = (): void => {
+    void run(`Resuming ${member.name} …`, async () => {
+      await askApi<PauseResult>('/resume', { method: 'POST' });
+      return `${member.name} takes part again.`;
+    });
+  };
+  const rescan = (): void => {
+    void run(`Comparing the whole folder of ${member.name} …`, async () =>
+      rescanSentence(await askApi<RescanResult>('/rescan', { method: 'POST', timeoutMs: rescanTimeoutMs })),
+    );
+  };
+  const retry = (): void => {
+    void run('Trying again …', async () => retrySentence(await askApi<RetryResult>('/retry', { method: 'POST' })));
+  };
+  return (
+    <>
+      <Menu position="bottom-end" withArrow shadow="md" disabled={isRunning}>
+        <Menu.Target>
+          <Button
+            variant="default"
+            px="sm"
+            className={classes.open}
+            ref={button}
+            // Not `loading`, which disables the button: one that is disabled cannot keep the focus.
+            rightSection={isRunning ? <Loader size={16} /> : <IconChevronDown size={16} aria-hidden="true" />}
+          >
+            Actions
+          </Button>
+        </Menu.Target>
+        <Menu.Dropdown>
+          <Menu.Label>On {member.name}</Menu.Label>
+          <Menu.Item leftSection={<IconFolderSearch size={18} aria-hidden="true" />} onClick={rescan}>
+            Rescan the folder
+          </Menu.Item>
+          <Menu.Item leftSection={<IconReload size={18} aria-hidden="true" />} onClick={retry}>
+            Retry what waits
+          </Menu.Item>
+          <Menu.Divider />
+          {paused ? (
+            <Menu.Item leftSection={<IconPlayerPlay size={18} aria-hidden="true" />} onClick={resume}>
+              Resume {member.name}
+            </Menu.Item>
+          ) : (
+            <Menu.Item leftSection={<IconPlayerPause size={18} aria-hidden="true" />} onClick={open}>
+              Pause {member.name} …
+            </Menu.Item>
+          )}
+        </Menu.Dropdown>
+      </Menu>
+      <PauseDialog isOpen={isAsking} close={close} pause={pause} />
+      <ActionResult state={state} forget={forget} />
+    </>
+  );
+}

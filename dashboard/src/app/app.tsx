@@ -1,0 +1,126 @@
+import { formatCount, formatDuration } from '@lockstep/shared/present';
+import { Alert, AppShell, Badge, Burger, Code, Group, NavLink, Skeleton, Stack, Text } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { lazy, Suspense, useEffect, useState } from 'react';
+import { Link, Route, Switch, useLocation } from 'wouter';
+import { Overview } from '../features/overview/overview.tsx';
+import { StatusProvider, useStatusFeed } from '../live/status-context.ts';
+import { Empty, Loading } from '../parts/notice.tsx';
+import classes from './app.module.css';
+import { ClusterBanner } from './cluster-banner.tsx';
+import { places } from './navigation.ts';
+import { PageHeader } from './page-header.tsx';
+
+const Latency = lazy(async () => ({ default: (await import('../features/latency/latency.tsx')).Latency }));
+const Conflicts = lazy(async () => ({ default: (await import('../features/conflicts/conflicts.tsx')).Conflicts }));
+const Files = lazy(async () => ({ default: (await import('../features/files/files.tsx')).Files }));
+const Operations = lazy(async () => ({ default: (await import('../features/operations/operations.tsx')).Operations }));
+const Problems = lazy(async () => ({ default: (await import('../features/problems/problems.tsx')).Problems }));
+const Transfers = lazy(async () => ({ default: (await import('../features/transfers/transfers.tsx')).Transfers }));
+
+/** The page: how the cluster is, in a sentence that is always there, and the views. */
+export function App() {
+  const { status, silentSince } = useStatusFeed();
+  const [isOpen, { toggle, close }] = useDisclosure(false);
+  const [location] = useLocation();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new place closes the menu of a narrow screen
+  useEffect(close, [location]);
+  return (
+    <AppShell
+      header={{ height: 56 }}
+      navbar={{ width: 208, breakpoint: 'sm', collapsed: { mobile: !isOpen } }}
+      padding="md"
+    >
+      <a className={classes.skip} href="#main">
+        Skip to the content
+      </a>
+      <AppShell.Header px="md">
+        <Group h="100%" gap="sm" wrap="nowrap">
+          <Burger opened={isOpen} onClick={toggle} hiddenFrom="sm" size="sm" aria-label="Menu" aria-expanded={isOpen} />
+          <PageHeader status={status} />
+        </Group>
+      </AppShell.Header>
+      <AppShell.Navbar
+        p="xs"
+        component="nav"
+        aria-label="Views"
+        className={classes.views}
+        data-open={isOpen || undefined}
+      >
+        {places.map(({ href, title, icon: PlaceIcon, count }) => {
+          const open = status === undefined ? 0 : (count?.(status) ?? 0);
+          const isHere = href === '/' ? location === '/' : location.startsWith(href);
+          return (
+            <NavLink
+              key={href}
+              component={Link}
+              href={href}
+              label={title}
+              active={isHere}
+              aria-current={isHere ? 'page' : undefined}
+              leftSection={<PlaceIcon size={18} stroke={1.7} aria-hidden="true" />}
+              rightSection={open > 0 ? <Badge color="red">{formatCount(open)}</Badge> : undefined}
+            />
+          );
+        })}
+      </AppShell.Navbar>
+      <AppShell.Main id="main" tabIndex={-1}>
+        <Stack gap="md" className={classes.content}>
+          {silentSince !== undefined && <Silence since={silentSince} isKnown={status !== undefined} />}
+          {status !== undefined ? (
+            <StatusProvider value={status}>
+              <ClusterBanner isStale={silentSince !== undefined} />
+              <Suspense fallback={<Loading />}>
+                <Switch>
+                  <Route path="/" component={Overview} />
+                  <Route path="/latency" component={Latency} />
+                  <Route path="/conflicts" component={Conflicts} />
+                  {/* An expression: in a pattern the rest of a path could not hold a newline. */}
+                  <Route path={/^\/files(?:\/|$)/} component={Files} />
+                  <Route path="/transfers" component={Transfers} />
+                  <Route path="/operations" component={Operations} />
+                  <Route path="/problems" component={Problems} />
+                  <Route>
+                    <Empty title="There is nothing at this address">
+                      Perhaps the link was cut off. The views are in the menu.
+                    </Empty>
+                  </Route>
+                </Switch>
+              </Suspense>
+            </StatusProvider>
+          ) : (
+            silentSince === undefined && <Waiting />
+          )}
+        </Stack>
+      </AppShell.Main>
+    </AppShell>
+  );
+}
+
+/** The agent does not answer: since when, and what to do. */
+function Silence({ since, isKnown }: { readonly since: number; readonly isKnown: boolean }) {
+  const [now, setNow] = useState(Date.now);
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), 1_000);
+    return () => clearInterval(timer);
+  }, []);
+  return (
+    <Alert color="red" variant="outline" role="alert" title="The agent of this machine does not answer">
+      <Text>
+        Nothing was heard for {formatDuration(Math.max(1_000, now - since) / 1_000)}. If it was stopped, start it again
+        with <Code>lockstep up</Code> in its folder. This page asks again by itself
+        {isKnown ? '; what it shows is what was known last, and may be old.' : '.'}
+      </Text>
+    </Alert>
+  );
+}
+
+function Waiting() {
+  return (
+    <Stack aria-busy="true" aria-label="Asking the agent">
+      <Skeleton height={34} width="60%" />
+      <Skeleton height={20} width="40%" />
+      <Skeleton height={180} />
+    </Stack>
+  );
+}

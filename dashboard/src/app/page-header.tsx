@@ -1,0 +1,49 @@
+import type { Status } from '@lockstep/shared/api';
+import { ActionIcon, Group, Skeleton, Text, useComputedColorScheme, useMantineColorScheme } from '@mantine/core';
+import { IconMoon, IconSun } from '@tabler/icons-react';
+import { lazy, Suspense } from 'react';
+import { Link } from 'wouter';
+import { StatusProvider } from '../live/status-context.ts';
+import classes from './page-header.module.css';
+
+const ActionMenu = lazy(async () => ({ default: (await import('./actions/action-menu.tsx')).ActionMenu }));
+
+/** The name of the page, which member it is of, what it can be asked to do, and the switch between light and dark. */
+export function PageHeader({ status }: { readonly status: Status | undefined }) {
+  const { setColorScheme } = useMantineColorScheme();
+  const scheme = useComputedColorScheme('light');
+  const other = scheme === 'dark' ? 'light' : 'dark';
+  return (
+    <Group justify="space-between" wrap="nowrap" className={classes.header}>
+      <Link href="/" className={classes.name}>
+        <img src="/favicon.svg" alt="" width={24} height={24} />
+        <Text component="span" fw={700} size="lg">
+          Lockstep
+        </Text>
+      </Link>
+      <Group gap="sm" wrap="nowrap" className={classes.aside}>
+        {status !== undefined && (
+          <Text c="dimmed" size="sm" truncate visibleFrom="xs" title={status.member.folder}>
+            as {status.member.name} sees it
+          </Text>
+        )}
+        {status !== undefined && (
+          <StatusProvider value={status}>
+            <Suspense fallback={<Skeleton width={104} height={36} />}>
+              <ActionMenu />
+            </Suspense>
+          </StatusProvider>
+        )}
+        <ActionIcon
+          variant="default"
+          size="lg"
+          aria-label={`Switch to the ${other} colours`}
+          title={`Switch to the ${other} colours`}
+          onClick={() => setColorScheme(other)}
+        >
+          {scheme === 'dark' ? <IconSun size={18} aria-hidden="true" /> : <IconMoon size={18} aria-hidden="true" />}
+        </ActionIcon>
+      </Group>
+    </Group>
+  );
+}

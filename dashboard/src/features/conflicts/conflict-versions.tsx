@@ -1,0 +1,154 @@
+import type { Conflict, Keep, TreeEntry } from '@lockstep/shared/api';
+import { formatBytes } from '@lockstep/shared/present';
+import { Button, Group, Skeleton, Stack, Text } from '@mantine/core';
+import { useEffect, useState } from 'react';
+import { Moment } from '../../parts/moment.tsx';
+import classes from './conflict-versions.module.css';
+import { DiffTable } from './diff-table.tsx';
+import { loadContent, type ShownContent } from './shown-content.ts';
+
+/** Both versions of a conflict side by side, and the choice between them. */
+export function ConflictVersions({
+  conflict,
+  isBusy,
+  choose,
+}: {
+  readonly conflict: Conflict;
+  readonly isBusy: boolean;
+  readonly choose: (keep: Keep) => void;
+}) {
+  const { copy, original, loser, loserAt, winner, winnerAt } = conflict;
+  const left = useContent(original);
+  const right = useContent(copy);
+  const isText = left?.kind === 'text' && right?.kind === 'text';
+  return (
+    <Stack gap="sm">
+      <div className={classes.versions}>
+        <Version
+          title={winner === null ? 'Nothing' : `${winner}’s version`}
+          place="has the name now"
+          entry={original}
+          at={winnerAt}
+          content={isText ? undefined : left}
+          action={
+            original && (
+              <Button variant="default" size="xs" disabled={isBusy} onClick={() => choose('original')}>
+                Keep {winner}’s version
+              </Button>
+            )
+          }
+        />
+        <Version
+          title={`${loser}’s version`}
+          place="in the conflict copy"
+          entry={copy}
+          at={loserAt}
+          content={isText ? undefined : right}
+          action={
+            original?.type !== 'directory' && (
+              <Button variant="default" size="xs" disabled={isBusy} onClick={() => choose('copy')}>
+                Keep {loser}’s version
+              </Button>
+            )
+          }
+        />
+      </div>
+      {(right === undefined || (original !== null && left === undefined)) && <Skeleton height={72} />}
+      {isText && (
+        <DiffTable left={left.text} right={right.text} names={[`${winner}’s version`, `${loser}’s version`]} />
+      )}
+      <Group gap="sm" justify="space-between">
+        <Text size="sm" c="dimmed" maw="44rem">
+          What is replaced or removed stays in the history of each member for a while. Keeping both gives the copy an
+          ordinary name beside the other.
+        </Text>
+        <Button variant="default" size="xs" disabled={isBusy} onClick={() => choose('both')}>
+          Keep both
+        </Button>
+      </Group>
+    </Stack>
+  );
+}
+
+function Version({
+  title,
+  place,
+  entry,
+  at,
+  content,
+  action,
+}: {
+  readonly title: string;
+  readonly place: string;
+  readonly entry: TreeEntry | null;
+  readonly at: number | null;
+  readonly content: ShownContent | undefined;
+  readonly action: React.ReactNode;
+}) {
+  return (
+    <section className={classes.version} aria-label={title}>
+      <Group justify="space-between" gap="xs" align="start">
+        <div>
+          <Text fw={600}>{title}</Text>
+          <Text size="sm" c="dimmed" component="div">
+            {entry === null ? 'It was deleted, or moved away.' : place}
+            {at !== null && at > 0 && (
+              <>
+                , written <Moment at={at} />
+              </>
+            )}
+            {entry?.size !== undefined && `, ${formatBytes(entry.size)}`}
+          </Text>
+        </div>
+        {action}
+      </Group>
+      {content?.kind === 'picture' && entry && <Picture url={content.url} title={title} />}
+      {content?.kind === 'none' && (
+        <Text size="sm" className={classes.reason}>
+          {content.reason}
+        </Text>
+      )}
+      {content?.kind === 'text' && <pre className={classes.text}>{content.text}</pre>}
+    </section>
+  );
+}
+
+function Picture({ url, title }: { readonly url: string; readonly title: string }) {
+  const [isBroken, setBroken] = useState(false);
+  const [size, setSize] = useState<string>();
+  if (isBroken) {
+    return (
+      <Text size="sm" className={classes.reason}>
+        This picture cannot be shown.
+      </Text>
+    );
+  }
+  return (
+    <figure className={classes.figure}>
+      <img
+        src={url}
+        alt={title}
+        className={classes.picture}
+        onError={() => setBroken(true)}
+        onLoad={({ currentTarget }) => setSize(`${currentTarget.naturalWidth} × ${currentTarget.naturalHeight}`)}
+      />
+      <figcaption className={classes.caption}>{size ?? '\u00A0'}</figcaption>
+    </figure>
+  );
+}
+
+/** The content of an entry, loaded once for each version; undefined while it is on its way, and for nothing. */
+function useContent(entry: TreeEntry | null): ShownContent | undefined {
+  const [loaded, setLoaded] = useState<{ readonly version: string; readonly content: ShownContent }>();
+  const version = entry === null ? '' : `${entry.path}\n${entry.origin}:${entry.seq}`;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the version says which content it is; the entry is new with each answer
+  useEffect(() => {
+    if (entry === null) return;
+    const controller = new AbortController();
+    void loadContent(entry, controller.signal).then((content) => {
+      if (!controller.signal.aborted) setLoaded({ version, content });
+    });
+    return () => controller.abort();
+  }, [version]);
+  return loaded?.version === version ? loaded.content : undefined;
+}

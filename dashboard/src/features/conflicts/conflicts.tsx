@@ -1,0 +1,193 @@
+import type { Conflict, ConflictsPage, Keep, ResolveResult } from '@lockstep/shared/api';
+import { formatCount, formatItems } from '@lockstep/shared/present';
+import { Button, Checkbox, Group, Paper, Stack, Text } from '@mantine/core';
+import { useEffect, useRef, useState } from 'react';
+import { useSearchParams } from 'wouter';
+import { useStatus } from '../../live/status-context.ts';
+import { useApi } from '../../live/use-api.ts';
+import { Empty, Failed, Loading } from '../../parts/notice.tsx';
+import { View } from '../../parts/view.tsx';
+import { AskFirst } from './ask-first.tsx';
+import { ConflictItem } from './conflict-item.tsx';
+import classes from './conflicts.module.css';
+import { askResolve, choiceOf } from './resolve-conflicts.ts';
+
+const pageItems = 100;
+const pageItemsMax = 1_000;
+
+type Result = ResolveResult['results'][number];
+
+/** The conflicts that nobody has settled: both versions of each, and the choice between them, singly and for many at once. */
+export function Conflicts() {
+  const status = useStatus();
+  const [limit, setLimit] = useState(pageItems);
+  const { data, error, again } = useApi<ConflictsPage>(`/conflicts?limit=${limit}`, status.operations);
+  const [search, setSearch] = useSearchParams();
+  const asked = search.get('copy');
+  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
+  const [asking, setAsking] = useState<Keep>();
+  const [isBusy, setBusy] = useState(false);
+  const [results, setResults] = useState<ReadonlyMap<string, Result>>(new Map());
+  const [said, setSaid] = useState('');
+  const sayer = useRef<HTMLDivElement>(null);
+  const list = useRef<HTMLUListElement>(null);
+  /** Where in the list the conflict stood that was settled alone; undefined for many. */
+  const settledPlace = useRef<number>(undefined);
+
+  /** Settled ones leave the list at once: the journal tells of it a moment later. */
+  const conflicts = (data?.conflicts ?? []).filter(({ copy }) => results.get(copy.path)?.done !== true);
+  // A link may also name the file that it is a conflict of.
+  const open = (conflicts.find(({ copy }) => copy.path === asked) ?? conflicts.find(({ path }) => path === asked))?.copy
+    .path;
+  const chosen = conflicts.filter(({ copy }) => selected.has(copy.path));
+  const rest = (data?.total ?? 0) - (data?.conflicts.length ?? 0);
+
+  const settle = async (wanted: readonly Conflict[], keep: Keep): Promise<void> => {
+    const [only] = wanted;
+    settledPlace.current = wanted.length === 1 && only !== undefined ? conflicts.indexOf(only) : undefined;
+    setAsking(undefined);
+    setBusy(true);
+    const answers = await askResolve(wanted.map((conflict) => choiceOf(conflict, keep)));
+    setResults((before) => new Map([...before, ...answers.map((result) => [result.copy, result] as const)]));
+    setSaid(sentenceOf(answers));
+    setSelected(new Set());
+    setBusy(false);
+    again();
+  };
+
+  // What was pressed left with its conflict: the focus goes on to the next one, or to what is said of many.
+  useEffect(() => {
+    if (results.size === 0 || (settledPlace.current !== undefined && document.activeElement !== document.body)) return;
+    const toggles = list.current?.querySelectorAll<HTMLElement>('[aria-expanded]') ?? [];
+    const next =
+      settledPlace.current === undefined ? undefined : toggles[Math.min(settledPlace.current, toggles.length - 1)];
+    (next ?? sayer.current)?.focus({ preventScroll: next === undefined });
+  }, [results]);
+
+  return (
+    <View
+      title="Conflicts"
+      aside={
+        conflicts.length === 0
+          ? undefined
+          : 'Two members changed the same file without knowing of each other. The later version has the name; the other is in a copy.'
+      }
+    >
+      <div ref={sayer} role="status" tabIndex={-1} className={classes.said} data-shown={said !== '' || undefined}>
+        {said}
+      </div>
+      {error !== undefined && <Failed error={error} again={again} />}
+      {data === undefined && error === undefined && <Loading />}
+      {data !== undefined && conflicts.length === 0 && (
+        <Empty title="There are no conflicts">
+          When two members change the same file without knowing of each other, both versions are kept, and listed here
+          until somebody chooses.
+        </Empty>
+      )}
+      {asked !== null && data !== undefined && rest === 0 && open === undefined && (
+        <Text c="dimmed" className={classes.path}>
+          {asked} is no conflict any more.
+        </Text>
+      )}
+      {conflicts.length > 0 && (
+        <Paper withBorder className={classes.list}>
+          <Group className={classes.tools} gap="sm" justify="space-between">
+            <Checkbox
+              label={
+                chosen.length === 0
+                  ? `Select all ${formatCount(conflicts.length)}`
+                  : `${formatCount(chosen.length)} selected`
+              }
+              checked={chosen.length === conflicts.length}
+              indeterminate={chosen.length > 0 && chosen.length < conflicts.length}
+              onChange={({ currentTarget }) =>
+                setSelected(new Set(currentTarget.checked ? conflicts.map(({ copy }) => copy.path) : []))
+              }
+            />
+            <Group gap="xs">
+              {(['original', 'copy', 'both'] as const).map((keep) => (
+                <Button
+                  key={keep}
+                  variant="default"
+                  size="xs"
+                  disabled={chosen.length === 0 || isBusy}
+                  onClick={() => (chosen.length > 1 ? setAsking(keep) : void settle(chosen, keep))}
+                >
+                  {buttons[keep]}
+                </Button>
+              ))}
+            </Group>
+          </Group>
+          <ul ref={list} className={classes.items}>
+            {conflicts.map((conflict) => {
+              const { path } = conflict.copy;
+              const refusal = results.get(path);
+              return (
+                <ConflictItem
+                  key={path}
+                  conflict={conflict}
+                  isOpen={open === path}
+                  isSelected={selected.has(path)}
+                  isBusy={isBusy}
+                  refusal={refusal?.done === false ? refusal.reason : undefined}
+                  toggle={() => setSearch(open === path ? {} : { copy: path })}
+                  select={(isSelected) => {
+                    const next = new Set(selected);
+                    if (isSelected) next.add(path);
+                    else next.delete(path);
+                    setSelected(next);
+                  }}
+                  choose={(keep) => void settle([conflict], keep)}
+                />
+              );
+            })}
+          </ul>
+          {rest > 0 && (
+            <Stack align="center" p="sm" gap={4}>
+              <Text size="sm" c="dimmed">
+                {formatItems(rest, 'more conflict')}
+              </Text>
+              {limit < pageItemsMax && (
+                <Button variant="default" size="xs" onClick={() => setLimit(pageItemsMax)}>
+                  Show more
+                </Button>
+              )}
+            </Stack>
+          )}
+        </Paper>
+      )}
+      <AskFirst
+        title={asking === undefined ? '' : `${buttons[asking]}, of ${formatItems(chosen.length, 'conflict')}?`}
+        isAsked={asking !== undefined}
+        confirm={asking === undefined ? '' : buttons[asking]}
+        answer={(isYes) => (isYes && asking !== undefined ? void settle(chosen, asking) : setAsking(undefined))}
+      >
+        {asking !== undefined && meanings[asking]} Every member gets this.
+      </AskFirst>
+    </View>
+  );
+}
+
+const buttons: Record<Keep, string> = {
+  original: 'Keep what has the name',
+  copy: 'Keep the copies',
+  both: 'Keep both',
+};
+
+const meanings: Record<Keep, string> = {
+  original: 'The conflict copies are removed; what has the name stays.',
+  copy: 'Each copy replaces what has the name now.',
+  both: 'Each copy gets an ordinary name beside the other, such as “notes (from bee).txt”.',
+};
+
+/** What came of it, in one sentence. */
+function sentenceOf(results: readonly Result[]): string {
+  const done = results.filter((result) => result.done);
+  const left = results.length - done.length;
+  const [only] = done;
+  const where = done.length === 1 && only?.path !== undefined ? ` The copy is ${only.path} now.` : '';
+  const settled = done.length === 0 ? '' : `${formatItems(done.length, 'conflict')} settled.${where}`;
+  return left === 0
+    ? settled
+    : `${settled} ${formatItems(left, 'conflict')} could not be settled: the reason is below.`.trim();
+}

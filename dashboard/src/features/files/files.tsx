@@ -1,0 +1,190 @@
+import type { PathReport, SearchResult } from '@lockstep/shared/api';
+import { formatBytes, formatCount, formatItems } from '@lockstep/shared/present';
+import { Text } from '@mantine/core';
+import { useMediaQuery } from '@mantine/hooks';
+import { type RefObject, useMemo, useRef } from 'react';
+import { navigate, usePathname, useSearch } from 'wouter/use-browser-location';
+import { useStatus } from '../../live/status-context.ts';
+import { useApi } from '../../live/use-api.ts';
+import { encodePath, pathLink, pathOfLink } from '../../parts/links.ts';
+import { Empty, Failed, Loading } from '../../parts/notice.tsx';
+import { View } from '../../parts/view.tsx';
+import { FileTable } from './file-table.tsx';
+import classes from './files.module.css';
+import { parentOf, rowsOf, shownEntries, treeTrigger, typeOf } from './listing.ts';
+import { PathPanel } from './path-panel.tsx';
+import { SearchBox } from './search-box.tsx';
+import { Trail } from './trail.tsx';
+import { useDirectory } from './use-directory.ts';
+
+/** A longer list of results helps nobody: a longer text does. */
+const resultsMax = 200;
+
+/** The replicated tree: a directory or the results of a search, and beside it what is known of the path in the address. */
+export function Files() {
+  const status = useStatus();
+  const path = pathOfLink(usePathname());
+  const query = new URLSearchParams(useSearch()).get('q') ?? '';
+  const isNarrow = useMediaQuery('(max-width: 61.99em)', window.innerWidth < 992, { getInitialValueInEffect: false });
+  const focusOn = useRef<string>(undefined);
+  const search = (text: string): void => navigate(pathLink(path ?? '', text), { replace: query !== '' && text !== '' });
+  return (
+    <View
+      title="Files"
+      aside={`${formatItems(status.files, 'file')}, ${formatBytes(status.bytes)} in ${status.member.folder}`}
+      actions={<SearchBox value={query} onSearch={search} />}
+    >
+      {path === undefined ? (
+        <Empty title="This address is damaged">Perhaps a part of it was cut off or changed on its way.</Empty>
+      ) : (
+        <Place path={path} query={query} isNarrow={isNarrow} focusOn={focusOn} />
+      )}
+    </View>
+  );
+}
+
+interface PlaceProps {
+  readonly path: string;
+  readonly query: string;
+  readonly isNarrow: boolean;
+  readonly focusOn: RefObject<string | undefined>;
+}
+
+function Place({ path, query, isNarrow, focusOn }: PlaceProps) {
+  const trigger = treeTrigger(useStatus());
+  const {
+    data: report,
+    error,
+    again,
+  } = useApi<PathReport>(path === '' ? undefined : `/paths/${encodePath(path)}`, trigger);
+  const directory = useDirectoryOf(path, report);
+  const isDirectory = directory === path;
+  // On a narrow screen a file has the page to itself.
+  const withList = !isNarrow || isDirectory;
+  const [head] = report?.heads ?? [];
+  const isThere = head !== undefined && typeOf(head) !== 'absent';
+  const listProps = { chosen: path, isNarrow, focusOn };
+  return (
+    <>
+      <Trail path={path} />
+      {error !== undefined && report === undefined && <Failed error={error} again={again} />}
+      <div className={classes.place} data-panel={path !== '' || undefined}>
+        {withList &&
+          (query !== '' ? (
+            <Results query={query} {...listProps} />
+          ) : (
+            directory !== undefined && <Directory directory={directory} isThere={isThere} {...listProps} />
+          ))}
+        {path !== '' &&
+          (report === undefined ? (
+            error === undefined && <Loading rows={4} />
+          ) : report.known ? (
+            <PathPanel report={report} />
+          ) : (
+            <Empty title="Nothing is known of this path">
+              No member ever told of anything there. Perhaps it has not arrived here yet; this page shows it as soon as
+              it does.
+            </Empty>
+          ))}
+      </div>
+    </>
+  );
+}
+
+/**
+ * The directory to list for `path`: it itself, or the one that it lies in. Until the agent has said which, the one that is listed
+ * already stays where it fits, so that choosing a file moves nothing.
+ */
+function useDirectoryOf(path: string, report: PathReport | undefined): string | undefined {
+  const listed = useRef<string>(undefined);
+  const [head] = report?.heads ?? [];
+  if (path === '') listed.current = '';
+  else if (report !== undefined) {
+    listed.current = head !== undefined && typeOf(head) === 'directory' ? path : parentOf(path);
+  } else if (listed.current !== path && listed.current !== parentOf(path)) listed.current = undefined;
+  return listed.current;
+}
+
+/** Why a list is empty. Of where an unknown path would lie, nobody said that it is there. */
+function reasonOf(directory: string, isKnown: boolean): string {
+  if (directory === '') return 'What is put into the folder of any member shows here.';
+  return isKnown ? 'The directory is empty.' : 'The directory is empty, or there is none of this name.';
+}
+
+interface ListProps {
+  readonly chosen: string;
+  readonly isNarrow: boolean;
+  readonly focusOn: RefObject<string | undefined>;
+}
+
+interface DirectoryProps extends ListProps {
+  readonly directory: string;
+  /** What is chosen stands there: the list shows it. */
+  readonly isThere: boolean;
+}
+
+function Directory({ directory, isThere, focusOn, ...props }: DirectoryProps) {
+  const { listing, error, want, again } = useDirectory(
+    directory,
+    treeTrigger(useStatus()),
+    isThere && props.chosen !== directory ? props.chosen : undefined,
+  );
+  const entries = useMemo(() => (listing === undefined ? [] : shownEntries(listing)), [listing]);
+  if (listing === undefined) return error === undefined ? <Loading /> : <Failed error={error} again={again} />;
+  if (entries.length === 0) {
+    return <Empty title="Nothing lies in here">{reasonOf(directory, isThere || props.chosen === directory)}</Empty>;
+  }
+  const up = (): void => {
+    if (directory === '') return;
+    focusOn.current = directory;
+    navigate(pathLink(parentOf(directory)));
+  };
+  return (
+    <div>
+      <FileTable
+        key={`${directory}\n${props.isNarrow}`}
+        label={directory === '' ? 'All files' : directory}
+        entries={entries}
+        rows={rowsOf(listing)}
+        want={want}
+        linkOf={(entry) => pathLink(entry.path)}
+        up={up}
+        focusOn={focusOn}
+        {...props}
+      />
+      <Text c="dimmed" size="sm" mt={6} className={classes.foot}>
+        {formatCount(listing.total)} {listing.total === 1 ? 'entry' : 'entries'}
+        {error !== undefined && `. This may be old: ${error}`}
+      </Text>
+    </div>
+  );
+}
+
+function Results({ query, ...props }: ListProps & { readonly query: string }) {
+  const { operations } = useStatus();
+  const parameters = new URLSearchParams({ name: query, limit: String(resultsMax) });
+  const { data, error, again } = useApi<SearchResult>(`/search?${parameters}`, operations);
+  if (data === undefined) return error === undefined ? <Loading /> : <Failed error={error} again={again} />;
+  if (data.entries.length === 0) {
+    return <Empty title={`No name holds “${query}”`}>Small and capital letters are the same here.</Empty>;
+  }
+  return (
+    <div>
+      <FileTable
+        key={String(props.isNarrow)}
+        label={`Names that hold ${query}`}
+        entries={data.entries}
+        rows={data.entries.length}
+        withDirectory
+        linkOf={({ path, type }) => pathLink(path, type === 'directory' ? '' : query)}
+        up={() => navigate(pathLink(''))}
+        {...props}
+      />
+      <Text c="dimmed" size="sm" mt={6} role="status" className={classes.foot}>
+        {data.more
+          ? `The first ${formatCount(data.entries.length)} are shown: type more of the name to find others.`
+          : `${formatCount(data.entries.length)} found`}
+      </Text>
+    </div>
+  );
+}

@@ -1,0 +1,169 @@
+import type { PathReport } from '@lockstep/shared/api';
+import { formatBytes, formatItems } from '@lockstep/shared/present';
+import { Alert, Anchor, Paper, Text, Title } from '@mantine/core';
+import { Link } from 'wouter';
+import { conflictLink, pathLink } from '../../parts/links.ts';
+import { Moment } from '../../parts/moment.tsx';
+import { StateMark } from '../../parts/state-mark.tsx';
+import { deedOf, nameOf, typeOf } from './listing.ts';
+import classes from './path-panel.module.css';
+
+const kinds = { file: 'File', directory: 'Directory', symlink: 'Symbolic link', absent: 'Deleted' } as const;
+
+/** What this member knows of one path: its version, who holds it, what it waits for, and what was done to it. */
+export function PathPanel({ report }: { readonly report: PathReport }) {
+  const { path, heads, holders, waitsFor, problem } = report;
+  const [head] = heads;
+  const byName = [...holders].sort((a, b) => a.name.localeCompare(b.name));
+  const holding = holders.filter(({ holds }) => holds).length;
+  return (
+    <Paper withBorder p="md" component="section" aria-label={`About ${path}`} className={classes.panel}>
+      <div>
+        <Title order={2} size="h4" className={classes.title}>
+          {nameOf(path)}
+        </Title>
+        <Text c="dimmed" size="sm">
+          {head === undefined ? 'Not replicated' : kinds[typeOf(head)]}
+          {report.ignored && ', ignored by a rule of .lockstepignore'}
+        </Text>
+      </div>
+      {heads.length > 1 && (
+        <Alert
+          color="orange"
+          variant="outline"
+          classNames={{ title: classes.warning }}
+          title={`${heads.length} versions at once`}
+          p="sm"
+        >
+          {heads.map(({ memberName }) => memberName).join(' and ')} changed it without knowing of each other. A copy of
+          what loses the name is being made.
+        </Alert>
+      )}
+      <ConflictNote report={report} />
+      {problem !== null && (
+        <Alert color="red" variant="outline" title="Problem" p="sm">
+          {problem.detail}
+        </Alert>
+      )}
+      {head !== undefined && <Facts head={head} />}
+      {holders.length > 0 && (
+        <section aria-labelledby="holders">
+          <Title order={3} size="h5" id="holders">
+            Held by {holding} of {formatItems(holders.length, 'member')}
+          </Title>
+          <ul className={classes.holders}>
+            {byName.map(({ member, name, state, holds }) => (
+              <li key={member} data-holds={holds}>
+                <span className={classes.member}>{name}</span>
+                <StateMark state={state} />
+                <span className={classes.has}>{holds ? 'has it' : 'not yet'}</span>
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+      {waitsFor.length > 0 && (
+        <section aria-labelledby="waits">
+          <Title order={3} size="h5" id="waits">
+            What it waits for
+          </Title>
+          <ul className={classes.reasons}>
+            {waitsFor.map(({ member = '', reason }) => (
+              <li key={member + reason}>{reason}</li>
+            ))}
+          </ul>
+        </section>
+      )}
+      {report.log.length > 0 && <History log={report.log} />}
+    </Paper>
+  );
+}
+
+/** The other versions that a conflict left, or of what this is one. */
+function ConflictNote({ report: { path, copyOf, conflictCopies } }: { readonly report: PathReport }) {
+  const others = copyOf === undefined ? conflictCopies : [copyOf];
+  if (others.length === 0) return null;
+  return (
+    <Alert
+      color="orange"
+      variant="outline"
+      classNames={{ title: classes.warning }}
+      title={copyOf === undefined ? 'In conflict' : 'Conflict copy'}
+      p="sm"
+    >
+      {copyOf === undefined
+        ? 'It was changed on two members at once. What lost the name is kept as '
+        : 'It is what lost the name to '}
+      {others.map((other, index) => (
+        <span key={other} className={classes.other}>
+          {index > 0 && ', '}
+          <Anchor component={Link} href={pathLink(other)} inherit>
+            {nameOf(other)}
+          </Anchor>
+        </span>
+      ))}
+      .{' '}
+      <Anchor component={Link} href={conflictLink(copyOf === undefined ? (others[0] ?? '') : path)} inherit>
+        Compare and settle
+      </Anchor>
+    </Alert>
+  );
+}
+
+function Facts({ head }: { readonly head: PathReport['heads'][number] }) {
+  return (
+    <dl className={classes.facts}>
+      {head.size !== undefined && (
+        <>
+          <dt>Size</dt>
+          <dd>{formatBytes(head.size)}</dd>
+        </>
+      )}
+      {head.target !== undefined && (
+        <>
+          <dt>Leads to</dt>
+          <dd>{head.target}</dd>
+        </>
+      )}
+      <dt>{head.kind === 'delete' ? 'Deleted by' : 'Last written by'}</dt>
+      <dd>
+        {head.memberName}, <Moment at={head.at} />
+      </dd>
+      <dt>Version</dt>
+      <dd title={`${head.origin}:${head.seq}`}>
+        operation {head.seq} of {head.memberName}
+      </dd>
+    </dl>
+  );
+}
+
+function History({ log }: { readonly log: PathReport['log'] }) {
+  return (
+    <section aria-labelledby="history">
+      <Title order={3} size="h5" id="history">
+        History
+      </Title>
+      <ol className={classes.history}>
+        {log.map((operation) => (
+          <li key={operation.row}>
+            <span>
+              {deedOf(operation)} by <b>{operation.memberName}</b>
+              {operation.from !== undefined && (
+                <>
+                  {', before that '}
+                  <Anchor component={Link} href={pathLink(operation.from)}>
+                    {operation.from}
+                  </Anchor>
+                </>
+              )}
+            </span>
+            <span className={classes.aside}>
+              {operation.size !== undefined && `${formatBytes(operation.size)}, `}
+              <Moment at={operation.at} />
+            </span>
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}

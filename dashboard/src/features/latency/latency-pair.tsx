@@ -1,0 +1,90 @@
+import type { LatencyHistory, MemberReport } from '@lockstep/shared/api';
+import { formatDuration, formatRoundTrip } from '@lockstep/shared/present';
+import { Button, Group, Paper, Text, Title } from '@mantine/core';
+import { IconArrowsExchange } from '@tabler/icons-react';
+import { useEffect, useMemo, useRef } from 'react';
+import { Link } from 'wouter';
+import { useStatus } from '../../live/status-context.ts';
+import { useApi } from '../../live/use-api.ts';
+import { pairLink } from '../../parts/links.ts';
+import { Failed, Loading } from '../../parts/notice.tsx';
+import { TimeChart } from '../../parts/time-chart.tsx';
+import classes from './latency-pair.module.css';
+import { gapsOf, latencySeries, summarise } from './latency-series.ts';
+
+const hourMs = 3_600_000;
+/** A member that has only just begun to measure gets a chart that is not empty for the most part. */
+const spanMsMin = 120_000;
+
+/** One direction of one pair over the last hour, going on as it is looked at. */
+export function LatencyPair({ from, to }: { readonly from: MemberReport; readonly to: MemberReport }) {
+  const { now, member } = useStatus();
+  const section = useRef<HTMLElement>(null);
+  const query = new URLSearchParams({ from: from.id, to: to.id });
+  // A new sample is kept every ten seconds.
+  const { data, error, again } = useApi<LatencyHistory>(`/latencies/history?${query}`, Math.floor(now / 10_000));
+  const rttMs = from.latenciesMs?.[to.id];
+  const series = useMemo(() => data && latencySeries(data, { at: now, rttMs }), [data, now, rttMs]);
+  const gaps = useMemo(() => (series ? gapsOf(series) : []), [series]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another pair is brought into view
+  useEffect(() => {
+    section.current?.scrollIntoView({ block: 'nearest' });
+  }, [from.id, to.id]);
+
+  const summary = series && summarise(series);
+  const ageMs = series ? (series.at.at(-1) ?? 0) - (series.at[0] ?? 0) : 0;
+  const span = ageMs > hourMs - 60_000 ? 'the last hour' : `the last ${formatDuration(ageMs / 1_000)}`;
+  return (
+    <Paper withBorder p="md" component="section" aria-labelledby="pair" ref={section}>
+      <Group justify="space-between" gap="xs">
+        <div>
+          <Title order={2} size="h4" id="pair">
+            {from.name} to {to.name}
+          </Title>
+          <Text c="dimmed" size="sm">
+            As {from.name} measures it{series && `, over ${span}`}.
+            {!from.self && from.latenciesMs === undefined && ` ${member.name} does not hear ${from.name} now.`}
+          </Text>
+        </div>
+        <Button
+          component={Link}
+          href={pairLink(to.id, from.id)}
+          variant="default"
+          size="xs"
+          leftSection={<IconArrowsExchange size={16} aria-hidden="true" />}
+        >
+          The other way
+        </Button>
+      </Group>
+      {error !== undefined && data === undefined && <Failed error={error} again={again} />}
+      {error === undefined && data === undefined && <Loading rows={8} />}
+      {series !== undefined && summary === undefined && (
+        <Text mt="md">
+          {member.name} knows of no round trip from {from.name} to {to.name} in {span}.
+        </Text>
+      )}
+      {series !== undefined && summary !== undefined && (
+        <>
+          <dl className={classes.figures}>
+            {(['now', 'least', 'median', 'most'] as const).map((name) => (
+              <div key={name}>
+                <dt>{name}</dt>
+                <dd>{summary[name]}</dd>
+              </div>
+            ))}
+          </dl>
+          <TimeChart
+            summary={`Round trip from ${from.name} to ${to.name} over ${span}: least ${summary.least}, median ${summary.median}, most ${summary.most}. ${summary.gaps ?? ''}`}
+            at={series.at}
+            values={series.values}
+            spanMs={Math.min(hourMs, Math.max(spanMsMin, ageMs))}
+            format={formatRoundTrip}
+            gaps={gaps}
+            gapWord="no session"
+            caption={summary.gaps ?? 'There was a session all of that time.'}
+          />
+        </>
+      )}
+    </Paper>
+  );
+}

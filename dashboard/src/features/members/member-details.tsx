@@ -1,0 +1,87 @@
+import type { MemberReport } from '@lockstep/shared/api';
+import {
+  formatBytes,
+  formatCount,
+  formatDuration,
+  formatItems,
+  formatRoundTrip,
+  problemWords,
+} from '@lockstep/shared/present';
+import { Code } from '@mantine/core';
+import type { ReactNode } from 'react';
+import { Link } from 'wouter';
+import { Moment } from '../../parts/moment.tsx';
+import classes from './member-details.module.css';
+import { stateSince } from './member-state.tsx';
+
+type Fact = readonly [title: string, value: ReactNode];
+
+/** Everything that is known of one member. */
+export function MemberDetails({
+  member,
+  members,
+}: {
+  readonly member: MemberReport;
+  readonly members: readonly MemberReport[];
+}) {
+  return (
+    <dl className={classes.facts} aria-label={`Details of ${member.name}`}>
+      {factsOf(member, members)
+        .filter(([, value]) => value !== undefined)
+        .map(([title, value]) => (
+          <div key={title}>
+            <dt>{title}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+    </dl>
+  );
+}
+
+function factsOf(member: MemberReport, members: readonly MemberReport[]): readonly Fact[] {
+  const moment = (at: number | undefined) => at !== undefined && <Moment at={at} />;
+  const bytes = (count: number | undefined) => count !== undefined && formatBytes(count);
+  const { problems = 0, trouble, clockSkewMs, load, latenciesMs = {} } = member;
+  const trips = Object.entries(latenciesMs).map(([id, ms]) => {
+    const name = members.find((other) => other.id === id)?.name ?? id.slice(0, 8);
+    return `${name} ${formatRoundTrip(ms)}`;
+  });
+  const facts: readonly (readonly [string, ReactNode | false])[] = [
+    ['In this state since', moment(stateSince(member))],
+    ['Enabled', moment(member.enabledAt)],
+    ['Last heard', !member.self && moment(member.lastSeenAt)],
+    ['Last error', member.stopped !== true && (member.lastError ?? false)],
+    [
+      'Problems',
+      problems > 0 && (
+        <Link href="/problems">
+          {formatItems(problems, 'problem')}
+          {trouble !== undefined && `: ${problemWords(trouble)}`}
+        </Link>
+      ),
+    ],
+    ['Not on its disk yet', (member.pending ?? 0) > 0 && formatItems(member.pending ?? 0, 'path')],
+    ['Round trips that it measures', trips.length > 0 && trips.join(', ')],
+    ['Addresses', member.addresses.length > 0 && member.addresses.join(', ')],
+    ['Connected from', member.remote ?? false],
+    ['Clock', clockSkewMs !== undefined && skewText(clockSkewMs)],
+    ['Processors in use', load !== undefined && `${load.toFixed(2)}`],
+    ['Contents sent to it', bytes(member.sentBytes)],
+    ['Contents received from it', bytes(member.receivedBytes)],
+    ['Waiting to be sent to it', (member.queuedBytes ?? 0) > 0 && bytes(member.queuedBytes)],
+    ['Operations it knows', member.version !== undefined && formatCount(knownCount(member.version))],
+    ['Digest', member.digest !== undefined && <Code>{member.digest}</Code>],
+    ['Id', <Code key="id">{member.id}</Code>],
+  ];
+  return facts.filter(([, value]) => value !== false);
+}
+
+function knownCount(version: Readonly<Record<string, number>>): number {
+  return Object.values(version).reduce((sum, seq) => sum + seq, 0);
+}
+
+/** Below a tenth of a second it is the network, not the clock. */
+function skewText(ms: number): string {
+  if (Math.abs(ms) < 100) return 'the same as here';
+  return `${formatDuration(Math.abs(ms) / 1_000)} ${ms > 0 ? 'ahead' : 'behind'}`;
+}

@@ -1,0 +1,59 @@
+import type { MemberReport } from '@lockstep/shared/api';
+import { Since } from '../../parts/moment.tsx';
+import { StateMark } from '../../parts/state-mark.tsx';
+import classes from './member-table.module.css';
+
+const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+
+/** How a member is, for how long, and below it why, or since when it is enabled. */
+export function MemberState({
+  member,
+  members,
+}: {
+  readonly member: MemberReport;
+  readonly members: readonly MemberReport[];
+}) {
+  const since = stateSince(member);
+  const why = whyOf(member, members);
+  return (
+    <>
+      <span className={classes.state}>
+        <StateMark state={member.state} paused={member.paused} />
+        {since !== undefined && (
+          <span className={classes.quiet}>
+            <Since at={since} />
+          </span>
+        )}
+      </span>
+      {why !== undefined && (
+        <span className={classes.under} title={why} data-usual={member.state === 'active' || undefined}>
+          {why}
+        </span>
+      )}
+    </>
+  );
+}
+
+/** An active member says itself since when: this one may have started later. */
+export function stateSince({ state, stateSince, enabledAt }: MemberReport): number | undefined {
+  return state === 'active' ? (enabledAt ?? stateSince) : stateSince;
+}
+
+function whyOf(member: MemberReport, members: readonly MemberReport[]): string | undefined {
+  switch (member.state) {
+    case 'active':
+      return member.enabledAt === undefined ? undefined : `enabled ${day.format(member.enabledAt)}`;
+    case 'syncing':
+    case 'joining': {
+      const source = members.find(({ id }) => id === member.catchUp?.source);
+      return source === undefined ? undefined : `from ${source.name}`;
+    }
+    case 'down':
+    case 'suspect':
+      if (member.paused === true) return 'takes part again when it is resumed';
+      if (member.stopped === true) return 'stopped in order';
+      return member.lastError ?? (member.lastSeenAt === undefined ? 'not heard since this agent started' : undefined);
+    case 'left':
+      return undefined;
+  }
+}

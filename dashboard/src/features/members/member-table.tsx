@@ -1,0 +1,134 @@
+import type { MemberReport, RecentLatencies } from '@lockstep/shared/api';
+import { formatBytes, formatCount, formatRoundTrip } from '@lockstep/shared/present';
+import { Fragment, useEffect, useRef } from 'react';
+import { Link, useSearchParams } from 'wouter';
+import { memberLink } from '../../parts/links.ts';
+import { Sparkline } from '../../parts/sparkline.tsx';
+import { MemberDetails } from './member-details.tsx';
+import { Lag } from './member-lag.tsx';
+import { crowdMin } from './member-standing.ts';
+import { MemberState } from './member-state.tsx';
+import classes from './member-table.module.css';
+import { Nothing } from './nothing.tsx';
+
+const titles = ['Member', 'State', 'Round trip', 'Behind', 'Files', 'Free space', 'Version'];
+
+interface Shared {
+  /** All there are. */
+  readonly members: readonly MemberReport[];
+  /** Id of the member that has been active longest. */
+  readonly oldest: string | undefined;
+  readonly recent: RecentLatencies | undefined;
+}
+
+/** The members, one in each row; on a narrow screen one in each card. The `chosen` one is shown with all that is known of it. */
+export function MemberTable({
+  shown,
+  chosen,
+  ...shared
+}: Shared & { readonly shown: readonly MemberReport[]; readonly chosen: string | undefined }) {
+  return (
+    <table className={classes.table} data-crowd={shared.members.length >= crowdMin || undefined} aria-label="Members">
+      <thead>
+        <tr>
+          {titles.map((title) => (
+            <th key={title} scope="col">
+              {title}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {shown.map((member) => {
+          const isChosen = member.id === chosen;
+          return (
+            <Fragment key={member.id}>
+              <MemberRow member={member} isChosen={isChosen} {...shared} />
+              {isChosen && <DetailsRow member={member} members={shared.members} />}
+            </Fragment>
+          );
+        })}
+      </tbody>
+    </table>
+  );
+}
+
+function MemberRow({
+  member,
+  isChosen,
+  oldest,
+  members,
+  recent,
+}: Shared & { member: MemberReport; isChosen: boolean }) {
+  const samples = recent?.members.find((row) => row.member === member.id)?.samples;
+  const [address] = member.addresses;
+  const [parameters] = useSearchParams();
+  return (
+    <tr data-member={member.name} data-gone={member.state === 'left' || undefined} data-chosen={isChosen || undefined}>
+      <th scope="row">
+        <Link
+          href={memberLink(isChosen ? undefined : member.id, parameters)}
+          className={classes.name}
+          aria-expanded={isChosen}
+          title={member.name}
+        >
+          {member.name}
+        </Link>
+        {member.self && <span className={classes.tag}>this machine</span>}
+        {member.id === oldest && members.length > 1 && (
+          <span className={classes.tag} title="Active longest: who lacks something asks it first">
+            oldest
+          </span>
+        )}
+        <span className={classes.under} title={address}>
+          {address}
+        </span>
+      </th>
+      <td data-title="State">
+        <MemberState member={member} members={members} />
+      </td>
+      <td data-title="Round trip">
+        {member.rttMs === null ? (
+          <Nothing why={member.self ? 'itself' : 'not connected'} />
+        ) : (
+          <span className={classes.number}>{formatRoundTrip(member.rttMs)}</span>
+        )}
+        {recent !== undefined && samples !== undefined && <Sparkline samples={samples} everyMs={recent.everyMs} />}
+      </td>
+      <td data-title="Behind">
+        <Lag member={member} />
+      </td>
+      <td data-title="Files">
+        {member.files === undefined ? (
+          <Nothing why="never heard" />
+        ) : (
+          <span className={classes.number}>{formatCount(member.files)}</span>
+        )}
+        {member.bytes !== undefined && <span className={classes.under}>{formatBytes(member.bytes)}</span>}
+      </td>
+      <td data-title="Free space">
+        {member.freeBytes === undefined ? (
+          <Nothing why="never heard" />
+        ) : (
+          <span className={classes.number}>{formatBytes(member.freeBytes)}</span>
+        )}
+      </td>
+      <td data-title="Version">{member.software ?? <Nothing why="never heard" />}</td>
+    </tr>
+  );
+}
+
+function DetailsRow({ member, members }: Pick<Shared, 'members'> & { member: MemberReport }) {
+  const row = useRef<HTMLTableRowElement>(null);
+  // Who follows a link to the fortieth member wants to see it.
+  useEffect(() => {
+    row.current?.previousElementSibling?.scrollIntoView({ block: 'nearest' });
+  }, []);
+  return (
+    <tr ref={row} className={classes.details}>
+      <td colSpan={titles.length}>
+        <MemberDetails member={member} members={members} />
+      </td>
+    </tr>
+  );
+}

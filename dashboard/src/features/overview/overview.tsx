@@ -1,0 +1,78 @@
+import type { RecentLatencies } from '@lockstep/shared/api';
+import { formatBytes, formatItems } from '@lockstep/shared/present';
+import { Code, Paper, Text, Title } from '@mantine/core';
+import { useSearchParams } from 'wouter';
+import { useStatus } from '../../live/status-context.ts';
+import { useApi } from '../../live/use-api.ts';
+import { Empty } from '../../parts/notice.tsx';
+import { View } from '../../parts/view.tsx';
+import { MemberFilter } from '../members/member-filter.tsx';
+import { crowdMin, narrowed, sortedByNeed } from '../members/member-standing.ts';
+import { MemberTable } from '../members/member-table.tsx';
+import classes from './overview.module.css';
+
+/** The agent notes a round trip this often. */
+const renewMs = 10_000;
+
+/** All members. */
+export function Overview() {
+  const status = useStatus();
+  const [parameters] = useSearchParams();
+  const recent = useApi<RecentLatencies>('/latencies/recent', Math.floor(status.now / renewMs));
+  const isAlone = status.members.filter(({ state }) => state !== 'left').length === 1;
+  const { members } = status;
+  const chosen = parameters.get('member') ?? undefined;
+  const isNobody = chosen !== undefined && !members.some(({ id }) => id === chosen);
+  const shown = narrowed(sortedByNeed(members), {
+    part: parameters.get('name') ?? '',
+    standing: parameters.get('state'),
+  });
+  return (
+    <View
+      title="Overview"
+      aside={`${formatItems(status.files, 'file')}, ${formatBytes(status.bytes)} in ${status.member.folder}`}
+    >
+      {isNobody && (
+        <Empty title="There is no such member">
+          The address speaks of {chosen.slice(0, 8)}, whom {status.member.name} does not know: a member of another
+          cluster, or the address is damaged.
+        </Empty>
+      )}
+      {members.length >= crowdMin && <MemberFilter members={members} />}
+      {shown.length === 0 ? (
+        <Empty title="No member is like that">There are {formatItems(members.length, 'member')} in all.</Empty>
+      ) : (
+        <Paper withBorder className={classes.members}>
+          <MemberTable
+            shown={shown}
+            members={members}
+            oldest={status.oldestMember}
+            recent={recent.data}
+            chosen={chosen}
+          />
+        </Paper>
+      )}
+      {isAlone && <HowToAdd />}
+    </View>
+  );
+}
+
+/** The cluster has one member only: what to do about it. */
+function HowToAdd() {
+  const status = useStatus();
+  const address = status.member.addresses[0] ?? status.member.address;
+  return (
+    <Paper withBorder p="md" component="section" aria-labelledby="add">
+      <Title order={2} size="h4" id="add" mb="xs">
+        Add a second machine
+      </Title>
+      <Text>
+        Copy <Code>.lockstep/cluster.key</Code> from {status.member.name} to the other machine. There, in the folder
+        that is to become the same, run:
+      </Text>
+      <Code block mt="sm" className={classes.command}>
+        {`lockstep init --name bee --cluster-key-file cluster.key --peer ${address}\nlockstep up`}
+      </Code>
+    </Paper>
+  );
+}

@@ -1,0 +1,63 @@
+import { formatItems, type MemberTrouble, problemWords } from '@lockstep/shared/present';
+import { Code, Paper, Text, Title } from '@mantine/core';
+import { Link } from 'wouter';
+import { memberLink } from '../../parts/links.ts';
+import { Moment } from '../../parts/moment.tsx';
+import classes from './problems.module.css';
+
+const kinds = { stopped: 'stopped', down: 'down', problems: 'has problems' } as const;
+
+/** The other members that need a person, as far as it is known here what for. */
+export function OtherMembers({ troubles }: { readonly troubles: readonly MemberTrouble[] }) {
+  return (
+    <Paper withBorder component="section" aria-labelledby="other-problems" className={classes.section}>
+      <Title order={2} size="h4" id="other-problems" className={classes.title}>
+        {formatItems(troubles.length, 'other member')} in trouble
+      </Title>
+      <ul className={classes.list}>
+        {troubles.map(({ member, why }) => (
+          <li key={member.id} className={classes.item}>
+            <span className={classes.kind}>{kinds[why]}</span>
+            <div className={classes.text}>
+              <Text component="div">
+                <Link href={memberLink(member.id)} className={classes.link}>
+                  {member.name}
+                </Link>{' '}
+                <WhatToDo trouble={{ member, why }} />
+              </Text>
+            </div>
+            <Text c="dimmed" size="sm" component="span">
+              {why !== 'problems' && member.stateSince !== undefined && <Moment at={member.stateSince} />}
+            </Text>
+          </li>
+        ))}
+      </ul>
+    </Paper>
+  );
+}
+
+function WhatToDo({ trouble: { member, why } }: { readonly trouble: MemberTrouble }) {
+  if (why === 'stopped') {
+    return (
+      <>
+        was stopped in order. Start it again with <Code>lockstep up</Code> in its folder, or retire it there with{' '}
+        <Code>lockstep leave</Code>.
+      </>
+    );
+  }
+  if (why === 'down') {
+    return (
+      <>
+        does not answer. {member.lastError} See whether its machine runs and is reachable, and start it with{' '}
+        <Code>lockstep up</Code> in its folder.
+      </>
+    );
+  }
+  return (
+    <>
+      tells of {formatItems(member.problems ?? 0, 'problem')}
+      {member.trouble !== undefined && `: ${problemWords(member.trouble)}`}. Open its own page there, or run{' '}
+      <Code>lockstep status</Code> on that machine, to see what to do.
+    </>
+  );
+}

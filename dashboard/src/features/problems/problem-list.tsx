@@ -1,0 +1,65 @@
+import type { Status } from '@lockstep/shared/api';
+import { formatItems, problemWords } from '@lockstep/shared/present';
+import { Paper, Text, Title } from '@mantine/core';
+import { Link } from 'wouter';
+import { memberLink, pathLink } from '../../parts/links.ts';
+import { Moment } from '../../parts/moment.tsx';
+import classes from './problems.module.css';
+
+type Problem = Status['problems'][number];
+
+/** A list of thousands is not read: the rest is counted, and the command line lists what the agent gives out. */
+const shownMax = 200;
+
+/** What is wrong on the member that answers, and what to do about it. */
+export function ProblemList({ status }: { readonly status: Status }) {
+  const { problems, problemCount, member } = status;
+  const shown = problems.slice(0, shownMax);
+  return (
+    <Paper withBorder component="section" aria-labelledby="own-problems" className={classes.section}>
+      <Title order={2} size="h4" id="own-problems" className={classes.title}>
+        {formatItems(problemCount, 'problem')} on {member.name}
+      </Title>
+      <ul className={classes.list}>
+        {shown.map((problem) => (
+          <ProblemItem key={keyOf(problem)} problem={problem} members={status.members} />
+        ))}
+      </ul>
+      {problemCount > shown.length && (
+        <Text c="dimmed" size="sm" className={classes.rest}>
+          And {formatItems(problemCount - shown.length, 'more problem')}: <code>lockstep status</code> lists them.
+        </Text>
+      )}
+    </Paper>
+  );
+}
+
+function ProblemItem({ problem, members }: { readonly problem: Problem } & Pick<Status, 'members'>) {
+  const { code, path, member: about, detail, since } = problem;
+  const member = members.find(({ id, name }) => id === about || name === about);
+  return (
+    <li className={classes.item}>
+      <span className={classes.kind}>{problemWords(code)}</span>
+      <div className={classes.text}>
+        <Text>{detail}</Text>
+        {path !== undefined && (
+          <Link href={pathLink(path)} className={classes.link}>
+            {path}
+          </Link>
+        )}
+        {member !== undefined && (
+          <Link href={memberLink(member.id)} className={classes.link}>
+            {member.name}
+          </Link>
+        )}
+      </div>
+      <Text c="dimmed" size="sm" component="span">
+        <Moment at={since} />
+      </Text>
+    </li>
+  );
+}
+
+function keyOf({ code, path = '', member = '' }: Problem): string {
+  return `${code}\n${path}\n${member}`;
+}

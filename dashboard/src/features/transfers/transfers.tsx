@@ -1,0 +1,46 @@
+import type { Transfers as TransferReport } from '@lockstep/shared/api';
+import { formatItems } from '@lockstep/shared/present';
+import { useStatus } from '../../live/status-context.ts';
+import { useApi } from '../../live/use-api.ts';
+import { Empty, Failed, Loading } from '../../parts/notice.tsx';
+import { View } from '../../parts/view.tsx';
+import { PendingList } from './pending-list.tsx';
+import { ResyncList } from './resync-list.tsx';
+import { TrafficTable } from './traffic-table.tsx';
+import { TransferTable } from './transfer-table.tsx';
+
+/** What moves from whom to whom, and what does not and why. */
+export function Transfers() {
+  const status = useStatus();
+  const { data, error, again } = useApi<TransferReport>('/transfers', status.now);
+  const { name } = status.member;
+  return (
+    <View title="Transfers" aside={`What is on its way to ${name}, and between it and the others`}>
+      {error !== undefined && <Failed error={error} again={again} />}
+      {data === undefined ? error === undefined && <Loading /> : <Report report={data} />}
+    </View>
+  );
+}
+
+function Report({ report }: { readonly report: TransferReport }) {
+  const { member, files, directories, paused } = useStatus();
+  const { transfers, pending, pendingPaths, traffic, resyncs } = report;
+  const isQuiet = transfers.length === 0 && pending === 0 && resyncs.length === 0;
+  return (
+    <>
+      {isQuiet && (
+        <Empty title={paused ? `Nothing moves: ${member.name} is paused` : 'Everything is here'}>
+          {paused
+            ? 'What the others change arrives once it is resumed.'
+            : `${files === 0 ? `${member.name} knows of no file yet` : `${member.name} shows all ${formatItems(files, 'file')} that it knows of`}. What arrives is listed here with its rate and the time it still takes.`}
+        </Empty>
+      )}
+      {resyncs.length > 0 && <ResyncList resyncs={resyncs} entries={files + directories} />}
+      {transfers.length > 0 && <TransferTable transfers={transfers} name={member.name} />}
+      {pending > transfers.length && (
+        <PendingList paths={pendingPaths} count={pending - transfers.length} name={member.name} />
+      )}
+      {traffic.length > 0 && <TrafficTable traffic={traffic} name={member.name} />}
+    </>
+  );
+}
