@@ -5,8 +5,10 @@ import { OperationWriter } from '../sync/members/operation-writer.ts';
 import { Peers } from '../sync/members/peers.ts';
 import type { Folder } from '../sync/ports/folder.ts';
 import type { Journal } from '../sync/ports/journal.ts';
+import { Facts } from '../sync/scheduling/facts.ts';
 import { ByteCache } from '../sync/state/byte-cache.ts';
 import { type Context, FolderLock } from '../sync/state/context.ts';
+import { Events } from '../sync/state/events.ts';
 import { IgnoreFile } from '../sync/state/ignore-file.ts';
 import { LastBoot } from '../sync/state/last-boot.ts';
 import { MissingContents } from '../sync/state/missing-contents.ts';
@@ -79,7 +81,10 @@ export class LoneMember {
     const quiet = (): void => undefined;
     const error = (_: object, message: string): void => void this.errors.push(message);
     const self = { id: this.id, name: 'ant', addresses: [] };
+    const facts = new Facts();
     this.context = {
+      facts,
+      events: new Events(journal, clock),
       self,
       journal,
       batches: new SharedBatches(journal),
@@ -93,12 +98,12 @@ export class LoneMember {
       ignored: new IgnoreFile(''),
       hiding: new Set(),
       lastBoot: new LastBoot(),
-      missing: new MissingContents(),
+      missing: new MissingContents(() => facts.contentLost.tell()),
       others: new OtherHolders(self, journal),
       inbox: new ByteCache(inboxBytesMax),
       outbox: new ByteCache(inboxBytesMax),
     };
-    this.operationWriter = new OperationWriter(this.context, { ensure: quiet }, quiet);
+    this.operationWriter = new OperationWriter(this.context, { ensure: quiet });
     this.peers = new Peers(this.context, {
       ready: quiet,
       message: quiet,
@@ -107,7 +112,7 @@ export class LoneMember {
         throw new Error('a lone member says hello to nobody');
       },
     });
-    this.transfers = new ContentFetcher(this.context, this.peers, quiet);
+    this.transfers = new ContentFetcher(this.context, this.peers);
   }
 
   get journal(): Journal {

@@ -1,4 +1,4 @@
-import type { MemberState, Operation } from '@lockstep/shared';
+import type { MemberState } from '@lockstep/shared';
 import {
   historyAgeMsMax,
   historyBytesMax,
@@ -8,7 +8,6 @@ import {
   scrubIntervalMs,
 } from '@lockstep/shared';
 import type { VerifyResult } from '@lockstep/shared/api';
-import { holdsIgnoreRules } from '../core/ignore-rules.ts';
 import { ApplyLoop } from './apply/apply-loop.ts';
 import { recordInterruptedBatch } from './apply/interrupted-batch.ts';
 import { RenameGate } from './apply/rename-gate.ts';
@@ -27,14 +26,14 @@ import { untilDrained, untilTold } from './lifecycle/farewell.ts';
 import { Pause } from './lifecycle/pause.ts';
 import { StartUp } from './lifecycle/start-up.ts';
 import { ChangePoll } from './local/change-poll.ts';
-import { followIgnoreRules, untilRulesAreKnown } from './local/ignore-reload.ts';
+import { followIgnoreRules, IgnoreReload, untilRulesAreKnown } from './local/ignore-reload.ts';
 import { LocalChanges } from './local/local-changes.ts';
 import { Mounts } from './local/mounts.ts';
 import { Forks } from './members/forks.ts';
 import { LatencyHistory } from './members/latency-history.ts';
 import { OperationWriter } from './members/operation-writer.ts';
 import { OwnOrigin } from './members/own-origin.ts';
-import { type Peer, Peers } from './members/peers.ts';
+import { Peers } from './members/peers.ts';
 import type { Clock } from './ports/clock.ts';
 import type { Folder } from './ports/folder.ts';
 import type { Journal } from './ports/journal.ts';
@@ -48,10 +47,9 @@ import { HeartbeatLoop } from './replication/heartbeat.ts';
 import { Incoming } from './replication/incoming.ts';
 import { helloMessage, measureVitals } from './replication/self-description.ts';
 import { Sessions } from './replication/sessions.ts';
-import { Signal } from './scheduling/signal.ts';
 import { type Context, createContext, type Self } from './state/context.ts';
-import { Events } from './state/events.ts';
-import { rulesRestMs } from './state/ignore-file.ts';
+import type { Events } from './state/events.ts';
+import { Totals } from './totals.ts';
 import { ContentFetcher } from './transfer/content-fetcher.ts';
 import { OldVersions } from './transfer/old-versions.ts';
 import { Retention } from './transfer/retention.ts';
@@ -75,17 +73,7 @@ export interface EngineOptions {
   readonly scrubIntervalMs?: number | undefined;
 }
 
-/** Sums since the start, for the metrics. */
-export interface EngineTotals {
-  operationsMade: number;
-  operationsReceived: number;
-  entriesApplied: number;
-  bytesApplied: number;
-  scans: number;
-  conflictCopies: number;
-}
-
-/** One member at work: creates the loops, leads what happens to the loops it concerns, and starts and stops them in order. */
+/** One member at work: creates the loops, and starts and stops them in order. They wake each other by facts. */
 export class Engine {
   readonly context: Context;
   readonly events: Events;
@@ -105,16 +93,7 @@ export class Engine {
   readonly damage: Damage;
   readonly confirmer: Confirmer;
   readonly changePoll: ChangePoll;
-  /** Called after operations were journaled. */
-  readonly journaled = new Signal();
-  readonly totals: EngineTotals = {
-    operationsMade: 0,
-    operationsReceived: 0,
-    entriesApplied: 0,
-    bytesApplied: 0,
-    scans: 0,
-    conflictCopies: 0,
-  };
+  readonly totals: Totals;
   state: MemberState = 'joining';
   /** When it took that state, wall clock. */
   stateSince: number;
@@ -127,139 +106,82 @@ export class Engine {
   readonly #sessions: Sessions;
   readonly #startUp: StartUp;
   readonly #resolver: ConflictResolver;
-  readonly #gate: RenameGate;
   readonly #retention: Retention;
   readonly #scrub: Scrub;
-  readonly #bursts: DeliveryMeter;
+  readonly #ignoreReload: IgnoreReload;
   readonly #powerCut: PowerCutCheck;
   #stopped = false;
 
   constructor(options: EngineOptions) {
     this.#options = options;
     const { journal, clock } = options;
-    this.events = new Events(journal, clock);
-    this.context = createContext(options, this.events);
+    this.context = createContext(options);
+    const { context } = this;
+    this.events = context.events;
+    this.totals = new Totals(context);
     this.stateSince = clock.wallMs();
-    this.health = new Health(this.context, options.load);
-    const ownOrigin = new OwnOrigin(this.context, () => {
-      for (const { link } of this.peers.all()) link?.close('this member begins a new incarnation');
-    });
-    this.#operationWriter = new OperationWriter(this.context, ownOrigin, (operations) => this.#committed(operations));
-    this.peers = new Peers(this.context, {
+    this.health = new Health(context, options.load);
+    // Sessions are the first to hear of what was made here.
+    const ownOrigin = new OwnOrigin(context, () => this.peers.closeAll('this member begins a new incarnation'));
+    this.#operationWriter = new OperationWriter(context, ownOrigin);
+    this.peers = new Peers(context, {
       ready: (peer) => this.#sessions.open(peer),
       message: (peer, message) => this.#sessions.message(peer, message),
       closed: (peer, link, reason) => this.#sessions.close(peer, link, reason),
       helloMessage: () => helloMessage(this),
     });
-    this.localChanges = new LocalChanges(
-      this.context,
-      this.#operationWriter,
-      options.rescanIntervalMs,
-      () => this.totals.scans++,
-    );
-    this.mounts = new Mounts(this.context, () => {
-      this.localChanges.scan('', true);
-      this.applyLoop.unpark();
-    });
-    this.transfers = new ContentFetcher(this.context, this.peers, (outcome, paths) => {
-      this.applyLoop.fetched(paths);
-      // What nobody has now is asked for again later: at once would be an endless loop.
-      if (outcome === 'ok') this.#resolver.poke();
-    });
-    this.context.missing.onLost = () => this.#resolver.poke();
-    this.oldVersions = new OldVersions(this.context, this.transfers);
-    this.#gate = new RenameGate(journal, clock, () => this.peers.ready());
-    this.applyLoop = new ApplyLoop(this.context, this.transfers, this.#gate, {
-      applied: (count, bytes) => this.#applied(count, bytes),
-      look: (path) => this.localChanges.mark(path),
-      scan: (directory) => this.localChanges.scan(directory, true),
-      ignoreRules: () => this.#ignoreRulesChanged(),
-      sync: () => this.writeBack.hurry(),
-    });
-    this.incoming = new Incoming(this.context, this.#operationWriter, (operations) => this.#arrived(operations));
-    this.catchUp = new CatchUp(
-      this.context,
-      this.peers,
-      ({ link }) => this.incoming.owes(link),
-      ({ source, operations, ms }) => {
-        this.events.add('resynced', { source, name: this.peers.nameOf(source), operations, ms: Math.round(ms) });
-      },
-    );
-    this.damage = new Damage(this.context, {
-      found: () => {
-        this.ackLoop.poke();
-        this.applyLoop.poke();
-      },
-      look: (path) => this.localChanges.mark(path),
-      repaired: (path) => this.events.add('repaired', { path }),
-    });
-    this.ackLoop = new AckLoop(this.context, this.peers);
-    this.writeBack = new WriteBack(this.context, () => {
-      this.ackLoop.poke();
-      this.confirmer.poke();
-    });
-    const look = (path: string): void => this.localChanges.mark(path);
-    this.confirmer = new Confirmer(this.context, { look, isBusy: () => this.#isBusy() });
-    this.changePoll = new ChangePoll(this.context, { look, isOpen: (path) => this.localChanges.isOpen(path) });
-    this.dialer = new Dialer(this.context, options.network, this.peers, options.peers, () =>
-      this.#startUp.roundDialled(),
-    );
-    const upkeep = new Housekeeping(this.context, this, this.#gate, () => this.#refreshStates());
-    this.#heartbeat = new HeartbeatLoop(
-      this.context,
-      this.peers,
-      () => measureVitals(this),
-      () => {
-        upkeep.beat();
-        // What mends a file that could not be read may be no change that is journaled: a permission, or a pipe that is removed.
-        const { fault, isWaiting } = this.context.ignored;
-        if (isWaiting || (this.state === 'active' && fault !== undefined)) this.#ignoreRulesChanged();
-      },
-    );
-    const { peers, events, catchUp, transfers } = this;
-    const forks = new Forks(this.context, { peers, events, operationWriter: this.#operationWriter, ownOrigin });
-    this.#sessions = new Sessions(
-      this.context,
-      { peers, events, catchUp, transfers, incoming: this.incoming, heartbeat: this.#heartbeat, forks, ownOrigin },
-      {
-        opened: (peer) => this.#opened(peer),
-        closed: (peer) => this.#closed(peer),
-        acknowledged: () => this.#bursts.acknowledged(this.peers.ready(), this.localChanges.unsettled > 0),
-        heartbeat: () => this.#refreshStates(),
-      },
-    );
-    this.#startUp = new StartUp(this.context, this.peers, this.transfers);
+    const { peers } = this;
+    this.transfers = new ContentFetcher(context, peers);
+    this.incoming = new Incoming(context, this.#operationWriter);
+    this.catchUp = new CatchUp(context, peers, ({ link }) => this.incoming.owes(link));
+    this.#heartbeat = new HeartbeatLoop(context, peers, () => measureVitals(this));
+    const { catchUp, transfers, incoming } = this;
+    const forks = new Forks(context, { peers, operationWriter: this.#operationWriter, ownOrigin });
+    const heartbeat = this.#heartbeat;
+    this.#sessions = new Sessions(context, { peers, catchUp, transfers, incoming, heartbeat, forks, ownOrigin });
+    this.dialer = new Dialer(context, peers, options.network, options.peers);
+
+    this.localChanges = new LocalChanges(context, this.#operationWriter, options.rescanIntervalMs);
+    this.mounts = new Mounts(context);
+    this.#ignoreReload = new IgnoreReload(context, () => this.state === 'active');
+    this.changePoll = new ChangePoll(context, (path) => this.localChanges.isOpen(path));
+    this.oldVersions = new OldVersions(context, transfers);
+    this.applyLoop = new ApplyLoop(context, transfers, new RenameGate(journal, clock, () => peers.ready()));
     this.#resolver = new ConflictResolver(
-      this.context,
+      context,
       this.#operationWriter,
-      this.peers,
-      this.transfers,
-      () => ({
-        id: this.context.self.id,
-        state: this.state === 'active' ? 'active' : 'syncing',
-        enabledAt: this.enabledAt,
-      }),
+      peers,
+      transfers,
+      () => ({ id: context.self.id, state: this.state === 'active' ? 'active' : 'syncing', enabledAt: this.enabledAt }),
       ({ path, copy, loser }) => {
         this.totals.conflictCopies++;
-        this.events.add('conflict', { path, copy, member: loser, name: this.peers.nameOf(loser) });
+        context.events.add('conflict', { path, copy, member: loser, name: peers.nameOf(loser) });
       },
       ({ path, origin }) => {
         const member = memberOf(origin);
-        this.events.add('content-lost', { path, member, name: this.peers.nameOf(member) });
+        context.events.add('content-lost', { path, member, name: peers.nameOf(member) });
       },
     );
-    this.#retention = new Retention(this.context, {
+
+    const isBusy = (): boolean => this.localChanges.unsettled > 0 || transfers.progress().length > 0;
+    this.damage = new Damage(context);
+    this.#scrub = new Scrub(context, this.damage, {
+      intervalMs: options.scrubIntervalMs ?? scrubIntervalMs,
+      isBusy,
+    });
+    this.ackLoop = new AckLoop(context, peers);
+    this.writeBack = new WriteBack(context);
+    this.confirmer = new Confirmer(context, isBusy);
+    this.#retention = new Retention(context, {
       bytesMax: options.historyBytesMax ?? historyBytesMax,
       filesMax: historyFilesMax,
       ageMsMax: options.historyAgeMsMax ?? historyAgeMsMax,
     });
-    this.#scrub = new Scrub(this.context, this.damage, {
-      intervalMs: options.scrubIntervalMs ?? scrubIntervalMs,
-      isBusy: () => this.#isBusy(),
-    });
-    this.#bursts = new DeliveryMeter(clock, (delivered) => this.events.add('delivered', { ...delivered }));
-    this.pause = new Pause(this.context, this);
-    this.#powerCut = new PowerCutCheck(this.context, this.events);
+    new DeliveryMeter(context, peers, () => this.localChanges.unsettled > 0);
+    new Housekeeping(context, this);
+    this.#startUp = new StartUp(context, peers, transfers);
+    this.pause = new Pause(context, this);
+    this.#powerCut = new PowerCutCheck(context);
   }
 
   /**
@@ -336,6 +258,7 @@ export class Engine {
     this.#scrub.stop();
     this.confirmer.stop();
     this.changePoll.stop();
+    this.#ignoreReload.stop();
     this.damage.stop();
     this.ackLoop.stop();
     this.#heartbeat.stop();
@@ -389,82 +312,6 @@ export class Engine {
     this.dialer.redial();
     this.applyLoop.unpark();
     this.#resolver.poke();
-  }
-
-  #isBusy(): boolean {
-    return this.localChanges.unsettled > 0 || this.transfers.progress().length > 0;
-  }
-
-  #refreshStates(): void {
-    this.peers.refreshStates((peer) => {
-      if (peer.state === 'down') this.events.add('down', this.peers.about(peer));
-      if (peer.state === 'left') this.events.add('left', this.peers.about(peer));
-      this.#resolver.poke();
-    });
-  }
-
-  #opened(peer: Peer): void {
-    this.#refreshStates();
-    this.#heartbeat.send(peer).catch(() => undefined);
-    this.applyLoop.unpark();
-    this.#resolver.poke();
-  }
-
-  #closed(peer: Peer): void {
-    this.dialer.lost(peer.id);
-    this.#refreshStates();
-    this.applyLoop.poke();
-    this.#resolver.poke();
-  }
-
-  #committed(operations: readonly Operation[]): void {
-    this.totals.operationsMade += operations.length;
-    this.#bursts.committed(operations);
-    for (const { path, kind } of operations) if (kind === 'put') this.changePoll.changed(path);
-    this.#sessions.poke();
-    this.journaled.all();
-    this.ackLoop.poke();
-    this.writeBack.poke();
-    this.applyLoop.poke();
-    this.#resolver.poke();
-    if (operations.some(({ path }) => holdsIgnoreRules(path))) this.#ignoreRulesChanged();
-  }
-
-  #arrived(operations: readonly Operation[]): void {
-    this.totals.operationsReceived += operations.length;
-    this.peers.judgeAgain();
-    this.journaled.all();
-    this.ackLoop.poke();
-    // In the middle of a large rename there is nothing to do yet, and streaming all of it again for each frame would cost.
-    if (operations.some((operation) => this.#gate.isOpen(operation))) this.applyLoop.poke();
-    this.#resolver.poke();
-  }
-
-  #applied(count: number, bytes: number): void {
-    this.totals.entriesApplied += count;
-    this.totals.bytesApplied += bytes;
-    this.incoming.confirm();
-    this.ackLoop.poke();
-  }
-
-  #ignoreRulesChanged(): void {
-    this.#reloadIgnoreRules().catch((error: unknown) => {
-      this.context.log.error({ error: String(error) }, 'the ignore rules could not be read');
-    });
-  }
-
-  /** Reads `.lockstepignore` again. What is no longer ignored is compared and brought up to date; nothing is ever deleted by it. */
-  async #reloadIgnoreRules(): Promise<void> {
-    const { clock, ignored } = this.context;
-    const hasChanged = await followIgnoreRules(this.context);
-    if (ignored.isWaiting) {
-      clock.after(rulesRestMs, () => {
-        if (!this.#stopped && ignored.isWaiting) this.#ignoreRulesChanged();
-      });
-    }
-    if (!hasChanged) return;
-    this.localChanges.scan('', true);
-    this.applyLoop.unpark();
   }
 }
 

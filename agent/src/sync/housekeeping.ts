@@ -1,9 +1,4 @@
 import { type ContentId, folderStallMs } from '@lockstep/shared';
-import type { ApplyLoop } from './apply/apply-loop.ts';
-import type { RenameGate } from './apply/rename-gate.ts';
-import type { WriteBack } from './durability/write-back.ts';
-import type { Damage } from './integrity/damage.ts';
-import type { LocalChanges } from './local/local-changes.ts';
 import type { Mounts } from './local/mounts.ts';
 import { type LatencyHistory, latencyRows } from './members/latency-history.ts';
 import { withdrawOfAbsent } from './members/member-problems.ts';
@@ -22,42 +17,33 @@ export interface HousekeepingLoops {
   readonly mounts: Mounts;
   readonly latencies: LatencyHistory;
   readonly peers: Peers;
-  readonly localChanges: LocalChanges;
-  readonly applyLoop: ApplyLoop;
   readonly transfers: ContentFetcher;
   readonly oldVersions: OldVersions;
   readonly catchUp: CatchUp;
   readonly dialer: Dialer;
   readonly incoming: Incoming;
-  readonly damage: Damage;
-  readonly writeBack: WriteBack;
 }
 
-/** With each heartbeat: notices what no event tells of, withdraws what is over, and gives up what is not needed any more. */
+/** Once a second: notices what no event tells of, withdraws what is over, and gives up what is not needed any more. */
 export class Housekeeping {
   readonly #context: Context;
   readonly #loops: HousekeepingLoops;
-  readonly #gate: RenameGate;
-  readonly #refreshStates: () => void;
 
-  /** `refreshStates`: looks again who is down. */
-  constructor(context: Context, loops: HousekeepingLoops, gate: RenameGate, refreshStates: () => void) {
+  constructor(context: Context, loops: HousekeepingLoops) {
     this.#context = context;
     this.#loops = loops;
-    this.#gate = gate;
-    this.#refreshStates = refreshStates;
+    context.facts.second.on(() => this.#run());
   }
 
-  beat(): void {
+  #run(): void {
     const { problems, outbox } = this.#context;
-    const { peers, applyLoop, transfers, catchUp, dialer, incoming, damage, writeBack } = this.#loops;
+    const { peers, transfers, catchUp, dialer, incoming } = this.#loops;
     this.#checkFolder();
     this.#checkThreads();
     this.#checkMounts();
-    this.#refreshStates();
+    peers.refreshStates();
     this.#noteLatencies();
     problems.expire();
-    applyLoop.withdrawProblems();
     withdrawOfAbsent(problems, peers);
     peers.learn();
     peers.checkSessions();
@@ -65,30 +51,25 @@ export class Housekeeping {
     transfers.tick();
     transfers.dropUnneeded((content) => this.#needsStaged(content));
     catchUp.check();
-    if (this.#gate.tick()) applyLoop.poke();
-    damage.tick();
-    // A row that takes over another operation keeps its mark, and may be recorded after the sync that cleared it.
-    writeBack.poke();
     incoming.tidy();
     // What was not sent within seconds can be read from the folder again.
     outbox.age();
   }
 
   #checkFolder(): void {
-    const { problems } = this.#context;
-    const { health, localChanges, applyLoop } = this.#loops;
+    const { problems, facts } = this.#context;
+    const { health } = this.#loops;
     if (!health.folder.ok) {
       problems.set('folder-missing', {}, health.folder.detail ?? 'The folder cannot be used.');
     } else if (problems.has('folder-missing')) {
       problems.clear('folder-missing');
-      localChanges.scan('', true);
-      applyLoop.unpark();
+      facts.revealed.tell();
     }
     const { state } = health.folder;
     if (state !== undefined) problems.set('state-unusable', {}, state);
     else if (health.folder.ok && problems.has('state-unusable')) {
       problems.clear('state-unusable');
-      applyLoop.unpark();
+      facts.revealed.tell();
     }
   }
 

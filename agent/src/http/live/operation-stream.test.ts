@@ -69,7 +69,7 @@ describe('[JY1] live operations', () => {
 
   test('a reader that goes is forgotten', async () => {
     const forgotten = vi.fn();
-    vi.spyOn(api.engine.journaled, 'on').mockReturnValue(forgotten);
+    vi.spyOn(api.engine.context.facts, 'onJournaled').mockReturnValue(forgotten);
     const { socket, messages } = connect('');
     await until(() => expect(messages).toHaveLength(1));
     expect(forgotten).not.toHaveBeenCalled();

@@ -32,6 +32,6 @@ export function streamOperations(socket: WebSocket, engine: Engine, after: numbe
   const wake = startPump(socket, next, 'operations', log);
   socket.once(
     'close',
-    engine.journaled.on(() => wake(liveGatherMs)),
+    engine.context.facts.onJournaled(() => wake(liveGatherMs)),
   );
 }

@@ -1,7 +1,8 @@
-import type { Engine, EngineTotals } from '../../sync/engine.ts';
+import type { Engine } from '../../sync/engine.ts';
+import type { Totals } from '../../sync/totals.ts';
 
 /** Sums since the agent started and lengths of queues now, for `/metrics`. What the status says is not repeated. */
-export interface MetricsSnapshot extends Readonly<EngineTotals> {
+export interface MetricsSnapshot extends Readonly<Totals> {
   /** Items waiting in each queue, by a fixed name: `dirty`, `pending`, `fetch`, … */
   readonly queues: Readonly<Record<string, number>>;
 }

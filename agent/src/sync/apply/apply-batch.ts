@@ -6,7 +6,7 @@ import type { WakeTimer } from '../scheduling/wake-timer.ts';
 import type { Context } from '../state/context.ts';
 import { type ContentFetcher, type FetchSize, fetchSize } from '../transfer/content-fetcher.ts';
 import type { BlockedPaths } from './blocked-paths.ts';
-import { type ApplyEvents, StepExecutor } from './execute-steps.ts';
+import { StepExecutor } from './execute-steps.ts';
 import { JournalPlanView } from './plan-view.ts';
 import type { RenameGate } from './rename-gate.ts';
 
@@ -40,7 +40,6 @@ export class ApplyBatch {
   readonly #gate: RenameGate;
   readonly #parked: BlockedPaths;
   readonly #timer: WakeTimer;
-  readonly #notify: ApplyEvents;
   readonly #isPaused: () => boolean;
   readonly #nameOf: (member: MemberId) => string;
   readonly #carryOut: StepExecutor;
@@ -52,21 +51,19 @@ export class ApplyBatch {
       readonly gate: RenameGate;
       readonly parked: BlockedPaths;
       readonly timer: WakeTimer;
-      readonly notify: ApplyEvents;
       readonly isPaused: () => boolean;
       readonly nameOf: (member: MemberId) => string;
     },
   ) {
-    const { transfers, gate, parked, timer, notify, isPaused, nameOf } = parts;
+    const { transfers, gate, parked, timer, isPaused, nameOf } = parts;
     this.#context = context;
     this.#transfers = transfers;
     this.#gate = gate;
     this.#parked = parked;
     this.#timer = timer;
-    this.#notify = notify;
     this.#isPaused = isPaused;
     this.#nameOf = nameOf;
-    this.#carryOut = new StepExecutor(context, transfers, parked, notify);
+    this.#carryOut = new StepExecutor(context, transfers, parked);
   }
 
   /** To be called under the folder's lock, with rows that were read under it. */
@@ -87,7 +84,7 @@ export class ApplyBatch {
     for (const operation of await this.#withoutUnseen(plan.needs)) {
       if (!this.#fetch(operation)) refused.add(fetchSize(operation.size ?? 0));
     }
-    if (plan.records.length > 0) this.#notify.applied(0, 0);
+    if (plan.records.length > 0) this.#context.facts.applied.tell({ entries: 0, bytes: 0 });
     const done = await this.#carryOut.steps(plan.steps);
     const progress = plan.records.length > 0 || done.progress;
     const waiting = plan.waiting.length > 0;
@@ -113,12 +110,12 @@ export class ApplyBatch {
     const { certain, changed, racy, dirty, large } = await lookAtRacyRows(this.#context, rows);
     for (const { path, heads } of changed) {
       if (heads[0]) this.#parked.park(path, heads[0], 'what stands there has changed and is looked at first');
-      this.#notify.look(path);
+      this.#context.facts.doubted.tell(path);
     }
     for (const { path, heads } of racy) {
       if (heads[0]) this.#parked.park(path, heads[0], 'what stands there has changed a moment ago');
     }
-    if (dirty.length > 0) this.#notify.sync();
+    if (dirty.length > 0) this.#context.facts.syncWanted.tell();
     for (const { path, heads } of dirty) {
       if (heads[0]) this.#parked.park(path, heads[0], 'what stands there was changed lately and is made durable first');
     }
@@ -144,7 +141,7 @@ export class ApplyBatch {
     for (const operation of unseen) {
       if (!standing.has(operation.path)) continue;
       this.#parked.park(operation.path, operation, 'a file stands there that has not been read yet');
-      this.#notify.look(operation.path);
+      this.#context.facts.doubted.tell(operation.path);
     }
     return needs.filter(({ path }) => !standing.has(path));
   }

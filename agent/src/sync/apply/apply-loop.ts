@@ -6,7 +6,6 @@ import type { Context } from '../state/context.ts';
 import type { ContentFetcher, FetchSize } from '../transfer/content-fetcher.ts';
 import { ApplyBatch } from './apply-batch.ts';
 import { BlockedPaths } from './blocked-paths.ts';
-import type { ApplyEvents } from './execute-steps.ts';
 import type { RenameGate } from './rename-gate.ts';
 
 const pausedReason = 'this member is paused';
@@ -42,7 +41,7 @@ export class ApplyLoop {
   #everything = false;
   #paused = false;
 
-  constructor(context: Context, transfers: ContentFetcher, gate: RenameGate, notify: ApplyEvents) {
+  constructor(context: Context, transfers: ContentFetcher, gate: RenameGate) {
     this.#context = context;
     this.#transfers = transfers;
     this.#timer = new WakeTimer(context.clock, () => this.poke());
@@ -52,11 +51,11 @@ export class ApplyLoop {
       gate,
       parked: this.#parked,
       timer: this.#timer,
-      notify,
       isPaused: () => this.#paused,
       nameOf: (member) => transfers.nameOf(member),
     });
     this.#pace = new Pace(context.clock);
+    this.#follow(context, gate);
     this.#loop = new TaskLoop({
       clock: context.clock,
       run: () => this.#run(),
@@ -71,6 +70,20 @@ export class ApplyLoop {
   stop(): void {
     this.#loop.stop();
     this.#timer.stop();
+  }
+
+  #follow({ facts }: Context, gate: RenameGate): void {
+    for (const fact of [facts.made, facts.damaged, facts.sessionClosed]) fact.on(() => this.poke());
+    for (const fact of [facts.revealed, facts.sessionOpened]) fact.on(() => this.unpark());
+    facts.received.on((operations) => {
+      // In the middle of a large rename there is nothing to do yet, and streaming all of it again for each frame would cost.
+      if (operations.some((operation) => gate.isOpen(operation))) this.poke();
+    });
+    facts.fetched.on(({ paths }) => this.#contentsCame(paths));
+    facts.second.on(() => {
+      this.#parked.withdrawProblems();
+      if (gate.tick()) this.poke();
+    });
   }
 
   /** Changes nothing in the folder until `resume`; what has begun is finished. */
@@ -94,7 +107,7 @@ export class ApplyLoop {
   }
 
   /** The content of these paths has come, or will not: they are seen to, and the next fetches begin, without a look at all the rest. */
-  fetched(paths: readonly string[]): void {
+  #contentsCame(paths: readonly string[]): void {
     this.#fetched.push(...paths);
     this.#loop.poke();
   }
@@ -103,11 +116,6 @@ export class ApplyLoop {
   unpark(): void {
     this.#parked.clear();
     this.poke();
-  }
-
-  /** Called now and then: withdraws problems of what is not pending any more. */
-  withdrawProblems(): void {
-    this.#parked.withdrawProblems();
   }
 
   /** Why a pending path is not applied yet, where that is known. */

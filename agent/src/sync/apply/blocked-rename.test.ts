@@ -69,10 +69,8 @@ test.each([
     member.received(renamed, { ...gone, group: put.seq });
     const gate = new RenameGate(journal, context.clock, () => []);
     // Nothing is put over a file that may change without a trace until it was synced.
-    const writeBack = new WriteBack(context, quiet);
-    const sync = (): void => writeBack.hurry();
-    const events = { applied: quiet, look: quiet, scan: quiet, ignoreRules: quiet, sync };
-    const applyLoop = new ApplyLoop(context, member.transfers, gate, events);
+    new WriteBack(context).poke();
+    const applyLoop = new ApplyLoop(context, member.transfers, gate);
     applyLoop.poke();
     await member.passes(10_000);
     expect([volume.disk.at('old-name'), volume.disk.at('new-name')]).toEqual([undefined, undefined]);

@@ -14,19 +14,6 @@ const keepDirectoryAfter = 3;
 /** Forgetting them costs one more attempt each. */
 const notWholeMax = 1_000;
 
-/** Whom it concerns what was done in the folder, and what was found there. */
-export interface ApplyEvents {
-  /** So many entries, and bytes of files among them, were brought to their heads. */
-  applied(count: number, bytes: number): void;
-  /** Something else than expected stands at the path. */
-  look(path: string): void;
-  /** A directory was made or moved here, or may have been: it must be watched, and what came into it meanwhile found. */
-  scan(directory: string): void;
-  ignoreRules(): void;
-  /** What users changed is to be made durable now, for something waits for that. */
-  sync(): void;
-}
-
 /** What came of some steps. `planAgain`: a directory is to be moved otherwise than was planned. */
 export interface StepsOutcome {
   readonly progress: boolean;
@@ -38,18 +25,16 @@ export class StepExecutor {
   readonly #context: Context;
   readonly #transfers: ContentFetcher;
   readonly #parked: BlockedPaths;
-  readonly #notify: ApplyEvents;
   /**
    * Renames that one rename(2) cannot do. The entries of directories that hold more than the journal knows are moved one by one, and what
    * is on another disk is written anew.
    */
   readonly #notWhole = new Set<string>();
 
-  constructor(context: Context, transfers: ContentFetcher, parked: BlockedPaths, notify: ApplyEvents) {
+  constructor(context: Context, transfers: ContentFetcher, parked: BlockedPaths) {
     this.#context = context;
     this.#transfers = transfers;
     this.#parked = parked;
-    this.#notify = notify;
   }
 
   /** Whether this rename may be tried by one rename(2). */
@@ -96,15 +81,16 @@ export class StepExecutor {
         if (action.source.from === 'staged') taken.add(action.content);
         else this.#transfers.drop(action.content);
       }
-      if (action.do === 'mkdir') this.#notify.scan(action.path);
+      if (action.do === 'mkdir') this.#context.facts.unscanned.tell(action.path);
       // One that was just moved here is as its row says from now on: the look at it finds no difference, and asks for no scan.
-      if (action.do === 'attr' && isDirectoryMode(action.expected.mode)) this.#notify.scan(action.path);
-      if (action.do === 'rename-directory') this.#notify.scan(action.to);
-      if (holdsIgnoreRules(step.path)) this.#notify.ignoreRules();
+      if (action.do === 'attr' && isDirectoryMode(action.expected.mode))
+        this.#context.facts.unscanned.tell(action.path);
+      if (action.do === 'rename-directory') this.#context.facts.unscanned.tell(action.to);
+      if (holdsIgnoreRules(step.path)) this.#context.facts.rulesTouched.tell();
     }
     for (const content of taken) this.#transfers.applied(content);
     recordBatch(journal, changes);
-    if (changes.length > 0) this.#notify.applied(count, bytes);
+    if (changes.length > 0) this.#context.facts.applied.tell({ entries: count, bytes });
     return { progress: changes.length > 0, planAgain };
   }
 
@@ -134,10 +120,10 @@ export class StepExecutor {
     const planAgain = action.do === 'rename-directory' && this.movesWhole(head);
     if (planAgain) this.#moveOtherwise(head);
     else this.#parked.park(step.path, head, 'what stands there has changed and is looked at first');
-    this.#notify.look(step.path);
+    this.#context.facts.doubted.tell(step.path);
     // It may be the parent that is gone, and the event of that was lost.
-    this.#notify.look(parentOf(step.path));
-    if (action.do === 'rename' || action.do === 'rename-directory') this.#notify.look(action.from);
+    this.#context.facts.doubted.tell(parentOf(step.path));
+    if (action.do === 'rename' || action.do === 'rename-directory') this.#context.facts.doubted.tell(action.from);
     const expected = 'expected' in action ? action.expected : undefined;
     const removes = typeof expected === 'object' && action.do !== 'attr' && isDirectoryMode(expected.mode);
     if (action.do === 'rmdir' || removes) this.#keepDirectory(step, head);
@@ -150,7 +136,7 @@ export class StepExecutor {
       this.#context.inbox.delete(action.content);
       this.#transfers.drop(action.content);
       if (action.source.from === 'file') {
-        this.#notify.look(action.source.path);
+        this.#context.facts.doubted.tell(action.source.path);
         this.#context.suspects.add(action.source.path);
       }
     }
@@ -173,7 +159,7 @@ export class StepExecutor {
     const { origin, seq } = head;
     // A file that must go there stays pending: the directory may be gone before it is found.
     journal.recordDisk([{ path: step.path, entry: isLive(head) ? undefined : { dot: { origin, seq } } }]);
-    this.#notify.scan(step.path);
+    this.#context.facts.unscanned.tell(step.path);
   }
 }
 

@@ -6,8 +6,6 @@ import { LocalChanges } from '../local/local-changes.ts';
 import { ApplyLoop } from './apply-loop.ts';
 import { RenameGate } from './rename-gate.ts';
 
-const quiet = (): void => undefined;
-
 test.each(['before it is found there as new', 'before the member is started again'])(
   '[MT9] a directory that could not be replaced by a file, and goes %s, makes room for the file',
   async (moment) => {
@@ -24,18 +22,12 @@ test.each(['before it is found there as new', 'before the member is started agai
     const parents = journal.heads('name');
     member.received(member.operation('name', { kind: 'put', text: 'text' }, { origin: 'bee' as OriginId, parents }));
     const isSeen = moment === 'before it is found there as new';
-    const applyLoop = new ApplyLoop(context, member.transfers, new RenameGate(journal, context.clock, () => []), {
-      applied: quiet,
-      look: (path) => changes.mark(path),
-      scan: (directory) => {
-        volume.disk.unlink('name/mine.tmp');
-        volume.disk.rmdir('name');
-        if (isSeen) changes.scan(directory, true);
-        else changes.stop();
-      },
-      ignoreRules: quiet,
-      sync: quiet,
+    context.facts.unscanned.on(() => {
+      volume.disk.unlink('name/mine.tmp');
+      volume.disk.rmdir('name');
+      if (!isSeen) changes.stop();
     });
+    const applyLoop = new ApplyLoop(context, member.transfers, new RenameGate(journal, context.clock, () => []));
     applyLoop.poke();
     await member.passes(60_000);
     if (!isSeen) {

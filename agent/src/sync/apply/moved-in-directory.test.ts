@@ -40,13 +40,7 @@ test('[LC8] a directory that is moved into the folder is scanned, also when its 
   // Away while the folder is scanned at the start: it gets no watch.
   const directory = disk.take('directory');
   const changes = new LocalChanges(context, member.operationWriter);
-  const applyLoop = new ApplyLoop(context, member.transfers, new RenameGate(journal, context.clock, () => []), {
-    applied: quiet,
-    look: (path) => changes.mark(path),
-    scan: (path) => changes.scan(path, true),
-    ignoreRules: quiet,
-    sync: quiet,
-  });
+  const applyLoop = new ApplyLoop(context, member.transfers, new RenameGate(journal, context.clock, () => []));
   void changes.start();
   await member.passes(10);
   disk.place('directory', directory);

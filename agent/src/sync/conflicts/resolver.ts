@@ -89,6 +89,14 @@ export class ConflictResolver {
     this.#pacer = new JoinPacer(() => context.clock.random());
     this.#pace = new Pace(context.clock);
     this.#startedMs = context.clock.monotonicMs();
+    const { made, received, contentLost, membersChanged, sessionOpened, sessionClosed, fetched } = context.facts;
+    for (const fact of [made, received, contentLost, membersChanged, sessionOpened, sessionClosed]) {
+      fact.on(() => this.poke());
+    }
+    fetched.on(({ areHere }) => {
+      // What nobody has now is asked for again later: at once would be an endless loop.
+      if (areHere) this.poke();
+    });
   }
 
   stop(): void {

@@ -1,20 +1,20 @@
 import { expect, test } from 'vitest';
+import { LoneMember } from '../../sim/lone-member.ts';
 import { ant, beeMember, put } from '../../store/fixtures.contract.ts';
-import type { Peer } from '../members/peers.ts';
-import { type Delivered, DeliveryMeter } from './delivery-meter.ts';
+import type { Peer, Peers } from '../members/peers.ts';
+import { DeliveryMeter } from './delivery-meter.ts';
 
 test('a file that was looked at between its making and its filling is one file', () => {
-  const clock = { monotonicMs: () => 0 } as ConstructorParameters<typeof DeliveryMeter>[0];
-  const told: Delivered[] = [];
-  const meter = new DeliveryMeter(clock, (delivered) => told.push(delivered));
-  meter.committed([
-    put(ant, 1, 'note', { size: 0 }),
-    put(ant, 2, 'note', { size: 5 }),
-    put(ant, 3, 'other', { size: 1 }),
-  ]);
-  const peer = (seq: number) => ({ id: beeMember, applied: { vector: { [ant]: seq }, ranges: {} } }) as unknown as Peer;
-  meter.acknowledged([peer(2)], false);
-  expect(told).toEqual([]);
-  meter.acknowledged([peer(3)], false);
-  expect(told).toMatchObject([{ operations: 3, files: 2, bytes: 6, path: 'note', members: 1 }]);
+  const { context, journal } = new LoneMember();
+  const { made, acknowledged } = context.facts;
+  const peer = { id: beeMember, applied: { vector: { [ant]: 2 }, ranges: {} } };
+  const peers = { ready: () => [peer as unknown as Peer] } as unknown as Peers;
+  new DeliveryMeter(context, peers, () => false);
+  const told = () => journal.events(0, 10).filter(({ kind }) => kind === 'delivered');
+  made.tell([put(ant, 1, 'note', { size: 0 }), put(ant, 2, 'note', { size: 5 }), put(ant, 3, 'other', { size: 1 })]);
+  acknowledged.tell();
+  expect(told()).toEqual([]);
+  peer.applied = { vector: { [ant]: 3 }, ranges: {} };
+  acknowledged.tell();
+  expect(told()).toMatchObject([{ data: { operations: 3, files: 2, bytes: 6, path: 'note', members: 1 } }]);
 });

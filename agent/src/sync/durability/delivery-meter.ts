@@ -1,7 +1,7 @@
 import type { Operation } from '@lockstep/shared';
 import { holds } from '../../core/durability.ts';
-import type { Peer } from '../members/peers.ts';
-import type { Clock } from '../ports/clock.ts';
+import type { Peers } from '../members/peers.ts';
+import type { Context } from '../state/context.ts';
 
 /** Paths of a burst that are remembered, so that a file that was written twice counts once. */
 const rememberedMax = 10_000;
@@ -32,20 +32,25 @@ interface Burst {
 
 /** Measures from the first change of a burst to the moment when all connected members hold the last one. */
 export class DeliveryMeter {
-  readonly #clock: Clock;
-  readonly #delivered: (delivered: Delivered) => void;
+  readonly #context: Context;
+  readonly #peers: Peers;
+  readonly #isBusy: () => boolean;
   #burst: Burst | undefined;
 
-  constructor(clock: Clock, delivered: (delivered: Delivered) => void) {
-    this.#clock = clock;
-    this.#delivered = delivered;
+  /** `isBusy`: more changes are on their way into the journal. */
+  constructor(context: Context, peers: Peers, isBusy: () => boolean) {
+    this.#context = context;
+    this.#peers = peers;
+    this.#isBusy = isBusy;
+    context.facts.made.on((operations) => this.#made(operations));
+    context.facts.acknowledged.on(() => this.#acknowledged());
   }
 
-  committed(operations: readonly Operation[]): void {
+  #made(operations: readonly Operation[]): void {
     for (const operation of operations) {
       if (operation.kind === 'member') continue;
       this.#burst ??= {
-        startMs: this.#clock.monotonicMs(),
+        startMs: this.#context.clock.monotonicMs(),
         path: operation.path,
         written: new Set(),
         operations: 0,
@@ -65,14 +70,15 @@ export class DeliveryMeter {
     }
   }
 
-  /** A peer acknowledged something. `busy`: more changes are on their way into the journal. */
-  acknowledged(peers: readonly Peer[], busy: boolean): void {
+  #acknowledged(): void {
     const burst = this.#burst;
-    if (burst === undefined || busy || peers.length === 0) return;
+    const peers = this.#peers.ready();
+    if (burst === undefined || peers.length === 0 || this.#isBusy()) return;
     if (!peers.every((peer) => holds(peer.applied, burst.last))) return;
     this.#burst = undefined;
     const { operations, files, deletes, bytes, path, startMs } = burst;
-    const ms = this.#clock.monotonicMs() - startMs;
-    this.#delivered({ operations, files, deletes, bytes, path, ms, members: peers.length });
+    const ms = this.#context.clock.monotonicMs() - startMs;
+    const delivered: Delivered = { operations, files, deletes, bytes, path, ms, members: peers.length };
+    this.#context.events.add('delivered', { ...delivered });
   }
 }

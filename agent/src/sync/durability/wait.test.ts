@@ -12,7 +12,6 @@ import { WriteBack } from './write-back.ts';
 const bee = 'bee' as MemberId;
 const origin = 'bee.1' as OriginId;
 const timeoutMs = 10_000;
-const quiet = (): void => undefined;
 
 /** Ant waits for both members, and knows two operations of bee, which was set back: its log may fork above the first. */
 async function waiting(): Promise<{
@@ -34,9 +33,9 @@ async function waiting(): Promise<{
     context,
     peers: ant.peers,
     localChanges: new LocalChanges(context, ant.operationWriter),
-    writeBack: new WriteBack(context, quiet),
-    confirmer: new Confirmer(context, { look: quiet, isBusy: () => false }),
-    mounts: new Mounts(context, quiet),
+    writeBack: new WriteBack(context),
+    confirmer: new Confirmer(context, () => false),
+    mounts: new Mounts(context),
     reason: () => undefined,
     aborted: () => false,
     isStopping: () => false,
@@ -94,9 +93,9 @@ test('[AK5] a wait at a member that is stopping says so, and not that what it di
     context,
     peers: ant.peers,
     localChanges,
-    writeBack: new WriteBack(context, quiet),
-    confirmer: new Confirmer(context, { look: quiet, isBusy: () => false }),
-    mounts: new Mounts(context, quiet),
+    writeBack: new WriteBack(context),
+    confirmer: new Confirmer(context, () => false),
+    mounts: new Mounts(context),
     reason: () => undefined,
     aborted: () => false,
     isStopping: () => true,

@@ -31,7 +31,8 @@ class Bench {
         });
       });
     };
-    this.writeBack = new WriteBack({ ...context, folder: { ...context.folder, sync } }, () => this.durable++);
+    context.facts.durable.on(() => this.durable++);
+    this.writeBack = new WriteBack({ ...context, folder: { ...context.folder, sync } });
   }
 
   /** A user's change at each path has been journaled. */

@@ -12,7 +12,6 @@ const restFactor = 4;
  */
 export class WriteBack {
   readonly #context: Context;
-  readonly #durable: () => void;
   readonly #loop: TaskLoop;
   #isUrgent = false;
   /** Rows marked before a sync that failed: the system forgets what it could not write, so a later sync proves nothing of them. */
@@ -21,10 +20,12 @@ export class WriteBack {
   /** After a failure nobody hurries it. */
   #retryMs = 0;
 
-  /** `durable`: rows are `unsynced` no more. */
-  constructor(context: Context, durable: () => void) {
+  constructor(context: Context) {
     this.#context = context;
-    this.#durable = durable;
+    context.facts.made.on(() => this.poke());
+    context.facts.syncWanted.on(() => this.hurry());
+    // A row that takes over another operation keeps its mark, and may be recorded after the sync that cleared it.
+    context.facts.second.on(() => this.poke());
     this.#loop = new TaskLoop({
       clock: context.clock,
       run: () => this.#turn(),
@@ -108,7 +109,7 @@ export class WriteBack {
         // changed just before the sync may have changed once more, without a trace.
         if (journal.unsynced().paths.length > 0) this.#loop.poke();
       }
-      this.#durable();
+      this.#context.facts.durable.tell();
       return;
     }
     problems.set('sync-failed', {}, outcome.detail);

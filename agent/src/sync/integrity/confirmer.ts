@@ -27,14 +27,6 @@ export interface ConfirmedFiles {
   readonly open: string | undefined;
 }
 
-/** Callbacks into the engine. */
-export interface ConfirmerEvents {
-  /** What is at the path may not be what its row says. */
-  look(path: string): void;
-  /** Others have something to do that is more urgent. */
-  isBusy(): boolean;
-}
-
 /**
  * Reads files again that may have changed without a trace since they were read: programs store into mapped pages, and only the first
  * store after a write-back moves the file's times. A file that is as its row says, and was read after a sync had made its pages clean, is
@@ -42,14 +34,16 @@ export interface ConfirmerEvents {
  */
 export class Confirmer {
   readonly #context: Context;
-  readonly #events: ConfirmerEvents;
+  readonly #isBusy: () => boolean;
   readonly #loop: TaskLoop;
   #debtMs = 0;
   #busySinceMs: number | undefined;
 
-  constructor(context: Context, events: ConfirmerEvents) {
+  /** `isBusy`: others have something to do that is more urgent. */
+  constructor(context: Context, isBusy: () => boolean) {
     this.#context = context;
-    this.#events = events;
+    this.#isBusy = isBusy;
+    context.facts.durable.on(() => this.poke());
     this.#loop = new TaskLoop({
       clock: context.clock,
       run: () => this.#pass(),
@@ -124,7 +118,7 @@ export class Confirmer {
       }
       hasDifferent = true;
       if (isSame) this.#differs(row);
-      else this.#events.look(row.path);
+      else this.#context.facts.doubted.tell(row.path);
     }
     if (same.length > 0) journal.confirmed(same);
     return hasDifferent;
@@ -150,7 +144,7 @@ export class Confirmer {
       if (row.unconfirmed === 'clean') journal.confirmed([row]);
       return false;
     }
-    this.#events.look(path);
+    this.#context.facts.doubted.tell(path);
     return true;
   }
 
@@ -159,7 +153,7 @@ export class Confirmer {
     const { journal } = this.#context;
     const row = journal.disk(before.path);
     if (isSameRow(row, before) && !row.racy) journal.recordDisk([markedRacy(row, true)]);
-    this.#events.look(before.path);
+    this.#context.facts.doubted.tell(before.path);
   }
 
   /** Rests for as long as reading so many bytes may take. */
@@ -173,7 +167,7 @@ export class Confirmer {
 
   async #untilIdle(): Promise<void> {
     const { clock } = this.#context;
-    while (!this.#loop.isStopped && this.#events.isBusy()) {
+    while (!this.#loop.isStopped && this.#isBusy()) {
       this.#busySinceMs ??= clock.monotonicMs();
       // A folder that is never at rest is read all the same.
       if (clock.monotonicMs() - this.#busySinceMs >= confirmBusyMsMax) return;

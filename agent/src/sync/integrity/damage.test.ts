@@ -11,7 +11,6 @@ import { Confirmer } from './confirmer.ts';
 import { Damage } from './damage.ts';
 import { Scrub } from './scrub.ts';
 
-const quiet = (): void => undefined;
 const text = 'what was written';
 
 /** A member with the loops that find damage and put content in place. */
@@ -21,25 +20,22 @@ class Bench {
   readonly changes: LocalChanges;
   readonly applyLoop: ApplyLoop;
   readonly damage: Damage;
-  readonly confirmer: Confirmer;
-  readonly writeBack: WriteBack;
-  readonly repaired: string[] = [];
+  #writeBack: WriteBack | undefined;
 
   constructor(more: Partial<Context> = {}) {
     const { operationWriter, transfers } = this.member;
     this.context = { ...this.member.context, ...more };
     this.changes = new LocalChanges(this.context, operationWriter, 600_000);
     const gate = new RenameGate(this.context.journal, this.context.clock, () => []);
-    const events = { applied: quiet, look: quiet, scan: quiet, ignoreRules: quiet, sync: quiet };
-    this.applyLoop = new ApplyLoop(this.context, transfers, gate, events);
-    this.damage = new Damage(this.context, {
-      found: () => this.applyLoop.poke(),
-      look: (path) => this.changes.mark(path),
-      repaired: (path) => this.repaired.push(path),
-    });
-    const look = (path: string): void => this.changes.mark(path);
-    this.confirmer = new Confirmer(this.context, { look, isBusy: () => false });
-    this.writeBack = new WriteBack(this.context, () => this.confirmer.poke());
+    this.applyLoop = new ApplyLoop(this.context, transfers, gate);
+    this.damage = new Damage(this.context);
+    new Confirmer(this.context, () => false).poke();
+  }
+
+  /** Paths that people were told of as mended. */
+  get repaired(): readonly unknown[] {
+    const events = this.context.journal.events(0, 100).filter(({ kind }) => kind === 'repaired');
+    return events.map(({ data }) => data.path);
   }
 
   async start(): Promise<void> {
@@ -51,7 +47,7 @@ class Bench {
   async passes(ms: number): Promise<void> {
     for (let passed = 0; passed < ms; passed += 500) {
       await this.member.passes(500);
-      this.damage.tick();
+      this.context.facts.second.tell();
     }
   }
 
@@ -62,7 +58,8 @@ class Bench {
     this.changes.scan('', true);
     this.changes.mark(path);
     await this.passes(2_000);
-    this.writeBack.poke();
+    this.#writeBack ??= new WriteBack(this.context);
+    this.#writeBack.poke();
     await this.passes(2_000);
     expect(this.context.journal.disk(path)).toMatchObject({ racy: false, content: content.id });
     expect(this.context.journal.unconfirmed(path)).toEqual([]);

@@ -7,30 +7,20 @@ import { markedRacy } from './racy-rows.ts';
 /** `changed`: the file is not what the row says, for a reason that a look at it finds; it is no damage. */
 export type Verdict = 'whole' | 'damaged' | 'changed';
 
-/** Callbacks into the engine. */
-export interface DamageEvents {
-  /** A path has become pending: its content is to be fetched. */
-  found(): void;
-  /** What was there may have been changed by a user. */
-  look(path: string): void;
-  repaired(path: string): void;
-}
-
 /**
  * Finds entries whose bytes changed under an unchanged fingerprint: of a file that is certain no program can leave the change time as it
  * was, so the disk or the memory did it. Such an entry is marked as damaged, which has its content fetched and put over it.
  */
 export class Damage {
   readonly #context: Context;
-  readonly #notify: DamageEvents;
   /** Paths that people were told of. */
   readonly #told = new Set<string>();
   #checking = false;
   #stopped = false;
 
-  constructor(context: Context, notify: DamageEvents) {
+  constructor(context: Context) {
     this.#context = context;
-    this.#notify = notify;
+    context.facts.second.on(() => this.tick());
     context.suspects.onAdded(() => this.#checkSuspects());
   }
 
@@ -52,7 +42,7 @@ export class Damage {
       if (damaged.has(path)) continue;
       this.#told.delete(path);
       problems.clear('file-damaged', { path });
-      if (journal.disk(path)?.fingerprint !== undefined) this.#notify.repaired(path);
+      if (journal.disk(path)?.fingerprint !== undefined) this.#context.events.add('repaired', { path });
     }
   }
 
@@ -91,11 +81,11 @@ export class Damage {
     this.#context.log.warn({ path, found }, 'a file is damaged');
     this.#context.journal.recordDisk([{ path, entry: damagedEntry(dot, fingerprint, found) }]);
     this.tick();
-    this.#notify.found();
+    this.#context.facts.damaged.tell();
   }
 
   #changed(path: string): Verdict {
-    this.#notify.look(path);
+    this.#context.facts.doubted.tell(path);
     return 'changed';
   }
 

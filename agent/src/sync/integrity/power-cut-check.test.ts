@@ -6,7 +6,6 @@ import { ApplyLoop } from '../apply/apply-loop.ts';
 import { RenameGate } from '../apply/rename-gate.ts';
 import { WriteBack } from '../durability/write-back.ts';
 import { LocalChanges } from '../local/local-changes.ts';
-import { Events } from '../state/events.ts';
 import { Confirmer } from './confirmer.ts';
 import { PowerCutCheck } from './power-cut-check.ts';
 
@@ -15,7 +14,6 @@ const first = contentOfText('the first version');
 const second = contentOfText('the second version, which is longer');
 
 let member: LoneMember;
-let events: Events;
 let changes: LocalChanges;
 
 /** The agent begins to watch the folder, and has compared all of it with the journal. */
@@ -49,7 +47,7 @@ function isLeft(path: string, content: Content, earlierMs = 0): void {
 async function begins(id: string | undefined, beganMs = 0): Promise<boolean> {
   changes.stop();
   let isFound = false;
-  const check = new PowerCutCheck(member.context, events);
+  const check = new PowerCutCheck(member.context);
   check.begin(id === undefined ? undefined : { id, beganMs }, () => {
     isFound = true;
   });
@@ -61,13 +59,9 @@ async function begins(id: string | undefined, beganMs = 0): Promise<boolean> {
 /** The loops that sync, read unconfirmed files again and put contents in place begin. */
 function repairs(): void {
   const { context, journal, transfers } = member;
-  const look = (path: string): void => changes.mark(path);
-  const confirmer = new Confirmer(context, { look, isBusy: () => false });
-  const writeBack = new WriteBack(context, () => confirmer.poke());
-  const gate = new RenameGate(journal, context.clock, () => []);
-  const handlers = { applied: quiet, look, scan: quiet, ignoreRules: quiet, sync: () => writeBack.hurry() };
-  writeBack.poke();
-  new ApplyLoop(context, transfers, gate, handlers).poke();
+  new Confirmer(context, () => false).poke();
+  new WriteBack(context).poke();
+  new ApplyLoop(context, transfers, new RenameGate(journal, context.clock, () => [])).poke();
 }
 
 const told = (): readonly Record<string, unknown>[] =>
@@ -82,7 +76,6 @@ const copies = (): readonly string[] =>
 
 beforeEach(async () => {
   member = new LoneMember();
-  events = new Events(member.journal, member.context.clock);
   await startAgent();
   await begins('boot-1');
 });
@@ -171,7 +164,7 @@ describe('[PC2] after another boot of the machine', () => {
     isLeft('file', contentOfText(''));
     changes.stop();
     member.volume.missing = true;
-    const check = new PowerCutCheck(member.context, events);
+    const check = new PowerCutCheck(member.context);
     check.begin({ id: 'boot-2', beganMs: 0 }, quiet);
     let isFree = false;
     const locked = member.context.lock.run(async () => {
@@ -190,7 +183,7 @@ describe('[PC2] after another boot of the machine', () => {
     await writes('file', first);
     isLeft('file', contentOfText(''));
     changes.stop();
-    const check = new PowerCutCheck(member.context, events);
+    const check = new PowerCutCheck(member.context);
     check.begin({ id: 'boot-2', beganMs: 0 }, quiet);
     await startAgent();
     expect(member.context.problems.has('power-cut')).toBe(true);

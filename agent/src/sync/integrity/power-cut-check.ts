@@ -8,7 +8,6 @@ import { judgeAfterPowerCut, type Left, type Verdict } from '../../core/power-cu
 import type { Observation } from '../ports/folder.ts';
 import type { DiskChange, DiskEntry } from '../ports/journal.ts';
 import type { Context } from '../state/context.ts';
-import type { Events } from '../state/events.ts';
 
 /** Under these names the journal keeps which boot of the machine the agent last ran in, and when that began. */
 const bootSetting = 'boot-id';
@@ -46,15 +45,13 @@ interface Found {
  */
 export class PowerCutCheck {
   readonly #context: Context;
-  readonly #events: Events;
   readonly #found: Found = { fetched: [], undone: [], copies: [] };
   #stopped = false;
   #watching = false;
   #telling = false;
 
-  constructor(context: Context, events: Events) {
+  constructor(context: Context) {
     this.#context = context;
-    this.#events = events;
   }
 
   stop(): void {
@@ -274,7 +271,7 @@ export class PowerCutCheck {
     if (fetched.length + undone.length === 0) return false;
     const paths = [...fetched, ...undone].slice(0, pathsNamedMax);
     const counts = { fetched: fetched.length, undone: undone.length, copies: copies.length };
-    this.#events.add('power-cut', { ...counts, paths });
+    this.#context.events.add('power-cut', { ...counts, paths });
     const files = fetched.length + undone.length;
     const detail =
       `The machine or its disk stopped before ${files === 1 ? 'a change' : `${files} changes`} made in the folder had reached the disk, ` +

@@ -2,7 +2,6 @@ import type { ApplyLoop } from '../apply/apply-loop.ts';
 import type { Peers } from '../members/peers.ts';
 import type { Dialer } from '../replication/dialer.ts';
 import type { Context } from '../state/context.ts';
-import type { Events } from '../state/events.ts';
 
 /** In the journal, so that it outlives a restart. */
 const pausedSetting = 'paused';
@@ -12,7 +11,6 @@ export interface Pausable {
   readonly peers: Peers;
   readonly dialer: Dialer;
   readonly applyLoop: ApplyLoop;
-  readonly events: Events;
 }
 
 /**
@@ -41,7 +39,7 @@ export class Pause {
   pause(): void {
     if (this.isOn) return;
     this.#context.journal.setSetting(pausedSetting, 'yes');
-    this.#loops.events.add('paused', { name: this.#context.self.name });
+    this.#context.events.add('paused', { name: this.#context.self.name });
     this.#hold();
   }
 
@@ -49,7 +47,7 @@ export class Pause {
   resume(): void {
     if (!this.isOn) return;
     this.#context.journal.setSetting(pausedSetting, 'no');
-    this.#loops.events.add('resumed', { name: this.#context.self.name });
+    this.#context.events.add('resumed', { name: this.#context.self.name });
     this.#loops.peers.resume();
     this.#loops.applyLoop.resume();
     this.#loops.dialer.resume();

@@ -21,16 +21,12 @@ export class StartUp {
     this.#context = context;
     this.#peers = peers;
     this.#transfers = transfers;
+    context.facts.roundDialled.on(() => this.#answered?.());
   }
 
   stop(): void {
     this.#stopped = true;
     this.#levelled?.();
-  }
-
-  /** Every address was dialled once. */
-  roundDialled(): void {
-    this.#answered?.();
   }
 
   /** Resolves when everyone who can be reached was dialled and has said hello, or after a while. */

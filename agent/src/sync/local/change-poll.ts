@@ -1,4 +1,4 @@
-import { polledFilesPerSecond } from '@lockstep/shared';
+import { type Operation, polledFilesPerSecond } from '@lockstep/shared';
 import { HotFiles } from '../../core/hot-files.ts';
 import type { PackedFiles } from '../../core/packed-files.ts';
 import { TaskLoop } from '../scheduling/task-loop.ts';
@@ -11,29 +11,24 @@ const hotShare = 0.5;
 const mappedEveryMs = 3_000;
 const mappedRestFactor = 500;
 
-/** Callbacks into the engine. */
-export interface ChangePollEvents {
-  look(path: string): void;
-  /** The path waits for a look already. */
-  isOpen(path: string): boolean;
-}
-
 /**
  * Compares the times of files with their rows, some each second: a store through a mapping, or through a name of a hard link that lies
  * outside the folder, raises no event. Hot files have their turn every few seconds, all others one after another.
  */
 export class ChangePoll {
   readonly #context: Context;
-  readonly #events: ChangePollEvents;
+  readonly #isOpen: (path: string) => boolean;
   readonly #hot = new HotFiles();
   /** The path that the round over all files has reached. */
   #after: string | undefined;
   #mappedDueMs = 0;
   readonly #loop: TaskLoop;
 
-  constructor(context: Context, events: ChangePollEvents) {
+  /** `isOpen`: the path waits for a look already. */
+  constructor(context: Context, isOpen: (path: string) => boolean) {
     this.#context = context;
-    this.#events = events;
+    this.#isOpen = isOpen;
+    context.facts.made.on((operations) => this.#made(operations));
     this.#loop = new TaskLoop({
       clock: context.clock,
       run: () => this.#turn(),
@@ -50,9 +45,10 @@ export class ChangePoll {
     this.#loop.stop();
   }
 
-  /** A user changed the file. */
-  changed(path: string): void {
-    this.#hot.changed(path, this.#context.clock.monotonicMs());
+  #made(operations: readonly Operation[]): void {
+    for (const { path, kind } of operations) {
+      if (kind === 'put') this.#hot.changed(path, this.#context.clock.monotonicMs());
+    }
   }
 
   async #turn(): Promise<void> {
@@ -79,7 +75,7 @@ export class ChangePoll {
     if (this.#loop.isStopped) return;
     this.#hot.polled(files.paths, linked);
     for (const path of changed) {
-      if (!ignored.ignores(path, false) && !this.#events.isOpen(path)) this.#events.look(path);
+      if (!ignored.ignores(path, false) && !this.#isOpen(path)) this.#context.facts.doubted.tell(path);
     }
   }
 }

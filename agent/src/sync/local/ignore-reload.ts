@@ -2,9 +2,10 @@ import { batchPathsMax, entryType, isLive } from '@lockstep/shared';
 import type { DiskChange, DiskEntry, Fingerprint } from '../../core/entry.ts';
 import { holdsIgnoreRules, ignoreFileName, parseIgnoreRules, withPatternsOf } from '../../core/ignore-rules.ts';
 import { isDirectoryMode } from '../../core/plan-step.ts';
+import { TaskLoop } from '../scheduling/task-loop.ts';
 import type { Context } from '../state/context.ts';
 import { writeIfRoom } from '../state/disk-room.ts';
-import { ignoreRulesSetting } from '../state/ignore-file.ts';
+import { ignoreRulesSetting, rulesRestMs } from '../state/ignore-file.ts';
 
 const headsAtOnce = 1_000;
 /** Paths after the file's own that are looked through for conflict copies of it, which come first. */
@@ -12,6 +13,7 @@ const copiesMax = 64;
 
 /** How often a member that knows no rules yet looks whether it can read them. */
 const unknownRetryMs = 250;
+const unreadRetryMs = 1_000;
 /**
  * Reads `.lockstepignore` again; true when the rules changed. What they let go is pending then where it does not stand here:
  * what went while it was ignored was nobody's delete, and must not become one because a rule went. `mayBeNone`: false before it is
@@ -45,6 +47,47 @@ export async function followIgnoreRules(context: Context, mayBeNone = true): Pro
   reportIgnoreRules(context);
   if (changed) unparkIgnored(context);
   return changed;
+}
+
+/** Keeps the rules as `.lockstepignore` says. What they let go is compared and brought up to date; nothing is ever deleted by it. */
+export class IgnoreReload {
+  readonly #context: Context;
+  readonly #isActive: () => boolean;
+  readonly #loop: TaskLoop;
+
+  constructor(context: Context, isActive: () => boolean) {
+    this.#context = context;
+    this.#isActive = isActive;
+    this.#loop = new TaskLoop({
+      clock: context.clock,
+      run: () => this.#reload(),
+      failed: (error) => context.log.error({ error: String(error) }, 'the ignore rules could not be read'),
+      retryMs: unreadRetryMs,
+    });
+    const { facts } = context;
+    facts.made.on((operations) => {
+      if (operations.some(({ path }) => holdsIgnoreRules(path))) this.#loop.poke();
+    });
+    facts.rulesTouched.on(() => this.#loop.poke());
+    facts.second.on(() => this.#readAgain());
+  }
+
+  stop(): void {
+    this.#loop.stop();
+  }
+
+  /** What mends a file that could not be read may be no change that is journaled: a permission, or a pipe that is removed. */
+  #readAgain(): void {
+    const { fault, isWaiting } = this.#context.ignored;
+    if (isWaiting || (this.#isActive() && fault !== undefined)) this.#loop.poke();
+  }
+
+  async #reload(): Promise<void> {
+    const { ignored, facts } = this.#context;
+    const hasChanged = await followIgnoreRules(this.#context);
+    if (ignored.isWaiting) this.#loop.in(rulesRestMs);
+    if (hasChanged) facts.revealed.tell();
+  }
 }
 
 /** Resolves once there are rules, or it is known that there are none; looks until then. */

@@ -38,18 +38,13 @@ export class LocalChanges {
   #readingNow = false;
   #stopped = false;
 
-  constructor(
-    context: Context,
-    operationWriter: OperationWriter,
-    scanIntervalMs = rescanIntervalMs,
-    scanned: () => void = () => undefined,
-  ) {
+  constructor(context: Context, operationWriter: OperationWriter, scanIntervalMs = rescanIntervalMs) {
     this.#context = context;
     this.#operationWriter = operationWriter;
     this.#scanIntervalMs = scanIntervalMs;
     this.#scans = new ScanQueue(context, {
       mark: (path) => this.mark(path),
-      scanned,
+      scanned: () => context.facts.scanned.tell(),
       lostSight: () => this.#appearances.lostSight(),
     });
     this.#appearances = new WatchBarrier({
@@ -58,6 +53,9 @@ export class LocalChanges {
       unseen: () => this.#unseen(),
       advanced: () => this.#confirmVanished(),
     });
+    context.facts.doubted.on((path) => this.mark(path));
+    context.facts.unscanned.on((directory) => this.scan(directory, true));
+    context.facts.revealed.on(() => this.scan('', true));
   }
 
   /** Watches and scans the whole folder. Resolves when the first scan is done and what it found has been looked at. */

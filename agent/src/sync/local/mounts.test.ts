@@ -7,7 +7,6 @@ import { RenameGate } from '../apply/rename-gate.ts';
 import { LocalChanges } from './local-changes.ts';
 import { Mounts } from './mounts.ts';
 
-const quiet = (): void => undefined;
 const bee = 'bee' as OriginId;
 
 /** A member with a disk of its own at `disk`, which is a part of its folder. */
@@ -17,7 +16,7 @@ async function memberWithDisk(): Promise<{ member: LoneMember; changes: LocalCha
   volume.disk.mkdir('disk');
   volume.disk.mount('disk', volume.disk.newDevice());
   const changes = new LocalChanges(context, member.operationWriter);
-  const mounts = new Mounts(context, () => changes.scan('', true));
+  const mounts = new Mounts(context);
   await within(member, mounts.check());
   await within(member, changes.start());
   return { member, changes, mounts };
@@ -52,8 +51,7 @@ test('[MT30] a mount point that others rename has the problem, and the new direc
   const gone = member.operation('disk', { kind: 'delete' }, { origin: bee, parents: journal.heads('disk') });
   member.received(renamed, { ...gone, group: made.seq });
   const gate = new RenameGate(journal, context.clock, () => []);
-  const events = { applied: quiet, look: quiet, scan: quiet, ignoreRules: quiet, sync: quiet };
-  new ApplyLoop(context, member.transfers, gate, events).poke();
+  new ApplyLoop(context, member.transfers, gate).poke();
   await member.passes(10_000);
   expect(volume.disk.at('moved')?.type).toBe('directory');
   expect(volume.disk.isMountPoint('disk')).toBe(true);

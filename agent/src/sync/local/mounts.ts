@@ -11,15 +11,12 @@ import type { Context } from '../state/context.ts';
  */
 export class Mounts {
   readonly #context: Context;
-  readonly #moved: () => void;
   /** Mount points that have the problem. */
   readonly #changed = new Map<string, string>();
   #checking: Promise<void> | undefined;
 
-  /** `moved`: called when what was hidden can be seen again, or something new can. */
-  constructor(context: Context, moved: () => void) {
+  constructor(context: Context) {
     this.#context = context;
-    this.#moved = moved;
   }
 
   /** Compares the mounts with those that are known. Resolves when that is done. */
@@ -37,7 +34,7 @@ export class Mounts {
     if (!this.#changed.has(path)) return false;
     await lock.run(() => folder.acceptMount(path));
     await this.check();
-    this.#moved();
+    this.#context.facts.revealed.tell();
     return true;
   }
 
@@ -75,7 +72,7 @@ export class Mounts {
       problems.clear('mount-changed', { path });
       hasMoved = true;
     }
-    if (hasMoved || hidden.some((path) => !now.has(path))) this.#moved();
+    if (hasMoved || hidden.some((path) => !now.has(path))) this.#context.facts.revealed.tell();
   }
 
   /** True when this member showed nothing below the mount point, or recorded what it showed with this new mount in place. */

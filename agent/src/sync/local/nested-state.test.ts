@@ -7,7 +7,6 @@ import { RenameGate } from '../apply/rename-gate.ts';
 import { LocalChanges } from './local-changes.ts';
 
 const bee = 'bee' as OriginId;
-const quiet = (): void => undefined;
 
 /** Bee's journal knows another member's state, as one of older software may. */
 function memberThatHears(): LoneMember {
@@ -23,13 +22,7 @@ function memberThatHears(): LoneMember {
 
 function applyLoopOf({ context, transfers }: LoneMember): ApplyLoop {
   const gate = new RenameGate(context.journal, context.clock, () => []);
-  return new ApplyLoop(context, transfers, gate, {
-    applied: quiet,
-    look: quiet,
-    scan: quiet,
-    ignoreRules: quiet,
-    sync: quiet,
-  });
+  return new ApplyLoop(context, transfers, gate);
 }
 
 test("[WT7] what a journal knows of another member's state is shown nowhere, and counts as done", async () => {

@@ -2,7 +2,6 @@ import { type ForkMessage, type MemberId, originId, type PeerMessage } from '@lo
 import { expect, test } from 'vitest';
 import { LoneMember } from '../../sim/lone-member.ts';
 import type { Link } from '../ports/network.ts';
-import { Events } from '../state/events.ts';
 import { Agreement } from './agreement.ts';
 import { Forks } from './forks.ts';
 import { OwnOrigin } from './own-origin.ts';
@@ -21,9 +20,8 @@ class Side {
   constructor(seed: number) {
     this.member = new LoneMember((folder) => folder, { seed });
     const { context, peers, operationWriter, journal } = this.member;
-    const events = new Events(journal, context.clock);
     const ownOrigin = new OwnOrigin(context, () => undefined);
-    this.forks = new Forks(context, { peers, events, operationWriter, ownOrigin });
+    this.forks = new Forks(context, { peers, operationWriter, ownOrigin });
     this.peer = new Peer('peer' as MemberId, undefined, 0, new Agreement(journal));
     this.peer.link = { send: (message: PeerMessage) => this.sent.push(message) } as unknown as Link;
   }

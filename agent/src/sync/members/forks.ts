@@ -2,7 +2,6 @@ import type { ForkMessage, OriginId, VersionVector } from '@lockstep/shared';
 import { memberOf } from '@lockstep/shared';
 import { forkNumbers, markAt, packMarks } from '../../core/marks.ts';
 import type { Context } from '../state/context.ts';
-import type { Events } from '../state/events.ts';
 import type { OperationWriter } from './operation-writer.ts';
 import type { OwnOrigin } from './own-origin.ts';
 import type { Peer, Peers } from './peers.ts';
@@ -15,7 +14,6 @@ import type { Peer, Peers } from './peers.ts';
 export class Forks {
   readonly #context: Context;
   readonly #peers: Peers;
-  readonly #events: Events;
   readonly #operationWriter: OperationWriter;
   readonly #ownOrigin: OwnOrigin;
 
@@ -23,14 +21,12 @@ export class Forks {
     context: Context,
     parts: {
       readonly peers: Peers;
-      readonly events: Events;
       readonly operationWriter: OperationWriter;
       readonly ownOrigin: OwnOrigin;
     },
   ) {
     this.#context = context;
     this.#peers = parts.peers;
-    this.#events = parts.events;
     this.#operationWriter = parts.operationWriter;
     this.#ownOrigin = parts.ownOrigin;
   }
@@ -90,7 +86,7 @@ export class Forks {
     batches.forget();
     log.warn({ origin, last, cut: Math.max(0, before - last), repeated }, 'the log of an origin forked, and is sealed');
     const member = memberOf(origin);
-    this.#events.add('forked', {
+    this.#context.events.add('forked', {
       member,
       name: this.#peers.nameOf(member),
       operations: Math.max(0, before - last),

@@ -10,7 +10,7 @@ test('[JN6] an edit of a file whose stamp lies years ahead does not take the ope
   const future = { ...new LoneMember().operation('ahead', { kind: 'mkdir' }), hlc: Number.MAX_SAFE_INTEGER - 5 };
   const own = { ...future, origin: journal.origin, version: { vector: { [journal.origin]: 1 } } };
   journal.append([own]);
-  const restarted = new OperationWriter(context, { ensure: () => undefined }, () => undefined);
+  const restarted = new OperationWriter(context, { ensure: () => undefined });
   const wallMs = context.clock.wallMs();
   const { operations } = restarted.commit([{ path: 'now', kind: 'mkdir', mode: 0o755, parents: [] }]);
   expect(operations).toHaveLength(1);

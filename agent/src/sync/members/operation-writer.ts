@@ -26,20 +26,14 @@ export interface Committed {
 /** Turns drafts into this member's own operations: numbers, stamps, journals them, and tells those who send them on. */
 export class OperationWriter {
   readonly #context: Context;
-  readonly #committed: (operations: readonly Operation[]) => void;
   readonly #groups = new Map<string, { seq: number; lastMs: number }>();
   readonly #numbers: Pick<OwnOrigin, 'ensure'>;
   #groupsOf: OriginId | undefined;
   #lastStamp = 0;
 
-  constructor(
-    context: Context,
-    numbers: Pick<OwnOrigin, 'ensure'>,
-    committed: (operations: readonly Operation[]) => void,
-  ) {
+  constructor(context: Context, numbers: Pick<OwnOrigin, 'ensure'>) {
     this.#context = context;
     this.#numbers = numbers;
-    this.#committed = committed;
     const { journal, self } = context;
     // Bounded as a stamp of another member's is: a file whose stamp lies years ahead must not take all others there after a restart.
     for (const [origin, seq] of Object.entries(journal.known()) as [OriginId, number][]) {
@@ -93,7 +87,7 @@ export class OperationWriter {
       const group = operations[index]?.group;
       if (draft.groupPath !== undefined && group !== undefined) this.#touchGroup(draft.groupPath, group, nowMs);
     });
-    this.#committed(operations);
+    this.#context.facts.made.tell(operations);
     return { operations, refused: refused.map(({ draft }) => draft.path) };
   }
 

@@ -118,6 +118,7 @@ export class Peers {
     this.#context = context;
     this.#handlers = handlers;
     this.failures = new SessionFailures(context.clock, context.problems);
+    context.facts.received.on(() => this.judgeAgain());
     const acks = context.journal.acks();
     for (const record of context.journal.members()) {
       if (record.id !== context.self.id) this.#create(record.id, acks[record.id]);
@@ -145,6 +146,11 @@ export class Peers {
   nameOf(id: MemberId): string {
     if (id === this.#context.self.id) return this.#context.self.name;
     return this.record(id)?.name ?? this.#peers.get(id)?.hello?.name ?? id.slice(0, 8);
+  }
+
+  /** Ends all sessions. */
+  closeAll(reason: string): void {
+    for (const { link } of this.all()) link?.close(reason);
   }
 
   /** What the events tell of a member. */
@@ -213,8 +219,9 @@ export class Peers {
   }
 
   /** Recomputes each member's state; calls `changed` for those that differ from before. */
-  refreshStates(changed: (peer: Peer, before: MemberState) => void): void {
-    const { clock, journal } = this.#context;
+  refreshStates(): void {
+    const { clock, journal, events, facts } = this.#context;
+    let hasChanged = false;
     const standings = new Map(journal.members().map((record) => [record.id, record.standing]));
     for (const peer of this.#peers.values()) {
       const state = peerState({
@@ -225,11 +232,12 @@ export class Peers {
         silentMs: peer.lastHeardMs === undefined ? Number.POSITIVE_INFINITY : clock.monotonicMs() - peer.lastHeardMs,
       });
       if (state === peer.state) continue;
-      const before = peer.state;
       peer.state = state;
       peer.stateSince = clock.wallMs();
-      changed(peer, before);
+      if (state === 'down' || state === 'left') events.add(state, this.about(peer));
+      hasChanged = true;
     }
+    if (hasChanged) facts.membersChanged.tell();
   }
 
   /** Members that were learned of through the journal. */

@@ -24,6 +24,8 @@ export class AckLoop {
       failed: (error) => context.log.error({ error: String(error) }, 'an acknowledgement failed; it is tried again'),
       retryMs,
     });
+    const { made, received, applied, durable, damaged } = context.facts;
+    for (const fact of [made, received, applied, durable, damaged]) fact.on(() => this.poke());
     this.appliedAt.note(context.journal.applied(), context.clock.wallMs());
   }
 

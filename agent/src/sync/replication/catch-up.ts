@@ -20,13 +20,6 @@ interface Pull {
   progressMs: number;
 }
 
-/** What happened to a pull, for people. */
-export interface CaughtUp {
-  readonly source: MemberId;
-  readonly operations: number;
-  readonly ms: number;
-}
-
 /**
  * Gets the operations that this member lacks. A newcomer asks the oldest active member for all of them, and the next oldest
  * when that one fails or stalls, from where it stopped. Later, what members made is pushed by themselves; what cannot come that
@@ -36,7 +29,6 @@ export class CatchUp {
   readonly #context: Context;
   readonly #peers: Peers;
   readonly #waitsForUs: (peer: Peer) => boolean;
-  readonly #caughtUp: (caughtUp: CaughtUp) => void;
   readonly #subscribed = new Map<OriginId, Peer>();
   /** What a peer claimed to know when a pull from it brought nothing new: it is not asked again for the same until some time. */
   readonly #futile = new Map<Peer, { readonly claimed: VersionVector; readonly untilMs: number }>();
@@ -51,16 +43,10 @@ export class CatchUp {
   #level = false;
 
   /** `waitsForUs`: the peer has sent as much as it may before this member has dealt with some of it. */
-  constructor(
-    context: Context,
-    peers: Peers,
-    waitsForUs: (peer: Peer) => boolean,
-    caughtUp: (caughtUp: CaughtUp) => void,
-  ) {
+  constructor(context: Context, peers: Peers, waitsForUs: (peer: Peer) => boolean) {
     this.#context = context;
     this.#peers = peers;
     this.#waitsForUs = waitsForUs;
-    this.#caughtUp = caughtUp;
   }
 
   get running(): boolean {
@@ -128,7 +114,10 @@ export class CatchUp {
     const nowMs = this.#context.clock.monotonicMs();
     const ms = nowMs - pull.startedMs;
     if (operations === 0) this.#futile.set(peer, { claimed: pull.claimed, untilMs: nowMs + futileMs });
-    else this.#caughtUp({ source: peer.id, operations, ms });
+    else {
+      const name = this.#peers.nameOf(peer.id);
+      this.#context.events.add('resynced', { source: peer.id, operations, name, ms: Math.round(ms) });
+    }
     this.#wake();
     this.check();
   }

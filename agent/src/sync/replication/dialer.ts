@@ -26,33 +26,25 @@ export class Dialer {
   readonly #network: Network;
   readonly #peers: Peers;
   readonly #fixed: readonly string[];
-  readonly #firstRound: (reached: number) => void;
   readonly #targets = new Map<string, Target>();
   #openFirst = 0;
-  #reached = 0;
   #paused = false;
   #stopped = false;
 
-  /** `fixed`: addresses from the configuration. `firstRound` is called once, when each address known at the start has answered or failed. */
-  constructor(
-    context: Context,
-    network: Network,
-    peers: Peers,
-    fixed: readonly string[],
-    firstRound: (reached: number) => void,
-  ) {
+  /** `fixed`: addresses from the configuration. */
+  constructor(context: Context, peers: Peers, network: Network, fixed: readonly string[]) {
     this.#context = context;
     this.#network = network;
     this.#peers = peers;
     this.#fixed = fixed;
-    this.#firstRound = firstRound;
+    context.facts.sessionClosed.on((member) => this.lost(member));
   }
 
   start(): void {
     const addresses = this.#paused ? [] : this.#addresses();
     this.#openFirst = addresses.length;
     for (const address of addresses) this.#add(address);
-    if (addresses.length === 0) this.#firstRound(0);
+    if (addresses.length === 0) this.#context.facts.roundDialled.tell();
   }
 
   stop(): void {
@@ -146,7 +138,7 @@ export class Dialer {
     if (this.#stopped || this.#paused || target.dialling) return;
     if (this.#isConnected(address, target)) {
       target.refused = false;
-      this.#firstDone(true);
+      this.#firstDone();
       target.attempts = 0;
       target.timer = this.#context.clock.after(joinIntervalMs, () => this.#dial(address, target));
       return;
@@ -170,7 +162,7 @@ export class Dialer {
     target.attempts = 0;
     this.#peers.accept(link);
     this.#context.problems.clear('member-refused', { member: address });
-    this.#firstDone(true);
+    this.#firstDone();
     target.timer = this.#context.clock.after(joinIntervalMs, () => this.#dial(address, target));
   }
 
@@ -182,7 +174,7 @@ export class Dialer {
       const reason = error instanceof Error ? error.message : String(error);
       this.#context.problems.set('member-refused', { member: address }, reason, refusalLastsMs);
     }
-    this.#firstDone(false);
+    this.#firstDone();
     // Our own address, by another name or in a list that all members share: nobody else will ever answer there.
     if ((error as { code?: unknown }).code !== 'self-dialled') this.#later(address, target);
   }
@@ -192,11 +184,10 @@ export class Dialer {
     return this.#peers.all().some((peer) => peer.link !== undefined && peer.hello?.addresses.includes(address));
   }
 
-  #firstDone(reached: boolean): void {
+  #firstDone(): void {
     if (this.#openFirst === 0) return;
-    if (reached) this.#reached++;
     this.#openFirst--;
-    if (this.#openFirst === 0) this.#firstRound(this.#reached);
+    if (this.#openFirst === 0) this.#context.facts.roundDialled.tell();
   }
 }
 

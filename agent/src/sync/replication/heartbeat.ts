@@ -28,7 +28,6 @@ export class HeartbeatLoop {
   readonly #context: Context;
   readonly #peers: Peers;
   readonly #vitals: () => Promise<Vitals>;
-  readonly #beat: () => void;
   readonly #sent = new Map<number, { readonly peer: Peer; readonly atMs: number }>();
   readonly #mismatches = new Map<Peer, number>();
   readonly #skewsMs = new WeakMap<Peer, number[]>();
@@ -39,12 +38,11 @@ export class HeartbeatLoop {
   #timer: Timer | undefined;
   #stopped = false;
 
-  /** `beat` is called after each heartbeat. */
-  constructor(context: Context, peers: Peers, vitals: () => Promise<Vitals>, beat: () => void) {
+  constructor(context: Context, peers: Peers, vitals: () => Promise<Vitals>) {
     this.#context = context;
     this.#peers = peers;
     this.#vitals = vitals;
-    this.#beat = beat;
+    context.facts.sessionOpened.on((member) => this.#greet(member));
   }
 
   start(): void {
@@ -104,6 +102,11 @@ export class HeartbeatLoop {
     }
   }
 
+  #greet(member: MemberId): void {
+    const peer = this.#peers.get(member);
+    if (peer !== undefined) this.send(peer).catch(() => undefined);
+  }
+
   #arm(): void {
     this.#dueMs = this.#context.clock.monotonicMs() + heartbeatIntervalMs;
     this.#timer = this.#context.clock.after(heartbeatIntervalMs, () => {
@@ -114,7 +117,7 @@ export class HeartbeatLoop {
       this.#dropSilent();
       const nowMs = this.#context.clock.monotonicMs();
       if (nowMs - this.#savedAtMs > saveAcksMs) this.#saveAcks();
-      this.#beat();
+      this.#context.facts.second.tell();
     });
   }
 

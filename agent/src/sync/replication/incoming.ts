@@ -21,7 +21,6 @@ const sweptMax = 4_096;
 export class Incoming {
   readonly #context: Context;
   readonly #operationWriter: OperationWriter;
-  readonly #arrived: (operations: readonly Operation[], from: Peer) => void;
   /** Frames journaled but not confirmed: the inbox is full, and the senders wait until some of it is applied. */
   readonly #unconfirmed: { readonly link: Link; readonly id: number }[] = [];
   /** The oldest of them when the inbox was last tidied, and how often that has been the same. */
@@ -30,14 +29,10 @@ export class Incoming {
   /** Sessions that are about to be closed: after an operation that could not be journaled, those that follow cannot be either. */
   readonly #refused = new Set<Link>();
 
-  constructor(
-    context: Context,
-    operationWriter: OperationWriter,
-    arrived: (operations: readonly Operation[], from: Peer) => void,
-  ) {
+  constructor(context: Context, operationWriter: OperationWriter) {
     this.#context = context;
     this.#operationWriter = operationWriter;
-    this.#arrived = arrived;
+    context.facts.applied.on(() => this.confirm());
   }
 
   operations(peer: Peer, message: OperationsMessage): void {
@@ -61,7 +56,7 @@ export class Incoming {
     for (const operation of added) this.#operationWriter.sawStamp(operation.hlc);
     this.#unconfirmed.push({ link, id: message.id });
     this.confirm();
-    if (added.length > 0) this.#arrived(added, peer);
+    if (added.length > 0) this.#context.facts.received.tell(added);
   }
 
   /**

@@ -4,7 +4,6 @@ import type { OwnOrigin } from '../members/own-origin.ts';
 import type { Peer, Peers } from '../members/peers.ts';
 import type { Link } from '../ports/network.ts';
 import type { Context } from '../state/context.ts';
-import type { Events } from '../state/events.ts';
 import type { ContentFetcher } from '../transfer/content-fetcher.ts';
 import { ContentServer } from '../transfer/content-server.ts';
 import type { CatchUp } from './catch-up.ts';
@@ -21,7 +20,6 @@ interface Session {
 /** The loops that serve all sessions. */
 export interface SessionLoops {
   readonly peers: Peers;
-  readonly events: Events;
   readonly incoming: Incoming;
   readonly catchUp: CatchUp;
   readonly transfers: ContentFetcher;
@@ -30,28 +28,17 @@ export interface SessionLoops {
   readonly ownOrigin: OwnOrigin;
 }
 
-/** What sessions tell the engine. */
-export interface SessionEvents {
-  opened(peer: Peer): void;
-  closed(peer: Peer): void;
-  /** A peer said what it knows and holds. */
-  acknowledged(): void;
-  /** A peer said how it is. */
-  heartbeat(): void;
-}
-
 /** The sessions with all peers: what begins and ends with each, and which loop each message goes to. */
 export class Sessions {
   readonly #context: Context;
   readonly #loops: SessionLoops;
-  readonly #notify: SessionEvents;
   readonly #sessions = new Map<Peer, Session>();
   #stopped = false;
 
-  constructor(context: Context, loops: SessionLoops, notify: SessionEvents) {
+  constructor(context: Context, loops: SessionLoops) {
     this.#context = context;
     this.#loops = loops;
-    this.#notify = notify;
+    context.facts.made.on(() => this.poke());
   }
 
   /** What still comes is passed over, and nobody is told of sessions that end. */
@@ -67,8 +54,8 @@ export class Sessions {
   /** A session has begun: the other side has said hello. */
   open(peer: Peer): void {
     const { link } = peer;
-    const { clock, journal } = this.#context;
-    const { peers, events, catchUp, forks, ownOrigin } = this.#loops;
+    const { clock, journal, events, facts } = this.#context;
+    const { peers, catchUp, forks, ownOrigin } = this.#loops;
     if (link === undefined || peer.hello === undefined) return;
     const { origin } = journal;
     forks.seal(peer.hello.sealed);
@@ -88,12 +75,14 @@ export class Sessions {
     });
     events.add('joined', { ...peers.about(peer), reason: undefined, remote: link.remote });
     catchUp.ready(peer);
-    this.#notify.opened(peer);
+    peers.refreshStates();
+    facts.sessionOpened.tell(peer.id);
   }
 
   /** The session over `link` has ended. */
   close(peer: Peer, link: Link, reason: string): void {
-    const { peers, events, incoming, transfers, catchUp } = this.#loops;
+    const { events, facts } = this.#context;
+    const { peers, incoming, transfers, catchUp } = this.#loops;
     const session = this.#sessions.get(peer);
     session?.outgoing.close();
     session?.server.close();
@@ -103,7 +92,8 @@ export class Sessions {
     events.add('away', { ...peers.about(peer), reason });
     transfers.closed(peer);
     catchUp.closed(peer);
-    this.#notify.closed(peer);
+    peers.refreshStates();
+    facts.sessionClosed.tell(peer.id);
   }
 
   /** Hands a message to the loop that it is for. */
@@ -151,12 +141,12 @@ export class Sessions {
         transfers.missing(peer, message);
         return;
       case 'ack':
-        this.#notify.acknowledged();
+        this.#context.facts.acknowledged.tell();
         return;
       case 'heartbeat':
         peer.link?.send({ type: 'heartbeat-reply', id: message.id });
         if (heartbeat.received(peer, message)) forks.compareAll(peer);
-        this.#notify.heartbeat();
+        this.#loops.peers.refreshStates();
         return;
       case 'heartbeat-reply':
         heartbeat.reply(peer, message.id);

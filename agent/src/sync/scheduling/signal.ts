@@ -1,14 +1,14 @@
-/** Those who want to know that there is more to read. A wake-up carries nothing: readers ask for what they have not seen. */
-export class Signal {
-  readonly #listeners = new Set<() => void>();
+/** Something that happens again and again, and those who want to know. They are told in the order in which they asked. */
+export class Signal<Fact = void> {
+  readonly #listeners = new Set<(fact: Fact) => void>();
 
-  /** Calls `wake` each time, until the returned function is called. */
-  on(wake: () => void): () => void {
-    this.#listeners.add(wake);
-    return () => this.#listeners.delete(wake);
+  /** Calls `listener` each time, until the returned function is called. */
+  on(listener: (fact: Fact) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
   }
 
-  all(): void {
-    for (const listener of this.#listeners) listener();
+  tell(fact: Fact): void {
+    for (const listener of this.#listeners) listener(fact);
   }
 }

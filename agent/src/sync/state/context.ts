@@ -3,8 +3,9 @@ import type { Clock } from '../ports/clock.ts';
 import type { Folder } from '../ports/folder.ts';
 import type { Journal } from '../ports/journal.ts';
 import type { Log } from '../ports/log.ts';
+import { Facts } from '../scheduling/facts.ts';
 import { ByteCache } from './byte-cache.ts';
-import type { Events } from './events.ts';
+import { Events } from './events.ts';
 import { IgnoreFile, ignoreRulesSetting } from './ignore-file.ts';
 import { LastBoot } from './last-boot.ts';
 import { MissingContents } from './missing-contents.ts';
@@ -40,6 +41,8 @@ export interface Self {
 
 /** What every loop works with. */
 export interface Context {
+  readonly facts: Facts;
+  readonly events: Events;
   readonly self: Self;
   readonly journal: Journal;
   /** Reads of this member's own operations, shared by the sessions that send them. */
@@ -66,20 +69,21 @@ export interface Context {
 }
 
 /** What all loops of one member share, over the given adapters. Each new problem is logged and becomes an event. */
-export function createContext(
-  parts: {
-    readonly identity: Self;
-    readonly journal: Journal;
-    readonly folder: Folder;
-    readonly clock: Clock;
-    readonly log: Log;
-  },
-  events: Events,
-): Context {
+export function createContext(parts: {
+  readonly identity: Self;
+  readonly journal: Journal;
+  readonly folder: Folder;
+  readonly clock: Clock;
+  readonly log: Log;
+}): Context {
   const { identity, journal, folder, clock, log } = parts;
+  const facts = new Facts();
+  const events = new Events(journal, clock);
   // A machine with containers has dozens of addresses, and the wire carries the best ones.
   const self = { ...identity, addresses: carriedAddresses(identity.addresses) };
   return {
+    facts,
+    events,
     self,
     journal,
     batches: new SharedBatches(journal),
@@ -96,7 +100,7 @@ export function createContext(
     ignored: new IgnoreFile(journal.setting(ignoreRulesSetting)),
     hiding: new Set(),
     lastBoot: new LastBoot(),
-    missing: new MissingContents(),
+    missing: new MissingContents(() => facts.contentLost.tell()),
     others: new OtherHolders(self, journal),
     inbox: new ByteCache(inlineWaitingBytesMax),
     outbox: new ByteCache(outboxBytesMax),

@@ -85,9 +85,8 @@ test('[CT13] a content is lost once all members have lacked it for a while, and 
   const member = new LoneMember();
   const gone = member.operation('file', { kind: 'put', text: 'gone' }, { origin: bee });
   const [ant, cat] = ['ant', 'cat'] as MemberId[] as [MemberId, MemberId];
-  const missing = new MissingContents();
   let told = 0;
-  missing.onLost = () => told++;
+  const missing = new MissingContents(() => told++);
   const search = (lacking: readonly MemberId[], nowMs: number): boolean => {
     missing.searched(gone, {
       lacking: lacking.map((id) => ({ member: id, shows: false })),

@@ -24,9 +24,13 @@ interface Missing {
 
 /** Operations whose content no member that was asked has. */
 export class MissingContents {
-  /** Called when a content turned out to be lost. */
-  onLost: () => void = () => undefined;
+  readonly #lost: () => void;
   readonly #missing = new Map<string, Missing>();
+
+  /** `lost` is called when a content turned out to be lost. */
+  constructor(lost: () => void = () => undefined) {
+    this.#lost = lost;
+  }
 
   get isEmpty(): boolean {
     return this.#missing.size === 0;
@@ -50,7 +54,7 @@ export class MissingContents {
     else found.lostSinceMs ??= nowMs;
     const wasLost = found.isLost;
     found.isLost = found.lostSinceMs !== undefined && nowMs - found.lostSinceMs >= lostAfterMs;
-    if (found.isLost && !wasLost) this.onLost();
+    if (found.isLost && !wasLost) this.#lost();
   }
 
   /** A problem of the path says that its content is missing. */

@@ -32,10 +32,9 @@ class Bench {
   constructor() {
     const { context, operationWriter, peers } = this.member;
     this.changes = new LocalChanges(context, operationWriter, 10_000);
-    const transfers = new ContentFetcher(context, peers, (_, paths) => this.applyLoop.fetched(paths));
+    const transfers = new ContentFetcher(context, peers);
     const gate = new RenameGate(context.journal, context.clock, () => []);
-    const events = { applied: quiet, look: quiet, scan: quiet, ignoreRules: quiet, sync: quiet };
-    this.applyLoop = new ApplyLoop(context, transfers, gate, events);
+    this.applyLoop = new ApplyLoop(context, transfers, gate);
   }
 
   /** Seconds pass, each with what the engine does in it. */
@@ -44,7 +43,7 @@ class Bench {
     for (let second = 0; second < count; second++) {
       await this.member.passes(1_000);
       context.problems.expire();
-      this.applyLoop.withdrawProblems();
+      context.facts.second.tell();
       withdrawOfAbsent(context.problems, peers);
     }
   }

@@ -79,7 +79,6 @@ export interface TransferProgress {
 export class ContentFetcher {
   readonly #context: Context;
   readonly #peers: Peers;
-  readonly #finished: (outcome: FetchOutcome, paths: readonly string[]) => void;
   readonly #fetches = new Map<ContentId, Fetch>();
   /** The operations whose content is on its way. */
   readonly #fetching = new Set<string>();
@@ -92,10 +91,9 @@ export class ContentFetcher {
   #stopped = false;
 
   /** `finished`: a fetch came to its end, whoever asked for it; others may have waited for the same content. */
-  constructor(context: Context, peers: Peers, finished: (outcome: FetchOutcome, paths: readonly string[]) => void) {
+  constructor(context: Context, peers: Peers) {
     this.#context = context;
     this.#peers = peers;
-    this.#finished = finished;
   }
 
   stop(): void {
@@ -347,7 +345,7 @@ export class ContentFetcher {
     this.#note(fetch, outcome);
     for (const { done } of fetch.waiting) done(outcome);
     const paths = fetch.waiting.map(({ operation }) => operation.path);
-    this.#finished(outcome, paths);
+    this.#context.facts.fetched.tell({ paths, areHere: outcome === 'ok' });
   }
 
   #note({ content, waiting, lacking }: Fetch, outcome: FetchOutcome): void {

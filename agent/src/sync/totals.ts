@@ -1,0 +1,27 @@
+import type { Context } from './state/context.ts';
+
+/** Sums since the start, for the metrics. */
+export class Totals {
+  operationsMade = 0;
+  operationsReceived = 0;
+  entriesApplied = 0;
+  bytesApplied = 0;
+  scans = 0;
+  conflictCopies = 0;
+
+  constructor({ facts }: Context) {
+    facts.made.on((operations) => {
+      this.operationsMade += operations.length;
+    });
+    facts.received.on((operations) => {
+      this.operationsReceived += operations.length;
+    });
+    facts.applied.on(({ entries, bytes }) => {
+      this.entriesApplied += entries;
+      this.bytesApplied += bytes;
+    });
+    facts.scanned.on(() => {
+      this.scans += 1;
+    });
+  }
+}
