@@ -15,7 +15,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import type { Member } from '../../testkit/member.ts';
 import { run, shell } from '../../testkit/programs.ts';
-import { useCluster } from '../../testkit/use-cluster.ts';
+import { useCluster } from '../../testkit/vitest/use-cluster.ts';
 
 const cluster = useCluster(['ant', 'bee']);
 

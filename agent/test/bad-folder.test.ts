@@ -5,7 +5,7 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { addUnprivileged, asNobody, giveToNobody, isRoot } from '../../testkit/machine/unprivileged.ts';
 import { lockstep } from '../../testkit/member.ts';
 import { run } from '../../testkit/programs.ts';
-import { useCluster } from '../../testkit/use-cluster.ts';
+import { useCluster } from '../../testkit/vitest/use-cluster.ts';
 
 const patience = { timeout: 20_000, interval: 100 };
 

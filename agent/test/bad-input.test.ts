@@ -9,7 +9,7 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { WebSocket } from 'ws';
 import { freePort } from '../../testkit/free-port.ts';
 import { lockstep, Member } from '../../testkit/member.ts';
-import { useCluster } from '../../testkit/use-cluster.ts';
+import { useCluster } from '../../testkit/vitest/use-cluster.ts';
 import { parseClusterKey } from '../src/net/cluster-key.ts';
 import { encodeMessage } from '../src/net/codec.ts';
 import { openConnection } from '../src/net/dial.ts';

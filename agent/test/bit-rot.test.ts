@@ -9,7 +9,7 @@ import { LoopDisk, loopDiskLacks } from '../../testkit/machine/loop-disk.ts';
 import { lockstep, type Member, type StartOptions } from '../../testkit/member.ts';
 import { shell } from '../../testkit/programs.ts';
 import { namesOf } from '../../testkit/tree.ts';
-import { startCluster } from '../../testkit/use-cluster.ts';
+import { startCluster } from '../../testkit/vitest/use-cluster.ts';
 
 const marker = 'these bytes are going to rot';
 const text = `first line\n${marker}\nlast line\n`;

@@ -5,7 +5,7 @@ import { describe, expect, test, vi } from 'vitest';
 import type { Member } from '../../testkit/member.ts';
 import { shell } from '../../testkit/programs.ts';
 import { namesOf, subtree } from '../../testkit/tree.ts';
-import { useCluster } from '../../testkit/use-cluster.ts';
+import { useCluster } from '../../testkit/vitest/use-cluster.ts';
 
 const cluster = useCluster(['ant', 'bee', 'cat']);
 

@@ -5,7 +5,7 @@ import { expect, test, vi } from 'vitest';
 import type { Cluster } from '../../testkit/cluster.ts';
 import { Load } from '../../testkit/load/load.ts';
 import { randomFrom } from '../../testkit/load/random-user.ts';
-import { startCluster } from '../../testkit/use-cluster.ts';
+import { startCluster } from '../../testkit/vitest/use-cluster.ts';
 
 const churnMs = 60_000;
 const names = ['ant', 'bee', 'cat', 'dan', 'eve'] as const;

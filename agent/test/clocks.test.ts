@@ -5,7 +5,7 @@ import type { Cluster } from '../../testkit/cluster.ts';
 import { ShiftedClock } from '../../testkit/machine/shifted-clock.ts';
 import type { Member } from '../../testkit/member.ts';
 import { namesOf } from '../../testkit/tree.ts';
-import { startCluster } from '../../testkit/use-cluster.ts';
+import { startCluster } from '../../testkit/vitest/use-cluster.ts';
 
 /** A member whose clock is wrong, and how to set it, in hours. */
 async function addShifted(cluster: Cluster, name: string, hours: number) {

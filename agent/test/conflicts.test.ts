@@ -2,7 +2,7 @@ import { mkdir, readFile, rename, rm, stat, symlink, unlink, writeFile } from 'n
 import { beforeEach, describe, expect, test } from 'vitest';
 import { shell } from '../../testkit/programs.ts';
 import { namesOf, subtree } from '../../testkit/tree.ts';
-import { useCluster } from '../../testkit/use-cluster.ts';
+import { useCluster } from '../../testkit/vitest/use-cluster.ts';
 
 const cluster = useCluster(['ant', 'bee', 'cat'], { proxied: true });
 

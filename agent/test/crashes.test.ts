@@ -4,7 +4,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { describe, expect, test, vi } from 'vitest';
 import { shell } from '../../testkit/programs.ts';
 import { diffTrees, readTree, subtree } from '../../testkit/tree.ts';
-import { useCluster } from '../../testkit/use-cluster.ts';
+import { useCluster } from '../../testkit/vitest/use-cluster.ts';
 import { applySteps } from '../src/fs/fault-point.ts';
 
 const cluster = useCluster(['ant', 'bee', 'cat']);

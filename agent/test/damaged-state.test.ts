@@ -2,7 +2,7 @@ import { readFile, stat, writeFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
 import { eventually } from '../../testkit/eventually.ts';
 import { lockstep, type Member } from '../../testkit/member.ts';
-import { useCluster } from '../../testkit/use-cluster.ts';
+import { useCluster } from '../../testkit/vitest/use-cluster.ts';
 
 /** What a power cut, or a disk that fails, leaves of a file. */
 const damages: readonly (readonly [string, (text: string) => string | Buffer])[] = [

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { lockstep, type Member } from '../../testkit/member.ts';
 import { run, shell } from '../../testkit/programs.ts';
-import { startCluster, useCluster } from '../../testkit/use-cluster.ts';
+import { startCluster, useCluster } from '../../testkit/vitest/use-cluster.ts';
 import { createClusterKey, formatClusterKey } from '../src/net/cluster-key.ts';
 
 const isRoot = process.getuid?.() === 0;

@@ -20,7 +20,7 @@ import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import { run, shell } from '../../testkit/programs.ts';
 import { diffTrees, namesOf, readTree, subtree } from '../../testkit/tree.ts';
-import { useCluster } from '../../testkit/use-cluster.ts';
+import { useCluster } from '../../testkit/vitest/use-cluster.ts';
 
 const cluster = useCluster(['ant', 'bee', 'cat']);
 

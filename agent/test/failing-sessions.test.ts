@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import Sqlite from 'better-sqlite3';
 import { expect, test, vi } from 'vitest';
 import { lockstep, type Member } from '../../testkit/member.ts';
-import { useCluster } from '../../testkit/use-cluster.ts';
+import { useCluster } from '../../testkit/vitest/use-cluster.ts';
 
 const cluster = useCluster(['ant', 'bee']);
 

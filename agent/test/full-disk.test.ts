@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { lockstep } from '../../testkit/member.ts';
 import { run, shell } from '../../testkit/programs.ts';
 import { namesOf } from '../../testkit/tree.ts';
-import { useCluster } from '../../testkit/use-cluster.ts';
+import { useCluster } from '../../testkit/vitest/use-cluster.ts';
 
 const isRoot = process.getuid?.() === 0;
 const patience = { timeout: 20_000, interval: 100 };

@@ -4,7 +4,7 @@ import { expect, test, vi } from 'vitest';
 import { addUnprivileged, isRoot } from '../../testkit/machine/unprivileged.ts';
 import type { Member } from '../../testkit/member.ts';
 import { namesOf } from '../../testkit/tree.ts';
-import { startCluster } from '../../testkit/use-cluster.ts';
+import { startCluster } from '../../testkit/vitest/use-cluster.ts';
 
 const rulesName = '.lockstepignore';
 const secret = 'secret.env';

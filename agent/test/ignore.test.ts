@@ -2,7 +2,7 @@ import { mkdir, readFile, rename, rm, unlink, writeFile } from 'node:fs/promises
 import { pathReportSchema } from '@lockstep/shared/api';
 import { expect, test, vi } from 'vitest';
 import { namesOf, subtree } from '../../testkit/tree.ts';
-import { useCluster } from '../../testkit/use-cluster.ts';
+import { useCluster } from '../../testkit/vitest/use-cluster.ts';
 
 const cluster = useCluster(['ant', 'bee', 'cat']);
 

@@ -1,7 +1,7 @@
 import { latenciesSchema, latencyHistorySchema, recentLatenciesSchema } from '@lockstep/shared/api';
 import { expect, test, vi } from 'vitest';
 import type { Member } from '../../testkit/member.ts';
-import { useCluster } from '../../testkit/use-cluster.ts';
+import { useCluster } from '../../testkit/vitest/use-cluster.ts';
 
 const cluster = useCluster(['ant', 'bee', 'cat'], { proxied: true });
 

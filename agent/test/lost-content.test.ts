@@ -6,7 +6,7 @@ import { expect, test, vi } from 'vitest';
 import type { Cluster } from '../../testkit/cluster.ts';
 import type { Member } from '../../testkit/member.ts';
 import { namesOf } from '../../testkit/tree.ts';
-import { startCluster } from '../../testkit/use-cluster.ts';
+import { startCluster } from '../../testkit/vitest/use-cluster.ts';
 
 const patience = { timeout: 60_000, interval: 200 };
 

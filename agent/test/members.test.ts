@@ -5,7 +5,7 @@ import { expect, test, vi } from 'vitest';
 import { lockstep } from '../../testkit/member.ts';
 import { shell } from '../../testkit/programs.ts';
 import { diffTrees, namesOf, readTree, subtree } from '../../testkit/tree.ts';
-import { startCluster } from '../../testkit/use-cluster.ts';
+import { startCluster } from '../../testkit/vitest/use-cluster.ts';
 
 test('[SY4] a third member serves two that cannot reach each other', async () => {
   const cluster = await startCluster(['ant', 'bee', 'cat'], { proxied: true });

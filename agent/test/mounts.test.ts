@@ -5,7 +5,7 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { Cluster } from '../../testkit/cluster.ts';
 import { lockstep, type Member } from '../../testkit/member.ts';
 import { namesOf, subtree } from '../../testkit/tree.ts';
-import { startCluster } from '../../testkit/use-cluster.ts';
+import { startCluster } from '../../testkit/vitest/use-cluster.ts';
 
 const run = promisify(execFile);
 const isRoot = process.getuid?.() === 0;

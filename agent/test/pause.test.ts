@@ -2,7 +2,7 @@ import { readdir, writeFile } from 'node:fs/promises';
 import { transfersSchema } from '@lockstep/shared/api';
 import { expect, test, vi } from 'vitest';
 import { lockstep, type Member } from '../../testkit/member.ts';
-import { useCluster } from '../../testkit/use-cluster.ts';
+import { useCluster } from '../../testkit/vitest/use-cluster.ts';
 
 const cluster = useCluster(['ant', 'bee']);
 const namesOf = (member: Member) => readdir(member.folder);

@@ -5,7 +5,7 @@ import { LoopDisk, loopDiskLacks } from '../../testkit/machine/loop-disk.ts';
 import type { Member } from '../../testkit/member.ts';
 import { shell } from '../../testkit/programs.ts';
 import { namesOf } from '../../testkit/tree.ts';
-import { useCluster } from '../../testkit/use-cluster.ts';
+import { useCluster } from '../../testkit/vitest/use-cluster.ts';
 
 const patience = { timeout: 30_000, interval: 20 };
 const edited = Array.from({ length: 20 }, (_, index) => `edited-${index}`);

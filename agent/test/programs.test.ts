@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import type { Member } from '../../testkit/member.ts';
 import { git, run, shell } from '../../testkit/programs.ts';
 import { diffTrees, readTree, subtree, type Tree } from '../../testkit/tree.ts';
-import { useCluster } from '../../testkit/use-cluster.ts';
+import { useCluster } from '../../testkit/vitest/use-cluster.ts';
 
 const cluster = useCluster(['ant', 'bee', 'cat']);
 

@@ -5,7 +5,7 @@ import { eventually } from '../../testkit/eventually.ts';
 import { lockstep } from '../../testkit/member.ts';
 import { shell } from '../../testkit/programs.ts';
 import { namesOf } from '../../testkit/tree.ts';
-import { startCluster } from '../../testkit/use-cluster.ts';
+import { startCluster } from '../../testkit/vitest/use-cluster.ts';
 
 const directories = ['history', 'staging', 'cookies'] as const;
 

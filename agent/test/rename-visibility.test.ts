@@ -1,7 +1,7 @@
 import { lstat, mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import type { Member } from '../../testkit/member.ts';
-import { useCluster } from '../../testkit/use-cluster.ts';
+import { useCluster } from '../../testkit/vitest/use-cluster.ts';
 
 const cluster = useCluster(['ant', 'bee']);
 

@@ -7,7 +7,7 @@ import {
   resolveResultSchema,
 } from '@lockstep/shared/api';
 import { expect, test } from 'vitest';
-import { useCluster } from '../../testkit/use-cluster.ts';
+import { useCluster } from '../../testkit/vitest/use-cluster.ts';
 
 const cluster = useCluster(['ant', 'bee']);
 

@@ -6,7 +6,7 @@ import { expect, test, vi } from 'vitest';
 import type { Cluster } from '../../testkit/cluster.ts';
 import { lockstep, Member } from '../../testkit/member.ts';
 import { run, shell } from '../../testkit/programs.ts';
-import { startCluster } from '../../testkit/use-cluster.ts';
+import { startCluster } from '../../testkit/vitest/use-cluster.ts';
 
 /** What docs/OPERATIONS.md says to keep of the state directory: who the member is, of which cluster, and its settings. */
 const identityFiles = ['cluster.key', 'config.toml', 'identity.key', 'identity.crt'];

@@ -6,7 +6,7 @@ import type { Cluster } from '../../testkit/cluster.ts';
 import { lockstep, type Member } from '../../testkit/member.ts';
 import { run, shell } from '../../testkit/programs.ts';
 import { diffTrees, namesOf, type Tree } from '../../testkit/tree.ts';
-import { startCluster } from '../../testkit/use-cluster.ts';
+import { startCluster } from '../../testkit/vitest/use-cluster.ts';
 
 const isRoot = process.getuid?.() === 0;
 

@@ -6,7 +6,7 @@ import { freePort } from '../../testkit/free-port.ts';
 import type { Member } from '../../testkit/member.ts';
 import { shell } from '../../testkit/programs.ts';
 import type { Tree } from '../../testkit/tree.ts';
-import { startCluster } from '../../testkit/use-cluster.ts';
+import { startCluster } from '../../testkit/vitest/use-cluster.ts';
 
 /** Copies a stopped member's whole folder, its state included, as a snapshot of its machine would. */
 async function snapshot(cluster: Cluster, member: Member): Promise<string> {

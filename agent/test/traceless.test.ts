@@ -6,7 +6,7 @@ import { eventually } from '../../testkit/eventually.ts';
 import type { Member } from '../../testkit/member.ts';
 import { shell } from '../../testkit/programs.ts';
 import { namesOf } from '../../testkit/tree.ts';
-import { startCluster } from '../../testkit/use-cluster.ts';
+import { startCluster } from '../../testkit/vitest/use-cluster.ts';
 import { MappedFile, mappingLacks } from './support/mapped-file.ts';
 
 /** Far below the ten minutes after which the folder is scanned. */

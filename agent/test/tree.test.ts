@@ -3,7 +3,7 @@ import { searchResultSchema, treePageSchema } from '@lockstep/shared/api';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Member } from '../../testkit/member.ts';
 import { shell } from '../../testkit/programs.ts';
-import { useCluster } from '../../testkit/use-cluster.ts';
+import { useCluster } from '../../testkit/vitest/use-cluster.ts';
 
 const cluster = useCluster(['ant', 'bee']);
 

@@ -8,7 +8,7 @@ import { addUnprivileged, giveToNobody, isRoot } from '../../testkit/machine/unp
 import { lockstep, type Member } from '../../testkit/member.ts';
 import { run, shell } from '../../testkit/programs.ts';
 import { namesOf, subtree } from '../../testkit/tree.ts';
-import { startCluster, useCluster } from '../../testkit/use-cluster.ts';
+import { startCluster, useCluster } from '../../testkit/vitest/use-cluster.ts';
 
 const hasProblem = (member: Member, code: string) =>
   vi.waitFor(async () => expect(await member.problems()).toContain(code), { timeout: 20_000, interval: 100 });

@@ -2,7 +2,7 @@ import { appendFile, readFile, writeFile } from 'node:fs/promises';
 import { PROTOCOL_VERSION } from '@lockstep/shared';
 import { expect, test, vi } from 'vitest';
 import { lockstep } from '../../testkit/member.ts';
-import { startCluster } from '../../testkit/use-cluster.ts';
+import { startCluster } from '../../testkit/vitest/use-cluster.ts';
 import { buildVersion } from './support/other-version.ts';
 
 test('[UP1] members of two versions that speak a common protocol replicate, and doctor names the older one', async () => {

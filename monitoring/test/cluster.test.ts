@@ -4,7 +4,7 @@ import { appendFile, writeFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import type { Member } from '../../testkit/member.ts';
-import { useCluster } from '../../testkit/use-cluster.ts';
+import { useCluster } from '../../testkit/vitest/use-cluster.ts';
 import { filledIn, readDashboard } from './_util/dashboard.ts';
 import { documentedMetrics } from './_util/documents.ts';
 import { metricNames } from './_util/metric-names.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, onTestFailed, onTestFinished } from 'vitest';
-import { Cluster, type ClusterOptions } from './cluster.ts';
+import { Cluster, type ClusterOptions } from '../cluster.ts';
 
 /** Starts a cluster for the test that runs now. It is ended and removed after the test, however that ends. */
 export async function startCluster(names: readonly string[], options?: ClusterOptions): Promise<Cluster> {
