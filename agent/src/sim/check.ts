@@ -100,10 +100,11 @@ export function checkConverged(world: World): Finding {
   }
   const lost = lostPaths(world);
   for (const machine of standing) {
-    const { pending, contested } = machine.journal.counts();
+    const { pending } = machine.journal.counts();
+    const isContested = machine.journal.contested(undefined, headsAtOnce).some(({ path }) => !lost.has(path));
     if (pending > lost.size + obstructedPaths(machine).size)
       return `${machine.name} has ${pending} pending paths: ${pendingOf(machine, world)}`;
-    if (contested > lost.size) return `${machine.name} has contested paths: ${contestedOf(machine, world)}`;
+    if (isContested) return `${machine.name} has contested paths: ${contestedOf(machine, world)}`;
   }
   for (const machine of standing) {
     const difference = compareWithHeads(machine, new Set([...lost, ...obstructedPaths(machine)]), world.ledger);
