@@ -252,7 +252,7 @@ export class Faults {
     for (const [path, inode] of machine.volume.disk.entries()) {
       const { content } = inode;
       if (content === undefined || machine.journal.disk(path)?.content === content.id) continue;
-      if (standing.some(({ journal }) => journal.everHad(path, content.id))) {
+      if (standing.some(({ journal }) => journal.everHad(path, { content: content.id }))) {
         ledger.release(valueAt(inode), 'fate', `an old version when ${machine.name} lost its journal`);
       }
     }

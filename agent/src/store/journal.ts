@@ -115,7 +115,7 @@ function compose(database: JournalDatabase, { memberId, random, nowMs }: Journal
     operationsBeyond: (known, limit) => log.operationsBeyond(known, limit),
     log: (query) => log.log(query),
     logged: (dot) => log.logged(dot),
-    everHad: (path, content) => log.everHad(path, content),
+    everHad: (path, entry) => log.everHad(path, entry),
 
     heads: (path) => reader.heads(path),
     headsUnder: (prefix, after, limit) => reader.headsUnder(prefix, after, limit),

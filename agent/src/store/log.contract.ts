@@ -136,7 +136,7 @@ export function logContract(open: () => Journal): void {
 
     test('remembers every content of a path', () => {
       journal.append([put(ant, 1, 'x'), put(ant, 2, 'x'), remove(ant, 3, 'x'), put(ant, 4, 'y')]);
-      const contents = [1, 2, 3, 4].map((seq) => journal.everHad('x', content(seq)));
+      const contents = [1, 2, 3, 4].map((seq) => journal.everHad('x', { content: content(seq) }));
       expect(contents).toEqual([true, true, false, false]);
     });
   });

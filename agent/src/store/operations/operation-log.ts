@@ -60,7 +60,7 @@ export class OperationLog {
   readonly #newestFirstAt: Statement<OperationRow>;
   readonly #oldestFirstUnder: Statement<OperationRow>;
   readonly #newestFirstUnder: Statement<OperationRow>;
-  readonly #content: Statement;
+  readonly #entry: Statement;
   readonly #length: Statement<{ rows: number }>;
   readonly #seqs: Statement<{ name: OriginId; seq: number | null }>;
   readonly #linkAt: Statement<{ chain: Buffer | null }>;
@@ -92,7 +92,7 @@ export class OperationLog {
     this.#newestFirstUnder = select(
       `WHERE row IN (SELECT row FROM (${rowsUnder}) ORDER BY +row DESC ${limitTo}) ORDER BY row DESC`,
     );
-    this.#content = database.statement('SELECT 1 FROM ops WHERE path = ? AND content = ? LIMIT 1');
+    this.#entry = database.statement('SELECT 1 FROM ops WHERE path = ? AND content IS ? AND target IS ? LIMIT 1');
     this.#length = database.statement('SELECT coalesce(max(row), 0) AS rows FROM ops');
     this.#linkAt = database.statement('SELECT chain FROM ops WHERE origin = ? AND seq = ?');
     this.#seqs = database.statement(
@@ -234,8 +234,8 @@ export class OperationLog {
     return this.#newestFirstUnder.all(directory, ...bounds, from, to, ...bounds, limit);
   }
 
-  everHad(path: string, content: ContentId): boolean {
-    return this.#content.get(path, content) !== undefined;
+  everHad(path: string, { content, target }: Pick<Operation, 'content' | 'target'>): boolean {
+    return this.#entry.get(path, content ?? null, target ?? null) !== undefined;
   }
 
   /** The operation of a row that another query of `operationColumns` found. */

@@ -1,19 +1,24 @@
-import { entryType, isLive, type MemberId, memberOf, type Operation, parentOf } from '@lockstep/shared';
-import { conflictPath, copyPrefix, isConflictPath } from '../../core/conflict-name.ts';
+import { entryType, isLive, type MemberId, type Operation } from '@lockstep/shared';
+import { copyPrefix } from '../../core/conflict-name.ts';
 import type { Draft } from '../../core/local-change.ts';
 import { isSameContent } from '../../core/merge.ts';
+import { copiesLike, isAnyWhole, isCopyOf } from '../integrity/copy-check.ts';
 import type { Context } from '../state/context.ts';
 
-const copiesLookedAtMax = 64;
 const logRowsAtOnce = 64;
 /** For a directory of which nothing but what is in it has come here: its own operation says better when it comes. */
 const unknownDirectoryMode = 0o755;
 
-/** A conflict copy that was made, for people. */
+/** A conflict copy, for people: of what `loser` wrote at `path`. */
 export interface ConflictCopy {
   readonly path: string;
   readonly copy: string;
   readonly loser: MemberId;
+}
+
+/** A conflict copy that is to be made of `head`. */
+export interface CopyToMake extends ConflictCopy {
+  readonly head: Operation;
 }
 
 /** What a resolver has to do at a contested path. */
@@ -25,15 +30,13 @@ export interface Verdict {
   readonly directoryWins: boolean;
   /** The visible head was resurrected, and its siblings are deletes: the next join is one too. */
   readonly deleteHolds: boolean;
-  /** The operation with which a user made what a head shows: the copy is named by that one. */
-  readonly originalOf: (head: Operation) => Operation;
-  /** The heads whose content would be lost. */
-  readonly lost: readonly Operation[];
   /**
    * The heads that this member joins. Each content of theirs that is lost gets a copy, also where a head with equal content stays for
    * another member: a member that sees both joins later takes that head for one whose content has its copy.
    */
   readonly mine: readonly Operation[];
+  /** Of the lost contents, those that have no copy yet. */
+  readonly copies: readonly CopyToMake[];
 }
 
 /**
@@ -44,30 +47,21 @@ export class ResolutionBatch {
   readonly drafts: Draft[] = [];
   readonly copies: ConflictCopy[] = [];
   readonly #context: Context;
-  readonly #nameOf: (member: MemberId) => string;
   readonly #paths = new Set<string>();
   /** Contents that have a copy in this batch, with the stem that they are copies of. */
   readonly #copied = new Set<string>();
 
-  constructor(context: Context, nameOf: (member: MemberId) => string) {
+  constructor(context: Context) {
     this.#context = context;
-    this.#nameOf = nameOf;
   }
 
   /** Adds what is to be done at one path. False, and nothing is added, when the batch has something at one of its paths already. */
-  add({ path, heads, directoryWins, deleteHolds, originalOf, lost, mine }: Verdict): boolean {
-    const losers = lost
-      .filter((head) => mine.some((joined) => isSameContent(joined, head)))
-      .map((head) => {
-        const { hlc, origin } = originalOf(head);
-        const loser = memberOf(origin);
-        return { head, loser, copy: conflictPath(path, hlc, this.#nameOf(loser)) };
-      })
-      .filter(({ head, copy }) => !this.#hasCopy(head, copy));
-    const paths = [path, ...losers.map(({ copy }) => copy)];
+  add({ path, heads, directoryWins, deleteHolds, mine, copies }: Verdict): boolean {
+    const open = copies.filter(({ head, copy }) => !this.#copied.has(copyKey(copy, head)));
+    const paths = [path, ...open.map(({ copy }) => copy)];
     if (paths.some((taken) => this.#paths.has(taken))) return false;
     for (const taken of paths) this.#paths.add(taken);
-    for (const { head, loser, copy } of losers) {
+    for (const { head, loser, copy } of open) {
       this.#copied.add(copyKey(copy, head));
       this.drafts.push({ ...copyDraft(head, copy), unit: path });
       this.copies.push({ path, copy, loser });
@@ -86,26 +80,22 @@ export class ResolutionBatch {
     if (deleteHolds) return { path, kind: 'delete', parents: [visible, ...mine] };
     return joinDraft(visible, [visible, ...mine]);
   }
+}
 
-  /**
-   * Whether the losing content has a conflict copy of the same path already, perhaps under another stamp: an operation that joined it
-   * once may lose in its turn, when members that were cut apart each joined what they knew. A copy that a user has deleted counts.
-   */
-  #hasCopy(head: Operation, copy: string): boolean {
-    const { journal } = this.#context;
-    if (this.#copied.has(copyKey(copy, head))) return true;
-    if (head.content !== undefined && journal.everHad(copy, head.content)) return true;
-    const prefix = copyPrefix(copy);
-    for (const other of journal.headsUnder(parentOf(copy), prefix, copiesLookedAtMax)) {
-      if (!other.path.startsWith(prefix)) return false;
-      // A conflict copy may lose in its turn: it is no copy of itself. One that was moved to another name has other content by now, which may
-      // not be journaled yet.
-      if (other.path === head.path || (isLive(other) && other.path === head.from)) continue;
-      const same = head.content === undefined ? other.target === head.target : other.content === head.content;
-      if (isConflictPath(other.path) && (isLive(other) ? same : isDoneWith(other, head))) return true;
-    }
-    return false;
-  }
+/**
+ * Whether the losing content has a conflict copy already, perhaps under another stamp than that of `copy`, its name: an operation that
+ * joined it once may lose in its turn, when members that were cut apart each joined what they knew. One under its very name that a user
+ * has changed or deleted counts, for it was made of that very loser.
+ */
+export async function hasCopy(context: Context, head: Operation, copy: string): Promise<boolean> {
+  if (context.journal.everHad(copy, head)) return true;
+  const others = copiesLike(context, copy).filter(
+    // A conflict copy may lose in its turn: it is no copy of itself. Nor is one that was moved to the path of the loser.
+    (other) => other.path !== head.path && !(isLive(other) && other.path === head.from),
+  );
+  if (others.some((other) => !isLive(other) && isDoneWith(other, head))) return true;
+  const alike = others.filter((other) => isCopyOf(other, head));
+  return alike.length > 0 && (await isAnyWhole(context, alike));
 }
 
 /** Whether a user who deleted a copy was done with the content that loses now: not who gave the copy another name, or wrote it again. */

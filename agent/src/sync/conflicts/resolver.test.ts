@@ -149,6 +149,31 @@ test('[CF6] a join makes the copy of what it ends, also where an equal sibling s
   expect(copies).toMatchObject([{ content: written.content }]);
 });
 
+// The simulator's seed 80145: the user had changed the copy by a mapping, and written the loser again.
+test.each([
+  { what: 'is whole', shows: 'lost', isHere: true, copies: 1 },
+  { what: 'was changed since it was journaled', shows: 'changed', isHere: true, copies: 2 },
+  { what: 'was removed since it was journaled', shows: undefined, isHere: true, copies: 2 },
+  { what: 'has not come here yet', shows: undefined, isHere: false, copies: 1 },
+])('[CF2] a loser whose content has a copy that $what', async ({ shows, isHere, copies }) => {
+  const member = new LoneMember();
+  const { journal, volume } = member;
+  for (const text of ['lost', 'newer']) member.keeps(text);
+  const copy = member.operation(conflictPath('file', 512, 'ant'), { kind: 'put', text: 'lost' });
+  const again = member.operation('file', { kind: 'put', text: 'lost' });
+  const newer = member.operation('file', { kind: 'put', text: 'newer' }, { origin: bee });
+  member.received(copy, again, newer);
+  if (shows !== undefined) volume.disk.write(copy.path, contentOfText(shows));
+  const { origin, seq, content } = copy;
+  const fingerprint = { ino: 7, size: 4, mtimeMs: 1, ctimeMs: 1, mode: 0o100644 };
+  if (isHere) journal.recordDisk([{ path: copy.path, entry: { dot: { origin, seq }, content, fingerprint } }]);
+  resolverOf(member).poke();
+  await member.passes(10_000);
+  expect(journal.counts().contested).toBe(0);
+  const live = journal.headsUnder('', undefined, 100).filter(({ path }) => isConflictPath(path));
+  expect(live.map((head) => head.content)).toEqual(new Array(copies).fill(copy.content));
+});
+
 /** Ant deletes the later one of two siblings, the one that it sees, while bee does something. Answers the kinds of the heads. */
 async function deletedMeanwhile(
   earlier: string,

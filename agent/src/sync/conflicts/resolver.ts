@@ -10,6 +10,7 @@ import {
   type OriginId,
   parentOf,
 } from '@lockstep/shared';
+import { conflictPath } from '../../core/conflict-name.ts';
 import { showsSomething } from '../../core/entry.ts';
 import { type FindOperation, isResurrected, originalOf, resurrectedAmong } from '../../core/join.ts';
 import type { Draft } from '../../core/local-change.ts';
@@ -22,7 +23,14 @@ import { Pace } from '../scheduling/yielder.ts';
 import type { Context } from '../state/context.ts';
 import type { ContentFetcher } from '../transfer/content-fetcher.ts';
 import { JoinPacer } from './join-pacer.ts';
-import { type ConflictCopy, directoryDraft, ResolutionBatch, type Verdict } from './resolution-batch.ts';
+import {
+  type ConflictCopy,
+  type CopyToMake,
+  directoryDraft,
+  hasCopy,
+  ResolutionBatch,
+  type Verdict,
+} from './resolution-batch.ts';
 
 /** Paths decided on together: bounds what is held in memory, and how long one transaction takes. */
 const pathsAtOnce = 256;
@@ -179,7 +187,7 @@ export class ConflictResolver {
       if (verdict.mine.length < verdict.candidates) left++;
       if (verdict.mine.length > 0) verdicts.push(verdict);
     }
-    const batch = new ResolutionBatch(this.#context, (member) => this.#peers.nameOf(member));
+    const batch = new ResolutionBatch(this.#context);
     for (const verdict of verdicts) {
       // Keeping what loses took time: what is decided now must be about the heads as they are now.
       if (!sameHeads(journal.heads(verdict.path), verdict.heads) || !batch.add(verdict)) this.#wanted = true;
@@ -214,14 +222,14 @@ export class ConflictResolver {
     const candidates = directoryWins ? others : [...others.slice(1), ...yielding];
     const lost = losers(others, heldUp, original).filter((head) => !gone.includes(head));
     const mine: Operation[] = [];
+    const copies: CopyToMake[] = [];
     const verdict = {
       path,
       heads: [...others, ...yielding],
       directoryWins,
       deleteHolds: false,
-      originalOf: original,
-      lost,
       mine,
+      copies,
       candidates: candidates.length,
     };
     if (visible === undefined || candidates.length === 0) return verdict;
@@ -231,6 +239,13 @@ export class ConflictResolver {
     for (const head of candidates) {
       if (lost.some((loser) => isSameContent(loser, head)) && !(await this.#keep(head))) continue;
       if (this.#isResponsible(head)) mine.push(head);
+    }
+    for (const head of lost) {
+      if (!mine.some((joined) => isSameContent(joined, head))) continue;
+      const { hlc, origin } = original(head);
+      const loser = memberOf(origin);
+      const copy = conflictPath(path, hlc, this.#peers.nameOf(loser));
+      if (!(await hasCopy(this.#context, head, copy))) copies.push({ path, head, loser, copy });
     }
     if (heldUp || !isLive(visible) || candidates.some(isLive)) return verdict;
     return { ...verdict, deleteHolds: isResurrected(visible, mine, find) };

@@ -198,7 +198,7 @@ export class PowerCutCheck {
       .log({ path, beforeRow: Number.MAX_SAFE_INTEGER, limit: earlierMax })
       .map(({ operation }) => operation);
     // Elsewhere in the folder it may be the only file that has this content: the one that should, has been lost as well.
-    const isKnown = left.state === 'file' && journal.everHad(path, left.content);
+    const isKnown = left.state === 'file' && journal.everHad(path, left);
     return judgeAfterPowerCut({ row, shown, left, earlier, isKnown, isTouched });
   }
 

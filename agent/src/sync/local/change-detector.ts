@@ -1,7 +1,7 @@
 import type { Operation } from '@lockstep/shared';
 import { dotKey, isLive, parentOf, vanishedHoldMs } from '@lockstep/shared';
 import { unconfirmedAfter, unconfirmedAt } from '../../core/confirmation.ts';
-import { copiesPrefix, originalPath } from '../../core/conflict-name.ts';
+import { conflictPath, originalPath } from '../../core/conflict-name.ts';
 import {
   type DiskChange,
   type DiskEntry,
@@ -15,6 +15,7 @@ import { type Draft, findLocalChange, isPassedOver, type Seen } from '../../core
 import { entryFor, isDirectoryMode, permissions } from '../../core/plan-step.ts';
 import { largeFileDueMs, quietMsMin, type Unsettled } from '../../core/settle.ts';
 import { supersedes } from '../../core/version.ts';
+import { copiesLike, isAnyWhole, isCopyOf } from '../integrity/copy-check.ts';
 import type { OperationWriter } from '../members/operation-writer.ts';
 import type { Observation } from '../ports/folder.ts';
 import type { Context } from '../state/context.ts';
@@ -390,12 +391,9 @@ class ChangeDetector implements Detection {
         if (row === undefined) return;
         const { dot } = row;
         const { fingerprint, racy } = finding;
-        if (seen.state === 'file' && shown && head !== shown && (await this.#isPutBack(path, seen, row))) {
-          const { content, blocks, bytes } = seen;
-          const { mode, mtimeUs } = shown;
-          const file = { content, size: fingerprint.size, mode, mtimeUs, blocks, bytes };
+        if (shown && head !== shown && (await this.#isPutBack(fingerprint, row, shown))) {
           this.#drafted.add(path);
-          this.#created.push({ path, kind: 'put', ...file, fingerprint, racy, parents: [shown], replaced: content });
+          this.#created.push({ ...draftAgain(shown), fingerprint, racy });
           return;
         }
         const content = seen.state === 'file' ? seen.content : undefined;
@@ -432,24 +430,19 @@ class ChangeDetector implements Detection {
   }
 
   /**
-   * True if `path` holds a file that lost and is about to be replaced, a user has moved or touched it since, and its conflict copy has other
-   * content by now: then it is the only file with its content again.
+   * True if a file or link that lost is about to be replaced, a user has moved or touched it since, and no conflict copy of it is whole: then
+   * it is the only one with its content again.
    */
-  async #isPutBack(path: string, { fingerprint, content }: Seen & { state: 'file' }, row: DiskEntry): Promise<boolean> {
+  async #isPutBack(fingerprint: Fingerprint, row: DiskEntry, lost: Operation): Promise<boolean> {
+    if (isDirectoryMode(fingerprint.mode)) return false;
     if (row.damaged || !row.fingerprint || isSameFingerprint(row.fingerprint, fingerprint)) return false;
-    const { folder, journal } = this.#context;
-    const prefix = copiesPrefix(path);
-    const copies = journal
-      .headsUnder(parentOf(path), prefix, copiesMax)
-      .filter((head) => head.path.startsWith(prefix) && originalPath(head.path) === path)
-      .filter((head) => journal.everHad(head.path, content));
+    const { path } = row;
+    const copies = copiesLike(this.#context, conflictPath(path, lost.hlc, ''))
+      .filter((copy) => originalPath(copy.path) === path)
+      .filter((copy) => this.#context.journal.everHad(copy.path, lost));
     if (copies.length === 0) return false;
-    const whole = copies.filter((head) => isLive(head) && head.content === content);
-    // One that has not come here yet is on its way; one that has may have been changed just now.
-    const here = whole.map((head) => journal.disk(head.path)).filter((copy) => copy?.fingerprint !== undefined);
-    if (here.length < whole.length) return false;
-    const seen = await folder.observe(here.flatMap((copy) => (copy ? [{ path: copy.path }] : [])));
-    return !seen.some((copy) => copy.state === 'large' || (copy.state === 'file' && copy.content === content));
+    const alike = copies.filter((copy) => isCopyOf(copy, lost));
+    return alike.length === 0 || !(await isAnyWhole(this.#context, alike));
   }
 
   /** The marks of a row of what a user did. */
@@ -524,8 +517,14 @@ const journaledMax = 64;
 /** Entries of a vanished directory that are marked at a time, and how long the directory then waits for them. */
 const childrenAtOnceMax = 512;
 const childrenRetryMs = 10;
-/** Conflict copies of one file that are considered. */
-const copiesMax = 64;
+
+/** The draft of a new version that is as `shown`. */
+function draftAgain(shown: Operation): Draft {
+  const { path, content, size, mode, mtimeUs, target, blocks } = shown;
+  const entry = { path, mtimeUs, parents: [shown], replaced: content };
+  if (target !== undefined) return { ...entry, kind: 'symlink', target };
+  return { ...entry, kind: 'put', content, size, mode, blocks };
+}
 
 function isDirectoryRow(row: DiskEntry | undefined): boolean {
   return row?.fingerprint !== undefined && isDirectoryMode(row.fingerprint.mode);

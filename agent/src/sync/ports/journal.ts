@@ -119,8 +119,8 @@ export interface Journal extends ConflictCopies, TreeQuestions {
   contested(after: string | undefined, limit: number): readonly { path: string; heads: readonly Operation[] }[];
   /** Live visible heads whose parent directory is not a live directory head, by path, after `after`. */
   orphans(after: string | undefined, limit: number): readonly Operation[];
-  /** True when the log holds an operation at `path` that carries `content`. */
-  everHad(path: string, content: ContentId): boolean;
+  /** True when the log holds an operation at `path` with this content, or with this link text. */
+  everHad(path: string, entry: Pick<Operation, 'content' | 'target'>): boolean;
   /** A head (visible or not) that carries this content, if any. */
   headWithContent(content: ContentId): Operation | undefined;
   /** Combination of all heads (core/digest), 16 hexadecimal digits. */

@@ -1,0 +1,51 @@
+import { isLive, type Operation, parentOf } from '@lockstep/shared';
+import { copyPrefix, isConflictPath } from '../../core/conflict-name.ts';
+import { isSameFingerprint } from '../../core/entry.ts';
+import { isSameContent } from '../../core/merge.ts';
+import type { Observation } from '../ports/folder.ts';
+import type { DiskEntry } from '../ports/journal.ts';
+import type { Context } from '../state/context.ts';
+
+const copiesLookedAtMax = 64;
+
+/** The heads at the names of conflict copies that begin as `copy` does. */
+export function copiesLike({ journal }: Context, copy: string): readonly Operation[] {
+  const prefix = copyPrefix(copy);
+  return journal
+    .headsUnder(parentOf(copy), prefix, copiesLookedAtMax)
+    .filter(({ path }) => path.startsWith(prefix) && isConflictPath(path));
+}
+
+/**
+ * Whether one of these conflict copies is whole: it is read, for a user may have changed it since it was journaled. One that has not come
+ * to this disk yet is on its way.
+ */
+export async function isAnyWhole({ folder, journal }: Context, copies: readonly Operation[]): Promise<boolean> {
+  const rows = copies.map(({ path }) => journal.disk(path));
+  const isHere = (copy: Operation, index: number): boolean => {
+    const row = rows[index];
+    const shown = row?.fingerprint && journal.operation(row.dot);
+    return shown !== undefined && isSameContent(shown, copy);
+  };
+  if (!copies.every(isHere)) return true;
+  const seen = await folder.observe(copies.map(({ path }) => ({ path })));
+  return copies.some((copy, index) => isWhole(copy, rows[index], seen[index]));
+}
+
+function isWhole(copy: Operation, row: DiskEntry | undefined, seen: Observation | undefined): boolean {
+  switch (seen?.state) {
+    case 'file':
+      return seen.content === copy.content;
+    case 'symlink':
+      return seen.target === copy.target;
+    case 'large':
+      return row?.fingerprint !== undefined && isSameFingerprint(row.fingerprint, seen.fingerprint);
+    default:
+      return false;
+  }
+}
+
+/** Whether the entry has the content of a file, or the text of a link, that lost. */
+export function isCopyOf(copy: Operation, lost: Pick<Operation, 'content' | 'target'>): boolean {
+  return isLive(copy) && copy.content === lost.content && copy.target === lost.target;
+}

@@ -1,0 +1,94 @@
+import type { Operation, OriginId } from '@lockstep/shared';
+import { describe, expect, test } from 'vitest';
+import { conflictPath } from '../../core/conflict-name.ts';
+import { contentOfText } from '../../sim/content.ts';
+import type { Disk } from '../../sim/disk.ts';
+import { LoneMember } from '../../sim/lone-member.ts';
+import { detectChanges } from './change-detector.ts';
+
+const name = 'original';
+const copy = conflictPath(name, 1_024, 'ant');
+const kinds = ['file', 'link'] as const;
+
+/** Puts a file or a link there; a file that is there is written over, a link is replaced. */
+function make(disk: Disk, path: string, kind: (typeof kinds)[number], text: string): void {
+  if (kind === 'file') disk.write(path, contentOfText(text));
+  else {
+    if (disk.at(path) !== undefined) disk.unlink(path);
+    disk.symlink(path, text);
+  }
+}
+
+/** What `original` says lost, has its copy, and is to be replaced by what bee wrote, which has not come yet. */
+async function lostHere(kind: (typeof kinds)[number]) {
+  const member = new LoneMember();
+  const { disk } = member.volume;
+  const { journal, context } = member;
+  const looked = async (...paths: readonly string[]): Promise<void> => {
+    const batch = paths.map((path) => ({ path, firstMs: 0, lastMs: 0, dueMs: 0 }));
+    const done = context.lock.run(() =>
+      detectChanges(context, member.operationWriter, batch, new Map(), Number.MAX_SAFE_INTEGER),
+    );
+    await member.passes(1_000);
+    await done;
+  };
+  for (const path of [name, copy]) make(disk, path, kind, 'lost');
+  await looked(name, copy);
+  const [shown] = journal.heads(name) as [Operation];
+  member.received(
+    member.operation(name, { kind: 'put', text: 'by bee' }, { origin: 'bee' as OriginId, parents: [shown] }),
+  );
+  await member.passes(1_000);
+  const isVersion = (): boolean =>
+    journal.heads(name).some((head) => head.content === shown.content && head.target === shown.target);
+  expect(isVersion()).toBe(false);
+  return { member, disk, looked, isVersion };
+}
+
+describe.each(kinds)('[CF12] a %s that lost is a version of its own', (kind) => {
+  // The simulator's seed 22716.
+  test.each([
+    { what: 'once it was moved out and back, and its copy has other content', hasOther: true },
+    { what: 'but not while its copy is whole', hasOther: false },
+  ])('$what', async ({ hasOther }) => {
+    const { member, disk, looked, isVersion } = await lostHere(kind);
+    const taken = disk.take(name);
+    if (hasOther) make(disk, copy, kind, 'other');
+    await member.passes(1);
+    disk.place(name, taken);
+    await looked(name);
+    expect(isVersion()).toBe(hasOther);
+  });
+
+  test('once it was exchanged with its copy, which was found first', async () => {
+    const { disk, looked, isVersion } = await lostHere(kind);
+    make(disk, name, kind, 'edited');
+    disk.rename(name, 'swap');
+    disk.rename(copy, name);
+    disk.rename('swap', copy);
+    await looked(copy);
+    await looked(name);
+    expect(isVersion()).toBe(true);
+  });
+
+  test('once it was exchanged with its copy, and found first', async () => {
+    const { disk, looked, isVersion } = await lostHere(kind);
+    make(disk, name, kind, 'edited');
+    disk.rename(name, 'swap');
+    disk.rename(copy, name);
+    disk.rename('swap', copy);
+    await looked(name);
+    await looked(copy);
+    expect(isVersion()).toBe(true);
+  });
+
+  test('once its copy was deleted, and it was touched', async () => {
+    const { disk, looked, isVersion } = await lostHere(kind);
+    disk.unlink(copy);
+    await looked(copy);
+    const taken = disk.take(name);
+    disk.place(name, taken);
+    await looked(name);
+    expect(isVersion()).toBe(true);
+  });
+});
