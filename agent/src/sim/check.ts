@@ -86,7 +86,7 @@ export function checkConverged(world: World): Finding {
   if (first === undefined) return undefined;
   for (const machine of standing) {
     if (!machine.isRunning) return `${machine.name} does not run`;
-    if (machine.engine?.state !== 'active') return `${machine.name} is ${machine.engine?.state}`;
+    if (machine.engine?.lifecycle.state !== 'active') return `${machine.name} is ${machine.engine?.lifecycle.state}`;
   }
   for (const machine of standing) {
     const lonely = standing.find(({ id }) => id !== machine.id && machine.engine?.peers.get(id)?.ready !== true);

@@ -1,4 +1,3 @@
-import type { MemberState } from '@lockstep/shared';
 import {
   historyAgeMsMax,
   historyBytesMax,
@@ -23,8 +22,9 @@ import { type Boot, PowerCutCheck } from './integrity/power-cut-check.ts';
 import { Scrub } from './integrity/scrub.ts';
 import { announce } from './lifecycle/announce.ts';
 import { untilDrained, untilTold } from './lifecycle/farewell.ts';
+import { Lifecycle } from './lifecycle/lifecycle.ts';
 import { Pause } from './lifecycle/pause.ts';
-import { StartUp } from './lifecycle/start-up.ts';
+import { untilGreeted, untilLevel } from './lifecycle/start-up.ts';
 import { ChangePoll } from './local/change-poll.ts';
 import { followIgnoreRules, IgnoreReload, untilRulesAreKnown } from './local/ignore-reload.ts';
 import { LocalChanges } from './local/local-changes.ts';
@@ -41,7 +41,7 @@ import type { Log } from './ports/log.ts';
 import type { Network } from './ports/network.ts';
 import { AckLoop } from './replication/acks.ts';
 import { CatchUp } from './replication/catch-up.ts';
-import { Dialer, refusalLastsMs } from './replication/dialer.ts';
+import { Dialer, noteRefused } from './replication/dialer.ts';
 import { Health } from './replication/health.ts';
 import { HeartbeatLoop } from './replication/heartbeat.ts';
 import { Incoming } from './replication/incoming.ts';
@@ -94,23 +94,18 @@ export class Engine {
   readonly confirmer: Confirmer;
   readonly changePoll: ChangePoll;
   readonly totals: Totals;
-  state: MemberState = 'joining';
-  /** When it took that state, wall clock. */
-  stateSince: number;
-  enabledAt: number | undefined;
+  readonly lifecycle: Lifecycle;
 
   readonly #options: EngineOptions;
   readonly #operationWriter: OperationWriter;
   readonly incoming: Incoming;
   readonly #heartbeat: HeartbeatLoop;
   readonly #sessions: Sessions;
-  readonly #startUp: StartUp;
   readonly #resolver: ConflictResolver;
   readonly #retention: Retention;
   readonly #scrub: Scrub;
   readonly #ignoreReload: IgnoreReload;
   readonly #powerCut: PowerCutCheck;
-  #stopped = false;
 
   constructor(options: EngineOptions) {
     this.#options = options;
@@ -119,7 +114,7 @@ export class Engine {
     const { context } = this;
     this.events = context.events;
     this.totals = new Totals(context);
-    this.stateSince = clock.wallMs();
+    this.lifecycle = new Lifecycle(context);
     this.health = new Health(context, options.load);
     // Sessions are the first to hear of what was made here.
     const ownOrigin = new OwnOrigin(context, () => this.peers.closeAll('this member begins a new incarnation'));
@@ -143,7 +138,7 @@ export class Engine {
 
     this.localChanges = new LocalChanges(context, this.#operationWriter, options.rescanIntervalMs);
     this.mounts = new Mounts(context);
-    this.#ignoreReload = new IgnoreReload(context, () => this.state === 'active');
+    this.#ignoreReload = new IgnoreReload(context, () => this.lifecycle.phase === 'active');
     this.changePoll = new ChangePoll(context, (path) => this.localChanges.isOpen(path));
     this.oldVersions = new OldVersions(context, transfers);
     this.applyLoop = new ApplyLoop(context, transfers, new RenameGate(journal, clock, () => peers.ready()));
@@ -152,7 +147,10 @@ export class Engine {
       this.#operationWriter,
       peers,
       transfers,
-      () => ({ id: context.self.id, state: this.state === 'active' ? 'active' : 'syncing', enabledAt: this.enabledAt }),
+      () => {
+        const { state, enabledAt } = this.lifecycle;
+        return { id: context.self.id, state: state === 'active' ? 'active' : 'syncing', enabledAt };
+      },
       ({ path, copy, loser }) => {
         this.totals.conflictCopies++;
         context.events.add('conflict', { path, copy, member: loser, name: peers.nameOf(loser) });
@@ -179,7 +177,6 @@ export class Engine {
     });
     new DeliveryMeter(context, peers, () => this.localChanges.unsettled > 0);
     new Housekeeping(context, this);
-    this.#startUp = new StartUp(context, peers, transfers);
     this.pause = new Pause(context, this);
     this.#powerCut = new PowerCutCheck(context);
   }
@@ -189,61 +186,47 @@ export class Engine {
    * Resolves when this member is active.
    */
   async start(): Promise<void> {
-    const { network } = this.#options;
-    const { journal } = this.context;
-    this.events.add('started', { name: this.context.self.name });
+    const { context, lifecycle, peers } = this;
+    const { network, boot } = this.#options;
+    this.events.add('started', { name: context.self.name });
     // Before the first operation arrives: what is ignored here is not written.
-    await followIgnoreRules(this.context, false);
-    await recordInterruptedBatch(this.context);
-    if (this.#stopped) return;
-    this.#powerCut.begin(this.#options.boot, () => this.applyLoop.poke());
-    network.onLink((link) => this.peers.accept(link));
-    network.onRefused((remote, reason) => {
-      // Each attempt comes from another port: the host is what stays.
-      const member = remote.slice(0, remote.lastIndexOf(':'));
-      this.context.problems.set('member-refused', { member }, reason, refusalLastsMs);
-    });
+    await followIgnoreRules(context, false);
+    await recordInterruptedBatch(context);
+    if (!lifecycle.enter('greeting')) return;
+    this.#powerCut.begin(boot, () => this.applyLoop.poke());
+    network.onLink((link) => peers.accept(link));
+    network.onRefused((remote, reason) => noteRefused(context, remote, reason));
     this.pause.start();
-    const firstRound = this.#startUp.firstRound();
+    const greeted = untilGreeted(context, peers);
     this.dialer.start();
     this.#heartbeat.start();
     // A journal that knows nothing must first hear what the others know: else it would take their files for its own news.
-    await firstRound;
-    await this.catchUp.first((state) => {
-      this.#take(state);
-    });
-    if (this.#stopped) return;
-    announce(this.context, this.#operationWriter, 'joined');
-    await untilRulesAreKnown(this.context, () => this.#stopped);
-    if (this.#stopped) return;
+    await greeted;
+    if (!lifecycle.enter('pulling')) return;
+    await this.catchUp.first();
+    if (!lifecycle.enter('scanning')) return;
+    announce(context, this.#operationWriter, 'joined');
+    await untilRulesAreKnown(context, () => lifecycle.isLeaving);
+    if (lifecycle.isLeaving) return;
     await this.mounts.check();
     await this.localChanges.start();
-    if (this.#stopped) return;
+    if (!lifecycle.enter('applying')) return;
     this.applyLoop.poke();
     this.#resolver.poke();
     this.#retention.start();
     this.writeBack.poke();
     this.confirmer.poke();
     this.changePoll.start();
-    await this.#startUp.level();
-    if (this.#stopped) return;
-    this.#take('active');
-    this.enabledAt = this.stateSince;
+    await untilLevel(context, this.transfers);
+    if (!lifecycle.enter('active')) return;
     this.#scrub.start();
-    this.events.add('active', { name: this.context.self.name, operations: journal.counts().operations });
+    this.events.add('active', { name: context.self.name, operations: context.journal.counts().operations });
     await this.#heartbeat.send();
-  }
-
-  #take(state: MemberState): void {
-    if (state === this.state) return;
-    this.state = state;
-    this.stateSince = this.context.clock.wallMs();
   }
 
   /** Says goodbye and stops all loops. The journal and the adapters are the caller's to close. */
   async stop(): Promise<void> {
-    if (this.#stopped) return;
-    this.#stopped = true;
+    if (!this.lifecycle.leave()) return;
     this.#sessions.stop();
     this.peers.broadcast({ type: 'leave', retire: false });
     this.events.add('stopped', { name: this.context.self.name });
@@ -262,7 +245,6 @@ export class Engine {
     this.damage.stop();
     this.ackLoop.stop();
     this.#heartbeat.stop();
-    this.#startUp.stop();
     await Promise.all([untilDrained(this.context.clock, this.peers), this.writeBack.stop(lastSyncMs)]);
     this.peers.stop('the member stopped');
     // Whatever holds the folder finishes first, so that nothing is half done when the adapters close.
@@ -272,7 +254,7 @@ export class Engine {
   /** Retires this member: the others no longer count it. Resolves with the names of those that hold the retirement. */
   async retire(timeoutMs: number): Promise<readonly string[]> {
     const operation = announce(this.context, this.#operationWriter, 'left');
-    const told = await untilTold(this.context.clock, this.peers, operation, timeoutMs);
+    const told = await untilTold(this.context, this.peers, operation, timeoutMs);
     this.peers.broadcast({ type: 'leave', retire: true });
     return told.map((peer) => this.peers.nameOf(peer.id));
   }
@@ -281,7 +263,7 @@ export class Engine {
   wait(query: WaitQuery, aborted: () => boolean = () => false): Promise<WaitOutcome> {
     const { context, peers, localChanges, mounts, writeBack, confirmer } = this;
     const reason = (path: string): string | undefined => this.applyLoop.reason(path);
-    const isStopping = (): boolean => this.#stopped;
+    const isStopping = (): boolean => this.lifecycle.isLeaving;
     const parts = { context, peers, localChanges, mounts, writeBack, confirmer, reason, aborted, isStopping };
     return waitForDurability(parts, query);
   }

@@ -36,7 +36,7 @@ export class ServedCluster {
     for (const machine of cluster.machines) machine.start();
     await cluster.until(() =>
       cluster.machines.every(
-        ({ engine }) => engine?.state === 'active' && engine.peers.ready().length === names.length - 1,
+        ({ engine }) => engine?.lifecycle.state === 'active' && engine.peers.ready().length === names.length - 1,
       ),
     );
     const ant = cluster.machine('ant');

@@ -3,7 +3,7 @@ import type { AcceptMountRequest, AcceptMountResult, PauseResult, RetryResult } 
 import type { Engine } from '../../sync/engine.ts';
 
 /** Throws while the member is still catching up. */
-export function pauseMember({ pause, state, context }: Engine): PauseResult {
+export function pauseMember({ pause, lifecycle: { state }, context }: Engine): PauseResult {
   // Cut off in the middle of it, a newcomer would take its files for news.
   if (state !== 'active') {
     throw new LockstepError(

@@ -18,7 +18,7 @@ export function readJourney(engine: Engine, dot: Dot): Journey | undefined {
     .filter(({ state }) => state !== 'left')
     .map((peer) => stopOf(engine, peer, dot));
   others.sort((a, b) => a.name.localeCompare(b.name));
-  const all = engine.state === 'left' ? others : [ownStop(engine, dot, journaledAt), ...others];
+  const all = engine.lifecycle.state === 'left' ? others : [ownStop(engine, dot, journaledAt), ...others];
   const stops = [...all.filter(({ member }) => member === author), ...all.filter(({ member }) => member !== author)];
   return {
     operation: reportLogged(engine, logged),
@@ -36,7 +36,7 @@ function ownStop(engine: Engine, dot: Dot, journaledAt: number): JourneyStop {
   return {
     member: self.id,
     name: self.name,
-    state: engine.state,
+    state: engine.lifecycle.state,
     pushedAt: null,
     receivedAt: journaledAt,
     appliedAt: applied ? (engine.ackLoop.appliedAt.at(dot) ?? null) : null,

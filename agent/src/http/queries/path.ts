@@ -30,7 +30,7 @@ export function readPath(engine: Engine, path: string): PathReport {
     {
       member: self.id as string,
       name: self.name,
-      state: engine.state,
+      state: engine.lifecycle.state,
       holds: heads.every((head) => holds(applied, head)),
     },
     ...engine.peers

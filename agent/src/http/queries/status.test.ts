@@ -10,7 +10,7 @@ test('[SY21] a member that lacks what another one knows is not synchronised, als
   const isAway = (): boolean => engine.peers.get(ant.id)?.ready !== true;
   const isSynchronised = (): boolean => readStatus(engine, place).synchronised;
   void engine.start();
-  expect(await until(() => engine.state === 'active' && !isAway(), 10_000)).toBe(true);
+  expect(await until(() => engine.lifecycle.state === 'active' && !isAway(), 10_000)).toBe(true);
   ant.end('cut');
   expect(await until(() => isAway() && isSynchronised(), 5_000)).toBe(true);
   ant.known = { [ant.origin]: 1 };

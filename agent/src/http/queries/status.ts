@@ -20,10 +20,10 @@ export function readStatus(engine: Engine, place: Place): Status {
     member: {
       id: self.id,
       name: self.name,
-      state: engine.state,
+      state: engine.lifecycle.state,
       software: SOFTWARE_VERSION,
       startedAt: place.startedAt,
-      enabledAt: engine.enabledAt,
+      enabledAt: engine.lifecycle.enabledAt,
       address: place.address,
       addresses: self.addresses,
       folder: place.folder,
@@ -34,7 +34,7 @@ export function readStatus(engine: Engine, place: Place): Status {
     paused: engine.pause.isOn,
     synchronised:
       !engine.pause.isOn &&
-      engine.state === 'active' &&
+      engine.lifecycle.state === 'active' &&
       counts.pending === 0 &&
       counts.contested === 0 &&
       engine.localChanges.unsettled === 0 &&
@@ -67,5 +67,8 @@ export function readStatus(engine: Engine, place: Place): Status {
 function oldestMember(engine: Engine): string | undefined {
   const { self } = engine.context;
   const others = engine.peers.all().map(({ id, state, enabledAt }) => ({ id, state, enabledAt }));
-  return oldestActive([{ id: self.id, state: engine.state, enabledAt: engine.enabledAt }, ...others])?.id;
+  return oldestActive([
+    { id: self.id, state: engine.lifecycle.state, enabledAt: engine.lifecycle.enabledAt },
+    ...others,
+  ])?.id;
 }

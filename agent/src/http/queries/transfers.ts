@@ -60,7 +60,8 @@ function pendingPaths(engine: Engine, moving: ReadonlySet<string>): Transfers['p
 
 /** A member gets the operations first; it is not done before its disk shows what they say. */
 function resyncs(engine: Engine): readonly Resync[] {
-  const { peers, context, state } = engine;
+  const { peers, context, lifecycle } = engine;
+  const { state } = lifecycle;
   const own = engine.catchUp.progress();
   const others = peers.ready().map((peer) => ({
     member: peer.id,

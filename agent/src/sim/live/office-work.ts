@@ -51,7 +51,7 @@ function changeOne(cluster: LiveCluster): () => void {
   const random = new Random(2_000);
   let changes = 0;
   return () => {
-    const present = cluster.machines.filter(({ engine }) => engine?.state === 'active' && !engine.pause.isOn);
+    const present = cluster.machines.filter(({ engine }) => engine?.lifecycle.state === 'active' && !engine.pause.isOn);
     const { name, volume } = random.pick(present);
     const path = `${random.pick(folders)}/${random.pick(files)} ${random.below(90)}.${random.pick(endings)}`;
     changes += 1;

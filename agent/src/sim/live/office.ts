@@ -41,7 +41,7 @@ export async function openOffice(failed: (what: string) => void): Promise<LiveCl
   const ant = cluster.machine('ant');
   for (const path of tree) write(cluster, 'ant', path, minutes(`This is ${path}.`));
   ant.start();
-  await cluster.until(() => ant.engine?.state === 'active');
+  await cluster.until(() => ant.engine?.lifecycle.state === 'active');
   const others = cluster.machines.filter(({ name }) => name !== newcomer);
   for (const machine of others) machine.start();
   await untilSame(cluster, others);
@@ -70,7 +70,7 @@ function untilSame(cluster: LiveCluster, machines: readonly Machine[]): Promise<
     const [first] = machines;
     return machines.every(
       ({ journal, engine }) =>
-        engine?.state === 'active' &&
+        engine?.lifecycle.state === 'active' &&
         engine.peers.ready().length >= machines.length - 1 &&
         journal.counts().pending + journal.counts().contested === 0 &&
         journal.digest() === first?.journal.digest(),

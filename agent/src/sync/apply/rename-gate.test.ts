@@ -8,7 +8,7 @@ async function heldUp(span: number) {
   const bee = new ScriptedPeer('b');
   const member = openTestMember([bee]);
   void member.engine.start();
-  expect(await member.until(() => member.engine.state === 'active', 10_000)).toBe(true);
+  expect(await member.until(() => member.engine.lifecycle.state === 'active', 10_000)).toBe(true);
   const [held, other] = directoriesOf(bee, 1, 2) as [Operation, Operation];
   bee.known = { [bee.origin]: 2 };
   bee.sayOperations([{ ...held, from: 'gone', group: 1, span }, other]);

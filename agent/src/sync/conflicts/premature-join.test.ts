@@ -10,7 +10,7 @@ async function withoutCats() {
   const member = openTestMember([ant]);
   const { engine, journal, volume, until } = member;
   void engine.start();
-  expect(await until(() => engine.state === 'active', 10_000)).toBe(true);
+  expect(await until(() => engine.lifecycle.state === 'active', 10_000)).toBe(true);
   volume.disk.symlink('link', 'by zoe');
   expect(await until(() => journal.heads('link').length === 1, 10_000)).toBe(true);
   const later = (ms: number, operation: Pick<Operation, 'origin' | 'target' | 'version'>): Operation => ({

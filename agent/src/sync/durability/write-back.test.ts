@@ -200,7 +200,7 @@ describe('[PC4] a sync that failed', () => {
 test('[PC1] a row that is marked again after the sync that cleared it is made durable too', async () => {
   const { engine, journal, volume, until } = openTestMember([]);
   void engine.start();
-  expect(await until(() => engine.state === 'active', 10_000)).toBe(true);
+  expect(await until(() => engine.lifecycle.state === 'active', 10_000)).toBe(true);
   volume.disk.write('x', contentOfText('x'));
   expect(await until(() => journal.unsynced().paths.length > 0, 10_000)).toBe(true);
   const before = journal.disk('x');

@@ -1,25 +1,25 @@
 import type { Operation } from '@lockstep/shared';
 import type { Peer, Peers } from '../members/peers.ts';
 import type { Clock } from '../ports/clock.ts';
+import { until } from '../scheduling/until.ts';
+import type { Context } from '../state/context.ts';
 
 /** How long `stop` lets the last messages leave. */
 const goodbyeMs = 200;
 const queueCheckMs = 5;
-const toldCheckMs = 10;
 
 /** Resolves when everyone reachable has `operation` in its journal, or after `timeoutMs`, with those that have it. */
 export async function untilTold(
-  clock: Clock,
+  { clock, facts }: Context,
   peers: Peers,
   operation: Operation | undefined,
   timeoutMs: number,
 ): Promise<readonly Peer[]> {
-  const startMs = clock.monotonicMs();
   const told = (): readonly Peer[] =>
     peers.ready().filter((peer) => operation && (peer.known[operation.origin] ?? 0) >= operation.seq);
-  while (told().length < peers.ready().length && clock.monotonicMs() - startMs < timeoutMs) {
-    await new Promise<void>((resolve) => clock.after(toldCheckMs, resolve));
-  }
+  const { acknowledged, sessionOpened, sessionClosed, second } = facts;
+  const isTold = (): boolean => told().length === peers.ready().length;
+  await until(clock, isTold, { facts: [acknowledged, sessionOpened, sessionClosed, second], withinMs: timeoutMs });
   return told();
 }
 

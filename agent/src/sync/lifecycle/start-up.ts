@@ -1,71 +1,71 @@
 import type { Peers } from '../members/peers.ts';
+import { TaskLoop } from '../scheduling/task-loop.ts';
+import { until } from '../scheduling/until.ts';
 import type { Context } from '../state/context.ts';
 import type { ContentFetcher } from '../transfer/content-fetcher.ts';
 import { showsUpTo } from './shown.ts';
 
 /** A member that starts alone does not wait longer than this for others to answer, nor for what does not move. */
 const patienceMs = 3_000;
-const helloCheckMs = 10;
+/** Whoever answered says hello within moments. A journal that knows nothing has more to lose by not hearing it. */
+const helloMs = 200;
+const helloToEmptyMs = 1_000;
+/** How often it is asked at most whether the disk is level, which may read thousands of rows. */
 const levelCheckMs = 20;
 
-/** What a member waits for before it is active: that the others have answered, and that its disk shows what they know. */
-export class StartUp {
-  readonly #context: Context;
-  readonly #peers: Peers;
-  readonly #transfers: ContentFetcher;
-  #answered: (() => void) | undefined;
-  #levelled: (() => void) | undefined;
-  #stopped = false;
+/** Resolves when everyone who can be reached was dialled and has said hello, or after a while. To be called before anyone is dialled. */
+export async function untilGreeted({ clock, journal, facts }: Context, peers: Peers): Promise<void> {
+  let isDialled = false;
+  const stop = facts.roundDialled.on(() => {
+    isDialled = true;
+  });
+  const { roundDialled, linkEnded, sessionOpened, leaving } = facts;
+  await until(clock, () => isDialled, { facts: [roundDialled, leaving], withinMs: patienceMs });
+  stop();
+  // Until then it is not known what they know.
+  const hasHello = (): boolean => peers.all().every((peer) => peer.link === undefined || peer.ready);
+  const withinMs = journal.counts().operations === 0 ? helloToEmptyMs : helloMs;
+  if (isDialled) await until(clock, hasHello, { facts: [sessionOpened, linkEnded], withinMs });
+}
 
-  constructor(context: Context, peers: Peers, transfers: ContentFetcher) {
-    this.#context = context;
-    this.#peers = peers;
-    this.#transfers = transfers;
-    context.facts.roundDialled.on(() => this.#answered?.());
-  }
-
-  stop(): void {
-    this.#stopped = true;
-    this.#levelled?.();
-  }
-
-  /** Resolves when everyone who can be reached was dialled and has said hello, or after a while. */
-  firstRound(): Promise<void> {
-    const { clock, journal } = this.#context;
-    return new Promise((resolve) => {
-      const timer = clock.after(patienceMs, resolve);
-      this.#answered = () => {
-        timer.cancel();
-        // Whoever answered says hello within moments; until then it is not known what it knows.
-        const wait = (rounds: number): void => {
-          const open = this.#peers.all().some((peer) => peer.link !== undefined && !peer.ready);
-          if (!open || rounds === 0) resolve();
-          else clock.after(helloCheckMs, () => wait(rounds - 1));
-        };
-        wait(journal.counts().operations === 0 ? 100 : 20);
-      };
-    });
-  }
-
-  /** Resolves when the disk shows what the journal says now, but for paths that have a problem or wait for someone. */
-  async level(): Promise<void> {
-    const { journal, problems, clock, missing } = this.#context;
-    // A content that nobody has is searched again and again. Were that taken for movement, members that begin together would wait for
-    // each other: only an active one can say that it lacks it.
-    const isFetching = (): boolean => this.#transfers.progress().some(({ path }) => !missing.isAt(path));
-    const goal = journal.known();
-    let left = journal.counts().pending;
-    let movedMs = clock.monotonicMs();
-    while (!this.#stopped && !showsUpTo(journal, goal, problems.count)) {
+/** Resolves when the disk shows what the journal says now, but for paths that have a problem or wait for someone. */
+export function untilLevel(
+  { journal, problems, clock, missing, facts, log }: Context,
+  transfers: ContentFetcher,
+): Promise<void> {
+  const goal = journal.known();
+  // A content that nobody has is searched again and again. Were that taken for movement, members that begin together would wait for
+  // each other: only an active one can say that it lacks it.
+  const isFetching = (): boolean => transfers.progress().some(({ path }) => !missing.isAt(path));
+  let left = journal.counts().pending;
+  let movedMs = clock.monotonicMs();
+  return new Promise((resolve) => {
+    const end = (): void => {
+      loop.stop();
+      for (const stop of stops) stop();
+      resolve();
+    };
+    const check = (): void => {
+      if (showsUpTo(journal, goal, problems.count)) {
+        end();
+        return;
+      }
       const { pending } = journal.counts();
       if (pending !== left || isFetching()) movedMs = clock.monotonicMs();
       left = pending;
       // What does not move for so long waits for a member that is away; the others are not kept waiting for that.
-      if (clock.monotonicMs() - movedMs > patienceMs) return;
-      await new Promise<void>((resolve) => {
-        this.#levelled = resolve;
-        clock.after(levelCheckMs, resolve);
-      });
-    }
-  }
+      if (clock.monotonicMs() - movedMs > patienceMs) end();
+    };
+    const loop = new TaskLoop({
+      clock,
+      run: check,
+      delayMs: () => levelCheckMs,
+      failed: (error) => log.error({ error: String(error) }, 'whether the folder is level could not be seen'),
+      retryMs: patienceMs,
+    });
+    const { made, received, applied, fetched, second, leaving } = facts;
+    const stops = [made, received, applied, fetched, second].map((fact) => fact.on(() => loop.poke()));
+    stops.push(leaving.on(end));
+    loop.in(0);
+  });
 }

@@ -363,6 +363,7 @@ export class Peers {
     const wasReady = peer.hello !== undefined;
     peer.heartbeat = undefined;
     if (wasReady && link) this.#handlers.closed(peer, link, reason);
+    this.#context.facts.linkEnded.tell();
   }
 }
 

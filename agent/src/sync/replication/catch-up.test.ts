@@ -26,7 +26,7 @@ function threeMembers() {
     if (count === operations.length) peer.say({ type: 'pulled', id, total: operations.length, done: true });
   };
   void member.engine.start();
-  return { ant, bee, cat, operations, answers, isActive: () => member.engine.state === 'active', ...member };
+  return { ant, bee, cat, operations, answers, isActive: () => member.engine.lifecycle.state === 'active', ...member };
 }
 
 describe('[SY2] the next oldest is asked from where the oldest stopped', () => {

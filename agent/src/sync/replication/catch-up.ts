@@ -1,4 +1,4 @@
-import type { CatchUpProgress, MemberId, MemberState, OriginId, PulledMessage, VersionVector } from '@lockstep/shared';
+import type { CatchUpProgress, MemberId, OriginId, PulledMessage, VersionVector } from '@lockstep/shared';
 import { pullTimeoutMs } from '@lockstep/shared';
 import { catchUpOrder } from '../../core/membership.ts';
 import { countBeyond, joinVectors } from '../../core/version.ts';
@@ -63,8 +63,7 @@ export class CatchUp {
    * Brings this member level with what the others knew when they were met, however much they make meanwhile. Resolves at once when
    * nobody knows more.
    */
-  async first(state: (state: MemberState) => void): Promise<void> {
-    state('syncing');
+  async first(): Promise<void> {
     while (this.#startPull()) await new Promise<void>((resolve) => this.#waiting.push(resolve));
     this.#level = true;
     for (const peer of this.#peers.ready()) this.#subscribe(peer);

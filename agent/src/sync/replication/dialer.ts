@@ -191,6 +191,12 @@ export class Dialer {
   }
 }
 
+/** Another member was refused here. Each attempt comes from another port: the host is what stays. */
+export function noteRefused({ problems }: Context, remote: string, reason: string): void {
+  const member = remote.slice(0, remote.lastIndexOf(':'));
+  problems.set('member-refused', { member }, reason, refusalLastsMs);
+}
+
 /** A refusal needs a person; a machine that is off does not. */
 function refusedFor(error: unknown): boolean {
   const code = (error as { code?: unknown }).code;

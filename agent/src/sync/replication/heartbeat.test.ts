@@ -5,7 +5,7 @@ test('[MB1] a message that takes long to arrive is no silence, and nothing at al
   const bee = new ScriptedPeer('b');
   const { engine, scheduler, until } = openTestMember([bee]);
   void engine.start();
-  expect(await until(() => engine.state === 'active', 10_000)).toBe(true);
+  expect(await until(() => engine.lifecycle.state === 'active', 10_000)).toBe(true);
   bee.beats = false;
   const trickle = () => {
     bee.partialBytes += 1_000;
@@ -28,7 +28,7 @@ test('[FK8] a digest that differs under equal numbers leads to the comparison of
   };
   const { engine, journal, until } = openTestMember([bee]);
   void engine.start();
-  expect(await until(() => journal.known()[origin] === 3 && engine.state === 'active', 20_000)).toBe(true);
+  expect(await until(() => journal.known()[origin] === 3 && engine.lifecycle.state === 'active', 20_000)).toBe(true);
   // It sends no hashes with its numbers, so that nothing was compared yet. Its third operation is another one.
   bee.known = journal.known();
   expect(await until(() => bee.all('fork').length === Object.keys(bee.known).length, 20_000)).toBe(true);

@@ -7,14 +7,13 @@ import type { Vitals } from './heartbeat.ts';
 /** What a member can say of itself. */
 export interface Describable {
   readonly context: Context;
-  readonly state: MemberState;
-  readonly enabledAt: number | undefined;
+  readonly lifecycle: { readonly state: MemberState; readonly enabledAt: number | undefined };
   readonly health: Health;
   readonly catchUp: CatchUp;
 }
 
 /** How this member introduces itself in a new session. */
-export function helloMessage({ context, state, enabledAt }: Describable): HelloMessage {
+export function helloMessage({ context, lifecycle: { state, enabledAt } }: Describable): HelloMessage {
   const { journal, self } = context;
   return {
     type: 'hello',
@@ -33,11 +32,11 @@ export function helloMessage({ context, state, enabledAt }: Describable): HelloM
 
 /** Looks how this member is, and says it as heartbeats do. */
 export async function measureVitals(member: Describable): Promise<Vitals> {
-  const { health, catchUp } = member;
+  const { health, catchUp, lifecycle } = member;
   await health.measure();
   return {
-    state: member.state,
-    enabledAt: member.enabledAt,
+    state: lifecycle.state,
+    enabledAt: lifecycle.enabledAt,
     load: health.load,
     freeBytes: health.folder.freeBytes,
     progress: catchUp.progress(),

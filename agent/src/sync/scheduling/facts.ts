@@ -31,12 +31,16 @@ export class Facts {
   readonly contentLost = new Signal();
   readonly sessionOpened = new Signal<MemberId>();
   readonly sessionClosed = new Signal<MemberId>();
+  /** A connection to another member ended, whether or not it had said hello. */
+  readonly linkEnded = new Signal();
   /** Another member went down, left, or is back. */
   readonly membersChanged = new Signal();
   /** Another member said what it knows and holds. */
   readonly acknowledged = new Signal();
   /** Every known address was dialled once. */
   readonly roundDialled = new Signal();
+  /** This member stops. */
+  readonly leaving = new Signal();
   /** A second has passed. */
   readonly second = new Signal();
 

@@ -28,7 +28,7 @@ async function offered(sizes: Readonly<Record<string, number>>, ask: (want: Want
   });
   const member = openTestMember([bee]);
   void member.engine.start();
-  expect(await member.until(() => member.engine.state === 'active', 10_000)).toBe(true);
+  expect(await member.until(() => member.engine.lifecycle.state === 'active', 10_000)).toBe(true);
   bee.known = { [origin]: operations.length };
   bee.sayOperations(operations);
   const isThere = (path: string): boolean => member.volume.disk.at(path) !== undefined;

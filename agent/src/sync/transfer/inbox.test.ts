@@ -15,7 +15,7 @@ async function saved(pathOf: (seq: number) => string, prepare: (volume: Volume) 
   const member = openTestMember([bee]);
   prepare(member.volume);
   void member.engine.start();
-  expect(await member.until(() => member.engine.state === 'active', 10_000)).toBe(true);
+  expect(await member.until(() => member.engine.lifecycle.state === 'active', 10_000)).toBe(true);
   const confirmed = () => bee.all('received').length;
   const contents = new Map<string, Content>();
   bee.answer = (message) => {

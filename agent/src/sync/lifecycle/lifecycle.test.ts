@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest';
+import { LoneMember } from '../../sim/lone-member.ts';
+import { Lifecycle } from './lifecycle.ts';
+
+test('a member says of itself what its phase means to others, and since when', async () => {
+  const member = new LoneMember();
+  const lifecycle = new Lifecycle(member.context);
+  const beganMs = lifecycle.stateSince;
+  const told: unknown[] = [];
+  for (const phase of ['greeting', 'pulling', 'scanning', 'applying', 'active'] as const) {
+    await member.passes(1_000);
+    expect(lifecycle.enter(phase)).toBe(true);
+    told.push([lifecycle.state, lifecycle.stateSince - beganMs]);
+  }
+  expect(told).toEqual([
+    ['joining', 0],
+    ['syncing', 2_000],
+    ['syncing', 2_000],
+    ['syncing', 2_000],
+    ['active', 5_000],
+  ]);
+  expect(lifecycle.enabledAt).toBe(lifecycle.stateSince);
+});
+
+test('a member that leaves begins no further phase, and tells its loops once', () => {
+  const { context } = new LoneMember();
+  const lifecycle = new Lifecycle(context);
+  let told = 0;
+  context.facts.leaving.on(() => told++);
+  lifecycle.enter('pulling');
+  expect([lifecycle.leave(), lifecycle.leave()]).toEqual([true, false]);
+  expect(lifecycle.enter('active')).toBe(false);
+  expect([told, lifecycle.phase, lifecycle.state]).toEqual([1, 'leaving', 'syncing']);
+});
+
+test('a phase that has passed does not come again', () => {
+  const lifecycle = new Lifecycle(new LoneMember().context);
+  lifecycle.enter('scanning');
+  expect(() => lifecycle.enter('pulling')).toThrow('pulling comes before scanning');
+});
