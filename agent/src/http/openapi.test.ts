@@ -143,3 +143,10 @@ test('components are named once, not as separate inputs and outputs', async () =
   expect(names).toContain('MemberReport');
   expect(names.filter((name) => /(Input|Output)$/.test(name))).toEqual([]);
 });
+
+test('[API4] what a field means stands with it', async () => {
+  const { components, paths } = await description();
+  expect(components.schemas.Status.properties.pending.description).toBe('Paths that this disk does not show yet.');
+  const [after] = paths['/api/v1/events'].get.parameters;
+  expect(after).toMatchObject({ name: 'after', description: 'Only events with a higher number.' });
+});

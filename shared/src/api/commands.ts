@@ -18,26 +18,30 @@ export const waitRequestSchema = z.object({
 });
 
 /** `POST /api/v1/wait`: everything that was on this disk before the request, noticed or not. */
-export const waitResultSchema = z.object({
-  done: z.boolean(),
-  wanted: countSchema.describe('Members that must hold it, this one included.'),
-  holding: countSchema.describe('Members that hold all of it now, this one included.'),
-  members: countSchema.describe('Members of the cluster.'),
-  elapsedMs: z.number().min(0),
-  blocking: list(
-    z.object({
-      path: z.string().optional().describe('Absent where it is an entry of the member list that is missing.'),
-      member: z.string().optional().describe('Member id.'),
-      memberName: z.string().optional(),
-      reason: z.string().describe('A sentence: what is missing where, and why.'),
-    }),
-  ).describe(`What it was still waiting for; at most ${listedPathsMax}. Empty when done.`),
-});
+export const waitResultSchema = z
+  .object({
+    done: z.boolean(),
+    wanted: countSchema.describe('Members that must hold it, this one included.'),
+    holding: countSchema.describe('Members that hold all of it now, this one included.'),
+    members: countSchema.describe('Members of the cluster.'),
+    elapsedMs: z.number().min(0),
+    blocking: list(
+      z.object({
+        path: z.string().optional().describe('Absent where it is an entry of the member list that is missing.'),
+        member: z.string().optional().describe('Member id.'),
+        memberName: z.string().optional(),
+        reason: z.string().describe('A sentence: what is missing where, and why.'),
+      }),
+    ).describe(`What it was still waiting for; at most ${listedPathsMax}. Empty when done.`),
+  })
+  .meta({ id: 'WaitResult' });
 
 /** `POST /api/v1/leave`: answers once the retirement is journaled; the agent then says goodbye and stops. */
-export const leaveResultSchema = z.object({
-  told: list(z.string()).describe('Names of the members that hold the retirement already.'),
-});
+export const leaveResultSchema = z
+  .object({
+    told: list(z.string()).describe('Names of the members that hold the retirement already.'),
+  })
+  .meta({ id: 'LeaveResult' });
 
 /** `POST /api/v1/replay`. */
 export const replayRequestSchema = z.object({
@@ -47,16 +51,18 @@ export const replayRequestSchema = z.object({
     .describe('Absolute path, on the agent’s machine, of a directory that is empty or does not exist.'),
 });
 
-export const replayResultSchema = z.object({
-  files: countSchema,
-  directories: countSchema,
-  symlinks: countSchema,
-  bytes: countSchema,
-  missing: list(z.object({ path: z.string(), content: z.string().optional(), reason: z.string() })).describe(
-    'Entries that could not be rebuilt: no member has the content any more, or the disk refused.',
-  ),
-  elapsedMs: z.number().min(0),
-});
+export const replayResultSchema = z
+  .object({
+    files: countSchema,
+    directories: countSchema,
+    symlinks: countSchema,
+    bytes: countSchema,
+    missing: list(z.object({ path: z.string(), content: z.string().optional(), reason: z.string() })).describe(
+      'Entries that could not be rebuilt: no member has the content any more, or the disk refused.',
+    ),
+    elapsedMs: z.number().min(0),
+  })
+  .meta({ id: 'ReplayResult' });
 
 const comparisonSchema = z.object({
   compared: countSchema,
@@ -75,28 +81,32 @@ export const verifyRequestSchema = z.object({
 });
 
 /** `POST /api/v1/verify`: the journal replayed and compared with its heads, and the disk with the content ids. */
-export const verifyResultSchema = z.object({
-  ok: z.boolean(),
-  heads: comparisonSchema,
-  disk: comparisonSchema,
-  repair: z
-    .object({
-      repaired: countSchema.describe('Paths that differed and agree now.'),
-      left: countSchema.describe('Paths that differ still.'),
-      paths: list(z.object({ path: z.string(), reason: z.string() })).describe(
-        `Those that differ still; at most ${listedPathsMax}.`,
-      ),
-    })
-    .optional()
-    .describe('Only when a repair was asked for. `ok` then says whether nothing is left.'),
-  elapsedMs: z.number().min(0),
-});
+export const verifyResultSchema = z
+  .object({
+    ok: z.boolean(),
+    heads: comparisonSchema,
+    disk: comparisonSchema,
+    repair: z
+      .object({
+        repaired: countSchema.describe('Paths that differed and agree now.'),
+        left: countSchema.describe('Paths that differ still.'),
+        paths: list(z.object({ path: z.string(), reason: z.string() })).describe(
+          `Those that differ still; at most ${listedPathsMax}.`,
+        ),
+      })
+      .optional()
+      .describe('Only when a repair was asked for. `ok` then says whether nothing is left.'),
+    elapsedMs: z.number().min(0),
+  })
+  .meta({ id: 'VerifyResult' });
 
 /** `POST /api/v1/rescan`: answers when the whole folder has been compared with the journal. */
-export const rescanResultSchema = z.object({
-  operations: countSchema.describe('Operations journaled for what the scan found.'),
-  elapsedMs: z.number().min(0),
-});
+export const rescanResultSchema = z
+  .object({
+    operations: countSchema.describe('Operations journaled for what the scan found.'),
+    elapsedMs: z.number().min(0),
+  })
+  .meta({ id: 'RescanResult' });
 
 export type WaitRequest = z.infer<typeof waitRequestSchema>;
 export type WaitResult = z.infer<typeof waitResultSchema>;

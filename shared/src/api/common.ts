@@ -36,13 +36,15 @@ export const memberStateSchema = z.enum([
 ] as const satisfies readonly MemberState[]);
 
 /** See the interface `Problem`, which this describes. */
-export const problemSchema = z.object({
-  code: z.enum(problemCodes),
-  path: z.string().optional(),
-  member: z.string().optional().describe('Member id.'),
-  detail: z.string().describe('A sentence: what is wrong and what to do.'),
-  since: momentSchema,
-});
+export const problemSchema = z
+  .object({
+    code: z.enum(problemCodes),
+    path: z.string().optional(),
+    member: z.string().optional().describe('Member id.'),
+    detail: z.string().describe('A sentence: what is wrong and what to do.'),
+    since: momentSchema,
+  })
+  .meta({ id: 'Problem' });
 
 /** Refusals that only the API knows; the others are the agent's own error codes. */
 export const apiErrorCodes = [
@@ -56,12 +58,14 @@ export const apiErrorCodes = [
 ] as const;
 
 /** What every answer with a status of 400 or above holds. */
-export const apiErrorSchema = z.object({
-  error: z.object({
-    code: z.enum([...errorCodes, ...apiErrorCodes]),
-    message: z.string().describe('A sentence: what is wrong and what to do.'),
-  }),
-});
+export const apiErrorSchema = z
+  .object({
+    error: z.object({
+      code: z.enum([...errorCodes, ...apiErrorCodes]),
+      message: z.string().describe('A sentence: what is wrong and what to do.'),
+    }),
+  })
+  .meta({ id: 'ApiError' });
 
 export type ApiError = z.infer<typeof apiErrorSchema>;
 export type ApiErrorCode = ApiError['error']['code'];

@@ -4,15 +4,17 @@ import { pageItemsDefault, pageItemsMax } from './operations.ts';
 import { treeEntrySchema } from './tree.ts';
 
 /** A conflict that a person can settle: a conflict copy, and what stands at the name that it is a copy of. */
-export const conflictSchema = z.object({
-  copy: treeEntrySchema,
-  path: z.string().describe('The name that it is a copy of.'),
-  original: treeEntrySchema.nullable().describe('What stands there now; null when nothing does.'),
-  loser: z.string().describe('Name of the member whose version the copy is, as its name says.'),
-  loserAt: momentSchema.describe('When that version was made, as its name says.'),
-  winner: z.string().nullable().describe('Name of the member that wrote what stands there now.'),
-  winnerAt: momentSchema.nullable().describe('When that was.'),
-});
+export const conflictSchema = z
+  .object({
+    copy: treeEntrySchema,
+    path: z.string().describe('The name that it is a copy of.'),
+    original: treeEntrySchema.nullable().describe('What stands there now; null when nothing does.'),
+    loser: z.string().describe('Name of the member whose version the copy is, as its name says.'),
+    loserAt: momentSchema.describe('When that version was made, as its name says.'),
+    winner: z.string().nullable().describe('Name of the member that wrote what stands there now.'),
+    winnerAt: momentSchema.nullable().describe('When that was.'),
+  })
+  .meta({ id: 'Conflict' });
 
 export const conflictsQuerySchema = z.object({
   after: z.string().optional().describe('Only copies after this path.'),
@@ -20,11 +22,13 @@ export const conflictsQuerySchema = z.object({
 });
 
 /** `GET /api/v1/conflicts`: by the path of the copy. */
-export const conflictsPageSchema = z.object({
-  conflicts: list(conflictSchema),
-  next: z.string().nullable(),
-  total: countSchema,
-});
+export const conflictsPageSchema = z
+  .object({
+    conflicts: list(conflictSchema),
+    next: z.string().nullable(),
+    total: countSchema,
+  })
+  .meta({ id: 'ConflictsPage' });
 
 /** What to keep: what stands at the name, the copy in its place, or both (the copy under an ordinary name). */
 export const keepSchema = z.enum(['original', 'copy', 'both']);
@@ -41,16 +45,18 @@ export const resolveRequestSchema = z.object({
 });
 
 /** `POST /api/v1/conflicts/resolve`: done in this member's folder as a user would, so it is an ordinary operation for all. */
-export const resolveResultSchema = z.object({
-  results: list(
-    z.object({
-      copy: z.string(),
-      done: z.boolean(),
-      path: z.string().optional().describe('Where the copy stands now, when both were kept.'),
-      reason: z.string().optional().describe('A sentence: why not, and what to do.'),
-    }),
-  ),
-});
+export const resolveResultSchema = z
+  .object({
+    results: list(
+      z.object({
+        copy: z.string(),
+        done: z.boolean(),
+        path: z.string().optional().describe('Where the copy stands now, when both were kept.'),
+        reason: z.string().optional().describe('A sentence: why not, and what to do.'),
+      }),
+    ),
+  })
+  .meta({ id: 'ResolveResult' });
 
 export const contentQuerySchema = z.object({
   version: z

@@ -15,14 +15,16 @@ export const liveOperationsQuerySchema = z.object({
 export const liveOperationsMax = 500;
 
 /** What `GET /api/v1/ops/live` (a WebSocket) sends, each as one text message. */
-export const liveOperationsMessageSchema = z.discriminatedUnion('type', [
-  z
-    .object({ type: z.literal('operations'), operations: list(loggedOperationSchema) })
-    .describe('In the order of their rows, without gaps.'),
-  z
-    .object({ type: z.literal('live'), last: countSchema })
-    .describe('Sent once: all older rows have been sent, and what follows happens now.'),
-]);
+export const liveOperationsMessageSchema = z
+  .discriminatedUnion('type', [
+    z
+      .object({ type: z.literal('operations'), operations: list(loggedOperationSchema) })
+      .describe('In the order of their rows, without gaps.'),
+    z
+      .object({ type: z.literal('live'), last: countSchema })
+      .describe('Sent once: all older rows have been sent, and what follows happens now.'),
+  ])
+  .meta({ id: 'LiveOperationsMessage' });
 
 export const journeyParamsSchema = z.object({
   origin: z.string().min(1),
@@ -42,16 +44,18 @@ export const journeyStopSchema = z.object({
 });
 
 /** `GET /api/v1/ops/{origin}/{seq}`: one operation and its journey. */
-export const journeySchema = z.object({
-  operation: loggedOperationSchema,
-  writtenAt: fileTimeSchema
-    .nullable()
-    .describe('The modification time that the file was left with, where it is a file.'),
-  madeAt: momentSchema.describe('When its author journaled it, by the hybrid logical clock.'),
-  stops: list(journeyStopSchema).describe('All members that have not left, its author first.'),
-  holding: countSchema.describe('How many members hold it durably.'),
-  members: countSchema,
-});
+export const journeySchema = z
+  .object({
+    operation: loggedOperationSchema,
+    writtenAt: fileTimeSchema
+      .nullable()
+      .describe('The modification time that the file was left with, where it is a file.'),
+    madeAt: momentSchema.describe('When its author journaled it, by the hybrid logical clock.'),
+    stops: list(journeyStopSchema).describe('All members that have not left, its author first.'),
+    holding: countSchema.describe('How many members hold it durably.'),
+    members: countSchema,
+  })
+  .meta({ id: 'Journey' });
 
 export type LiveOperationsMessage = z.infer<typeof liveOperationsMessageSchema>;
 export type JourneyStop = z.infer<typeof journeyStopSchema>;

@@ -21,38 +21,46 @@ export const operationsQuerySchema = z
   });
 
 /** One operation as people are shown it. The wire's version vectors and block hashes stay out. */
-export const operationReportSchema = z.object({
-  origin: z.string(),
-  seq: countSchema,
-  member: z.string().describe('Id of the member that made it.'),
-  memberName: z.string(),
-  at: momentSchema.describe('When it was made, by the hybrid logical clock.'),
-  hlc: countSchema,
-  kind: z.enum(['put', 'mkdir', 'symlink', 'attr', 'delete', 'member']),
-  path: z.string(),
-  content: z.string().optional().describe('Content id; files only.'),
-  replaced: z.string().optional().describe('The content id that the path had before.'),
-  size: countSchema.optional(),
-  mode: countSchema.optional().describe('Permission bits.'),
-  mtimeUs: z.number().optional().describe('Modification time, microseconds since the epoch.'),
-  target: z.string().optional().describe('Text of a symbolic link.'),
-  from: z.string().optional().describe('The path it was renamed from.'),
-  group: countSchema.optional().describe('`seq` of the first operation of the group that it belongs to.'),
-  standing: z.enum(['joined', 'left']).optional().describe('Membership operations only.'),
-});
+export const operationReportSchema = z
+  .object({
+    origin: z.string(),
+    seq: countSchema,
+    member: z.string().describe('Id of the member that made it.'),
+    memberName: z.string(),
+    at: momentSchema.describe('When it was made, by the hybrid logical clock.'),
+    hlc: countSchema,
+    kind: z.enum(['put', 'mkdir', 'symlink', 'attr', 'delete', 'member']),
+    path: z.string(),
+    content: z.string().optional().describe('Content id; files only.'),
+    replaced: z.string().optional().describe('The content id that the path had before.'),
+    size: countSchema.optional(),
+    mode: countSchema.optional().describe('Permission bits.'),
+    mtimeUs: z.number().optional().describe('Modification time, microseconds since the epoch.'),
+    target: z.string().optional().describe('Text of a symbolic link.'),
+    from: z.string().optional().describe('The path it was renamed from.'),
+    group: countSchema.optional().describe('`seq` of the first operation of the group that it belongs to.'),
+    standing: z.enum(['joined', 'left']).optional().describe('Membership operations only.'),
+  })
+  .meta({ id: 'Operation' });
 
-export const loggedOperationSchema = operationReportSchema.extend({
-  row: countSchema.describe('Order of arrival in this journal.'),
-  journaledAt: momentSchema,
-});
+export const loggedOperationSchema = operationReportSchema
+  .extend({
+    row: countSchema.describe('Order of arrival in this journal.'),
+    journaledAt: momentSchema,
+  })
+  .meta({ id: 'LoggedOperation' });
 
 /** `GET /api/v1/ops`: newest first, or oldest first where `after` was given. */
-export const operationsPageSchema = z.object({
-  operations: list(loggedOperationSchema),
-  next: countSchema
-    .nullable()
-    .describe('Pass this as `before` (as `after`, where the request had `after`) for the next page; null at the end.'),
-});
+export const operationsPageSchema = z
+  .object({
+    operations: list(loggedOperationSchema),
+    next: countSchema
+      .nullable()
+      .describe(
+        'Pass this as `before` (as `after`, where the request had `after`) for the next page; null at the end.',
+      ),
+  })
+  .meta({ id: 'OperationsPage' });
 
 export type OperationsQuery = z.infer<typeof operationsQuerySchema>;
 export type OperationReport = z.infer<typeof operationReportSchema>;

@@ -3,41 +3,43 @@ import { countSchema, fileTimeSchema, list, memberStateSchema, problemSchema } f
 import { loggedOperationSchema, operationReportSchema } from './operations.ts';
 
 /** `GET /api/v1/paths/*`: what the asked member knows of one path. */
-export const pathReportSchema = z.object({
-  path: z.string(),
-  known: z.boolean().describe('An operation on it was ever journaled here, or something stands there on the disk.'),
-  ignored: z.boolean().describe('A rule of .lockstepignore keeps it out of the replication.'),
-  heads: list(operationReportSchema).describe('The operations that no other supersedes, the visible one first.'),
-  disk: z
-    .object({
-      type: z.enum(['file', 'directory', 'symlink', 'absent']),
-      size: countSchema.optional(),
-      mode: countSchema.optional(),
-      mtimeMs: fileTimeSchema.optional(),
-      origin: z.string().describe('Origin of the operation that the disk shows.'),
-      seq: countSchema,
-    })
-    .nullable()
-    .describe('What this member last put or saw there; null when it never did.'),
-  pending: z.boolean().describe('The disk does not show the visible head yet.'),
-  waitsFor: list(
-    z.object({
-      member: z.string().optional().describe('Id of the member it waits for.'),
-      reason: z.string().describe('A sentence: what has to happen.'),
-    }),
-  ).describe('Why it is pending, or not on all members yet; empty when nothing is missing.'),
-  holders: list(
-    z.object({
-      member: z.string(),
-      name: z.string(),
-      state: memberStateSchema,
-      holds: z.boolean().describe('It holds all heads of the path durably.'),
-    }),
-  ).describe('All members that have not left; empty when no operation on it is known.'),
-  problem: problemSchema.nullable(),
-  conflictCopies: list(z.string()).describe('Paths of the conflict copies of it that stand beside it.'),
-  copyOf: z.string().optional().describe('The path that it is a conflict copy of, as its name says.'),
-  log: list(loggedOperationSchema).describe('The newest operations on the path, newest first.'),
-});
+export const pathReportSchema = z
+  .object({
+    path: z.string(),
+    known: z.boolean().describe('An operation on it was ever journaled here, or something stands there on the disk.'),
+    ignored: z.boolean().describe('A rule of .lockstepignore keeps it out of the replication.'),
+    heads: list(operationReportSchema).describe('The operations that no other supersedes, the visible one first.'),
+    disk: z
+      .object({
+        type: z.enum(['file', 'directory', 'symlink', 'absent']),
+        size: countSchema.optional(),
+        mode: countSchema.optional(),
+        mtimeMs: fileTimeSchema.optional(),
+        origin: z.string().describe('Origin of the operation that the disk shows.'),
+        seq: countSchema,
+      })
+      .nullable()
+      .describe('What this member last put or saw there; null when it never did.'),
+    pending: z.boolean().describe('The disk does not show the visible head yet.'),
+    waitsFor: list(
+      z.object({
+        member: z.string().optional().describe('Id of the member it waits for.'),
+        reason: z.string().describe('A sentence: what has to happen.'),
+      }),
+    ).describe('Why it is pending, or not on all members yet; empty when nothing is missing.'),
+    holders: list(
+      z.object({
+        member: z.string(),
+        name: z.string(),
+        state: memberStateSchema,
+        holds: z.boolean().describe('It holds all heads of the path durably.'),
+      }),
+    ).describe('All members that have not left; empty when no operation on it is known.'),
+    problem: problemSchema.nullable(),
+    conflictCopies: list(z.string()).describe('Paths of the conflict copies of it that stand beside it.'),
+    copyOf: z.string().optional().describe('The path that it is a conflict copy of, as its name says.'),
+    log: list(loggedOperationSchema).describe('The newest operations on the path, newest first.'),
+  })
+  .meta({ id: 'PathReport' });
 
 export type PathReport = z.infer<typeof pathReportSchema>;

@@ -3,55 +3,59 @@ import { countSchema, list, memberStateSchema, momentSchema, problemSchema, vect
 import { catchUpSchema, memberReportSchema } from './members.ts';
 
 /** `GET /api/v1/status`: the asked member, and the cluster as it sees it. */
-export const statusSchema = z.object({
-  member: z.object({
-    id: z.string(),
-    name: z.string(),
-    state: memberStateSchema,
-    software: z.string(),
-    startedAt: momentSchema,
-    enabledAt: momentSchema.optional().describe('When it last became active.'),
-    address: z.string().describe('`host:port` at which it listens for members.'),
-    addresses: list(z.string()).describe('The addresses it tells the others, best first.'),
-    folder: z.string().describe('Absolute path of the replicated folder.'),
-    dashboard: z.string().describe('Where its dashboard and this API answer.'),
-    origin: z.string().describe('The origin under which it numbers its operations.'),
-  }),
-  now: momentSchema.describe('The member’s clock as it answered.'),
-  paused: z
-    .boolean()
-    .describe('It was paused: it takes nothing from the others and gives them nothing until it is resumed.'),
-  synchronised: z
-    .boolean()
-    .describe(
-      'This disk shows all that this member knows and nothing on it waits to be journaled, every member that is up holds all of it, and no member is known to know more; sessions with no member are failing; and this member is neither paused nor refused by all that it reached.',
-    ),
-  pending: countSchema.describe('Paths that this disk does not show yet.'),
-  conflicts: countSchema.describe('Paths whose siblings no member has joined yet.'),
-  conflictCopies: countSchema.describe('Conflict copies that nobody has settled yet.'),
-  problems: list(problemSchema).describe('What is wrong now, oldest first; at most 1,000.'),
-  problemCount: countSchema.describe('How many problems there are, also when the list is cut.'),
-  files: countSchema,
-  directories: countSchema,
-  bytes: countSchema.describe('Bytes of all files.'),
-  freeBytes: countSchema.describe('Free space of the disk that the folder is on.'),
-  load: z.number().min(0).describe('Processors in use by the agent: 1 is one whole processor.'),
-  operations: countSchema.describe('Operations in the journal.'),
-  version: vectorSchema.describe('The operations this member knows.'),
-  digest: z.string().describe('Combination of all heads, 16 hexadecimal digits.'),
-  lastEvent: countSchema.describe('Number of the newest event.'),
-  oldestMember: z.string().optional().describe('Id of the active member that has been active longest.'),
-  catchUp: catchUpSchema.optional(),
-  members: list(memberReportSchema).describe('All members, the one that answers first.'),
-});
+export const statusSchema = z
+  .object({
+    member: z.object({
+      id: z.string(),
+      name: z.string(),
+      state: memberStateSchema,
+      software: z.string(),
+      startedAt: momentSchema,
+      enabledAt: momentSchema.optional().describe('When it last became active.'),
+      address: z.string().describe('`host:port` at which it listens for members.'),
+      addresses: list(z.string()).describe('The addresses it tells the others, best first.'),
+      folder: z.string().describe('Absolute path of the replicated folder.'),
+      dashboard: z.string().describe('Where its dashboard and this API answer.'),
+      origin: z.string().describe('The origin under which it numbers its operations.'),
+    }),
+    now: momentSchema.describe('The member’s clock as it answered.'),
+    paused: z
+      .boolean()
+      .describe('It was paused: it takes nothing from the others and gives them nothing until it is resumed.'),
+    synchronised: z
+      .boolean()
+      .describe(
+        'This disk shows all that this member knows and nothing on it waits to be journaled, every member that is up holds all of it, and no member is known to know more; sessions with no member are failing; and this member is neither paused nor refused by all that it reached.',
+      ),
+    pending: countSchema.describe('Paths that this disk does not show yet.'),
+    conflicts: countSchema.describe('Paths whose siblings no member has joined yet.'),
+    conflictCopies: countSchema.describe('Conflict copies that nobody has settled yet.'),
+    problems: list(problemSchema).describe('What is wrong now, oldest first; at most 1,000.'),
+    problemCount: countSchema.describe('How many problems there are, also when the list is cut.'),
+    files: countSchema,
+    directories: countSchema,
+    bytes: countSchema.describe('Bytes of all files.'),
+    freeBytes: countSchema.describe('Free space of the disk that the folder is on.'),
+    load: z.number().min(0).describe('Processors in use by the agent: 1 is one whole processor.'),
+    operations: countSchema.describe('Operations in the journal.'),
+    version: vectorSchema.describe('The operations this member knows.'),
+    digest: z.string().describe('Combination of all heads, 16 hexadecimal digits.'),
+    lastEvent: countSchema.describe('Number of the newest event.'),
+    oldestMember: z.string().optional().describe('Id of the active member that has been active longest.'),
+    catchUp: catchUpSchema.optional(),
+    members: list(memberReportSchema).describe('All members, the one that answers first.'),
+  })
+  .meta({ id: 'Status' });
 
 export type Status = z.infer<typeof statusSchema>;
 
 /** `GET /healthz`: 200 when `ok`, else 503. */
-export const healthSchema = z.object({
-  ok: z.boolean(),
-  state: memberStateSchema,
-  detail: z.string().optional().describe('What is wrong and what to do.'),
-});
+export const healthSchema = z
+  .object({
+    ok: z.boolean(),
+    state: memberStateSchema,
+    detail: z.string().optional().describe('What is wrong and what to do.'),
+  })
+  .meta({ id: 'Health' });
 
 export type Health = z.infer<typeof healthSchema>;

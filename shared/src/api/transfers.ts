@@ -32,21 +32,25 @@ export const resyncSchema = z.object({
 });
 
 /** `GET /api/v1/transfers`. */
-export const transfersSchema = z.object({
-  transfers: list(transferSchema).describe('Into this member, oldest first.'),
-  pending: countSchema.describe('Paths that this disk does not show yet.'),
-  pendingPaths: list(pendingPathSchema).describe('The first of them that no transfer is for, with the reason of each.'),
-  traffic: list(
-    z.object({
-      member: z.string(),
-      name: z.string(),
-      sentPerSecond: z.number().min(0).describe('Bytes of file contents from here to it.'),
-      receivedPerSecond: z.number().min(0),
-      queuedBytes: countSchema,
-    }),
-  ).describe('With each connected member, over the last seconds.'),
-  resyncs: list(resyncSchema).describe('All members that are catching up, as far as known here.'),
-});
+export const transfersSchema = z
+  .object({
+    transfers: list(transferSchema).describe('Into this member, oldest first.'),
+    pending: countSchema.describe('Paths that this disk does not show yet.'),
+    pendingPaths: list(pendingPathSchema).describe(
+      'The first of them that no transfer is for, with the reason of each.',
+    ),
+    traffic: list(
+      z.object({
+        member: z.string(),
+        name: z.string(),
+        sentPerSecond: z.number().min(0).describe('Bytes of file contents from here to it.'),
+        receivedPerSecond: z.number().min(0),
+        queuedBytes: countSchema,
+      }),
+    ).describe('With each connected member, over the last seconds.'),
+    resyncs: list(resyncSchema).describe('All members that are catching up, as far as known here.'),
+  })
+  .meta({ id: 'Transfers' });
 
 export type Resync = z.infer<typeof resyncSchema>;
 export type Transfer = z.infer<typeof transferSchema>;

@@ -5,25 +5,27 @@ import { pageItemsDefault, pageItemsMax } from './operations.ts';
 export const entryTypeSchema = z.enum(['file', 'directory', 'symlink']);
 
 /** One entry of the replicated tree, as the visible head says. */
-export const treeEntrySchema = z.object({
-  path: z.string(),
-  name: z.string(),
-  type: entryTypeSchema,
-  size: countSchema.optional().describe('Files only.'),
-  mtimeMs: fileTimeSchema.optional(),
-  target: z.string().optional(),
-  origin: z.string(),
-  seq: countSchema.describe('Its version: the operation that it shows.'),
-  writer: z.string().describe('Id of the member that made that operation.'),
-  writerName: z.string(),
-  at: momentSchema.describe('When that was.'),
-  holding: countSchema.describe('How many members that have not left hold it durably.'),
-  missing: list(z.string()).describe('Ids of the members that do not.'),
-  conflict: z
-    .boolean()
-    .describe('It has concurrent versions, or is a conflict copy, or conflict copies of it stand beside it.'),
-  pending: z.boolean().describe('This disk does not show it yet.'),
-});
+export const treeEntrySchema = z
+  .object({
+    path: z.string(),
+    name: z.string(),
+    type: entryTypeSchema,
+    size: countSchema.optional().describe('Files only.'),
+    mtimeMs: fileTimeSchema.optional(),
+    target: z.string().optional(),
+    origin: z.string(),
+    seq: countSchema.describe('Its version: the operation that it shows.'),
+    writer: z.string().describe('Id of the member that made that operation.'),
+    writerName: z.string(),
+    at: momentSchema.describe('When that was.'),
+    holding: countSchema.describe('How many members that have not left hold it durably.'),
+    missing: list(z.string()).describe('Ids of the members that do not.'),
+    conflict: z
+      .boolean()
+      .describe('It has concurrent versions, or is a conflict copy, or conflict copies of it stand beside it.'),
+    pending: z.boolean().describe('This disk does not show it yet.'),
+  })
+  .meta({ id: 'TreeEntry' });
 
 export const treeQuerySchema = z.object({
   path: z.string().default('').describe('The directory; empty for the folder itself.'),
@@ -32,13 +34,15 @@ export const treeQuerySchema = z.object({
 });
 
 /** `GET /api/v1/tree`: what lies directly in a directory, by name. */
-export const treePageSchema = z.object({
-  path: z.string(),
-  entries: list(treeEntrySchema),
-  total: countSchema.describe('Entries of the directory.'),
-  next: z.string().nullable().describe('Pass this as `after` for the next page; null at the end.'),
-  members: countSchema.describe('Members that have not left.'),
-});
+export const treePageSchema = z
+  .object({
+    path: z.string(),
+    entries: list(treeEntrySchema),
+    total: countSchema.describe('Entries of the directory.'),
+    next: z.string().nullable().describe('Pass this as `after` for the next page; null at the end.'),
+    members: countSchema.describe('Members that have not left.'),
+  })
+  .meta({ id: 'TreePage' });
 
 export const searchQuerySchema = z.object({
   name: z
@@ -50,11 +54,13 @@ export const searchQuerySchema = z.object({
 });
 
 /** `GET /api/v1/search`: entries whose name holds the text, by path. */
-export const searchResultSchema = z.object({
-  entries: list(treeEntrySchema),
-  more: z.boolean().describe('There are more than were asked for.'),
-  members: countSchema,
-});
+export const searchResultSchema = z
+  .object({
+    entries: list(treeEntrySchema),
+    more: z.boolean().describe('There are more than were asked for.'),
+    members: countSchema,
+  })
+  .meta({ id: 'SearchResult' });
 
 export type TreeEntry = z.infer<typeof treeEntrySchema>;
 export type TreeQuery = z.infer<typeof treeQuerySchema>;
