@@ -4,11 +4,13 @@ import {
   contentRead,
   type DiskEntry,
   type Fingerprint,
+  isDirectoryMode,
   isSameFingerprint,
+  isSameTime,
   mayBeSameInode,
+  permissions,
   type Unconfirmed,
 } from './entry.ts';
-import { isDirectoryMode, isSameTime, permissions } from './plan-step.ts';
 import { supersedes } from './version.ts';
 
 /** A local change on its way to becoming an operation. */

@@ -1,7 +1,7 @@
 import type { Operation } from '@lockstep/shared';
 import { entryType, isBelow, isLive } from '@lockstep/shared';
-import type { DiskChange } from './entry.ts';
-import { entryFor, isDirectoryMode, isSameTime, type PlanStep, type PlanView } from './plan-step.ts';
+import { type DiskChange, entryFor, isDirectoryMode, isSameTime } from './entry.ts';
+import type { PlanStep, PlanView } from './plan-step.ts';
 
 export interface DirectoryRename {
   readonly step: PlanStep;

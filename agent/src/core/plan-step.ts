@@ -1,6 +1,6 @@
 import type { ContentId, Operation } from '@lockstep/shared';
 import type { ActionRequest, ContentSource } from './action.ts';
-import type { DiskChange, DiskEntry, Fingerprint, RowMarks } from './entry.ts';
+import type { DiskChange, DiskEntry, Fingerprint } from './entry.ts';
 
 /** What planning may ask about paths outside its batch. Answers must not change while a plan is made. */
 export interface PlanView {
@@ -28,43 +28,4 @@ export interface PlanStep {
   readonly request: ActionRequest;
   readonly path: string;
   readonly record: (left: Fingerprint | undefined, racy: boolean) => readonly DiskChange[];
-}
-
-/** File systems, and Node, keep times to less than two microseconds of what they were given. */
-const timeToleranceUs = 2;
-
-/** From 2112 on the doubles in which Node hands over seconds and milliseconds are further apart than a microsecond. */
-const timeToleranceShare = 2 ** -50;
-
-/** True when two modification times, in microseconds, are the same one. */
-export function isSameTime(a: number, b: number): boolean {
-  return (
-    a === b || Math.abs(a - b) < Math.max(timeToleranceUs, Math.max(Math.abs(a), Math.abs(b)) * timeToleranceShare)
-  );
-}
-
-/** The row of `disk` that says: `path` shows `head`, and left this fingerprint. */
-export function entryFor(
-  path: string,
-  head: Operation,
-  left: Fingerprint | undefined,
-  racy: boolean,
-  { unsynced, unconfirmed }: RowMarks = {},
-): DiskChange {
-  const dot = { origin: head.origin, seq: head.seq };
-  const durability = unsynced ? { unsynced } : {};
-  if (left === undefined) return { path, entry: { dot, ...durability } };
-  const marks = { ...durability, ...(unconfirmed && { unconfirmed }) };
-  return { path, entry: { dot, content: head.content, fingerprint: left, racy, ...marks } };
-}
-
-const typeBits = 0o170000;
-const directoryBits = 0o040000;
-
-export function isDirectoryMode(mode: number): boolean {
-  return (mode & typeBits) === directoryBits;
-}
-
-export function permissions(mode: number): number {
-  return mode & 0o7777;
 }

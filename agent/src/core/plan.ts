@@ -1,9 +1,19 @@
 import type { ContentId, Operation } from '@lockstep/shared';
 import { entryType, isLive, parentOf } from '@lockstep/shared';
 import type { Action, ActionRequest, ContentSource } from './action.ts';
-import { contentRead, type DiskChange, type DiskEntry, type PendingPath, type RowMarks } from './entry.ts';
+import {
+  contentRead,
+  type DiskChange,
+  type DiskEntry,
+  entryFor,
+  isDirectoryMode,
+  isSameTime,
+  type PendingPath,
+  permissions,
+  type RowMarks,
+} from './entry.ts';
 import { planDirectoryRename } from './plan-directory-rename.ts';
-import { entryFor, isDirectoryMode, isSameTime, type PlanStep, type PlanView, permissions } from './plan-step.ts';
+import type { PlanStep, PlanView } from './plan-step.ts';
 
 /** An empty file needs nothing from anywhere. */
 const noBytes: ContentSource = { from: 'bytes', bytes: new Uint8Array(0) };

@@ -1,8 +1,7 @@
 import type { ContentId, Operation } from '@lockstep/shared';
 import { entryType, isLive } from '@lockstep/shared';
-import type { DiskEntry, Fingerprint } from './entry.ts';
+import { type DiskEntry, type Fingerprint, isSameTime, permissions } from './entry.ts';
 import { stampMs } from './hlc.ts';
-import { isSameTime, permissions } from './plan-step.ts';
 
 /** What is at a path when the machine has begun again. */
 export type Left =

@@ -1,7 +1,7 @@
 import type { ContentId, Operation } from '@lockstep/shared';
 import { carriedTimeUs, entryType, isBelow, parentOf } from '@lockstep/shared';
 import { holdsAll } from '../core/durability.ts';
-import { isSameTime } from '../core/plan-step.ts';
+import { isSameTime } from '../core/entry.ts';
 import type { Inode } from './disk.ts';
 import { valuesOn } from './durability-watch.ts';
 import type { Ledger } from './ledger.ts';

@@ -1,6 +1,5 @@
 import { type ContentId, isStatePath, joinPath, nameOf, parentOf } from '@lockstep/shared';
-import type { Fingerprint } from '../../core/entry.ts';
-import { isDirectoryMode } from '../../core/plan-step.ts';
+import { type Fingerprint, isDirectoryMode } from '../../core/entry.ts';
 import type { Action, ActionRequest, ActionResult, Expected } from '../../sync/ports/folder.ts';
 import { fingerprintOf, hasFingerprint, isRacyAfterPlacing, lstatIfThere, typeOf } from '../entry-stat.ts';
 import type { FaultPoint } from '../fault-point.ts';

@@ -2,7 +2,7 @@ import { carriedTimeUs, entryType } from '@lockstep/shared';
 import type { PathReport } from '@lockstep/shared/api';
 import { isConflictPath, originalPath } from '../../core/conflict-name.ts';
 import { holds } from '../../core/durability.ts';
-import { isDirectoryMode, permissions } from '../../core/plan-step.ts';
+import { isDirectoryMode, permissions } from '../../core/entry.ts';
 import type { Engine } from '../../sync/engine.ts';
 import { reportLogged, reportOperation } from './operations.ts';
 import { shownBy } from './shown-by.ts';

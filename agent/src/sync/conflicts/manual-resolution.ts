@@ -1,8 +1,7 @@
 import { dotKey, entryType, isLive, type Operation, pathFault } from '@lockstep/shared';
 import type { Action } from '../../core/action.ts';
 import { isConflictPath, ordinaryPath } from '../../core/conflict-name.ts';
-import type { Fingerprint } from '../../core/entry.ts';
-import { isDirectoryMode } from '../../core/plan-step.ts';
+import { type Fingerprint, isDirectoryMode } from '../../core/entry.ts';
 import type { Context } from '../state/context.ts';
 import { findOriginal } from './find-original.ts';
 

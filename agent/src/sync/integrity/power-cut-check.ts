@@ -2,8 +2,7 @@ import { batchPathsMax, isLive, isMemberPath, type Operation, parentOf } from '@
 import type { Action } from '../../core/action.ts';
 import { unconfirmedAt } from '../../core/confirmation.ts';
 import { conflictPath, originalPath } from '../../core/conflict-name.ts';
-import { type Fingerprint, isSameFingerprint, mayBeSameInode } from '../../core/entry.ts';
-import { entryFor, permissions } from '../../core/plan-step.ts';
+import { entryFor, type Fingerprint, isSameFingerprint, mayBeSameInode, permissions } from '../../core/entry.ts';
 import { judgeAfterPowerCut, type Left, type Verdict } from '../../core/power-cut.ts';
 import type { Observation } from '../ports/folder.ts';
 import type { DiskChange, DiskEntry } from '../ports/journal.ts';

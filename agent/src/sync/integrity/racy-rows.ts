@@ -1,5 +1,4 @@
-import { contentRead, isSameFingerprint } from '../../core/entry.ts';
-import { isDirectoryMode } from '../../core/plan-step.ts';
+import { contentRead, isDirectoryMode, isSameFingerprint } from '../../core/entry.ts';
 import type { DiskChange, DiskEntry, PendingPath } from '../ports/journal.ts';
 import type { Context } from '../state/context.ts';
 

@@ -6,13 +6,15 @@ import {
   type DiskChange,
   type DiskEntry,
   damagedEntry,
+  entryFor,
   type Fingerprint,
+  isDirectoryMode,
   isSameFingerprint,
   mayBeSameInode,
+  permissions,
   type RowMarks,
 } from '../../core/entry.ts';
 import { type Draft, findLocalChange, isPassedOver, type Seen } from '../../core/local-change.ts';
-import { entryFor, isDirectoryMode, permissions } from '../../core/plan-step.ts';
 import { largeFileDueMs, quietMsMin, type Unsettled } from '../../core/settle.ts';
 import { supersedes } from '../../core/version.ts';
 import { copiesLike, isAnyWhole, isCopyOf } from '../integrity/copy-check.ts';

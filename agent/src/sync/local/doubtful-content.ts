@@ -1,7 +1,6 @@
 import { conflictPath } from '../../core/conflict-name.ts';
-import { type DiskEntry, isSameFingerprint } from '../../core/entry.ts';
+import { type DiskEntry, isSameFingerprint, permissions } from '../../core/entry.ts';
 import { stampOfMs } from '../../core/hlc.ts';
-import { permissions } from '../../core/plan-step.ts';
 import type { Observation } from '../ports/folder.ts';
 import type { Context } from '../state/context.ts';
 

@@ -1,6 +1,5 @@
 import { isBelow } from '@lockstep/shared';
-import { mayBeSameInode } from '../../core/entry.ts';
-import { isDirectoryMode } from '../../core/plan-step.ts';
+import { isDirectoryMode, mayBeSameInode } from '../../core/entry.ts';
 import type { ChangedMount } from '../ports/folder.ts';
 import type { Context } from '../state/context.ts';
 

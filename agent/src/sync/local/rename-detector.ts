@@ -1,7 +1,6 @@
 import { directoryRenameEntriesMax, type Operation } from '@lockstep/shared';
-import { type DiskEntry, type Fingerprint, mayBeSameInode } from '../../core/entry.ts';
+import { type DiskEntry, type Fingerprint, isDirectoryMode, mayBeSameInode, permissions } from '../../core/entry.ts';
 import { type Draft, isCarriedAlong, isSameFile } from '../../core/local-change.ts';
-import { isDirectoryMode, permissions } from '../../core/plan-step.ts';
 import type { Observation } from '../ports/folder.ts';
 import type { Context } from '../state/context.ts';
 

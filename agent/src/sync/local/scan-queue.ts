@@ -1,6 +1,5 @@
 import { isBelow, joinPath, nameOf, type ProblemCode, parentOf, stateDirectoryName } from '@lockstep/shared';
-import type { Fingerprint } from '../../core/entry.ts';
-import { isDirectoryMode } from '../../core/plan-step.ts';
+import { type Fingerprint, isDirectoryMode } from '../../core/entry.ts';
 import type { ScannedDirectory } from '../ports/folder.ts';
 import type { Context } from '../state/context.ts';
 
