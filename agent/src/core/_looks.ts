@@ -1,7 +1,7 @@
 import type { ContentId, Operation } from '@lockstep/shared';
-import { fingerprint, type Shape } from './_fixtures.ts';
 import type { DiskEntry } from './entry.ts';
 import { type Finding, findLocalChange, type Seen } from './local-change.ts';
+import { fingerprint, type Shape } from './plan/_fixtures.ts';
 
 /** What a look finds where `shape` stands; nothing where there is none. */
 export function seen(shape: Shape | undefined, ino = 1): Seen {

@@ -1,7 +1,7 @@
 import { type Dot, dotKey, type Operation, type OriginId } from '@lockstep/shared';
 import { describe, expect, test } from 'vitest';
-import { ant, bee, directory, file, gone, operation } from './_fixtures.ts';
 import { isResurrected, originalOf, resurrectedAmong, writerOf } from './join.ts';
+import { ant, bee, directory, file, gone, operation } from './plan/_fixtures.ts';
 
 const cat = 'cat' as OriginId;
 const toDot = ({ origin, seq }: Dot): Dot => ({ origin, seq });

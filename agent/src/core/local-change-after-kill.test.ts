@@ -1,9 +1,9 @@
 import type { Operation } from '@lockstep/shared';
 import { describe, expect, test } from 'vitest';
-import { ant, bee, file, gone, link, operation, type Shape } from './_fixtures.ts';
 import { find, rowOf, seen, words } from './_looks.ts';
 import type { DiskEntry } from './entry.ts';
 import { findLocalChange } from './local-change.ts';
+import { ant, bee, file, gone, link, operation, type Shape } from './plan/_fixtures.ts';
 
 describe('the agent was killed before it had recorded what it did', () => {
   const base = operation('p', file('A'), { origin: ant, seq: 1 });

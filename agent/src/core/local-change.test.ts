@@ -1,8 +1,8 @@
 import type { ContentId, Operation } from '@lockstep/shared';
 import { describe, expect, test } from 'vitest';
-import { ant, bee, directory, file, fingerprint, gone, link, operation, type Shape } from './_fixtures.ts';
 import { damagedRowOf, find, rowOf, seen, words } from './_looks.ts';
 import { isPassedOver, type Seen } from './local-change.ts';
+import { ant, bee, directory, file, fingerprint, gone, link, operation, type Shape } from './plan/_fixtures.ts';
 
 const shapes: Readonly<Record<string, Shape | undefined>> = {
   nothing: undefined,

@@ -1,9 +1,9 @@
 import type { Operation, OriginId } from '@lockstep/shared';
 import { describe, expect, test } from 'vitest';
-import { ant, bee, file, operation } from './_fixtures.ts';
 import { stampMs } from './hlc.ts';
 import type { Draft } from './local-change.ts';
 import { makeOperations } from './make-operations.ts';
+import { ant, bee, file, operation } from './plan/_fixtures.ts';
 import { supersedes } from './version.ts';
 
 const wallMs = 1_000_000;

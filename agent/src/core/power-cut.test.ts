@@ -1,8 +1,8 @@
 import type { Operation } from '@lockstep/shared';
 import { describe, expect, test } from 'vitest';
-import { ant, directory, file, fingerprint, gone, link, operation, type Shape } from './_fixtures.ts';
 import { rowOf, seen } from './_looks.ts';
 import type { Fingerprint } from './entry.ts';
+import { ant, directory, file, fingerprint, gone, link, operation, type Shape } from './plan/_fixtures.ts';
 import { judgeAfterPowerCut, type Left, type Verdict } from './power-cut.ts';
 
 const at = { origin: ant, seq: 2 };

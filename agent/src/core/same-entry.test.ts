@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { ant, directory, file, fingerprint, type Shape } from './_fixtures.ts';
 import type { DiskEntry } from './entry.ts';
 import { isCarriedAlong, isSameFile } from './local-change.ts';
+import { ant, directory, file, fingerprint, type Shape } from './plan/_fixtures.ts';
 
 describe('the same entry at another path', () => {
   const entry = (shape: Shape, extra: Partial<DiskEntry> = {}): DiskEntry => ({

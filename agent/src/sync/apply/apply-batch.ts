@@ -1,6 +1,6 @@
 import type { MemberId, Operation } from '@lockstep/shared';
 import type { PendingPath } from '../../core/entry.ts';
-import { planBatch } from '../../core/plan.ts';
+import { planBatch } from '../../core/plan/plan.ts';
 import { lookAtRacyRows } from '../integrity/racy-rows.ts';
 import type { WakeTimer } from '../scheduling/wake-timer.ts';
 import type { Context } from '../state/context.ts';

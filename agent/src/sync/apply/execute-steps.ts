@@ -1,8 +1,8 @@
 import type { ContentId, Operation, ProblemCode } from '@lockstep/shared';
 import { batchBytesMax, dotKey, inlineBytesMax, isLive, parentOf } from '@lockstep/shared';
 import { type DiskChange, isDirectoryMode } from '../../core/entry.ts';
-import { holdsIgnoreRules } from '../../core/ignore-rules.ts';
-import type { PlanStep } from '../../core/plan-step.ts';
+import { holdsIgnoreRules } from '../../core/ignore/ignore-rules.ts';
+import type { PlanStep } from '../../core/plan/plan-step.ts';
 import type { ActionResult } from '../ports/folder.ts';
 import type { Context } from '../state/context.ts';
 import type { ContentFetcher } from '../transfer/content-fetcher.ts';

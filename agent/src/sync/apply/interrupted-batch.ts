@@ -1,7 +1,7 @@
 import { batchPathsMax, isBelow } from '@lockstep/shared';
 import { type DiskChange, type DiskEntry, entryFor, mayBeSameInode } from '../../core/entry.ts';
 import { findLocalChange, type Seen } from '../../core/local-change.ts';
-import type { PlanStep } from '../../core/plan-step.ts';
+import type { PlanStep } from '../../core/plan/plan-step.ts';
 import type { Observation } from '../ports/folder.ts';
 import type { Journal } from '../ports/journal.ts';
 import type { Context } from '../state/context.ts';

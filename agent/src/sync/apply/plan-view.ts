@@ -1,7 +1,7 @@
 import { type ContentId, isBelow, type Operation } from '@lockstep/shared';
-import type { ContentSource } from '../../core/action.ts';
 import type { DiskEntry, PendingPath } from '../../core/entry.ts';
-import type { PlanView } from '../../core/plan-step.ts';
+import type { ContentSource } from '../../core/plan/action.ts';
+import type { PlanView } from '../../core/plan/plan-step.ts';
 import type { Context } from '../state/context.ts';
 
 /** Files that are considered as a source of their content; more of them while a disk hides some. */

@@ -1,7 +1,7 @@
 import { dotKey, entryType, isLive, type Operation, pathFault } from '@lockstep/shared';
-import type { Action } from '../../core/action.ts';
 import { isConflictPath, ordinaryPath } from '../../core/conflict-name.ts';
 import { type Fingerprint, isDirectoryMode } from '../../core/entry.ts';
+import type { Action } from '../../core/plan/action.ts';
 import type { Context } from '../state/context.ts';
 import { findOriginal } from './find-original.ts';
 

@@ -1,5 +1,5 @@
 import { isMemberPath, LockstepError, memberOf, type Operation } from '@lockstep/shared';
-import { ignoreFileName } from '../../core/ignore-rules.ts';
+import { ignoreFileName } from '../../core/ignore/ignore-rules.ts';
 import { majorityOf } from '../../core/membership.ts';
 import type { ConfirmedFiles, Confirmer } from '../integrity/confirmer.ts';
 import type { Peer, Peers } from '../members/peers.ts';

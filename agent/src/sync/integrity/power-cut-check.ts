@@ -1,8 +1,8 @@
 import { batchPathsMax, isLive, isMemberPath, type Operation, parentOf } from '@lockstep/shared';
-import type { Action } from '../../core/action.ts';
 import { unconfirmedAt } from '../../core/confirmation.ts';
 import { conflictPath, originalPath } from '../../core/conflict-name.ts';
 import { entryFor, type Fingerprint, isSameFingerprint, mayBeSameInode, permissions } from '../../core/entry.ts';
+import type { Action } from '../../core/plan/action.ts';
 import { judgeAfterPowerCut, type Left, type Verdict } from '../../core/power-cut.ts';
 import type { Observation } from '../ports/folder.ts';
 import type { DiskChange, DiskEntry } from '../ports/journal.ts';

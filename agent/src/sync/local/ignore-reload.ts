@@ -1,6 +1,6 @@
 import { batchPathsMax, entryType, isLive } from '@lockstep/shared';
 import { type DiskChange, type DiskEntry, type Fingerprint, isDirectoryMode } from '../../core/entry.ts';
-import { holdsIgnoreRules, ignoreFileName, parseIgnoreRules, withPatternsOf } from '../../core/ignore-rules.ts';
+import { holdsIgnoreRules, ignoreFileName, parseIgnoreRules, withPatternsOf } from '../../core/ignore/ignore-rules.ts';
 import { TaskLoop } from '../scheduling/task-loop.ts';
 import type { Context } from '../state/context.ts';
 import { writeIfRoom } from '../state/disk-room.ts';

@@ -1,9 +1,9 @@
 import type { ContentId, ProblemCode } from '@lockstep/shared';
-import type { ActionRequest, ContentSource } from '../../core/action.ts';
 import type { Fingerprint } from '../../core/entry.ts';
 import type { PackedFiles } from '../../core/packed-files.ts';
+import type { ActionRequest, ContentSource } from '../../core/plan/action.ts';
 
-export type { Action, ActionRequest, ContentSource, Expected } from '../../core/action.ts';
+export type { Action, ActionRequest, ContentSource, Expected } from '../../core/plan/action.ts';
 
 /** What stands at a path now. */
 export type Observation =

@@ -5,7 +5,7 @@ import {
   ignoreFileName,
   keepsIgnoring,
   parseIgnoreRules,
-} from '../../core/ignore-rules.ts';
+} from '../../core/ignore/ignore-rules.ts';
 import type { Folder, Observation } from '../ports/folder.ts';
 import type { Context } from './context.ts';
 

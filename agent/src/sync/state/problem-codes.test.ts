@@ -1,6 +1,6 @@
 import { type Operation, type OriginId, originsMax, type ProblemCode } from '@lockstep/shared';
 import { describe, expect, test } from 'vitest';
-import { ignoreFileName } from '../../core/ignore-rules.ts';
+import { ignoreFileName } from '../../core/ignore/ignore-rules.ts';
 import { contentOfText } from '../../sim/content.ts';
 import { Life } from '../../sim/life.ts';
 import { LoneMember } from '../../sim/lone-member.ts';

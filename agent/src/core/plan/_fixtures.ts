@@ -1,10 +1,10 @@
 import type { ContentId, Dot, Operation, OperationKind, OriginId } from '@lockstep/shared';
 import { dotKey, isBelow, isLive } from '@lockstep/shared';
+import { type DiskEntry, type Fingerprint, isDirectoryMode, type PendingPath } from '../entry.ts';
+import { nextVersion } from '../version.ts';
 import type { Action, ContentSource } from './action.ts';
-import { type DiskEntry, type Fingerprint, isDirectoryMode, type PendingPath } from './entry.ts';
 import { type Plan, planBatch } from './plan.ts';
 import type { PlanView } from './plan-step.ts';
-import { nextVersion } from './version.ts';
 
 /** What stands at a path, or what a head says should. Content ids are single letters here. */
 export interface Shape {

@@ -1,6 +1,5 @@
 import type { ContentId, Operation } from '@lockstep/shared';
 import { entryType, isLive, parentOf } from '@lockstep/shared';
-import type { Action, ActionRequest, ContentSource } from './action.ts';
 import {
   contentRead,
   type DiskChange,
@@ -11,8 +10,9 @@ import {
   type PendingPath,
   permissions,
   type RowMarks,
-} from './entry.ts';
-import { planDirectoryRename } from './plan-directory-rename.ts';
+} from '../entry.ts';
+import type { Action, ActionRequest, ContentSource } from './action.ts';
+import { planDirectoryRename } from './directory-rename.ts';
 import type { PlanStep, PlanView } from './plan-step.ts';
 
 /** An empty file needs nothing from anywhere. */

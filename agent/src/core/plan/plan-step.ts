@@ -1,6 +1,6 @@
 import type { ContentId, Operation } from '@lockstep/shared';
+import type { DiskChange, DiskEntry, Fingerprint } from '../entry.ts';
 import type { ActionRequest, ContentSource } from './action.ts';
-import type { DiskChange, DiskEntry, Fingerprint } from './entry.ts';
 
 /** What planning may ask about paths outside its batch. Answers must not change while a plan is made. */
 export interface PlanView {

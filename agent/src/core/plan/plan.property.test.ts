@@ -2,9 +2,9 @@ import type { ContentId, Operation } from '@lockstep/shared';
 import { dotKey, entryType, isBelow, parentOf } from '@lockstep/shared';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { Fingerprint } from '../entry.ts';
 import { directory, file, gone, link, type Shape, type Tree, World } from './_fixtures.ts';
 import type { Action, Expected } from './action.ts';
-import type { Fingerprint } from './entry.ts';
 import type { PlanStep } from './plan-step.ts';
 
 /** A disk that carries plans out and throws where a real one would refuse. */

@@ -1,5 +1,5 @@
 import { isStatePath } from '@lockstep/shared';
-import { copiesPrefix, originalPath } from './conflict-name.ts';
+import { copiesPrefix, originalPath } from '../conflict-name.ts';
 import { compileGlob, type Glob, SplitPath } from './wildmatch.ts';
 
 /** The file, at the top of the folder, that holds the rules. It is replicated like any other file. */

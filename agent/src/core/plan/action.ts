@@ -1,5 +1,5 @@
 import type { ContentId } from '@lockstep/shared';
-import type { Fingerprint } from './entry.ts';
+import type { Fingerprint } from '../entry.ts';
 
 /** Where the bytes of a file to be written come from. */
 export type ContentSource =

@@ -1,6 +1,6 @@
 import type { Operation } from '@lockstep/shared';
 import { entryType, isBelow, isLive } from '@lockstep/shared';
-import { type DiskChange, entryFor, isDirectoryMode, isSameTime } from './entry.ts';
+import { type DiskChange, entryFor, isDirectoryMode, isSameTime } from '../entry.ts';
 import type { PlanStep, PlanView } from './plan-step.ts';
 
 export interface DirectoryRename {
