@@ -4,6 +4,7 @@ import { blockingOrigins, countBehind } from '../../core/durability.ts';
 import { stampMs } from '../../core/hlc.ts';
 import type { Engine } from '../../sync/engine.ts';
 import type { Peer } from '../../sync/members/peers.ts';
+import { asSentence } from './sentence.ts';
 import { shownBy } from './shown-by.ts';
 
 /** All members as this one knows them: this one first, then by name. */
@@ -67,7 +68,7 @@ function reportPeer(engine: Engine, peer: Peer): MemberReport {
     behind: countBehind(journal.known(), shown),
     behindSeconds: behindSeconds(engine, shown),
     addresses: record?.addresses ?? hello?.addresses ?? [],
-    lastError: peer.ready || peer.lastError === undefined ? undefined : sentence(peer.lastError),
+    lastError: peer.ready || peer.lastError === undefined ? undefined : asSentence(peer.lastError),
     remote: peer.link?.remote,
     software: hello?.software,
     enabledAt: peer.enabledAt,
@@ -89,12 +90,6 @@ function reportPeer(engine: Engine, peer: Peer): MemberReport {
     sentBytes: peer.sent.total,
     receivedBytes: peer.received.total,
   };
-}
-
-/** `the connection was lost` → `The connection was lost.` */
-function sentence(reason: string): string {
-  const text = reason.charAt(0).toUpperCase() + reason.slice(1);
-  return /[.!?…]$/.test(text) ? text : `${text}.`;
 }
 
 /** Age of the oldest operation that the member does not hold. */

@@ -1,7 +1,7 @@
 import type { Resync, Transfer, Transfers } from '@lockstep/shared/api';
 import type { Engine } from '../../sync/engine.ts';
 import type { TransferProgress } from '../../sync/transfer/content-fetcher.ts';
-import { asSentence, waitSentence } from './wait-sentence.ts';
+import { asSentence } from './sentence.ts';
 
 /** More than this no person reads; the number of all is given beside. */
 const pathsListed = 100;
@@ -41,6 +41,24 @@ function reportTransfer(engine: Engine, transfer: TransferProgress, nowMs: numbe
     startedAt: engine.context.clock.wallMs() - (nowMs - startedMs),
     waitsFor: waitSentence(transfer, fromName, nowMs),
   };
+}
+
+/** What is known of a transfer that may stand still. */
+export type Standstill = Pick<TransferProgress, 'bytesPerSecond' | 'startedMs' | 'progressMs' | 'isAsked' | 'isFull'>;
+
+/** A source that was asked so recently has not kept anybody waiting. */
+const patienceMs = 2_000;
+
+/** Why nothing of a transfer comes; null while something does. `source`: the name of the member that it comes from, if there is one. */
+export function waitSentence(transfer: Standstill, source: string | null, nowMs: number): string | null {
+  const { bytesPerSecond, startedMs, progressMs, isAsked, isFull } = transfer;
+  if (isFull) return 'There is no room for it on this disk.';
+  if (source === null) return 'A member that has it is looked for.';
+  if (bytesPerSecond > 0) return null;
+  if (!isAsked) return `Other files come from ${source} first.`;
+  const silentMs = nowMs - (progressMs ?? startedMs);
+  if (silentMs < patienceMs) return `${source} was asked for it just now.`;
+  return `${source} has sent nothing of it for ${Math.floor(silentMs / 1_000)} s.`;
 }
 
 /** The first paths that this disk does not show and nothing is fetched for. */

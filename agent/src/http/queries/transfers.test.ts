@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { asSentence, type Standstill, waitSentence } from './wait-sentence.ts';
+import { type Standstill, waitSentence } from './transfers.ts';
 
 const still: Standstill = { bytesPerSecond: 0, startedMs: 1_000, progressMs: undefined, isAsked: true, isFull: false };
 
@@ -13,9 +13,4 @@ test.each<[string | null, Partial<Standstill>, string | null]>([
   ['bee was asked for it just now.', { progressMs: 12_500 }, 'bee'],
 ])('[API7] %s', (sentence, more, source) => {
   expect(waitSentence({ ...still, ...more }, source, 13_000)).toBe(sentence);
-});
-
-test('a reason becomes a sentence', () => {
-  expect(asSentence('its content is being fetched')).toBe('Its content is being fetched.');
-  expect(asSentence('No room. Free some space.')).toBe('No room. Free some space.');
 });

@@ -1,0 +1,7 @@
+import { expect, test } from 'vitest';
+import { asSentence } from './sentence.ts';
+
+test('a reason becomes a sentence', () => {
+  expect(asSentence('its content is being fetched')).toBe('Its content is being fetched.');
+  expect(asSentence('No room. Free some space.')).toBe('No room. Free some space.');
+});
