@@ -15,7 +15,6 @@ import { MissingContents } from '../sync/state/missing-contents.ts';
 import { OtherHolders } from '../sync/state/other-holders.ts';
 import { Problems } from '../sync/state/problems.ts';
 import { SharedBatches } from '../sync/state/shared-batches.ts';
-import { Suspects } from '../sync/state/suspects.ts';
 import { ContentFetcher } from '../sync/transfer/content-fetcher.ts';
 import { contentOfText } from './content.ts';
 import { gateJournal } from './journal-gate.ts';
@@ -91,7 +90,6 @@ export class LoneMember {
       folder: around(folder),
       clock,
       log: { debug: quiet, info: quiet, warn: quiet, error },
-      suspects: new Suspects(),
       startedAtMs: clock.wallMs(),
       lock: new FolderLock(),
       problems: new Problems(clock, quiet),

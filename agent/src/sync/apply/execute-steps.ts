@@ -137,7 +137,7 @@ export class StepExecutor {
       this.#transfers.drop(action.content);
       if (action.source.from === 'file') {
         this.#context.facts.doubted.tell(action.source.path);
-        this.#context.suspects.add(action.source.path);
+        this.#context.facts.suspected.tell(action.source.path);
       }
     }
     this.#parked.park(step.path, head, 'the local copy of its content has changed');

@@ -1,11 +1,16 @@
 import { hashUnderLockBytesMax } from '@lockstep/shared';
 import { type DiskEntry, damagedEntry, isSameFingerprint, isSameRow } from '../../core/entry.ts';
 import type { Observation } from '../ports/folder.ts';
+import { TaskLoop } from '../scheduling/task-loop.ts';
 import type { Context } from '../state/context.ts';
 import { markedRacy } from './racy-rows.ts';
 
 /** `changed`: the file is not what the row says, for a reason that a look at it finds; it is no damage. */
 export type Verdict = 'whole' | 'damaged' | 'changed';
+
+/** More are not remembered: the scrub finds the rest. */
+const suspectsMax = 1_000;
+const suspectRetryMs = 1_000;
 
 /**
  * Finds entries whose bytes changed under an unchanged fingerprint: of a file that is certain no program can leave the change time as it
@@ -15,17 +20,25 @@ export class Damage {
   readonly #context: Context;
   /** Paths that people were told of. */
   readonly #told = new Set<string>();
-  #checking = false;
-  #stopped = false;
+  /** Paths that are to be read whole for a verdict. */
+  readonly #suspects = new Set<string>();
+  readonly #loop: TaskLoop;
 
   constructor(context: Context) {
     this.#context = context;
     context.facts.second.on(() => this.tick());
-    context.suspects.onAdded(() => this.#checkSuspects());
+    this.#loop = new TaskLoop({
+      clock: context.clock,
+      run: () => this.#checkSuspects(),
+      failed: (error) =>
+        context.log.error({ error: String(error) }, 'a suspect file could not be read; the scrub will read it'),
+      retryMs: suspectRetryMs,
+    });
+    context.facts.suspected.on((path) => this.#suspect(path));
   }
 
   stop(): void {
-    this.#stopped = true;
+    this.#loop.stop();
   }
 
   /** Called now and then: tells people of entries that are damaged, and withdraws that of those that are damaged no more. */
@@ -89,19 +102,16 @@ export class Damage {
     return 'changed';
   }
 
-  #checkSuspects(): void {
-    if (this.#checking || this.#stopped) return;
-    this.#checking = true;
-    this.#checkAll()
-      .catch((error: unknown) => this.#context.log.error({ error: String(error) }, 'a suspect file could not be read'))
-      .finally(() => {
-        this.#checking = false;
-      });
+  #suspect(path: string): void {
+    if (this.#suspects.size >= suspectsMax) return;
+    this.#suspects.add(path);
+    this.#loop.poke();
   }
 
-  async #checkAll(): Promise<void> {
-    const { suspects } = this.#context;
-    for (let path = suspects.take(); path !== undefined && !this.#stopped; path = suspects.take()) {
+  async #checkSuspects(): Promise<void> {
+    for (const path of this.#suspects) {
+      if (this.#loop.isStopped) return;
+      this.#suspects.delete(path);
       await this.check(path);
     }
   }

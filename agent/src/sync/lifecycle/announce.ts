@@ -1,6 +1,13 @@
 import { memberPath, type Operation } from '@lockstep/shared';
 import type { OperationWriter } from '../members/operation-writer.ts';
+import type { Peer, Peers } from '../members/peers.ts';
+import type { Clock } from '../ports/clock.ts';
+import { until } from '../scheduling/until.ts';
 import type { Context } from '../state/context.ts';
+
+/** How long `stop` lets the last messages leave. */
+const goodbyeMs = 200;
+const queueCheckMs = 5;
 
 /** Puts this member's entry into the member list, unless it is there. Returns the operation that says so. */
 export function announce(
@@ -14,4 +21,28 @@ export function announce(
   const member = { id: self.id, name: self.name, addresses: self.addresses, standing };
   if (heads.length === 1 && JSON.stringify(known?.member) === JSON.stringify(member)) return known;
   return operationWriter.commit([{ path, kind: 'member', member, parents: heads }]).operations[0];
+}
+
+/** Resolves when everyone reachable has `operation` in its journal, or after `timeoutMs`, with those that have it. */
+export async function untilTold(
+  { clock, facts }: Context,
+  peers: Peers,
+  operation: Operation | undefined,
+  timeoutMs: number,
+): Promise<readonly Peer[]> {
+  const told = (): readonly Peer[] =>
+    peers.ready().filter((peer) => operation && (peer.known[operation.origin] ?? 0) >= operation.seq);
+  const { acknowledged, sessionOpened, sessionClosed, second } = facts;
+  const isTold = (): boolean => told().length === peers.ready().length;
+  await until(clock, isTold, { facts: [acknowledged, sessionOpened, sessionClosed, second], withinMs: timeoutMs });
+  return told();
+}
+
+/** Resolves when all that was queued for the others has been handed over, or after a moment. */
+export async function untilDrained(clock: Clock, peers: Peers): Promise<void> {
+  const untilMs = clock.monotonicMs() + goodbyeMs;
+  const queued = (): boolean => peers.ready().some((peer) => (peer.link?.queuedBytes() ?? 0) > 0);
+  while (queued() && clock.monotonicMs() < untilMs) {
+    await new Promise<void>((resolve) => clock.after(queueCheckMs, resolve));
+  }
 }

@@ -1,9 +1,10 @@
+import { batchPathsMax, type VersionVector } from '@lockstep/shared';
 import type { Peers } from '../members/peers.ts';
+import type { Journal } from '../ports/journal.ts';
 import { TaskLoop } from '../scheduling/task-loop.ts';
 import { until } from '../scheduling/until.ts';
 import type { Context } from '../state/context.ts';
 import type { ContentFetcher } from '../transfer/content-fetcher.ts';
-import { showsUpTo } from './shown.ts';
 
 /** A member that starts alone does not wait longer than this for others to answer, nor for what does not move. */
 const patienceMs = 3_000;
@@ -12,6 +13,9 @@ const helloMs = 200;
 const helloToEmptyMs = 1_000;
 /** How often it is asked at most whether the disk is level, which may read thousands of rows. */
 const levelCheckMs = 20;
+
+/** More paths behind than this is no small lag, whatever they wait for. */
+const lagPathsMax = 4_096;
 
 /** Resolves when everyone who can be reached was dialled and has said hello, or after a while. To be called before anyone is dialled. */
 export async function untilGreeted({ clock, journal, facts }: Context, peers: Peers): Promise<void> {
@@ -68,4 +72,25 @@ export function untilLevel(
     stops.push(leaving.on(end));
     loop.in(0);
   });
+}
+
+/**
+ * Whether the disk shows what `goal` covers, or something newer is on its way to the same path; at most `exceptions` paths aside.
+ * While others change the folder all the time this becomes true, and the disk as a whole is never level.
+ */
+export function showsUpTo(journal: Journal, goal: VersionVector, exceptions: number): boolean {
+  const { pending } = journal.counts();
+  if (pending <= exceptions) return true;
+  if (pending > lagPathsMax + exceptions) return false;
+  let older = 0;
+  for (const which of ['live', 'delete'] as const) {
+    let after: string | undefined;
+    do {
+      const rows = journal.pending({ which, after, limit: batchPathsMax });
+      for (const { heads } of rows) if (heads.some(({ origin, seq }) => seq <= (goal[origin] ?? 0))) older++;
+      if (older > exceptions) return false;
+      after = rows.length < batchPathsMax ? undefined : rows.at(-1)?.path;
+    } while (after !== undefined);
+  }
+  return true;
 }

@@ -23,6 +23,8 @@ export class Facts {
   readonly syncWanted = new Signal();
   /** Rows are `unsynced` no more. */
   readonly durable = new Signal();
+  /** The bytes at the path turned out not to be what its row says: it is to be read whole for a verdict. */
+  readonly suspected = new Signal<string>();
   /** An entry is damaged: its content is pending. */
   readonly damaged = new Signal();
   /** Searches for the contents of these paths have ended. */

@@ -12,7 +12,6 @@ import { MissingContents } from './missing-contents.ts';
 import { OtherHolders } from './other-holders.ts';
 import { Problems } from './problems.ts';
 import { SharedBatches } from './shared-batches.ts';
-import { Suspects } from './suspects.ts';
 
 /**
  * Lets one loop at a time compare the folder with the journal and change either: a look at the disk whose result is not yet
@@ -52,8 +51,6 @@ export interface Context {
   readonly log: Log;
   readonly lock: FolderLock;
   readonly problems: Problems;
-  /** Paths whose bytes may be damaged. */
-  readonly suspects: Suspects;
   /** When this run of the agent began, wall clock. */
   readonly startedAtMs: number;
   /** Mount points at which a look or a scan found another mount than it knew, since the mounts were last checked. */
@@ -94,7 +91,6 @@ export function createContext(parts: {
       log.warn({ ...problem }, problem.detail);
       events.add('problem', { ...problem });
     }),
-    suspects: new Suspects(),
     startedAtMs: clock.wallMs(),
     lock: new FolderLock(),
     ignored: new IgnoreFile(journal.setting(ignoreRulesSetting)),

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { directoriesOf, ScriptedPeer } from '../../../test/support/scripted-peer.ts';
 import { openJournal } from '../../store/journal.ts';
-import { showsUpTo } from './shown.ts';
+import { showsUpTo } from './start-up.ts';
 
 test('[SY7] what is newer than the goal may be on its way to the disk, what is older may not', () => {
   const [ant, bee] = [new ScriptedPeer('a'), new ScriptedPeer('b')];
