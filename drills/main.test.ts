@@ -1,25 +1,48 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { repositoryRoot } from '../testkit/repository.ts';
-import { drills } from '../testkit/scenes/all.ts';
+import { scenes } from '../testkit/scenes/all.ts';
 import { runDrills } from './main.ts';
 
 test('docs/DRILLS.md has a row for every drill, and no other', () => {
-  const page = readFileSync(join(repositoryRoot, 'docs', 'DRILLS.md'), 'utf8');
-  const rows = page.split('\n').filter((line) => line.startsWith('| `'));
+  const rows = read('docs', 'DRILLS.md')
+    .split('\n')
+    .filter((line) => line.startsWith('| `'));
   const named = rows.flatMap((row) =>
     [...(row.split('|')[1] ?? '').matchAll(/`([a-z0-9-]+)`/g)].map(([, name]) => name),
   );
-  expect(named.sort()).toEqual(drills.map(({ name }) => name).sort());
+  expect(named.sort()).toEqual(scenes.map(({ name }) => name).sort());
 });
 
-test('a complete test run does every drill once, on containers or on processes', () => {
-  const script = readFileSync(join(repositoryRoot, 'scripts', 'test.mjs'), 'utf8');
-  const lists = [...script.matchAll(/const drillsOn\w+ = \[([^\]]*)\]/g)].map(([, list = '']) => list);
-  const named = lists.flatMap((list) => [...list.matchAll(/'([a-z0-9-]+)'/g)].map(([, name]) => name));
+const read = (...path: readonly string[]): string => readFileSync(join(repositoryRoot, ...path), 'utf8');
+
+/** What a complete run of the tests plays by this command, on containers or on processes. */
+function playedByCommand(): readonly string[] {
+  const lists = [...read('scripts', 'test.mjs').matchAll(/const drillsOn\w+ = \[([^\]]*)\]/g)].map(
+    ([, list = '']) => list,
+  );
   expect(lists).toHaveLength(2);
-  expect(named.sort()).toEqual(drills.map(({ name }) => name).sort());
+  return lists.flatMap((list) => [...list.matchAll(/'([a-z0-9-]+)'/g)].map(([, name = '']) => name));
+}
+
+/** What tests play. The array of all scenes names them as tests do. */
+function playedByTests(): readonly string[] {
+  const [, array = ''] =
+    /const scenes: readonly Scene\[\] = \[([^\]]*)\]/.exec(read('testkit', 'scenes', 'all.ts')) ?? [];
+  const constants = [...array.matchAll(/\w+/g)].map(([name]) => name);
+  expect(constants).toHaveLength(scenes.length);
+  const tests = readdirSync(join(repositoryRoot, 'agent', 'test')).filter((name) => name.endsWith('.test.ts'));
+  const played = tests.flatMap((name) =>
+    [...read('agent', 'test', name).matchAll(/^ *sceneTest\('.*', (\w+)\);$/gm)].map(([, scene = '']) => scene),
+  );
+  return scenes.filter((_, index) => played.includes(constants[index] ?? '')).map(({ name }) => name);
+}
+
+test('a complete test run plays every scene, by tests or by this command', () => {
+  const [byCommand, byTests] = [playedByCommand(), playedByTests()];
+  expect([...new Set([...byCommand, ...byTests])].sort()).toEqual(scenes.map(({ name }) => name).sort());
+  expect(byTests.length).toBeGreaterThan(10);
 });
 
 test.each([

@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import { composePlace, NoEngine } from '../testkit/labs/compose.ts';
 import { localPlace } from '../testkit/labs/local.ts';
 import { randomFrom } from '../testkit/load/random-user.ts';
-import { drills } from '../testkit/scenes/all.ts';
+import { scenes } from '../testkit/scenes/all.ts';
 import { type Result, Runner } from './runner.ts';
 
 const help = `Usage: npm run drill -- [options] [DRILL…]
@@ -57,12 +57,12 @@ async function run(args: readonly string[]): Promise<number> {
     return 0;
   }
   if (values.list) {
-    for (const { name, title } of drills) process.stdout.write(`${name.padEnd(17)} ${title}\n`);
+    for (const { name, title } of scenes) process.stdout.write(`${name.padEnd(17)} ${title}\n`);
     return 0;
   }
-  const unknown = positionals.find((name) => !drills.some((drill) => drill.name === name));
+  const unknown = positionals.find((name) => !scenes.some((scene) => scene.name === name));
   if (unknown !== undefined) {
-    throw new WrongUse(`There is no drill ${unknown}. The drills are ${drills.map(({ name }) => name).join(', ')}.`);
+    throw new WrongUse(`There is no drill ${unknown}. The drills are ${scenes.map(({ name }) => name).join(', ')}.`);
   }
   const minutes = numberOf('minutes', values.minutes, values.short ? 2 : 60);
   const seed = numberOf('seed', values.seed, 1 + Math.floor(Math.random() * 1e9));
@@ -76,8 +76,8 @@ async function run(args: readonly string[]): Promise<number> {
     });
   }
   const results: Result[] = [];
-  for (const drill of drills) {
-    if (positionals.length === 0 || positionals.includes(drill.name)) results.push(await runner.run(drill));
+  for (const scene of scenes) {
+    if (positionals.length === 0 || positionals.includes(scene.name)) results.push(await runner.run(scene));
     if (runner.interrupted) return 1;
   }
   const count = (verdict: Result['verdict']): number => results.filter((result) => result.verdict === verdict).length;

@@ -1,5 +1,5 @@
 import type { Lab, Place } from '../testkit/labs/lab.ts';
-import type { Drill, Stage } from '../testkit/scenes/stage.ts';
+import type { Scene, Stage } from '../testkit/scenes/stage.ts';
 
 export interface Result {
   readonly drill: string;
@@ -25,21 +25,21 @@ export class Runner {
     this.#settings = settings;
   }
 
-  async run(drill: Drill): Promise<Result> {
+  async run(scene: Scene): Promise<Result> {
     const beganMs = performance.now();
     const seconds = (): string => ((performance.now() - beganMs) / 1_000).toFixed(1);
     const tell = (kind: string, what: string): void => {
       if (this.#interrupted) return;
       process.stdout.write(`${seconds().padStart(7)} s  ${kind.padEnd(7)}  ${what}\n`);
     };
-    process.stdout.write(`\n── ${drill.name}: ${drill.title}\n`);
-    const lacking = drill.needs && this.#place.lacks(drill.needs);
+    process.stdout.write(`\n── ${scene.name}: ${scene.title}\n`);
+    const lacking = scene.needs && this.#place.lacks(scene.needs);
     if (lacking !== undefined) {
       tell('verdict', `LEFT OUT: ${lacking}`);
-      return { drill: drill.name, verdict: 'left out' };
+      return { drill: scene.name, verdict: 'left out' };
     }
     try {
-      await drill.run({
+      await scene.run({
         ...this.#settings,
         open: (names) => {
           const lab = this.#place.open(names);
@@ -51,11 +51,15 @@ export class Runner {
         saw: (what) => tell('saw', what),
       });
       tell('verdict', 'SURVIVED');
-      return { drill: drill.name, verdict: 'survived' };
+      return { drill: scene.name, verdict: 'survived' };
     } catch (error) {
       tell('verdict', `FAILED: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
-      if (!this.#interrupted) await this.#showLogs();
-      return { drill: drill.name, verdict: 'failed' };
+      if (!this.#interrupted) {
+        // What goes on by itself works on what is removed next.
+        await Promise.allSettled(this.#stops.map((stop) => stop()));
+        await this.#showLogs();
+      }
+      return { drill: scene.name, verdict: 'failed' };
     } finally {
       this.#stops.length = 0;
       await this.close();

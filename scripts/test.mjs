@@ -99,22 +99,8 @@ async function drills(args) {
 /** Drills that are done on containers: they kill, freeze and cut off, which is another thing there than with processes. */
 const drillsOnContainers = ['kill', 'partition-3', 'pause', 'newcomer'];
 
-/** The others, which containers cannot have or would only repeat. */
-const drillsOnProcesses = [
-  'partition-5',
-  'disk-full',
-  'read-only',
-  'unmounted',
-  'nested-mount',
-  'power-cut',
-  'bit-rot',
-  'clock',
-  'journal-deleted',
-  'journal-damaged',
-  'set-back',
-  'slow-link',
-  'churn',
-];
+/** On processes the tests of `integration` play the scenes. These they do not, and where there are no containers nobody else does. */
+const drillsOnProcesses = ['kill', 'pause'];
 
 /** The lab in containers, then the drills that differ there. An engine that is started for it is stopped after it. */
 async function compose() {

@@ -1,10 +1,12 @@
 import { readdirSync } from 'node:fs';
-import { chmod, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { addUnprivileged, asNobody, giveToNobody, isRoot } from '../../testkit/machine/unprivileged.ts';
+import { asNobody, giveToNobody, isRoot } from '../../testkit/machine/unprivileged.ts';
 import { lockstep } from '../../testkit/member.ts';
 import { run } from '../../testkit/programs.ts';
+import { readOnly } from '../../testkit/scenes/disks.ts';
+import { sceneTest } from '../../testkit/vitest/scene-test.ts';
 import { useCluster } from '../../testkit/vitest/use-cluster.ts';
 
 const patience = { timeout: 20_000, interval: 100 };
@@ -69,31 +71,9 @@ describe.runIf(isRoot)('[CL5] a folder that cannot be written', () => {
       refusedWith(`${member}/.lockstep/lock.db cannot be locked (SQLITE_CANTOPEN). Make it and its directory writable`),
     );
   });
-
-  test('while the agent runs: it is said, nothing is deleted, and it goes on when it can be', async () => {
-    const ant = cluster().member('ant');
-    const folder = join(cluster().root, 'bee');
-    const bee = await addUnprivileged(cluster(), 'bee');
-    await writeFile(ant.path('before'), 'before');
-    await cluster().settled();
-    await chmod(folder, 0o500);
-    await vi.waitFor(async () => {
-      const problem = (await bee.status()).problems.find(({ code }) => code === 'folder-missing');
-      expect(problem?.detail).toBe(
-        `The folder ${folder} cannot be written: give the agent's user permission, or mount it writable.`,
-      );
-    }, patience);
-    await writeFile(ant.path('meanwhile'), 'meanwhile');
-    await rename(ant.path('before'), ant.path('renamed'));
-    expect((await ant.wait({ for: 2, timeoutMs: 300 })).done).toBe(false);
-    expect(readdirSync(folder).sort()).toEqual(['.lockstep', 'before']);
-    await chmod(folder, 0o700);
-    await cluster().settled();
-    expect(await readFile(bee.path('renamed'), 'utf8')).toBe('before');
-    await vi.waitFor(async () => expect(await bee.problems()).toEqual([]), patience);
-    await cluster().verified();
-  });
 });
+
+sceneTest('[WT6]', readOnly);
 
 test.runIf(isRoot)('[LC15] what cannot be read is told of, and a member that starts does not wait for it', async () => {
   const folder = join(cluster().root, 'cat');

@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -8,7 +7,9 @@ import { eventually } from '../../testkit/eventually.ts';
 import { LoopDisk, loopDiskLacks } from '../../testkit/machine/loop-disk.ts';
 import { lockstep, type Member, type StartOptions } from '../../testkit/member.ts';
 import { shell } from '../../testkit/programs.ts';
+import { bitRot } from '../../testkit/scenes/bit-rot.ts';
 import { namesOf } from '../../testkit/tree.ts';
+import { sceneTest } from '../../testkit/vitest/scene-test.ts';
 import { startCluster } from '../../testkit/vitest/use-cluster.ts';
 
 const marker = 'these bytes are going to rot';
@@ -157,22 +158,4 @@ test.skipIf(loopDiskLacks)(
   },
 );
 
-test.skipIf(loopDiskLacks)('[CT11] a read for another member that finds damage has it healed', async () => {
-  const { cluster, ant, bee, rot } = await openScene();
-  await shell(ant.folder, `(head -c 200000 /dev/zero; printf %s '${marker}') > file`);
-  await age(ant);
-  await cluster.settled();
-  const digest = (member: Member): string =>
-    execFileSync('sha256sum', ['file'], { cwd: member.folder, encoding: 'utf8' });
-  const whole = digest(ant);
-  await rot('file');
-  // While ant is away bee is the only one that can be asked.
-  await ant.stop();
-  await cluster.add('cat');
-  await eventually(async () => expect(await bee.problems()).toContain('file-damaged'));
-  await ant.start();
-  await cluster.connected();
-  await eventually(() => expect(digest(bee)).toBe(whole));
-  await cluster.settled();
-  expect(digest(cluster.member('cat'))).toBe(whole);
-});
+sceneTest('[CT11] [MT21]', bitRot);

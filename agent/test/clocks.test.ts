@@ -4,7 +4,9 @@ import { expect, test, vi } from 'vitest';
 import type { Cluster } from '../../testkit/cluster.ts';
 import { ShiftedClock } from '../../testkit/machine/shifted-clock.ts';
 import type { Member } from '../../testkit/member.ts';
+import { clock } from '../../testkit/scenes/clock.ts';
 import { namesOf } from '../../testkit/tree.ts';
+import { sceneTest } from '../../testkit/vitest/scene-test.ts';
 import { startCluster } from '../../testkit/vitest/use-cluster.ts';
 
 /** A member whose clock is wrong, and how to set it, in hours. */
@@ -51,30 +53,4 @@ test('[MG5] clocks a day ahead and a day behind decide nothing: the last save wi
   await cluster.verified();
 });
 
-test('[JN6] a clock that jumps while the agent runs, there and back: reported while it is wrong, and nothing is lost', async () => {
-  const cluster = await startCluster(['ant']);
-  const ant = cluster.member('ant');
-  const { member: bee, set } = await addShifted(cluster, 'bee', 0);
-  await cluster.connected();
-  let round = 0;
-  for (const hours of [24, -24, 24 * 365, 0]) {
-    set(hours);
-    await bee.wait({ for: 1 });
-    // Both edit the same file in turn: whoever saves last has seen the other's version, so no clock makes a conflict of it.
-    for (const member of [bee, ant, bee]) {
-      await writeFile(member.path('file'), `round ${++round}`);
-      await writeFile(member.path(`made-${round}`), `by ${member.name}`);
-      await cluster.settled();
-    }
-    if (hours !== 0) await vi.waitFor(async () => expect(await saidOf(ant, 'bee')()).toMatch(/ahead|behind/), patience);
-    expect((await ant.status()).members.map(({ connected, state }) => ({ connected, state }))).toEqual([
-      { connected: true, state: 'active' },
-      { connected: true, state: 'active' },
-    ]);
-  }
-  await vi.waitFor(async () => expect(await ant.problems()).toEqual([]), patience);
-  expect(await readFile(ant.path('file'), 'utf8')).toBe(`round ${round}`);
-  expect(namesOf(ant.tree())).toHaveLength(round + 1);
-  expect(conflictCopies(ant)).toEqual([]);
-  await cluster.verified();
-});
+sceneTest('[JN6]', clock);

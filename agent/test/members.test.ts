@@ -4,7 +4,9 @@ import { downAfterMs } from '@lockstep/shared';
 import { expect, test, vi } from 'vitest';
 import { lockstep } from '../../testkit/member.ts';
 import { shell } from '../../testkit/programs.ts';
+import { newcomer } from '../../testkit/scenes/newcomer.ts';
 import { diffTrees, namesOf, readTree, subtree } from '../../testkit/tree.ts';
+import { sceneTest } from '../../testkit/vitest/scene-test.ts';
 import { startCluster } from '../../testkit/vitest/use-cluster.ts';
 
 test('[SY4] a third member serves two that cannot reach each other', async () => {
@@ -110,21 +112,7 @@ test('[MB1] a member that was stopped in order is down at once, and status does 
   }, 20_000);
 });
 
-test('a slow link: each message 60 ms later, and the round trip says so', async () => {
-  const cluster = await startCluster(['ant', 'bee'], { proxied: true });
-  const [ant, bee] = [cluster.member('ant'), cluster.member('bee')];
-  cluster.shape('ant', 'bee', { delayMs: 60 });
-  await shell(ant.folder, 'for n in $(seq 500); do echo $n > f$n; done; head -c 5000000 /dev/urandom > large');
-  await shell(bee.folder, 'mkdir back; for n in $(seq 100); do echo $n > back/f$n; done');
-  await cluster.settled();
-  await vi.waitFor(
-    async () => {
-      const seen = (await ant.status()).members.find(({ name }) => name === 'bee');
-      expect(seen?.rttMs).toBeGreaterThan(60);
-    },
-    { timeout: 20_000, interval: 200 },
-  );
-});
+sceneTest('[SY2]', newcomer);
 
 test('[SY5] a newcomer with files of its own: equal ones are adopted, others kept beside, new ones offered', async () => {
   const cluster = await startCluster(['ant', 'bee']);
@@ -152,31 +140,6 @@ test('[SY5] a newcomer with files of its own: equal ones are adopted, others kep
   expect(await readFile(ant.path('both-kinds/inside'), 'utf8')).toBe('inside');
   expect(namesOf(subtree(tree, 'same')).some((name) => name.includes('conflict'))).toBe(false);
   expect((await ant.metric('lockstep_peer_sent_bytes_total')) - before, 'equal content sent').toBeLessThan(1_000);
-  await cluster.verified();
-});
-
-test('[SY2] the oldest member is killed while a newcomer catches up; the next oldest goes on', async () => {
-  const cluster = await startCluster(['ant', 'bee', 'cat']);
-  const ant = cluster.member('ant');
-  await shell(
-    ant.folder,
-    `for d in $(seq 30); do mkdir d$d; for n in $(seq 100); do echo $d $n > d$d/f$n; done; done
-     for n in $(seq 12); do head -c 6000000 /dev/urandom > large$n; done`,
-  );
-  const tree = await cluster.settled();
-  expect((await cluster.member('bee').status()).oldestMember).toBe((await ant.status()).member.id);
-  const dan = await cluster.add('dan', { start: { ready: false } });
-  await vi.waitFor(async () => expect((await dan.status()).files).toBeGreaterThan(50), {
-    timeout: 30_000,
-    interval: 2,
-  });
-  await ant.kill();
-  const rest = [cluster.member('bee'), cluster.member('cat'), dan];
-  await cluster.connected(rest);
-  expect(diffTrees(tree, await cluster.settled(rest), ['ant', 'the rest'])).toEqual([]);
-  await ant.start();
-  await cluster.connected();
-  await cluster.settled();
   await cluster.verified();
 });
 

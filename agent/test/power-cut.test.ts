@@ -4,11 +4,15 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { LoopDisk, loopDiskLacks } from '../../testkit/machine/loop-disk.ts';
 import type { Member } from '../../testkit/member.ts';
 import { shell } from '../../testkit/programs.ts';
+import { powerCut } from '../../testkit/scenes/power-cut.ts';
 import { namesOf } from '../../testkit/tree.ts';
+import { sceneTest } from '../../testkit/vitest/scene-test.ts';
 import { useCluster } from '../../testkit/vitest/use-cluster.ts';
 
 const patience = { timeout: 30_000, interval: 20 };
 const edited = Array.from({ length: 20 }, (_, index) => `edited-${index}`);
+
+sceneTest('[PC1]', powerCut);
 
 describe.skipIf(loopDiskLacks)('[root, loop devices] a power cut at the member that wrote', () => {
   const cluster = useCluster(['bee']);
@@ -28,8 +32,10 @@ describe.skipIf(loopDiskLacks)('[root, loop devices] a power cut at the member t
     await chmod(join(shim, 'sync'), 0o755);
     const env = { PATH: `${shim}:${process.env.PATH}` };
     const start = { env, wrapper: await disk.nextBoot() };
-    await cluster().add('ant', { folder: join(disk.directory, 'ant'), start });
+    const ant = await cluster().add('ant', { folder: join(disk.directory, 'ant'), start });
     await cluster().connected();
+    await shell(ant.folder, `for n in ${edited.join(' ')}; do echo first version of $n > $n; done`);
+    expect(await ant.wait({ for: 'all', timeoutMs: 30_000 })).toMatchObject({ done: true });
   });
   afterAll(async () => {
     await writeFile(letSync, '');
@@ -38,16 +44,6 @@ describe.skipIf(loopDiskLacks)('[root, loop devices] a power cut at the member t
   });
 
   const pair = () => [cluster().member('ant'), cluster().member('bee')] as const;
-
-  test('[PC1] what wait calls held is whole on the disk of the member that wrote', async () => {
-    const [ant] = pair();
-    await shell(ant.folder, `for n in ${edited.join(' ')}; do echo first version of $n > $n; done`);
-    expect(await ant.wait({ for: 'all', timeoutMs: 30_000 })).toMatchObject({ done: true });
-    await disk.cutPower(() => ant.kill());
-    for (const name of edited) expect(await readFile(ant.path(name), 'utf8')).toBe(`first version of ${name}\n`);
-    await ant.start({ wrapper: await disk.nextBoot() });
-    await cluster().settled();
-  });
 
   test.each([
     ['[PC2] after a power cut', async (ant: Member) => ant.start({ wrapper: await disk.nextBoot() })],

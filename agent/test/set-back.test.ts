@@ -5,7 +5,9 @@ import type { Cluster } from '../../testkit/cluster.ts';
 import { freePort } from '../../testkit/free-port.ts';
 import type { Member } from '../../testkit/member.ts';
 import { shell } from '../../testkit/programs.ts';
+import { setBack } from '../../testkit/scenes/set-back.ts';
 import type { Tree } from '../../testkit/tree.ts';
+import { sceneTest } from '../../testkit/vitest/scene-test.ts';
 import { startCluster } from '../../testkit/vitest/use-cluster.ts';
 
 /** Copies a stopped member's whole folder, its state included, as a snapshot of its machine would. */
@@ -16,7 +18,7 @@ async function snapshot(cluster: Cluster, member: Member): Promise<string> {
 }
 
 /** The member is as it was at its snapshot. The state directory stays the same one, as on the disk of a virtual machine. */
-async function setBack(member: Member, copy: string): Promise<void> {
+async function restore(member: Member, copy: string): Promise<void> {
   await shell(member.folder, 'find . -mindepth 1 ! -path ./.lockstep -delete');
   await shell('/', `cp -a ${copy}/. ${member.folder}`);
 }
@@ -46,33 +48,12 @@ async function copiedAndGoneOn(): Promise<{ cluster: Cluster; cat: Member; copy:
   return { cluster, cat, copy };
 }
 
-test('[FK2] a member that is set back and starts alone keeps both what it writes and what it has forgotten', async () => {
-  const { cluster, cat, copy } = await copiedAndGoneOn();
-  await Promise.all(cluster.members.map((member) => member.stop()));
-  await setBack(cat, copy);
-  await cat.start();
-  await shell(
-    cat.folder,
-    'echo branch two > f1; echo branch two as well > other; mkdir d; echo branch two in d > d/in',
-  );
-  const wait = await cat.wait({ for: 'all', timeoutMs: 2_000 });
-  expect(wait).toMatchObject({ done: false, holding: 1 });
-
-  for (const name of ['ant', 'bee']) await cluster.member(name).start();
-  await cluster.connected();
-  const tree = await cluster.settled();
-  const texts = await textsOf(cat, tree);
-  for (const branch of ['one', 'two'])
-    expect(texts).toEqual(expect.arrayContaining([`branch ${branch}`, `branch ${branch} in d`]));
-  expect(texts).toEqual(expect.arrayContaining(['branch one too', 'branch two as well', 'old 2', 'old 4']));
-  expect(tree.has('f3')).toBe(false);
-  await cluster.verified();
-});
+sceneTest('[FK2]', setBack);
 
 test('[FK2] a member that is set back and only has another address gives out no number twice', async () => {
   const { cluster, cat, copy } = await copiedAndGoneOn();
   await Promise.all(cluster.members.map((member) => member.stop()));
-  await setBack(cat, copy);
+  await restore(cat, copy);
   // By DHCP it has another address: its entry in the member list is the first thing that it journals.
   await cat.start({ args: ['--address', `127.0.0.1:${await freePort()}`] });
   for (const name of ['ant', 'bee']) await cluster.member(name).start();
@@ -126,7 +107,7 @@ test('[FK3] [FK5] two branches under the same numbers are found, and the entries
   await shell(ant.folder, 'echo edited by ant > new');
   await cluster.settled();
   await Promise.all([ant.stop(), cat.stop()]);
-  await setBack(cat, copy);
+  await restore(cat, copy);
   await bee.start();
   await cat.start();
   await cluster.connected();

@@ -1,26 +1,26 @@
 import type { MemberApi, Usage } from '../api.ts';
 import type { LinkShape } from '../link-proxy.ts';
 
-/** For what takes a moment on a machine that does nothing else: a drill is about what comes out. */
+/** For what takes a moment on a machine that does nothing else: a scene is about what comes out. */
 export const patienceMs = 180_000;
 
 /**
- * What a drill needs that not every place can give: a disk for one member alone, a clock of its own, links that are made slow, a
+ * What a scene needs that not every place can give: a disk for one member alone, a clock of its own, links that are made slow, a
  * disk in a file, whose power can be cut and whose bytes can rot.
  */
 export type Need = 'disk' | 'clock' | 'links' | 'image';
 
-/** Where drills run. */
+/** Where scenes are played. */
 export interface Place {
   /** For people: drills on … */
   readonly title: string;
-  /** Why it cannot give what a drill needs, and what would help; undefined when it can. */
+  /** Why it cannot give what a scene needs, and what would help; undefined when it can. */
   lacks(need: Need): string | undefined;
   /** A cluster with members of these names, connected. */
   open(names: readonly string[]): Promise<Lab>;
 }
 
-/** A member as drills see it: its folder, its API, and its process. */
+/** A member as scenes see it: its folder, its API, and its process. */
 export interface LabMember extends MemberApi {
   readonly running: boolean;
   /** Resolves when it is ready; with `ready: false` as soon as it was started. */
@@ -48,7 +48,7 @@ export interface LabImage {
   rot(paths: readonly string[], marker: string): Promise<void>;
 }
 
-/** The port between drills and the place where they run. The members that it was opened with are there and connected. */
+/** The port between scenes and the place where they are played. The members that it was opened with are there and connected. */
 export interface Lab {
   readonly members: readonly LabMember[];
   member(name: string): LabMember;

@@ -7,14 +7,9 @@ import type { LinkShape } from '../link-proxy.ts';
 import { LoopDisk, loopDiskLacks } from '../machine/loop-disk.ts';
 import { ShiftedClock } from '../machine/shifted-clock.ts';
 import { TmpfsDisk } from '../machine/tmpfs-disk.ts';
+import { addUnprivileged, isRoot } from '../machine/unprivileged.ts';
 import type { Member } from '../member.ts';
-import { run } from '../programs.ts';
 import { type Lab, type LabDisk, type LabImage, type LabMember, type Place, patienceMs } from './lab.ts';
-
-/** Whoever the agent runs as while its folder is made read-only: root may write everywhere. */
-const nobody = 65_534;
-
-const isRoot = process.getuid?.() === 0;
 
 /** Agents as processes of this machine, each with a temporary folder; their links are proxies in this process. */
 class LocalLab implements Lab {
@@ -104,11 +99,7 @@ class LocalLab implements Lab {
   async addUnprivileged(
     name: string,
   ): Promise<{ readonly member: Member; setWritable(writable: boolean): Promise<void> }> {
-    await chmod(this.#cluster.root, 0o755);
-    const wrapper = isRoot ? ['setpriv', `--reuid=${nobody}`, `--regid=${nobody}`, '--clear-groups', '--'] : [];
-    const member = await this.#cluster.add(name, { up: false, start: { wrapper } });
-    if (isRoot) await run('chown', ['-R', `${nobody}:${nobody}`, member.folder]);
-    await member.start();
+    const member = isRoot ? await addUnprivileged(this.#cluster, name) : await this.#cluster.add(name);
     await this.#cluster.connected();
     return { member, setWritable: (writable) => chmod(member.folder, writable ? 0o700 : 0o500) };
   }

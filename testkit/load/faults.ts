@@ -27,17 +27,15 @@ const faults: Readonly<Record<string, Fault>> = {
   },
 };
 
-const waitMsMax = 4_000;
-
-/** Random faults, one after the other, of members of which `spared` is none, until it is stopped. */
+/** Random faults of random victims, one after the other, until it is stopped. */
 export class Faults {
   readonly counts = new Map<string, number>(Object.keys(faults).map((name) => [name, 0]));
   #going = true;
   readonly #work: Promise<void>;
 
-  constructor(lab: Lab, spared: LabMember, random: () => number) {
-    const victims = lab.members.filter((member) => member !== spared);
-    this.#work = this.#run(lab, victims, random);
+  /** `waitMsMax`: how long a fault lasts, and how long nothing is done before it. */
+  constructor(lab: Lab, victims: readonly LabMember[], waitMsMax: number, random: () => number) {
+    this.#work = this.#run(lab, victims, waitMsMax, random);
     // Told of by `stop`.
     this.#work.catch(() => undefined);
   }
@@ -48,7 +46,7 @@ export class Faults {
     await this.#work;
   }
 
-  async #run(lab: Lab, victims: readonly LabMember[], random: () => number): Promise<void> {
+  async #run(lab: Lab, victims: readonly LabMember[], waitMsMax: number, random: () => number): Promise<void> {
     const names = Object.keys(faults);
     while (this.#going) {
       await pause(random() * waitMsMax);

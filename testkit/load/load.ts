@@ -6,6 +6,9 @@ import { eventually } from '../eventually.ts';
 import { namesOf, subtree, type Tree } from '../tree.ts';
 import { RandomUser, randomFrom, wholeFault, wholePrefix } from './random-user.ts';
 
+/** How often somebody looks at the files that are only ever put in place whole. */
+const lookMs = 20;
+
 /** How long a user rests between two actions. */
 const restMs = { least: 20, most: 100 } as const;
 
@@ -40,7 +43,7 @@ export class Load {
   start(): void {
     for (const { member } of this.#places) mkdirSync(member.path(this.#room), { recursive: true });
     this.#going = true;
-    this.#working = Promise.all(this.#users.map((user) => this.#work(user)));
+    this.#working = Promise.all([...this.#users.map((user) => this.#work(user)), this.#look()]);
   }
 
   /** Lets all of them finish what they do; fails as the first of them did. */
@@ -104,6 +107,15 @@ export class Load {
       }
     }
     return undefined;
+  }
+
+  /** Somebody who reads what is there meanwhile: nowhere is a file in part that was put in place whole. */
+  async #look(): Promise<void> {
+    while (this.#going && this.#failure === undefined) {
+      const fault = this.fault();
+      if (fault !== undefined) this.#failure = new Error(fault);
+      await pause(lookMs);
+    }
   }
 
   async #work(user: RandomUser): Promise<void> {

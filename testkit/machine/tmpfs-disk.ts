@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { LabDisk } from '../labs/lab.ts';
 import { run, shell } from '../programs.ts';
 
-/** Enough for a journal and the files of a drill, and soon full. */
+/** Enough for a journal and the files of a scene, and soon full. */
 const sizeMiB = 48;
 
 /** A small disk in memory. It is mounted in two places: the one aside holds it while it is taken away from its own. */

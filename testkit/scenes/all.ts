@@ -11,10 +11,10 @@ import { pause } from './pause.ts';
 import { powerCut } from './power-cut.ts';
 import { setBack } from './set-back.ts';
 import { slowLink } from './slow-link.ts';
-import type { Drill } from './stage.ts';
+import type { Scene } from './stage.ts';
 
-/** All drills, in the order in which they are run. */
-export const drills: readonly Drill[] = [
+/** All scenes, in the order in which they are played. */
+export const scenes: readonly Scene[] = [
   kill,
   partitionOf3,
   partitionOf5,

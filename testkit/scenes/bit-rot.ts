@@ -7,8 +7,8 @@ import { eventually } from '../eventually.ts';
 import { type Lab, type LabImage, type LabMember, patienceMs } from '../labs/lab.ts';
 import { shell } from '../programs.ts';
 import { diffTrees } from '../tree.ts';
-import { compare, conflictCopies } from './compare.ts';
-import type { Drill, Stage } from './stage.ts';
+import { compare, conflictCopies, noProblems } from './compare.ts';
+import type { Scene, Stage } from './stage.ts';
 
 /** Rounds of `verify --repair` in the long form. */
 const rounds = 5;
@@ -17,7 +17,7 @@ const smallFiles = 20;
 /** What the files of a directory hold that are going to rot. */
 const markerOf = (directory: string): string => `these bytes of ${directory} are going to rot`;
 
-interface Scene {
+interface Rotting {
   readonly stage: Stage;
   readonly lab: Lab;
   /** The members with sound disks. */
@@ -44,7 +44,7 @@ async function fingerprintOf(path: string): Promise<string> {
 
 /** Has these files of bee, which are all that have a marker in this directory, rot. Returns what they hold then. */
 async function rot(
-  { stage, bee, image }: Scene,
+  { stage, bee, image }: Rotting,
   directory: string,
   paths: readonly string[],
 ): Promise<readonly Buffer[]> {
@@ -72,7 +72,7 @@ function untouched(others: readonly LabMember[], before: ReturnType<LabMember['t
 }
 
 /** Ant makes sound files, and some with the marker, and all members hold them. Returns the names of the latter. */
-async function make({ lab, bee }: Scene, directory: string): Promise<readonly string[]> {
+async function make({ lab, bee }: Rotting, directory: string): Promise<readonly string[]> {
   const small = Array.from({ length: smallFiles }, (_, index) => `rots-${index}`);
   const marker = markerOf(directory);
   const ant = lab.member('ant');
@@ -88,13 +88,13 @@ async function make({ lab, bee }: Scene, directory: string): Promise<readonly st
   return [...small, 'rots-large'].map((name) => `${directory}/${name}`);
 }
 
-async function byVerify(scene: Scene, round: number): Promise<void> {
-  const { stage, lab, others, bee } = scene;
+async function byVerify(rotting: Rotting, round: number): Promise<void> {
+  const { stage, lab, others, bee } = rotting;
   const directory = `round-${round}`;
-  const paths = await make(scene, directory);
+  const paths = await make(rotting, directory);
   const before = lab.member('ant').tree();
   const heads = await headsAt(bee, paths);
-  const spoilt = await rot(scene, directory, paths);
+  const spoilt = await rot(rotting, directory, paths);
   const found = await bee.verify();
   assert.equal(found.ok, false, 'verify on bee finds nothing');
   assert.equal(found.disk.differing, paths.length, 'files that verify calls damaged');
@@ -107,12 +107,12 @@ async function byVerify(scene: Scene, round: number): Promise<void> {
   stage.saw('what was there is in the history of bee, and no member heard of a change');
 }
 
-async function byRead(scene: Scene): Promise<void> {
-  const { stage, lab, others, bee } = scene;
-  const paths = await make(scene, 'read');
+async function byRead(rotting: Rotting): Promise<void> {
+  const { stage, lab, others, bee } = rotting;
+  const paths = await make(rotting, 'read');
   const before = bee.tree();
   const heads = await headsAt(bee, paths);
-  const spoilt = await rot(scene, 'read', paths);
+  const spoilt = await rot(rotting, 'read', paths);
   for (const member of others) await member.stop();
   stage.did('stopped all but bee, and let a member join that asks it for everything');
   const newcomer = await lab.addNewcomer('dan');
@@ -136,7 +136,7 @@ async function byRead(scene: Scene): Promise<void> {
   assert.deepEqual(await headsAt(bee, paths), heads);
 }
 
-export const bitRot: Drill = {
+export const bitRot: Scene = {
   name: 'bit-rot',
   title: 'bytes of files change on the disk of one member, and nothing else of them',
   needs: 'image',
@@ -144,13 +144,11 @@ export const bitRot: Drill = {
     const lab = await stage.open(['ant', 'cat']);
     const others = [...lab.members];
     const { member: bee, image } = await lab.addOnImage('bee');
-    const scene = { stage, lab, others, bee, image };
-    for (let round = 1; round <= (stage.short ? 1 : rounds); round++) await byVerify(scene, round);
-    await byRead(scene);
+    const rotting = { stage, lab, others, bee, image };
+    for (let round = 1; round <= (stage.short ? 1 : rounds); round++) await byVerify(rotting, round);
+    await byRead(rotting);
     assert.deepEqual(conflictCopies(await compare(stage, lab)), []);
-    for (const member of lab.members) {
-      await eventually(async () => assert.deepEqual(await member.problems(), [], `problems of ${member.name}`));
-    }
+    await noProblems(lab);
     stage.saw('every member has every file as it was written, and nothing of the damage');
   },
 };

@@ -6,7 +6,7 @@ import { ProgramLoad } from '../load/program-load.ts';
 import { installedPrograms } from '../load/programs.ts';
 import { compare } from './compare.ts';
 import { type Sample, slopePerHour } from './slope.ts';
-import type { Drill } from './stage.ts';
+import type { Scene } from './stage.ts';
 import { loadRoom, startLoad } from './users.ts';
 
 /** How often all is compared; what users kept is removed then, so that the folder stays as large as it is. */
@@ -16,7 +16,10 @@ const phases = 6;
 const slopeMax = { memoryMiB: 60, descriptors: 10 } as const;
 const judgedFromMs = 1_800_000;
 
-export const churn: Drill = {
+/** How long a fault lasts at most, and how long it is quiet before the next. */
+const faultMsMax = { judged: 4_000, short: 1_500 } as const;
+
+export const churn: Scene = {
   name: 'churn',
   title: 'five members, random faults, users without care and real programs; memory and descriptors stay flat',
   async run(stage) {
@@ -28,13 +31,16 @@ export const churn: Drill = {
         `left out ${missing.join(', ')}, not installed here (on Debian: apt-get install -y ${missing.join(' ')})`,
       );
     }
+    const isJudged = stage.churnMs >= judgedFromMs;
+    // Who is measured must not be started again in between.
+    const victims = isJudged ? lab.members.filter((member) => member !== measured) : lab.members;
     const programs = await ProgramLoad.prepare(lab, there);
     const memory: Sample[] = [];
     const descriptors: Sample[] = [];
     const count = stage.short ? 2 : phases * Math.max(1, Math.round(stage.churnMs / 600_000));
     for (let phase = 1; phase <= count; phase++) {
       const load = startLoad(stage, lab);
-      const faults = new Faults(lab, measured, stage.random);
+      const faults = new Faults(lab, victims, isJudged ? faultMsMax.judged : faultMsMax.short, stage.random);
       programs.start();
       stage.whenInterrupted(() => Promise.all([programs.stop(), faults.stop()]));
       await pause(stage.churnMs / count);
@@ -56,9 +62,8 @@ export const churn: Drill = {
     // The first third warms up: caches fill, and the young generation grows to its size.
     const warm = (samples: readonly Sample[]): readonly Sample[] => samples.slice(Math.floor(samples.length / 3));
     const slopes = { memoryMiB: slopePerHour(warm(memory)), descriptors: slopePerHour(warm(descriptors)) };
-    const isJudged = stage.churnMs >= judgedFromMs;
     stage.saw(
-      `slopes of ant, which was never stopped: ${slopes.memoryMiB.toFixed(1)} MiB and ${slopes.descriptors.toFixed(1)} descriptors an hour` +
+      `slopes of ant: ${slopes.memoryMiB.toFixed(1)} MiB and ${slopes.descriptors.toFixed(1)} descriptors an hour` +
         (isJudged ? '' : ' (not judged: it takes half an hour at least to tell growth from warming up)'),
     );
     if (!isJudged) return;

@@ -1,23 +1,29 @@
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { eventually } from '../eventually.ts';
-import { type Lab, type LabMember, patienceMs } from '../labs/lab.ts';
+import { type Lab, type LabDisk, type LabMember, patienceMs } from '../labs/lab.ts';
 import { shell } from '../programs.ts';
 import { namesOf } from '../tree.ts';
-import { compare, conflictCopies } from './compare.ts';
-import type { Drill, Stage } from './stage.ts';
+import { compare, conflictCopies, noProblems } from './compare.ts';
+import type { Scene, Stage } from './stage.ts';
 
 const before = 'mkdir -p disk; cd disk; for n in $(seq 50); do echo $n > f$n; done; head -c 3000000 /dev/zero > zeros';
 /** One of everything, by a member whose disk is well. */
 const meanwhile = `
   cd disk; for n in $(seq 200); do echo new $n > n$n; done; rm f1 f2; echo changed > f3; mv f4 g4; mkdir -p d/e; echo x > d/e/x`;
 
+interface Reported {
+  readonly code: string;
+  readonly detail: RegExp;
+}
+
 /** Waits until a member reports the problem, and says what it says. */
-async function reported(stage: Stage, member: LabMember, code: string): Promise<void> {
+async function reported(stage: Stage, member: LabMember, { code, detail: wanted }: Reported): Promise<void> {
   const detail = await eventually(
     async () => {
       const problem = (await member.status()).problems.find((found) => found.code === code && found.path === undefined);
       assert.ok(problem !== undefined, `${member.name} does not report ${code}`);
+      assert.match(problem.detail, wanted);
       return problem.detail;
     },
     { timeoutMs: patienceMs },
@@ -33,14 +39,29 @@ async function healed(stage: Stage, lab: Lab): Promise<void> {
     assert.ok(names.includes(name), `${name} is lost`);
   for (const name of ['disk/f1', 'disk/f2', 'disk/f4']) assert.ok(!names.includes(name), `${name} has come back`);
   assert.deepEqual(conflictCopies(tree), []);
-  for (const member of lab.members) {
-    await eventually(async () => assert.deepEqual(await member.problems(), [], `problems of ${member.name}`));
-  }
+  await noProblems(lab);
   stage.saw('what was changed meanwhile, nothing else, and no problem any more');
 }
 
-/** `hurt` is done to bee's disk, `code` is what bee then reports; ant's user works meanwhile. */
-function onDisk(name: string, title: string, code: string, hurt: 'fill' | 'detach', mend: 'free' | 'attach'): Drill {
+/** What ant's user has not touched is there. */
+function nothingDeleted(member: LabMember): void {
+  const names = namesOf(member.tree());
+  const gone = Array.from({ length: 40 }, (_, index) => `disk/f${index + 10}`).filter((name) => !names.includes(name));
+  assert.deepEqual(gone, [], `gone on ${member.name}`);
+}
+
+interface Hurt {
+  /** For people: what is done to the disk of bee, and what undoes it. */
+  readonly hurt: string;
+  readonly mend: string;
+  /** What bee then reports. */
+  readonly reports: Reported;
+  /** Hurts it; what it answers mends it. */
+  run(lab: Lab, bee: LabMember, disk: LabDisk): Promise<() => Promise<void>>;
+}
+
+/** The disk of bee is hurt; ant's user works meanwhile. */
+function onDisk(name: string, title: string, { hurt, mend, reports, run }: Hurt): Scene {
   return {
     name,
     title,
@@ -51,31 +72,60 @@ function onDisk(name: string, title: string, code: string, hurt: 'fill' | 'detac
       const ant = lab.member('ant');
       await shell(ant.folder, before);
       await ant.wait({ for: 'all' });
-      await disk[hurt]();
-      stage.did(hurt === 'fill' ? 'filled the disk of bee to the last byte' : 'took the disk of bee away');
+      const mended = await run(lab, bee, disk);
+      stage.did(hurt);
       await shell(ant.folder, meanwhile);
-      await reported(stage, bee, code);
+      await reported(stage, bee, reports);
       const { done } = await ant.wait({ for: 2 });
       assert.ok(done, 'the others do not go on without bee');
       assert.equal((await ant.wait({ for: 3, timeoutMs: 300 })).done, false, 'a disk that cannot be written holds it');
+      for (const member of [ant, lab.member('cat')]) nothingDeleted(member);
       stage.saw('ant and cat go on, and nobody takes bee for a holder of what is new');
-      await disk[mend]();
-      stage.did(hurt === 'fill' ? 'made room again' : 'brought the disk back');
+      await mended();
+      stage.did(mend);
       await healed(stage, lab);
     },
   };
 }
 
-export const diskFull = onDisk('disk-full', 'a disk without a byte left, and room again', 'disk-full', 'fill', 'free');
-export const unmounted = onDisk(
-  'unmounted',
-  'the disk of a folder is taken away under the agent, and comes back',
-  'folder-missing',
-  'detach',
-  'attach',
-);
+export const diskFull = onDisk('disk-full', 'a disk without a byte left, and room again', {
+  hurt: 'filled the disk of bee to the last byte, where its user goes on with what needs no room',
+  mend: 'made room again',
+  reports: {
+    code: 'disk-full',
+    detail: /^The disk of the folder has 0 MiB left; .* Free some space: nothing is lost/,
+  },
+  async run(lab, bee, disk) {
+    await disk.fill();
+    await shell(bee.path('disk'), 'rm f5; mv f6 g6; chmod 600 f7; touch -d 2001-01-01 f8');
+    return async () => {
+      await eventually(async () => assert.match((await lab.log(bee)).join('\n'), /There is no room for the journal/), {
+        timeoutMs: patienceMs,
+      });
+      assert.ok(namesOf(lab.member('ant').tree()).includes('disk/f5'), 'what bee cannot journal is published');
+      await disk.free();
+      const names = async (): Promise<readonly string[]> => namesOf(lab.member('ant').tree());
+      await eventually(async () => assert.ok((await names()).includes('disk/g6'), 'g6 is lost'), {
+        timeoutMs: patienceMs,
+      });
+      await eventually(async () => assert.ok(!(await names()).includes('disk/f5'), 'f5 has come back'), {
+        timeoutMs: patienceMs,
+      });
+    };
+  },
+});
 
-export const readOnly: Drill = {
+export const unmounted = onDisk('unmounted', 'the disk of a folder is taken away under the agent, and comes back', {
+  hurt: 'took the disk of bee away',
+  mend: 'brought the disk back',
+  reports: { code: 'folder-missing', detail: /./ },
+  async run(_lab, _bee, disk) {
+    await disk.detach();
+    return () => disk.attach();
+  },
+});
+
+export const readOnly: Scene = {
   name: 'read-only',
   title: 'a folder that the agent may not write any more, and may again',
   async run(stage) {
@@ -88,9 +138,13 @@ export const readOnly: Drill = {
     await setWritable(false);
     stage.did('made the folder of bee read-only');
     await shell(ant.folder, `${meanwhile}; cd ..; echo top > top`);
-    await reported(stage, bee, 'folder-missing');
+    await reported(stage, bee, {
+      code: 'folder-missing',
+      detail: /^The folder .* cannot be written: give the agent's user permission, or mount it writable\.$/,
+    });
     const { done } = await ant.wait({ for: 2 });
     assert.ok(done, 'the others do not go on without bee');
+    assert.equal((await ant.wait({ for: 3, timeoutMs: 300 })).done, false, 'a folder that cannot be written holds it');
     assert.deepEqual(readdirSync(bee.folder).sort(), there);
     await setWritable(true);
     stage.did('made it writable again');

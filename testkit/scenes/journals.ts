@@ -1,13 +1,17 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { closeSync, openSync, readdirSync, rmSync, statSync, writeSync } from 'node:fs';
+import { closeSync, openSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync, writeSync } from 'node:fs';
+import { eventually } from '../eventually.ts';
 import type { Lab, LabMember } from '../labs/lab.ts';
 import { shell } from '../programs.ts';
 import { diffTrees, type Tree } from '../tree.ts';
 import { compare } from './compare.ts';
-import type { Drill, Stage } from './stage.ts';
+import type { Scene, Stage } from './stage.ts';
 
 const pageBytes = 4_096;
+
+/** What travels inside the operations themselves: the few bytes of each small file. */
+const inlineBytesMax = 20_000;
 
 const fill = `
   mkdir -p journal; cd journal; for d in $(seq 20); do mkdir d$d; for n in $(seq 40); do echo $d $n > d$d/f$n; done; done
@@ -46,31 +50,84 @@ function damage(member: LabMember, random: () => number): { file: string; page: 
 const says = async (member: LabMember): Promise<string> =>
   (await member.status()).problems.map(({ detail }) => detail).join(' ') || 'nothing';
 
-export const journalDeleted: Drill = {
+/** How many bytes of contents these have sent since their starts. */
+async function sentBytes(members: readonly LabMember[]): Promise<number> {
+  const sums = await Promise.all(members.map((member) => member.metric('lockstep_peer_sent_bytes_total')));
+  return sums.reduce((sum, bytes) => sum + bytes, 0);
+}
+
+export const journalDeleted: Scene = {
   name: 'journal-deleted',
   title: 'the journal of a member is deleted, and of all members one after the other',
   async run(stage) {
     const { lab, tree } = await filled(stage);
     let before = tree;
     for (const member of lab.members) {
+      const others = lab.members.filter((other) => other !== member);
+      const sent = await sentBytes(others);
       await member.kill();
       for (const name of readdirSync(member.state())) {
         if (name.startsWith('journal.db')) rmSync(member.state(name));
       }
       stage.did(`killed ${member.name}, deleted its journal and started it again`);
       await member.start();
+      assert.match((await lab.log(member)).join('\n'), /The journal was gone\. It is being rebuilt from the folder/);
       before = await unharmed(stage, lab, before, `deleted-${member.name}`);
+      const sentSince = (await sentBytes(others)) - sent + (await sentBytes([member]));
+      assert.ok(sentSince < inlineBytesMax, `${sentSince} B of contents were sent that everybody had`);
+      assert.deepEqual(await member.problems(), [], `problems of ${member.name}`);
     }
+    stage.saw('nobody has asked for a content');
   },
 };
 
-export const journalDamaged: Drill = {
+/** Stops the member and spoils its journal, which nothing lies beside: one page of it, or all. */
+async function spoil(member: LabMember, page: number | undefined): Promise<void> {
+  await member.stop();
+  const bytes = readFileSync(member.state('journal.db'));
+  bytes.fill(0xa5, (page ?? 0) * pageBytes, ((page ?? 0) + 1) * pageBytes);
+  writeFileSync(member.state('journal.db'), page === undefined ? '' : bytes);
+  rmSync(member.state('journal.db-wal'), { force: true });
+}
+
+/** The member has noticed, says what it did, and no more once the damaged one is removed. */
+async function rebuilt(member: LabMember): Promise<void> {
+  const [problem, ...others] = (await member.status()).problems;
+  assert.deepEqual(others, []);
+  assert.equal(problem?.code, 'journal-rebuilt');
+  assert.match(
+    problem.detail,
+    /^The journal was damaged \(.*\)\. It was put aside as .*damaged-.*; nothing in the folder was changed\. Check the disk/,
+  );
+  assert.notEqual(removeDamaged(member), 0);
+  await eventually(async () => assert.deepEqual(await member.problems(), [], `problems of ${member.name}`));
+}
+
+/** Removes the journals that were put aside; answers how many. */
+function removeDamaged(member: LabMember): number {
+  const damaged = readdirSync(member.state()).filter((name) => name.startsWith('journal.db.damaged'));
+  for (const name of damaged) rmSync(member.state(name));
+  return damaged.length;
+}
+
+export const journalDamaged: Scene = {
   name: 'journal-damaged',
-  title: 'the journal of a member is damaged in a random page, again and again',
+  title: 'the journal of a member is damaged in its first page, in another, in all, and in random ones again and again',
   async run(stage) {
     const { lab, bee, tree } = await filled(stage);
     let before = tree;
-    for (let round = 0; round < (stage.short ? 4 : 20); round++) {
+    for (const [what, page] of [
+      ['the header', 0],
+      ['a page in the middle', 3],
+      ['all', undefined],
+    ] as const) {
+      await spoil(bee, page);
+      stage.did(`stopped bee and spoilt ${what} of its journal`);
+      await bee.start();
+      before = await unharmed(stage, lab, before, `spoilt-${page}`);
+      await rebuilt(bee);
+    }
+    for (let round = 0; round < (stage.short ? 2 : 20); round++) {
       // In turn with and without what was written last still beside the journal.
       if (round % 2 === 0) await bee.stop();
       else await bee.kill();
@@ -81,9 +138,7 @@ export const journalDamaged: Drill = {
       await bee.start();
       stage.saw(`bee says: ${await says(bee)}`);
       before = await unharmed(stage, lab, before, `damaged-${round}`);
-      for (const name of readdirSync(bee.state())) {
-        if (name.startsWith('journal.db.damaged')) rmSync(bee.state(name));
-      }
+      removeDamaged(bee);
     }
   },
 };

@@ -1,11 +1,11 @@
 import { compare } from './compare.ts';
-import type { Drill } from './stage.ts';
+import type { Scene } from './stage.ts';
 import { startLoad } from './users.ts';
 
 /** How much the users do between two kills. */
 const actionsBetween = 60;
 
-export const kill: Drill = {
+export const kill: Scene = {
   name: 'kill',
   title: 'kill -9 of each member in turn under load, then of all at once',
   async run(stage) {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,7 +8,7 @@ import { type LabMember, patienceMs } from '../labs/lab.ts';
 import { run, shell } from '../programs.ts';
 import { namesOf } from '../tree.ts';
 import { compare, conflictCopies } from './compare.ts';
-import type { Drill, Stage } from './stage.ts';
+import type { Scene, Stage } from './stage.ts';
 
 const files = 50;
 
@@ -51,14 +52,14 @@ async function survive(
   });
 }
 
-export const nestedMount: Drill = {
+export const nestedMount: Scene = {
   name: 'nested-mount',
   title: 'a disk inside a folder is taken away, and an empty one is mounted over a directory',
   needs: 'disk',
   async run(stage) {
     const lab = await stage.open(['ant', 'bee']);
     const [ant, bee] = [lab.member('ant'), lab.member('bee')];
-    const aside = await mkdtemp(join(tmpdir(), 'lockstep-drill-'));
+    const aside = await mkdtemp(join(tmpdir(), 'lockstep-mount-'));
     const inside = join(ant.folder, 'disk');
     const plain = join(ant.folder, 'plain');
     const detach = async (): Promise<void> => {
@@ -85,10 +86,21 @@ export const nestedMount: Drill = {
         { ant, bee },
         'hidden',
         () => run('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', plain]),
-        () => run('umount', ['-l', plain]),
+        async () => {
+          await shell(plain, 'echo not of this folder > in-the-way');
+          await shell(bee.folder, 'echo of bee > plain/of-bee');
+          await ant.rescan();
+          await shell(ant.folder, 'echo after > after');
+          await eventually(() => assert.ok(namesOf(bee.tree()).includes('after')), { timeoutMs: patienceMs });
+          assert.ok(!namesOf(bee.tree()).includes('plain/in-the-way'), 'what is on the other disk was published');
+          assert.deepEqual(readdirSync(plain), ['in-the-way'], 'what the others wrote is on the other disk');
+          await run('umount', ['-l', plain]);
+        },
       );
       stage.did('mounted an empty disk over a directory and unmounted it');
-      assert.deepEqual(conflictCopies(await compare(stage, lab)), []);
+      const tree = await compare(stage, lab);
+      assert.ok(namesOf(tree).includes('plain/of-bee'), 'what bee wrote meanwhile is lost');
+      assert.deepEqual(conflictCopies(tree), []);
     } finally {
       await detach();
       await rm(aside, { recursive: true, force: true });

@@ -4,7 +4,7 @@ import { patienceMs } from '../labs/lab.ts';
 import { allConnected } from '../level.ts';
 import { shell } from '../programs.ts';
 import { compare } from './compare.ts';
-import type { Drill } from './stage.ts';
+import type { Scene } from './stage.ts';
 import { startLoad } from './users.ts';
 
 /** Enough that a newcomer is busy for a while. */
@@ -14,7 +14,7 @@ const fill = `
 
 const filesBeforeKill = 50;
 
-export const newcomer: Drill = {
+export const newcomer: Scene = {
   name: 'newcomer',
   title: 'a newcomer while everything writes, and the oldest member killed in the middle of it',
   async run(stage) {

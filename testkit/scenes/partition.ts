@@ -5,7 +5,7 @@ import { allSettled } from '../level.ts';
 import { namesOf, subtree, type Tree } from '../tree.ts';
 import { compare } from './compare.ts';
 import { onePerShape, splitsOf } from './splits.ts';
-import type { Drill } from './stage.ts';
+import type { Scene } from './stage.ts';
 
 type Groups = readonly (readonly LabMember[])[];
 
@@ -79,7 +79,7 @@ async function survive(lab: Lab, groups: Groups, room: string): Promise<number> 
   return [...contents.values()].reduce((sum, { length }) => sum + length - 1, 0);
 }
 
-function partition(names: readonly string[]): Drill {
+function partition(names: readonly string[]): Scene {
   return {
     name: `partition-${names.length}`,
     title: `every split of ${names.length} members, with writes on all sides, and healed again`,

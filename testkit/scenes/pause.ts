@@ -4,7 +4,7 @@ import { eventually } from '../eventually.ts';
 import { type LabMember, patienceMs } from '../labs/lab.ts';
 import { namesOf } from '../tree.ts';
 import { compare, conflictCopies } from './compare.ts';
-import type { Drill } from './stage.ts';
+import type { Scene } from './stage.ts';
 
 const filesEach = 200;
 
@@ -16,7 +16,7 @@ async function seen(
   return (await from.status()).members.find(({ name }) => name === other.name) ?? {};
 }
 
-export const pause: Drill = {
+export const pause: Scene = {
   name: 'pause',
   title: 'a member that is frozen, with its connections open, for longer than until the others call it down',
   async run(stage) {

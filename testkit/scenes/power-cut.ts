@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { eventually } from '../eventually.ts';
 import { patienceMs } from '../labs/lab.ts';
 import { shell } from '../programs.ts';
-import { compare, conflictCopies } from './compare.ts';
-import type { Drill } from './stage.ts';
+import { compare, conflictCopies, noProblems } from './compare.ts';
+import type { Scene } from './stage.ts';
 
 const rounds = 3;
 const names = Array.from({ length: 70 }, (_, index) => `power/f${index}`);
@@ -15,7 +15,7 @@ function textOf(name: string, round: number): string {
   return `${name} in round ${round}${' and on'.repeat(round)}\n`;
 }
 
-export const powerCut: Drill = {
+export const powerCut: Scene = {
   name: 'power-cut',
   title: 'the power of the member that wrote goes before its disk has the files',
   needs: 'image',
@@ -46,8 +46,8 @@ export const powerCut: Drill = {
       for (const member of lab.members) {
         for (const name of names)
           assert.equal(await readFile(join(member.folder, name), 'utf8'), textOf(name, round), member.name);
-        await eventually(async () => assert.deepEqual(await member.problems(), [], `problems of ${member.name}`));
       }
+      await noProblems(lab);
     }
     stage.saw('every member has every file as it was written, and nobody needed a copy');
   },

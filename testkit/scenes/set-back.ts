@@ -6,7 +6,7 @@ import { allSettled } from '../level.ts';
 import { shell } from '../programs.ts';
 import { namesOf, type Tree } from '../tree.ts';
 import { compare } from './compare.ts';
-import type { Drill, Stage } from './stage.ts';
+import type { Scene, Stage } from './stage.ts';
 
 const room = 'set-back';
 
@@ -69,7 +69,7 @@ async function round(stage: Stage, knows: 'nobody' | 'bee'): Promise<void> {
   checkBoth(stage, cat, await compare(stage, lab));
 }
 
-export const setBack: Drill = {
+export const setBack: Scene = {
   name: 'set-back',
   title: 'a member is set back to a snapshot, starts alone or with one that knows no better, and is worked on',
   async run(stage) {

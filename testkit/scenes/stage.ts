@@ -1,15 +1,15 @@
 import type { Lab, Need } from '../labs/lab.ts';
 
-/** What a drill is given by whoever runs it. */
+/** What a scene is given by whoever plays it. */
 export interface Stage {
   /** True: as short as it still shows something. */
   readonly short: boolean;
   readonly random: () => number;
-  /** How long the drills without a natural end go on. */
+  /** How long the scenes without a natural end go on. */
   readonly churnMs: number;
-  /** A cluster with members of these names, connected. It is closed after the drill. */
+  /** A cluster with members of these names, connected. It is closed after the scene. */
   open(names: readonly string[]): Promise<Lab>;
-  /** What goes on by itself is stopped so when somebody interrupts the drill, before what it works on is removed. */
+  /** What goes on by itself is stopped so when the scene is interrupted or fails, before what it works on is removed. */
   whenInterrupted(stop: () => Promise<unknown>): void;
   /** Says what was done. */
   did(what: string): void;
@@ -17,8 +17,8 @@ export interface Stage {
   saw(what: string): void;
 }
 
-/** Something that must be survived. A drill that fails throws. */
-export interface Drill {
+/** Something that is done to a cluster and must be survived: what fails throws. Two play them, tests and `npm run drill`. */
+export interface Scene {
   readonly name: string;
   /** One line for `--list`. */
   readonly title: string;
