@@ -27,7 +27,7 @@ import { untilGreeted, untilLevel } from './lifecycle/start-up.ts';
 import { ChangePoll } from './local/change-poll.ts';
 import { followIgnoreRules, IgnoreReload, untilRulesAreKnown } from './local/ignore-reload.ts';
 import { LocalChanges } from './local/local-changes.ts';
-import { Mounts } from './local/mounts.ts';
+import { Mounts } from './integrity/mounts.ts';
 import { Forks } from './members/forks.ts';
 import { LatencyHistory } from './members/latency-history.ts';
 import { OperationWriter } from './members/operation-writer.ts';

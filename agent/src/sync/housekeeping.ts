@@ -1,5 +1,5 @@
 import { type ContentId, folderStallMs } from '@lockstep/shared';
-import type { Mounts } from './local/mounts.ts';
+import type { Mounts } from './integrity/mounts.ts';
 import { type LatencyHistory, latencyRows } from './members/latency-history.ts';
 import { withdrawOfAbsent } from './members/member-problems.ts';
 import type { Peers } from './members/peers.ts';

@@ -4,7 +4,7 @@ import { contentOfText } from '../../sim/content.ts';
 import { LoneMember } from '../../sim/lone-member.ts';
 import { Confirmer } from '../integrity/confirmer.ts';
 import { LocalChanges } from '../local/local-changes.ts';
-import { Mounts } from '../local/mounts.ts';
+import { Mounts } from '../integrity/mounts.ts';
 import type { Peer } from '../members/peers.ts';
 import { type WaitOutcome, waitForDurability } from './wait.ts';
 import { WriteBack } from './write-back.ts';

@@ -4,7 +4,7 @@ import { contentOfText } from '../../sim/content.ts';
 import { LoneMember } from '../../sim/lone-member.ts';
 import { ApplyLoop } from '../apply/apply-loop.ts';
 import { RenameGate } from '../apply/rename-gate.ts';
-import { LocalChanges } from './local-changes.ts';
+import { LocalChanges } from '../local/local-changes.ts';
 import { Mounts } from './mounts.ts';
 
 const bee = 'bee' as OriginId;
