@@ -1,6 +1,6 @@
 import { isLive, type Operation, parentOf } from '@lockstep/shared';
-import { copyPrefix, isConflictPath } from '../../core/conflict-name.ts';
-import { isSameFingerprint } from '../../core/entry.ts';
+import { conflictPath, copyPrefix, isConflictPath, originalPath } from '../../core/conflict-name.ts';
+import { type Fingerprint, isDirectoryMode, isSameFingerprint } from '../../core/entry.ts';
 import { isSameContent } from '../../core/merge.ts';
 import type { Observation } from '../ports/folder.ts';
 import type { DiskEntry } from '../ports/journal.ts';
@@ -48,4 +48,25 @@ function isWhole(copy: Operation, row: DiskEntry | undefined, seen: Observation 
 /** Whether the entry has the content of a file, or the text of a link, that lost. */
 export function isCopyOf(copy: Operation, lost: Pick<Operation, 'content' | 'target'>): boolean {
   return isLive(copy) && copy.content === lost.content && copy.target === lost.target;
+}
+
+/**
+ * True if a file or link that lost is about to be replaced, a user has moved or touched it since, and no conflict copy of it is whole: then
+ * it is the only one with its content again.
+ */
+export async function isPutBack(
+  context: Context,
+  fingerprint: Fingerprint,
+  row: DiskEntry,
+  lost: Operation,
+): Promise<boolean> {
+  if (isDirectoryMode(fingerprint.mode)) return false;
+  if (row.damaged || !row.fingerprint || isSameFingerprint(row.fingerprint, fingerprint)) return false;
+  const { path } = row;
+  const copies = copiesLike(context, conflictPath(path, lost.hlc, ''))
+    .filter((copy) => originalPath(copy.path) === path)
+    .filter((copy) => context.journal.everHad(copy.path, lost));
+  if (copies.length === 0) return false;
+  const alike = copies.filter((copy) => isCopyOf(copy, lost));
+  return alike.length === 0 || !(await isAnyWhole(context, alike));
 }

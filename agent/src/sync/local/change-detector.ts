@@ -1,9 +1,7 @@
 import type { Operation } from '@lockstep/shared';
-import { dotKey, isLive, parentOf, vanishedHoldMs } from '@lockstep/shared';
+import { isLive, parentOf, vanishedHoldMs } from '@lockstep/shared';
 import { unconfirmedAfter, unconfirmedAt } from '../../core/confirmation.ts';
-import { conflictPath, originalPath } from '../../core/conflict-name.ts';
 import {
-  type DiskChange,
   type DiskEntry,
   damagedEntry,
   entryFor,
@@ -16,11 +14,11 @@ import {
 } from '../../core/entry.ts';
 import { type Draft, findLocalChange, isPassedOver, type Seen } from '../../core/local-change.ts';
 import { largeFileDueMs, quietMsMin, type Unsettled } from '../../core/settle.ts';
-import { supersedes } from '../../core/version.ts';
-import { copiesLike, isAnyWhole, isCopyOf } from '../integrity/copy-check.ts';
+import { isPutBack } from '../integrity/copy-check.ts';
 import type { OperationWriter } from '../members/operation-writer.ts';
 import type { Observation } from '../ports/folder.ts';
 import type { Context } from '../state/context.ts';
+import { ChangeBatch } from './change-batch.ts';
 import { judgeDoubt, keepDoubtful } from './doubtful-content.ts';
 import { draftDirectoryRename, draftRename, findRenameSource, type Standing } from './rename-detector.ts';
 
@@ -76,15 +74,9 @@ class ChangeDetector implements Detection {
   lostSight = false;
 
   readonly #context: Context;
-  readonly #operationWriter: OperationWriter;
   readonly #batch: readonly Unsettled[];
   readonly #read: ReadonlyMap<string, Observation & { state: 'file' }>;
-  readonly #created: Draft[] = [];
-  readonly #deleted: Draft[] = [];
-  readonly #rows: DiskChange[] = [];
-  readonly #drafted = new Set<string>();
-  /** Directories of this batch that began a group. */
-  readonly #opened = new Set<string>();
+  readonly #changes: ChangeBatch;
   readonly #seenToMs: number;
   readonly #nowMs: number;
   readonly #wallMs: number;
@@ -97,7 +89,7 @@ class ChangeDetector implements Detection {
     seenToMs: number,
   ) {
     this.#context = context;
-    this.#operationWriter = operationWriter;
+    this.#changes = new ChangeBatch(context, operationWriter);
     this.#batch = batch;
     this.#read = read;
     this.#seenToMs = seenToMs;
@@ -117,16 +109,13 @@ class ChangeDetector implements Detection {
     );
     const judge = async (index: number, wanted: (observation: Observation) => boolean): Promise<void> => {
       const [unsettled, observation] = [batch[index], seen[index]];
-      if (!unsettled || !observation || !wanted(observation) || this.#drafted.has(unsettled.path)) return;
+      if (!unsettled || !observation || !wanted(observation) || this.#changes.has(unsettled.path)) return;
       await this.#judge(unsettled, observation, rows[index]);
     };
     // What stands, parents first; then what is gone, children first: a renamed entry is seen at its new name first.
     for (let index = 0; index < batch.length; index++) await judge(index, ({ state }) => state !== 'absent');
     for (let index = batch.length - 1; index >= 0; index--) await judge(index, ({ state }) => state === 'absent');
-    this.#deleteMissing();
-    this.#deleted.sort((a, b) => (a.path < b.path ? 1 : -1));
-    const drafts = [...this.#created, ...this.#deleted].map((draft) => this.#withMissing(draft));
-    const refused = new Set(this.#operationWriter.commit(drafts, this.#rows).refused);
+    const { drafts, refused } = this.#changes.commit();
     // Only what a path holds changes again and again: where it is gone, what comes next may be a rename to it, and is not kept waiting.
     for (const { kind, path } of drafts) {
       if (refused.has(path)) this.#refuse(path);
@@ -141,36 +130,6 @@ class ChangeDetector implements Detection {
     const unsettled = { path, firstMs: this.#nowMs, lastMs: this.#nowMs, dueMs: this.#nowMs };
     this.deferred.push({ unsettled, dueMs: this.#nowMs + refusedRetryMs });
     this.troubled.push(path);
-  }
-
-  /**
-   * What is written or deleted where a content is told to be missing also replaces the operation that has none: its author knew. Where
-   * something stands, only what it was to be replaced by: damage of that operation, or a sibling of it, is no reason to give it up.
-   */
-  #withMissing(draft: Draft): Draft {
-    const { journal, missing } = this.#context;
-    if (draft.kind === 'attr' || missing.isEmpty) return draft;
-    const row = journal.disk(draft.path);
-    if (row?.damaged) return draft;
-    const shown = row?.fingerprint && journal.operation(row.dot);
-    const known = new Set(draft.parents.map(dotKey));
-    const lost = journal
-      .heads(draft.path)
-      .filter((head) => missing.isTold(head) && !known.has(dotKey(head)) && (!shown || supersedes(head, shown)));
-    return lost.length === 0 ? draft : { ...draft, parents: [...draft.parents, ...lost] };
-  }
-
-  /** With a directory go the entries in it whose content is told to be missing: nobody can remove them, and they would raise it again. */
-  #deleteMissing(): void {
-    const { journal, missing } = this.#context;
-    for (const { path: directory } of [...this.#deleted]) {
-      for (const operation of missing.toldBelow(directory)) {
-        const isHead = journal.heads(operation.path).some((head) => dotKey(head) === dotKey(operation));
-        if (!isHead || this.#drafted.has(operation.path)) continue;
-        this.#drafted.add(operation.path);
-        this.#deleted.push({ path: operation.path, kind: 'delete', parents: [operation], vanished: true });
-      }
-    }
   }
 
   /** Paths in order, parents first, with those ancestors that this disk has not shown before. */
@@ -250,7 +209,8 @@ class ChangeDetector implements Detection {
    */
   #passOver(path: string, row: DiskEntry | undefined): void {
     const [head] = this.#context.journal.heads(path);
-    if (row?.fingerprint !== undefined && head !== undefined) this.#rows.push(entryFor(path, head, undefined, false));
+    if (row?.fingerprint !== undefined && head !== undefined)
+      this.#changes.record(entryFor(path, head, undefined, false));
     this.#settle(path);
   }
 
@@ -276,7 +236,7 @@ class ChangeDetector implements Detection {
   #childrenGoFirst(unsettled: Unsettled, row: DiskEntry | undefined): boolean {
     if (row?.fingerprint === undefined || !isDirectoryMode(row.fingerprint.mode)) return false;
     const below = this.#context.journal.diskBelow(unsettled.path, undefined, childrenAtOnceMax);
-    const open = below.filter((child) => !this.#drafted.has(child.path));
+    const open = below.filter((child) => !this.#changes.has(child.path));
     // All of them, and not only the first ones, go in this very batch.
     if (open.length === 0 && below.length < childrenAtOnceMax) return false;
     for (const child of open) this.mark.push(child.path);
@@ -313,16 +273,15 @@ class ChangeDetector implements Detection {
   async #judgeRename(unsettled: Unsettled, standing: Standing, row: DiskEntry | undefined): Promise<boolean> {
     const { fingerprint } = standing;
     const source = await findRenameSource(this.#context, standing, row);
-    if (source === undefined || (source.vanished && this.#drafted.has(source.row.path))) return false;
+    if (source === undefined || (source.vanished && this.#changes.has(source.row.path))) return false;
     if (this.#isOwnRename(unsettled.path, source.row.path)) return false;
     const isDirectory = isDirectoryMode(fingerprint.mode);
     if (isDirectory && !source.vanished) return false;
     const drafts = isDirectory
       ? await draftDirectoryRename(this.#context, unsettled.path, fingerprint, source)
       : draftRename(this.#context, standing, source);
-    if (drafts === undefined || drafts.some((draft) => this.#drafted.has(draft.path))) return false;
-    for (const draft of drafts) this.#drafted.add(draft.path);
-    this.#created.push(...drafts);
+    if (drafts === undefined || drafts.some((draft) => this.#changes.has(draft.path))) return false;
+    for (const draft of drafts) this.#changes.add(draft);
     this.settled.push(unsettled.path);
     // It was taken for the renamed one unread: were it another one, the others would hold wrong bytes until it is read.
     if (standing.state === 'large') this.mark.push(unsettled.path);
@@ -349,7 +308,7 @@ class ChangeDetector implements Detection {
     if (doubt === 'torn') {
       const { fingerprint, content, racy } = seen;
       const marks = { cut: true, racy, unconfirmed: unconfirmedAt(fingerprint, this.#wallMs) };
-      this.#rows.push({ path: row.path, entry: { ...damagedEntry(row.dot, fingerprint, content), ...marks } });
+      this.#changes.record({ path: row.path, entry: { ...damagedEntry(row.dot, fingerprint, content), ...marks } });
       this.#context.lastBoot.found(row.path);
       this.#settle(row.path);
       return true;
@@ -360,7 +319,7 @@ class ChangeDetector implements Detection {
       this.deferred.push({ unsettled, dueMs: this.#nowMs + problemRetryMs });
       return true;
     }
-    this.#rows.push({ path: row.path, entry: damagedEntry(row.dot, seen.fingerprint, seen.content) });
+    this.#changes.record({ path: row.path, entry: damagedEntry(row.dot, seen.fingerprint, seen.content) });
     this.mark.push(kept.copy);
     this.#settle(row.path);
     return true;
@@ -393,58 +352,39 @@ class ChangeDetector implements Detection {
         if (row === undefined) return;
         const { dot } = row;
         const { fingerprint, racy } = finding;
-        if (shown && head !== shown && (await this.#isPutBack(fingerprint, row, shown))) {
-          this.#drafted.add(path);
-          this.#created.push({ ...draftAgain(shown), fingerprint, racy });
+        if (shown && head !== shown && (await isPutBack(this.#context, fingerprint, row, shown))) {
+          this.#changes.add({ ...draftAgain(shown), fingerprint, racy });
           return;
         }
         const content = seen.state === 'file' ? seen.content : undefined;
         // Read again for the mark that it is racy alone, it was not written again.
         const unsynced = row.unsynced || !row.fingerprint || !isSameFingerprint(row.fingerprint, fingerprint);
         const unconfirmed = unconfirmedAfter(row, fingerprint, this.#wallMs);
-        this.#rows.push({ path, entry: { dot, content, fingerprint, racy, unsynced, unconfirmed } });
+        this.#changes.record({ path, entry: { dot, content, fingerprint, racy, unsynced, unconfirmed } });
         return;
       }
       case 'still-damaged': {
         if (row === undefined) return;
         const { fingerprint } = finding;
         const marks = row.cut && { racy, unconfirmed: unconfirmedAfter(row, fingerprint, this.#wallMs) };
-        this.#rows.push({ path, entry: { ...row, fingerprint, racy: undefined, ...marks } });
+        this.#changes.record({ path, entry: { ...row, fingerprint, racy: undefined, ...marks } });
         return;
       }
       case 'forget':
-        this.#rows.push({ path, entry: undefined });
+        this.#changes.record({ path, entry: undefined });
         return;
       case 'adopt':
-        this.#rows.push(
+        this.#changes.record(
           entryFor(path, finding.head, finding.fingerprint, finding.racy, this.#marks(finding.fingerprint)),
         );
         return;
       case 'adopt-attributes':
         return this.#adoptAttributes(path, finding.head, finding.fingerprint, racy);
       case 'draft':
-        this.#drafted.add(path);
         this.#markOtherNames(finding.draft);
-        if (finding.draft.kind === 'delete') this.#deleted.push(finding.draft);
-        else this.#created.push({ ...finding.draft, groupPath: this.#groupPath(finding.draft) });
+        this.#changes.addSingle(finding.draft);
         return;
     }
-  }
-
-  /**
-   * True if a file or link that lost is about to be replaced, a user has moved or touched it since, and no conflict copy of it is whole: then
-   * it is the only one with its content again.
-   */
-  async #isPutBack(fingerprint: Fingerprint, row: DiskEntry, lost: Operation): Promise<boolean> {
-    if (isDirectoryMode(fingerprint.mode)) return false;
-    if (row.damaged || !row.fingerprint || isSameFingerprint(row.fingerprint, fingerprint)) return false;
-    const { path } = row;
-    const copies = copiesLike(this.#context, conflictPath(path, lost.hlc, ''))
-      .filter((copy) => originalPath(copy.path) === path)
-      .filter((copy) => this.#context.journal.everHad(copy.path, lost));
-    if (copies.length === 0) return false;
-    const alike = copies.filter((copy) => isCopyOf(copy, lost));
-    return alike.length === 0 || !(await isAnyWhole(this.#context, alike));
   }
 
   /** The marks of a row of what a user did. */
@@ -479,7 +419,7 @@ class ChangeDetector implements Detection {
     if (done?.result === 'done' && done.fingerprint) {
       // What changed in the moment between look and call is now under a time of our choosing.
       const { fingerprint } = done;
-      this.#rows.push(entryFor(path, head, fingerprint, racy || (done.racy ?? false), this.#marks(fingerprint)));
+      this.#changes.record(entryFor(path, head, fingerprint, racy || (done.racy ?? false), this.#marks(fingerprint)));
     } else if (done?.result === 'problem') {
       // It is somebody else's file, perhaps: asking again at once would be told the same.
       this.#context.problems.set(done.code, { path }, done.detail);
@@ -487,17 +427,6 @@ class ChangeDetector implements Detection {
       this.deferred.push({ unsettled, dueMs: this.#nowMs + problemRetryMs });
       this.troubled.push(path);
     } else this.mark.push(path);
-  }
-
-  /** A new directory opens a group, and what comes into it soon belongs to that group: an unpacked archive is one line to people. */
-  #groupPath(draft: Draft): string | undefined {
-    const ancestors: string[] = [];
-    for (let parent = parentOf(draft.path); parent !== ''; parent = parentOf(parent)) ancestors.push(parent);
-    const open = ancestors.findLast((path) => this.#opened.has(path)) ?? this.#operationWriter.openGroup(ancestors);
-    if (open !== undefined) return open;
-    if (draft.kind !== 'mkdir' || draft.parents.length > 0) return undefined;
-    this.#opened.add(draft.path);
-    return draft.path;
   }
 
   #settle(path: string): void {
