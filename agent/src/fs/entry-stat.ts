@@ -48,13 +48,21 @@ export function hasFingerprint(stats: EntryStats, expected: Fingerprint): boolea
 }
 
 /** As `hasFingerprint`, but without the change time, which our own link(2) and rename(2) move. */
-export function hasContentOf(stats: EntryStats, expected: Fingerprint): boolean {
+export function hasContentOf(
+  stats: EntryStats,
+  expected: Pick<Fingerprint, 'ino' | 'size' | 'mode' | 'mtimeMs'>,
+): boolean {
   return (
     stats.ino === expected.ino &&
     stats.mode === expected.mode &&
     stats.size === expected.size &&
     stats.mtimeMs === expected.mtimeMs
   );
+}
+
+/** As `hasContentOf`, whatever the mode is. */
+export function isWrittenAs(stats: EntryStats, expected: Fingerprint): boolean {
+  return stats.ino === expected.ino && stats.size === expected.size && stats.mtimeMs === expected.mtimeMs;
 }
 
 /**

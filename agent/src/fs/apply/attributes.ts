@@ -1,5 +1,6 @@
 import { constants } from 'node:fs';
-import { mtimeUsOf } from '../entry-stat.ts';
+import type { Fingerprint } from '../../core/entry.ts';
+import { isWrittenAs, mtimeUsOf } from '../entry-stat.ts';
 import { errorCodeOf } from '../path-problem.ts';
 import type { SystemCalls } from '../system-calls.ts';
 import { permissionsOf } from './file-times.ts';
@@ -8,28 +9,37 @@ const openFlags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLO
 
 const ownerMayRead = 0o400;
 
-/** Sets mode and modification time of a file or directory, those that are given and differ, and makes them durable. */
+/** Mode and modification time, in microseconds, that an entry is to have. What is not given stays. */
+export interface Attributes {
+  readonly mode?: number | undefined;
+  readonly mtimeUs?: number | undefined;
+}
+
+/**
+ * Gives a file or directory these attributes, where they differ, and makes them durable. A file that is not the expected one any more is left
+ * alone: the time of what a user wrote to it a moment ago is all that shows it. True when the time was set, which hides such a write.
+ */
 export function setAttributes(
   system: SystemCalls,
   absolute: string,
-  mode: number | undefined,
-  mtimeUs: number | undefined,
-): void {
-  if (mode === undefined && mtimeUs === undefined) return;
+  expected: Fingerprint,
+  { mode, mtimeUs }: Attributes,
+): boolean {
+  if (mode === undefined && mtimeUs === undefined) return false;
   const fd = openAnyway(system, absolute, mode);
-  if (fd === undefined) return;
+  if (fd === undefined) return false;
   try {
+    const isOtherTime = mtimeUs !== undefined && mtimeUsOf(system, fd) !== mtimeUs;
     const stats = system.fstat(fd);
-    let differs = false;
+    if (stats.isFile() && !isWrittenAs(stats, expected)) return false;
+    let differs = isOtherTime;
     if (mode !== undefined && permissionsOf(stats.mode) !== permissionsOf(mode)) {
       system.fchmod(fd, permissionsOf(mode));
       differs = true;
     }
-    if (mtimeUs !== undefined && mtimeUsOf(system, fd) !== mtimeUs) {
-      system.futimes(fd, mtimeUs);
-      differs = true;
-    }
+    if (isOtherTime) system.futimes(fd, mtimeUs);
     if (differs) system.fsync(fd);
+    return isOtherTime;
   } finally {
     system.close(fd);
   }

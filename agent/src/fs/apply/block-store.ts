@@ -59,14 +59,19 @@ export function unstage(places: Places, content: ContentId): void {
   removeIfThere(places.system, blockFilePath(places, content));
 }
 
-/** Reads and verifies one block of a content. Runs in a worker. */
+/** Reads and verifies one block of a content. Undefined where it cannot be read. Runs in a worker. */
 export function readBlock(places: Places, block: ExpectedBlock, source: ContentSource): Uint8Array | undefined {
   const { content, size, index } = block;
-  const path = readablePath(places, source, content);
-  if (path === undefined) return undefined;
-  const { offset, length } = blockRange(size, index);
-  const bytes = readRange(places.system, path, offset, length);
-  return bytes !== undefined && isBlock(places.hash, bytes, block) ? bytes : undefined;
+  try {
+    const path = readablePath(places, source, content);
+    if (path === undefined) return undefined;
+    const { offset, length } = blockRange(size, index);
+    const bytes = readRange(places.system, path, offset, length);
+    return bytes !== undefined && isBlock(places.hash, bytes, block) ? bytes : undefined;
+  } catch (error) {
+    if (errorCodeOf(error) === undefined) throw error;
+    return undefined;
+  }
 }
 
 /**
@@ -83,17 +88,24 @@ export function keep(
   if (lstatIfThere(system, historyPath(places, content))?.nlink === 1) return true;
   if (restoreStateDirectories(places) !== undefined) return false;
   if (!fitsContent(content, blocks, size) || size > roomBytes(places)) return false;
+  const blockAt = (index: number): Uint8Array | undefined => {
+    const { offset, length } = blockRange(size, index);
+    const block = expectedBlock({ content, blocks, size, index });
+    if (source.from !== 'bytes') return readBlock(places, block, source);
+    const bytes = source.bytes.subarray(offset, offset + length);
+    return isBlock(hash, bytes, block) ? bytes : undefined;
+  };
+  // What nobody has is asked for again and again: nothing is written for that.
+  const first = blockAt(0);
+  if (first === undefined) return false;
   const temporary = temporaryPath(places);
   try {
     const fd = system.open(temporary, stageFlags | constants.O_CREAT | constants.O_EXCL, stagedMode);
     try {
       for (let index = 0; index < blockCount(size); index++) {
-        const { offset, length } = blockRange(size, index);
-        const block = expectedBlock({ content, blocks, size, index });
-        const bytes =
-          source.from === 'bytes' ? source.bytes.subarray(offset, offset + length) : readBlock(places, block, source);
-        if (bytes === undefined || !isBlock(hash, bytes, block)) return false;
-        writeFully(system, fd, bytes, offset);
+        const bytes = index === 0 ? first : blockAt(index);
+        if (bytes === undefined) return false;
+        writeFully(system, fd, bytes, blockRange(size, index).offset);
       }
     } finally {
       system.close(fd);
@@ -118,14 +130,9 @@ function readablePath(places: Places, source: ContentSource, content: ContentId)
 }
 
 function readRange(system: SystemCalls, path: string, offset: number, length: number): Uint8Array | undefined {
-  try {
-    return withFile(system, path, (fd) => {
-      if (!system.fstat(fd).isFile()) return undefined;
-      const bytes = new Uint8Array(length);
-      return readFully(system, fd, bytes, offset) === length ? bytes : undefined;
-    });
-  } catch (error) {
-    if (errorCodeOf(error) === undefined) throw error;
-    return undefined;
-  }
+  return withFile(system, path, (fd) => {
+    if (!system.fstat(fd).isFile()) return undefined;
+    const bytes = new Uint8Array(length);
+    return readFully(system, fd, bytes, offset) === length ? bytes : undefined;
+  });
 }

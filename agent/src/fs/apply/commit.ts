@@ -1,7 +1,16 @@
 import { type ContentId, isStatePath, joinPath, nameOf, parentOf } from '@lockstep/shared';
 import { type Fingerprint, isDirectoryMode } from '../../core/entry.ts';
 import type { Action, ActionRequest, ActionResult, Expected } from '../../sync/ports/folder.ts';
-import { fingerprintOf, hasFingerprint, isRacyAfterPlacing, lstatIfThere, typeOf } from '../entry-stat.ts';
+import {
+  fingerprintOf,
+  hasContentOf,
+  hasFingerprint,
+  isRacyAfterPlacing,
+  isWrittenAs,
+  lstatIfThere,
+  mtimeUsOf,
+  typeOf,
+} from '../entry-stat.ts';
 import type { FaultPoint } from '../fault-point.ts';
 import { MountCheck } from '../mounts/mount-check.ts';
 import { errorCodeOf, inTheWay, mountChanged, problemOf, reserved, sameName } from '../path-problem.ts';
@@ -9,7 +18,7 @@ import { absolutePath, isReachable, isSpelledSo, isState, type Places } from '..
 import { namesBelow, obstacleBelow } from '../read/list-directory.ts';
 import { readLinkText } from '../read/raw-name.ts';
 import type { EntryStats, SystemCalls } from '../system-calls.ts';
-import { setAttributes } from './attributes.ts';
+import { type Attributes, setAttributes } from './attributes.ts';
 import { permissionsOf } from './file-times.ts';
 import { shardPath } from './history.ts';
 import { withDirectoriesOpen } from './read-only-directories.ts';
@@ -125,8 +134,9 @@ export class Commit {
     } else if (!this.#replace(staged.temporary, target, expected, keep)) return changed;
     this.#touch(path);
     const stats = lstatIfThere(this.#system, target);
-    const ours = stats?.ino === staged.ino && stats.size === staged.size && stats.mtimeMs === staged.mtimeMs;
-    return ours ? this.#done(stats) : changed;
+    return stats !== undefined && hasContentOf(stats, staged.fingerprint)
+      ? this.#done(stats)
+      : changedSince(staged.fingerprint);
   }
 
   /** Makes way for what must stand where a directory does. A problem when only what is no business of ours is left in it. */
@@ -204,8 +214,7 @@ export class Commit {
     this.#touch(from);
     this.#touch(to);
     this.#fault?.('attributes');
-    setAttributes(this.#system, target, action.mode, action.mtimeUs);
-    return this.#doneAt(target, action.expectedFrom.ino);
+    return this.#finish(target, action.expectedFrom, action) ?? changedSince(action.expectedFrom);
   }
 
   /** True when `target` is only another spelling of `source`, on a file system that does not tell cases apart. */
@@ -230,8 +239,7 @@ export class Commit {
     this.#touch(action.from);
     this.#touch(action.to);
     this.#fault?.('attributes');
-    setAttributes(this.#system, target, action.mode, undefined);
-    return this.#doneAt(target, action.expectedFrom.ino);
+    return this.#finish(target, action.expectedFrom, { mode: action.mode }) ?? changedSince(action.expectedFrom);
   }
 
   #mkdir(action: ActionOf<'mkdir'>, keep: ContentId | undefined): ActionResult {
@@ -240,8 +248,7 @@ export class Commit {
     const refused = this.#refusal(path, target, expected);
     if (refused !== undefined) return refused;
     if (expected !== 'absent' && isDirectoryMode(expected.mode)) {
-      setAttributes(this.#system, target, mode, undefined);
-      return this.#doneAt(target, expected.ino);
+      return this.#finish(target, expected, { mode }) ?? changed;
     }
     if (expected !== 'absent' && !this.#takeAway(target, expected, keep)) return changed;
     this.#fault?.('rename');
@@ -250,7 +257,7 @@ export class Commit {
     this.#system.chmod(target, permissionsOf(mode));
     this.#touch(path);
     const stats = lstatIfThere(this.#system, target);
-    return stats?.isDirectory() ? this.#done(stats) : changed;
+    return stats?.isDirectory() && permissionsOf(stats.mode) === permissionsOf(mode) ? this.#done(stats) : changed;
   }
 
   #attr(action: ActionOf<'attr'>): ActionResult {
@@ -258,8 +265,7 @@ export class Commit {
     const refused = this.#refusal(action.path, target, action.expected);
     if (refused !== undefined) return refused;
     this.#fault?.('attributes');
-    setAttributes(this.#system, target, action.mode, action.mtimeUs);
-    return this.#doneAt(target, action.expected.ino);
+    return this.#finish(target, action.expected, action) ?? changed;
   }
 
   #unlink(action: ActionOf<'unlink'>, keep: ContentId | undefined): ActionResult {
@@ -306,13 +312,20 @@ export class Commit {
     return isLeftAlone ? { result: 'problem', ...inTheWay(path, path) } : changed;
   }
 
-  #doneAt(target: string, ino: number): ActionResult {
+  /** Gives an entry that stays its attributes. Undefined where anything else about it is not as expected: a user did that in this moment. */
+  #finish(target: string, expected: Fingerprint, attributes: Attributes): ActionResult | undefined {
+    const isTimed = setAttributes(this.#system, target, expected, attributes);
     const stats = lstatIfThere(this.#system, target);
-    return stats?.ino === ino ? this.#done(stats) : changed;
+    if (stats?.ino !== expected.ino) return undefined;
+    if (permissionsOf(stats.mode) !== permissionsOf(attributes.mode ?? expected.mode)) return undefined;
+    if (stats.isDirectory()) return this.#done(stats);
+    if (!isTimed) return isWrittenAs(stats, expected) ? this.#done(stats) : undefined;
+    if (stats.size !== expected.size || mtimeUsOf(this.#system, target) !== attributes.mtimeUs) return undefined;
+    // The time of a write just before is gone: only reading the file shows that there was none.
+    return this.#done(stats, true);
   }
 
-  #done(stats: EntryStats): ActionResult {
-    const racy = isRacyAfterPlacing(stats, this.#system.wallMs());
+  #done(stats: EntryStats, racy = isRacyAfterPlacing(stats, this.#system.wallMs())): ActionResult {
     return { result: 'done', fingerprint: fingerprintOf(stats), racy };
   }
 
@@ -325,6 +338,11 @@ export class Commit {
   #touch(path: string): void {
     this.#touched.push(absolutePath(this.#places.root, parentOf(path)));
   }
+}
+
+/** What was put there has been changed or replaced since: that is an edit of it, and the next look finds it. */
+function changedSince(fingerprint: Fingerprint): ActionResult {
+  return { result: 'done', fingerprint, racy: true };
 }
 
 function pathsOf(action: Action): readonly string[] {

@@ -5,7 +5,7 @@ import { errorCodeOf } from '../path-problem.ts';
 import type { Places } from '../places.ts';
 import { contentFileName, contentOfFileName } from '../read/content-id.ts';
 import { removeIfThere } from '../remove.ts';
-import type { SystemCalls } from '../system-calls.ts';
+import type { EntryStats, SystemCalls } from '../system-calls.ts';
 
 /** Directories that history is divided into, by the first two digits of the contents' hashes: none of them grows large. */
 export const historyShards = 256;
@@ -41,9 +41,15 @@ export function shardPath(places: Places, content: ContentId): string {
   return `${places.history}/${shardName(contentFileName(content))}`;
 }
 
-/** What history says of a version, or undefined when it does not hold it. */
+/** What history says of a version, or undefined when it does not hold it or cannot be read. */
 export function keptVersion(places: Places, content: ContentId): KeptVersion | undefined {
-  const stats = lstatIfThere(places.system, historyPath(places, content));
+  let stats: EntryStats | undefined;
+  try {
+    stats = lstatIfThere(places.system, historyPath(places, content));
+  } catch (error) {
+    // It is listed later.
+    if (errorCodeOf(error) === undefined) throw error;
+  }
   return stats && { content, bytes: stats.blocks * statBlockBytes, keptAtMs: stats.ctimeMs };
 }
 

@@ -1,8 +1,9 @@
 import { constants } from 'node:fs';
 import { blockBytes, type ContentId, freeBytesMin } from '@lockstep/shared';
+import type { Fingerprint } from '../../core/entry.ts';
 import type { Action, ActionResult, ContentSource } from '../../sync/ports/folder.ts';
 import { isWorthSyncingTogether, syncPath } from '../durable.ts';
-import { hasContentOf, lstatIfThere } from '../entry-stat.ts';
+import { fingerprintOf, hasContentOf, lstatIfThere } from '../entry-stat.ts';
 import type { FaultPoint } from '../fault-point.ts';
 import { errorCodeOf, problemOf } from '../path-problem.ts';
 import { absolutePath, isReachable, type Places } from '../places.ts';
@@ -19,9 +20,7 @@ type SymlinkAction = Extract<Action, { do: 'symlink' }>;
 /** An entry that is ready in staging to take its name: whole, verified, with its mode and time. */
 export interface StagedEntry {
   readonly temporary: string;
-  readonly ino: number;
-  readonly size: number;
-  readonly mtimeMs: number;
+  readonly fingerprint: Fingerprint;
   /** Its file is the one that blocks were staged into, which must survive when the action is not done. */
   readonly borrowed: boolean;
 }
@@ -76,7 +75,16 @@ export class Staging {
 
   stage(actions: readonly Action[]): StageOutcome[] {
     const writes = actions.filter((action) => action.do === 'write');
-    if (writes.length > 0) this.#room = roomBytes(this.#places);
+    if (writes.length > 0) {
+      try {
+        this.#room = roomBytes(this.#places);
+      } catch (error) {
+        return actions.map((action) => ({
+          result: 'problem',
+          ...problemOf(error, 'path' in action ? action.path : action.to),
+        }));
+      }
+    }
     this.#syncEach = !isWorthSyncingTogether(this.#system, writes.length);
     // The last action that asks for a content made of blocks takes the very file; those before it copy it.
     const takers = new Map(
@@ -93,6 +101,15 @@ export class Staging {
   /** Removes what was staged and did not come to be shown; a file of blocks stays, for the next attempt. */
   discard(outcome: StageOutcome): void {
     if (!isStaged(outcome)) return;
+    try {
+      this.#remove(outcome);
+    } catch (error) {
+      // It is removed when the agent begins again. What else was done in the batch must be recorded.
+      if (errorCodeOf(error) === undefined) throw error;
+    }
+  }
+
+  #remove(outcome: StagedEntry): void {
     if (!outcome.borrowed) removeIfThere(this.#system, outcome.temporary);
     else if (lstatIfThere(this.#system, outcome.temporary) !== undefined)
       this.#system.chmod(outcome.temporary, stagedMode);
@@ -192,15 +209,13 @@ export class Staging {
       this.#fault?.('fsync');
       this.#system.fsync(fd);
     }
-    const { ino, size, mtimeMs } = this.#system.fstat(fd);
-    return { temporary, ino, size, mtimeMs, borrowed };
+    return { temporary, fingerprint: fingerprintOf(this.#system.fstat(fd)), borrowed };
   }
 
   #entry(temporary: string, borrowed: boolean): StagedEntry {
     const stats = lstatIfThere(this.#system, temporary);
     if (stats === undefined) throw new SourceGone();
-    const { ino, size, mtimeMs } = stats;
-    return { temporary, ino, size, mtimeMs, borrowed };
+    return { temporary, fingerprint: fingerprintOf(stats), borrowed };
   }
 
   /** A failed fsync fails the action: what may not be on the disk is never called durable. */

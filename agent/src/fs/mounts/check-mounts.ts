@@ -1,6 +1,6 @@
 import type { ChangedMount } from '../../sync/ports/folder.ts';
 import { lstatIfThere } from '../entry-stat.ts';
-import { mountChanged } from '../path-problem.ts';
+import { mountChanged, problemOf } from '../path-problem.ts';
 import { absolutePath, type Places } from '../places.ts';
 import { MountCheck } from './mount-check.ts';
 import { birthOf, mountPoints } from './mounts.ts';
@@ -13,12 +13,18 @@ export function checkMounts(places: Places, suspects: readonly string[]): readon
   // What was foreign a moment ago may be gone: only what is there now counts.
   const mounts = new MountCheck({ ...places, mounts: { ...places.mounts, foreign: [] } });
   for (const path of new Set([...accepted, ...points, ...suspects])) {
-    const stats = lstatIfThere(places.system, absolutePath(places.root, path));
     const isNew = !accepted.has(path);
-    if (isNew && stats === undefined) continue;
-    if (mounts.changed(path) !== path && !(isNew && points.has(path))) continue;
-    const birthMs = stats && birthOf(stats);
-    changed.push({ path, isNew, ino: stats?.ino, birthMs, detail: mountChanged(path).detail });
+    try {
+      const stats = lstatIfThere(places.system, absolutePath(places.root, path));
+      if (isNew && stats === undefined) continue;
+      if (mounts.changed(path) !== path && !(isNew && points.has(path))) continue;
+      const birthMs = stats && birthOf(stats);
+      changed.push({ path, isNew, ino: stats?.ino, birthMs, detail: mountChanged(path).detail });
+    } catch (error) {
+      // Nobody knows what is there: of what was accepted nothing may be said, and anything else shows itself when it is looked at.
+      const { detail } = problemOf(error, path);
+      if (!isNew) changed.push({ path, isNew, detail });
+    }
   }
   return changed;
 }

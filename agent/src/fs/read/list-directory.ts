@@ -28,9 +28,7 @@ export function listDirectories(places: Places, directories: readonly string[]):
   const listed: ListedDirectory[] = [];
   let count = 0;
   for (const path of directories) {
-    const mount = hiddenBy(path) ?? mounts.changed(path);
-    const directory =
-      mount === undefined ? list(places, parents, path) : { scanned: failed(path, mountChanged(mount)) };
+    const directory = list(places, parents, path, () => hiddenBy(path) ?? mounts.changed(path));
     listed.push(directory);
     count += directory.scanned.entries.length;
     if (count >= batchEntriesMax) break;
@@ -42,8 +40,16 @@ function failed(path: string, problem: PathProblem): ScannedDirectory {
   return { path, entries: [], skipped: [], problem };
 }
 
-function list(places: Places, parents: ParentCheck, path: string): ListedDirectory {
+/** `changedMount`: answers the mount that keeps the directory from being listed. */
+function list(
+  places: Places,
+  parents: ParentCheck,
+  path: string,
+  changedMount: () => string | undefined,
+): ListedDirectory {
   try {
+    const mount = changedMount();
+    if (mount !== undefined) return { scanned: failed(path, mountChanged(mount)) };
     const absolute = absolutePath(places.root, path);
     const before = parents.isReachable(path) ? lstatIfThere(places.system, absolute) : undefined;
     if (!before?.isDirectory()) return { scanned: { path, entries: [], skipped: [], absent: true } };

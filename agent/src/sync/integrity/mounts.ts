@@ -46,7 +46,7 @@ export class Mounts {
   }
 
   async #check(): Promise<void> {
-    const { folder, problems, lock, log, hiding, ignored } = this.#context;
+    const { folder, problems, log, hiding, ignored } = this.#context;
     let hasMoved = false;
     const now = new Set<string>();
     // A disk that was away for less than the time between two checks hid what was looked at meanwhile.
@@ -54,8 +54,7 @@ export class Mounts {
     hiding.clear();
     for (const mount of await folder.checkMounts()) {
       // Under the lock: no look that began before may end after.
-      if (this.#losesNothing(mount)) {
-        await lock.run(() => folder.acceptMount(mount.path));
+      if (this.#losesNothing(mount) && (await this.#isAccepted(mount.path))) {
         log.info({ path: mount.path }, 'what is mounted here now is a part of the folder');
         hasMoved = true;
         continue;
@@ -75,6 +74,18 @@ export class Mounts {
   }
 
   /** True when this member showed nothing below the mount point, or recorded what it showed with this new mount in place. */
+  /** False when that could not be written down, as on a full disk: it is tried again. */
+  async #isAccepted(path: string): Promise<boolean> {
+    const { folder, lock, log } = this.#context;
+    try {
+      await lock.run(() => folder.acceptMount(path));
+      return true;
+    } catch (error) {
+      log.warn({ path, error: String(error) }, 'what is mounted here could not be made a part of the folder');
+      return false;
+    }
+  }
+
   #losesNothing({ path, isNew, ino, birthMs }: ChangedMount): boolean {
     const { journal } = this.#context;
     const fingerprint = journal.disk(path)?.fingerprint;

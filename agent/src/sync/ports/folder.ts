@@ -239,7 +239,7 @@ export interface Folder {
    * is a problem with the code `mount-changed`, for every method.
    */
   checkMounts(): Promise<readonly ChangedMount[]>;
-  /** Makes what is at `path` now, a mount or none, a part of the folder. Durable. */
+  /** Makes what is at `path` now, a mount or none, a part of the folder. Durable. Rejects when it cannot be written down. */
   acceptMount(path: string): Promise<void>;
 
   /** Is the folder there, ours, and writable? Cheap: called before every batch. */
