@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { lstat, mkdir, readFile, readlink, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import type { Log } from '../sync/ports/log.ts';
 import type { FolderSubject, FolderUser, FoundEntry } from './folder-subject.contract.ts';
 import { type OpenFolderOptions, openFolder } from './open-folder.ts';
@@ -30,7 +31,15 @@ export async function openDiskSubject(
     await folder.close();
     rmSync(root, { recursive: true, force: true });
   };
-  return { folder, root, user: userOf(root), identify: hashBytes, reopen, close };
+  return {
+    folder,
+    root,
+    user: userOf(root),
+    identify: (bytes) => hashBytes(bytes),
+    tick: () => setTimeout(10),
+    reopen,
+    close,
+  };
 }
 
 function userOf(root: string): FolderUser {

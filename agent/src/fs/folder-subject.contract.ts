@@ -38,6 +38,8 @@ export interface FolderSubject {
   readonly user: FolderUser;
   /** What this adapter's content ids are. */
   identify(bytes: Uint8Array): { readonly content: ContentId; readonly blocks?: Uint8Array | undefined };
+  /** Resolves when file times have advanced. */
+  tick(): Promise<void>;
   close(): Promise<void>;
 }
 

@@ -245,6 +245,7 @@ export function lookContract(open: OpenSubject): void {
         const [content, size] = [contents[index] ?? contents[0], text.length];
         if (content === undefined) throw new Error('no content');
         expect(await folder.keep({ content, size, source })).toBe(true);
+        await subject.tick();
       }
       expect([...(await folder.inHistory(contents))].sort()).toEqual([...contents].sort());
       await doOne(subject, writeRequest(subject, 'back', 'oldest', { source: { from: 'history' } }));

@@ -2,8 +2,8 @@ import type { ContentId, Operation } from '@lockstep/shared';
 import { carriedTimeUs, entryType, isBelow, parentOf } from '@lockstep/shared';
 import { holdsAll } from '../core/durability.ts';
 import { isSameTime } from '../core/entry.ts';
-import type { Inode } from './disk.ts';
 import { valuesOn } from './durability-watch.ts';
+import type { Inode } from './inode.ts';
 import type { Ledger } from './ledger.ts';
 import { valueAt } from './ledger.ts';
 import type { Machine } from './machine.ts';
@@ -75,7 +75,7 @@ function obstructedPaths(machine: Machine): ReadonlySet<string> {
 
 /** True for what lies at or below a mount point where another mount is than was accepted: it waits for a person. */
 function isHiddenIn({ volume }: Machine): (path: string) => boolean {
-  const mounts = volume.mounts.check().map(({ path }) => path);
+  const mounts = volume.changedMounts();
   return (path) => mounts.some((mount) => mount === path || isBelow(path, mount));
 }
 

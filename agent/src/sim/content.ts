@@ -1,5 +1,5 @@
 import { blockBytes, type ContentId, inlineBytesMax } from '@lockstep/shared';
-import { blake3 } from '@napi-rs/blake-hash';
+import { blockTreeId } from '../fs/read/content-id.ts';
 
 /**
  * The content of a simulated file: the blocks as they travel, and the size it claims. Content that may travel inline is its
@@ -13,11 +13,21 @@ export interface Content {
   readonly blocks?: Uint8Array;
 }
 
-const hexDigits = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
+/** Of a block that is too large to travel inline, so many bytes at its beginning are really there. */
+const markerBytes = 64;
 
-/** A cheap hash of 32 bytes. It need not resist attack: nobody in the simulation forges content. */
-export function hashOf(bytes: Uint8Array): Uint8Array {
-  let a = 0x9e3779b9 ^ bytes.length;
+/** What the rest of such a block reads as. */
+const filler = 0x2e;
+
+/**
+ * A cheap hash of 32 bytes, of a block that may be virtual. It need not resist attack: nobody in the simulation forges content.
+ */
+export function simBlockHash(bytes: Uint8Array): Buffer {
+  return hashOf(bytes.length > inlineBytesMax ? bytes.subarray(0, markerBytes) : bytes, bytes.length);
+}
+
+function hashOf(bytes: Uint8Array, length: number): Buffer {
+  let a = 0x9e3779b9 ^ length;
   let b = 0x85ebca6b;
   for (const byte of bytes) {
     a = Math.imul(a ^ byte, 0x01000193);
@@ -30,24 +40,23 @@ export function hashOf(bytes: Uint8Array): Uint8Array {
     b = Math.imul(b ^ (b >>> 15), 0x846ca68b) ^ a;
     hash[i] = b >>> 0;
   }
-  return new Uint8Array(hash.buffer);
+  return Buffer.from(hash.buffer);
 }
 
-/** A content id with this prefix. */
-function idOf(prefix: 'b3:' | 'b3t:', hash: Uint8Array): ContentId {
-  let id: string = prefix;
-  for (const byte of hash) id += hexDigits[byte];
-  return id as ContentId;
+/** How many bytes of the block at `index` of a file of this size are really there. */
+function partBytes(size: number, index: number): number {
+  const length = Math.min(blockBytes, size - index * blockBytes);
+  return length > inlineBytesMax ? markerBytes : length;
 }
 
-/** The content made of these blocks. */
-export function contentOfParts(parts: readonly Uint8Array[], size: number): Content {
-  const [first] = parts;
-  if (first !== undefined && parts.length === 1) return { id: idOf('b3:', hashOf(first)), size, parts };
-  const blocks = new Uint8Array(32 * parts.length);
-  for (const [index, part] of parts.entries()) blocks.set(hashOf(part), 32 * index);
-  // The real hash: the codec checks it, and some runs pass all messages through the codec.
-  return { id: idOf('b3t:', blake3(blocks)), size, parts, blocks };
+/** The content made of these blocks, of which large ones are there with their first bytes. */
+function contentOfParts(parts: readonly Uint8Array[], size: number): Content {
+  const hashes = parts.map((part, index) => hashOf(part, Math.min(blockBytes, size - index * blockBytes)));
+  const [first] = hashes;
+  if (first !== undefined && hashes.length === 1)
+    return { id: `b3:${first.toString('hex')}` as ContentId, size, parts };
+  const blocks = new Uint8Array(Buffer.concat(hashes));
+  return { id: blockTreeId(blocks), size, parts, blocks };
 }
 
 /** The same content after a bit of it flipped on the disk. */
@@ -58,14 +67,53 @@ export function rotten({ parts, size }: Content): Content {
   return contentOfParts([flipped, ...rest], size);
 }
 
-/** The content of real bytes. */
+/** The content of bytes. */
 export function contentOfBytes(bytes: Uint8Array): Content {
-  if (bytes.length <= blockBytes) return contentOfParts([bytes], bytes.length);
-  const parts: Uint8Array[] = [];
-  for (let offset = 0; offset < bytes.length; offset += blockBytes) {
-    parts.push(bytes.subarray(offset, offset + blockBytes));
-  }
+  const count = Math.max(1, Math.ceil(bytes.length / blockBytes));
+  const parts = Array.from({ length: count }, (_, index) => {
+    const offset = index * blockBytes;
+    return bytes.slice(offset, offset + partBytes(bytes.length, index));
+  });
   return contentOfParts(parts, bytes.length);
+}
+
+/** The content after a write(2) of `bytes` at `position`: anywhere in a small file, block by block in a large one. */
+export function written(content: Content, bytes: Uint8Array, position: number): Content {
+  const size = Math.max(content.size, position + bytes.length);
+  if (size <= inlineBytesMax) {
+    const whole = new Uint8Array(size);
+    whole.set(content.parts[0] ?? []);
+    whole.set(bytes, position);
+    return contentOfBytes(whole);
+  }
+  if (position % blockBytes !== 0 || bytes.length > blockBytes)
+    throw new RangeError('large files are written in blocks');
+  const parts = Array.from({ length: Math.ceil(size / blockBytes) }, (_, index) => {
+    const part = new Uint8Array(partBytes(size, index));
+    part.set((index === position / blockBytes ? bytes : (content.parts[index] ?? [])).slice(0, part.length));
+    return part;
+  });
+  return contentOfParts(parts, size);
+}
+
+/** read(2): returns the number of bytes. What nobody looks at of a large block is not written to `target`. */
+export function readInto(content: Content, target: Uint8Array, position: number): number {
+  const count = Math.max(0, Math.min(target.length, content.size - position));
+  if (count <= inlineBytesMax) target.fill(filler, 0, count);
+  for (let index = Math.floor(position / blockBytes); index * blockBytes < position + count; index++) {
+    const part = content.parts[index] ?? new Uint8Array();
+    const begin = index * blockBytes - position;
+    const seen = part.subarray(Math.max(0, -begin), Math.max(0, count - begin));
+    target.set(seen, Math.max(0, begin));
+  }
+  return count;
+}
+
+/** A block as it travels. */
+export function blockOf(content: Content, index: number): Uint8Array {
+  const block = new Uint8Array(Math.min(blockBytes, content.size - index * blockBytes));
+  readInto(content, block, index * blockBytes);
+  return block;
 }
 
 const encoder = new TextEncoder();
@@ -83,9 +131,11 @@ export function isZeros({ size, parts }: Content): boolean {
 /** Virtual content above `inlineBytesMax`, unique for `name`. */
 export function virtualContent(name: string, size: number): Content {
   if (size <= inlineBytesMax) throw new RangeError('content that may travel inline has real bytes');
-  const parts = Array.from({ length: Math.ceil(size / blockBytes) }, (_, index) =>
-    encoder.encode(`${name}#${index}/${size}`),
-  );
+  const parts = Array.from({ length: Math.ceil(size / blockBytes) }, (_, index) => {
+    const part = new Uint8Array(partBytes(size, index)).fill(filler);
+    part.set(encoder.encode(`${name}#${index}/${size}`).slice(0, part.length));
+    return part;
+  });
   return contentOfParts(parts, size);
 }
 
@@ -94,11 +144,4 @@ export function withNewTail(content: Content, name: string, size: number): Conte
   const fresh = virtualContent(name, size);
   const sameBlocks = Math.min(content.parts.length - 1, fresh.parts.length - 1);
   return contentOfParts([...content.parts.slice(0, sameBlocks), ...fresh.parts.slice(sameBlocks)], size);
-}
-
-/** True when `bytes` are the block `index` of `content`. */
-export function isBlock(bytes: Uint8Array, content: ContentId, blocks: Uint8Array | undefined, index: number): boolean {
-  if (blocks === undefined) return index === 0 && idOf('b3:', hashOf(bytes)) === content;
-  const hash = hashOf(bytes);
-  return hash.every((byte, i) => byte === blocks[32 * index + i]);
 }

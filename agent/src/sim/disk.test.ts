@@ -1,11 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { contentOfText } from './content.ts';
-import { Disk, type DiskErrorCode, fingerprintOf } from './disk.ts';
+import { Disk } from './disk.ts';
+import type { DiskErrorCode } from './disk-error.ts';
+import { fingerprintOf } from './inode.ts';
 
 /** A disk with a file, a directory with a file in it, an empty directory and a link; its clock is set by hand. */
 function filled() {
   const clock = { nowMs: 1_000 };
-  const disk = new Disk(() => clock.nowMs);
+  const disk = new Disk({ wallMs: () => clock.nowMs });
   disk.write('file', contentOfText('1'));
   disk.mkdir('full');
   disk.write('full/file', contentOfText('2'));
@@ -62,7 +64,7 @@ describe('Disk', () => {
     disk.unlink('file');
     expect(disk.mkdir('new').number).toBe(number);
     const kept = disk.write('file', contentOfText('y'));
-    disk.link(kept);
+    disk.link('file', '/elsewhere/file');
     disk.unlink('file');
     expect(disk.mkdir('newer').number).not.toBe(kept.number);
   });

@@ -1,56 +1,11 @@
-import { type ContentId, joinPath, nameOf, parentOf } from '@lockstep/shared';
-import type { Fingerprint } from '../sync/ports/journal.ts';
-import type { Content } from './content.ts';
+import { joinPath, nameOf, parentOf } from '@lockstep/shared';
+import { type Content, contentOfText } from './content.ts';
+import { DiskError } from './disk-error.ts';
+import { copyInode, Device, type Inode, type InodeType } from './inode.ts';
 import { WriteCache } from './write-cache.ts';
 
 /** File times advance in steps, as the kernel's do: two changes within one step leave the same time. */
 export const fileTimeStepMs = 4;
-
-const typeBits = { file: 0o100_000, directory: 0o040_000, symlink: 0o120_000, special: 0o010_000 } as const;
-
-export type InodeType = keyof typeof typeBits;
-
-/** A file system: what gives out inode numbers. Nothing is renamed or linked from one to another. */
-export class Device {
-  /** Freed inode numbers are given out again at once, as ext4 does. */
-  readonly freed: Pick<Inode, 'number' | 'birthMs' | 'held'>[] = [];
-  lastNumber = 1;
-}
-
-/** A file, directory, symbolic link or pipe. */
-export interface Inode {
-  readonly number: number;
-  readonly device: Device;
-  readonly type: InodeType;
-  /** Permission bits. */
-  mode: number;
-  /** Undefined on a disk that keeps no birth times. */
-  readonly birthMs?: number | undefined;
-  mtimeMs: number;
-  ctimeMs: number;
-  /** Names that refer to it, in the tree and in the agent's history. At 0 its number is free again. */
-  links: number;
-  /** Files. */
-  content?: Content;
-  /** Every content that it ever had: a row of `disk` that says otherwise was made for another inode. */
-  readonly held: Set<ContentId>;
-  /** Symbolic links. */
-  target?: string;
-  /** Directories. */
-  readonly children?: Map<string, Inode>;
-}
-
-export type DiskErrorCode = 'ENOENT' | 'ENOTDIR' | 'EISDIR' | 'EEXIST' | 'ENOTEMPTY' | 'EINVAL' | 'EXDEV' | 'EBUSY';
-
-/** What a system call answers when it cannot. */
-export class DiskError extends Error {
-  readonly code: DiskErrorCode;
-  constructor(code: DiskErrorCode, path: string) {
-    super(`${code}: ${path}`);
-    this.name = 'DiskError';
-    this.code = code;
-  }
-}
 
 /** What inotify would tell a watch on `directory`: something happened to the entry `name`, or to the directory itself. */
 export type DiskListener = (directory: Inode, name: string | undefined) => void;
@@ -58,25 +13,53 @@ export type DiskListener = (directory: Inode, name: string | undefined) => void;
 /** What a new file, link or directory begins with. */
 type Birth = Pick<Inode, 'content' | 'target'>;
 
-/** An in-memory file system with POSIX rules, one per machine. Every method is one system call and atomic. */
+export interface DiskOptions {
+  readonly wallMs: () => number;
+  /** Its inodes have birth times, as those of ext4 and xfs have. */
+  readonly keepsBirths?: boolean;
+  /** See `WriteCache`. */
+  readonly ordersNames?: boolean;
+}
+
+/** A file system as it was at one moment. */
+export interface DiskImage {
+  readonly top: Inode;
+  readonly freed: readonly Pick<Inode, 'number' | 'birthMs' | 'held'>[];
+  readonly lastNumber: number;
+}
+
+/**
+ * An in-memory file system with POSIX rules, one per machine. Every method is one system call and atomic. A path is relative to the member's
+ * folder; one that begins with a slash leads to what lies beside it, such as the agent's state.
+ */
 export class Disk {
-  readonly root: Inode;
+  /** The directory that holds the folder, and beside it the agent's state and what users move out of the folder. */
+  readonly top: Inode;
   /** What a power cut may undo. */
-  readonly cache = new WriteCache();
+  readonly cache: WriteCache;
   readonly #wallMs: () => number;
   readonly #listeners = new Set<DiskListener>();
   /** Where the folder and the agent's state lie. */
-  readonly device = new Device();
+  readonly device = new Device(1);
   /** The mounted root of each directory that is a mount point. */
   readonly #mounts = new Map<Inode, Inode>();
   readonly #keepsBirths: boolean;
+  #devices = 1;
 
-  /** `keepsBirths`: its inodes have birth times, as those of ext4 and xfs have. */
-  constructor(wallMs: () => number, keepsBirths = true) {
+  constructor({ wallMs, keepsBirths = true, ordersNames = true }: DiskOptions) {
     this.#wallMs = wallMs;
     this.#keepsBirths = keepsBirths;
-    this.root = this.#born('directory', 0o755, {});
-    this.root.links = 1;
+    this.cache = new WriteCache(ordersNames, (directory, name, inode) => this.#assign(directory, name, inode));
+    this.top = this.#born('directory', 0o755, {}, this.device);
+    for (const name of ['folder', 'state', 'elsewhere']) this.mkdir(`/${name}`);
+    this.cache.sync();
+  }
+
+  /** The member's folder. */
+  get root(): Inode {
+    const root = this.top.children?.get('folder');
+    if (root === undefined) throw new Error('a disk has a folder');
+    return root;
   }
 
   /** Hears of every change until the returned function is called. */
@@ -90,49 +73,35 @@ export class Disk {
     return Math.floor(this.#wallMs() / fileTimeStepMs) * fileTimeStepMs;
   }
 
-  /** Everything as it is now, and the inodes of `others`, which lie outside the tree. */
-  image(others: ReadonlyMap<ContentId, Inode>): DiskImage {
-    const copies = new Map<Inode, Inode>();
-    const root = copyInode(this.root, copies);
-    const outside = new Map([...others].map(([content, inode]) => [content, copyInode(inode, copies)]));
-    return {
-      root,
-      outside,
-      freed: this.device.freed.map((one) => ({ ...one, held: new Set(one.held) })),
-      lastNumber: this.device.lastNumber,
-    };
+  /** Everything as it is now. */
+  image(): DiskImage {
+    const freed = this.device.freed.map((one) => ({ ...one, held: new Set(one.held) }));
+    return { top: copyInode(this.top, new Map()), freed, lastNumber: this.device.lastNumber };
   }
 
-  /** Makes everything as it was then, and returns the inodes that lay outside the tree. An image may be used again. */
-  restore(image: DiskImage): ReadonlyMap<ContentId, Inode> {
+  /** Makes everything as it was then. An image may be used again. */
+  restore(image: DiskImage): void {
     const copies = new Map<Inode, Inode>();
-    const root = copyInode(image.root, copies);
     // What an image holds is durable.
     this.cache.sync();
-    this.root.children?.clear();
-    for (const [name, child] of root.children ?? []) this.root.children?.set(name, child);
-    const { mode, mtimeMs, ctimeMs } = root;
-    Object.assign(this.root, { mode, mtimeMs, ctimeMs });
-    this.device.freed.splice(
-      0,
-      this.device.freed.length,
-      ...image.freed.map((one) => ({ ...one, held: new Set(one.held) })),
-    );
+    for (const [name, child] of image.top.children ?? []) this.top.children?.set(name, copyInode(child, copies));
+    const freed = image.freed.map((one) => ({ ...one, held: new Set(one.held) }));
+    this.device.freed.splice(0, this.device.freed.length, ...freed);
     this.device.lastNumber = image.lastNumber;
-    return new Map([...image.outside].map(([content, inode]) => [content, copyInode(inode, copies)]));
   }
 
   /** What stands at `path`, links not followed. Undefined when nothing does, or when a parent is no directory. */
   at(path: string): Inode | undefined {
-    let inode: Inode | undefined = this.root;
+    let inode: Inode | undefined = path.startsWith('/') ? this.top : this.root;
     if (path === '') return inode;
-    for (const name of path.split('/')) inode = this.#top(inode?.children?.get(name));
+    for (const name of path.split('/')) if (name !== '') inode = this.#top(inode?.children?.get(name));
     return inode;
   }
 
   /** The root of a new, empty file system. */
   newDevice(): Inode {
-    const root = this.#born('directory', 0o755, {}, new Device());
+    this.#devices += 1;
+    const root = this.#born('directory', 0o755, {}, new Device(this.#devices));
     root.links = 1;
     return root;
   }
@@ -161,7 +130,9 @@ export class Disk {
     return child !== undefined && this.#mounts.has(child);
   }
 
+  /** What is mounted over a directory, or the directory. */
   #top(inode: Inode | undefined): Inode | undefined {
+    if (this.#mounts.size === 0) return inode;
     let top = inode;
     for (let next = top; next !== undefined; next = this.#mounts.get(next)) top = next;
     return top;
@@ -169,40 +140,51 @@ export class Disk {
 
   /** The directory that holds `path`. */
   parentAt(path: string): Inode {
-    const parent = this.at(parentOf(path));
+    const above = parentOf(path);
+    const parent = path.startsWith('/') && above === '' ? this.top : this.at(above);
     if (parent === undefined) throw new DiskError('ENOENT', path);
     if (parent.type !== 'directory') throw new DiskError('ENOTDIR', path);
     return parent;
   }
 
+  /** What stands at `path`. Throws ENOENT, or ENOTDIR when it lies below what is no directory. */
+  inodeAt(path: string): Inode {
+    const inode = this.at(path);
+    if (inode !== undefined) return inode;
+    this.parentAt(path);
+    throw new DiskError('ENOENT', path);
+  }
+
   /** Every entry at and below `path` with its own path, parents first, names in order; the folder itself not included. */
   *entries(path = ''): Generator<readonly [path: string, inode: Inode]> {
     const inode = this.at(path);
-    if (inode !== undefined) yield* entriesFrom(path, inode, (child) => this.#top(child));
+    if (inode !== undefined) yield* this.#entriesFrom(path, inode);
   }
 
-  /** A new file that has no name yet: what staging holds. */
-  newFile(content: Content, mode: number): Inode {
-    return this.#born('file', mode, { content });
+  *#entriesFrom(path: string, inode: Inode): Generator<readonly [path: string, inode: Inode]> {
+    if (path !== '') yield [path, inode];
+    if (inode.children === undefined) return;
+    for (const name of [...inode.children.keys()].sort()) {
+      const child = this.#top(inode.children.get(name));
+      if (child !== undefined) yield* this.#entriesFrom(joinPath(path, name), child);
+    }
   }
 
-  newSymlink(target: string): Inode {
-    return this.#born('symlink', 0o777, { target });
+  /** creat(2) of a file that is not there. */
+  create(path: string, mode: number): Inode {
+    if (this.at(path) !== undefined) throw new DiskError('EEXIST', path);
+    const made = this.#born('file', mode, { content: contentOfText('') }, this.parentAt(path).device);
+    this.cache.making(made);
+    return this.#name(path, made);
   }
 
   /** creat(2) and write(2) in place: the inode of an existing file stays. */
   write(path: string, content: Content, mode = 0o644): Inode {
-    const parent = this.parentAt(path);
-    const existing = this.at(path);
-    if (existing === undefined) {
-      const made = this.#born('file', mode, { content }, parent.device);
-      this.cache.making(made);
-      return this.place(path, made);
-    }
-    if (existing.type !== 'file') throw new DiskError('EISDIR', path);
-    this.#change(existing, content);
-    this.#tell(parent, nameOf(path));
-    return existing;
+    const inode = this.at(path) ?? this.create(path, mode);
+    if (inode.type !== 'file') throw new DiskError('EISDIR', path);
+    this.change(inode, content);
+    this.tell(this.parentAt(path), nameOf(path));
+    return inode;
   }
 
   /**
@@ -213,89 +195,69 @@ export class Disk {
     const inode = this.#fileAt(path);
     const { mtimeMs, ctimeMs } = inode;
     const isDirty = this.cache.isDirty(inode);
-    this.#change(inode, content);
+    this.change(inode, content);
     if (isDirty) Object.assign(inode, { mtimeMs, ctimeMs });
   }
 
   /** write(2) through a name of the file that lies outside the folder: no watch of the folder hears of it. */
   writeElsewhere(path: string, content: Content): void {
-    this.#change(this.#fileAt(path), content);
+    this.change(this.#fileAt(path), content);
   }
 
   mkdir(path: string, mode = 0o755): Inode {
-    if (this.at(path) !== undefined) throw new DiskError('EEXIST', path);
-    return this.place(path, this.#born('directory', mode, {}, this.parentAt(path).device));
+    return this.#make('directory', path, mode, {});
   }
 
   symlink(path: string, target: string): Inode {
-    if (this.at(path) !== undefined) throw new DiskError('EEXIST', path);
-    return this.place(path, this.#born('symlink', 0o777, { target }, this.parentAt(path).device));
+    return this.#make('symlink', path, 0o777, { target });
   }
 
   /** A pipe: something that is never replicated. */
   mkfifo(path: string): Inode {
-    if (this.at(path) !== undefined) throw new DiskError('EEXIST', path);
-    return this.place(path, this.#born('special', 0o644, {}, this.parentAt(path).device));
+    return this.#make('special', path, 0o644, {});
   }
 
-  /** rename(2) of something from outside the tree (staging) to `path`: replaces what rename(2) would replace. */
-  place(path: string, inode: Inode): Inode {
+  /** link(2). */
+  link(existing: string, path: string): void {
+    const inode = this.inodeAt(existing);
     const parent = this.parentAt(path);
+    if (inode.type === 'directory') throw new DiskError('EPERM', path);
+    if (this.at(path) !== undefined) throw new DiskError('EEXIST', path);
     if (inode.device !== parent.device) throw new DiskError('EXDEV', path);
-    this.#checkReplace(path, inode, this.at(path));
-    this.#drop(parent.children?.get(nameOf(path)));
-    this.cache.naming(parent, nameOf(path));
-    parent.children?.set(nameOf(path), inode);
-    this.#addLink(inode);
     inode.ctimeMs = this.timeMs();
-    this.#touch(parent, nameOf(path));
-    return inode;
+    this.#name(path, inode);
   }
 
   /** rename(2). */
   rename(from: string, to: string): void {
-    const inode = this.at(from);
-    if (inode === undefined) throw new DiskError('ENOENT', from);
-    if (from === to) return;
-    if (to.startsWith(`${from}/`)) throw new DiskError('EINVAL', to);
+    const inode = this.inodeAt(from);
     const [source, target] = [this.parentAt(from), this.parentAt(to)];
+    if (to.startsWith(`${from}/`)) throw new DiskError('EINVAL', to);
     this.#checkMoves(from);
     if (source.device !== target.device) throw new DiskError('EXDEV', to);
-    this.#checkReplace(to, inode, this.at(to));
-    this.#drop(target.children?.get(nameOf(to)));
-    this.cache.renaming([source, nameOf(from)], [target, nameOf(to)]);
-    source.children?.delete(nameOf(from));
-    target.children?.set(nameOf(to), inode);
+    const existing = this.at(to);
+    // Two names of one file: nothing is done.
+    if (existing === inode) return;
+    this.#checkReplace(to, inode, existing);
+    this.cache.naming(
+      { directory: target, name: nameOf(to), before: existing, after: inode },
+      { directory: source, name: nameOf(from), before: inode, after: undefined },
+    );
+    this.#assign(target, nameOf(to), inode);
+    this.#assign(source, nameOf(from), undefined);
     inode.ctimeMs = this.timeMs();
     this.#touch(source, nameOf(from));
     this.#touch(target, nameOf(to));
   }
 
-  /** rename(2) to somewhere outside the tree: what `place` may bring back. */
-  take(path: string): Inode {
-    const inode = this.at(path);
-    if (inode === undefined) throw new DiskError('ENOENT', path);
-    const parent = this.parentAt(path);
-    this.#checkMoves(path);
-    this.cache.naming(parent, nameOf(path));
-    parent.children?.delete(nameOf(path));
-    inode.links -= 1;
-    this.cache.log(() => (inode.links += 1));
-    inode.ctimeMs = this.timeMs();
-    this.#touch(parent, nameOf(path));
-    return inode;
-  }
-
   unlink(path: string): void {
-    const inode = this.at(path);
-    if (inode === undefined) throw new DiskError('ENOENT', path);
+    const inode = this.inodeAt(path);
     if (inode.type === 'directory') throw new DiskError('EISDIR', path);
     this.#remove(path, inode);
   }
 
   rmdir(path: string): void {
-    const inode = this.at(path);
-    if (inode === undefined) throw new DiskError('ENOENT', path);
+    const inode = this.inodeAt(path);
     if (inode.type !== 'directory') throw new DiskError('ENOTDIR', path);
     if (this.isMountPoint(path)) throw new DiskError('EBUSY', path);
     if (inode.children?.size !== 0) throw new DiskError('ENOTEMPTY', path);
@@ -303,51 +265,48 @@ export class Disk {
   }
 
   chmod(path: string, mode: number): void {
-    const inode = this.at(path);
-    if (inode === undefined) throw new DiskError('ENOENT', path);
-    this.cache.changing(inode);
-    inode.mode = mode;
-    this.#attributesChanged(path, inode);
+    this.setAttributes(this.inodeAt(path), { mode });
+    this.#tellOfEntry(path);
   }
 
   utimes(path: string, mtimeMs: number): void {
-    const inode = this.at(path);
-    if (inode === undefined) throw new DiskError('ENOENT', path);
+    this.setAttributes(this.inodeAt(path), { mtimeMs });
+    this.#tellOfEntry(path);
+  }
+
+  /** fchmod(2) and futimens(2). Whoever calls it tells the watches. */
+  setAttributes(inode: Inode, attributes: Partial<Pick<Inode, 'mode' | 'mtimeMs'>>): void {
     this.cache.changing(inode);
-    inode.mtimeMs = mtimeMs;
-    this.#attributesChanged(path, inode);
+    Object.assign(inode, attributes, { ctimeMs: this.timeMs() });
+    if (inode.type === 'directory') this.tell(inode, undefined);
   }
 
-  /** link(2) to a name outside the tree. The inode's change time moves. */
-  link(inode: Inode): Inode {
-    this.#addLink(inode);
-    inode.ctimeMs = this.timeMs();
-    return inode;
-  }
-
-  /** unlink(2) of a name outside the tree. */
-  release(inode: Inode): void {
-    this.#drop(inode);
-  }
-
-  #fileAt(path: string): Inode {
-    const inode = this.at(path);
-    if (inode === undefined) throw new DiskError('ENOENT', path);
-    if (inode.type !== 'file') throw new DiskError('EISDIR', path);
-    return inode;
-  }
-
-  #change(inode: Inode, content: Content): void {
+  /** write(2) to an open file. Whoever calls it tells the watches. */
+  change(inode: Inode, content: Content): void {
     this.cache.writing(inode);
     inode.content = content;
     inode.held.add(content.id);
     inode.mtimeMs = inode.ctimeMs = this.timeMs();
   }
 
-  #attributesChanged(path: string, inode: Inode): void {
-    inode.ctimeMs = this.timeMs();
-    if (inode.type === 'directory') this.#tell(inode, undefined);
-    if (path !== '') this.#tell(this.parentAt(path), nameOf(path));
+  /** close(2) of one of the descriptors that are open on an inode. */
+  closed(inode: Inode): void {
+    inode.opens -= 1;
+    this.#freeUnused(inode);
+  }
+
+  tell(directory: Inode, name: string | undefined): void {
+    for (const listener of this.#listeners) listener(directory, name);
+  }
+
+  #fileAt(path: string): Inode {
+    const inode = this.inodeAt(path);
+    if (inode.type !== 'file') throw new DiskError('EISDIR', path);
+    return inode;
+  }
+
+  #tellOfEntry(path: string): void {
+    if (path !== '') this.tell(this.parentAt(path), nameOf(path));
   }
 
   /** A mount point, or what holds one, stays where it is. Only the first is so on Linux; a renamed mount is tried elsewhere. */
@@ -365,114 +324,64 @@ export class Disk {
     } else if (existing.type === 'directory') throw new DiskError('EISDIR', path);
   }
 
+  #make(type: InodeType, path: string, mode: number, birth: Birth): Inode {
+    if (this.at(path) !== undefined) throw new DiskError('EEXIST', path);
+    return this.#name(path, this.#born(type, mode, birth, this.parentAt(path).device));
+  }
+
+  /** Gives an inode a name that is free. */
+  #name(path: string, inode: Inode): Inode {
+    const [directory, name] = [this.parentAt(path), nameOf(path)];
+    this.cache.naming({ directory, name, before: undefined, after: inode });
+    this.#assign(directory, name, inode);
+    this.#touch(directory, name);
+    return inode;
+  }
+
   #remove(path: string, inode: Inode): void {
-    const parent = this.parentAt(path);
-    this.cache.naming(parent, nameOf(path));
-    parent.children?.delete(nameOf(path));
-    this.#drop(inode);
-    this.#touch(parent, nameOf(path));
-  }
-
-  #drop(inode: Inode | undefined): void {
-    if (inode === undefined) return;
-    inode.links -= 1;
+    const [directory, name] = [this.parentAt(path), nameOf(path)];
+    this.cache.naming({ directory, name, before: inode, after: undefined });
     inode.ctimeMs = this.timeMs();
-    if (inode.links === 0) inode.device.freed.push(inode);
-    this.cache.log(() => {
-      inode.links += 1;
-      const free = inode.device.freed.indexOf(inode);
-      if (free >= 0) inode.device.freed.splice(free, 1);
-    });
+    this.#assign(directory, name, undefined);
+    this.#touch(directory, name);
   }
 
-  #addLink(inode: Inode): void {
-    inode.links += 1;
-    this.cache.log(() => {
-      inode.links -= 1;
-      if (inode.links === 0) inode.device.freed.push(inode);
-    });
+  #assign(directory: Inode, name: string, inode: Inode | undefined): void {
+    const before = directory.children?.get(name);
+    if (inode === undefined) directory.children?.delete(name);
+    else {
+      directory.children?.set(name, inode);
+      inode.links += 1;
+      const { freed } = inode.device;
+      // A power cut gave it back.
+      const free = freed.findIndex(({ number }) => number === inode.number);
+      if (free >= 0) freed.splice(free, 1);
+    }
+    if (before === undefined) return;
+    before.links -= 1;
+    this.#freeUnused(before);
+  }
+
+  #freeUnused(inode: Inode): void {
+    if (inode.links > 0 || inode.opens > 0) return;
+    inode.device.freed.push(inode);
   }
 
   #touch(directory: Inode, name: string): void {
     directory.mtimeMs = directory.ctimeMs = this.timeMs();
-    this.#tell(directory, name);
+    this.tell(directory, name);
   }
 
-  #tell(directory: Inode, name: string | undefined): void {
-    for (const listener of this.#listeners) listener(directory, name);
-  }
-
-  #born(type: InodeType, mode: number, birth: Birth, device = this.device): Inode {
-    const freed = device.freed.pop();
+  #born(type: InodeType, mode: number, birth: Birth, device: Device): Inode {
+    const freed = this.cache.mayReuseNumbers ? device.freed.pop() : undefined;
     const number = freed?.number ?? ++device.lastNumber;
     const timeMs = this.timeMs();
     const birthMs = this.#keepsBirths ? timeMs : undefined;
     // Born within one step of the file times: by number and birth time this is the inode that was freed.
     const held = new Set(freed?.birthMs === birthMs ? freed?.held : []);
     if (birth.content !== undefined) held.add(birth.content.id);
-    const common = { number, device, type, mode, birthMs, mtimeMs: timeMs, ctimeMs: timeMs, links: 0, held, ...birth };
+    const times = { birthMs, mtimeMs: timeMs, ctimeMs: timeMs };
+    const common = { number, device, type, mode, ...times, links: 0, opens: 0, held, ...birth };
     return type === 'directory' ? { ...common, children: new Map() } : common;
   }
-}
-
-/** A file system as it was at one moment. */
-export interface DiskImage {
-  readonly root: Inode;
-  readonly outside: ReadonlyMap<ContentId, Inode>;
-  readonly freed: readonly Pick<Inode, 'number' | 'birthMs' | 'held'>[];
-  readonly lastNumber: number;
-}
-
-/** A copy of an inode and all below it; what has several names stays one inode. */
-function copyInode(inode: Inode, copies: Map<Inode, Inode>): Inode {
-  const known = copies.get(inode);
-  if (known !== undefined) return known;
-  const { children } = inode;
-  const copy: Inode = { ...inode, held: new Set(inode.held), ...(children && { children: new Map() }) };
-  copies.set(inode, copy);
-  for (const [name, child] of children ?? []) copy.children?.set(name, copyInode(child, copies));
-  return copy;
-}
-
-function* entriesFrom(
-  path: string,
-  inode: Inode,
-  top: (inode: Inode | undefined) => Inode | undefined,
-): Generator<readonly [path: string, inode: Inode]> {
-  if (path !== '') yield [path, inode];
-  for (const name of [...(inode.children?.keys() ?? [])].sort()) {
-    const child = top(inode.children?.get(name));
-    if (child !== undefined) yield* entriesFrom(joinPath(path, name), child, top);
-  }
-}
-
-/** What stat(2) says of an inode. */
-export function fingerprintOf(inode: Inode): Fingerprint {
-  return {
-    ino: inode.number,
-    size: sizeOf(inode),
-    mtimeMs: inode.mtimeMs,
-    ctimeMs: inode.ctimeMs,
-    mode: typeBits[inode.type] | inode.mode,
-    birthMs: inode.birthMs,
-  };
-}
-
-/** The modification time in whole microseconds, rounded down. */
-export function mtimeUsOf({ mtimeMs }: Inode): number {
-  return Math.floor(mtimeMs * 1000);
-}
-
-export function sameFingerprint(a: Fingerprint, b: Fingerprint): boolean {
-  return sameButChangeTime(a, b) && a.ctimeMs === b.ctimeMs;
-}
-
-export function sameButChangeTime(a: Fingerprint, b: Fingerprint): boolean {
-  return a.ino === b.ino && a.size === b.size && a.mtimeMs === b.mtimeMs && a.mode === b.mode;
-}
-
-function sizeOf(inode: Inode): number {
-  if (inode.type === 'file') return inode.content?.size ?? 0;
-  if (inode.type === 'symlink') return Buffer.byteLength(inode.target ?? '');
-  return inode.type === 'directory' ? 4096 : 0;
 }

@@ -1,5 +1,5 @@
 import { type Dot, isLive, type Operation } from '@lockstep/shared';
-import type { Inode } from './disk.ts';
+import type { Inode } from './inode.ts';
 import { type ValueKey, valueAt } from './ledger.ts';
 import type { Machine } from './machine.ts';
 import type { World } from './world.ts';
@@ -16,7 +16,7 @@ export function valuesOn(machine: Machine): ReadonlySet<ValueKey> {
 /** What of that would be there after a power cut. */
 function durableValuesOn(machine: Machine): ReadonlySet<ValueKey> {
   const { cache } = machine.volume.disk;
-  return valuesWhere(machine, (inode) => inode.type !== 'file' || cache.isDurable(inode));
+  return cache.asOnDisk(() => valuesWhere(machine, (inode) => inode.type !== 'file' || !cache.isDirty(inode)));
 }
 
 function valuesWhere(machine: Machine, isWanted: (inode: Inode) => boolean): ReadonlySet<ValueKey> {

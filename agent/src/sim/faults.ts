@@ -1,7 +1,7 @@
 import { dotKey } from '@lockstep/shared';
 import { isZeros, rotten } from './content.ts';
-import { fingerprintOf, sameFingerprint } from './disk.ts';
 import { durabilityWatch, valuesAmong, valuesOn } from './durability-watch.ts';
+import { fingerprintOf, sameFingerprint } from './inode.ts';
 import { valueAt } from './ledger.ts';
 import type { Machine } from './machine.ts';
 import type { Random } from './random.ts';
@@ -41,7 +41,8 @@ export class Faults {
     this.#working = false;
     for (const machine of this.#world.standing) {
       machine.volume.missing = false;
-      machine.volume.full = false;
+      machine.volume.full = undefined;
+      machine.volume.failures = undefined;
       this.#showHidden(machine);
       machine.crashInside(Number.POSITIVE_INFINITY);
       this.#healAround(machine);
@@ -78,7 +79,11 @@ export class Faults {
   readonly #faults: Readonly<Record<keyof FaultWeights, () => void>> = {
     killed: () => this.#withRunning((machine) => this.#restartLater(machine, () => machine.crash(true))),
     powerCut: () => this.#withRunning((machine) => this.#restartLater(machine, () => this.#cutPower(machine))),
-    crashInside: () => this.#withRunning((machine) => machine.crashInside(this.#random.below(40))),
+    crashInside: () => this.#withRunning((machine) => machine.crashInside(this.#random.below(this.#effectsMax()))),
+    powerCutInside: () =>
+      this.#withRunning((machine) =>
+        machine.crashInside(this.#random.below(this.#effectsMax()), () => this.#losePower(machine)),
+      ),
     stopped: () => this.#withRunning((machine) => this.#restartLater(machine, () => machine.stop())),
     cutRefused: () => this.#cutTwo('refused'),
     cutSilent: () => this.#cutTwo('silent'),
@@ -89,6 +94,7 @@ export class Faults {
     diskAway: () => this.#withAny((machine) => this.#takeDisk(machine)),
     diskHidden: () => this.#withAny((machine) => this.#hideDirectory(machine)),
     diskFull: () => this.#withAny((machine) => this.#fillDisk(machine)),
+    callsFail: () => this.#withAny((machine) => this.#failCalls(machine)),
     journalLost: () => this.#withAny((machine) => this.#loseJournal(machine)),
     snapshot: () => this.#withAny((machine) => this.#copy(machine)),
     setBack: () => this.#setBack(),
@@ -105,7 +111,17 @@ export class Faults {
     this.#later(downMsMax, () => machine.start());
   }
 
+  /** Some effects are a moment, and some a whole batch. */
+  #effectsMax(): number {
+    return this.#random.pick([40, 400]);
+  }
+
   #cutPower(machine: Machine): void {
+    machine.crash(false);
+    this.#losePower(machine);
+  }
+
+  #losePower(machine: Machine): void {
     const { story, ledger } = this.#world;
     for (const { before, now } of machine.powerCut()) {
       // Half of what a user wrote: it is somebody's, so it may be kept, and nobody owes it.
@@ -235,11 +251,23 @@ export class Faults {
   }
 
   #fillDisk(machine: Machine): void {
-    machine.volume.full = true;
+    machine.volume.full = this.#random.pick(['disk', 'quota'] as const);
     this.#world.story.tell(machine.name, () => 'disk is full');
     this.#later(downMsMax, () => {
-      machine.volume.full = false;
+      machine.volume.full = undefined;
       this.#world.story.tell(machine.name, () => 'disk has room');
+    });
+  }
+
+  /** The agent gets errors where it expects none. */
+  #failCalls(machine: Machine): void {
+    const { volume, name } = machine;
+    const code = this.#random.pick(['EIO', 'EACCES'] as const);
+    volume.failures = { code, chance: this.#random.pick([0.002, 0.02, 0.2]) };
+    this.#world.story.tell(name, () => `calls fail with ${code}`);
+    this.#later(downMsMax, () => {
+      volume.failures = undefined;
+      this.#world.story.tell(name, () => 'calls fail no more');
     });
   }
 

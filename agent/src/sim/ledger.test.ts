@@ -9,7 +9,7 @@ import { UserShell } from './user-shell.ts';
 function users() {
   const ledger = new Ledger();
   const story = new Story(false, () => 0);
-  const shell = (name: string) => new UserShell({ name, disk: new Disk(() => 0), ledger, story });
+  const shell = (name: string) => new UserShell({ name, disk: new Disk({ wallMs: () => 0 }), ledger, story });
   return { ledger, ant: shell('ant'), bee: shell('bee') };
 }
 

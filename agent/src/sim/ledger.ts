@@ -1,5 +1,5 @@
 import { type Content, isZeros } from './content.ts';
-import type { Inode } from './disk.ts';
+import type { Inode } from './inode.ts';
 
 /** What a file's bytes or a link's text are known by. */
 export type ValueKey = string;

@@ -29,9 +29,14 @@ export class Life {
     return this.#effects;
   }
 
+  /** Call before all that an agent does: throws once its life has ended. */
+  check(): void {
+    if (!this.#alive) throw new CrashedError();
+  }
+
   /** Call before each effect: a crash that was armed happens between two effects. */
   effect(): void {
-    if (!this.#alive) throw new CrashedError();
+    this.check();
     if (this.#effects >= this.#lastEffect) {
       this.end();
       this.#onCrash();

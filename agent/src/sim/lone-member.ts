@@ -22,7 +22,7 @@ import { Life } from './life.ts';
 import { Random } from './random.ts';
 import { Scheduler } from './scheduler.ts';
 import { SimClock, WallClock } from './sim-clock.ts';
-import { SimFolder } from './sim-folder.ts';
+import { idleWitness, openSimFolder } from './sim-folder.ts';
 import { Volume } from './volume.ts';
 
 const inboxBytesMax = 1_048_576;
@@ -58,7 +58,7 @@ export class LoneMember {
     const { scheduler } = this;
     const wall = new WallClock(scheduler, 0);
     const clock = new SimClock({ scheduler, wall, random: random.fork(), life });
-    this.volume = new Volume(() => wall.preciseMs(), keepsBirths);
+    this.volume = new Volume({ wallMs: () => wall.preciseMs(), keepsBirths });
     const opened = openJournal({
       path: ':memory:',
       memberId: this.id,
@@ -66,16 +66,16 @@ export class LoneMember {
       nowMs: () => clock.wallMs(),
     });
     const journal = gateJournal(opened, life, { wrote: (call) => this.wrote.push(call) });
-    const folder = new SimFolder({
+    const folder = openSimFolder({
       volume: this.volume,
       scheduler,
       random: random.fork(),
       life,
-      wallMs: () => wall.preciseMs(),
+      wall,
       watch: { delayMsMax: 10, overflowChance: 0 },
       callMsMax: 1,
-      placed: () => undefined,
-      tell: () => undefined,
+      canSyncFileSystem: true,
+      witness: idleWitness,
     });
     const quiet = (): void => undefined;
     const error = (_: object, message: string): void => void this.errors.push(message);
@@ -154,8 +154,7 @@ export class LoneMember {
 
   /** The content is in this member's history. */
   keeps(text: string): void {
-    const content = contentOfText(text);
-    this.volume.keep(content.id, this.volume.disk.newFile(content, 0o600));
+    this.volume.keep(contentOfText(text));
   }
 
   /** Lets virtual time pass. */

@@ -1,26 +1,32 @@
-import type { MemberId } from '@lockstep/shared';
+import { LockstepError, type MemberId } from '@lockstep/shared';
 import { openJournal } from '../store/journal.ts';
 import { createEngine, type Engine } from '../sync/engine.ts';
+import type { Folder } from '../sync/ports/folder.ts';
 import type { Journal } from '../sync/ports/journal.ts';
 import type { Log } from '../sync/ports/log.ts';
 import type { Content } from './content.ts';
-import type { Inode } from './disk.ts';
+import type { DiskImage } from './disk.ts';
+import { DiskError } from './disk-error.ts';
+import type { Inode } from './inode.ts';
 import { gateJournal } from './journal-gate.ts';
 import type { JournalShelf } from './journal-shelf.ts';
 import type { ValueKey } from './ledger.ts';
-import { Life } from './life.ts';
+import { CrashedError, Life } from './life.ts';
 import type { Random } from './random.ts';
 import type { MachineConduct } from './scenario.ts';
 import type { Scheduler } from './scheduler.ts';
 import { SimClock, WallClock } from './sim-clock.ts';
-import { SimFolder } from './sim-folder.ts';
+import { openSimFolder } from './sim-folder.ts';
 import type { Medium } from './sim-network.ts';
 import type { Story } from './story.ts';
-import { Volume, type VolumeImage } from './volume.ts';
+import { Volume } from './volume.ts';
 import type { Torn } from './write-cache.ts';
 
 /** Where bits flip, everything is read so often: long before a run gives up waiting. */
 const scrubIntervalMs = 20_000;
+
+/** An agent that ended by itself is started again within this time. */
+const startAgainMsMax = 3_000;
 
 /** What a machine needs of the world around it. */
 export interface Surroundings {
@@ -31,6 +37,10 @@ export interface Surroundings {
   readonly shelf: JournalShelf;
   /** An agent put this content at this path of its folder. */
   placed(machine: Machine, path: string, content: Content): void;
+  /** An agent is about to make a system call, `aheadMs` after the present. */
+  between(machine: Machine, path: string, aheadMs: number): void;
+  /** A file that a user gave a name in the last moment was replaced unseen. */
+  replacedUnseen(inode: Inode): void;
   /** An agent wrote to its journal. */
   journaled(machine: Machine, call: string, args: readonly unknown[]): void;
   /** An agent did what no agent may do: it failed, or said that something unforeseen happened to it. */
@@ -53,7 +63,7 @@ export class Machine {
   /** What it had, and has no more since it was set back: it did not lie when it said that it holds that. */
   readonly onceHeld = new Set<ValueKey>();
   #journalPath = ':memory:';
-  #snapshot: { readonly volume: VolumeImage; readonly journalPath: string } | undefined;
+  #snapshot: { readonly volume: DiskImage; readonly journalPath: string } | undefined;
   #bootedAtMs = 0;
   readonly #around: Surroundings;
   readonly #random: Random;
@@ -62,6 +72,7 @@ export class Machine {
   #life: Life | undefined;
   #isStopping = false;
   #startsAgain = false;
+  #whenDead = (): void => {};
 
   constructor(options: {
     name: string;
@@ -78,7 +89,8 @@ export class Machine {
     this.id = options.random.base32(52) as MemberId;
     this.address = addressOf(options.name);
     this.wall = new WallClock(options.around.scheduler, options.offsetMs);
-    this.volume = new Volume(() => this.wall.preciseMs(), options.around.scenario.keepsBirths);
+    const { keepsBirths, ordersNames } = options.around.scenario;
+    this.volume = new Volume({ wallMs: () => this.wall.preciseMs(), keepsBirths, ordersNames });
     this.journal = this.#newJournal();
   }
 
@@ -118,29 +130,20 @@ export class Machine {
     const { scheduler, medium, scenario, story } = this.#around;
     const life = new Life(() => this.#diedInside());
     this.#life = life;
+    const folder = this.#openFolder(life);
+    if (folder === undefined) return;
     medium.up(this.id);
-    const wallMs = () => this.wall.preciseMs();
     const engine = createEngine({
       identity: { id: this.id, name: this.name, addresses: [this.address] },
       peers: this.#peers,
       journal: gateJournal(this.journal, life, {
         wrote: (call, args) => this.#around.journaled(this, call, args),
       }),
-      folder: new SimFolder({
-        volume: this.volume,
-        scheduler,
-        random: this.#random.fork(),
-        life,
-        wallMs,
-        watch: scenario.watch,
-        callMsMax: scenario.callMsMax,
-        tell: (what) => story.tell(this.name, what),
-        placed: (path, content) => this.#around.placed(this, path, content),
-      }),
+      folder,
       network: medium.open(this.id, this.address, life),
       clock: new SimClock({ scheduler, wall: this.wall, random: this.#random.fork(), life }),
       log: this.#log(life),
-      boot: { id: `${this.boots}`, beganMs: wallMs() - (scheduler.nowMs - this.#bootedAtMs) },
+      boot: { id: `${this.boots}`, beganMs: this.wall.preciseMs() - (scheduler.nowMs - this.#bootedAtMs) },
       scrubIntervalMs: scenario.rots ? scrubIntervalMs : undefined,
     });
     this.engine = engine;
@@ -162,9 +165,8 @@ export class Machine {
     this.#down(told, told ? 'agent is killed' : 'loses power');
   }
 
-  /** The machine loses power and begins again: what its users wrote and no sync has made durable is lost, or not. */
+  /** The machine loses power, which ended its agent, and begins again: what its users wrote and no sync has made durable is lost, or not. */
   powerCut(): readonly Torn[] {
-    this.crash(false);
     this.boots += 1;
     this.#bootedAtMs = this.#around.scheduler.nowMs;
     const { disk } = this.volume;
@@ -177,8 +179,9 @@ export class Machine {
     return disk.cache.powerCut(this.#random, wasSeen);
   }
 
-  /** The agent will end between two of its next effects, and start again later. */
-  crashInside(afterEffects: number): void {
+  /** The agent will end between two of its next effects, and start again later. `died` is called then, before anything else happens. */
+  crashInside(afterEffects: number, died: () => void = () => {}): void {
+    this.#whenDead = died;
     this.#life?.crashAfterEffects(afterEffects);
   }
 
@@ -224,9 +227,41 @@ export class Machine {
     for (const journal of [this.journal, ...this.#closed]) journal.close();
   }
 
+  /** Undefined where it cannot be opened: the agent does not start, and whoever starts agents tries again. */
+  #openFolder(life: Life): Folder | undefined {
+    const { scheduler, scenario, story } = this.#around;
+    try {
+      return openSimFolder({
+        volume: this.volume,
+        scheduler,
+        random: this.#random.fork(),
+        life,
+        wall: this.wall,
+        watch: scenario.watch,
+        callMsMax: scenario.callMsMax,
+        canSyncFileSystem: scenario.canSyncFileSystem,
+        witness: {
+          tell: (what) => story.tell(this.name, what),
+          placed: (path, content) => this.#around.placed(this, path, content),
+          between: (path, aheadMs) => this.#around.between(this, path, aheadMs),
+          replacedUnseen: (inode) => this.#around.replacedUnseen(inode),
+        },
+      });
+    } catch (error) {
+      if (error instanceof CrashedError) return undefined;
+      if (!(error instanceof LockstepError || error instanceof DiskError)) throw error;
+      story.tell(this.name, () => `does not start its agent: ${error.message}`);
+      life.end();
+      scheduler.after(this.#random.between(1, startAgainMsMax), () => this.start());
+      return undefined;
+    }
+  }
+
   #diedInside(): void {
     this.#down(true, 'agent crashes in the middle of its work');
-    this.#around.scheduler.after(this.#random.between(1, 3_000), () => this.start());
+    // What it was doing is left by a throw first.
+    this.#around.scheduler.after(0, this.#whenDead);
+    this.#around.scheduler.after(this.#random.between(1, startAgainMsMax), () => this.start());
   }
 
   #down(told: boolean, what: string): void {
@@ -252,6 +287,12 @@ export class Machine {
     });
   }
 
+  /** Where calls fail it is right to say so. */
+  #isExpected(fields: object): boolean {
+    const { failures } = this.volume;
+    return failures !== undefined && JSON.stringify(fields).includes(`DiskError: ${failures.code}`);
+  }
+
   #log(life: Life): Log {
     const tell = (fields: object, message: string) => {
       if (life.alive) this.#around.story.tell(this.name, () => `  log: ${message} ${JSON.stringify(fields)}`);
@@ -262,7 +303,7 @@ export class Machine {
       warn: tell,
       error: (fields, message) => {
         tell(fields, message);
-        if (life.alive) this.#around.failed(this, `${message} ${JSON.stringify(fields)}`);
+        if (life.alive && !this.#isExpected(fields)) this.#around.failed(this, `${message} ${JSON.stringify(fields)}`);
       },
     };
   }

@@ -12,6 +12,7 @@ export interface FaultWeights {
   readonly killed: number;
   readonly powerCut: number;
   readonly crashInside: number;
+  readonly powerCutInside: number;
   readonly stopped: number;
   readonly cutRefused: number;
   readonly cutSilent: number;
@@ -22,6 +23,7 @@ export interface FaultWeights {
   readonly diskAway: number;
   readonly diskHidden: number;
   readonly diskFull: number;
+  readonly callsFail: number;
   readonly journalLost: number;
   readonly snapshot: number;
   readonly setBack: number;
@@ -44,6 +46,10 @@ export interface Scenario {
   readonly callMsMax: number;
   /** The disks keep birth times. */
   readonly keepsBirths: boolean;
+  /** Whatever is synced, the disks write all earlier names with it. */
+  readonly ordersNames: boolean;
+  /** The disks can be asked to make everything durable at once. */
+  readonly canSyncFileSystem: boolean;
   /** Messages pass through the real codec. */
   readonly isEncoded: boolean;
   /** Each member is told the addresses of all, or only of the next. */
@@ -60,10 +66,13 @@ export interface Scenario {
   readonly keepsImages: boolean;
   /** Users change files through mappings, and through names outside the folder. */
   readonly mapsFiles: boolean;
+  /** How often, at most, a user meddles with what an agent is at work with, between two of its system calls. */
+  readonly meddlesMax: number;
 }
 
 /** What a machine needs to know of them. */
-export interface MachineConduct extends Pick<Scenario, 'watch' | 'callMsMax' | 'keepsBirths' | 'rots'> {
+export interface MachineConduct
+  extends Pick<Scenario, 'watch' | 'callMsMax' | 'keepsBirths' | 'ordersNames' | 'canSyncFileSystem' | 'rots'> {
   readonly faults: Pick<FaultWeights, 'setBack'>;
 }
 
@@ -98,6 +107,7 @@ export function drawScenario(random: Random): Scenario {
       killed: sometimes(0.6, 3),
       powerCut,
       crashInside: sometimes(0.6, 5),
+      powerCutInside: powerCut,
       stopped: sometimes(0.4, 2),
       cutRefused: sometimes(0.5, 3),
       cutSilent: sometimes(0.3, 3),
@@ -108,6 +118,7 @@ export function drawScenario(random: Random): Scenario {
       diskAway: 2 * nestedDisks,
       diskHidden: nestedDisks,
       diskFull: sometimes(0.15, 2),
+      callsFail: sometimes(0.15, 2),
       journalLost: sometimes(0.15, 1),
       snapshot: setBack,
       setBack,
@@ -117,8 +128,11 @@ export function drawScenario(random: Random): Scenario {
     },
     quietMs: random.chance(0.2) ? 60_000 : 5_000,
     keepsBirths: random.chance(0.6),
+    ordersNames: random.chance(0.5),
+    canSyncFileSystem: random.chance(0.5),
     rots: random.chance(0.3),
     keepsImages: random.chance(0.1),
     mapsFiles: random.chance(0.3),
+    meddlesMax: random.pick([0, 0, 3, 10, 30]),
   };
 }

@@ -9,6 +9,8 @@ export const worldBeganMs = Date.UTC(2026, 10, 21, 6, 56);
 /** A machine's wall clock: as wrong as `offsetMs` says, which may jump. It outlives the agent. */
 export class WallClock {
   offsetMs: number;
+  /** What the system calls that run at this moment have taken so far. */
+  aheadMs = 0;
   readonly #scheduler: Scheduler;
 
   constructor(scheduler: Scheduler, offsetMs: number) {
@@ -18,7 +20,7 @@ export class WallClock {
 
   /** With fractions, as file times see it. */
   preciseMs(): number {
-    return worldBeganMs + this.offsetMs + this.#scheduler.nowMs;
+    return worldBeganMs + this.offsetMs + this.#scheduler.nowMs + this.aheadMs;
   }
 }
 

@@ -1,4 +1,11 @@
-import { type Lane, laneOf, type MemberId, type PeerMessage, sendQueueBytesMax } from '@lockstep/shared';
+import {
+  inlineBytesMax,
+  type Lane,
+  laneOf,
+  type MemberId,
+  type PeerMessage,
+  sendQueueBytesMax,
+} from '@lockstep/shared';
 import type { Link, LinkReceiver } from '../sync/ports/network.ts';
 import type { Life } from './life.ts';
 import type { Scheduler } from './scheduler.ts';
@@ -209,7 +216,9 @@ const messageBytes = 100;
 
 /** About how many bytes a message would have on the wire. */
 function weightOf(message: PeerMessage): number {
-  if (message.type === 'block') return messageBytes + message.bytes.length;
+  // Of a large block its first bytes are there, and the rest costs nothing.
+  if (message.type === 'block')
+    return messageBytes + (message.bytes.length > inlineBytesMax ? 0 : message.bytes.length);
   if (message.type !== 'operations') return messageBytes;
   return message.carried.reduce((sum, { bytes }) => sum + messageBytes + (bytes?.length ?? 0), messageBytes);
 }

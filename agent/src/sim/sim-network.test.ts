@@ -1,5 +1,5 @@
 import type { MemberId, PeerMessage } from '@lockstep/shared';
-import { sendQueueBytesMax } from '@lockstep/shared';
+import { inlineBytesMax, sendQueueBytesMax } from '@lockstep/shared';
 import { describe, expect, test } from 'vitest';
 import type { Link } from '../sync/ports/network.ts';
 import { Life } from './life.ts';
@@ -127,8 +127,8 @@ describe('Medium', () => {
     let drained = 0;
     here.whenDrained(() => drained++);
     expect(drained).toBe(1);
-    const bytes = new Uint8Array(1_048_576);
-    for (let id = 0; id < 4; id++) here.send({ type: 'block', id, bytes });
+    const bytes = new Uint8Array(inlineBytesMax);
+    for (let id = 0; id < 64; id++) here.send({ type: 'block', id, bytes });
     expect(here.queuedBytes()).toBeGreaterThan(sendQueueBytesMax);
     here.whenDrained(() => drained++);
     await scheduler.run(scheduler.nowMs + 2_000);

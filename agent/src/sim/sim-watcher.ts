@@ -1,9 +1,12 @@
-import { joinPath } from '@lockstep/shared';
-import type { WatchHint } from '../sync/ports/folder.ts';
-import type { Disk, Inode } from './disk.ts';
+import { isBelow, joinPath } from '@lockstep/shared';
+import type { DirectoryWatches } from '../fs/watch/directory-watches.ts';
+import type { UnwatchedDirectory, WatchHint } from '../sync/ports/folder.ts';
+import type { Inode } from './inode.ts';
 import type { Life } from './life.ts';
 import type { Random } from './random.ts';
 import type { Scheduler } from './scheduler.ts';
+import { whileAlive } from './sim-jobs.ts';
+import type { Volume } from './volume.ts';
 
 /** How the watcher of a run behaves. */
 export interface WatchConduct {
@@ -17,44 +20,76 @@ export interface WatchConduct {
  * What inotify and chokidar make of changes: hints for directories that were watched when something happened, gathered and
  * late. A watch follows its directory when that is renamed, and keeps calling it by the old path until a scan finds it again.
  */
-export class SimWatcher {
+export class SimWatcher implements DirectoryWatches {
+  readonly #volume: Volume;
   readonly #scheduler: Scheduler;
   readonly #random: Random;
   readonly #life: Life;
   readonly #conduct: WatchConduct;
+  readonly #hint: (hints: readonly WatchHint[]) => void;
   readonly #labels = new Map<Inode, string>();
   readonly #stopListening: () => void;
-  #hint: ((hints: readonly WatchHint[]) => void) | undefined;
   #waiting = new Map<string, WatchHint>();
   readonly #flushed: (() => void)[] = [];
 
   constructor(options: {
-    disk: Disk;
+    volume: Volume;
     scheduler: Scheduler;
     random: Random;
     life: Life;
     conduct: WatchConduct;
+    hint: (hints: readonly WatchHint[]) => void;
   }) {
+    this.#volume = options.volume;
     this.#scheduler = options.scheduler;
     this.#random = options.random;
     this.#life = options.life;
     this.#conduct = options.conduct;
-    this.#stopListening = options.disk.listen((directory, name) => this.#changed(directory, name));
+    this.#hint = options.hint;
+    this.#stopListening = options.volume.disk.listen((directory, name) => this.#changed(directory, name));
   }
 
-  start(hint: (hints: readonly WatchHint[]) => void): void {
-    this.#hint = hint;
+  unwatched(): readonly UnwatchedDirectory[] {
+    return [];
   }
 
-  /** Sets the watch of a directory, or corrects the path by which it is known. */
-  watch(directory: Inode, path: string): void {
+  watch(path: string): number | undefined {
+    const directory = this.#volume.missing ? undefined : this.#volume.disk.at(path);
+    if (directory?.type !== 'directory') {
+      this.forget(path);
+      return undefined;
+    }
     this.#labels.set(directory, path);
+    return directory.number;
   }
 
-  /** Resolves when what waits now has been delivered. */
-  flush(): Promise<void> {
-    if (this.#waiting.size === 0) return Promise.resolve();
-    return new Promise((resolve) => this.#flushed.push(resolve));
+  /** Its watch goes along by itself. */
+  moving(): void {}
+
+  moved(from: string, to: string | undefined): void {
+    if (to === undefined) return;
+    for (const [directory, label] of this.#labels) {
+      if (label === from || isBelow(label, from)) this.#labels.set(directory, to + label.slice(from.length));
+    }
+  }
+
+  forget(path: string): void {
+    for (const [directory, label] of this.#labels) {
+      if (label === path || isBelow(label, path)) this.#labels.delete(directory);
+    }
+  }
+
+  flush(): Promise<boolean> {
+    return whileAlive(this.#life, async () => {
+      await this.#scheduler.pause(this.#random.unit(), this.#life);
+      if (this.#volume.missing || this.#volume.full !== undefined) return false;
+      if (this.#waiting.size > 0) await new Promise<void>((resolve) => this.#flushed.push(resolve));
+      return true;
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#stopListening();
   }
 
   #changed(directory: Inode, name: string | undefined): void {
@@ -82,7 +117,7 @@ export class SimWatcher {
     const hints = [...this.#waiting.values()];
     this.#waiting = new Map();
     const lost = this.#random.chance(this.#conduct.overflowChance);
-    this.#hint?.(lost ? [{ kind: 'directory', path: '', recursive: true }] : hints);
+    this.#hint(lost ? [{ kind: 'directory', path: '', recursive: true }] : hints);
     for (const resolve of this.#flushed.splice(0)) resolve();
   }
 }

@@ -1,6 +1,6 @@
 import { joinPath, nameOf } from '@lockstep/shared';
 import type { Content } from './content.ts';
-import type { Disk, Inode } from './disk.ts';
+import type { Disk } from './disk.ts';
 import { type Ledger, valueAt } from './ledger.ts';
 import type { Story } from './story.ts';
 
@@ -108,18 +108,19 @@ export class UserShell {
     this.write(to, this.ledger.nameOf(valueAt(this.disk.at(from))), content);
   }
 
-  /** mv to somewhere outside the folder. */
-  moveOut(path: string): Inode {
+  /** mv to somewhere outside the folder. Returns where. */
+  moveOut(path: string): string {
     const values = [...this.disk.entries(path)].map(([, inode]) => valueAt(inode));
-    const inode = this.disk.take(path);
+    const outside = `/elsewhere/${this.ledger.nextName()}`;
+    this.disk.rename(path, outside);
     for (const value of values) this.#letGo(value, 'moved out of the folder');
     this.#tell(() => `moves ${path} out of the folder`);
-    return inode;
+    return outside;
   }
 
   /** mv from outside into the folder. */
-  moveIn(path: string, inode: Inode): void {
-    this.disk.place(path, inode);
+  moveIn(path: string, outside: string): void {
+    this.disk.rename(outside, path);
     for (const [entry, inside] of this.disk.entries(path)) this.ledger.copied(this.#name, entry, valueAt(inside));
     this.#tell(() => `moves ${nameOf(path)} into the folder as ${path}`);
   }

@@ -8,10 +8,11 @@ import {
   nameOf,
   parentOf,
 } from '@lockstep/shared';
+import type { Agenda } from './agenda.ts';
 import { type Content, contentOfText, virtualContent, withNewTail } from './content.ts';
-import { DiskError, type Inode, type InodeType } from './disk.ts';
+import { DiskError } from './disk-error.ts';
+import type { Inode, InodeType } from './inode.ts';
 import type { Random } from './random.ts';
-import type { Scheduler } from './scheduler.ts';
 import type { UserShell } from './user-shell.ts';
 
 /** Few names, so that members meet at the same paths. */
@@ -72,7 +73,7 @@ const extremeTimesMs = [
 /** Someone who works in one member's folder, whether its agent runs or not. */
 export class User {
   readonly #shell: UserShell;
-  readonly #scheduler: Scheduler;
+  readonly #agenda: Agenda;
   readonly #random: Random;
   readonly #pauseMsMax: number;
   readonly #mayWork: () => boolean;
@@ -114,7 +115,7 @@ export class User {
 
   constructor(options: {
     shell: UserShell;
-    scheduler: Scheduler;
+    agenda: Agenda;
     random: Random;
     pauseMsMax: number;
     keepsImages: boolean;
@@ -122,7 +123,7 @@ export class User {
     mayWork: () => boolean;
   }) {
     this.#shell = options.shell;
-    this.#scheduler = options.scheduler;
+    this.#agenda = options.agenda;
     this.#random = options.random;
     this.#pauseMsMax = options.pauseMsMax;
     this.#mayWork = options.mayWork;
@@ -135,7 +136,7 @@ export class User {
 
   /** Works until `stop`. */
   start(): void {
-    this.#scheduler.after(this.#random.unit() ** 3 * this.#pauseMsMax, () => {
+    this.#agenda.after(this.#random.unit() ** 3 * this.#pauseMsMax, () => {
       if (!this.#working) return;
       this.act(this.#random.weighted(this.#weights));
       this.start();
@@ -304,7 +305,7 @@ export class User {
   }
 
   #chmod(path: string, inode: Inode): void {
-    const modes = inode.type === 'directory' ? [0o755, 0o700, 0o775] : [0o644, 0o600, 0o755, 0o444];
+    const modes = inode.type === 'directory' ? [0o755, 0o700, 0o775, 0o555] : [0o644, 0o600, 0o755, 0o444];
     this.#shell.chmod(path, this.#random.pick(modes));
   }
 
@@ -329,10 +330,10 @@ export class User {
   }
 
   #moveOutAndIn(path: string): void {
-    const inode = this.#shell.moveOut(path);
+    const outside = this.#shell.moveOut(path);
     this.#soon(500, () => {
       const target = this.#random.chance(0.5) ? path : this.#newPath();
-      if (this.#shell.disk.at(target) === undefined) this.#shell.moveIn(target, inode);
+      if (this.#shell.disk.at(target) === undefined) this.#shell.moveIn(target, outside);
     });
   }
 
@@ -378,7 +379,7 @@ export class User {
   #soon(delayMsMax: number, body: () => void): void {
     const { cache } = this.#shell.disk;
     const { cuts } = cache;
-    this.#scheduler.after(this.#random.between(0, delayMsMax), () => {
+    this.#agenda.after(this.#random.between(0, delayMsMax), () => {
       // A program ends with the power.
       if (cache.cuts === cuts) this.#attempt(body);
     });

@@ -1,31 +1,26 @@
 import type { ContentId } from '@lockstep/shared';
-import { type Content, contentOfParts } from './content.ts';
-import { Disk, type DiskImage, type Inode } from './disk.ts';
-import { SimMounts } from './sim-mounts.ts';
+import type { MountIdentity } from '../fs/mounts/mounts.ts';
+import { contentFileName, contentOfFileName } from '../fs/read/content-id.ts';
+import type { Content } from './content.ts';
+import { Disk, type DiskImage, type DiskOptions } from './disk.ts';
+import type { DiskErrorCode } from './disk-error.ts';
+import type { Inode } from './inode.ts';
 
-/** The staged file of one content: the blocks that have arrived. */
-export interface Staged {
-  readonly size: number;
-  readonly parts: (Uint8Array | undefined)[];
+/** Calls of the agent that fail for a while. */
+export interface CallFailures {
+  readonly code: DiskErrorCode;
+  /** How likely each call fails that can fail so. */
+  readonly chance: number;
 }
 
-/** A volume as it was at one moment. */
-export interface VolumeImage {
-  readonly disk: DiskImage;
-  readonly staging: ReadonlyMap<ContentId, Staged>;
-}
-
-/** What a machine's file system holds: the folder, and beside it the agent's staging and history. It outlives the agent. */
+/** What a machine's file system holds and how it behaves at this moment. It outlives the agent. */
 export class Volume {
   readonly disk: Disk;
-  readonly staging = new Map<ContentId, Staged>();
-  /** In the order in which they were kept. */
-  readonly history = new Map<ContentId, Inode>();
   /** Set while the folder's mount is gone: every look answers `folder-missing`. */
   missing = false;
-  /** Set while nothing more can be written. */
-  full = false;
-  readonly mounts: SimMounts;
+  /** Set while nothing more can be written: a full disk says so when it is asked, a quota only when it is reached. */
+  full: 'disk' | 'quota' | undefined;
+  failures: CallFailures | undefined;
   /** Roots of the file systems that were ever mounted inside the folder. */
   readonly devices: Inode[] = [];
   /** Set while one of them is not mounted, or hidden: users wait for it. */
@@ -33,31 +28,16 @@ export class Volume {
   /** How often a mount hid something, or a disk was taken away. */
   timesHidden = 0;
 
-  constructor(wallMs: () => number, keepsBirths = true) {
-    this.disk = new Disk(wallMs, keepsBirths);
-    this.mounts = new SimMounts(this.disk);
+  constructor(options: DiskOptions) {
+    this.disk = new Disk(options);
   }
 
-  image(): VolumeImage {
-    const staging = new Map(
-      [...this.staging].map(([content, { size, parts }]) => [content, { size, parts: [...parts] }]),
-    );
-    return { disk: this.disk.image(this.history), staging };
+  image(): DiskImage {
+    return this.disk.image();
   }
 
-  restore({ disk, staging }: VolumeImage): void {
-    this.history.clear();
-    for (const [content, inode] of this.disk.restore(disk)) this.history.set(content, inode);
-    this.staging.clear();
-    for (const [content, { size, parts }] of staging) this.staging.set(content, { size, parts: [...parts] });
-  }
-
-  /** The staged content, once every block of it is there. */
-  staged(content: ContentId): Content | undefined {
-    const staged = this.staging.get(content);
-    if (staged === undefined) return undefined;
-    const parts = staged.parts.filter((part) => part !== undefined);
-    return parts.length === staged.parts.length ? contentOfParts(parts, staged.size) : undefined;
+  restore(image: DiskImage): void {
+    this.disk.restore(image);
   }
 
   /** Every inode of the folder, those of disks that are not mounted and those under mounts too. */
@@ -69,22 +49,38 @@ export class Volume {
     }
   }
 
-  /** Gives an inode a second name in the history, unless that content is there already. */
-  keep(content: ContentId, inode: Inode): void {
-    if (this.history.has(content)) return;
-    // What lies on another file system is copied there.
-    const { device, content: held, mode } = inode;
-    const kept = device === this.disk.device || held === undefined ? inode : this.disk.newFile(held, mode);
-    this.history.set(content, this.disk.link(kept));
-    this.disk.cache.log(() => this.history.delete(content));
+  /** Where something else is mounted in the folder than the agent accepted, or nothing where it accepted something. */
+  changedMounts(): readonly string[] {
+    const { disk } = this;
+    const file = disk.at('/state/mounts.json')?.content;
+    if (file === undefined && !disk.hasMounts) return [];
+    const accepted = file === undefined ? [] : (JSON.parse(new TextDecoder().decode(file.parts[0])) as MountIdentity[]);
+    const known = new Map(accepted.map(({ path, blocks }) => [path, blocks]));
+    const mounted = new Map<string, number>();
+    for (const [path, { device }] of disk.entries()) if (disk.isMountPoint(path)) mounted.set(path, device.blocks);
+    return [...new Set([...known.keys(), ...mounted.keys()])].filter((path) => known.get(path) !== mounted.get(path));
   }
 
-  /** Removes a content from the history. */
-  forget(content: ContentId): void {
-    const inode = this.history.get(content);
-    if (inode === undefined) return;
-    this.history.delete(content);
-    this.disk.cache.log(() => this.history.set(content, inode));
-    this.disk.release(inode);
+  /** What the agent keeps of replaced versions. */
+  get history(): ReadonlyMap<ContentId, Inode> {
+    const kept = new Map<ContentId, Inode>();
+    for (const shard of this.disk.at('/state/history')?.children?.values() ?? []) {
+      for (const [name, inode] of shard.children ?? []) {
+        const content = contentOfFileName(name);
+        if (content !== undefined) kept.set(content, inode);
+      }
+    }
+    return kept;
+  }
+
+  /** Puts a content into history by hand. */
+  keep(content: Content): void {
+    const name = contentFileName(content.id);
+    const hash = name.slice(name.indexOf('-') + 1);
+    const shard = `/state/history/${hash.slice(0, 2)}`;
+    for (const directory of ['/state/history', shard]) {
+      if (this.disk.at(directory) === undefined) this.disk.mkdir(directory, 0o700);
+    }
+    this.disk.write(`${shard}/${name}`, content, 0o600);
   }
 }

@@ -1,11 +1,14 @@
 import type { Operation } from '@lockstep/shared';
 import type { DiskChange } from '../core/entry.ts';
 import { decodeMessage, encodeMessage } from '../net/codec.ts';
+import { Agenda } from './agenda.ts';
 import type { Content } from './content.ts';
 import { valuesAmong } from './durability-watch.ts';
+import type { Inode } from './inode.ts';
 import { JournalShelf } from './journal-shelf.ts';
-import { Ledger } from './ledger.ts';
+import { Ledger, valueAt } from './ledger.ts';
 import { addressOf, Machine, type Surroundings } from './machine.ts';
+import { Meddler } from './meddler.ts';
 import { NumberWatch } from './number-watch.ts';
 import type { Random } from './random.ts';
 import type { Scenario } from './scenario.ts';
@@ -20,6 +23,9 @@ const names = ['ant', 'bee', 'cat', 'dog', 'elk', 'fox', 'gnu', 'hen', 'ibis', '
 
 /** Between two looks at who is counted as a holder: shorter than a fork takes to be found. */
 const countedEveryMs = 25;
+
+/** How likely a user meddles before one of an agent's system calls, while there is any meddling left to do. */
+const meddleChance = 0.01;
 
 /** Counts of what happened, for the bounds of Converge and the stillness of Quiet. */
 export interface Tally {
@@ -40,13 +46,17 @@ export class World implements Surroundings {
   readonly tally: Tally = { messages: 0, journalWrites: 0, entriesPlaced: 0 };
   readonly #random: Random;
   readonly #users: User[] = [];
+  /** What acts on each machine between two system calls of its agent. */
+  readonly #hands = new Map<Machine, { readonly agenda: Agenda; readonly meddler: Meddler }>();
   readonly #numbers = new NumberWatch();
   #violation: Violation | undefined;
+  #meddlesLeft: number;
   /** What the last journal write was, for the reason of a broken Quiet. */
   lastJournalWrite = () => 'none';
 
   constructor(scenario: Scenario, random: Random, options: { readonly tellsStory: boolean }) {
     this.scenario = scenario;
+    this.#meddlesLeft = scenario.meddlesMax;
     this.#random = random;
     this.scheduler = new Scheduler(random.fork());
     this.story = new Story(options.tellsStory, () => this.scheduler.nowMs);
@@ -93,6 +103,7 @@ export class World implements Surroundings {
 
   /** Nobody edits from now on; what was begun is finished. */
   stopUsers(): void {
+    this.#meddlesLeft = 0;
     for (const user of this.#users) user.stop();
   }
 
@@ -120,6 +131,19 @@ export class World implements Surroundings {
     if (!this.ledger.isWritten(content)) {
       this.violate('Atomic', `${machine.name} put at ${path} what nobody wrote: ${content.id}`);
     }
+  }
+
+  between(machine: Machine, path: string, aheadMs: number): void {
+    const hands = this.#hands.get(machine);
+    if (hands === undefined || hands.agenda.doNext(aheadMs)) return;
+    if (this.#meddlesLeft === 0 || path === '' || path.startsWith('/') || !mayWork(machine)) return;
+    if (!this.#random.chance(meddleChance)) return;
+    this.#meddlesLeft -= 1;
+    hands.meddler.meddle(path);
+  }
+
+  replacedUnseen(inode: Inode): void {
+    this.ledger.release(valueAt(inode), 'fate', 'renamed onto a name at the moment of its replacement');
   }
 
   journaled(machine: Machine, call: string, args: readonly unknown[]): void {
@@ -169,17 +193,19 @@ export class World implements Surroundings {
   #add(name: string, peers: readonly string[], offsetMs: number): Machine {
     const machine = new Machine({ name, offsetMs, peers, around: this, random: this.#random.fork() });
     this.machines.push(machine);
+    const agenda = new Agenda(this.scheduler);
     const shell = new UserShell({ name, disk: machine.volume.disk, ledger: this.ledger, story: this.story });
     const user = new User({
       shell,
-      scheduler: this.scheduler,
+      agenda,
       random: this.#random.fork(),
       pauseMsMax: this.scenario.pauseMsMax,
       keepsImages: this.scenario.keepsImages,
       mapsFiles: this.scenario.mapsFiles,
-      mayWork: () => !machine.volume.missing && !machine.volume.isHidden && !machine.isDestroyed,
+      mayWork: () => mayWork(machine),
     });
     this.#users.push(user);
+    this.#hands.set(machine, { agenda, meddler: new Meddler(shell, this.#random.fork()) });
     user.start();
     return machine;
   }
@@ -193,6 +219,11 @@ export class World implements Surroundings {
   #nameOf(member: string): string {
     return this.machines.find(({ id }) => id === member)?.name ?? member.slice(0, 8);
   }
+}
+
+/** A user waits while the folder, or a part of it, is not there. */
+function mayWork({ volume, isDestroyed }: Machine): boolean {
+  return !volume.missing && !volume.isHidden && !isDestroyed;
 }
 
 function describe(message: Parameters<typeof freezeMessage>[0]): string {

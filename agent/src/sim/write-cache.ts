@@ -1,5 +1,5 @@
 import { type Content, contentOfBytes, contentOfText } from './content.ts';
-import type { Inode } from './disk.ts';
+import type { Inode } from './inode.ts';
 import type { Random } from './random.ts';
 
 /** What of a file is on the disk while the newest bytes of it are in memory alone. */
@@ -15,27 +15,68 @@ export interface Torn {
   readonly now: Content;
 }
 
+/** One name of a directory stands for something else than before. */
+export interface NameChange {
+  readonly directory: Inode;
+  readonly name: string;
+  readonly before: Inode | undefined;
+  readonly after: Inode | undefined;
+}
+
+/** One call that changed names, all of them or none, or the attributes of one inode. */
+type Change =
+  | { readonly names: readonly NameChange[] }
+  | { readonly inode: Inode; readonly before: Pick<Inode, 'mode' | 'mtimeMs' | 'ctimeMs'> };
+
+/** Makes a name stand for an inode, or for nothing. */
+type Assign = (directory: Inode, name: string, inode: Inode | undefined) => void;
+
 /**
  * What a kernel keeps in memory: names, in the order in which they were given, and bytes that no sync has written. A power cut undoes the
  * newest names, and each file for itself keeps its bytes, its old ones, or none, as ext4 with delayed allocation does.
  */
 export class WriteCache {
-  /** How to undo what was done to names and attributes since the last commit, oldest first. */
-  readonly #undo: (() => void)[] = [];
+  /** What was done to names and attributes and is not on the disk, oldest first. */
+  #changes: Change[] = [];
   readonly #dirty = new Map<Inode, Stored>();
-  /** Files that were made since the last commit. */
-  readonly #fresh = new Set<Inode>();
+  readonly #ordersNames: boolean;
+  readonly #assign: Assign;
   /** How often the power was cut. */
   cuts = 0;
 
-  log(undo: () => void): void {
-    this.#undo.push(undo);
+  /**
+   * `ordersNames`: whatever is synced, all names given before are on the disk with it, as with ext4 and xfs. Otherwise the sync of a directory
+   * writes its own names alone, and those that lead to it.
+   */
+  constructor(ordersNames: boolean, assign: Assign) {
+    this.#ordersNames = ordersNames;
+    this.#assign = assign;
   }
 
-  /** A file without a name was made by a user. */
+  /** True when no name and no attribute is in memory alone. */
+  get isCommitted(): boolean {
+    return this.#changes.length === 0;
+  }
+
+  /** True when an inode number may be given out again although its last name may come back. */
+  get mayReuseNumbers(): boolean {
+    return this.#ordersNames || this.isCommitted;
+  }
+
+  /** One call gave names or took them. */
+  naming(...names: readonly NameChange[]): void {
+    this.#changes.push({ names });
+  }
+
+  /** Mode or time are about to change. */
+  changing(inode: Inode): void {
+    const { mode, mtimeMs, ctimeMs } = inode;
+    this.#changes.push({ inode, before: { mode, mtimeMs, ctimeMs } });
+  }
+
+  /** A new file was made. */
   making(inode: Inode): void {
     this.#dirty.set(inode, { content: undefined, mtimeMs: inode.mtimeMs });
-    this.#fresh.add(inode);
   }
 
   /** The content of a file is about to change. */
@@ -43,41 +84,17 @@ export class WriteCache {
     if (!this.#dirty.has(inode)) this.#dirty.set(inode, { content: inode.content, mtimeMs: inode.mtimeMs });
   }
 
-  /** What `name` stands for in a directory is about to change. */
-  naming(directory: Inode, name: string): void {
-    this.log(backTo(directory, name));
-  }
-
-  /** Two names are about to change by one rename(2), which a file system with a journal does whole or not at all. */
-  renaming(from: readonly [directory: Inode, name: string], to: readonly [directory: Inode, name: string]): void {
-    const [source, target] = [backTo(...from), backTo(...to)];
-    this.log(() => {
-      target();
-      source();
-    });
-  }
-
-  /** Mode or time are about to change. */
-  changing(inode: Inode): void {
-    const { mode, mtimeMs, ctimeMs } = inode;
-    this.log(() => Object.assign(inode, { mode, mtimeMs, ctimeMs }));
-  }
-
-  /** An fsync of anything: the file system commits all names, and no bytes of other files. */
-  commit(): void {
-    this.#undo.length = 0;
-    this.#fresh.clear();
+  /** fsync(2) of a file or directory. */
+  syncInode(inode: Inode): void {
+    this.#dirty.delete(inode);
+    if (this.#ordersNames) this.#changes = [];
+    else this.#commit(inode);
   }
 
   /** syncfs(2). */
   sync(): void {
-    this.commit();
+    this.#changes = [];
     this.#dirty.clear();
-  }
-
-  /** True when a power cut leaves the bytes of this file, under the name it has now or the one it had before. */
-  isDurable(inode: Inode): boolean {
-    return !this.#dirty.has(inode) && !this.#fresh.has(inode);
   }
 
   /** True while bytes of the file are in memory alone: a further store into its mapping leaves no trace. */
@@ -85,10 +102,19 @@ export class WriteCache {
     return this.#dirty.has(inode);
   }
 
+  /** Calls `look` while every name is what the worst power cut would leave. Nothing may be changed meanwhile. */
+  asOnDisk<T>(look: () => T): T {
+    const names = this.#changes.flatMap((change) => ('names' in change ? change.names : []));
+    for (const { directory, name, before } of names.toReversed()) set(directory, name, before);
+    const seen = look();
+    for (const { directory, name, after } of names) set(directory, name, after);
+    return seen;
+  }
+
   /** `mayBeZeros`: the bytes that an agent has seen may be found as zeros. */
   powerCut(random: Random, mayBeZeros: (inode: Inode) => boolean): readonly Torn[] {
-    const kept = random.chance(0.5) ? this.#undo.length : random.below(this.#undo.length + 1);
-    for (const undo of this.#undo.splice(kept).reverse()) undo();
+    const kept = random.chance(0.5) ? this.#changes.length : random.below(this.#changes.length + 1);
+    for (const change of this.#changes.splice(kept).reverse()) this.#undo(change);
     const torn: Torn[] = [];
     for (const [inode, stored] of this.#dirty) {
       const before = inode.content;
@@ -103,15 +129,34 @@ export class WriteCache {
     this.cuts += 1;
     return torn;
   }
+
+  /** What was done in a directory, or to one inode, is on the disk, and before it all that was done to the same names. */
+  #commit(synced: Inode): void {
+    const reached = new Set([synced]);
+    const left: Change[] = [];
+    for (const change of this.#changes.toReversed()) {
+      const touched = 'names' in change ? change.names.map(({ directory }) => directory) : [change.inode];
+      // A directory is reached by its name, and by those of all above it: every file system sees to that.
+      const named = 'names' in change ? change.names.map(({ after }) => after) : [];
+      if ([...touched, ...named].some((inode) => inode !== undefined && reached.has(inode))) {
+        for (const inode of touched) reached.add(inode);
+      } else left.push(change);
+    }
+    this.#changes = left.reverse();
+  }
+
+  #undo(change: Change): void {
+    if (!('names' in change)) {
+      Object.assign(change.inode, change.before);
+      return;
+    }
+    for (const { directory, name, before } of change.names.toReversed()) this.#assign(directory, name, before);
+  }
 }
 
-/** How to make a name stand for what it stands for now. */
-function backTo({ children }: Inode, name: string): () => void {
-  const now = children?.get(name);
-  return () => {
-    if (now === undefined) children?.delete(name);
-    else children?.set(name, now);
-  };
+function set({ children }: Inode, name: string, inode: Inode | undefined): void {
+  if (inode === undefined) children?.delete(name);
+  else children?.set(name, inode);
 }
 
 function leftOf(content: Content, stored: Stored, random: Random, mayBeZeros: boolean): Content {

@@ -13,7 +13,7 @@ import { Life } from '../../src/sim/life.ts';
 import { Random } from '../../src/sim/random.ts';
 import { Scheduler } from '../../src/sim/scheduler.ts';
 import { SimClock, WallClock, worldBeganMs } from '../../src/sim/sim-clock.ts';
-import { SimFolder } from '../../src/sim/sim-folder.ts';
+import { idleWitness, openSimFolder } from '../../src/sim/sim-folder.ts';
 import { Volume } from '../../src/sim/volume.ts';
 import { openJournal } from '../../src/store/journal.ts';
 import { createEngine, type Engine } from '../../src/sync/engine.ts';
@@ -176,16 +176,25 @@ export function openTestMember(peers: readonly ScriptedPeer[]): TestMember {
   const life = new Life();
   const wall = new WallClock(scheduler, 0);
   const wallMs = () => wall.preciseMs();
-  const volume = new Volume(wallMs);
+  const volume = new Volume({ wallMs });
   const id = 'z'.repeat(52) as MemberId;
   const journal = openJournal({ path: ':memory:', memberId: id, random: () => random.unit(), nowMs: wallMs });
   const watch = { delayMsMax: 1, overflowChance: 0 };
-  const placed = () => {};
   const engine = createEngine({
     identity: { id, name: 'zoe', addresses: ['zoe.test:1'] },
     peers: peers.map(({ address }) => address),
     journal,
-    folder: new SimFolder({ volume, scheduler, random, life, wallMs, watch, callMsMax: 0.1, placed, tell: () => {} }),
+    folder: openSimFolder({
+      volume,
+      scheduler,
+      random,
+      life,
+      wall,
+      watch,
+      callMsMax: 0.1,
+      canSyncFileSystem: true,
+      witness: idleWitness,
+    }),
     network: {
       dial: async (address) => {
         const peer = peers.find((known) => known.address === address);

@@ -31,6 +31,8 @@ const calm: MachineConduct = {
   watch: { delayMsMax: 2, overflowChance: 0 },
   callMsMax: 0.1,
   keepsBirths: true,
+  ordersNames: true,
+  canSyncFileSystem: true,
   rots: false,
   faults: { setBack: 0 },
 };
@@ -117,6 +119,10 @@ export class LiveCluster implements Surroundings {
   }
 
   placed(): void {}
+
+  between(): void {}
+
+  replacedUnseen(): void {}
 
   journaled(): void {}
 

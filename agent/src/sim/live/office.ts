@@ -88,7 +88,7 @@ async function bringMishaps(cluster: LiveCluster): Promise<void> {
   machine('tern').stop();
   machine('owl').crash(false);
   machine('mole').engine?.pause.pause();
-  machine('ram').volume.full = true;
+  machine('ram').volume.full = 'disk';
   cluster.medium.cut(machine('vole').id, machine('wren').id, 'refused');
   // What is neither a file nor a directory is not replicated.
   cluster.user('ant').mkfifo('Letters/printer');

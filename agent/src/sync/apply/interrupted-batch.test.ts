@@ -37,9 +37,9 @@ async function beginsAgain(): Promise<void> {
 /** What the agent does: it puts what the operation says at its path. */
 function puts({ path, mode = 0o644, mtimeUs = 0 }: Operation, text: string): void {
   const { disk } = member.volume;
-  const inode = disk.newFile(contentOfText(text), mode);
-  inode.mtimeMs = mtimeUs / 1_000;
-  disk.place(path, inode);
+  disk.write('/elsewhere/new', contentOfText(text), mode);
+  disk.utimes('/elsewhere/new', mtimeUs / 1_000);
+  disk.rename('/elsewhere/new', path);
 }
 
 /** A user replaces what is at the path, as editors do. */

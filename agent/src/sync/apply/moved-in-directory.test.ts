@@ -1,7 +1,7 @@
 import type { OriginId } from '@lockstep/shared';
 import { expect, test } from 'vitest';
 import { contentOfText } from '../../sim/content.ts';
-import { fingerprintOf } from '../../sim/disk.ts';
+import { fingerprintOf } from '../../sim/inode.ts';
 import { LoneMember } from '../../sim/lone-member.ts';
 import { LocalChanges } from '../local/local-changes.ts';
 import type { Folder } from '../ports/folder.ts';
@@ -38,12 +38,12 @@ test('[LC8] a directory that is moved into the folder is scanned, also when its 
   journal.recordDisk([{ path: 'directory', entry: { dot: made, fingerprint } }]);
   disk.write('directory/file', contentOfText('written while the agent was down'));
   // Away while the folder is scanned at the start: it gets no watch.
-  const directory = disk.take('directory');
+  disk.rename('directory', '/elsewhere/directory');
   const changes = new LocalChanges(context, member.operationWriter);
   const applyLoop = new ApplyLoop(context, member.transfers, new RenameGate(journal, context.clock, () => []));
   void changes.start();
   await member.passes(10);
-  disk.place('directory', directory);
+  disk.rename('/elsewhere/directory', 'directory');
   const restricted = member.operation('directory', { kind: 'attr' }, { origin, parents: [made] });
   member.received({ ...restricted, mode: 0o700 });
   applyLoop.poke();

@@ -346,8 +346,8 @@ describe('[PC2] what a start is taken for', () => {
   test('the same boot, and another file has the name, as where a directory is exchanged: it supersedes nothing', async () => {
     await writes('file', first);
     const { disk } = member.volume;
-    const inode = disk.newFile(second, 0o644);
-    disk.place('file', inode);
+    const inode = disk.write('/elsewhere/new', second);
+    disk.rename('/elsewhere/new', 'file');
     inode.ctimeMs = 0;
     expect(await begins('boot-1')).toBe(false);
     const contents = member.journal.heads('file').map(({ content }) => content);

@@ -52,10 +52,10 @@ describe.each(kinds)('[CF12] a %s that lost is a version of its own', (kind) => 
     { what: 'but not while its copy is whole', hasOther: false },
   ])('$what', async ({ hasOther }) => {
     const { member, disk, looked, isVersion } = await lostHere(kind);
-    const taken = disk.take(name);
+    disk.rename(name, '/elsewhere/taken');
     if (hasOther) make(disk, copy, kind, 'other');
     await member.passes(1);
-    disk.place(name, taken);
+    disk.rename('/elsewhere/taken', name);
     await looked(name);
     expect(isVersion()).toBe(hasOther);
   });
@@ -86,8 +86,8 @@ describe.each(kinds)('[CF12] a %s that lost is a version of its own', (kind) => 
     const { disk, looked, isVersion } = await lostHere(kind);
     disk.unlink(copy);
     await looked(copy);
-    const taken = disk.take(name);
-    disk.place(name, taken);
+    disk.rename(name, '/elsewhere/taken');
+    disk.rename('/elsewhere/taken', name);
     await looked(name);
     expect(isVersion()).toBe(true);
   });

@@ -5,7 +5,7 @@ import type { PackedFiles } from '../../core/packed-files.ts';
 import type { ConflictCopies } from './conflict-copies.ts';
 import type { TreeQuestions } from './tree.ts';
 
-export type { DiskChange, DiskEntry, Fingerprint, PendingPath } from '../../core/entry.ts';
+export type { DiskChange, DiskEntry, PendingPath } from '../../core/entry.ts';
 
 export interface PendingQuery {
   /** `live`: entries to create or change, parents first. `delete`: entries to remove, children first. */

@@ -7,7 +7,7 @@ import {
 } from '@lockstep/shared';
 import { describe, expect, test } from 'vitest';
 import { openTestMember, ScriptedPeer } from '../../../test/support/scripted-peer.ts';
-import { type Content, virtualContent } from '../../sim/content.ts';
+import { blockOf, type Content, virtualContent } from '../../sim/content.ts';
 
 const mebibyte = 1_048_576;
 
@@ -43,7 +43,7 @@ test('[CT3] a large file and many small ones share their source: blocks are aske
   for (let next = 0; next < 400; next++) {
     expect(await until(() => asked.length > next, 1_000)).toBe(true);
     const { want, content } = asked[next] as (typeof asked)[number];
-    bee.say({ type: 'block', id: want.id, bytes: content.parts[want.index] as Uint8Array });
+    bee.say({ type: 'block', id: want.id, bytes: blockOf(content, want.index) });
   }
   expect(await until(() => Object.keys(sizes).every(isThere), 5_000)).toBe(true);
   expect(asked).toHaveLength(400);
@@ -63,7 +63,7 @@ test('[CT3] a small file does not wait until one of many large files has come', 
   for (let next = 0; next < 2 * fetchesMax; next++) {
     expect(await until(() => asked.length > next, 1_000)).toBe(true);
     const { want, content } = asked[next] as (typeof asked)[number];
-    bee.say({ type: 'block', id: want.id, bytes: content.parts[want.index] as Uint8Array });
+    bee.say({ type: 'block', id: want.id, bytes: blockOf(content, want.index) });
   }
   expect(await until(() => isThere('small'), 5_000)).toBe(true);
   expect(Object.keys(large).filter(isThere)).toEqual([]);
@@ -74,17 +74,18 @@ test('[CT10] what is on its way for a version that was replaced meanwhile is giv
   const asked: WantMessage[] = [];
   const { bee, until, isThere, engine, byId } = await offered({ film: 20 }, (want) => asked.push(want));
   expect(await until(() => asked.length === blocksInFlightPerSourceMax, 5_000)).toBe(true);
-  const { id: content, size, blocks, parts } = virtualContent('whole', 2 * mebibyte);
+  const large = virtualContent('whole', 2 * mebibyte);
+  const { id: content, size, blocks } = large;
   const whole = { kind: 'put', mode: 0o644, mtimeUs: 0, content, size, ...(blocks && { blocks }) } as const;
   const { origin } = bee;
   bee.known = { [origin]: 2 };
   bee.sayOperations([{ origin, seq: 2, hlc: 2, path: 'film', version: { vector: { [origin]: 2 } }, ...whole }]);
   expect(await until(() => engine.transfers.progress().every((transfer) => transfer.size === size), 5_000)).toBe(true);
   for (const want of asked.splice(0)) {
-    bee.say({ type: 'block', id: want.id, bytes: byId.get(want.content)?.parts[want.index] as Uint8Array });
+    bee.say({ type: 'block', id: want.id, bytes: blockOf(byId.get(want.content) as Content, want.index) });
   }
   expect(await until(() => asked.length === 2, 5_000)).toBe(true);
-  for (const { id, index } of asked) bee.say({ type: 'block', id, bytes: parts[index] as Uint8Array });
+  for (const { id, index } of asked) bee.say({ type: 'block', id, bytes: blockOf(large, index) });
   expect(await until(() => isThere('film'), 5_000)).toBe(true);
   expect(asked.map((want) => want.content)).toEqual([content, content]);
 });
@@ -99,7 +100,7 @@ describe('[CT5] a source that stalls', () => {
     for (let next = 0; next < 20; next++) {
       expect(await until(() => isThere('large'), lastsMs)).toBe(false);
       const want = asked[next] as WantMessage;
-      const bytes = byId.get(want.content)?.parts[want.index] as Uint8Array;
+      const bytes = blockOf(byId.get(want.content) as Content, want.index);
       bee.say({ type: 'block', id: want.id, bytes });
     }
     expect(await until(() => isThere('large'), 5_000)).toBe(true);
