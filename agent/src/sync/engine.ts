@@ -1,11 +1,4 @@
-import {
-  historyAgeMsMax,
-  historyBytesMax,
-  historyFilesMax,
-  lastSyncMs,
-  memberOf,
-  scrubIntervalMs,
-} from '@lockstep/shared';
+import { historyAgeMsMax, historyBytesMax, historyFilesMax, lastSyncMs, scrubIntervalMs } from '@lockstep/shared';
 import type { VerifyResult } from '@lockstep/shared/api';
 import { ApplyLoop } from './apply/apply-loop.ts';
 import { recordInterruptedBatch } from './apply/interrupted-batch.ts';
@@ -141,24 +134,12 @@ export class Engine {
     this.changePoll = new ChangePoll(context, (path) => this.localChanges.isOpen(path));
     this.oldVersions = new OldVersions(context, transfers);
     this.applyLoop = new ApplyLoop(context, transfers, new RenameGate(journal, clock, () => peers.ready()));
-    this.#resolver = new ConflictResolver(
-      context,
-      this.#operationWriter,
-      peers,
-      transfers,
-      () => {
-        const { state, enabledAt } = this.lifecycle;
-        return { id: context.self.id, state: state === 'active' ? 'active' : 'syncing', enabledAt };
-      },
-      ({ path, copy, loser }) => {
-        this.totals.conflictCopies++;
-        context.events.add('conflict', { path, copy, member: loser, name: peers.nameOf(loser) });
-      },
-      ({ path, origin }) => {
-        const member = memberOf(origin);
-        context.events.add('content-lost', { path, member, name: peers.nameOf(member) });
-      },
-    );
+    const { id } = context.self;
+    const operationWriter = this.#operationWriter;
+    this.#resolver = new ConflictResolver(context, { operationWriter, peers, transfers }, () => {
+      const { state, enabledAt } = this.lifecycle;
+      return { id, state: state === 'active' ? 'active' : 'syncing', enabledAt };
+    });
 
     const isBusy = (): boolean => this.localChanges.unsettled > 0 || transfers.progress().length > 0;
     this.damage = new Damage(context);

@@ -20,6 +20,9 @@ export class Totals {
       this.entriesApplied += entries;
       this.bytesApplied += bytes;
     });
+    facts.copied.on(() => {
+      this.conflictCopies += 1;
+    });
     facts.scanned.on(() => {
       this.scans += 1;
     });

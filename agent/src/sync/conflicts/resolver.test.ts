@@ -9,19 +9,9 @@ import { ConflictResolver } from './resolver.ts';
 const bee = 'bee' as OriginId;
 const cat = 'cat' as OriginId;
 
-const quiet = (): void => undefined;
-
 function resolverOf(member: LoneMember, state: 'active' | 'syncing' = 'active'): ConflictResolver {
   const seniority = () => ({ id: member.id, state, enabledAt: 1 });
-  return new ConflictResolver(
-    member.context,
-    member.operationWriter,
-    member.peers,
-    member.transfers,
-    seniority,
-    quiet,
-    quiet,
-  );
+  return new ConflictResolver(member.context, member, seniority);
 }
 
 /** Both wrote each of these files while they were apart, and bee later. */

@@ -19,6 +19,7 @@ import { inOrder, isSameContent, losers } from '../../core/merge.ts';
 import type { OperationWriter } from '../members/operation-writer.ts';
 import type { Peers } from '../members/peers.ts';
 import type { ContentSource } from '../ports/folder.ts';
+import { TaskLoop } from '../scheduling/task-loop.ts';
 import { Pace } from '../scheduling/yielder.ts';
 import type { Context } from '../state/context.ts';
 import type { ContentFetcher } from '../transfer/content-fetcher.ts';
@@ -42,6 +43,13 @@ const learnMsMax = 10_000;
 /** How often it is looked meanwhile whether they still do. */
 const learnRetryMs = 50;
 
+/** How old this member is among those that could settle something. */
+export interface Seniority {
+  readonly id: MemberId;
+  readonly state: 'active' | 'syncing';
+  readonly enabledAt?: number | undefined;
+}
+
 interface Contested {
   readonly path: string;
   readonly heads: readonly Operation[];
@@ -57,46 +65,34 @@ export class ConflictResolver {
   readonly #operationWriter: OperationWriter;
   readonly #peers: Peers;
   readonly #transfers: ContentFetcher;
-  readonly #selfSeniority: () => {
-    readonly id: MemberId;
-    readonly state: 'active' | 'syncing';
-    readonly enabledAt?: number | undefined;
-  };
-  readonly #copied: (copy: ConflictCopy) => void;
-  readonly #lost: (operation: Operation) => void;
+  readonly #seniority: () => Seniority;
   readonly #pacer: JoinPacer;
   readonly #pace: Pace;
   readonly #startedMs: number;
-  #running = false;
-  #wanted = false;
-  #stopped = false;
-  #retryArmed = false;
+  readonly #loop: TaskLoop;
   /** Since when siblings have been left as they are because others know more. */
   #learningSinceMs: number | undefined;
 
+  /** `seniority`: this member's own, by which those that are present choose the oldest. */
   constructor(
     context: Context,
-    operationWriter: OperationWriter,
-    peers: Peers,
-    transfers: ContentFetcher,
-    selfSeniority: () => {
-      readonly id: MemberId;
-      readonly state: 'active' | 'syncing';
-      readonly enabledAt?: number | undefined;
-    },
-    copied: (copy: ConflictCopy) => void,
-    lost: (operation: Operation) => void,
+    parts: { readonly operationWriter: OperationWriter; readonly peers: Peers; readonly transfers: ContentFetcher },
+    seniority: () => Seniority,
   ) {
     this.#context = context;
-    this.#operationWriter = operationWriter;
-    this.#peers = peers;
-    this.#transfers = transfers;
-    this.#selfSeniority = selfSeniority;
-    this.#copied = copied;
-    this.#lost = lost;
+    this.#operationWriter = parts.operationWriter;
+    this.#peers = parts.peers;
+    this.#transfers = parts.transfers;
+    this.#seniority = seniority;
     this.#pacer = new JoinPacer(() => context.clock.random());
     this.#pace = new Pace(context.clock);
     this.#startedMs = context.clock.monotonicMs();
+    this.#loop = new TaskLoop({
+      clock: context.clock,
+      run: () => this.#run(),
+      failed: (error) => context.log.error({ error: String(error) }, 'settling conflicts failed; it is tried again'),
+      retryMs: fallbackRetryMs,
+    });
     const { made, received, contentLost, membersChanged, sessionOpened, sessionClosed, fetched } = context.facts;
     for (const fact of [made, received, contentLost, membersChanged, sessionOpened, sessionClosed]) {
       fact.on(() => this.poke());
@@ -108,41 +104,27 @@ export class ConflictResolver {
   }
 
   stop(): void {
-    this.#stopped = true;
+    this.#loop.stop();
   }
 
   /** There may be siblings to join or directories to hold up. */
   poke(): void {
-    this.#wanted = true;
-    if (this.#running || this.#stopped) return;
-    this.#running = true;
-    this.#run()
-      .catch((error: unknown) => {
-        this.#context.log.error({ error: String(error) }, 'settling conflicts failed; it is tried again');
-        this.#retryIn(fallbackRetryMs);
-      })
-      .finally(() => {
-        this.#running = false;
-        if (this.#wanted) this.poke();
-      });
+    this.#loop.poke();
   }
 
   async #run(): Promise<void> {
-    while (this.#wanted && !this.#stopped) {
-      this.#wanted = false;
-      if (this.#pace.restMs > 0) {
-        this.#retryIn(this.#pace.restMs);
-        return;
-      }
-      if (this.#mayBeSettled()) {
-        this.#retryIn(learnRetryMs);
-        return;
-      }
-      const open = (await this.#settleAll()) + (await this.#holdUp());
-      this.#deleteLost();
-      this.#pace.passed();
-      if (open > 0) this.#retryIn(fallbackRetryMs);
+    if (this.#pace.restMs > 0) {
+      this.#loop.in(this.#pace.restMs);
+      return;
     }
+    if (this.#mayBeSettled()) {
+      this.#loop.in(learnRetryMs);
+      return;
+    }
+    const open = (await this.#settleAll()) + (await this.#holdUp());
+    this.#deleteLost();
+    this.#pace.passed();
+    if (open > 0) this.#loop.in(fallbackRetryMs);
   }
 
   /**
@@ -173,7 +155,7 @@ export class ConflictResolver {
       if (contested.length > 0 && open === contested.length) this.#pace.wasted(sinceMs);
       left += open;
       after = contested.at(-1)?.path;
-      if (contested.length < pathsAtOnce || this.#stopped) return left;
+      if (contested.length < pathsAtOnce || this.#loop.isStopped) return left;
     }
   }
 
@@ -190,14 +172,14 @@ export class ConflictResolver {
     const batch = new ResolutionBatch(this.#context);
     for (const verdict of verdicts) {
       // Keeping what loses took time: what is decided now must be about the heads as they are now.
-      if (!sameHeads(journal.heads(verdict.path), verdict.heads) || !batch.add(verdict)) this.#wanted = true;
+      if (!sameHeads(journal.heads(verdict.path), verdict.heads) || !batch.add(verdict)) this.#loop.poke();
     }
     const refused = new Set(this.#operationWriter.commit(batch.drafts).refused);
     for (const { path } of verdicts) this.#pacer.joined(path, this.#context.clock.monotonicMs());
-    for (const copy of batch.copies) if (!refused.has(copy.copy)) this.#copied(copy);
+    for (const copy of batch.copies) if (!refused.has(copy.copy)) this.#noteCopy(copy);
     for (const { mine, path } of verdicts) {
       if (refused.has(path)) continue;
-      for (const head of mine) if (this.#context.missing.isLost(head)) this.#lost(head);
+      for (const head of mine) if (this.#context.missing.isLost(head)) this.#noteLost(head);
     }
     return left + refused.size;
   }
@@ -269,7 +251,7 @@ export class ConflictResolver {
       // An empty file is yet to be removed.
       const vanished = row?.fingerprint === undefined;
       deleted.set(path, { path, kind: 'delete', parents: heads, vanished });
-      this.#lost(visible);
+      this.#noteLost(visible);
     }
     if (deleted.size > 0) this.#operationWriter.commit([...deleted.values()]);
   }
@@ -284,7 +266,7 @@ export class ConflictResolver {
       const orphans = journal.orphans(after, pathsAtOnce);
       left += await this.#raise(orphans);
       after = orphans.at(-1)?.path;
-      if (orphans.length < pathsAtOnce || this.#stopped) return left;
+      if (orphans.length < pathsAtOnce || this.#loop.isStopped) return left;
     }
   }
 
@@ -308,7 +290,7 @@ export class ConflictResolver {
       else left++;
     }
     const { operations, refused } = this.#operationWriter.commit(raised);
-    if (operations.length > 0) this.#wanted = true;
+    if (operations.length > 0) this.#loop.poke();
     left += refused.length;
     return left + (await this.#settle(blocked));
   }
@@ -318,7 +300,7 @@ export class ConflictResolver {
     if (memberOf(operation.origin) === self.id) return true;
     if (this.#isCaredFor(operation.origin)) return false;
     const present = this.#peers.ready().map(({ id, state, enabledAt }) => ({ id, state, enabledAt }));
-    return oldestActive([this.#selfSeniority(), ...present])?.id === self.id;
+    return oldestActive([this.#seniority(), ...present])?.id === self.id;
   }
 
   /**
@@ -375,13 +357,15 @@ export class ConflictResolver {
     return sources;
   }
 
-  #retryIn(delayMs: number): void {
-    if (this.#retryArmed || this.#stopped) return;
-    this.#retryArmed = true;
-    this.#context.clock.after(delayMs, () => {
-      this.#retryArmed = false;
-      this.poke();
-    });
+  #noteCopy({ path, copy, loser }: ConflictCopy): void {
+    const { events, facts } = this.#context;
+    events.add('conflict', { path, copy, member: loser, name: this.#peers.nameOf(loser) });
+    facts.copied.tell();
+  }
+
+  #noteLost({ path, origin }: Operation): void {
+    const member = memberOf(origin);
+    this.#context.events.add('content-lost', { path, member, name: this.#peers.nameOf(member) });
   }
 }
 

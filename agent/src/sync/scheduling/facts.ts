@@ -29,6 +29,8 @@ export class Facts {
   readonly damaged = new Signal();
   /** Searches for the contents of these paths have ended. */
   readonly fetched = new Signal<{ readonly paths: readonly string[]; readonly areHere: boolean }>();
+  /** A loser got a conflict copy. */
+  readonly copied = new Signal();
   /** No member has a content any more. */
   readonly contentLost = new Signal();
   readonly sessionOpened = new Signal<MemberId>();
