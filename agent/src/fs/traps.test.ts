@@ -138,6 +138,20 @@ test('[LC10] sockets and pipes are skipped, and not overwritten', async () => {
   await new Promise((resolve) => server.close(resolve));
 });
 
+test('[LC10] nothing is staged for a path at which something is left alone, however often it is tried', async () => {
+  mkdirSync(inFolder('directory'));
+  execFileSync('mkfifo', [inFolder('pipe'), inFolder('directory/pipe')]);
+  const staging = inFolder('.lockstep/staging');
+  const before = lstatSync(staging, { bigint: true }).mtimeNs;
+  for (const path of ['pipe', 'directory']) {
+    const expected = path === 'pipe' ? 'absent' : await fingerprintAt(subject, path);
+    const { action, ...request } = writeRequest(subject, path, 'x');
+    const tried = await tryOne(subject, { ...request, action: { ...action, expected } as Action });
+    expect(tried).toMatchObject({ result: 'problem', code: 'path-in-the-way' });
+  }
+  expect(lstatSync(staging, { bigint: true }).mtimeNs).toBe(before);
+});
+
 test('[LC10] names that are not UTF-8 are skipped, and only they', async () => {
   writeFileSync(Buffer.concat([Buffer.from(`${subject.root}/caf`), Buffer.from([0xe9])]), 'x');
   writeFileSync(inFolder('really \ufffd'), 'x');

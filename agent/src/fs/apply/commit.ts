@@ -1,4 +1,4 @@
-import { type ContentId, isStatePath, joinPath, nameOf, parentOf } from '@lockstep/shared';
+import { type ContentId, isStatePath, nameOf, parentOf } from '@lockstep/shared';
 import { type Fingerprint, isDirectoryMode } from '../../core/entry.ts';
 import type { Action, ActionRequest, ActionResult, Expected } from '../../sync/ports/folder.ts';
 import {
@@ -9,18 +9,17 @@ import {
   isWrittenAs,
   lstatIfThere,
   mtimeUsOf,
-  typeOf,
 } from '../entry-stat.ts';
 import type { FaultPoint } from '../fault-point.ts';
 import { MountCheck } from '../mounts/mount-check.ts';
-import { errorCodeOf, inTheWay, mountChanged, problemOf, reserved, sameName } from '../path-problem.ts';
+import { errorCodeOf, mountChanged, problemOf, reserved, sameName } from '../path-problem.ts';
 import { absolutePath, isReachable, isSpelledSo, isState, type Places } from '../places.ts';
-import { namesBelow, obstacleBelow } from '../read/list-directory.ts';
-import { readLinkText } from '../read/raw-name.ts';
+import { namesBelow } from '../read/list-directory.ts';
 import type { EntryStats, SystemCalls } from '../system-calls.ts';
 import { type Attributes, setAttributes } from './attributes.ts';
 import { permissionsOf } from './file-times.ts';
 import { shardPath } from './history.ts';
+import { obstacleAt, obstacleIn } from './obstacle.ts';
 import { withDirectoriesOpen } from './read-only-directories.ts';
 import { linkIfPermitted, ReplacedVersion, takeAway } from './replaced-version.ts';
 import { isStaged, type StagedEntry, type StageOutcome, temporaryPath } from './staging.ts';
@@ -145,9 +144,9 @@ export class Commit {
       this.#system.rmdir(target);
       return undefined;
     } catch (error) {
-      const obstacle = errorCodeOf(error) === 'ENOTEMPTY' ? obstacleBelow(this.#system, target) : undefined;
+      const obstacle = errorCodeOf(error) === 'ENOTEMPTY' ? obstacleIn(this.#places, path) : undefined;
       if (obstacle === undefined) throw error;
-      return { result: 'problem', ...inTheWay(path, joinPath(path, obstacle)) };
+      return { result: 'problem', ...obstacle };
     }
   }
 
@@ -304,12 +303,9 @@ export class Commit {
     if (isState(this.#places, stats)) return { result: 'problem', ...reserved(path) };
     if (!isSpelledSo(this.#places, path))
       return expected === 'absent' ? { result: 'problem', ...sameName(path) } : changed;
-    if (typeOf(stats) === 'special') {
-      return { result: 'problem', ...inTheWay(path, path) };
-    }
     if (expected !== 'absent' && hasFingerprint(stats, expected)) return undefined;
-    const isLeftAlone = stats.isSymbolicLink() && readLinkText(this.#system, target) === undefined;
-    return isLeftAlone ? { result: 'problem', ...inTheWay(path, path) } : changed;
+    const obstacle = obstacleAt(this.#places, path);
+    return obstacle === undefined ? changed : { result: 'problem', ...obstacle };
   }
 
   /** Gives an entry that stays its attributes. Undefined where anything else about it is not as expected: a user did that in this moment. */

@@ -1,6 +1,6 @@
 import { constants } from 'node:fs';
 import { blockBytes, type ContentId, freeBytesMin } from '@lockstep/shared';
-import type { Fingerprint } from '../../core/entry.ts';
+import { type Fingerprint, isDirectoryMode } from '../../core/entry.ts';
 import type { Action, ActionResult, ContentSource } from '../../sync/ports/folder.ts';
 import { isWorthSyncingTogether, syncPath } from '../durable.ts';
 import { fingerprintOf, hasContentOf, lstatIfThere } from '../entry-stat.ts';
@@ -13,6 +13,7 @@ import { removeIfThere } from '../remove.ts';
 import type { SystemCalls } from '../system-calls.ts';
 import { permissionsOf } from './file-times.ts';
 import { historyPath } from './history.ts';
+import { obstacleAt, obstacleIn } from './obstacle.ts';
 
 type WriteAction = Extract<Action, { do: 'write' }>;
 type SymlinkAction = Extract<Action, { do: 'symlink' }>;
@@ -118,7 +119,10 @@ export class Staging {
   #stageOne(action: WriteAction | SymlinkAction, stage: () => StageOutcome): StageOutcome {
     this.#fault?.('stage');
     try {
-      return stage();
+      const { path, expected } = action;
+      const makesRoom = expected !== 'absent' && isDirectoryMode(expected.mode);
+      const obstacle = makesRoom ? obstacleIn(this.#places, path) : obstacleAt(this.#places, path);
+      return obstacle === undefined ? stage() : { result: 'problem', ...obstacle };
     } catch (error) {
       if (error instanceof SourceGone) {
         // A kept version that is not what its name says was written to through a file that somebody still had open.
