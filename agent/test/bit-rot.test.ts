@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { untilCertain } from '../../testkit/certain.ts';
 import type { Cluster } from '../../testkit/cluster.ts';
 import { eventually } from '../../testkit/eventually.ts';
 import { LoopDisk, loopDiskLacks } from '../../testkit/machine/loop-disk.ts';
@@ -54,20 +55,23 @@ const keptBy = (member: Member): readonly string[] =>
 
 const spoilt = text.replace('these', 'uhese');
 
-/** Dates all files of ant back. Of a file placed with an old time bee is sure: what differs later is no edit of the same moment. */
-const age = (ant: Member): Promise<unknown> =>
-  shell(ant.folder, 'find . -name .lockstep -prune -o -type f -exec touch -d 2020-01-01 {} +');
+/** Dates all files of ant back, and waits until bee holds them and is certain of each. */
+async function age({ cluster, ant, bee }: Scene): Promise<void> {
+  await shell(ant.folder, 'find . -name .lockstep -prune -o -type f -exec touch -d 2020-01-01 {} +');
+  await cluster.settled();
+  await untilCertain(bee);
+}
 
 test.skipIf(loopDiskLacks)(
   '[MT21] [SC3] verify --repair fetches a rotten file from another member, and keeps what was there',
   async () => {
-    const { cluster, ant, bee, rot } = await openScene();
+    const scene = await openScene();
+    const { cluster, ant, bee, rot } = scene;
     await shell(ant.folder, 'mkdir d; head -c 3000000 /dev/urandom > d/large');
     await writeFile(ant.path('d/file'), text);
     const large = `${'x'.repeat(2_500_000)}${marker}${'y'.repeat(500_000)}`;
     await writeFile(ant.path('rotten large'), large);
-    await age(ant);
-    await cluster.settled();
+    await age(scene);
     const before = await operations(bee);
     await rot('d/file', 'rotten large');
     expect(await readFile(bee.path('d/file'), 'utf8')).toBe(spoilt);
@@ -96,10 +100,10 @@ test.skipIf(loopDiskLacks)(
 test.skipIf(loopDiskLacks)(
   '[LC16] what is known to be damaged is said, not counted as held, and never published by a touch',
   async () => {
-    const { cluster, ant, bee, rot } = await openScene();
+    const scene = await openScene();
+    const { cluster, ant, bee, rot } = scene;
     await writeFile(ant.path('file'), text);
-    await age(ant);
-    await cluster.settled();
+    await age(scene);
     await ant.stop();
     await rot('file');
     const left = await lockstep(['verify', '--repair', bee.folder]);
@@ -125,11 +129,11 @@ test.skipIf(loopDiskLacks)(
 );
 
 test.skipIf(loopDiskLacks)('[SC1] the scrub finds what rotted and has it healed, with nobody asking', async () => {
-  const { cluster, ant, bee, rot } = await openScene({ env: { LOCKSTEP_SCRUB_INTERVAL: '2s' } });
+  const scene = await openScene({ env: { LOCKSTEP_SCRUB_INTERVAL: '2s' } });
+  const { cluster, ant, bee, rot } = scene;
   await shell(ant.folder, 'for n in $(seq 30); do echo $n > f$n; done');
   await writeFile(ant.path('file'), text);
-  await age(ant);
-  await cluster.settled();
+  await age(scene);
   await rot('file');
   await eventually(async () => expect(await readFile(bee.path('file'), 'utf8')).toBe(text));
   expect(keptBy(bee)).toContain(spoilt);

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { lstat, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathReportSchema } from '@lockstep/shared/api';
+import { untilCertain } from '../certain.ts';
 import { eventually } from '../eventually.ts';
 import { type Lab, type LabImage, type LabMember, patienceMs } from '../labs/lab.ts';
 import { shell } from '../programs.ts';
@@ -76,7 +77,6 @@ async function make({ lab, bee }: Rotting, directory: string): Promise<readonly 
   const small = Array.from({ length: smallFiles }, (_, index) => `rots-${index}`);
   const marker = markerOf(directory);
   const ant = lab.member('ant');
-  // Of a file placed with an old time bee is sure: bytes that differ later are no edit of the same moment.
   const script = `
     mkdir ${directory}; cd ${directory}
     for n in ${small.join(' ')}; do echo "$n: ${marker}" > $n; echo $n > sound-$n; done
@@ -84,7 +84,7 @@ async function make({ lab, bee }: Rotting, directory: string): Promise<readonly 
     touch -d 2020-01-01 *`;
   await shell(ant.folder, script);
   assert.ok((await ant.wait({ for: 'all' })).done, 'not everybody holds the files');
-  await bee.rescan();
+  await untilCertain(bee);
   return [...small, 'rots-large'].map((name) => `${directory}/${name}`);
 }
 
