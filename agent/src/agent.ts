@@ -67,7 +67,13 @@ export async function startAgent({ directory, config, log, adopted, rejoin }: Ag
     closing.push(() => journal.close());
     if (adopted) journal.renewOrigin();
     if (rejoin !== true) refuseLeft(journal, identity.memberId, directory);
-    const folder = await openFolder({ root: directory, stateDirectory: state, log, onFatal: workerEnded });
+    const folder = await openFolder({
+      root: directory,
+      stateDirectory: state,
+      memberName: config.name,
+      log,
+      onFatal: workerEnded,
+    });
     closing.push(() => folder.close());
     const network = await openNetwork({ identity, clusterKey, listen: config.listen, log });
     closing.push(() => network.close());

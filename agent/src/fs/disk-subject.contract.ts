@@ -25,8 +25,9 @@ export async function openDiskSubject(
   const root = mkdtempSync(join(parent, 'lockstep-folder-'));
   const stateDirectory = join(root, '.lockstep');
   mkdirSync(stateDirectory);
-  const reopen: DiskSubject['reopen'] = (more) => openFolder({ root, stateDirectory, log: silentLog, ...more });
-  const folder = await openFolder({ root, stateDirectory, log: silentLog, ...options });
+  const reopen = (more: Partial<OpenFolderOptions> = {}) =>
+    openFolder({ root, stateDirectory, memberName: 'ant', log: silentLog, ...more });
+  const folder = await reopen(options);
   const close = async (): Promise<void> => {
     await folder.close();
     rmSync(root, { recursive: true, force: true });

@@ -227,7 +227,12 @@ describe('SIGKILL before a step of apply', () => {
     if (found.removed === undefined) expect(history).toContain('gone');
     else expect(found.removed).toBe('gone');
     // Who begins anew clears what was staged, and can do the same again.
-    await using again = await openFolder({ root, stateDirectory: join(root, '.lockstep'), log: silentLog });
+    await using again = await openFolder({
+      root,
+      stateDirectory: join(root, '.lockstep'),
+      memberName: 'ant',
+      log: silentLog,
+    });
     expect(await again.health()).toMatchObject({ ok: true });
     expect(readdirSync(join(root, '.lockstep/staging'))).toEqual([]);
   });

@@ -29,7 +29,7 @@ export function runInChild({ root, script, env = {}, wrapper = [] }: ChildOption
     const { hashBytes } = await import(${JSON.stringify(`${dist}fs/read/content-id.js`)});
     const log = { debug() {}, info() {}, warn() {}, error() {} };
     const root = ${JSON.stringify(root)};
-    const openHere = () => openFolder({ root, stateDirectory: root + '/.lockstep', log });
+    const openHere = () => openFolder({ root, stateDirectory: root + '/.lockstep', memberName: 'ant', log });
     const answer = (value) => process.stdout.write(JSON.stringify(value));
     ${script}`;
   const [command = process.execPath, ...args] = [...wrapper, process.execPath, '--input-type=module', '-e', code];

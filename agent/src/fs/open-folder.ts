@@ -21,6 +21,8 @@ export interface OpenFolderOptions {
   readonly root: string;
   /** `.lockstep`, on the same file system as the folder. */
   readonly stateDirectory: string;
+  /** For the names of conflict copies. */
+  readonly memberName: string;
   readonly log: Log;
   /** A worker thread ended by itself: the folder can do nothing any more, and the agent must start anew. */
   readonly onFatal?: ((error: Error) => void) | undefined;
@@ -34,6 +36,7 @@ export async function openFolder(options: OpenFolderOptions): Promise<DiskFolder
   const root = resolve(options.root);
   const places = openPlaces({
     root,
+    memberName: options.memberName,
     realRoot: () => realpathSync(root),
     state: resolve(options.stateDirectory),
     system: nodeSystemCalls(),
@@ -56,7 +59,9 @@ export async function openFolder(options: OpenFolderOptions): Promise<DiskFolder
 
 /** Clears what an earlier agent left in staging and cookies, and finds out which folder this is. */
 export function openPlaces(
-  options: Pick<Places, 'root' | 'state' | 'system' | 'hash' | 'temporaryName'> & { readonly realRoot: () => string },
+  options: Pick<Places, 'root' | 'memberName' | 'state' | 'system' | 'hash' | 'temporaryName'> & {
+    readonly realRoot: () => string;
+  },
 ): Places {
   const { root, state, system } = options;
   const rootStats = directoryStats(system, root, `The folder ${root} does not exist. Create it, or mount its disk.`);

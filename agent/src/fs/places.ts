@@ -14,6 +14,8 @@ export interface DirectoryIdentity {
 /** Where a member's folder and its state lie, and which directories these were when they were opened. Plain values, which workers get. */
 export interface OpenedPlaces {
   readonly root: string;
+  /** For the names of conflict copies. */
+  readonly memberName: string;
   /** The same without symbolic links: as the kernel calls it. */
   readonly realRoot: string;
   readonly rootIdentity: DirectoryIdentity;

@@ -67,6 +67,7 @@ export class LoneMember {
     });
     const journal = gateJournal(opened, life, { wrote: (call) => this.wrote.push(call) });
     const folder = openSimFolder({
+      memberName: 'ant',
       volume: this.volume,
       scheduler,
       random: random.fork(),

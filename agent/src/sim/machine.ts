@@ -232,6 +232,7 @@ export class Machine {
     const { scheduler, scenario, story } = this.#around;
     try {
       return openSimFolder({
+        memberName: this.name,
         volume: this.volume,
         scheduler,
         random: this.#random.fork(),

@@ -12,7 +12,7 @@ import {
   tryOne,
   writeRequest,
 } from '../fs/folder-subject.contract.ts';
-import type { Action, ActionResult, Folder } from '../sync/ports/folder.ts';
+import type { Action, ActionRequest, ActionResult, Folder } from '../sync/ports/folder.ts';
 import { type Content, contentOfBytes, contentOfText, virtualContent } from './content.ts';
 import type { Disk } from './disk.ts';
 import type { Inode } from './inode.ts';
@@ -46,6 +46,7 @@ function openSimSubject(): SimSubject {
   let atCall = (): void => {};
   const openFolder = (life: Life) =>
     openSimFolder({
+      memberName: 'ant',
       volume,
       scheduler,
       random: random.fork(),
@@ -257,6 +258,35 @@ describe('beyond the contract', () => {
       if (over !== 'nothing') expect(result.result).toBe(over === 'old' ? 'changed' : 'done');
       if (over !== 'nothing') expect(textOf(await subject.user.look('file'))).toBe('theirs');
       await subject.close();
+    }
+  });
+
+  test.each<[string, (subject: SimSubject, expected: Fingerprint) => ActionRequest]>([
+    ['unlink', (_subject, expected) => ({ action: { do: 'unlink', path: 'file', expected } })],
+    ['write', (subject, expected) => writeRequest(subject, 'file', 'new', { expected })],
+  ])('[MT4] %s: of two edits between its calls, none is lost that the user did not replace', async (_what, action) => {
+    for (let call = 1; call < 40; call++) {
+      for (let later = 1; later <= 8; later++) {
+        const subject = openSimSubject();
+        const { disk } = subject.volume;
+        const owed = new Set<string>();
+        const edit = (text: string): void => {
+          owed.delete(new TextDecoder().decode(disk.at('file')?.content?.parts[0]));
+          disk.write('file', contentOfText(text));
+          owed.add(text);
+        };
+        const expected = await doOne(subject, writeRequest(subject, 'file', 'old'));
+        await subject.tick();
+        subject.beforeCall(call, () => {
+          edit('first edit');
+          subject.beforeCall(later, () => edit('second edit'));
+        });
+        await tryOne(subject, action(subject, expected));
+        const left = [...disk.entries()].flatMap(([, { content }]) => (content === undefined ? [] : [content]));
+        const texts = left.map(({ parts }) => new TextDecoder().decode(parts[0]));
+        expect(texts, `calls ${call} and ${later} more`).toEqual(expect.arrayContaining([...owed]));
+        await subject.close();
+      }
     }
   });
 

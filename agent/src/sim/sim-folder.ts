@@ -19,6 +19,7 @@ import type { Volume } from './volume.ts';
 const callsOfLook = 10;
 
 export interface SimFolderOptions {
+  readonly memberName: string;
   readonly volume: Volume;
   readonly scheduler: Scheduler;
   readonly random: Random;
@@ -75,6 +76,7 @@ export function openSimFolder(options: SimFolderOptions): Folder {
   const [places] = calls.during(() =>
     openPlaces({
       root: folderRoot,
+      memberName: options.memberName,
       realRoot: () => folderRoot,
       state: stateRoot,
       system: calls,

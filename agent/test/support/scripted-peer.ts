@@ -185,6 +185,7 @@ export function openTestMember(peers: readonly ScriptedPeer[]): TestMember {
     peers: peers.map(({ address }) => address),
     journal,
     folder: openSimFolder({
+      memberName: 'ant',
       volume,
       scheduler,
       random,

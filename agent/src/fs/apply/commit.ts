@@ -21,7 +21,7 @@ import { permissionsOf } from './file-times.ts';
 import { shardPath } from './history.ts';
 import { obstacleAt, obstacleIn } from './obstacle.ts';
 import { withDirectoriesOpen } from './read-only-directories.ts';
-import { linkIfPermitted, ReplacedVersion, takeAway } from './replaced-version.ts';
+import { keepBeside, linkIfPermitted, ReplacedVersion, takeAway } from './replaced-version.ts';
 import { isStaged, type StagedEntry, type StageOutcome, temporaryPath } from './staging.ts';
 
 type ActionOf<Do extends Action['do']> = Extract<Action, { do: Do }>;
@@ -130,12 +130,21 @@ export class Commit {
       const obstructed = this.#removeDirectory(path, target);
       if (obstructed !== undefined) return obstructed;
       this.#placeAsNew(staged.temporary, target);
-    } else if (!this.#replace(staged.temporary, target, expected, keep)) return changed;
+    } else if (!this.#replace(staged.temporary, target, expected, keep)) {
+      this.#saveEdit(staged, target);
+      return changed;
+    }
     this.#touch(path);
     const stats = lstatIfThere(this.#system, target);
     return stats !== undefined && hasContentOf(stats, staged.fingerprint)
       ? this.#done(stats)
       : changedSince(staged.fingerprint);
+  }
+
+  /** What was taken back into staging may have been edited, or be another file, while it had its name. */
+  #saveEdit({ temporary, fingerprint }: StagedEntry, target: string): void {
+    const stats = lstatIfThere(this.#system, temporary);
+    if (stats !== undefined && !hasContentOf(stats, fingerprint)) keepBeside(this.#places, temporary, target);
   }
 
   /** Makes way for what must stand where a directory does. A problem when only what is no business of ours is left in it. */

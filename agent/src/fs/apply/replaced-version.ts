@@ -1,5 +1,7 @@
-import type { ContentId } from '@lockstep/shared';
+import { type ContentId, joinPath, nameOf, parentOf } from '@lockstep/shared';
+import { conflictPath } from '../../core/conflict-name.ts';
 import type { Fingerprint } from '../../core/entry.ts';
+import { stampOfMs } from '../../core/hlc.ts';
 import { hasContentOf, lstatIfThere } from '../entry-stat.ts';
 import { errorCodeOf } from '../path-problem.ts';
 import type { Places } from '../places.ts';
@@ -79,8 +81,8 @@ export class ReplacedVersion {
   }
 
   /**
-   * Undoes a replacement: `target` is again the file that was replaced, and what replaced it is again at `source`. At no
-   * moment is there nothing at `target`.
+   * Undoes a replacement: `target` is again the file that was replaced, and what replaced it, or was renamed onto it since, is at
+   * `source`. At no moment is there nothing at `target`.
    */
   putBack(source: string, target: string): void {
     if (this.#name === undefined) return;
@@ -165,18 +167,41 @@ export function takeAway(
     system.unlink(name);
     return kept === undefined ? 'taken' : 'kept';
   }
-  restore(system, name, target);
+  restore(places, name, target);
   if (kept !== undefined) dropIfWrong(places, kept);
   return 'changed';
 }
 
-function restore(system: SystemCalls, name: string, target: string): void {
+function restore(places: Places, name: string, target: string): void {
+  const { system } = places;
   try {
-    if (linkIfPermitted(system, name, target)) system.unlink(name);
-    else if (lstatIfThere(system, target) === undefined) system.rename(name, target);
+    if (linkIfPermitted(system, name, target)) {
+      system.unlink(name);
+      return;
+    }
+    if (lstatIfThere(system, target) === undefined) {
+      system.rename(name, target);
+      return;
+    }
   } catch (error) {
-    // Somebody has put a newer version there since: that is the one the user wants.
     if (errorCodeOf(error) !== 'EEXIST') throw error;
-    system.unlink(name);
+  }
+  // A program has made another file there since, without seeing this one.
+  keepBeside(places, name, target);
+}
+
+/** Moves a version of a user's out of staging, to the name of a conflict copy next to `target`. */
+export function keepBeside(places: Places, name: string, target: string): void {
+  const { system, memberName } = places;
+  for (let stamp = stampOfMs(system.wallMs()); ; stamp++) {
+    const copy = joinPath(parentOf(target), conflictPath(nameOf(target), stamp, memberName));
+    if (lstatIfThere(system, copy) !== undefined) continue;
+    try {
+      if (linkIfPermitted(system, name, copy)) system.unlink(name);
+      else system.rename(name, copy);
+      return;
+    } catch (error) {
+      if (errorCodeOf(error) !== 'EEXIST') throw error;
+    }
   }
 }
