@@ -1,22 +1,19 @@
 import { hotFileMs, hotFilesMax } from '@lockstep/shared';
+import { LRUCache } from 'lru-cache';
 
 /**
  * The files that are most likely to change without an event: those that changed lately, those that a program has mapped, and those
  * with more than one name. Each kind is bounded, and the newest stay. Times in milliseconds of a monotonic clock.
  */
 export class HotFiles {
-  readonly #changed = new Map<string, number>();
+  readonly #changed = new LRUCache<string, number>({ max: hotFilesMax });
   readonly #linked = new Set<string>();
   #mapped: readonly string[] = [];
   #offset = 0;
 
   /** A user changed the file. */
   changed(path: string, nowMs: number): void {
-    this.#changed.delete(path);
     this.#changed.set(path, nowMs);
-    if (this.#changed.size <= hotFilesMax) return;
-    const [oldest] = this.#changed.keys();
-    if (oldest !== undefined) this.#changed.delete(oldest);
   }
 
   /** Programs have these files mapped now, and no others. */
@@ -32,11 +29,10 @@ export class HotFiles {
 
   /** Up to `limit` of them, in turn. */
   next(nowMs: number, limit: number): readonly string[] {
-    for (const [path, atMs] of this.#changed) {
-      if (nowMs - atMs < hotFileMs) break;
-      this.#changed.delete(path);
-    }
-    const all = [...new Set([...this.#mapped, ...this.#linked, ...this.#changed.keys()])];
+    this.#changed.rforEach((atMs, path) => {
+      if (nowMs - atMs >= hotFileMs) this.#changed.delete(path);
+    });
+    const all = [...new Set([...this.#mapped, ...this.#linked, ...this.#changed.rkeys()])];
     if (all.length <= limit) return all;
     const from = this.#offset % all.length;
     this.#offset = from + limit;

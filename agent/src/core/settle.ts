@@ -1,4 +1,5 @@
 import { vanishedHoldMs } from '@lockstep/shared';
+import { LRUCache } from 'lru-cache';
 
 /** A path that may have changed and has not been looked at since. Times in milliseconds of a monotonic clock. */
 export interface Unsettled {
@@ -33,7 +34,7 @@ const publishedMax = 4_096;
  */
 export class Settle {
   readonly #unsettled = new Map<string, Unsettled>();
-  readonly #published = new Map<string, { quietMs: number; atMs: number }>();
+  readonly #published = new LRUCache<string, { quietMs: number; atMs: number }>({ max: publishedMax });
   /** Nothing is due before this. Kept beside the map, because it is asked for with every mark: of tens of thousands in a burst. */
   #nothingDueBeforeMs = Number.POSITIVE_INFINITY;
 
@@ -84,14 +85,7 @@ export class Settle {
   /** An operation was made of what `path` was: if it changes again soon, it must hold still longer. */
   published(path: string, nowMs: number): void {
     const quietMs = Math.min(quietMsMax, this.#quietMs(path, nowMs) * 2);
-    this.#published.delete(path);
     this.#published.set(path, { quietMs, atMs: nowMs });
-    if (this.#published.size > publishedMax) {
-      for (const oldest of this.#published.keys()) {
-        this.#published.delete(oldest);
-        break;
-      }
-    }
   }
 
   /** Takes out up to `limit` paths that are due, in the order of their first change. */

@@ -6,6 +6,7 @@ import {
   type OriginId,
   type VersionVector,
 } from '@lockstep/shared';
+import { LRUCache } from 'lru-cache';
 import { originsInOrder } from '../../core/marks.ts';
 import type { LogQuery, LogRow } from '../../sync/ports/journal.ts';
 import type { JournalDatabase } from '../database.ts';
@@ -64,7 +65,7 @@ export class OperationLog {
   readonly #length: Statement<{ rows: number }>;
   readonly #seqs: Statement<{ name: OriginId; seq: number | null }>;
   readonly #linkAt: Statement<{ chain: Buffer | null }>;
-  readonly #kept = new Map<number, Operation>();
+  readonly #kept = new LRUCache<number, Operation>({ max: operationsKeptMax });
   #extent: Extent | undefined;
 
   constructor(database: JournalDatabase, origins: OriginTable) {
@@ -179,10 +180,6 @@ export class OperationLog {
     if (found === undefined) return undefined;
     const operation = this.toOperation(found);
     this.#kept.set(row, operation);
-    for (const oldest of this.#kept.keys()) {
-      if (this.#kept.size <= operationsKeptMax) break;
-      this.#kept.delete(oldest);
-    }
     return operation;
   }
 

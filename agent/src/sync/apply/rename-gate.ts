@@ -1,4 +1,5 @@
 import { dotKey, groupTimeoutMs, type Operation, type OriginId, type VersionVector } from '@lockstep/shared';
+import { LRUCache } from 'lru-cache';
 import type { Clock } from '../ports/clock.ts';
 import type { Journal } from '../ports/journal.ts';
 
@@ -27,7 +28,7 @@ export class RenameGate {
   readonly #journal: Journal;
   readonly #clock: Clock;
   readonly #reachable: () => Iterable<Reachable>;
-  readonly #spans = new Map<string, number>();
+  readonly #spans = new LRUCache<string, number>({ max: spansMax });
   readonly #waits = new Map<OriginId, Wait>();
 
   constructor(journal: Journal, clock: Clock, reachable: () => Iterable<Reachable>) {
@@ -77,7 +78,6 @@ export class RenameGate {
     const cached = this.#spans.get(key);
     if (cached !== undefined) return cached;
     const span = this.#journal.operation({ origin, seq: group })?.span ?? 1;
-    if (this.#spans.size >= spansMax) this.#spans.clear();
     this.#spans.set(key, span);
     return span;
   }

@@ -1,3 +1,5 @@
+import { LRUCache } from 'lru-cache';
+
 const joinsAtOnce = 3;
 const pauseMsMin = 1_000;
 const pauseMsMax = 60_000;
@@ -9,7 +11,7 @@ const pathsMax = 20_000;
  * a new sibling for the others; the more often that happens, the longer each of them waits, until one of them is alone with it.
  */
 export class JoinPacer {
-  readonly #joined = new Map<string, { readonly times: number; readonly untilMs: number }>();
+  readonly #joined = new LRUCache<string, { readonly times: number; readonly untilMs: number }>({ max: pathsMax });
   readonly #random: () => number;
 
   /** `random`: a number from 0 to 1, so that members do not wait for the same time. */
@@ -28,12 +30,6 @@ export class JoinPacer {
     const isOld = before !== undefined && nowMs - before.untilMs > pauseMsMax;
     const times = before === undefined || isOld ? 1 : before.times + 1;
     const pauseMs = times < joinsAtOnce ? 0 : Math.min(pauseMsMax, pauseMsMin * 2 ** (times - joinsAtOnce));
-    this.#joined.delete(path);
     this.#joined.set(path, { times, untilMs: nowMs + pauseMs * (0.5 + this.#random()) });
-    if (this.#joined.size <= pathsMax) return;
-    for (const oldest of this.#joined.keys()) {
-      this.#joined.delete(oldest);
-      break;
-    }
   }
 }

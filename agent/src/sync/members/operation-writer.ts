@@ -1,5 +1,6 @@
 import type { Operation, OriginId } from '@lockstep/shared';
 import { clockSkewMsMax, memberOf } from '@lockstep/shared';
+import { LRUCache } from 'lru-cache';
 import { unconfirmedAt } from '../../core/confirmation.ts';
 import type { DiskChange } from '../../core/entry.ts';
 import { mergeStamp } from '../../core/hlc.ts';
@@ -26,7 +27,7 @@ export interface Committed {
 /** Turns drafts into this member's own operations: numbers, stamps, journals them, and tells those who send them on. */
 export class OperationWriter {
   readonly #context: Context;
-  readonly #groups = new Map<string, { seq: number; lastMs: number }>();
+  readonly #groups = new LRUCache<string, { seq: number; lastMs: number }>({ max: groupsMax });
   readonly #numbers: Pick<OwnOrigin, 'ensure'>;
   #groupsOf: OriginId | undefined;
   #lastStamp = 0;
@@ -180,12 +181,6 @@ export class OperationWriter {
   }
 
   #touchGroup(path: string, seq: number, nowMs: number): void {
-    this.#groups.delete(path);
     this.#groups.set(path, { seq, lastMs: nowMs });
-    if (this.#groups.size <= groupsMax) return;
-    for (const oldest of this.#groups.keys()) {
-      this.#groups.delete(oldest);
-      break;
-    }
   }
 }

@@ -1,4 +1,5 @@
 import type { Operation, OriginId } from '@lockstep/shared';
+import { LRUCache } from 'lru-cache';
 import type { Journal } from '../ports/journal.ts';
 
 const batchesMax = 16;
@@ -6,7 +7,7 @@ const batchesMax = 16;
 /** Reads an origin's operations for several readers that follow each other closely: what one has just read is not read again. */
 export class SharedBatches {
   readonly #journal: Journal;
-  readonly #batches = new Map<string, readonly Operation[]>();
+  readonly #batches = new LRUCache<string, readonly Operation[]>({ max: batchesMax });
 
   constructor(journal: Journal) {
     this.#journal = journal;
@@ -26,12 +27,7 @@ export class SharedBatches {
     // A batch that was cut short by the end of the log may have grown since.
     if (known !== undefined && (known.length === limit || known.at(-1)?.seq === last)) return known;
     const operations = this.#journal.operationsOf(origin, after, limit);
-    this.#batches.delete(key);
     this.#batches.set(key, operations);
-    for (const oldest of this.#batches.keys()) {
-      if (this.#batches.size <= batchesMax) break;
-      this.#batches.delete(oldest);
-    }
     return operations;
   }
 }
