@@ -40,7 +40,7 @@ export async function lockstep(
   const [program = process.execPath, ...rest] = [...(options.wrapper ?? []), process.execPath];
   const child = spawn(program, [...rest, options.program ?? lockstepProgram, ...args], {
     ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
-    env: { ...process.env, ...options.env },
+    env: { ...process.env, FORCE_COLOR: '0', ...options.env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const [out, err, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);

@@ -39,7 +39,7 @@ interface Outcome {
 function launch(args: readonly string[], options: { cwd?: string; env?: Record<string, string> } = {}) {
   const child = spawn(process.execPath, [program, ...args], {
     cwd: options.cwd ?? root,
-    env: { ...process.env, ...options.env },
+    env: { ...process.env, FORCE_COLOR: '0', ...options.env },
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   children.push(child);

@@ -8,8 +8,8 @@ import {
   formatRoundTrip,
 } from '@lockstep/shared/present';
 import { shortId } from './format.ts';
-import type { Colour, Paint } from './style.ts';
 import { formatTable } from './table.ts';
+import type { Colour, Paint } from './terminal.ts';
 
 const stateColours: Readonly<Record<MemberReport['state'], Colour>> = {
   joining: 'cyan',

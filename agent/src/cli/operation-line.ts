@@ -1,7 +1,7 @@
 import type { LoggedOperation, OperationReport } from '@lockstep/shared/api';
 import { formatBytes, formatItems } from '@lockstep/shared/present';
 import { formatMoment, printable } from './format.ts';
-import type { Paint } from './style.ts';
+import type { Paint } from './terminal.ts';
 
 function mode(operation: OperationReport): string {
   return operation.mode === undefined ? '' : `, mode ${operation.mode.toString(8).padStart(3, '0')}`;

@@ -1,4 +1,9 @@
-import { type Paint, paintFor } from './style.ts';
+import { styleText } from 'node:util';
+
+export type Colour = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan';
+
+/** Paints words. That of a real terminal leaves them as they are where the output is none, or where no colours are wanted. */
+export type Paint = (colour: Colour, text: string) => string;
 
 /** Where a command reads its surroundings and writes its answers. */
 export interface Terminal {
@@ -17,7 +22,7 @@ export function processTerminal(): Terminal {
   return {
     env: process.env,
     cwd: process.cwd(),
-    paint: paintFor(process.stdout, process.env),
+    paint: styleText,
     nowMs: () => Date.now(),
     print: (text) => process.stdout.write(`${text}\n`),
     note: (text) => process.stderr.write(`${text}\n`),

@@ -7,7 +7,7 @@ import { requireApi } from '../api-client.ts';
 import { type ExitCode, exitCode } from '../exit-code.ts';
 import { printable } from '../format.ts';
 import { formatMembers, formatState } from '../member-table.ts';
-import type { Paint } from '../style.ts';
+import type { Paint } from '../terminal.ts';
 import { printJson, type Terminal } from '../terminal.ts';
 
 const toneColours = { good: 'green', busy: 'yellow', held: 'yellow', bad: 'red' } as const;

@@ -6,7 +6,7 @@ import { requireApi } from '../api-client.ts';
 import { type ExitCode, exitCode } from '../exit-code.ts';
 import { printable } from '../format.ts';
 import { openMemberSource } from '../member-source.ts';
-import type { Paint } from '../style.ts';
+import type { Paint } from '../terminal.ts';
 import { printJson, type Terminal } from '../terminal.ts';
 
 function section(title: string, comparison: VerifyResult['heads'], paint: Paint): readonly string[] {

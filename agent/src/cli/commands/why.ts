@@ -6,7 +6,7 @@ import { type ExitCode, exitCode, UsageError } from '../exit-code.ts';
 import { printable } from '../format.ts';
 import { findMemberPath } from '../member-path.ts';
 import { describeOperation } from '../operation-line.ts';
-import type { Paint } from '../style.ts';
+import type { Paint } from '../terminal.ts';
 import { printJson, type Terminal } from '../terminal.ts';
 
 function summary(report: PathReport): string {

@@ -22,7 +22,11 @@ export function environmentTerms(command: Command): readonly Term[] {
     .map(
       ({ environment, flag, list }): Term => [environment, `as --${flag}${list ? ', several joined by commas' : ''}`],
     );
-  return [...settings, ['NO_COLOR', 'when set, nothing is printed in colours']];
+  return [
+    ...settings,
+    ['NO_COLOR', 'when set, nothing is printed in colours'],
+    ['FORCE_COLOR', 'when 1, colours are printed into a file or pipe too'],
+  ];
 }
 
 function section(title: string, terms: readonly Term[]): string {

@@ -70,6 +70,7 @@ export function manPage(program: Command, version: string): string {
     roff('Settings: each wins over config.toml, and an option over both.'),
     ...environment.map(tagged),
     tagged(['NO_COLOR', 'When set, nothing is printed in colours.']),
+    tagged(['FORCE_COLOR', 'When 1, colours are printed into a file or pipe too.']),
     '.SH FILES',
     ...files.map(tagged),
     '.SH SEE ALSO',
