@@ -198,6 +198,8 @@ export function checkHeld(world: World): Finding {
     const { pending, contested } = machine.journal.counts();
     // What cannot be brought level is not held.
     if (pending + contested > 0) continue;
+    // What the disk said it lost counts as not held until its user has written it again, and the member says so.
+    if (machine.engine?.context.problems.has('sync-failed')) continue;
     const known = machine.journal.known();
     if (!holdsAll(machine.journal.applied(), known)) return `${machine.name} does not hold all that it knows`;
     for (const { name, engine } of standing) {

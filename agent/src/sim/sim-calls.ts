@@ -292,8 +292,9 @@ export class SimCalls implements SystemCalls {
   #children(call: keyof SystemCalls, absolute: string): ReadonlyMap<string, Inode> {
     const path = this.#there(call, absolute, 'none');
     const { disk } = this.#volume;
-    const { children } = disk.inodeAt(path);
+    const { children, mode } = disk.inodeAt(path);
     if (children === undefined) throw new DiskError('ENOTDIR', absolute);
+    if ((mode & ownerMay.read) === 0) throw new DiskError('EACCES', absolute);
     return children;
   }
 

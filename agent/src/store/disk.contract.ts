@@ -62,6 +62,9 @@ export function diskContract(open: () => Journal): void {
       expect(journal.counts().pending).toBe(0);
       journal.synced(0, first.mark, span);
       expect(journal.applied()).toEqual({ vector: { [ant]: 2 }, ranges: {} });
+      const { mark } = journal.unsynced();
+      expect(journal.unsynced(first.mark)).toMatchObject({ paths: ['z'], hasEarlier: false });
+      expect(journal.unsynced(mark)).toMatchObject({ paths: [], hasEarlier: true });
       journal.synced(first.mark, journal.unsynced().mark, span);
       expect(journal.applied()).toEqual({ vector: { [ant]: 3 }, ranges: {} });
       expect(journal.unsynced().paths).toEqual([]);

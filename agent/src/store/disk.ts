@@ -43,8 +43,8 @@ export class DiskStore {
   /** Paths that are damaged, or were when they were last asked for. */
   #damagedPaths: Set<string> | undefined;
   readonly #remove: Statement;
-  readonly #unsynced: Statement<{ path: string }>;
-  readonly #dirty: Statement<{ path: string }>;
+  readonly #unsynced: Statement<{ path: string; mark: number }>;
+  readonly #dirty: Statement<{ path: string; mark: number }>;
   readonly #unconfirmedBelow: Statement<{ path: string }>;
   readonly #clean: Statement<DiskRow>;
   readonly #confirmed: Statement;
@@ -79,9 +79,11 @@ export class DiskStore {
     );
     this.#allDamaged = database.statement('SELECT path FROM disk WHERE damaged IS NOT NULL');
     this.#remove = database.statement('DELETE FROM disk WHERE path = ?');
-    this.#unsynced = database.statement('SELECT path FROM disk INDEXED BY disk_unsynced WHERE unsynced IS NOT NULL');
+    this.#unsynced = database.statement(
+      'SELECT path, unsynced AS mark FROM disk INDEXED BY disk_unsynced WHERE unsynced IS NOT NULL',
+    );
     this.#dirty = database.statement(
-      'SELECT path FROM disk INDEXED BY disk_unconfirmed WHERE unconfirmed IS NOT NULL AND unconfirmed > 0',
+      'SELECT path, unconfirmed AS mark FROM disk INDEXED BY disk_unconfirmed WHERE unconfirmed IS NOT NULL AND unconfirmed > 0',
     );
     this.#unconfirmedBelow = database.statement(
       'SELECT path FROM disk INDEXED BY disk_unconfirmed WHERE unconfirmed IS NOT NULL AND path >= ? AND path < ?',
@@ -135,12 +137,12 @@ export class DiskStore {
     return this.#withInode.all(ino).map(this.#toEntry);
   }
 
-  unsynced(): UnsyncedRows {
+  unsynced(after: number): UnsyncedRows {
     const mark = this.#currentGeneration();
-    const paths = new Set(this.#unsynced.all().map(({ path }) => path));
-    for (const { path } of this.#dirty.all()) paths.add(path);
-    if (paths.size > 0) this.#generation = mark + 1;
-    return { mark, paths: [...paths] };
+    const rows = [...this.#unsynced.all(), ...this.#dirty.all()];
+    if (rows.length > 0) this.#generation = mark + 1;
+    const later = rows.filter((row) => row.mark > after);
+    return { mark, paths: [...new Set(later.map(({ path }) => path))], hasEarlier: later.length < rows.length };
   }
 
   synced(after: number, mark: number, span: SyncSpan): void {

@@ -156,7 +156,7 @@ function compose(database: JournalDatabase, { memberId, random, nowMs }: Journal
       });
     },
 
-    unsynced: () => disk.unsynced(),
+    unsynced: (after = 0) => disk.unsynced(after),
     // Lost in a power cut, it is done again: no row says more than is so.
     synced: (after, mark, span) => database.relaxedTransaction(() => disk.synced(after, mark, span)),
     unconfirmed: (path) => disk.unconfirmed(path),

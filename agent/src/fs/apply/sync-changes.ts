@@ -10,8 +10,11 @@ import { progressed } from '../worker/worker-progress.ts';
 /** Never through a link, and never waiting for a writer should a pipe have taken the name. */
 const openFlags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
-/** What cannot be opened although something is there: nobody may read it, or it is no file. */
-const closedCodes: ReadonlySet<string | undefined> = new Set(['EACCES', 'EPERM', 'ENXIO', 'EMFILE', 'ENFILE']);
+/**
+ * What cannot be opened although something is there: nobody may read it, it is no file, or the disk fails. None of these says that bytes
+ * were lost.
+ */
+const closedCodes: ReadonlySet<string | undefined> = new Set(['EACCES', 'EPERM', 'ENXIO', 'EMFILE', 'ENFILE', 'EIO']);
 
 /** Makes what is at each path durable, and then the names in each directory above (the port's `sync`). Runs in a worker. */
 export function syncChanges(places: Places, paths: readonly string[]): SyncResult {
@@ -20,16 +23,19 @@ export function syncChanges(places: Places, paths: readonly string[]): SyncResul
   const directories = new Set<string>();
   const closed = new Set<string>();
   try {
-    for (const path of paths) {
+    const sync = (path: string): boolean => {
       const absolute = absolutePath(places.root, path);
-      if (syncEntry(system, absolute) === 'closed') closed.add(fileSystemOf(places, absolute));
+      const outcome = syncEntry(system, absolute);
+      if (outcome === 'closed') closed.add(fileSystemOf(places, absolute));
+      return outcome !== 'absent';
+    };
+    for (const path of paths) {
+      sync(path);
       directories.add(parentOf(path));
     }
     for (const directory of directories) {
-      let nearest = directory;
       // Where the directory itself was removed, the one that it was removed from says so.
-      for (; syncEntry(system, absolutePath(places.root, nearest)) === 'absent' && nearest !== ''; )
-        nearest = parentOf(nearest);
+      for (let nearest = directory; !sync(nearest) && nearest !== ''; ) nearest = parentOf(nearest);
     }
   } catch (error) {
     const { path } = error as { path?: string };

@@ -104,3 +104,38 @@ test('[AK5] a wait at a member that is stopping says so, and not that what it di
   await ant.passes(1_000);
   expect(await outcome).toMatchObject({ done: false, blocking: [{ reason: expect.stringContaining('is stopping') }] });
 });
+
+test('[AK5] a wait ends only when every directory could be listed, and names those that could not', async () => {
+  const ant = new LoneMember();
+  const { context, volume } = ant;
+  const localChanges = new LocalChanges(context, ant.operationWriter);
+  const started = localChanges.start();
+  await ant.passes(3_000);
+  await started;
+  const parts = {
+    context,
+    peers: ant.peers,
+    localChanges,
+    writeBack: new WriteBack(context),
+    confirmer: new Confirmer(context, () => false),
+    mounts: new Mounts(context),
+    reason: () => undefined,
+    aborted: () => false,
+    isStopping: () => false,
+  };
+  volume.disk.mkdir('closed');
+  volume.disk.write('closed/file', contentOfText('text'));
+  volume.disk.chmod('closed', 0o300);
+  const inVain = waitForDurability(parts, { for: 1, timeoutMs });
+  await ant.passes(timeoutMs + 1_000);
+  expect(await inVain).toMatchObject({
+    done: false,
+    blocking: [{ path: 'closed', reason: expect.stringContaining('cannot be read') }],
+  });
+  const outcome = waitForDurability(parts, { for: 1, timeoutMs });
+  await ant.passes(1_000);
+  volume.disk.chmod('closed', 0o700);
+  await ant.passes(timeoutMs);
+  expect(await outcome).toMatchObject({ done: true });
+  expect(context.journal.heads('closed/file')).toHaveLength(1);
+});

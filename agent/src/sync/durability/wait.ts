@@ -12,8 +12,8 @@ import type { WriteBack } from './write-back.ts';
 
 const listedMax = 100;
 const checkIntervalMs = 20;
-/** How often a wait asks whether a disk is back. */
-const mountRetryMs = 250;
+/** How often a wait asks whether a disk is back, or a directory can be listed. */
+const seeRetryMs = 250;
 
 export interface WaitQuery {
   /** Only this path and what lies below it. */
@@ -38,8 +38,9 @@ export interface WaitOutcome {
   readonly blocking: readonly Blocking[];
 }
 
-/** Looks at everything at or below a path and journals it: see `LocalChanges.settleAll`. */
+/** Looks at everything at or below a path and journals it: see `LocalChanges`. */
 interface FolderLook {
+  unread(path: string): readonly string[];
   settleAll(path: string, giveUp: Promise<void>): Promise<readonly string[]>;
 }
 
@@ -181,12 +182,12 @@ async function settle(
   giveUp: () => boolean,
 ): Promise<readonly Blocking[] | undefined> {
   const { context } = parts;
-  let { unsettled, trouble } = await lookAtAll(parts, path ?? '', expiry, giveUp);
+  let { unsettled, unread, trouble } = await lookAtAll(parts, path ?? '', expiry, giveUp);
   // What was just journaled may be the rules, which are read under the lock.
   await context.lock.run(() => Promise.resolve());
   if (context.ignored.isWaiting) {
     await untilRulesRest(context, giveUp);
-    ({ unsettled, trouble } = await lookAtAll(parts, path ?? '', expiry, giveUp));
+    ({ unsettled, unread, trouble } = await lookAtAll(parts, path ?? '', expiry, giveUp));
   }
   const { id, name } = context.self;
   if (parts.isStopping()) {
@@ -198,15 +199,19 @@ async function settle(
     return [{ path: ignoreFileName, member: id, memberName: name, reason }];
   }
   if (trouble !== undefined) return [{ path, reason: trouble }];
-  if (unsettled.length > 0) {
-    return unsettled.slice(0, listedMax).map((open) => ({
-      path: open,
-      reason:
-        context.problems.ofPath(open)?.detail ?? `${open} keeps changing, or is still being read, on this member.`,
-    }));
-  }
+  const inTheWay = [
+    ...unread.map((directory) => blockedBy(context, directory, 'cannot be listed')),
+    ...unsettled.map((open) => blockedBy(context, open, 'keeps changing, or is still being read,')),
+  ];
+  if (inTheWay.length > 0) return inTheWay.slice(0, listedMax);
   const kept = path === undefined ? undefined : whyNotReplicated(context, path);
   return kept === undefined ? undefined : [{ path, member: id, memberName: name, reason: kept }];
+}
+
+/** Something at or below `path` is not journaled, because of the problem that it has, or because it does `what`. */
+function blockedBy({ problems, self }: Context, path: string, what: string): Blocking {
+  const reason = problems.ofPath(path)?.detail ?? `${path || 'The folder'} ${what} on this member.`;
+  return { ...(path !== '' && { path }), member: self.id, memberName: self.name, reason };
 }
 
 /** All others that joined and did not leave. */
@@ -233,7 +238,8 @@ function whyNotReplicated({ journal, problems, ignored, self }: Context, path: s
 
 /**
  * Looks at everything that is at or below `path` now. While the folder is gone nothing in it can be seen, and nothing of it can be
- * promised: it is looked at once it is back. `trouble`: it was not back when it was time to give up.
+ * promised: it is looked at once it is back. `trouble`: it was not back when it was time to give up. `unread`: directories that could not be
+ * listed until then.
  */
 async function lookAtAll(
   {
@@ -244,7 +250,11 @@ async function lookAtAll(
   path: string,
   expiry: Promise<void>,
   giveUp: () => boolean,
-): Promise<{ readonly unsettled: readonly string[]; readonly trouble?: string | undefined }> {
+): Promise<{
+  readonly unsettled: readonly string[];
+  readonly unread: readonly string[];
+  readonly trouble?: string | undefined;
+}> {
   for (;;) {
     const before = await folder.health();
     if (before.ok) await mounts.check();
@@ -252,10 +262,13 @@ async function lookAtAll(
     const after = await folder.health();
     if (after.ok) await mounts.check();
     const hidden = mounts.reason(path);
-    if (before.ok && after.ok && hidden === undefined) return { unsettled };
+    const unread = localChanges.unread(path);
+    const isSeen = before.ok && after.ok && hidden === undefined;
+    if (isSeen && (unread.length === 0 || giveUp())) return { unsettled, unread };
     const trouble = after.detail ?? before.detail ?? hidden ?? 'The folder cannot be read.';
-    if (giveUp()) return { unsettled, trouble };
-    await new Promise<void>((resolve) => clock.after(hidden === undefined ? checkIntervalMs : mountRetryMs, resolve));
+    if (giveUp()) return { unsettled, unread, trouble };
+    const retryMs = hidden === undefined && unread.length === 0 ? checkIntervalMs : seeRetryMs;
+    await new Promise<void>((resolve) => clock.after(retryMs, resolve));
   }
 }
 

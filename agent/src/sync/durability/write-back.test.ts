@@ -152,6 +152,9 @@ describe('[PC4] a sync that failed', () => {
     expect(bench.syncs).toHaveLength(1);
     await bench.passes(2_000);
     expect([bench.unsynced, bench.durable, bench.isReported]).toEqual([['a'], 1, true]);
+    const { length } = bench.syncs;
+    await bench.passes(60_000);
+    expect(bench.syncs, 'what it can do nothing for').toHaveLength(length);
   });
 
   test('is reported until all that it spoke of was written again, or is gone', async () => {

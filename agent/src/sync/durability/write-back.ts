@@ -89,8 +89,12 @@ export class WriteBack {
 
   async #sync(): Promise<void> {
     const { journal, folder, clock, problems } = this.#context;
-    const { mark, paths } = journal.unsynced();
+    const { mark, paths, hasEarlier } = journal.unsynced(this.#failedMark);
     if (paths.length === 0) {
+      if (hasEarlier) {
+        this.#checkLater(clock.monotonicMs());
+        return;
+      }
       this.#failedMark = 0;
       problems.clear('sync-failed');
       return;

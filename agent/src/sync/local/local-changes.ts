@@ -10,7 +10,8 @@ import { ScanQueue } from './scan-queue.ts';
 import { WatchBarrier } from './watch-barrier.ts';
 
 const folderRetryMs = 1_000;
-const unwatchedScanMs = 5_000;
+/** Directories that cannot be watched, or could not be listed, are scanned this often. */
+const unseenScanMs = 5_000;
 /** How often a wait looks at everything again because something was moved away under it. */
 const followedMax = 5;
 
@@ -67,7 +68,10 @@ export class LocalChanges {
     this.#awaited.remove(this.#startWaitsFor);
     this.#startWaitsFor = undefined;
     this.#every(this.#scanIntervalMs, () => this.scan('', true));
-    this.#every(unwatchedScanMs, () => this.#scanUnwatched());
+    this.#every(unseenScanMs, () => {
+      this.#scanUnwatched();
+      for (const directory of this.unread('')) this.scan(directory, true);
+    });
   }
 
   stop(): void {
@@ -107,6 +111,11 @@ export class LocalChanges {
     this.#scans.request(directory, recursive).catch((error: unknown) => {
       this.#context.log.error({ directory, error: String(error) }, 'scan failed');
     });
+  }
+
+  /** Directories at and below `path` that could not be listed: what is in them is neither journaled nor known. */
+  unread(path: string): readonly string[] {
+    return this.#scans.unread(path);
   }
 
   /** True while the path waits for a look, or is being looked at. */
@@ -184,7 +193,7 @@ export class LocalChanges {
       const which = beyond === 1 ? '1 directory' : `${beyond} directories`;
       const detail =
         `${which} cannot be watched: a limit of the system is reached. What is there is scanned every ` +
-        `${unwatchedScanMs / 1000} s instead; on Linux raise fs.inotify.max_user_watches or max_user_instances ` +
+        `${unseenScanMs / 1000} s instead; on Linux raise fs.inotify.max_user_watches or max_user_instances ` +
         '(sysctl; lockstep doctor says which) to have changes seen at once.';
       problems.set('watch-limit', {}, detail);
     }

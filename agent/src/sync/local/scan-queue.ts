@@ -23,8 +23,8 @@ export class ScanQueue {
   /** In the order of the requests. `ticket`: how many requests had been made when the first one for it was. */
   readonly #queue = new Map<string, { readonly recursive: boolean; readonly ticket: number }>();
   readonly #waiting = new Set<{ readonly ticket: number; readonly resolve: () => void }>();
-  /** Directories that could not be listed when they were last to be. */
-  readonly #unread = new Map<string, ProblemCode>();
+  /** Directories that could not be listed when they were last to be, and the code of the problem that this is, if any. */
+  readonly #unread = new Map<string, ProblemCode | undefined>();
   #tickets = 0;
   #running = false;
   #stopped = false;
@@ -61,6 +61,11 @@ export class ScanQueue {
   finished(): Promise<void> {
     if (!this.#running) return Promise.resolve();
     return new Promise((resolve) => this.#waiting.add({ ticket: this.#tickets, resolve }));
+  }
+
+  /** Directories at and below `path` that could not be listed when they were last to be: what is in them is not known. */
+  unread(path: string): readonly string[] {
+    return [...this.#unread.keys()].filter((directory) => directory === path || isBelow(directory, path));
   }
 
   stop(): void {
@@ -111,6 +116,7 @@ export class ScanQueue {
       if (directory === '' && recursive) this.#listener.scanned();
     } catch (error) {
       this.#listener.lostSight();
+      if (!this.#unread.has(directory)) this.#unread.set(directory, undefined);
       log.warn({ directory, error: String(error) }, 'a scan failed; it is repeated by timer');
     }
   }
@@ -133,7 +139,7 @@ export class ScanQueue {
       const covered = path === directory || (recursive && isBelow(path, directory));
       if (!covered || unread.some((closed) => path === closed || isBelow(path, closed))) continue;
       this.#unread.delete(path);
-      this.#context.problems.clear(code, { path });
+      if (code !== undefined) this.#context.problems.clear(code, { path });
     }
   }
 

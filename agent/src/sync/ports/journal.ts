@@ -48,6 +48,8 @@ export interface UnsyncedRows {
   /** Grows with each call: rows that are written later have a later mark. */
   readonly mark: number;
   readonly paths: readonly string[];
+  /** There are also rows that were marked before the ones that were asked for. */
+  readonly hasEarlier: boolean;
 }
 
 export interface JournalCounts {
@@ -146,8 +148,8 @@ export interface Journal extends ConflictCopies, TreeQuestions {
   /** Rows of entries that are damaged, by path. Not to be called within a transaction. */
   damaged(): readonly DiskEntry[];
   recordDisk(changes: readonly DiskChange[]): void;
-  /** The rows that are `unsynced` or `dirty` now. */
-  unsynced(): UnsyncedRows;
+  /** The rows that are `unsynced` or `dirty` now, and were marked after `after`. */
+  unsynced(after?: number): UnsyncedRows;
   /**
    * A sync that began after `mark` was given has ended: rows marked after `after` and up to `mark` are `unsynced` no more, and those of
    * them that were not changed around that time are `clean`.
