@@ -1,14 +1,14 @@
 import type { PauseResult, RescanResult, RetryResult } from '@lockstep/shared/api';
-import { Button, Loader, Menu } from '@mantine/core';
+import { Button, Loader, Menu, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { IconChevronDown, IconFolderSearch, IconPlayerPause, IconPlayerPlay, IconReload } from '@tabler/icons-react';
 import { useRef } from 'react';
 import { useStatus } from '../../live/status-context.ts';
 import { askApi } from '../../live/use-api.ts';
+import { ConfirmDialog } from '../../parts/confirm-dialog.tsx';
 import { ActionResult } from './action-result.tsx';
 import classes from './actions.module.css';
-import { PauseDialog } from './pause-dialog.tsx';
-import { rescanSentence, retrySentence } from './sentences.ts';
+import { pauseWarning, rescanSentence, retrySentence } from './sentences.ts';
 import { useAction } from './use-action.ts';
 
 /** A folder of many millions of files takes its time to be compared. */
@@ -16,18 +16,17 @@ const rescanTimeoutMs = 3_600_000;
 
 /** What the member that serves the page can be asked to do. */
 export function ActionMenu() {
-  const { member, paused } = useStatus();
+  const { member, members, paused } = useStatus();
   const { state, run, forget } = useAction();
-  const [isAsking, { open, close: hide }] = useDisclosure(false);
+  const [isAsking, { open, close }] = useDisclosure(false);
   const button = useRef<HTMLButtonElement>(null);
   const isRunning = state.is === 'running';
-  const close = (): void => {
-    hide();
+  const connected = members.filter((other) => !other.self && other.connected).length;
+  const answerPause = (isYes: boolean): void => {
+    close();
     // The item that opened the dialog is gone: the focus would be lost.
     button.current?.focus();
-  };
-  const pause = (): void => {
-    close();
+    if (!isYes) return;
     void run(`Pausing ${member.name} …`, async () => {
       await askApi<PauseResult>('/pause', { method: 'POST' });
       return `${member.name} is paused.`;
@@ -82,7 +81,17 @@ export function ActionMenu() {
           )}
         </Menu.Dropdown>
       </Menu>
-      <PauseDialog isOpen={isAsking} close={close} pause={pause} />
+      <ConfirmDialog
+        title={`Pause ${member.name}?`}
+        isOpen={isAsking}
+        confirm={`Pause ${member.name}`}
+        cancel="Do not pause"
+        isHarmful
+        answer={answerPause}
+      >
+        <Text>{pauseWarning(member.name, connected)}</Text>
+        <Text>It stays paused until somebody resumes it, also when its agent is started again.</Text>
+      </ConfirmDialog>
       <ActionResult state={state} forget={forget} />
     </>
   );

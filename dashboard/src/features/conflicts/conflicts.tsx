@@ -5,9 +5,9 @@ import { useEffect, useRef, useState } from 'react';
 import { useSearchParams } from 'wouter';
 import { useStatus } from '../../live/status-context.ts';
 import { useApi } from '../../live/use-api.ts';
+import { ConfirmDialog } from '../../parts/confirm-dialog.tsx';
 import { Empty, Failed, Loading } from '../../parts/notice.tsx';
 import { View } from '../../parts/view.tsx';
-import { AskFirst } from './ask-first.tsx';
 import { ConflictItem } from './conflict-item.tsx';
 import classes from './conflicts.module.css';
 import { askResolve, choiceOf } from './resolve-conflicts.ts';
@@ -156,14 +156,14 @@ export function Conflicts() {
           )}
         </Paper>
       )}
-      <AskFirst
+      <ConfirmDialog
         title={asking === undefined ? '' : `${buttons[asking]}, of ${formatItems(chosen.length, 'conflict')}?`}
-        isAsked={asking !== undefined}
+        isOpen={asking !== undefined}
         confirm={asking === undefined ? '' : buttons[asking]}
         answer={(isYes) => (isYes && asking !== undefined ? void settle(chosen, asking) : setAsking(undefined))}
       >
-        {asking !== undefined && meanings[asking]} Every member gets this.
-      </AskFirst>
+        <Text>{asking !== undefined && meanings[asking]} Every member gets this.</Text>
+      </ConfirmDialog>
     </View>
   );
 }
