@@ -24,8 +24,9 @@ export async function followIgnoreRules(context: Context, mayBeNone = true): Pro
   const changed = await lock.run(async () => {
     const isDamaged = journal.disk(ignoreFileName)?.damaged === true;
     const reading = await ignored.read(folder, isDamaged);
+    const isRemoved = reading.state === 'absent' && journal.disk(ignoreFileName)?.fingerprint !== undefined;
     // A newcomer whose file is still on its way.
-    const isOnItsWay = reading.state === 'absent' && !ignored.isKnown && !(mayBeNone && isGone(context));
+    const isOnItsWay = reading.state === 'absent' && !ignored.isKnown && !(mayBeNone && (isRemoved || isGone(context)));
     // What only one side of a conflict keeps back is nobody's to send.
     const copies = await ignored.readCopies(folder, copiesOf(context));
     const isContested = copies.includes(undefined) || journal.heads(ignoreFileName).length > 1;
@@ -37,7 +38,7 @@ export async function followIgnoreRules(context: Context, mayBeNone = true): Pro
       ignored.rests();
       return false;
     }
-    if (!ignored.mayTake(text, clock.monotonicMs(), isContested)) return false;
+    if (!ignored.mayTake(text, clock.monotonicMs(), { isContested, isRemoved })) return false;
     await forgetVanished(context, text);
     ignored.take(text);
     writeIfRoom(() => journal.setSetting(ignoreRulesSetting, text));

@@ -86,10 +86,14 @@ export class IgnoreFile {
   /**
    * Whether `text` may be taken. Rules that let go of what is kept back must have rested: whoever saves the file may leave it empty, or
    * without its last lines, for a moment, and what is sent then cannot be called back. `isContested`: what else somebody wrote there is
-   * not known yet.
+   * not known yet. `isRemoved`: the file stood here, and is gone.
    */
-  mayTake(text: string, nowMs: number, isContested: boolean): boolean {
-    if (this.#text === undefined || keepsIgnoring(this.#text, text)) return true;
+  mayTake(
+    text: string,
+    nowMs: number,
+    { isContested, isRemoved }: { readonly isContested: boolean; readonly isRemoved: boolean },
+  ): boolean {
+    if (this.#text === undefined ? !isRemoved : keepsIgnoring(this.#text, text)) return true;
     if (this.#waiting?.text !== text || isContested) this.#waiting = { text, sinceMs: nowMs };
     return nowMs - this.#waiting.sinceMs >= rulesRestMs;
   }

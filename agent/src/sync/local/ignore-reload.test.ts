@@ -1,0 +1,57 @@
+import type { OriginId } from '@lockstep/shared';
+import { expect, test } from 'vitest';
+import { ignoreFileName } from '../../core/ignore/ignore-rules.ts';
+import { contentOfText } from '../../sim/content.ts';
+import { LoneMember } from '../../sim/lone-member.ts';
+import type { Context } from '../state/context.ts';
+import { IgnoreFile } from '../state/ignore-file.ts';
+import { untilRulesAreKnown } from './ignore-reload.ts';
+
+/** A newcomer to which `.lockstepignore` of another member has come. */
+async function newcomer(): Promise<{ readonly ant: LoneMember; readonly context: Context }> {
+  const ant = new LoneMember();
+  const context = { ...ant.context, ignored: new IgnoreFile(undefined) };
+  const put = ant.operation(ignoreFileName, { kind: 'put', text: '*.tmp\n' }, { origin: 'bee.1' as OriginId });
+  ant.received(put);
+  return { ant, context };
+}
+
+/** The file stands in the folder, and its row says so. */
+async function isPlaced({ volume, context, journal }: LoneMember): Promise<void> {
+  volume.disk.write(ignoreFileName, contentOfText('*.tmp\n'));
+  const [seen] = await context.folder.observe([{ path: ignoreFileName }]);
+  const [head] = journal.heads(ignoreFileName);
+  if (seen?.state !== 'file' || head === undefined) throw new Error('it is not there');
+  const { origin, seq } = head;
+  const entry = { dot: { origin, seq }, content: seen.content, fingerprint: seen.fingerprint, racy: false };
+  journal.recordDisk([{ path: ignoreFileName, entry }]);
+}
+
+test('[IG7] a newcomer waits for the rules of the others as long as their file was never here', async () => {
+  const { ant, context } = await newcomer();
+  let isKnown = false;
+  void untilRulesAreKnown(context, () => false).then(() => {
+    isKnown = true;
+  });
+  await ant.passes(60_000);
+  expect(isKnown).toBe(false);
+  ant.volume.disk.write(ignoreFileName, contentOfText('*.tmp\n'));
+  await ant.passes(1_000);
+  expect([isKnown, context.ignored.ignores('a.tmp', false)]).toEqual([true, true]);
+});
+
+test('[IG7] a newcomer whose user removes the rules before they were read goes on without any', async () => {
+  const { ant, context } = await newcomer();
+  const placed = isPlaced(ant);
+  await ant.passes(10);
+  await placed;
+  ant.volume.disk.unlink(ignoreFileName);
+  let isKnown = false;
+  void untilRulesAreKnown(context, () => false).then(() => {
+    isKnown = true;
+  });
+  await ant.passes(900);
+  expect(isKnown, 'while it may only be saved').toBe(false);
+  await ant.passes(600);
+  expect([isKnown, context.ignored.ignores('a.tmp', false)]).toEqual([true, false]);
+});
