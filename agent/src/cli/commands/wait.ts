@@ -1,6 +1,6 @@
 import { membersMax } from '@lockstep/shared';
 import { type WaitRequest, type WaitResult, waitResultSchema, waitTimeoutMsMax } from '@lockstep/shared/api';
-import { formatElapsed } from '@lockstep/shared/present';
+import { formatElapsed, formatItems } from '@lockstep/shared/present';
 import type { Command } from 'commander';
 import { requireApi } from '../api-client.ts';
 import { type ExitCode, exitCode, UsageError } from '../exit-code.ts';
@@ -27,14 +27,15 @@ function parseTimeout(text: string): number {
 
 /** `lockstep wait` as text. */
 export function formatWait(result: WaitResult): string {
-  const counted = `${result.wanted} of ${result.members} members`;
+  const counted = `${result.wanted} of ${formatItems(result.members, 'member')}`;
   if (result.done) return `Done: durable on ${counted} after ${formatElapsed(result.elapsedMs)}.`;
   const rows = result.blocking.map(({ path, member, memberName, reason }) => [
     path === undefined ? '-' : printable(path),
     memberName ?? member?.slice(0, 8) ?? '-',
     printable(reason),
   ]);
-  const head = `Not done after ${formatElapsed(result.elapsedMs)}: all of it is durable on ${result.holding} members, and ${counted} are wanted.`;
+  const holding = `all of it is durable on ${formatItems(result.holding, 'member')}, and ${counted} must have it`;
+  const head = `Not done after ${formatElapsed(result.elapsedMs)}: ${holding}.`;
   return rows.length === 0
     ? head
     : `${head}\n${formatTable([{ title: 'PATH' }, { title: 'MEMBER' }, { title: 'REASON' }], rows)}`;

@@ -210,7 +210,9 @@ async function settle(
 
 /** Something at or below `path` is not journaled, because of the problem that it has, or because it does `what`. */
 function blockedBy({ problems, self }: Context, path: string, what: string): Blocking {
-  const reason = problems.ofPath(path)?.detail ?? `${path || 'The folder'} ${what} on this member.`;
+  // Nothing is journaled while there is no room for it.
+  const full = problems.list().find((problem) => problem.code === 'disk-full' && problem.path === undefined);
+  const reason = problems.ofPath(path)?.detail ?? full?.detail ?? `${path || 'The folder'} ${what} on this member.`;
   return { ...(path !== '' && { path }), member: self.id, memberName: self.name, reason };
 }
 
@@ -296,7 +298,9 @@ function explain(
       blocking.push({ path: pathToShow(context.journal.operation(dot)), member: peer.id, memberName: name, reason });
     }
   }
-  return blocking.slice(0, listedMax);
+  // Several versions of one path may be on their way.
+  const distinct = new Map(blocking.map((each) => [JSON.stringify([each.path, each.member, each.reason]), each]));
+  return [...distinct.values()].slice(0, listedMax);
 }
 
 /** An entry of the member list has a path that no person knows, and no file. */
