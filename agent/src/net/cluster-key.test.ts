@@ -66,7 +66,7 @@ describe('base32', () => {
       }),
     );
     fc.assert(
-      fc.property(fc.string({ unit: fc.constantFrom(...'abcdefghijklmnopqrstuvwxyz2345678') }), (text) => {
+      fc.property(fc.string({ unit: fc.constantFrom(...'abcdefghijklmnopqrstuvwxyz2345678IſA=') }), (text) => {
         const bytes = decodeBase32(text);
         if (bytes !== undefined) expect(encodeBase32(bytes)).toBe(text);
       }),
