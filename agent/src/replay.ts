@@ -9,6 +9,7 @@ import { openJournal } from './store/journal.ts';
 import type { Engine } from './sync/engine.ts';
 import type { ContentSource } from './sync/ports/folder.ts';
 import type { Journal } from './sync/ports/journal.ts';
+import { fileSource, filesWith } from './sync/transfer/local-content.ts';
 
 /** What a replay needs of a member. */
 export type ReplayedMember = Pick<Engine, 'context' | 'oldVersions'>;
@@ -180,11 +181,10 @@ class Rebuild {
   async #source(head: Operation): Promise<ContentSource | undefined> {
     const { content } = head;
     if (content === undefined) return undefined;
-    const { journal, folder } = this.#engine.context;
-    for (const { path, fingerprint } of journal.diskWithContent(content, 4)) {
-      if (fingerprint) return { from: 'file', path, fingerprint };
-    }
-    if ((await folder.inHistory([content])).has(content)) return { from: 'history' };
+    const { context } = this.#engine;
+    const [file] = filesWith(context, content);
+    if (file !== undefined) return fileSource(file);
+    if ((await context.folder.inHistory([content])).has(content)) return { from: 'history' };
     return (await this.#engine.oldVersions.obtain(head)) ? { from: 'history' } : undefined;
   }
 }

@@ -9,6 +9,7 @@ import type { Health } from './replication/health.ts';
 import type { Incoming } from './replication/incoming.ts';
 import type { Context } from './state/context.ts';
 import type { ContentFetcher } from './transfer/content-fetcher.ts';
+import { isWanted } from './transfer/local-content.ts';
 import type { OldVersions } from './transfer/old-versions.ts';
 
 /** What is seen to once a second. */
@@ -107,8 +108,6 @@ export class Housekeeping {
 
   /** A version that was superseded is not put in place any more, and one that is on the disk by other means is copied from there. */
   #needsStaged(content: ContentId): boolean {
-    const { journal } = this.#context;
-    if (this.#loops.oldVersions.isKeeping(content)) return true;
-    return journal.headWithContent(content) !== undefined && journal.diskWithContent(content, 1).length === 0;
+    return this.#loops.oldVersions.isKeeping(content) || isWanted(this.#context.journal, content);
   }
 }

@@ -2,6 +2,7 @@ import { dotKey, LockstepError, type Operation } from '@lockstep/shared';
 import { blockCount } from '../../core/blocks.ts';
 import type { Engine } from '../../sync/engine.ts';
 import type { ContentSource } from '../../sync/ports/folder.ts';
+import { fileSource, filesWith } from '../../sync/transfer/local-content.ts';
 import { shownBytesMax, shownType } from '../shown-type.ts';
 
 /** Bytes that a person is shown, and what a browser may take them for. */
@@ -46,14 +47,9 @@ function operationAt(engine: Engine, path: string, version: string | undefined):
 /** A version further back in the path's log is not asked for by anybody who sees it. */
 const versionsLookedAtMax = 100;
 
-function* sourcesOf(engine: Engine, { path, content }: Operation): Iterable<ContentSource> {
+function* sourcesOf(engine: Engine, { content }: Operation): Iterable<ContentSource> {
   if (content === undefined) return;
-  const { journal } = engine.context;
-  const rows = [journal.disk(path), ...journal.diskWithContent(content, 2)];
-  for (const row of rows) {
-    if (row?.content === content && row.fingerprint)
-      yield { from: 'file', path: row.path, fingerprint: row.fingerprint };
-  }
+  for (const file of filesWith(engine.context, content)) yield fileSource(file);
   yield { from: 'history' };
 }
 

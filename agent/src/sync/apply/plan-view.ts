@@ -1,12 +1,9 @@
-import { type ContentId, isBelow, type Operation } from '@lockstep/shared';
+import type { ContentId, Operation } from '@lockstep/shared';
 import type { DiskEntry, PendingPath } from '../../core/entry.ts';
 import type { ContentSource } from '../../core/plan/action.ts';
 import type { PlanView } from '../../core/plan/plan-step.ts';
 import type { Context } from '../state/context.ts';
-
-/** Files that are considered as a source of their content; more of them while a disk hides some. */
-const sourcesMax = 2;
-const hiddenSourcesMax = 64;
+import { fileSource, filesWith } from '../transfer/local-content.ts';
 
 /** What a plan may know: the journal, and where content lies on this member. Valid while the folder lock is held. */
 export class JournalPlanView implements PlanView {
@@ -75,18 +72,9 @@ export class JournalPlanView implements PlanView {
     const bytes = this.#context.inbox.get(content);
     if (bytes) return { from: 'bytes', bytes };
     if (this.#staged(content)) return { from: 'staged' };
-    // A racy row may be wrong, but nothing is shown that does not have its content id: asking the others is dearer than trying.
-    const rows = this.#shownRows(content);
-    const row = rows.find(({ racy }) => !racy) ?? rows[0];
-    if (row?.fingerprint) return { from: 'file', path: row.path, fingerprint: row.fingerprint };
+    const [file] = filesWith(this.#context, content);
+    if (file !== undefined) return fileSource(file);
     return this.#history.has(content) ? { from: 'history' } : undefined;
-  }
-
-  #shownRows(content: ContentId): readonly DiskEntry[] {
-    const { journal, problems } = this.#context;
-    const hiding = problems.list().flatMap(({ code, path }) => (code === 'mount-changed' && path ? [path] : []));
-    const rows = journal.diskWithContent(content, hiding.length === 0 ? sourcesMax : hiddenSourcesMax);
-    return rows.filter(({ path }) => !hiding.some((mount) => path === mount || isBelow(path, mount)));
   }
 
   ignores(path: string, isDirectory: boolean): boolean {

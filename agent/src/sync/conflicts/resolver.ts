@@ -23,6 +23,7 @@ import { TaskLoop } from '../scheduling/task-loop.ts';
 import { Pace } from '../scheduling/yielder.ts';
 import type { Context } from '../state/context.ts';
 import type { ContentFetcher } from '../transfer/content-fetcher.ts';
+import { fileSource, filesWith } from '../transfer/local-content.ts';
 import { JoinPacer } from './join-pacer.ts';
 import {
   type ConflictCopy,
@@ -345,16 +346,13 @@ export class ConflictResolver {
   }
 
   #sources(content: ContentId): readonly ContentSource[] {
-    const { journal, inbox } = this.#context;
+    const { inbox } = this.#context;
     // What is kept in history already stays as it is.
     const sources: ContentSource[] = [{ from: 'history' }];
     const bytes = inbox.get(content);
     if (bytes) sources.push({ from: 'bytes', bytes });
     if (this.#transfers.isStaged(content)) sources.push({ from: 'staged' });
-    for (const { path, fingerprint } of journal.diskWithContent(content, 4)) {
-      if (fingerprint) sources.push({ from: 'file', path, fingerprint });
-    }
-    return sources;
+    return [...sources, ...filesWith(this.#context, content).map(fileSource)];
   }
 
   #noteCopy({ path, copy, loser }: ConflictCopy): void {

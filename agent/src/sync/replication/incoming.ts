@@ -1,9 +1,10 @@
-import type { ContentId, Operation, OperationsMessage } from '@lockstep/shared';
+import type { Operation, OperationsMessage } from '@lockstep/shared';
 import { inlineWaitingBytesMax, LockstepError } from '@lockstep/shared';
 import type { OperationWriter } from '../members/operation-writer.ts';
 import type { Peer } from '../members/peers.ts';
 import type { Link } from '../ports/network.ts';
 import type { Context } from '../state/context.ts';
+import { isWanted } from '../transfer/local-content.ts';
 
 /** A session whose operations find no room is kept up for this long: opened anew it would bring the same ones at once. */
 const noRoomPauseMs = 5_000;
@@ -66,9 +67,7 @@ export class Incoming {
    */
   tidy(): void {
     const { inbox, journal } = this.#context;
-    const isNeeded = (content: ContentId): boolean =>
-      journal.headWithContent(content) !== undefined && journal.diskWithContent(content, 1).length === 0;
-    inbox.sweep(this.#hasRoom ? sweptMin : sweptMax, isNeeded);
+    inbox.sweep(this.#hasRoom ? sweptMin : sweptMax, (content) => isWanted(journal, content));
     const first = this.#unconfirmed[0];
     this.#stuckFor = first !== undefined && first === this.#stuck ? this.#stuckFor + 1 : 0;
     this.#stuck = first;

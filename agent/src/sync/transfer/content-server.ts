@@ -4,6 +4,7 @@ import { showsSomething } from '../../core/entry.ts';
 import type { ContentSource } from '../ports/folder.ts';
 import type { Link } from '../ports/network.ts';
 import type { Context } from '../state/context.ts';
+import { fileSource, filesWith } from './local-content.ts';
 
 const readsAtOnce = 2;
 
@@ -85,10 +86,9 @@ export class ContentServer {
     content: ContentId,
   ): Promise<{ content: ContentId; source: ContentSource; operation: Operation } | undefined> {
     const { journal, folder } = this.#context;
-    for (const row of journal.diskWithContent(content, 4)) {
-      const operation = journal.operation(row.dot);
-      if (row.fingerprint === undefined || operation?.content !== content) continue;
-      return { content, source: { from: 'file', path: row.path, fingerprint: row.fingerprint }, operation };
+    for (const file of filesWith(this.#context, content)) {
+      const operation = journal.operation(file.dot);
+      if (operation?.content === content) return { content, source: fileSource(file), operation };
     }
     const operation = journal.headWithContent(content);
     if (operation === undefined || !(await folder.inHistory([content])).has(content)) return undefined;

@@ -1,0 +1,40 @@
+import { type ContentId, isBelow } from '@lockstep/shared';
+import type { DiskEntry, Fingerprint } from '../../core/entry.ts';
+import type { ContentSource } from '../ports/folder.ts';
+import type { Journal } from '../ports/journal.ts';
+import type { Context } from '../state/context.ts';
+
+/** Files that are considered as a source of their content; more of them while a disk hides some. */
+const filesMax = 4;
+const hiddenFilesMax = 64;
+
+/** A row of `disk` whose file shows a content. */
+export type ShownFile = DiskEntry & { readonly fingerprint: Fingerprint };
+
+/**
+ * Files of this member that show `content`, by their rows: a few, those that are certain first. Files on a disk that is not the one that
+ * was accepted are left out.
+ */
+export function filesWith(
+  { journal, problems }: Pick<Context, 'journal' | 'problems'>,
+  content: ContentId,
+): readonly ShownFile[] {
+  const hiding = problems.list().flatMap(({ code, path }) => (code === 'mount-changed' && path ? [path] : []));
+  const rows = journal.diskWithContent(content, hiding.length === 0 ? filesMax : hiddenFilesMax);
+  const shown = rows.filter(
+    (row): row is ShownFile =>
+      row.fingerprint !== undefined && !hiding.some((mount) => row.path === mount || isBelow(row.path, mount)),
+  );
+  // A racy row may be wrong. Whoever reads the file compares it with the content id, and asking the others is dearer than trying.
+  return [...shown.filter(({ racy }) => !racy), ...shown.filter(({ racy }) => racy)];
+}
+
+/** The file of a row as a source of its content. */
+export function fileSource({ path, fingerprint }: ShownFile): ContentSource {
+  return { from: 'file', path, fingerprint };
+}
+
+/** True if a path is to show `content`, and no file of this member does. */
+export function isWanted(journal: Journal, content: ContentId): boolean {
+  return journal.headWithContent(content) !== undefined && journal.diskWithContent(content, 1).length === 0;
+}
