@@ -126,12 +126,8 @@ export class DiskFolder implements Folder {
       // Each by itself also says which of them the disk could not write.
       if (!isTogether || !(await this.#control.syncFileSystem(fileSystem))) left.push(...group);
     }
-    if (left.length === 0 && paths.length > 0) return { result: 'done' };
-    return await this.#workers.run(
-      'sync',
-      left.map((absolute) => absolute.slice(root.length + 1)),
-      'second',
-    );
+    const input = { paths, left: left.map((absolute) => absolute.slice(root.length + 1)) };
+    return await this.#workers.run('sync', input, 'second');
   }
 
   stageBlock(request: StageBlockRequest): Promise<'ok' | 'corrupt' | 'disk-full' | 'lost'> {

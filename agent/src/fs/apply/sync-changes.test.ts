@@ -32,10 +32,10 @@ test('[PC1] whatever users left at a path can be made durable, also that nothing
     'gone/with/its/directory',
     'd/file/below a file',
   ];
-  expect(await folder.sync(paths)).toEqual({ result: 'done' });
+  expect(await folder.sync(paths)).toEqual({ result: 'done', hidden: [] });
   const many = Array.from({ length: syncTogetherMin }, (_, index) => `d/many-${index}`);
   for (const path of many) writeFileSync(join(root, path), path);
-  expect(await folder.sync(many)).toEqual({ result: 'done' });
+  expect(await folder.sync(many)).toEqual({ result: 'done', hidden: [] });
 });
 
 test('[PC4] a folder that is not the one that was opened is not synced', async () => {
@@ -44,7 +44,7 @@ test('[PC4] a folder that is not the one that was opened is not synced', async (
   renameSync(join(root, '.lockstep'), join(root, '.aside'));
   expect(await folder.sync(['file'])).toMatchObject({ result: 'not-done', detail: expect.stringContaining('folder') });
   renameSync(join(root, '.aside'), join(root, '.lockstep'));
-  expect(await folder.sync(['file'])).toEqual({ result: 'done' });
+  expect(await folder.sync(['file'])).toEqual({ result: 'done', hidden: [] });
 });
 
 /** A folder on a disk that promises more room than the file that it lies in can get: its fsync fails. */
@@ -74,13 +74,27 @@ test.skipIf(loopDiskLacks)('[MT7] what cannot be made durable is not put in plac
 test.skipIf(loopDiskLacks)('[PC4] bytes that a disk does not take are said not to be durable', async () => {
   const { folder, root } = await openThinDisk();
   writeFileSync(join(root, 'small'), 'text');
-  expect(await folder.sync(['small'])).toEqual({ result: 'done' });
+  expect(await folder.sync(['small'])).toEqual({ result: 'done', hidden: [] });
   writeFileSync(join(root, 'large'), Buffer.alloc(96 * mebibyte, 'x'));
   expect(await folder.sync(['large'])).toMatchObject({ result: 'failed', detail: expect.stringContaining('large') });
   // All at once fails as well, and is asked again for each.
   const paths = Array.from({ length: syncTogetherMin }, (_, index) => `file-${index}`);
   for (const path of paths) writeFileSync(join(root, path), Buffer.alloc(mebibyte, path));
   expect(await folder.sync(paths)).toMatchObject({ result: 'failed' });
+});
+
+test.skipIf(loopDiskLacks)('[PC1] no sync counts for what lies on a disk that is away', async () => {
+  const { folder, root } = await openSubject();
+  const mount = join(root, 'mount');
+  mkdirSync(mount);
+  execFileSync('mount', ['-t', 'tmpfs', 'tmpfs', mount]);
+  await folder.acceptMount('mount');
+  for (const path of ['file', 'mount/file']) writeFileSync(join(root, path), path);
+  expect(await folder.sync(['file', 'mount/file'])).toEqual({ result: 'done', hidden: [] });
+  execFileSync('umount', ['-l', mount]);
+  expect(await folder.sync(['file', 'mount/file'])).toEqual({ result: 'done', hidden: ['mount/file'] });
+  const many = Array.from({ length: syncTogetherMin }, (_, index) => `mount/many-${index}`);
+  expect(await folder.sync(many)).toEqual({ result: 'done', hidden: many });
 });
 
 test.skipIf(loopDiskLacks)(
@@ -99,7 +113,10 @@ test.skipIf(loopDiskLacks)(
     await folder.acceptMount('mount');
     const names = Array.from({ length: syncTogetherMin }, (_, index) => `file-${index}`);
     for (const directory of ['.', 'mount']) for (const name of names) writeFileSync(join(root, directory, name), name);
-    expect(await folder.sync([...names, ...names.map((name) => `mount/${name}`)])).toEqual({ result: 'done' });
+    expect(await folder.sync([...names, ...names.map((name) => `mount/${name}`)])).toEqual({
+      result: 'done',
+      hidden: [],
+    });
     await disk.cutPower(async () => void execFileSync('umount', [mount]));
     expect(names.map((name) => readFileSync(join(disk.directory, name), 'utf8'))).toEqual(names);
   },
@@ -117,7 +134,7 @@ test.skipIf(loopDiskLacks)(
     const { folder, root, close } = await openDiskSubject({}, disk.directory);
     onTestFinished(() => close().catch(() => undefined));
     writeFileSync(join(root, 'file'), 'text');
-    expect(await folder.sync(['file'])).toEqual({ result: 'done' });
+    expect(await folder.sync(['file'])).toEqual({ result: 'done', hidden: [] });
     writeFileSync(join(root, 'file'), 'what never reaches the disk');
     // As after an error of the disk in the file system's own data.
     execFileSync('mount', ['-o', 'remount,abort', disk.directory]);

@@ -1,6 +1,7 @@
 import { constants } from 'node:fs';
 import { parentOf } from '@lockstep/shared';
 import type { SyncResult } from '../../sync/ports/folder.ts';
+import { MountCheck } from '../mounts/mount-check.ts';
 import { fileSystemOf } from '../mounts/mounts.ts';
 import { errorCodeOf, folderMissing } from '../path-problem.ts';
 import { absolutePath, type Places, stillThere } from '../places.ts';
@@ -16,8 +17,11 @@ const openFlags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLO
  */
 const closedCodes: ReadonlySet<string | undefined> = new Set(['EACCES', 'EPERM', 'ENXIO', 'EMFILE', 'ENFILE', 'EIO']);
 
-/** Makes what is at each path durable, and then the names in each directory above (the port's `sync`). Runs in a worker. */
-export function syncChanges(places: Places, paths: readonly string[]): SyncResult {
+/** Makes what is at each path of `left` durable, and then the names in each directory above (the port's `sync`). Runs in a worker. */
+export function syncChanges(
+  places: Places,
+  { paths, left }: { readonly paths: readonly string[]; readonly left: readonly string[] },
+): SyncResult {
   if (!stillThere(places)) return { result: 'not-done', detail: folderMissing.detail };
   const { system } = places;
   const directories = new Set<string>();
@@ -29,7 +33,7 @@ export function syncChanges(places: Places, paths: readonly string[]): SyncResul
       if (outcome === 'closed') closed.add(fileSystemOf(places, absolute));
       return outcome !== 'absent';
     };
-    for (const path of paths) {
+    for (const path of left) {
       sync(path);
       directories.add(parentOf(path));
     }
@@ -42,8 +46,10 @@ export function syncChanges(places: Places, paths: readonly string[]): SyncResul
     const detail = `What was written to ${path ?? 'the folder'} could not be made durable: ${String(error)}`;
     return { result: 'failed', detail };
   }
-  if ([...closed].every((fileSystem) => system.syncFileSystem(fileSystem))) return { result: 'done' };
-  return { result: 'not-done', detail: 'A file that cannot be opened cannot be made durable by itself.' };
+  if (![...closed].every((fileSystem) => system.syncFileSystem(fileSystem)))
+    return { result: 'not-done', detail: 'A file that cannot be opened cannot be made durable by itself.' };
+  const mounts = new MountCheck(places);
+  return { result: 'done', hidden: paths.filter((path) => mounts.changed(path) !== undefined) };
 }
 
 /** Throws what the disk answered when it could not write. */

@@ -25,7 +25,8 @@ export interface Jobs {
   poll: { input: PackedFiles; output: PolledFiles };
   mapped: { input: undefined; output: readonly string[] };
   apply: { input: readonly ActionRequest[]; output: Applied };
-  sync: { input: readonly string[]; output: SyncResult };
+  /** `left`: those of `paths` that no sync of their whole file system has covered. */
+  sync: { input: { readonly paths: readonly string[]; readonly left: readonly string[] }; output: SyncResult };
   stageBlock: {
     input: { readonly block: ExpectedBlock; readonly bytes: Uint8Array; readonly isFirst: boolean };
     output: 'ok' | 'corrupt' | 'disk-full' | 'lost';

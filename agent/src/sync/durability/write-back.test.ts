@@ -6,7 +6,7 @@ import { LoneMember } from '../../sim/lone-member.ts';
 import type { SyncResult } from '../ports/folder.ts';
 import { WriteBack } from './write-back.ts';
 
-const done: SyncResult = { result: 'done' };
+const done: SyncResult = { result: 'done', hidden: [] };
 const failed: SyncResult = { result: 'failed', detail: 'The disk did not take it.' };
 const notDone: SyncResult = { result: 'not-done', detail: 'The folder is gone.' };
 
@@ -175,6 +175,17 @@ describe('[PC4] a sync that failed', () => {
     const { length } = bench.syncs;
     await bench.passes(60_000);
     expect(bench.syncs).toHaveLength(length);
+  });
+
+  test('does not count for what lies on a disk that is away', async () => {
+    const bench = new Bench();
+    bench.outcome = { result: 'done', hidden: ['a'] };
+    bench.changed('a', 'b');
+    await bench.passes(writeBackRetryMs);
+    expect([bench.unsynced, bench.syncs.length]).toEqual([['a'], 1]);
+    bench.outcome = done;
+    await bench.passes(writeBackRetryMs);
+    expect([bench.unsynced, bench.syncs.length]).toEqual([[], 2]);
   });
 
   test('while nothing failed, and it only could not be asked for, the next one counts for all', async () => {

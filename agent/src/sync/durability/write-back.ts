@@ -76,6 +76,13 @@ export class WriteBack {
     await this.#sync();
   }
 
+  /** No sync has reached what lies on a disk that is away: its rows stay as they are. */
+  #markAgain(hidden: readonly string[]): void {
+    const { journal } = this.#context;
+    const rows = hidden.flatMap((path) => journal.disk(path) ?? []);
+    journal.recordDisk(rows.map(({ path, ...entry }) => ({ path, entry })));
+  }
+
   #failed(): void {
     this.#retryMs = this.#context.clock.monotonicMs() + writeBackRetryMs;
     this.#loop.poke();
@@ -105,8 +112,9 @@ export class WriteBack {
     const nowMs = clock.monotonicMs();
     this.#restUntilMs = Math.max(sinceMs + writeBackIntervalMs, nowMs + restFactor * (nowMs - sinceMs));
     if (outcome.result === 'done') {
+      this.#markAgain(outcome.hidden);
       journal.synced(this.#failedMark, mark, { beganMs, endedMs: clock.wallMs() });
-      if (this.#failedMark !== 0) this.#checkLater(nowMs);
+      if (this.#failedMark !== 0 || outcome.hidden.length > 0) this.#checkLater(nowMs);
       else {
         problems.clear('sync-failed');
         // A row that was recorded again meanwhile, for another operation of equal content, is as unsynced as before. And a file that was

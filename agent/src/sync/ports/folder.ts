@@ -87,7 +87,8 @@ export interface ScannedEntry {
 
 /** What came of a sync. `failed`: the system said that bytes could not be written, and may have let go of them. */
 export type SyncResult =
-  | { readonly result: 'done' }
+  /** `hidden`: but for these, which lie on a disk that is not the one that was seen there. */
+  | { readonly result: 'done'; readonly hidden: readonly string[] }
   | { readonly result: 'failed'; readonly detail: string }
   /** Nothing was lost: it could not be asked for. */
   | { readonly result: 'not-done'; readonly detail: string };
