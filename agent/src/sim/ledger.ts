@@ -40,6 +40,8 @@ export class Ledger {
   readonly #values = new Map<ValueKey, Value>();
   readonly #written = new Set<ValueKey>();
   readonly #gone = new Set<ValueKey>();
+  /** Whose mode or time somebody changed: that is an edit, and holds against a delete. */
+  readonly #touched = new Set<ValueKey>();
   #count = 0;
   #moment = 0;
 
@@ -101,7 +103,12 @@ export class Ledger {
 
   /** True for a value that may be nowhere any more. */
   isGone(key: ValueKey): boolean {
-    return this.#gone.has(key);
+    return this.#gone.has(key) && !this.#touched.has(key);
+  }
+
+  /** Somebody changed the mode or the time of a file with this value. */
+  touched(key: ValueKey | undefined): void {
+    if (key !== undefined) this.#touched.add(key);
   }
 
   /** Someone wrote this value in place over itself. */

@@ -127,11 +127,13 @@ export class UserShell {
 
   chmod(path: string, mode: number): void {
     this.disk.chmod(path, mode);
+    this.ledger.touched(valueAt(this.disk.at(path)));
     this.#tell(() => `changes the mode of ${path} to ${mode.toString(8)}`);
   }
 
   touch(path: string, mtimeMs: number): void {
     this.disk.utimes(path, mtimeMs);
+    this.ledger.touched(valueAt(this.disk.at(path)));
     this.#tell(() => `sets the time of ${path}`);
   }
 
