@@ -15,29 +15,51 @@ export interface Answer<Data> {
 
 /**
  * Asks the agent for `path` (below `/api/v1`), and again whenever `trigger` changes: events and the status say when it is worth it, so
- * nothing polls by itself. An undefined path asks for nothing.
+ * nothing polls by itself. An answer may take longer than a trigger lasts: it is awaited, and asked for once more. An undefined path asks
+ * for nothing.
  */
 export function useApi<Data>(path: string | undefined, trigger?: unknown): Answer<Data> {
   const [answer, setAnswer] = useState<{ path: string; data?: Data; error?: string }>();
-  const [count, setCount] = useState(0);
-  const asking = useRef<AbortController>(undefined);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a new trigger or count asks again, though neither is part of the question
+  const ask = useRef<() => unknown>(undefined);
   useEffect(() => {
     if (path === undefined) return;
     const controller = new AbortController();
-    asking.current = controller;
-    askApi<Data>(path, { signal: controller.signal }).then(
-      (data) => setAnswer({ path, data }),
-      (error: unknown) => {
-        if (controller.signal.aborted) return;
+    const { signal } = controller;
+    ask.current = oneAtATime(async () => {
+      try {
+        const data = await askApi<Data>(path, { signal });
+        if (!signal.aborted) setAnswer({ path, data });
+      } catch (error) {
+        if (signal.aborted) return;
         setAnswer((before) => ({ ...(before?.path === path && before), path, error: sentenceOf(error) }));
-      },
-    );
-    return () => controller.abort();
-  }, [path, trigger, count]);
-  const again = useCallback(() => setCount((before) => before + 1), []);
+      }
+    });
+    return () => {
+      ask.current = undefined;
+      controller.abort();
+    };
+  }, [path]);
+  const again = useCallback(() => void ask.current?.(), []);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new path or trigger asks again, though neither is part of `again`
+  useEffect(again, [path, trigger]);
   const current = answer?.path === path ? answer : undefined;
   return { data: current?.data, error: current?.error, again };
+}
+
+/** A function that runs `task`, one run at a time. However often it is called during a run, one more run follows. */
+export function oneAtATime(task: () => Promise<void>): () => Promise<void> {
+  let isRunning = false;
+  let isWanted = false;
+  return async () => {
+    isWanted = true;
+    if (isRunning) return;
+    isRunning = true;
+    while (isWanted) {
+      isWanted = false;
+      await task();
+    }
+    isRunning = false;
+  };
 }
 
 /** What the agent answers to one request. Throws an `Error` whose message is a sentence for people. */

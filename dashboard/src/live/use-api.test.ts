@@ -1,0 +1,17 @@
+import { expect, test } from 'vitest';
+import { oneAtATime } from './use-api.ts';
+
+test('what is asked for faster than it is answered is answered all the same, and once more for what came meanwhile', async () => {
+  const answers: (() => void)[] = [];
+  const run = oneAtATime(() => new Promise((resolve) => answers.push(resolve)));
+  const running = run();
+  for (let event = 0; event < 5; event++) await run();
+  expect(answers).toHaveLength(1);
+  answers[0]?.();
+  await expect.poll(() => answers.length).toBe(2);
+  answers[1]?.();
+  await running;
+  expect(answers).toHaveLength(2);
+  void run();
+  expect(answers).toHaveLength(3);
+});
