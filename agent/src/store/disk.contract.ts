@@ -79,6 +79,23 @@ export function diskContract(open: () => Journal): void {
       expect(journal.unsynced().paths).toEqual(['x']);
     });
 
+    test('[MT40] a file is clean after a sync also where an earlier one failed', () => {
+      const entry = {
+        dot: dot(ant, 1),
+        content: content(1),
+        fingerprint: { ...fingerprint(1), ctimeMs: 1 },
+        unsynced: true,
+        unconfirmed: 'dirty',
+      } as const;
+      journal.recordDisk([{ path: 'x', entry }]);
+      const failed = journal.unsynced();
+      const { mark, paths, hasEarlier } = journal.unsynced(failed.mark);
+      expect([paths, hasEarlier]).toEqual([['x'], true]);
+      journal.synced(failed.mark, mark, span);
+      expect(journal.disk('x')).toMatchObject({ unsynced: true, unconfirmed: 'clean' });
+      expect(journal.unsynced(failed.mark)).toMatchObject({ paths: [], hasEarlier: true });
+    });
+
     test('[LC40] a file is dirty until a sync that began after its change, clean until it is read, and certain then', () => {
       const at = (ctimeMs: number) => ({ ...fingerprint(1), ctimeMs });
       const row = (path: string, ctimeMs: number) => ({

@@ -44,7 +44,7 @@ export class DiskStore {
   #damagedPaths: Set<string> | undefined;
   readonly #remove: Statement;
   readonly #unsynced: Statement<{ path: string; mark: number }>;
-  readonly #dirty: Statement<{ path: string; mark: number }>;
+  readonly #dirty: Statement<{ path: string }>;
   readonly #unconfirmedBelow: Statement<{ path: string }>;
   readonly #clean: Statement<DiskRow>;
   readonly #confirmed: Statement;
@@ -83,7 +83,7 @@ export class DiskStore {
       'SELECT path, unsynced AS mark FROM disk INDEXED BY disk_unsynced WHERE unsynced IS NOT NULL',
     );
     this.#dirty = database.statement(
-      'SELECT path, unconfirmed AS mark FROM disk INDEXED BY disk_unconfirmed WHERE unconfirmed IS NOT NULL AND unconfirmed > 0',
+      'SELECT path FROM disk INDEXED BY disk_unconfirmed WHERE unconfirmed IS NOT NULL AND unconfirmed > 0',
     );
     this.#unconfirmedBelow = database.statement(
       'SELECT path FROM disk INDEXED BY disk_unconfirmed WHERE unconfirmed IS NOT NULL AND path >= ? AND path < ?',
@@ -97,7 +97,7 @@ export class DiskStore {
     );
     this.#cleaned = database.statement(
       `UPDATE disk INDEXED BY disk_unconfirmed SET unconfirmed = 0
-       WHERE unconfirmed IS NOT NULL AND unconfirmed > ? AND unconfirmed <= ? AND (ctime_ms <= ? OR ctime_ms > ?)`,
+       WHERE unconfirmed IS NOT NULL AND unconfirmed > 0 AND unconfirmed <= ? AND (ctime_ms <= ? OR ctime_ms > ?)`,
     );
     this.#lastGeneration = database.statement(
       `SELECT max(last) AS last FROM (
@@ -139,16 +139,17 @@ export class DiskStore {
 
   unsynced(after: number): UnsyncedRows {
     const mark = this.#currentGeneration();
-    const rows = [...this.#unsynced.all(), ...this.#dirty.all()];
-    if (rows.length > 0) this.#generation = mark + 1;
-    const later = rows.filter((row) => row.mark > after);
-    return { mark, paths: [...new Set(later.map(({ path }) => path))], hasEarlier: later.length < rows.length };
+    const unsynced = this.#unsynced.all();
+    const later = unsynced.filter((row) => row.mark > after);
+    const paths = new Set([...later, ...this.#dirty.all()].map(({ path }) => path));
+    if (unsynced.length + paths.size > 0) this.#generation = mark + 1;
+    return { mark, paths: [...paths], hasEarlier: later.length < unsynced.length };
   }
 
   synced(after: number, mark: number, span: SyncSpan): void {
     if (this.#synced.run(after, mark) > 0) this.#database.revision += 1;
     const { upToMs, aboveMs } = cleanedBy(span);
-    this.#cleaned.run(after, mark, upToMs, aboveMs);
+    this.#cleaned.run(mark, upToMs, aboveMs);
   }
 
   /** Paths of the unconfirmed rows at `path` and below it. */

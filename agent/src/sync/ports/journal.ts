@@ -48,7 +48,7 @@ export interface UnsyncedRows {
   /** Grows with each call: rows that are written later have a later mark. */
   readonly mark: number;
   readonly paths: readonly string[];
-  /** There are also rows that were marked before the ones that were asked for. */
+  /** There are also rows that were `unsynced` before the ones that were asked for. */
   readonly hasEarlier: boolean;
 }
 
@@ -148,11 +148,11 @@ export interface Journal extends ConflictCopies, TreeQuestions {
   /** Rows of entries that are damaged, by path. Not to be called within a transaction. */
   damaged(): readonly DiskEntry[];
   recordDisk(changes: readonly DiskChange[]): void;
-  /** The rows that are `unsynced` or `dirty` now, and were marked after `after`. */
+  /** The rows that are `unsynced` since `after`, and those that are `dirty`. */
   unsynced(after?: number): UnsyncedRows;
   /**
-   * A sync that began after `mark` was given has ended: rows marked after `after` and up to `mark` are `unsynced` no more, and those of
-   * them that were not changed around that time are `clean`.
+   * A sync that began after `mark` was given has ended: rows marked after `after` and up to `mark` are `unsynced` no more. Those marked up
+   * to `mark` that were not changed around that time are `clean`, also where an earlier sync failed: it has let go of their pages.
    */
   synced(after: number, mark: number, span: SyncSpan): void;
   /** Paths of the unconfirmed rows at `path` and below it (`''`: all). */
