@@ -5,7 +5,7 @@ import { isSameTime } from '../core/entry.ts';
 import { valuesOn } from './durability-watch.ts';
 import type { Inode } from './inode.ts';
 import type { Ledger } from './ledger.ts';
-import { valueAt } from './ledger.ts';
+import { type ValueKey, valueAt } from './ledger.ts';
 import type { Machine } from './machine.ts';
 import type { World } from './world.ts';
 
@@ -137,6 +137,8 @@ export function checkKept(world: World): Finding {
     const isHidden = isHiddenIn(machine);
     for (const [path, inode] of machine.volume.disk.entries()) if (isHidden(path)) waiting.add(valueAt(inode));
   }
+  const kept = new Set(world.standing.flatMap(({ volume }) => [...volume.history.keys()]));
+  const isInHistory = (key: ValueKey): boolean => world.ledger.wasMovedBack(key) && kept.has(key as ContentId);
   for (const machine of world.standing) {
     const there = new Set([...machine.volume.disk.entries()].map(([, inode]) => valueAt(inode)));
     for (const path of obstructedPaths(machine)) {
@@ -155,7 +157,7 @@ export function checkKept(world: World): Finding {
       }
     }
     for (const { key, name, path, writer } of owed) {
-      if (!there.has(key) && !waiting.has(key))
+      if (!there.has(key) && !waiting.has(key) && !isInHistory(key))
         return `${name}, which ${writer} wrote at ${path}, is nowhere in the folder of ${machine.name}`;
     }
   }

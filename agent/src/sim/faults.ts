@@ -2,7 +2,7 @@ import { dotKey } from '@lockstep/shared';
 import { isZeros, rotten } from './content.ts';
 import { durabilityWatch, valuesAmong, valuesOn } from './durability-watch.ts';
 import { fingerprintOf, sameFingerprint } from './inode.ts';
-import { valueAt } from './ledger.ts';
+import { type ValueKey, valueAt } from './ledger.ts';
 import type { Machine } from './machine.ts';
 import type { Random } from './random.ts';
 import type { FaultWeights } from './scenario.ts';
@@ -123,12 +123,14 @@ export class Faults {
 
   #losePower(machine: Machine): void {
     const { story, ledger } = this.#world;
+    const placesBefore = placesOn(machine);
     for (const { before, now } of machine.powerCut()) {
       // Half of what a user wrote: it is somebody's, so it may be kept, and nobody owes it.
       if (!isZeros(now)) ledger.tore(now);
       story.tell(machine.name, () => `  loses ${ledger.nameOf(before.id)}: ${now.size} bytes are left`);
     }
     ledger.tookBack(machine.name, valuesOn(machine));
+    for (const [value, places] of placesOn(machine)) if (placesBefore.get(value) !== places) ledger.movedBack(value);
     this.#world.releaseLost('lost in a power cut on the only machine that had it');
   }
 
@@ -367,4 +369,14 @@ export class Faults {
   #later(withinMs: number, body: () => void): void {
     this.#world.scheduler.after(this.#random.between(1, withinMs), body);
   }
+}
+
+/** The paths of each value in a machine's folder, as one text. */
+function placesOn({ volume }: Machine): ReadonlyMap<ValueKey, string> {
+  const places = new Map<ValueKey, string>();
+  for (const [path, inode] of volume.disk.entries()) {
+    const value = valueAt(inode);
+    if (value !== undefined) places.set(value, `${places.get(value) ?? ''}\n${path}`);
+  }
+  return places;
 }

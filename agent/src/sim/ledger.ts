@@ -42,6 +42,8 @@ export class Ledger {
   readonly #gone = new Set<ValueKey>();
   /** Whose mode or time somebody changed: that is an edit, and holds against a delete. */
   readonly #touched = new Set<ValueKey>();
+  /** Values that a power cut gave an earlier name again. */
+  readonly #movedBack = new Set<ValueKey>();
   #count = 0;
   #moment = 0;
 
@@ -94,6 +96,16 @@ export class Ledger {
     for (const { key, returners } of this.#values.values()) {
       if (returners.has(user) && !left.has(key)) this.release(key, user, 'brought back, and that was undone');
     }
+  }
+
+  /** A power cut undid the rename of this value. */
+  movedBack(key: ValueKey): void {
+    this.#movedBack.add(key);
+  }
+
+  /** True for a value that an agent may take for a version that was replaced at the name that a power cut gave it again [PC2]. */
+  wasMovedBack(key: ValueKey): boolean {
+    return this.#movedBack.has(key);
   }
 
   /** Its only user deleted it: nobody has a reason to bring it back. */
