@@ -17,11 +17,22 @@ export function mayBeSameInode(a: Fingerprint, b: Fingerprint): boolean {
   return a.ino === b.ino && (a.birthMs === undefined || b.birthMs === undefined || a.birthMs === b.birthMs);
 }
 
+/** True when nothing was written between the two, as far as size and time of modification tell. */
+export function isSameWriting(
+  a: Pick<Fingerprint, 'size' | 'mtimeMs'>,
+  b: Pick<Fingerprint, 'size' | 'mtimeMs'>,
+): boolean {
+  return a.size === b.size && a.mtimeMs === b.mtimeMs;
+}
+
 /** True when nothing was written, moved or given another mode between the two: every part is the same. */
 export function isSameFingerprint(a: Fingerprint, b: Fingerprint): boolean {
-  return (
-    mayBeSameInode(a, b) && a.size === b.size && a.mtimeMs === b.mtimeMs && a.ctimeMs === b.ctimeMs && a.mode === b.mode
-  );
+  return mayBeSameInode(a, b) && isSameWriting(a, b) && a.ctimeMs === b.ctimeMs && a.mode === b.mode;
+}
+
+/** As `isSameFingerprint`. Of a directory only identity and mode count: its size and times move with its entries. */
+export function isSameEntry(a: Fingerprint, b: Fingerprint): boolean {
+  return isDirectoryMode(a.mode) ? mayBeSameInode(a, b) && a.mode === b.mode : isSameFingerprint(a, b);
 }
 
 /**

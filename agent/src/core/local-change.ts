@@ -5,8 +5,10 @@ import {
   type DiskEntry,
   type Fingerprint,
   isDirectoryMode,
+  isSameEntry,
   isSameFingerprint,
   isSameTime,
+  isSameWriting,
   mayBeSameInode,
   permissions,
   type Unconfirmed,
@@ -249,8 +251,7 @@ export function isSameFile(old: DiskEntry, fingerprint: Fingerprint): boolean {
     !old.racy &&
     !old.damaged &&
     mayBeSameInode(before, fingerprint) &&
-    before.size === fingerprint.size &&
-    before.mtimeMs === fingerprint.mtimeMs &&
+    isSameWriting(before, fingerprint) &&
     isDirectoryMode(before.mode) === isDirectoryMode(fingerprint.mode)
   );
 }
@@ -260,13 +261,5 @@ export function isSameFile(old: DiskEntry, fingerprint: Fingerprint): boolean {
  * fingerprint: not even the change time, that nobody can set back. Of a directory only identity and mode count.
  */
 export function isCarriedAlong(old: DiskEntry, fingerprint: Fingerprint): boolean {
-  const before = old.fingerprint;
-  if (before === undefined || old.damaged) return false;
-  if (!mayBeSameInode(before, fingerprint) || before.mode !== fingerprint.mode) return false;
-  return (
-    isDirectoryMode(before.mode) ||
-    (before.size === fingerprint.size &&
-      before.mtimeMs === fingerprint.mtimeMs &&
-      before.ctimeMs === fingerprint.ctimeMs)
-  );
+  return old.fingerprint !== undefined && !old.damaged && isSameEntry(old.fingerprint, fingerprint);
 }

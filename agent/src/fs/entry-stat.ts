@@ -1,5 +1,5 @@
 import { fileTimeStepMsMax } from '@lockstep/shared';
-import type { Fingerprint } from '../core/entry.ts';
+import { type Fingerprint, isSameEntry, isSameWriting } from '../core/entry.ts';
 import { errorCodeOf } from './path-problem.ts';
 import type { EntryStats, SystemCalls } from './system-calls.ts';
 
@@ -43,8 +43,7 @@ export function typeOf(stats: EntryStats): EntryType {
 
 /** True when the entry still has this fingerprint. Of a directory only identity and mode count: its times move with its entries. */
 export function hasFingerprint(stats: EntryStats, expected: Fingerprint): boolean {
-  if (stats.ino !== expected.ino || stats.mode !== expected.mode) return false;
-  return stats.isDirectory() || (hasContentOf(stats, expected) && stats.ctimeMs === expected.ctimeMs);
+  return isSameEntry(fingerprintOf(stats), expected);
 }
 
 /** As `hasFingerprint`, but without the change time, which our own link(2) and rename(2) move. */
@@ -52,17 +51,12 @@ export function hasContentOf(
   stats: EntryStats,
   expected: Pick<Fingerprint, 'ino' | 'size' | 'mode' | 'mtimeMs'>,
 ): boolean {
-  return (
-    stats.ino === expected.ino &&
-    stats.mode === expected.mode &&
-    stats.size === expected.size &&
-    stats.mtimeMs === expected.mtimeMs
-  );
+  return isWrittenAs(stats, expected) && stats.mode === expected.mode;
 }
 
 /** As `hasContentOf`, whatever the mode is. */
-export function isWrittenAs(stats: EntryStats, expected: Fingerprint): boolean {
-  return stats.ino === expected.ino && stats.size === expected.size && stats.mtimeMs === expected.mtimeMs;
+export function isWrittenAs(stats: EntryStats, expected: Pick<Fingerprint, 'ino' | 'size' | 'mtimeMs'>): boolean {
+  return stats.ino === expected.ino && isSameWriting(stats, expected);
 }
 
 /**

@@ -1,5 +1,5 @@
 import { carriedPathFault, fileBytesMax, hashUnderLockBytesMax, inlineBytesMax, isStatePath } from '@lockstep/shared';
-import type { Fingerprint } from '../../core/entry.ts';
+import { type Fingerprint, isSameFingerprint } from '../../core/entry.ts';
 import type { Observation, ObserveRequest } from '../../sync/ports/folder.ts';
 import { fingerprintOf, hasFingerprint, isRacy, lstatIfThere, mtimeUsOf, typeOf } from '../entry-stat.ts';
 import { MountCheck } from '../mounts/mount-check.ts';
@@ -79,8 +79,7 @@ function observeOne(places: Places, parents: ParentCheck, mounts: MountCheck, re
  * have not moved either is surely the same.
  */
 function isSame(stats: EntryStats, expected: Fingerprint): boolean {
-  if (!hasFingerprint(stats, expected)) return false;
-  return !stats.isDirectory() || (stats.ctimeMs === expected.ctimeMs && stats.mtimeMs === expected.mtimeMs);
+  return isSameFingerprint(fingerprintOf(stats), expected);
 }
 
 function observeSymlink({ system }: Places, path: string, absolute: string, stats: EntryStats): Observation {

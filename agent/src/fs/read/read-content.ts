@@ -1,6 +1,8 @@
 import { constants } from 'node:fs';
 import { blockBytes } from '@lockstep/shared';
 import { blockCount, blockHashBytes } from '../../core/blocks.ts';
+import { isSameFingerprint } from '../../core/entry.ts';
+import { fingerprintOf } from '../entry-stat.ts';
 import type { Places } from '../places.ts';
 import type { EntryStats, SystemCalls } from '../system-calls.ts';
 import { progressed } from '../worker/worker-progress.ts';
@@ -71,12 +73,5 @@ export function readContent(
 
 /** True while an open file is as it was. */
 export function isUnchanged(system: SystemCalls, fd: number, before: EntryStats): boolean {
-  const now = system.fstat(fd);
-  return (
-    now.ino === before.ino &&
-    now.size === before.size &&
-    now.mtimeMs === before.mtimeMs &&
-    now.ctimeMs === before.ctimeMs &&
-    now.mode === before.mode
-  );
+  return isSameFingerprint(fingerprintOf(system.fstat(fd)), fingerprintOf(before));
 }

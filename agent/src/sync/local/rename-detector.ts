@@ -1,5 +1,12 @@
 import { directoryRenameEntriesMax, type Operation } from '@lockstep/shared';
-import { type DiskEntry, type Fingerprint, isDirectoryMode, mayBeSameInode, permissions } from '../../core/entry.ts';
+import {
+  type DiskEntry,
+  type Fingerprint,
+  isDirectoryMode,
+  isSameWriting,
+  mayBeSameInode,
+  permissions,
+} from '../../core/entry.ts';
 import { type Draft, isCarriedAlong, isSameFile } from '../../core/local-change.ts';
 import type { Observation } from '../ports/folder.ts';
 import type { Context } from '../state/context.ts';
@@ -52,7 +59,7 @@ function isAsRecorded({ journal }: Context, row: DiskEntry | undefined, seen: Ob
     case 'file':
       return row.content === seen.content;
     case 'large':
-      return row.fingerprint.size === seen.fingerprint.size && row.fingerprint.mtimeMs === seen.fingerprint.mtimeMs;
+      return isSameWriting(row.fingerprint, seen.fingerprint);
     case 'symlink':
       return journal.operation(row.dot)?.target === seen.target;
     default:

@@ -1,5 +1,5 @@
 import { isBelow, joinPath, nameOf, type ProblemCode, parentOf, stateDirectoryName } from '@lockstep/shared';
-import { type Fingerprint, isDirectoryMode } from '../../core/entry.ts';
+import { isSameEntry } from '../../core/entry.ts';
 import type { ScannedDirectory } from '../ports/folder.ts';
 import type { Context } from '../state/context.ts';
 
@@ -173,7 +173,7 @@ export class ScanQueue {
       const child = joinPath(path, entry.name);
       const row = rows.get(child);
       rows.delete(child);
-      if (row?.fingerprint === undefined || row.racy || !sameEntry(row.fingerprint, entry.fingerprint))
+      if (row?.fingerprint === undefined || row.racy || !isSameEntry(row.fingerprint, entry.fingerprint))
         this.#listener.mark(child);
       // What its look said of a link stands until the next look.
       if (problems.has('path-not-utf8', { path: child })) found.skipped.add(child);
@@ -198,12 +198,6 @@ const skippedCodes: ReadonlySet<ProblemCode> = new Set([
   'path-reserved',
   'path-too-long',
 ]);
-
-/** Directories change size and times with every entry in them; only identity and mode count. */
-function sameEntry(a: Fingerprint, b: Fingerprint): boolean {
-  if (a.ino !== b.ino || a.mode !== b.mode) return false;
-  return isDirectoryMode(a.mode) || (a.size === b.size && a.mtimeMs === b.mtimeMs && a.ctimeMs === b.ctimeMs);
-}
 
 function skippedDetail(code: string, path: string): string {
   if (code === 'path-not-utf8')
