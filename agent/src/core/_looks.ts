@@ -3,7 +3,7 @@ import type { DiskEntry } from './entry.ts';
 import { type Finding, findLocalChange, type Seen } from './local-change.ts';
 import { fingerprint, type Shape } from './plan/_fixtures.ts';
 
-/** What a look finds where `shape` stands; nothing where there is none. */
+/** The result of a check of a path where `shape` is; `absent` without a shape. */
 export function seen(shape: Shape | undefined, ino = 1): Seen {
   if (shape === undefined) return { state: 'absent' };
   const left = fingerprint(shape, ino);
@@ -13,14 +13,14 @@ export function seen(shape: Shape | undefined, ino = 1): Seen {
   return { state: 'file', fingerprint: left, mtimeUs, racy: shape.racy ?? false, content: shape.content as ContentId };
 }
 
-/** The row of a disk that shows `shape` as `shown` says; without one, a row without an entry. */
+/** The row of a disk that shows the operation `shown` as the entry `shape`; without a shape, a row without an entry. */
 export function rowOf(shown: Operation, shape: Shape | undefined, ino = 1): DiskEntry {
   const { path, origin, seq, content } = shown;
   const there = shape === undefined ? {} : { content, fingerprint: fingerprint(shape, ino), racy: false };
   return { path, dot: { origin, seq }, ...there };
 }
 
-/** The same row after a power cut or a failing disk left `shape` there. */
+/** The same row after a power cut or a failing disk left `shape` at the path. */
 export function damagedRowOf(shown: Operation, shape: Shape | undefined, ino = 1): DiskEntry {
   return { ...rowOf(shown, shape, ino), content: undefined, damaged: true };
 }
@@ -39,7 +39,7 @@ export function find(input: {
   return findLocalChange({ path: 'p', row, shown, head, ...rest, journaled: () => journaled });
 }
 
-/** A finding in a few words: of a draft its kind, its parents by origin and number, and what it says it replaced. */
+/** A finding in a few words. For a draft: its kind, its parents by origin and number, and the content that it replaces. */
 export function words(finding: Finding): string {
   if (finding.do === 'adopt' || finding.do === 'adopt-attributes') {
     return `${finding.do} ${finding.head.origin}${finding.head.seq}`;

@@ -8,18 +8,22 @@ function applied(upTo: number, ...ranges: SeqRange[]): Applied {
   return { vector: upTo === 0 ? {} : { [ant]: upTo }, ranges: ranges.length === 0 ? {} : { [ant]: ranges } };
 }
 
-describe('[JY2] when a member was learned to have an operation', () => {
+describe('[JY2] when this member learned that another has an operation', () => {
   test.each<[string, Applied[], (number | undefined)[]]>([
-    ['nothing was heard', [], [undefined, undefined, undefined]],
-    ['what was there at first is of unknown age', [applied(3)], [undefined, undefined, undefined]],
-    ['each acknowledgement tells of what is new in it', [applied(1), applied(2), applied(3)], [undefined, 1, 2]],
+    ['no acknowledgement came', [], [undefined, undefined, undefined]],
+    ['operations of the first acknowledgement are of unknown age', [applied(3)], [undefined, undefined, undefined]],
+    [
+      'each acknowledgement gives its time to what is new in it',
+      [applied(1), applied(2), applied(3)],
+      [undefined, 1, 2],
+    ],
     ['an origin that was not there is new from its beginning', [applied(0), applied(2)], [1, 1, undefined]],
     ['a range counts before the vector reaches it', [applied(0), applied(0, [3, 3]), applied(3)], [2, 2, 1]],
     ['several ranges', [applied(0), applied(0, [1, 1], [3, 3]), applied(3)], [1, 2, 1]],
     ['a range that grows on both sides', [applied(0, [2, 2]), applied(0, [1, 3])], [1, undefined, 1]],
-    ['the same again tells nothing', [applied(0), applied(2), applied(2)], [1, 1, undefined]],
+    ['a repeated acknowledgement changes nothing', [applied(0), applied(2), applied(2)], [1, 1, undefined]],
     [
-      'who lost some has them anew, but first had them then',
+      'a member that lost some and has them again: the first time counts',
       [applied(0), applied(3), applied(1), applied(3)],
       [1, 1, 1],
     ],

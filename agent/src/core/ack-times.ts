@@ -4,8 +4,8 @@ import { SeqRangeLog } from './seq-range-log.ts';
 const nothing: Applied = { vector: {}, ranges: {} };
 
 /**
- * When it was learned of each operation that a member has it. What the first acknowledgement tells of was there before: nobody
- * knows since when. Each later one tells of what it covers and its predecessor did not.
+ * The times at which this member learned that another member has an operation. The first acknowledgement gives no times: the operations in
+ * it are of unknown age. Each later one gives its time to the operations that it covers and its predecessor did not.
  */
 export class AckTimes {
   readonly #spans: SeqRangeLog;
@@ -15,7 +15,7 @@ export class AckTimes {
     this.#spans = new SeqRangeLog(spansMax);
   }
 
-  /** An acknowledgement came. */
+  /** Takes an acknowledgement that came at `atMs`. */
   note(applied: Applied, atMs: number): void {
     const before = this.#last;
     this.#last = applied;
@@ -32,7 +32,7 @@ export class AckTimes {
     this.note({ ...nothing, vector }, atMs);
   }
 
-  /** When it was learned that the member has this operation; undefined where that is not known (any more). */
+  /** The time at which this member learned of it, in milliseconds; undefined if it is unknown or was dropped. */
   at(dot: Dot): number | undefined {
     return this.#spans.at(dot);
   }
@@ -42,7 +42,7 @@ function originsOf({ vector, ranges }: Applied): Set<OriginId> {
   return new Set([...Object.keys(vector), ...Object.keys(ranges)] as OriginId[]);
 }
 
-/** What is covered of one origin, ascending. */
+/** The ranges of one origin that are covered, ascending. */
 function coverOf({ vector, ranges }: Applied, origin: OriginId): readonly SeqRange[] {
   const upTo = vector[origin] ?? 0;
   const own = ranges[origin] ?? [];

@@ -17,7 +17,7 @@ describe('[MB8] backoffMs', () => {
     expect(backoffMs(attempt, limits, random01)).toBe(delayMs);
   });
 
-  test('stays within its limits, whatever they are', () => {
+  test('stays within any limits', () => {
     const anyRandom = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
     fc.assert(
       fc.property(

@@ -20,11 +20,11 @@ describe('[LC40] a file that was read', () => {
     expect(unconfirmedAt(fingerprint, nowMs)).toBe(expected);
   });
 
-  test('an old time of modification that was set says nothing', () => {
+  test('an old modification time that was set proves nothing', () => {
     expect(unconfirmedAt({ ...changed(0), mtimeMs: 0 }, nowMs)).toBe('dirty');
   });
 
-  test('read again, it is what its row says, unless it was changed', () => {
+  test('after a second read the mark of its row holds, unless it was changed', () => {
     const fingerprint = changed(400_000);
     for (const unconfirmed of ['dirty', 'clean', undefined] as const) {
       expect(unconfirmedAfter({ fingerprint, unconfirmed }, fingerprint, nowMs)).toBe(unconfirmed);

@@ -5,16 +5,16 @@ const typeBits = 0o170000;
 const fileBits = 0o100000;
 
 /**
- * Whether the content of a file that was just read is certain while its fingerprint stays. Linux moves a file's times at the first
- * store into a clean page of a mapping, and not at further stores until that page was written back. So the pages of a file that was
- * changed lately may take stores that leave no trace. `wallMs`: when it was read, by the clock of the file times.
+ * `dirty` if the content of a file that was just read may change while its fingerprint stays; undefined if it cannot. Linux updates a
+ * file's times at the first store into a clean page of a mapping, and not at further stores until that page was written back. So stores
+ * into the pages of a file that changed lately may leave no trace. `wallMs`: when it was read, by the clock of the file times.
  */
 export function unconfirmedAt({ mode, ctimeMs }: Fingerprint, wallMs: number): Unconfirmed | undefined {
   if ((mode & typeBits) !== fileBits) return undefined;
   return wallMs - ctimeMs < unconfirmedAgeMsMax ? 'dirty' : undefined;
 }
 
-/** As `unconfirmedAt`, for a file whose row exists: while the fingerprint is the same, what the row says of it holds. */
+/** As `unconfirmedAt`, for a file that has a row: while the fingerprint is the same, the row's mark holds. */
 export function unconfirmedAfter(
   row: { readonly fingerprint?: Fingerprint | undefined; readonly unconfirmed?: Unconfirmed | undefined },
   fingerprint: Fingerprint,
@@ -24,16 +24,16 @@ export function unconfirmedAfter(
   return isSame ? row.unconfirmed : unconfirmedAt(fingerprint, wallMs);
 }
 
-/** When a sync began and ended, by the clock of the file times. */
+/** The begin and end of a sync, by the clock of the file times. */
 export interface SyncSpan {
   readonly beganMs: number;
   readonly endedMs: number;
 }
 
 /**
- * The change times of the files whose pages a sync has made clean for good: those up to `upToMs`, and those above `aboveMs`. A file that
- * was changed while the sync ran, or so shortly before that a later store has the same time, may have dirty pages again. A change time
- * that lies beyond the end was given before the clock was set back; no store gets it now.
+ * The change times of the files whose pages a sync has made clean for good: those up to `upToMs`, and those above `aboveMs`. A file may
+ * have dirty pages again if it was changed while the sync ran, or so shortly before that a later store has the same time. A change time
+ * beyond the end was given before the clock was set back; no store gets it now.
  */
 export function cleanedBy({ beganMs, endedMs }: SyncSpan): { readonly upToMs: number; readonly aboveMs: number } {
   return { upToMs: beganMs - fileTimeStepMsMax, aboveMs: endedMs };

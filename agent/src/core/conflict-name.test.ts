@@ -44,7 +44,7 @@ describe('[CF4] the name of a conflict copy', () => {
       copy: `r.conflict-${stamp}-bee.tar.gz`,
     },
     {
-      name: 'what only looks like one stays',
+      name: 'a similar text that is no suffix stays',
       path: 'a.conflict-soon.txt',
       copy: `a.conflict-soon.conflict-${stamp}-bee.txt`,
     },
@@ -102,7 +102,7 @@ describe('[CF4] the name of a conflict copy', () => {
     .filter((name) => pathFault(name) === undefined);
   const anyStamp = fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER });
 
-  test('is a legal path, recognised, and of the same form when it conflicts again', () => {
+  test('it is a legal path, is recognised, and keeps its form when it conflicts again', () => {
     fc.assert(
       fc.property(
         anyName,
@@ -137,7 +137,7 @@ test('[CF4] ordinary names are not taken for conflict copies', () => {
   }
 });
 
-test('[CF4] what a copy is one of, and where the copies of a path begin', () => {
+test('[CF4] the original of a copy, and the prefix of the copies of a path', () => {
   for (const path of ['a/report.txt', 'Makefile', '.bashrc', 'a.b/c.tar.gz', 'a\nb.txt', 'end.', '🐜/ö.md']) {
     const copy = conflictPath(path, hlc, 'bee');
     expect(originalPath(copy)).toBe(path);
@@ -146,7 +146,7 @@ test('[CF4] what a copy is one of, and where the copies of a path begin', () => 
   expect(originalPath('a/plain.txt')).toBe('a/plain.txt');
 });
 
-describe('[CF8] what the name of a conflict copy says', () => {
+describe('[CF8] the parts of the name of a conflict copy', () => {
   test.each([
     ['a/report.txt', 'a/report (from bee).txt', 'a/report (from bee 2).txt'],
     ['Makefile', 'Makefile (from bee)', 'Makefile (from bee 2)'],
@@ -157,11 +157,11 @@ describe('[CF8] what the name of a conflict copy says', () => {
     expect([ordinaryPath(copy, 1), ordinaryPath(copy, 2)]).toEqual([first, second]);
   });
 
-  test('a date that there is not is the beginning of time', () => {
+  test('a date that does not exist counts as 0', () => {
     expect(lostAtMs('x.conflict-20269921T065602007Z-bee')).toBe(0);
   });
 
-  test('an ordinary name may stand wherever the copy stands', () => {
+  test('an ordinary name is legal wherever the copy is', () => {
     const name = fc.string({ unit: 'binary', minLength: 1, maxLength: 300 });
     fc.assert(
       fc.property(name, name, (stem, member) => {

@@ -1,34 +1,34 @@
 import { joinPath, nameBytesMax, nameOf, parentOf, pathBytesMax } from '@lockstep/shared';
 import { stampMs } from './hlc.ts';
 
-/** Bytes of the member's name inside a conflict copy's name: leaves room for the file's own name. */
+/** The most bytes of the member's name in the name of a conflict copy: leaves room for the file's own name. */
 const memberBytesMax = 32;
 
-/** What follows the stem in the name of a conflict copy. */
+/** The separator between the stem and the rest in the name of a conflict copy. */
 const copySuffix = '.conflict-';
 
 /**
- * `.conflict-<stamp>-<member>`, before the extension. The member part holds no dot, so the suffix can be told from what
- * follows it.
+ * The conflict suffix, `.conflict-<stamp>-<member>`, before the extension. The member part holds no dot, so that the end of the suffix is
+ * certain.
  */
 const suffixPattern = /\.conflict-\d{8}T\d{9}(?:\+\d{1,4})?Z-[^\p{Cc}\s./\\:*?"<>|%]+(?=\.|$)/gu;
 
-/** What file systems, shells or people take for something else in a name. */
+/** Characters that file systems, shells or people may misread in a name. */
 const awkwardPattern = /[\p{Cc}\s./\\:*?"<>|%]+/gu;
 
 /**
- * The stem, and the extension by which programs know the file: `.tar.gz` and its kin stay whole, a leading dot begins no
- * extension, and what is longer than 16 characters or has a space is part of the stem.
+ * Splits a name into the stem and the extension by which programs know the file. `.tar.gz` and the like stay whole, a leading dot begins no
+ * extension, and an ending is part of the stem if it has a space or more than 16 characters.
  */
 const extensionPattern = /^(.+?)((?:\.tar)?\.[^.\s]{1,16})$/su;
 
 const encoder = new TextEncoder();
 
 /**
- * The path of the copy of content that lost at `path`: `name.conflict-20261121T065602123Z-bee.ext`, made only of the losing
- * operation's stamp and its member's name, so that whoever makes the copy gives it the same name. A conflict suffix that the
- * name has already is replaced, never stacked. The stem is shortened where the name would be too long, and where not even
- * that helps, because the directory's path is nearly as long as a path may be, the copy goes into a directory above.
+ * The path of the conflict copy of content that lost at `path`: `name.conflict-20261121T065602123Z-bee.ext`. It depends only on the losing
+ * operation's stamp and its member's name, so that every member gives the copy the same name. A conflict suffix that the name already has
+ * is replaced, never stacked. The stem is shortened if the name would be too long. If that is not enough, because the directory's path is
+ * nearly as long as a path may be, the copy goes into a directory above.
  */
 export function conflictPath(path: string, hlc: number, memberName: string): string {
   const { stem, extension } = splitName(nameOf(path).replace(suffixPattern, ''));
@@ -41,32 +41,32 @@ export function conflictPath(path: string, hlc: number, memberName: string): str
   return joinPath(directory, truncateToBytes(stem, stemBytesMax) + ending);
 }
 
-/** What the paths of all conflict copies of one path begin with, given one of them. */
+/** The prefix that the paths of all conflict copies of one path have, given one of them. */
 export function copyPrefix(copy: string): string {
   return copy.slice(0, copy.lastIndexOf(copySuffix) + copySuffix.length);
 }
 
-/** The path that `copy` is a conflict copy of: its own without the suffix. A stem that was shortened stays so. */
+/** The path that `copy` is a conflict copy of: its own without the suffix. A shortened stem is not restored. */
 export function originalPath(copy: string): string {
   return joinPath(parentOf(copy), nameOf(copy).replace(suffixPattern, ''));
 }
 
-/** What the paths of the conflict copies of `path` begin with; those of `name.other` do as well. */
+/** The prefix of the paths of the conflict copies of `path`; the copies of `name.other` have it too. */
 export function copiesPrefix(path: string): string {
   return joinPath(parentOf(path), splitName(nameOf(path)).stem + copySuffix);
 }
 
-/** The name of the member whose version a conflict copy is, as its name says it. */
+/** The name of the member whose version a conflict copy is, from the copy's name. */
 export function loserOf(copy: string): string {
   const suffix = nameOf(copy).match(suffixPattern)?.at(-1) ?? '';
   return suffix.slice(suffix.indexOf('Z-') + 2);
 }
 
-/** When the losing operation was made, as a conflict copy's name says it: milliseconds since the epoch. */
+/** The time of the losing operation, from the name of the conflict copy: milliseconds since the epoch. 0 if the name has no valid date. */
 export function lostAtMs(copy: string): number {
   const digits = /\d{8}T\d{9}/.exec(nameOf(copy).match(suffixPattern)?.at(-1) ?? '')?.[0] ?? '';
   const iso = digits.replace(/^(....)(..)(..)T(..)(..)(..)(...)$/, '$1-$2-$3T$4:$5:$6.$7Z');
-  // Somebody may have given a file such a name by hand, with a date that there is not.
+  // A user may have given a file such a name, with a date that does not exist.
   return Math.max(0, Date.parse(iso) || 0);
 }
 
@@ -81,7 +81,7 @@ export function ordinaryPath(copy: string, attempt: number): string {
   return joinPath(directory, truncateToBytes(stem, stemBytesMax) + ending);
 }
 
-/** True when the path's name carries a conflict suffix. Such a file is an ordinary one in every other respect. */
+/** True when the path's name has a conflict suffix. Such a file is an ordinary one in every other respect. */
 export function isConflictPath(path: string): boolean {
   return nameOf(path).search(suffixPattern) >= 0;
 }
@@ -91,7 +91,7 @@ function splitName(name: string): { readonly stem: string; readonly extension: s
   return { stem: match?.[1] ?? name, extension: match?.[2] ?? '' };
 }
 
-/** UTC with milliseconds; the counter within the millisecond follows only where there is one. */
+/** UTC with milliseconds; the counter within the millisecond follows only if it is not 0. */
 function formatStamp(hlc: number): string {
   const compact = new Date(stampMs(hlc)).toISOString().replace(/[-:.Z]/g, '');
   const counter = hlc % 1024;

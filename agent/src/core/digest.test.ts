@@ -63,7 +63,7 @@ describe('digest', () => {
       b: { path: 'a', dot: { origin: ant, seq: 5 + 2 ** 32 } },
     },
     {
-      name: 'what the operation says',
+      name: 'mark',
       a: { path: 'a', dot: { origin: ant, seq: 5 }, mark: 3 },
       b: { path: 'a', dot: { origin: ant, seq: 5 }, mark: 2 ** 40 + 3 },
     },
@@ -99,7 +99,7 @@ describe('digest', () => {
     expect(seen.size).toBe(count);
   });
 
-  test('[JN7] two heads that exchange their operations are noticed', () => {
+  test('[JN7] two heads that exchange their operations change the digest', () => {
     const [one, two] = [
       { origin: ant, seq: 1 },
       { origin: ant, seq: 2 },

@@ -1,9 +1,9 @@
 import type { Dot } from '@lockstep/shared';
 
 /**
- * A combination of all heads that does not depend on the order in which they came: each head's 64-bit hash is added, each
- * half modulo 2^32, so a head can be taken out again by subtracting it. The mark makes it cover what the operation says. It detects mistakes, not malice: the hash is not a
- * cryptographic one.
+ * A digest of all heads that does not depend on the order in which they came. Each head's 64-bit hash is added, each half modulo 2^32, so a
+ * head can be removed by subtraction. The mark makes it cover the operation's fields. It detects mistakes, not malice: the hash is not
+ * cryptographic.
  */
 export interface Digest {
   /** Unsigned 32 bits. */
@@ -15,7 +15,7 @@ export interface Digest {
 /** The digest of no heads at all. */
 export const emptyDigest: Digest = { hi: 0, lo: 0 };
 
-/** `digest` with one more head: the operation `dot` at `path`, where the chain of its origin has the mark `mark` (48 bits). */
+/** `digest` with one more head: the operation `dot` at `path`, at which the chain of its origin has the mark `mark` (48 bits). */
 export function withHead(digest: Digest, path: string, dot: Dot, mark: number): Digest {
   const { hi, lo } = hashOfHead(path, dot, mark);
   return { hi: (digest.hi + hi) >>> 0, lo: (digest.lo + lo) >>> 0 };
@@ -27,7 +27,7 @@ export function withoutHead(digest: Digest, path: string, dot: Dot, mark: number
   return { hi: (digest.hi - hi) >>> 0, lo: (digest.lo - lo) >>> 0 };
 }
 
-/** 16 hexadecimal digits: how a digest is sent and shown. */
+/** A digest as 16 hexadecimal digits, as it is sent and shown. */
 export function formatDigest(digest: Digest): string {
   return digest.hi.toString(16).padStart(8, '0') + digest.lo.toString(16).padStart(8, '0');
 }

@@ -1,8 +1,8 @@
 import type { Applied, Dot, OriginId, VersionVector } from '@lockstep/shared';
 
 /**
- * Questions about what a member holds durably. The ranges of an `Applied` are ascending; they may touch or overlap the
- * contiguous part, which changes nothing.
+ * Queries about what a member holds durably. The ranges of an `Applied` are ascending; they may touch or overlap the contiguous part, which
+ * changes nothing.
  */
 
 /** True when the member holds the operation `dot` durably. */
@@ -19,7 +19,7 @@ export function holdsAll(applied: Applied, wanted: VersionVector): boolean {
   return true;
 }
 
-/** How many operations up to `known` the member does not hold: how far it is behind whoever knows that much. */
+/** The number of operations up to `known` that the member does not hold: its lag behind a member that knows that much. */
 export function countBehind(known: VersionVector, applied: Applied): number {
   let count = 0;
   for (const [origin, upTo] of entriesOf(known)) {
@@ -34,7 +34,7 @@ export function countBehind(known: VersionVector, applied: Applied): number {
   return count;
 }
 
-/** What keeps the member from holding all up to `wanted`: of each origin, the first operation that it lacks. */
+/** The operations that keep the member from holding all up to `wanted`: of each origin, the first one that it lacks. */
 export function blockingOrigins(applied: Applied, wanted: VersionVector): readonly Dot[] {
   const blocking: Dot[] = [];
   for (const [origin, upTo] of entriesOf(wanted)) {

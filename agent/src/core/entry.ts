@@ -1,6 +1,6 @@
 import { type ContentId, type Dot, dotKey, type Operation } from '@lockstep/shared';
 
-/** What the file system said of an entry when it was last known to show an operation. Times in milliseconds with fractions. */
+/** The attributes of an entry when it was last known to show an operation. Times in milliseconds with fractions. */
 export interface Fingerprint {
   readonly ino: number;
   readonly size: number;
@@ -8,16 +8,19 @@ export interface Fingerprint {
   readonly ctimeMs: number;
   /** The whole `st_mode`, type included. */
   readonly mode: number;
-  /** When the inode was made. Undefined on a file system that keeps no birth times, and in rows of earlier journals. */
+  /** The birth time. Undefined on a file system that keeps none, and in rows of earlier journals. */
   readonly birthMs?: number | undefined;
 }
 
-/** False when two fingerprints with one inode number belong to two inodes: the number was given out again. An unknown birth time tells nothing. */
+/**
+ * False when the inode numbers differ, or when the birth times show that a number was reused for another inode. An unknown birth time
+ * proves nothing.
+ */
 export function mayBeSameInode(a: Fingerprint, b: Fingerprint): boolean {
   return a.ino === b.ino && (a.birthMs === undefined || b.birthMs === undefined || a.birthMs === b.birthMs);
 }
 
-/** True when nothing was written between the two, as far as size and time of modification tell. */
+/** True when nothing was written between the two, according to size and modification time. */
 export function isSameWriting(
   a: Pick<Fingerprint, 'size' | 'mtimeMs'>,
   b: Pick<Fingerprint, 'size' | 'mtimeMs'>,
@@ -25,7 +28,7 @@ export function isSameWriting(
   return a.size === b.size && a.mtimeMs === b.mtimeMs;
 }
 
-/** True when nothing was written, moved or given another mode between the two: every part is the same. */
+/** True when no part differs: between the two, nothing was written, moved or given another mode. */
 export function isSameFingerprint(a: Fingerprint, b: Fingerprint): boolean {
   return mayBeSameInode(a, b) && isSameWriting(a, b) && a.ctimeMs === b.ctimeMs && a.mode === b.mode;
 }
@@ -45,38 +48,41 @@ export interface DiskEntry {
   readonly content?: ContentId | undefined;
   readonly fingerprint?: Fingerprint | undefined;
   /**
-   * The entry was looked at so soon after its last change that a later change could have left the same fingerprint
-   * (file times advance in steps of some milliseconds): the next look reads it whatever the fingerprint says.
+   * The entry was read so soon after its last change that a later change could have left the same fingerprint (file times advance in steps
+   * of some milliseconds). The next check reads it whatever the fingerprint says.
    */
   readonly racy?: boolean | undefined;
-  /** A user made the entry what it is, or removed it, and this disk may forget that in a power cut: no sync has ended since. */
+  /** A user made this change or delete, and a power cut may undo it on this disk: no sync has ended since. */
   readonly unsynced?: boolean | undefined;
   /**
-   * The disk does not hold what the operation says, and no user changed it: a power cut or a failing disk did. The fingerprint is that
-   * of what is there; `content` is undefined, so that the entry is a source of nothing, unless mode or time alone are wrong. The path is pending.
+   * The disk does not hold the operation's entry, and no user changed it: a power cut or a failing disk did. The fingerprint is that of the
+   * damaged entry. `content` is undefined, so that the entry is a source of nothing, unless mode or time alone are wrong. The path is
+   * pending.
    */
   readonly damaged?: boolean | undefined;
   /**
-   * A program that has the file mapped may have changed it after it was read, and left no trace (core/confirmation). `dirty`: it may do
-   * so still. `clean`: a sync has ended that, so the file is certain once it was read again.
+   * A program that has the file mapped may have changed it after it was read, without a trace (core/confirmation). `dirty`: it still may.
+   * `clean`: a sync has ended that, so the content is certain once the file was read again.
    */
   readonly unconfirmed?: Unconfirmed | undefined;
-  /** Of a damaged entry: the content of what is there, where that was read. While it is found again, nobody has edited the damage. */
+  /** Of a damaged entry: the damaged content, if it was read. While a read finds the same content, no user has edited the damage. */
   readonly found?: ContentId | undefined;
   /**
-   * Of a damaged entry: a power cut left it, and its bytes are kept elsewhere where somebody wrote them. The same bytes under another
-   * fingerprint were written there by a user.
+   * Of a damaged entry: a power cut left it, and its bytes were kept elsewhere if a user may have written them. The same bytes under
+   * another fingerprint were written there by a user.
    */
   readonly cut?: boolean | undefined;
 }
 
 export type Unconfirmed = 'dirty' | 'clean';
 
-/** What a row says of its file's bytes besides their content. It goes along where the agent gives the file another name, mode or time. */
+/**
+ * The marks of a row about its file's bytes, besides their content. They stay with the file when the agent changes its name, mode or time.
+ */
 export type RowMarks = Pick<DiskEntry, 'unsynced' | 'unconfirmed'>;
 
 /**
- * True when the disk shows something at a path that its user can miss. An empty file is not: programs leave one between making a file and
+ * True when the disk shows something at a path that its user can miss. An empty file is not: programs leave one between creating a file and
  * writing it, and so does a power cut.
  */
 export function showsSomething(row: DiskEntry | undefined): boolean {
@@ -85,30 +91,30 @@ export function showsSomething(row: DiskEntry | undefined): boolean {
   return !isFile || row.fingerprint.size > 0;
 }
 
-/** True when the row at a path is what it was: it shows the same operation, content and fingerprint. */
+/** True when the row at a path is unchanged: it shows the same operation, content and fingerprint. */
 export function isSameRow(now: DiskEntry | undefined, before: DiskEntry): now is DiskEntry {
   if (now?.fingerprint === undefined || before.fingerprint === undefined) return false;
   const isSameShown = dotKey(now.dot) === dotKey(before.dot) && contentRead(now) === contentRead(before);
   return isSameShown && isSameFingerprint(now.fingerprint, before.fingerprint);
 }
 
-/** The content that was last read at the path: that of the operation, or of a damaged entry what is there instead. Undefined where it was not read. */
+/** The content that was last read at the path: that of the operation, or that of a damaged entry. Undefined if it was not read. */
 export function contentRead(row: DiskEntry): ContentId | undefined {
   return row.content ?? row.found;
 }
 
-/** The row of an entry that is damaged: `found` is the content of what is there. */
+/** The row of a damaged entry: `found` is the content that was read there. */
 export function damagedEntry(dot: Dot, fingerprint: Fingerprint, found: ContentId): Omit<DiskEntry, 'path'> {
   return { dot, fingerprint, damaged: true, found };
 }
 
-/** A row to be written to `disk`: where `dot` is undefined the row is removed. */
+/** A row to be written to `disk`; if `entry` is undefined, the row is removed. */
 export interface DiskChange {
   readonly path: string;
   readonly entry: Omit<DiskEntry, 'path'> | undefined;
 }
 
-/** A path whose visible head is not what this member's disk shows. */
+/** A path whose visible head this member's disk does not show. */
 export interface PendingPath {
   readonly path: string;
   /** All heads, one for most paths. */
@@ -116,10 +122,10 @@ export interface PendingPath {
   readonly disk: DiskEntry | undefined;
 }
 
-/** File systems, and Node, keep times to less than two microseconds of what they were given. */
+/** File systems and Node keep a time to within two microseconds of its value. */
 const timeToleranceUs = 2;
 
-/** From 2112 on the doubles in which Node hands over seconds and milliseconds are further apart than a microsecond. */
+/** From 2112 on, the doubles that Node uses for seconds and milliseconds are further apart than a microsecond. */
 const timeToleranceShare = 2 ** -50;
 
 /** True when two modification times, in microseconds, are the same one. */
@@ -129,7 +135,7 @@ export function isSameTime(a: number, b: number): boolean {
   );
 }
 
-/** The row of `disk` that says: `path` shows `head`, and left this fingerprint. */
+/** The row of `disk` for a `path` that shows `head` and has the fingerprint `left`. */
 export function entryFor(
   path: string,
   head: Operation,

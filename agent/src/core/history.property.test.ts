@@ -6,13 +6,13 @@ import { inOrder, losers, mergeHead } from './merge.ts';
 import { covers, joinVersions, nextVersion, ownNumbersNeeded, supersedes } from './version.ts';
 
 /**
- * Histories of one path as a cluster can really produce them: members that each hold a part of the operations edit what
- * their disk shows, join siblings as resolvers, and pass operations on, those of one origin in order and those of different
- * origins in any. Beside the versions, the test keeps for each operation the set of all that went before it.
+ * Histories of one path as a cluster can produce them. Members that each hold a part of the operations edit what their disk shows, join
+ * siblings as resolvers, and send operations, those of one origin in order and those of different origins in any. In addition to the
+ * versions, the test keeps for each operation the set of all operations before it.
  */
 interface Made {
   readonly operation: Operation;
-  /** Keys of the operations that it was made knowing of, itself included. */
+  /** Keys of the operations that its author knew, itself included. */
   readonly past: ReadonlySet<string>;
 }
 
@@ -35,11 +35,11 @@ interface Fields {
 
 class TestMember {
   readonly origin: OriginId;
-  /** Of each member, its operations held here, in seq order; undefined stands for an operation on another path. */
+  /** The operations of each member that are held here, in seq order; undefined is an operation on another path. */
   readonly held: (Made | undefined)[][];
   readonly made = new Map<string, Made>();
   heads: readonly Operation[] = [];
-  /** What the disk shows: the parent of the next edit. */
+  /** The operation that the disk shows: the parent of the next edit. */
   disk: Operation | undefined;
   readonly #index: number;
 
@@ -102,7 +102,7 @@ function play({ memberCount, steps }: { memberCount: number; steps: readonly Ste
         who.disk = who.make({ kind: 'delete', replaced }, parents, step.wallMs);
         break;
       case 'join':
-        // A resolver journals only; what its disk shows follows later, as everybody's does.
+        // A resolver only journals; its disk shows the join later, as on every member.
         if (who.heads.length > 1) who.make({ kind: 'put', content: who.heads[0]?.content }, who.heads, step.wallMs);
         break;
       case 'show':
@@ -163,7 +163,7 @@ function allMade(members: readonly TestMember[]): readonly Made[] {
   return [...new Map(members.flatMap((member) => [...member.made])).values()];
 }
 
-/** What no other operation of the set was made knowing of. */
+/** The operations that no author of another one in the set knew. */
 function maximal(made: readonly Made[]): readonly Operation[] {
   return inOrder(
     made
@@ -179,7 +179,7 @@ function mergeAll(operations: readonly Operation[]): readonly Operation[] {
 }
 
 describe('over histories that a cluster can produce', () => {
-  test('[MG2] an operation supersedes exactly what it was made knowing of', () => {
+  test('[MG2] an operation supersedes exactly those that its author knew', () => {
     fc.assert(
       fc.property(anyHistory, (history) => {
         const made = allMade(play(history));
@@ -198,7 +198,7 @@ describe('over histories that a cluster can produce', () => {
     );
   });
 
-  test('[MG3] the heads of each member are what no other operation it holds supersedes', () => {
+  test('[MG3] the heads of each member are those that no other operation it holds supersedes', () => {
     fc.assert(
       fc.property(anyHistory, (history) => {
         for (const member of play(history)) expect(member.heads).toEqual(maximal([...member.made.values()]));
@@ -207,7 +207,7 @@ describe('over histories that a cluster can produce', () => {
     );
   });
 
-  test('[MG3] neither order nor repetition of any subset changes the heads', () => {
+  test('[MG3] the heads depend neither on the order of any subset nor on repetition', () => {
     fc.assert(
       fc.property(anyHistory, fc.infiniteStream(fc.double({ min: 0, max: 1, noNaN: true })), (history, random) => {
         const made = allMade(play(history)).filter(() => (random.next().value ?? 0) < 0.8);
@@ -237,7 +237,7 @@ describe('over histories that a cluster can produce', () => {
     );
   });
 
-  test('[MG7] once a resolver has joined all heads and everybody knows it, one head is left', () => {
+  test('[MG7] once a resolver has joined all heads and all members know it, one head is left', () => {
     fc.assert(
       fc.property(anyHistory, (history) => {
         const members = play(history);
@@ -255,7 +255,7 @@ describe('over histories that a cluster can produce', () => {
     );
   });
 
-  test('[CF2] of the heads, every content is visible, a loser, one of these twice, or replaced by a later sibling', () => {
+  test('[CF2] each content of a head is visible, a loser, equal to one of these, or replaced by a later sibling', () => {
     fc.assert(
       fc.property(anyHistory, fc.boolean(), (history, heldUp) => {
         for (const { heads } of play(history)) {

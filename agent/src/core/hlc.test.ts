@@ -38,7 +38,7 @@ describe('[JN5] nextStamp', () => {
     expect(nextStamp({ wallMs, last, parents })).toBe(stamp);
   });
 
-  test('is a safe integer, later than all it follows', () => {
+  test('it is a safe integer, later than all that it follows', () => {
     const anyStamp = fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER - 1 });
     fc.assert(
       fc.property(fc.double({ min: -1e15, max: 1e15 }), anyStamp, fc.array(anyStamp), (wallMs, last, parents) => {
@@ -62,7 +62,7 @@ describe('[JN6] mergeStamp', () => {
       merged: (now + driftMsMax) * 1024,
     },
     {
-      name: 'what is already beyond the bound stays',
+      name: 'a clock already beyond the bound stays',
       last: (now + day) * 1024,
       remote: (now + 2 * day) * 1024,
       merged: (now + day) * 1024,

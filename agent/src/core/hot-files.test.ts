@@ -4,7 +4,7 @@ import { HotFiles } from './hot-files.ts';
 
 const paths = (count: number, name = 'f'): string[] => Array.from({ length: count }, (_, index) => `${name}${index}`);
 
-test('[WT40] each hot file has its turn, however few there are in one', () => {
+test('[WT40] each hot file has its turn, however few a turn holds', () => {
   const hot = new HotFiles();
   for (const path of paths(7)) hot.changed(path, 0);
   const turns = [hot.next(0, 3), hot.next(0, 3), hot.next(0, 3)];
@@ -20,7 +20,7 @@ test('[WT40] a file is in one turn once, whatever makes it hot', () => {
   expect([...hot.next(0, 10)].sort()).toEqual(['f', 'g']);
 });
 
-test('[WT40] a file cools down when it was not changed for long, is mapped no more, and has one name', () => {
+test('[WT40] a file cools down when it was not changed for long, is no longer mapped, and has one name', () => {
   const hot = new HotFiles();
   hot.changed('changed', 0);
   hot.changed('later', 1_000);
@@ -32,7 +32,7 @@ test('[WT40] a file cools down when it was not changed for long, is mapped no mo
   expect(hot.next(hotFileMs + 1_000, 10)).toEqual([]);
 });
 
-test('[WT40] of too many the newest stay hot', () => {
+test('[WT40] if there are too many, the newest stay hot', () => {
   const hot = new HotFiles();
   for (const path of paths(hotFilesMax + 2)) hot.changed(path, 0);
   hot.changed('f2', 1);

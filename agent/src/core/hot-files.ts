@@ -2,8 +2,8 @@ import { hotFileMs, hotFilesMax } from '@lockstep/shared';
 import { LRUCache } from 'lru-cache';
 
 /**
- * The files that are most likely to change without an event: those that changed lately, those that a program has mapped, and those
- * with more than one name. Each kind is bounded, and the newest stay. Times in milliseconds of a monotonic clock.
+ * The files that are most likely to change without an event: those that changed lately, those that a program has mapped, and those with
+ * more than one name. Each kind is bounded; the newest stay. Times in milliseconds of a monotonic clock.
  */
 export class HotFiles {
   readonly #changed = new LRUCache<string, number>({ max: hotFilesMax });
@@ -11,23 +11,23 @@ export class HotFiles {
   #mapped: readonly string[] = [];
   #offset = 0;
 
-  /** A user changed the file. */
+  /** Notes that a user changed the file. */
   changed(path: string, nowMs: number): void {
     this.#changed.set(path, nowMs);
   }
 
-  /** Programs have these files mapped now, and no others. */
+  /** Replaces the list of files that programs have mapped. */
   mapped(paths: readonly string[]): void {
     this.#mapped = paths.slice(0, hotFilesMax);
   }
 
-  /** Of the files that were polled these have more than one name. */
+  /** Notes which of the polled files `paths` have more than one name. */
   polled(paths: Iterable<string>, linked: readonly string[]): void {
     for (const path of paths) this.#linked.delete(path);
     for (const path of linked) if (this.#linked.size < hotFilesMax) this.#linked.add(path);
   }
 
-  /** Up to `limit` of them, in turn. */
+  /** Up to `limit` hot files, round robin. */
   next(nowMs: number, limit: number): readonly string[] {
     this.#changed.rforEach((atMs, path) => {
       if (nowMs - atMs >= hotFileMs) this.#changed.delete(path);

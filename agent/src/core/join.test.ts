@@ -6,7 +6,7 @@ import { ant, bee, directory, file, gone, operation } from './plan/_fixtures.ts'
 const cat = 'cat' as OriginId;
 const toDot = ({ origin, seq }: Dot): Dot => ({ origin, seq });
 
-/** A path's history: what was written by whom, overwritten, and joined. */
+/** The history of a path: its writes, overwrites and joins. */
 const written = operation('p', file('A'), { origin: ant, seq: 1 });
 const alike = operation('p', file('A', { mtimeUs: 2_000_000 }), { origin: cat, seq: 1 });
 const other = operation('p', file('B'), { origin: bee, seq: 1 });
@@ -41,12 +41,16 @@ describe('[CF11] the original of', () => {
     { what: 'a join', of: join, original: written },
     { what: 'a join of a join', of: again, original: written },
     { what: 'a change of the mode of a join', of: changed, original: changed },
-    { what: 'a join of what is not known here', of: keeping(join, [{ origin: bee, seq: 9 }]), original: undefined },
+    {
+      what: 'a join of an operation that is not known here',
+      of: keeping(join, [{ origin: bee, seq: 9 }]),
+      original: undefined,
+    },
   ])('$what', ({ of, original }) => {
     expect(originalOf(of, find)).toBe(original ?? of);
   });
 
-  test('what was forged to keep itself ends', () => {
+  test('a search through forged operations that keep each other ends', () => {
     expect([forged, forgedToo]).toContain(originalOf(forged, find));
     expect(isResurrected(forged, [deleted], find)).toBe(false);
   });
@@ -59,21 +63,21 @@ test('the writer of content is also found behind a change of its mode', () => {
 
 describe('[MG10] resurrected', () => {
   test.each([
-    { what: 'a join of what was deleted', entry: join, siblings: [deleted], is: true },
-    { what: 'a join of what was overwritten', entry: join, siblings: [overwritten], is: true },
+    { what: 'a join of a deleted entry', entry: join, siblings: [deleted], is: true },
+    { what: 'a join of an overwritten entry', entry: join, siblings: [overwritten], is: true },
     { what: 'a join of such a join', entry: again, siblings: [deleted], is: true },
-    { what: 'what another join made a copy of', entry: join, siblings: [joinOfOther], is: true },
+    { what: 'an entry that another join made a conflict copy', entry: join, siblings: [joinOfOther], is: true },
     { what: "not a user's operation", entry: written, siblings: [deleted], is: false },
     {
-      what: 'not a change of mode, whose user had not seen the delete',
+      what: 'not a change of mode by a user who had not seen the delete',
       entry: changed,
       siblings: [deleted],
       is: false,
     },
     { what: 'not a join of an equal file that stays', entry: joinOfAll, siblings: [deleted], is: false },
-    { what: 'not a join of what has no sibling', entry: join, siblings: [other], is: false },
+    { what: 'not a join of an entry that no sibling supersedes', entry: join, siblings: [other], is: false },
     {
-      what: 'not a join of what is not known here',
+      what: 'not a join of an operation that is not known here',
       entry: keeping(join, [{ origin: bee, seq: 9 }]),
       siblings: [deleted],
       is: false,
@@ -82,7 +86,7 @@ describe('[MG10] resurrected', () => {
     expect(isResurrected(entry, siblings, find)).toBe(is);
   });
 
-  test('among heads: by other content, and never all of them', () => {
+  test('among heads: superseded by other content, and never all of them', () => {
     expect(resurrectedAmong([overwritten, join], find)).toEqual([join]);
     expect(resurrectedAmong([join, again], find)).toEqual([]);
     const each = keeping(operation('p', file('B'), { origin: cat, seq: 3 }, [written, other]), [other]);

@@ -2,26 +2,26 @@ import { type Dot, dotKey, entryType, type Operation } from '@lockstep/shared';
 import { isSameContent } from './merge.ts';
 import { covers } from './version.ts';
 
-/** The operation of a dot, where the journal has it. */
+/** Returns the operation of a dot, if the journal has it. */
 export type FindOperation = (dot: Dot) => Operation | undefined;
 
-/** True if a resolver made `operation`. A change of mode or time keeps its parent's content too, and is its user's own. */
+/** True if `operation` is a join, which a resolver made. A change of mode or time keeps its parent's content too, but a user made it. */
 function isJoin({ kind, keeps }: Operation): boolean {
   return keeps !== undefined && kind !== 'attr';
 }
 
-/** The operation with which a user made what `head` shows: a join repeats a head, which may be a join in its turn. */
+/** The operation with which a user made the entry of `head`. A join repeats a head, which may itself be a join. */
 export function originalOf(head: Operation, find: FindOperation): Operation {
   return follow(head, find, isJoin);
 }
 
-/** The operation with which a user wrote the content of `head`: a change of mode or time does not. */
+/** The operation with which a user wrote the content of `head`. A change of mode or time writes none. */
 export function writerOf(head: Operation, find: FindOperation): Operation {
   return follow(head, find, ({ keeps }) => keeps !== undefined);
 }
 
 function follow(head: Operation, find: FindOperation, goesOn: (operation: Operation) => boolean): Operation {
-  // Operations that keep each other can only be forged.
+  // Only forged operations can keep each other.
   const passed = new Set<Operation>();
   let operation = head;
   while (goesOn(operation) && !passed.has(operation)) {
@@ -33,8 +33,8 @@ function follow(head: Operation, find: FindOperation, goesOn: (operation: Operat
 }
 
 /**
- * True if `entry` was resurrected: it is a join, and `siblings` supersede all that it keeps. Whoever made them had seen the entry, and
- * deleted it, overwrote it or made it a conflict copy, while the resolver did not know that.
+ * True if `entry` was resurrected: it is a join, and `siblings` supersede all that it keeps. Their authors had seen the entry and deleted
+ * it, overwrote it or made it a conflict copy, and the resolver did not know that.
  */
 export function isResurrected(entry: Operation, siblings: readonly Operation[], find: FindOperation): boolean {
   if (!isJoin(entry)) return false;
@@ -42,7 +42,7 @@ export function isResurrected(entry: Operation, siblings: readonly Operation[], 
   return originals.length > 0 && originals.every((dot) => siblings.some(({ version }) => covers(version, dot)));
 }
 
-/** The users' operations that a join goes back to, directly or by way of other joins. */
+/** The users' operations that a join keeps, directly or through other joins. */
 function originalsOf(join: Operation, find: FindOperation): readonly Dot[] {
   const originals: Dot[] = [];
   const open = [...(join.keeps ?? [])];
@@ -58,13 +58,13 @@ function originalsOf(join: Operation, find: FindOperation): readonly Dot[] {
   return originals;
 }
 
-/** The files and links among `heads` that other content there has replaced, and that stand only because a join did not know that. */
+/** The files and links among `heads` that were resurrected: other content among the heads has replaced them. */
 export function resurrectedAmong(heads: readonly Operation[], find: FindOperation): readonly Operation[] {
   const entries = heads.filter((head) => entryType(head) === 'file' || entryType(head) === 'symlink');
   const resurrected = entries.filter((entry) => {
     const others = entries.filter((other) => !isSameContent(other, entry));
     return isResurrected(entry, others, find);
   });
-  // Where each replaced another, the order of siblings decides, as between any.
+  // If each replaced another, the order of siblings decides, as in any conflict.
   return resurrected.length < entries.length ? resurrected : [];
 }

@@ -5,7 +5,7 @@ import type { DiskEntry } from './entry.ts';
 import { findLocalChange } from './local-change.ts';
 import { ant, bee, file, gone, link, operation, type Shape } from './plan/_fixtures.ts';
 
-describe('the agent was killed before it had recorded what it did', () => {
+describe('the agent was killed before it recorded its action', () => {
   const base = operation('p', file('A'), { origin: ant, seq: 1 });
   const done = operation('p', file('B'), { origin: bee, seq: 2 }, [base]);
   const doneLink = operation('p', link('t'), { origin: bee, seq: 2 }, [base]);
@@ -68,7 +68,7 @@ describe('the agent was killed before it had recorded what it did', () => {
       expected: 'adopt bee2',
     },
     {
-      name: 'the same bytes, but another time: the user’s',
+      name: 'the same bytes with another time: the user’s',
       is: file('B', { mtimeUs: 5 }),
       row,
       shown: base,
@@ -77,7 +77,7 @@ describe('the agent was killed before it had recorded what it did', () => {
       expected: 'put after ant1 for A',
     },
     {
-      name: 'a link of the same text, but another time: the user’s',
+      name: 'a link of the same text with another time: the user’s',
       is: link('t', { mtimeUs: 5 }),
       row,
       shown: base,
@@ -86,7 +86,7 @@ describe('the agent was killed before it had recorded what it did', () => {
       expected: 'symlink after ant1 for A',
     },
     {
-      name: 'what the row knew of is put back: the user’s',
+      name: 'the content of the row is put back: the user’s',
       is: file('A'),
       row: rowOf(done, file('B')),
       shown: done,
@@ -95,14 +95,14 @@ describe('the agent was killed before it had recorded what it did', () => {
       expected: 'put after bee2 for B',
     },
     {
-      name: 'what others deleted, and this disk never showed, is kept and offered',
+      name: 'an entry that others deleted and this disk never showed is kept and published',
       is: file('B'),
       head: later(done, gone),
       journaled: [later(done, gone), done, base],
       expected: 'put',
     },
     {
-      name: 'what others deleted, and the agent was about to put there, is adopted',
+      name: 'an entry that others deleted and the agent was about to write is adopted',
       is: file('B'),
       head: later(done, gone),
       journaled: [later(done, gone), done, base],
@@ -110,7 +110,7 @@ describe('the agent was killed before it had recorded what it did', () => {
       expected: 'adopt bee2',
     },
     {
-      name: 'other bytes than the agent was about to put there: the user’s',
+      name: 'other bytes than the agent was about to write: the user’s',
       is: file('C'),
       head: later(done, gone),
       journaled: [later(done, gone), done, base],
@@ -121,7 +121,7 @@ describe('the agent was killed before it had recorded what it did', () => {
     expect(words(find({ seen: seen(is), ...input }))).toBe(expected);
   });
 
-  test('[LC13] the log is asked only where the head is not what was shown', () => {
+  test('[LC13] the log is read only if the head is not the shown operation', () => {
     const journaled = (): never => {
       throw new Error('asked');
     };

@@ -18,7 +18,7 @@ const shapes: Readonly<Record<string, Shape | undefined>> = {
 
 type Row = Readonly<Record<string, string>>;
 
-describe('what the row says × what is seen, while the head is what the row says', () => {
+describe('the row × the entry, while the head is the operation of the row', () => {
   const table: Readonly<Record<string, Row>> = {
     nothing: {
       nothing: 'nothing',
@@ -62,7 +62,7 @@ describe('what the row says × what is seen, while the head is what the row says
     expect(words(find({ seen: seen(shapes[is]), row, shown, head: shown }))).toBe(expected);
   });
 
-  test('[LC1] a directory with another inode is still that directory, and the row learns of it', () => {
+  test('[LC1] a directory with another inode is still that directory, and the row is refreshed', () => {
     const shown = operation('p', directory(), { origin: ant, seq: 1 });
     const row = rowOf(shown, directory());
     expect(words(find({ seen: seen(directory(), 2), row, shown, head: shown }))).toBe('refresh');
@@ -82,12 +82,12 @@ describe('what the row says × what is seen, while the head is what the row says
 });
 
 describe('a path without a row', () => {
-  test.each(['A', 'directory', 'link t'])('[LC2] nothing is known of it: %s has no parent', (is) => {
+  test.each(['A', 'directory', 'link t'])('[LC2] the entry is unknown: %s has no parent', (is) => {
     const found = find({ seen: seen(shapes[is]) });
     expect(found).toMatchObject({ do: 'draft', draft: { parents: [], replaced: undefined } });
   });
 
-  test('[LC6] what was never shown is not deleted', () => {
+  test('[LC6] an entry that was never shown is not deleted', () => {
     const head = operation('p', file('A'), { origin: bee, seq: 1 });
     expect(words(find({ seen: seen(undefined), head }))).toBe('nothing');
   });
@@ -97,7 +97,7 @@ describe('a path without a row', () => {
     expect(words(find({ seen: seen(undefined), row: rowOf(head, undefined), shown: head, head }))).toBe('forget');
   });
 
-  test('[IG4] what stands where a live entry was passed over is nobody else’s: it has no parent', () => {
+  test('[IG4] an entry in the way of a live one that was passed over is this member’s own: it has no parent', () => {
     const head = operation('p', file('A'), { origin: bee, seq: 1 });
     const row = rowOf(head, undefined);
     expect(words(find({ seen: seen(file('B')), row, shown: head, head }))).toBe('put');
@@ -109,7 +109,7 @@ describe('a path without a row', () => {
   });
 });
 
-describe('the disk has come to show what the head says', () => {
+describe('the disk has come to show the head', () => {
   const base = operation('p', file('A'), { origin: ant, seq: 1 });
   const [shownA, rowA] = [base, rowOf(base, file('A'))];
   const after = (shape: Shape, parents: readonly Operation[] = [base]): Operation =>
@@ -169,7 +169,7 @@ describe('the disk has come to show what the head says', () => {
       expected: 'delete after ant1 for A',
     },
     {
-      name: 'the same as a head that knew of another',
+      name: 'the same as a head whose author knew another',
       is: file('B'),
       head: after(file('B'), []),
       expected: 'put after ant1+bee2 for A',
@@ -179,14 +179,14 @@ describe('the disk has come to show what the head says', () => {
     expect(words(find({ seen: seen(is), row: rowA, shown: shownA, head }))).toBe(expected);
   });
 
-  test('[LC13] the same as a head that knew of another, while history has what was shown: the agent put it there', () => {
+  test('[LC13] the same as a head whose author knew another, while history has the shown content: the agent wrote it', () => {
     const head = after(file('B'), []);
     expect(isPassedOver(shownA, head)).toBe(true);
     const finding = find({ seen: seen(file('B')), row: rowA, shown: shownA, head, isKept: true });
     expect(words(finding)).toBe('adopt bee2');
   });
 
-  test('[LC34] what was deleted here is back, the same as a head that did not know of the delete: its user put it back', () => {
+  test('[LC34] a file deleted here is back, the same as a head whose author did not know the delete: the user put it back', () => {
     const deleted = operation('p', gone, { origin: ant, seq: 3 }, [shownA]);
     const head = after(file('B'), [shownA]);
     const finding = find({ seen: seen(file('B')), row: rowOf(deleted, undefined), shown: deleted, head, isKept: true });
@@ -194,8 +194,13 @@ describe('the disk has come to show what the head says', () => {
   });
 
   test.each([
-    { name: 'and history has it: the agent took it away', seen: false, isKept: true, expected: 'forget' },
-    { name: 'and history lacks it: the user did', seen: false, isKept: false, expected: 'delete after ant1 for A' },
+    { name: 'and history has it: the agent removed it', seen: false, isKept: true, expected: 'forget' },
+    {
+      name: 'and history lacks it: the user removed it',
+      seen: false,
+      isKept: false,
+      expected: 'delete after ant1 for A',
+    },
     { name: 'that its maker had seen', seen: true, isKept: true, expected: 'delete after ant1 for A' },
   ])('[LC13] a file is gone where a directory is to be, $name', ({ seen: wasSeen, isKept, expected }) => {
     const head = wasSeen ? after(directory()) : after(directory(), []);
@@ -212,13 +217,13 @@ describe('the disk has come to show what the head says', () => {
       head: after(file('B'), []),
       expected: 'adopt-attributes bee2',
     },
-    { name: 'what was deleted elsewhere', is: file('B'), head: after(gone, []), expected: 'put' },
+    { name: 'an entry deleted elsewhere', is: file('B'), head: after(gone, []), expected: 'put' },
   ])('[SY5] without a row, $name: $expected', ({ is, head, expected }) => {
     expect(words(find({ seen: seen(is), head }))).toBe(expected);
   });
 });
 
-describe('what a draft carries', () => {
+describe('the fields of a draft', () => {
   const shown = operation('p', file('A'), { origin: ant, seq: 1 });
   const row = rowOf(shown, file('A'));
   const bytes = new Uint8Array([1]);
@@ -270,7 +275,7 @@ describe('what a draft carries', () => {
     });
   });
 
-  test('[LC6] a delete has no fingerprint, and says that this disk shows it', () => {
+  test('[LC6] a delete has no fingerprint, and is marked as shown on this disk', () => {
     const found = find({ seen: seen(undefined), row, shown, head: shown });
     expect(found).toEqual({
       do: 'draft',
@@ -289,7 +294,7 @@ describe('[LC16] a row that is damaged', () => {
     { name: 'a link in its place supersedes nothing', now: link('t'), expected: 'symlink' },
     { name: 'the content is back', now: file('A'), expected: 'refresh' },
     { name: 'the content is back under another mode', now: file('A', { mode: 0o600 }), expected: 'attr after ant1' },
-    { name: 'what was removed is no delete', now: undefined, expected: 'forget' },
+    { name: 'a removed entry is no delete', now: undefined, expected: 'forget' },
   ])('$name', ({ now, expected }) => {
     expect(look(now)).toBe(expected);
   });
@@ -300,15 +305,15 @@ describe('[LC16] a row that is damaged', () => {
   });
 
   test.each([
-    { name: 'other bytes than a power cut left are an edit', now: file('B'), ino: 1, expected: 'put' },
-    { name: 'those that it left are no edit', now: file('Z'), ino: 1, expected: 'still-damaged' },
-    { name: 'the same bytes in another file are one', now: file('Z'), ino: 2, expected: 'put' },
+    { name: 'bytes that the power cut did not leave are an edit', now: file('B'), ino: 1, expected: 'put' },
+    { name: 'bytes that it left are no edit', now: file('Z'), ino: 1, expected: 'still-damaged' },
+    { name: 'the same bytes in another file are an edit', now: file('Z'), ino: 2, expected: 'put' },
   ])('[PC6] $name', ({ now, ino, expected }) => {
     const left = { ...row, found: 'Z' as ContentId, cut: true };
     expect(words(find({ seen: seen(now, ino), row: left, shown, head: shown }))).toBe(expected);
   });
 
-  test('[PC6] where the time alone is damaged, what was read again is no edit', () => {
+  test('[PC6] if only the time is damaged, the same content is no edit', () => {
     const left = {
       ...row,
       content: 'A' as ContentId,
@@ -319,7 +324,7 @@ describe('[LC16] a row that is damaged', () => {
     expect(words(find({ seen: now, row: left, shown, head: shown }))).toBe('still-damaged');
   });
 
-  test('a delete that is not what the disk shows is adopted once it does', () => {
+  test('a delete that the disk does not show is adopted once it does', () => {
     const gone_ = operation('p', gone, { origin: ant, seq: 2 }, [shown]);
     const back = damagedRowOf(gone_, file('Z'));
     expect(words(find({ seen: seen(undefined), row: back, shown: gone_, head: gone_ }))).toBe('adopt ant2');

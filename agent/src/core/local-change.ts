@@ -27,28 +27,31 @@ export interface Draft {
   readonly target?: string | undefined;
   readonly from?: string | undefined;
   readonly blocks?: Uint8Array | undefined;
-  /** The first path of the rename or unpacked tree it belongs to. */
+  /** The first path of the rename or unpacked tree that it belongs to. */
   readonly groupPath?: string | undefined;
   readonly span?: number | undefined;
   readonly member?: MemberRecord | undefined;
   /** The parents whose content it leaves in place. */
   readonly keeps?: readonly Dot[] | undefined;
-  /** Drafts of one unit are journaled together or not at all: a conflict's join without the copy of what lost would lose that. */
+  /**
+   * Drafts of one unit are journaled together or not at all. A conflict's join without the copy of the losing content would lose that
+   * content.
+   */
   readonly unit?: string | undefined;
-  /** What the user had before their eyes: what the new operation replaces (DESIGN 3, rule 2). */
+  /** The operations that the user saw: those that the new operation replaces (DESIGN 3, rule 2). */
   readonly parents: readonly Operation[];
   readonly fingerprint?: Fingerprint | undefined;
   readonly racy?: boolean | undefined;
-  /** What a row says of the file that goes along: what was renamed is as uncertain as it was. */
+  /** The row's mark of the file: a renamed file is as uncertain as it was. */
   readonly unconfirmed?: Unconfirmed | undefined;
   /** This disk shows the delete already. */
   readonly vanished?: boolean | undefined;
   readonly bytes?: Uint8Array | undefined;
-  /** The stamp that the entry has already: it is journaled again, and is no newer for that. */
+  /** The stamp that the entry already has: it is journaled again, and does not become newer. */
   readonly hlc?: number | undefined;
 }
 
-/** What a look found that has something to journal about it. */
+/** The state of an entry as a check found it. */
 export type Seen =
   | { readonly state: 'absent' }
   | {
@@ -70,7 +73,7 @@ export type Seen =
 
 export type Finding =
   | { readonly do: 'nothing' }
-  /** The entry is what the row says; only its fingerprint moved. */
+  /** The entry is what the row says; only its fingerprint changed. */
   | { readonly do: 'refresh'; readonly fingerprint: Fingerprint; readonly racy: boolean }
   /** The disk already shows the visible head: no operation is needed, only the row. */
   | {
@@ -80,23 +83,23 @@ export type Finding =
       readonly racy: boolean;
     }
   /**
-   * Without the row the live head is pending again: the row passed over an entry that nothing is in the way of any more, spoke of
-   * damage that was removed, or of what the agent itself took away before it was killed.
+   * The row is to be removed, so that the live head is pending again. The row was of an entry that was passed over and whose path is free
+   * now, of damage that was removed, or of an entry that the agent itself took away before it was killed.
    */
   | { readonly do: 'forget' }
-  /** What is there is the damage that the row speaks of; only its fingerprint moved. */
+  /** The entry is the damage that the row describes; only its fingerprint changed. */
   | { readonly do: 'still-damaged'; readonly fingerprint: Fingerprint }
   /** As `adopt`, but mode or time must first be set to the head's. */
   | { readonly do: 'adopt-attributes'; readonly head: Operation; readonly fingerprint: Fingerprint }
   | { readonly do: 'draft'; readonly draft: Draft };
 
 /**
- * Compares what stands at a path with the row of `disk` (never with the heads: rule 1), and makes a draft of the difference.
- * `shown` is the operation that the row says the disk shows. `head` is the visible head, which only serves to notice that
- * the disk has come to show it by other means: the same file copied onto two members, a journal that was lost. `journaled`:
- * the newest operations at the path, asked for only where the head is not what was shown. `isKept`: what the row shows is not lost
- * where it was replaced, for history has it or it is no file; so the agent may have replaced it, and been killed before it recorded that.
- * `isInterrupted`: the agent was killed in a batch that was to put something there.
+ * Compares the entry at a path with the row of `disk` (never with the heads: rule 1), and makes a draft of the difference. `shown` is the
+ * operation of the row. `head` is the visible head, used only to notice that the disk has come to show it by other means: the same file
+ * copied onto two members, a journal that was lost. `journaled` returns the newest operations at the path, and is called only if the head
+ * is not the shown operation. `isKept`: the entry of the row would not be lost by a replacement, because history has it or it is no file;
+ * so the agent may have replaced it, and been killed before it recorded that. `isInterrupted`: the agent was killed in a batch that was to
+ * write at the path.
  */
 export function findLocalChange(input: {
   readonly path: string;
@@ -110,7 +113,7 @@ export function findLocalChange(input: {
 }): Finding {
   const { seen, row, head } = input;
   const present = row?.fingerprint !== undefined;
-  // A row without a fingerprint speaks of a live entry only where that is ignored or could not be shown: nobody saw it here.
+  // A row without a fingerprint names a live entry only if that is ignored or could not be shown: no user saw it here.
   const shown = present || (input.shown && !isLive(input.shown)) ? input.shown : undefined;
   const parents = shown ? [shown] : [];
   const replaced = present ? row.content : undefined;
@@ -143,9 +146,9 @@ export function findLocalChange(input: {
     return moved ? { do: 'refresh', fingerprint, racy } : { do: 'nothing' };
   }
   const matchesHead = head && head !== shown ? matches(head) : 'no';
-  // A head that was made without knowing of what was shown here does not say that it is gone: where the user replaced it, an
-  // operation must; where the agent did, nothing may. After a delete it is taken for the user's: else that delete would take
-  // away what they put back.
+  // A head whose author did not know of the shown operation does not say that its entry is gone. If the user replaced the entry, an
+  // operation must say so; if the agent did, none may. After a delete the entry counts as the user's: otherwise that delete would remove
+  // what they put back.
   const isCovered = shown === undefined || (head !== undefined && supersedes(head, shown));
   if (head && matchesHead === 'all' && (isCovered || (present && input.isKept))) {
     return { do: 'adopt', head, fingerprint, racy };
@@ -159,7 +162,7 @@ export function findLocalChange(input: {
     (operation) => matches(operation) === 'all' && hasSameTime(operation),
   );
   if (unrecorded) return { do: 'adopt', head: unrecorded, fingerprint, racy };
-  // An edit of damage supersedes nothing: its author did not see what the operation had put there.
+  // An edit of damage supersedes nothing: its author did not see the operation's entry.
   const seenParents = row?.damaged && matchesShown === 'no' ? [] : parents;
   const replacedHere = head && matchesHead === 'all' ? [...seenParents, head] : seenParents;
   const base = { path: input.path, parents: replacedHere, fingerprint, racy, mode, mtimeUs, replaced };
@@ -170,8 +173,7 @@ export function findLocalChange(input: {
     return { do: 'draft', draft: { ...base, kind: 'symlink', mode: undefined, target: seen.target } };
   }
   const { content, blocks, bytes } = seen;
-  // Where this file system keeps no such time, the others keep theirs.
-  // A directory that was shown has no time to keep.
+  // If this file system cannot keep that time, the other members keep theirs. A directory that was shown has no time to keep.
   const time = shown?.mtimeUs !== undefined && hasSameTime(shown) ? shown.mtimeUs : mtimeUs;
   const file = { ...base, content, size: fingerprint.size, mtimeUs: time, blocks };
   const draft: Draft =
@@ -179,7 +181,7 @@ export function findLocalChange(input: {
   return { do: 'draft', draft };
 }
 
-/** True when what was seen is the damage that the row speaks of. */
+/** True when the entry is the damage that the row describes. */
 function isStillDamaged(row: DiskEntry, seen: Exclude<Seen, { state: 'absent' }>): boolean {
   if (!row.damaged || seen.state !== 'file' || seen.content !== contentRead(row)) return false;
   if (!row.cut) return row.found !== undefined;
@@ -187,17 +189,17 @@ function isStillDamaged(row: DiskEntry, seen: Exclude<Seen, { state: 'absent' }>
 }
 
 /**
- * True when the file has the time that the row's operation left it with, though that is not the operation's own: this file system
- * has no such time and took the nearest. It is no edit: published, it would go to the members whose disks can show the true one.
+ * True when the file has the time that the row's operation left it with, although that is not the operation's own: this file system cannot
+ * keep that time and took the nearest. It is no edit: as an operation it would replace the true time on members whose disks can keep it.
  */
 function isLeftTime({ fingerprint }: Exclude<Seen, { state: 'absent' }>, left: Fingerprint): boolean {
   return isSameTime(fingerprint.mtimeMs * 1_000, left.mtimeMs * 1_000);
 }
 
 /**
- * True when the agent may have taken a file or link away for a directory that was made without knowing of it, and was killed before
- * it made the directory: no system call does both. A delete would supersede a sibling that has no copy yet. Where the user removed it
- * in this moment, the sibling gets a copy all the same.
+ * True when the agent may have removed a file or link for a directory whose author did not know of it, and was killed before it made the
+ * directory: no system call does both. A delete would supersede a sibling that has no copy yet. If the user removed the entry at that
+ * moment, the sibling gets a copy all the same.
  */
 function isTakenAway(
   { row, head, isKept }: { row: DiskEntry | undefined; head: Operation | undefined; isKept?: boolean | undefined },
@@ -207,14 +209,14 @@ function isTakenAway(
   return row?.fingerprint !== undefined && !isDirectoryMode(row.fingerprint.mode) && isPassedOver(shown, head);
 }
 
-/** True when the visible head was made without knowing of what this disk shows: then `isKept` is needed. */
+/** True when the author of the visible head did not know of the operation that this disk shows: then `isKept` is needed. */
 export function isPassedOver(shown: Operation | undefined, head: Operation | undefined): boolean {
   return shown !== undefined && head !== undefined && !isSameDot(shown, head) && !supersedes(head, shown);
 }
 
 /**
- * The agent was killed after it had put something there, and before that was recorded; when it started again, somebody had
- * replaced that operation already. What stands there is then no edit of the user, though neither the row nor the head shows it.
+ * The operation whose entry the agent wrote without recording it: it was killed in between, and the operation was superseded before the
+ * agent started again. The entry is then no edit of the user, although neither the row nor the head shows it.
  */
 function findUnrecorded(
   input: {
@@ -228,8 +230,8 @@ function findUnrecorded(
 ): Operation | undefined {
   const { row, head, journaled, isInterrupted } = input;
   if (head === undefined || (shown && isSameDot(head, shown))) return undefined;
-  // What this disk never showed and the others have deleted is kept and offered: a newcomer's file that once was theirs too. And
-  // where a head was passed over, what stands in its way is this member's own.
+  // An entry that this disk never showed and that others have deleted is kept and published: a newcomer's file that they once had too. And
+  // if a head was passed over, the entry in its way is this member's own.
   if (shown === undefined && !isInterrupted && (row !== undefined || !isLive(head))) return undefined;
   return journaled().find((operation) => (shown === undefined || supersedes(operation, shown)) && isSeen(operation));
 }
@@ -239,10 +241,10 @@ function isSameDot(a: Dot, b: Dot): boolean {
 }
 
 /**
- * True when an entry that stands at a new path with this fingerprint, and whose content was not read, is the one that stood at
- * `old`. Inode numbers are given out again at once, and unpacked files have the times of their archive. The birth time tells such a
- * file from a renamed one; where the file system keeps none, an equal size and time decide. So this is for large files only, where
- * reading is slow, and the caller has the file read at once. The change time says nothing, because a rename moves it too.
+ * True when an entry at a new path with this fingerprint, whose content was not read, is the one of row `old`. Inode numbers are reused at
+ * once, and unpacked files have the times of their archive. The birth time tells such a file from a renamed one; if the file system keeps
+ * none, an equal size and time decide. So this is for large files only, which are slow to read, and the caller has the file read at once.
+ * The change time proves nothing, because a rename changes it too.
  */
 export function isSameFile(old: DiskEntry, fingerprint: Fingerprint): boolean {
   const before = old.fingerprint;
@@ -257,8 +259,8 @@ export function isSameFile(old: DiskEntry, fingerprint: Fingerprint): boolean {
 }
 
 /**
- * True when an entry was carried along untouched by the rename of a directory above it, which moves nothing of its own
- * fingerprint: not even the change time, that nobody can set back. Of a directory only identity and mode count.
+ * True when an entry moved untouched in the rename of a directory above it. Such a rename changes nothing in its fingerprint, not even the
+ * change time, which no program can set back. Of a directory only identity and mode count.
  */
 export function isCarriedAlong(old: DiskEntry, fingerprint: Fingerprint): boolean {
   return old.fingerprint !== undefined && !old.damaged && isSameEntry(old.fingerprint, fingerprint);

@@ -13,7 +13,7 @@ interface Journal {
   readonly firstSeq?: number;
   readonly lastStamp?: number;
   readonly standing?: Readonly<Record<string, readonly Operation[]>>;
-  /** Own operations in the log, whatever stands. */
+  /** The origin's own operations in the log, whether or not they are heads. */
   readonly own?: readonly Operation[];
   readonly groups?: Readonly<Record<string, number>>;
   readonly origin?: OriginId;
@@ -73,7 +73,7 @@ describe('numbers and stamps', () => {
     expect(lastStamp).toBe(stamps[2]);
   });
 
-  test('[JN6] an edit of a file from the future takes along neither the next draft nor the clock', () => {
+  test('[JN6] an edit of a file from the future advances neither the next draft nor the clock', () => {
     const future = putBy(bee, 1, [], stampOf(wallMs + 86_400_000));
     const { operations, lastStamp } = make([draft('p', { parents: [future] }), draft('q')], {
       standing: { p: [future] },
@@ -110,9 +110,9 @@ describe('versions', () => {
     readonly keeps: readonly Operation[];
   }>([
     { name: 'a new path', parents: [], standing: [], supersedes: [], keeps: [] },
-    { name: 'an edit of what stands', parents: [base], standing: [base], supersedes: [base], keeps: [] },
+    { name: 'an edit of the head', parents: [base], standing: [base], supersedes: [base], keeps: [] },
     {
-      name: 'an edit of what was shown, while another stands',
+      name: 'an edit of the shown operation, while another is the head',
       parents: [base],
       standing: [beeEdit],
       supersedes: [base],
@@ -126,14 +126,14 @@ describe('versions', () => {
       keeps: [antEdit],
     },
     {
-      name: 'a new file where an own operation stands unseen',
+      name: 'a new file where an own operation is a head that the disk does not show',
       parents: [],
       standing: [antEdit],
       supersedes: [],
       keeps: [antEdit, base],
     },
     {
-      name: 'an own operation that hides behind a head made of it',
+      name: 'an own operation hidden behind a head made from it',
       parents: [base],
       standing: [beeOnAnt],
       own: [antEdit],
@@ -174,11 +174,11 @@ describe('groups', () => {
     expect(groupsOf(drafts, { firstSeq: 4 })).toEqual([undefined, 5, 5, 7]);
   });
 
-  test('[LC7] what comes later joins a group that is open', () => {
+  test('[LC7] a later draft joins an open group', () => {
     expect(groupsOf([draft('d/b', { groupPath: 'd' })], { firstSeq: 9, groups: { d: 5 } })).toEqual([5]);
   });
 
-  test('[LC12] a rename begins a group of its own, whatever came under its name before', () => {
+  test('[LC12] a rename begins a group of its own, whatever used its name before', () => {
     const drafts = [
       draft('d', { groupPath: 'd', from: 'c', span: 2 }),
       draft('c', { kind: 'delete', groupPath: 'd' }),
@@ -198,7 +198,7 @@ describe('groups', () => {
   });
 });
 
-test('[JN1] what an operation does not have it does not name, and what only concerns this disk stays here', () => {
+test('[JN1] an operation omits fields without a value, and facts about this disk are not sent', () => {
   const { operations } = make([
     draft('l', {
       kind: 'symlink',

@@ -11,12 +11,12 @@ import { mergeStamp, nextStamp } from './hlc.ts';
 import type { Draft } from './local-change.ts';
 import { nextVersion, ownNumbersNeeded } from './version.ts';
 
-/** Operations of one origin that follow each other get different stamps, even where their parents' stamp is the same. */
+/** The number of different stamps that consecutive operations of one origin get, even if their parents' stamp is the same. */
 const tellApart = 512;
 
 /**
- * Numbers and stamps drafts, in their order, as operations of `origin` from `firstSeq` on. `standing` gives the heads of a path;
- * each path may occur once. `lastStamp`: the origin's newest stamp; `wallMs`: the wall clock.
+ * Numbers and stamps drafts, in their order, as operations of `origin` from `firstSeq` on. `standing` returns the heads of a path; each
+ * path may occur once. `lastStamp`: the origin's newest stamp; `wallMs`: the wall clock.
  */
 export function makeOperations(
   drafts: readonly Draft[],
@@ -40,8 +40,8 @@ export function makeOperations(
     const own = nextStamp({ wallMs, last, parents: [] });
     const stamp = nextStamp({ wallMs, last, parents: draft.parents.map((parent) => parent.hlc) });
     const merged = mergeStamp({ last, remote: stamp, wallMs, driftMsMax: clockSkewMsMax });
-    // A stamp that its parents put far ahead does not move the clock, so others may be put to the same place: conflict copies are
-    // named by stamp, and their names must differ.
+    // A stamp that its parents put far ahead does not move the clock, so others may get the same one. Conflict copies are named by stamp,
+    // and their names must differ.
     const drawn = stamp > own && stamp > merged ? Math.min(stamp + (seq % tellApart), Number.MAX_SAFE_INTEGER) : stamp;
     const hlc = draft.hlc ?? drawn;
     last = Math.max(own, merged);
@@ -50,7 +50,7 @@ export function makeOperations(
     const others = needed === undefined ? heads : [...heads, ...context.ownAt(draft.path, needed)];
     let group: number | undefined;
     if (draft.groupPath !== undefined) {
-      // A span counts from its own operation: what came under the same name before is another group.
+      // A span counts from its own operation: earlier operations of the same name are another group.
       const begins = draft.span !== undefined;
       group = begins ? seq : (opened.get(draft.groupPath) ?? context.groupOf(draft.groupPath) ?? seq);
       opened.set(draft.groupPath, group);
@@ -80,7 +80,7 @@ export function makeOperations(
   return { operations, lastStamp: last };
 }
 
-/** A draft that no operation may be made of, and why. */
+/** A draft that must not become an operation, and why. */
 export interface RefusedDraft {
   readonly draft: Draft;
   readonly fault: OperationFault;
@@ -106,7 +106,7 @@ export function refusedDrafts(drafts: readonly Draft[], operations: readonly Ope
 
 type WithUndefined<T> = { readonly [K in keyof T]: T[K] | undefined };
 
-/** Optional fields that are undefined are left out: an operation is the same value before and after it travelled. */
+/** Leaves out the fields that are undefined: an operation is the same value before and after it is sent. */
 export function withoutUndefined(operation: WithUndefined<Operation>): Operation {
   return Object.fromEntries(
     Object.entries(operation).filter(([, value]) => value !== undefined),

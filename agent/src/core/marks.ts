@@ -1,11 +1,11 @@
 import { markBytes, type OriginId, type VersionVector } from '@lockstep/shared';
 
-/** The origins of a vector in the order in which the marks that go with it are sent. */
+/** The origins of a vector, in the order in which their marks are sent. */
 export function originsInOrder(vector: VersionVector): readonly OriginId[] {
   return (Object.keys(vector) as OriginId[]).sort();
 }
 
-/** Mark number `index` of those that were sent, as hexadecimal digits; undefined past their end. */
+/** The mark at `index` of those that were sent, as hexadecimal digits; undefined beyond the end. */
 export function markAt(marks: Uint8Array, index: number): string | undefined {
   const bytes = marks.subarray(index * markBytes, (index + 1) * markBytes);
   if (bytes.length < markBytes) return undefined;
@@ -14,7 +14,7 @@ export function markAt(marks: Uint8Array, index: number): string | undefined {
   return digits;
 }
 
-/** Marks given as hexadecimal digits, as they are sent. */
+/** Packs marks given as hexadecimal digits into the form in which they are sent. */
 export function packMarks(marks: readonly string[]): Uint8Array {
   const bytes = new Uint8Array(marks.length * markBytes);
   marks.forEach((mark, index) => {
@@ -25,11 +25,11 @@ export function packMarks(marks: readonly string[]): Uint8Array {
   return bytes;
 }
 
-/** Each number of one origin in `numbers` is compared with that many of those just before it, one by one. */
+/** The number of newest operations that are compared one by one. */
 const denseMax = 1_024;
 
 /**
- * The numbers of an origin, from `last` down to 1, by which two members look for the place where its log forked: the newest one by
+ * The numbers of an origin, from `last` down to 1, with which two members search for the point where its log forked: the newest ones one by
  * one, then at distances that double.
  */
 export function forkNumbers(last: number): readonly number[] {

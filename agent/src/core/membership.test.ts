@@ -14,16 +14,16 @@ describe('[MB1] the state of a peer', () => {
     { name: 'connected and active', signs: {}, state: 'active' },
     { name: 'connected and syncing', signs: { saidState: 'syncing' }, state: 'syncing' },
     { name: 'connected and joining', signs: { saidState: 'joining' }, state: 'joining' },
-    { name: 'connected and has said nothing yet', signs: { saidState: undefined }, state: 'joining' },
-    { name: 'says of itself what it cannot know', signs: { saidState: 'down' }, state: 'joining' },
+    { name: 'connected, without a report yet', signs: { saidState: undefined }, state: 'joining' },
+    { name: 'reports a state that it cannot be in', signs: { saidState: 'down' }, state: 'joining' },
     { name: 'silent for a moment', signs: { silentMs: suspectAfterMs - 1 }, state: 'active' },
     { name: 'silent for too long', signs: { silentMs: suspectAfterMs }, state: 'suspect' },
     { name: 'silent, nearly down', signs: { silentMs: downAfterMs - 1 }, state: 'suspect' },
-    { name: 'silent and down, though the session stands', signs: { silentMs: downAfterMs }, state: 'down' },
+    { name: 'silent and down, although the session is open', signs: { silentMs: downAfterMs }, state: 'down' },
     { name: 'its session just broke', signs: { connected: false }, state: 'suspect' },
     { name: 'stopped in order', signs: { connected: false, stopped: true }, state: 'down' },
     { name: 'not back in time', signs: { connected: false, silentMs: downAfterMs }, state: 'down' },
-    { name: 'never heard of', signs: { connected: false, saidState: undefined, silentMs: Infinity }, state: 'down' },
+    { name: 'never heard from', signs: { connected: false, saidState: undefined, silentMs: Infinity }, state: 'down' },
     { name: 'left', signs: { standing: 'left' }, state: 'left' },
     { name: 'left and long silent', signs: { standing: 'left', connected: false, silentMs: Infinity }, state: 'left' },
   ];
@@ -38,8 +38,8 @@ function member(id: string, state: MemberState, enabledAt?: number, connected = 
 
 describe('[MB2] the oldest member', () => {
   const cases = [
-    { name: 'nobody', members: [], oldest: undefined },
-    { name: 'nobody active', members: [member('ant', 'syncing', 1), member('bee', 'down', 2)], oldest: undefined },
+    { name: 'no member', members: [], oldest: undefined },
+    { name: 'no active member', members: [member('ant', 'syncing', 1), member('bee', 'down', 2)], oldest: undefined },
     {
       name: 'the smallest enabled-at',
       members: [member('ant', 'active', 20), member('bee', 'active', 10)],
@@ -56,7 +56,7 @@ describe('[MB2] the oldest member', () => {
       oldest: 'ant',
     },
     {
-      name: 'one that has not said since when',
+      name: 'one that did not report since when',
       members: [member('ant', 'active'), member('bee', 'active', 99)],
       oldest: 'bee',
     },
@@ -66,16 +66,16 @@ describe('[MB2] the oldest member', () => {
   });
 });
 
-describe('[SY2] whom to ask for operations', () => {
+describe('[SY2] the members to ask for operations', () => {
   const cases = [
-    { name: 'nobody', members: [], order: [] },
+    { name: 'no member', members: [], order: [] },
     {
       name: 'the oldest active first, then the next',
       members: [member('ant', 'active', 30), member('bee', 'active', 10), member('cat', 'active', 20)],
       order: ['bee', 'cat', 'ant'],
     },
     {
-      name: 'then any connected one',
+      name: 'then any other connected one',
       members: [
         member('ant', 'suspect', 1),
         member('bee', 'joining'),
@@ -86,17 +86,17 @@ describe('[SY2] whom to ask for operations', () => {
       order: ['dog', 'cat', 'eve', 'bee', 'ant'],
     },
     {
-      name: 'not who is not connected',
+      name: 'not one that is not connected',
       members: [member('ant', 'active', 1, false), member('bee', 'active', 2)],
       order: ['bee'],
     },
-    { name: 'not who left', members: [member('ant', 'left', 1), member('bee', 'joining')], order: ['bee'] },
+    { name: 'not one that left', members: [member('ant', 'left', 1), member('bee', 'joining')], order: ['bee'] },
   ];
   test.each(cases)('$name', ({ members, order }) => {
     expect(catchUpOrder(members).map(({ id }) => id)).toEqual(order);
   });
 
-  test('does not depend on the order of the members', () => {
+  test('the order does not depend on that of the input', () => {
     const anyMember = fc.record({
       id: fc.string({ minLength: 1, maxLength: 3 }).map((id) => id as MemberId),
       state: fc.constantFrom<MemberState>('joining', 'syncing', 'active', 'suspect', 'down', 'left'),

@@ -1,23 +1,23 @@
 import type { MemberId, MemberState } from '@lockstep/shared';
 import { downAfterMs, suspectAfterMs } from '@lockstep/shared';
 
-/** What this member knows of a peer when it judges the peer's state. */
+/** The facts from which this member judges a peer's state. */
 export interface PeerSigns {
   /** By the member list. */
   readonly standing: 'joined' | 'left';
   /** There is a session with it now. */
   readonly connected: boolean;
-  /** It said goodbye, and nothing was heard of it since. */
+  /** It left in order, and nothing was heard from it since. */
   readonly stopped?: boolean | undefined;
-  /** What it last said of itself. */
+  /** The state that it last reported. */
   readonly saidState?: MemberState | undefined;
-  /** Since anything was last heard of it; infinite when nothing ever was. */
+  /** The time since it was last heard from; infinite if it never was. */
   readonly silentMs: number;
 }
 
 /**
- * The state of a peer as this member sees it. What a peer says of itself counts only while it is connected and not silent; a
- * session that broke makes it suspect at once, for nothing can be heard of it until it is back; who said goodbye is not waited for.
+ * The state of a peer as this member sees it. The state that a peer reports counts only while it is connected and not silent. A peer whose
+ * session broke is suspect at once, because nothing can be heard from it. A peer that stopped in order is down at once.
  */
 export function peerState(signs: PeerSigns): MemberState {
   if (signs.standing === 'left') return 'left';
@@ -28,7 +28,7 @@ export function peerState(signs: PeerSigns): MemberState {
     case 'active':
       return signs.saidState;
     default:
-      // A member knows itself as joining, syncing or active; before it said anything it is joining.
+      // A member reports itself as joining, syncing or active; until its first report it is joining.
       return 'joining';
   }
 }
@@ -41,15 +41,14 @@ export interface Seniority {
   readonly enabledAt?: number | undefined;
 }
 
-/** The oldest member: of the active ones, the one that became active first. All who know the same of the members agree. */
+/** The oldest member: of the active ones, the one that became active first. All members with the same knowledge agree. */
 export function oldestActive<Member extends Seniority>(members: readonly Member[]): Member | undefined {
   return members.filter((member) => member.state === 'active').sort(compareAge)[0];
 }
 
 /**
- * The connected members to ask for the operations that this member lacks, in this order: the active ones from the oldest on,
- * then any other, for a member that is not active may still know what nobody else reachable does. The caller goes on to the
- * next one when one fails.
+ * The connected members to ask for the operations that this member lacks, in this order: the active ones from the oldest on, then any
+ * other. A member that is not active may know what no other reachable member does. The caller goes on to the next one when one fails.
  */
 export function catchUpOrder<Member extends Seniority & { readonly connected: boolean }>(
   members: readonly Member[],
@@ -72,7 +71,7 @@ function rankForCatchUp(state: MemberState): number {
   }
 }
 
-/** Members that never became active come last; equal ages are told apart by id, so that all members agree. */
+/** Compares by age. Members that never became active come last; the id decides between equal ages, so that all members agree. */
 function compareAge(a: Seniority, b: Seniority): number {
   const [ageA, ageB] = [a.enabledAt ?? Number.POSITIVE_INFINITY, b.enabledAt ?? Number.POSITIVE_INFINITY];
   if (ageA !== ageB) return ageA < ageB ? -1 : 1;
@@ -85,9 +84,9 @@ export function majorityOf(count: number): number {
 }
 
 /**
- * Whether `existing` stays when a second session, `next`, comes up between `self` and `peer`; the other one is closed. When
- * both sides dialled at once, the session dialled by the smaller member id survives, so both sides decide alike. When the
- * same side dialled again, its first session is dead, whether or not this side has noticed: the new one survives.
+ * True if `existing` stays when a second session, `next`, comes up between `self` and `peer`; the other one is closed. If both sides
+ * dialled at once, the session dialled by the smaller member id survives, so both sides decide alike. If the same side dialled again, its
+ * first session is dead, whether or not this side has noticed: the new one survives.
  */
 export function shouldKeepLink(
   existing: { readonly dialled: boolean },

@@ -5,7 +5,7 @@ import { nextVersion } from './version.ts';
 
 const [ant, bee, cat] = ['ant', 'bee', 'cat'] as [OriginId, OriginId, OriginId];
 
-/** A short way to write a history: what was made by whom, after what, and with what in it. */
+/** An operation in a history, in short form: its author, parents and content. */
 interface Entry {
   readonly by: OriginId;
   readonly seq: number;
@@ -110,7 +110,7 @@ describe('heads of a path, in every order of arrival', () => {
       heads: [joinOfOtherTwo, joinOfTwo],
     },
     {
-      name: '[MG7] a sibling that the resolver did not know stands',
+      name: '[MG7] a sibling that the resolver did not know remains',
       operations: [base, antEdit, beeEdit, catEdit, join],
       heads: [join, catEdit],
     },
@@ -120,22 +120,22 @@ describe('heads of a path, in every order of arrival', () => {
       heads: [onSibling, beeEdit],
     },
     {
-      name: '[MG6] and leaves the editor’s own older sibling',
+      name: '[MG6] such an edit leaves the editor’s own older sibling',
       operations: [base, antEdit, beeEdit, onOwnSibling],
       heads: [onOwnSibling, antEdit],
     },
     {
-      name: '[MG6] also after one more edit',
+      name: '[MG6] it also does so after one more edit',
       operations: [antEdit, beeEdit, onOwnSibling, againOnOwn],
       heads: [againOnOwn, antEdit],
     },
     {
-      name: '[MG7] until they are joined',
+      name: '[MG7] a join ends that',
       operations: [antEdit, beeEdit, onOwnSibling, againOnOwn, joinAfterOwn],
       heads: [joinAfterOwn],
     },
     {
-      name: '[MG2] what is known to be superseded need not have arrived',
+      name: '[MG2] a superseded operation need not have arrived',
       operations: [incomplete, base],
       heads: [incomplete],
     },
@@ -147,7 +147,7 @@ describe('heads of a path, in every order of arrival', () => {
     }
   });
 
-  test('[MG3] an operation that changes nothing gives back the very same heads', () => {
+  test('[MG3] an operation that changes nothing returns the same array of heads', () => {
     const heads = mergeAll([base, antEdit, beeEdit]);
     for (const operation of [base, antEdit, beeEdit]) expect(mergeHead(heads, operation)).toBe(heads);
   });

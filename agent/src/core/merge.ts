@@ -2,7 +2,7 @@ import type { Operation } from '@lockstep/shared';
 import { entryType, isLive } from '@lockstep/shared';
 import { supersedes } from './version.ts';
 
-/** The heads of one path after `operation` arrived. Neither the order of arrival nor repetition changes the outcome. */
+/** The heads of one path after `operation` arrived. The outcome depends neither on the order of arrival nor on repetition. */
 export function mergeHead(heads: readonly Operation[], operation: Operation): readonly Operation[] {
   for (const head of heads) {
     const known = head.origin === operation.origin && head.seq === operation.seq;
@@ -13,15 +13,15 @@ export function mergeHead(heads: readonly Operation[], operation: Operation): re
 
 const itself = (head: Operation): Operation => head;
 
-/** Heads with the visible one first: a pure function of the set. `originalOf`: the operation whose place a head takes. */
+/** The heads with the visible one first: a pure function of the set. `originalOf` returns the operation by which a head is ordered. */
 export function inOrder(heads: readonly Operation[], originalOf = itself): readonly Operation[] {
   if (heads.length < 2) return heads;
   return heads.slice().sort((a, b) => compareHeads(originalOf(a), originalOf(b)) || compareHeads(a, b));
 }
 
 /**
- * The order that chooses which sibling keeps the name: a live entry before a delete, a directory before anything else, then the
- * later clock stamp, then origin and number, so that all members choose alike.
+ * Orders siblings; the first keeps the name. A live entry comes before a delete, a directory before anything else, then the later clock
+ * stamp, then origin and number, so that all members choose alike.
  */
 export function compareHeads(a: Operation, b: Operation): number {
   return (
@@ -32,17 +32,17 @@ export function compareHeads(a: Operation, b: Operation): number {
   );
 }
 
-/** Whether two entries are of one kind and hold the same. */
+/** True when two entries are of one kind and have the same content or target. */
 export function isSameContent(a: Operation, b: Operation): boolean {
   return entryType(a) === entryType(b) && a.content === b.content && a.target === b.target;
 }
 
 /**
- * The heads whose content would be lost if only the visible one stayed. Not among them: deletes and directories; what has the
- * same content and kind as the visible head or an earlier loser; and what a sibling later by clock says it replaced.
+ * The heads whose content would be lost if only the visible one stayed. Not among them: deletes and directories; heads with the same
+ * content and kind as the visible head or an earlier loser; and content that a sibling later by clock replaced.
  *
- * `heldUp`: something live lies below the path, so a directory must stand there whatever the heads say. Then no head of
- * another kind can keep the name.
+ * `heldUp`: a live entry lies below the path, so a directory must be there whatever the heads say. Then no head of another kind can keep
+ * the name.
  */
 export function losers(heads: readonly Operation[], heldUp: boolean, originalOf = itself): readonly Operation[] {
   const ordered = inOrder(heads, originalOf);

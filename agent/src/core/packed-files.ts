@@ -1,6 +1,6 @@
 import type { Fingerprint } from './entry.ts';
 
-/** Files with their fingerprints but for birth times, packed so that handing thousands of them to a worker costs little. */
+/** Files with their fingerprints except birth times, packed so that it costs little to pass thousands of them to a worker. */
 export interface PackedFiles {
   readonly paths: readonly string[];
   /** Of each file in turn: inode number, size, times of modification and change, mode. */

@@ -8,7 +8,7 @@ import { judgeAfterPowerCut, type Left, type Verdict } from './power-cut.ts';
 const at = { origin: ant, seq: 2 };
 const before = operation('p', file('O', { mtimeUs: 500_000 }), { origin: ant, seq: 1 });
 
-/** What is left of `shape`, with a fingerprint that differs in `changes`. */
+/** The entry left of `shape`, with a fingerprint that differs in `changes`. */
 function left(shape: Shape | undefined, changes: Partial<Fingerprint> = {}, endsInZeros = false): Left {
   const found = seen(shape, 1);
   if (found.state === 'absent') return found;
@@ -49,7 +49,7 @@ describe('[PC2] a file whose last write was not durable', () => {
     { name: 'it ends in zeros', now: left(file('Z'), { mtimeMs: 9_000 }, true), expected: 'damaged' },
     { name: 'it has other bytes of the same time', now: left(file('X')), expected: 'damaged, kept' },
     { name: 'it has older bytes', now: left(file('X'), { mtimeMs: 1 }), expected: 'damaged, kept' },
-    { name: 'bytes that an operation at the path has', now: left(file('X')), isKnown: true, expected: 'damaged' },
+    { name: 'it has bytes of an operation at the path', now: left(file('X')), isKnown: true, expected: 'damaged' },
     { name: 'it has the version before', now: left(file('O', { mtimeUs: 500_000 })), expected: 'undone to 1' },
     { name: 'it has the version before, of another time', now: left(file('O')), expected: 'undone to 1' },
     {

@@ -3,7 +3,7 @@ import { entryType, isLive } from '@lockstep/shared';
 import { type DiskEntry, type Fingerprint, isSameTime, permissions } from './entry.ts';
 import { stampMs } from './hlc.ts';
 
-/** What is at a path when the machine has begun again. */
+/** The entry at a path after the machine booted again. */
 export type Left =
   | { readonly state: 'absent' }
   | { readonly state: 'directory'; readonly fingerprint: Fingerprint }
@@ -18,23 +18,23 @@ export type Left =
       readonly fingerprint: Fingerprint;
       readonly mtimeUs: number;
       readonly content: ContentId;
-      /** The last bytes of it are zeros, which no sync had to write. */
+      /** Its last bytes are zeros, which no sync had to write. */
       readonly endsInZeros: boolean;
     };
 
-/** What a power cut made of an entry whose last change was not durable. */
+/** The effect of a power cut on an entry whose last change was not durable. */
 export type Verdict =
   /** The disk shows what the row says. */
   | { readonly is: 'whole'; readonly fingerprint: Fingerprint | undefined }
-  /** A user changed it since, with who knows what before their eyes: a local change that supersedes nothing. */
+  /** A user changed it since, and it is unknown what they saw: a local change that supersedes nothing. */
   | { readonly is: 'edited' }
   /** The change was undone: the disk shows this older operation. */
   | { readonly is: 'undone'; readonly shown: Operation; readonly fingerprint: Fingerprint }
   /** It is gone, and no user removed it. */
   | { readonly is: 'gone' }
   /**
-   * Something else is there. `content`: the bytes are right, mode or time are not. `isSomebodys`: bytes that a user may have written and
-   * that no operation at the path has.
+   * Another entry is there. `content`: the bytes are right, mode or time are not. `isSomebodys`: a user may have written the bytes, and no
+   * operation at the path has them.
    */
   | {
       readonly is: 'damaged';
@@ -44,10 +44,10 @@ export type Verdict =
     };
 
 /**
- * Compares what is at a path after a power cut with a row that was `unsynced`. Nothing of it is taken for an edit that a power cut can
- * leave: an entry that is missing, empty, shorter or older than the row, or that ends in zeros. `shown` is the operation of the row;
- * `earlier` are those of the path that this journal knows, the newest first. `isKnown`: an operation at the path
- * has the content that is there. `isTouched`: it was changed since the machine began again, which no power cut does.
+ * Compares the entry at a path after a power cut with a row that was `unsynced`. An entry that a power cut can leave is never taken for an
+ * edit: one that is missing, empty, shorter or older than the row, or that ends in zeros. `shown` is the operation of the row; `earlier`
+ * are those of the path that this journal knows, the newest first. `isKnown`: an operation at the path has the content of the entry.
+ * `isTouched`: the entry was changed since the boot, which no power cut does.
  */
 export function judgeAfterPowerCut(input: {
   readonly row: DiskEntry;
@@ -75,7 +75,8 @@ export function judgeAfterPowerCut(input: {
   const sinceMs = before?.mtimeMs ?? stampMs(shown.hlc);
   const isLater = fingerprint.mtimeMs > sinceMs && !isSameTime(fingerprint.mtimeMs * 1_000, sinceMs * 1_000);
   const isNewer = isLater || isTouched;
-  // Under a newer time somebody wrote it once more; what was touched, as by moving it away and back, somebody may want to keep.
+  // A newer time means that a user wrote it once more. A user may want to keep a touched entry, for example one that they moved away and
+  // back.
   const older = alike.find((operation) => compare(left, operation) === 'same') ?? (isNewer ? undefined : alike[0]);
   if (older !== undefined && !isTouched) return { is: 'undone', shown: older, fingerprint };
   if (left.state === 'directory') return { is: 'edited' };

@@ -10,14 +10,14 @@ test('[API7] the rate is the mean of the last five seconds', () => {
   expect(meter.perSecond(20_000)).toBeCloseTo(500, -2);
 });
 
-test('[API7] what has just begun is divided by a second at least', () => {
+test('[API7] an amount that has just begun is divided by at least a second', () => {
   const meter = new RateMeter();
   meter.add(1_000, 10);
   expect(meter.perSecond(11)).toBe(1_000);
   expect(meter.perSecond(2_010)).toBe(500);
 });
 
-test('[API7] a rate falls to nothing when nothing comes, and a later one is not thinned by the gap', () => {
+test('[API7] a rate falls to 0 without amounts, and the gap does not lower a later one', () => {
   const meter = new RateMeter();
   meter.add(1_000, 0);
   expect(meter.perSecond(5_001)).toBe(0);

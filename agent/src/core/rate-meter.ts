@@ -1,8 +1,8 @@
-/** A rate is taken over so much time. */
+/** The window over which the rate is taken. */
 const windowMs = 5_000;
-/** What comes within this time is remembered as one. */
+/** Amounts within this time are stored as one. */
 const sliceMs = 250;
-/** What has just begun has no rate of a thousandth of a second. */
+/** The least time to divide by: an amount from the last millisecond has no meaningful rate. */
 const spanMsMin = 1_000;
 
 interface Slice {
@@ -10,19 +10,19 @@ interface Slice {
   amount: number;
 }
 
-/** Adds up what passes by, and says how much of it passes in a second now. Times are of a clock that never goes back. */
+/** Adds up amounts and gives their current rate per second. Times are those of a monotonic clock. */
 export class RateMeter {
   readonly #slices: Slice[] = [];
   #total = 0;
   #firstMs: number | undefined;
   #lastMs: number | undefined;
 
-  /** Everything that was ever added. */
+  /** The sum of all amounts. */
   get total(): number {
     return this.#total;
   }
 
-  /** When something was last added. */
+  /** The time of the last amount. */
   get lastMs(): number | undefined {
     return this.#lastMs;
   }
@@ -36,7 +36,7 @@ export class RateMeter {
       last.amount += amount;
       return;
     }
-    // After a pause the rate is that of what goes on now, not thinned by the time before.
+    // After a pause the rate counts from the first new amount, so that the pause does not lower it.
     if (last === undefined || nowMs - last.fromMs > windowMs) this.#firstMs = nowMs;
     this.#slices.push({ fromMs: nowMs, amount });
     this.#forget(nowMs);

@@ -5,7 +5,7 @@ import { SeqRangeLog } from './seq-range-log.ts';
 const [ant, bee] = ['ant.a', 'bee.a'] as OriginId[] as [OriginId, OriginId];
 const dots = (origin: OriginId, ...seqs: number[]): Dot[] => seqs.map((seq) => ({ origin, seq }));
 
-test('it says when something first happened to an operation', () => {
+test('it gives the time of the first event of an operation', () => {
   const trail = new SeqRangeLog(10);
   trail.addAll([...dots(ant, 3, 4, 5), ...dots(bee, 6), ...dots(ant, 9)], 100);
   trail.addAll(dots(ant, 5, 6), 200);
@@ -14,7 +14,7 @@ test('it says when something first happened to an operation', () => {
   expect([5, 6, 7].map((seq) => at(bee, seq))).toEqual([undefined, 100, undefined]);
 });
 
-test('only the newest are kept', () => {
+test('only the newest ranges are kept', () => {
   const trail = new SeqRangeLog(3);
   for (let seq = 1; seq <= 10; seq++) trail.add(ant, seq, seq, seq * 10);
   expect([1, 7, 8, 9, 10].map((seq) => trail.at({ origin: ant, seq }))).toEqual([undefined, undefined, 80, 90, 100]);

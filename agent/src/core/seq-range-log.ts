@@ -7,18 +7,18 @@ interface Span {
   readonly atMs: number;
 }
 
-/** When something last happened to runs of operations; only the newest are kept, so that it never grows. */
+/** The times at which an event happened to ranges of operations. Only the newest ranges are kept, which bounds the memory. */
 export class SeqRangeLog {
   readonly #spansMax: number;
   readonly #spans: Span[] = [];
-  /** Where the next one goes once all places are taken. */
+  /** The place of the next range once all places are taken. */
   #oldest = 0;
 
   constructor(spansMax: number) {
     this.#spansMax = spansMax;
   }
 
-  /** It happened to the operations `from` to `to` of `origin`. */
+  /** Adds the event for the operations `from` to `to` of `origin`. */
   add(origin: OriginId, from: number, to: number, atMs: number): void {
     const span = { origin, from, to, atMs };
     if (this.#spans.length < this.#spansMax) {
@@ -29,7 +29,7 @@ export class SeqRangeLog {
     this.#oldest = (this.#oldest + 1) % this.#spansMax;
   }
 
-  /** It happened to these operations: neighbours in one run make one span. */
+  /** Adds the event for these operations: neighbours of one origin make one range. */
   addAll(dots: readonly Dot[], atMs: number): void {
     let first = dots[0];
     let last = first;
@@ -43,7 +43,10 @@ export class SeqRangeLog {
     if (first !== undefined && last !== undefined) this.add(first.origin, first.seq, last.seq, atMs);
   }
 
-  /** When it first happened to this operation, as far back as is kept. A person asks for one at a time: looking at each is cheap. */
+  /**
+   * The time of the first event for this operation that is still kept. A person asks for one operation at a time, so a linear search is
+   * cheap enough.
+   */
   at({ origin, seq }: Dot): number | undefined {
     const times = this.#spans
       .filter((span) => span.origin === origin && span.from <= seq && seq <= span.to)

@@ -9,7 +9,7 @@ function due(settle: Settle, nowMs: number): readonly string[] {
   return settle.takeDue(nowMs, noLimit).map(({ path }) => path);
 }
 
-/** Takes what is due as the loop does, whenever it is, until `endMs`; each look publishes. Returns the times of the looks. */
+/** Takes the due path as the loop does, until `endMs`; each check publishes. Returns the times of the checks. */
 function looks(settle: Settle, marksMs: readonly number[], endMs: number): readonly number[] {
   const found: number[] = [];
   const pending = marksMs.slice();
@@ -26,7 +26,7 @@ function every(intervalMs: number, endMs: number): readonly number[] {
   return Array.from({ length: Math.floor(endMs / intervalMs) }, (_, index) => index * intervalMs);
 }
 
-describe('[WT1] when a changed path is looked at', () => {
+describe('[WT1] when a changed path is checked', () => {
   test('[LC4] a first change after a short silence, and not before', () => {
     const settle = new Settle();
     settle.mark('p', 100);
@@ -45,7 +45,7 @@ describe('[WT1] when a changed path is looked at', () => {
     expect(due(settle, 101 + quietMsMin)).toEqual(['p']);
   });
 
-  test('[LC4] a path that is never silent is looked at all the same', () => {
+  test('[LC4] a path that is never silent is checked all the same', () => {
     const settle = new Settle();
     let looked: number | undefined;
     for (let nowMs = 0; nowMs < 100 && looked === undefined; nowMs++) {
@@ -55,7 +55,7 @@ describe('[WT1] when a changed path is looked at', () => {
     expect(looked).toBeLessThanOrEqual(quietMsMin * 4);
   });
 
-  test('[LC4] one that is published again and again is looked at more and more rarely, but every few seconds', () => {
+  test('[LC4] one that is published repeatedly is checked more and more rarely, but every few seconds', () => {
     const times = looks(new Settle(), every(10, 60_000), 60_000);
     expect(times[0]).toBe(quietMsMin);
     const gaps = times.slice(1).map((time, index) => time - (times[index] ?? 0));
@@ -65,7 +65,7 @@ describe('[WT1] when a changed path is looked at', () => {
     expect(times.length).toBeLessThanOrEqual(40);
   });
 
-  test('[LC4] one that is changed every ten seconds is looked at at once each time', () => {
+  test('[LC4] one that is changed every ten seconds is checked at once each time', () => {
     const times = looks(new Settle(), every(10_000, 60_000), 60_000);
     expect(times).toEqual(every(10_000, 60_000).map((time) => time + quietMsMin));
   });
@@ -89,7 +89,7 @@ describe('[WT1] when a changed path is looked at', () => {
     expect(settle.paths()).toEqual(['busy']);
   });
 
-  test('[LC4] what was put off is due at the time given, and further changes cannot bring it forward', () => {
+  test('[LC4] a path that was put off is due at the given time, and further changes cannot bring it forward', () => {
     const settle = new Settle();
     settle.defer('p', 0, 0, 500);
     expect(settle.nextDueMs()).toBe(500);
@@ -98,7 +98,7 @@ describe('[WT1] when a changed path is looked at', () => {
     expect(due(settle, 990)).toEqual(['p']);
   });
 
-  test('[LC4] to put off what has changed meanwhile does not forget that change', () => {
+  test('[LC4] to put off a path that has changed meanwhile does not forget that change', () => {
     const settle = new Settle();
     settle.mark('p', 300);
     settle.defer('p', 100, 100, 200);
@@ -107,7 +107,7 @@ describe('[WT1] when a changed path is looked at', () => {
     ]);
   });
 
-  test('[LC7] since when a path is gone stays known while it changes further, and not after it was looked at', () => {
+  test('[LC7] the time at which a path was found absent is kept while it changes further, until it is checked', () => {
     const settle = new Settle();
     settle.mark('p', 0);
     settle.defer('p', 0, 0, 20, 5);
@@ -126,7 +126,7 @@ describe('[WT1] when a changed path is looked at', () => {
     expect(due(settle, 1)).toEqual(['a', 'b']);
   });
 
-  test('[LC4] no more are taken than asked for, in the order of their first change, and the rest is due at once', () => {
+  test('[LC4] at most the limit is taken, in the order of the first change, and the rest is due at once', () => {
     const settle = new Settle();
     for (const path of ['a', 'b', 'c']) settle.mark(path, 0);
     settle.mark('a', 1);
@@ -135,7 +135,7 @@ describe('[WT1] when a changed path is looked at', () => {
     expect(due(settle, 10)).toEqual(['c']);
   });
 
-  test('[LC4] the next time is never too late, and waiting for it again and again takes everything', () => {
+  test('[LC4] the next time is never too late, and repeated waits for it take everything', () => {
     const steps = fc.array(
       fc.tuple(fc.constantFrom('mark', 'defer', 'publish', 'take', 'hurry'), fc.nat(5), fc.nat(40)),
       { maxLength: 40 },
@@ -159,7 +159,7 @@ describe('[WT1] when a changed path is looked at', () => {
           const before = settle.size;
           nowMs = Math.max(nowMs, nextMs);
           const took = settle.takeDue(nowMs, noLimit).length;
-          // It may come early once for each that was marked again, and then says when.
+          // It may be early once for each path that was marked again, and is then exact.
           if (took === 0) expect(settle.nextDueMs()).toBeGreaterThan(nowMs);
           expect(settle.size).toBe(before - took);
         }
@@ -174,7 +174,7 @@ describe('[WT1] when a changed path is looked at', () => {
       settle.mark(`d/${index}`, 0);
       settle.nextDueMs();
     }
-    // To go through all of them with each mark took half a minute.
+    // A search through all of them at each mark took half a minute.
     expect(performance.now() - startedMs).toBeLessThan(3_000);
     expect(settle.nextDueMs()).toBe(quietMsMin);
   });
@@ -197,7 +197,7 @@ describe('when a large file is read', () => {
     { name: 'an event a moment ago', first: 0, last: 40, size: 2 * MiB, modifiedAgo: 60, now: 60, due: 110 },
     { name: 'written a moment ago', first: 0, last: 0, size: 2 * MiB, modifiedAgo: 10, now: 60, due: 110 },
     {
-      name: 'a time in the future says nothing',
+      name: 'a time in the future proves nothing',
       first: 0,
       last: 0,
       size: 2 * MiB,
@@ -217,7 +217,7 @@ describe('when a large file is read', () => {
       due: 4_050,
     },
     {
-      name: 'but not for ever',
+      name: 'but with an end',
       first: 0,
       last: 22_000,
       size: 1_024 * MiB,
@@ -230,12 +230,12 @@ describe('when a large file is read', () => {
   });
 });
 
-describe('a path that was found gone', () => {
+describe('a path that was found absent', () => {
   function found(settle: Settle, path: string, vanishedMs: number): void {
     settle.defer(path, vanishedMs, vanishedMs, vanishedMs + 2_000, vanishedMs);
   }
 
-  test('[LC14] is due when what appeared before was looked at and its hold is over', () => {
+  test('[LC14] is due when the paths that appeared before were checked and its hold is over', () => {
     const settle = new Settle();
     found(settle, 'p', 100);
     found(settle, 'q', 105);
@@ -246,7 +246,7 @@ describe('a path that was found gone', () => {
     expect(due(settle, 500)).toEqual(['q']);
   });
 
-  test('[LC14] is looked at soon when something happens there again, whatever it waited for', () => {
+  test('[LC14] is checked soon after another event, whatever it waited for', () => {
     const settle = new Settle();
     found(settle, 'p', 100);
     settle.mark('p', 110);
@@ -254,7 +254,7 @@ describe('a path that was found gone', () => {
     expect(due(settle, 110 + quietMsMin)).toEqual(['p']);
   });
 
-  test('[LC14] what changed and was not looked at since is unseen; what was deferred is not, nor what changes all the time', () => {
+  test('[LC14] a path that changed and was not checked since is unseen; a deferred path is not, nor one that changes all the time', () => {
     const settle = new Settle();
     settle.mark('new', 100);
     found(settle, 'gone', 100);

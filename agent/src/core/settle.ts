@@ -1,54 +1,54 @@
 import { vanishedHoldMs } from '@lockstep/shared';
 import { LRUCache } from 'lru-cache';
 
-/** A path that may have changed and has not been looked at since. Times in milliseconds of a monotonic clock. */
+/** A path that may have changed and has not been checked since. Times in milliseconds of a monotonic clock. */
 export interface Unsettled {
   readonly path: string;
   readonly firstMs: number;
   readonly lastMs: number;
   readonly dueMs: number;
-  /** When a look first found that nothing stands there any more. */
+  /** When a check first found no entry there. */
   readonly vanishedMs?: number | undefined;
-  /** It was looked at after its last change, and has to be once more. */
+  /** It was checked after its last change, and must be checked once more. */
   readonly isSeen?: boolean | undefined;
 }
 
-/** A change is looked at after this silence: long enough for a write and its rename to be one, far below what a person notices. */
+/** A change is checked after this silence: long enough for a write and its rename to be one, far below what a person notices. */
 export const quietMsMin = 2;
-/** A path that changes without end is looked at after at most this silence. */
+/** A path that keeps changing is checked after at most this silence. */
 export const quietMsMax = 1_000;
-/** A path that never falls silent is looked at all the same, after this many times its silence. */
+/** A path that is never silent is checked all the same, after this many times its silence. */
 const patience = 4;
-/** A file above this many bytes is left to settle longer: reading it costs more than waiting. */
+/** The silence, in milliseconds, that a large file must have: to read it costs more than to wait. */
 const largeQuietMs = 50;
-/** A reader of a large, ever-growing file may take at most about this share of the time. */
+/** The share of time that reads of a large, growing file may take. */
 const largeReadShare = 0.05;
-/** Bytes of large files hashed in a millisecond, for estimating that share; the order of magnitude is enough. */
+/** The bytes of a large file that are hashed in a millisecond, to estimate that share; the order of magnitude is enough. */
 const hashedBytesPerMs = 1_000_000;
 const publishedMax = 4_096;
 
 /**
- * Decides when a changed path has settled. The first change of a path is looked at almost at once; every further one while it
- * keeps changing doubles the silence that is asked of it, up to a second, so that a log written a hundred times a second costs
- * little and a saved document costs nobody any wait.
+ * Decides when a changed path has settled. The first change of a path is checked almost at once. Each operation made while it keeps
+ * changing doubles the silence that is required, up to a second. So a log written a hundred times a second costs little, and a saved
+ * document does not wait.
  */
 export class Settle {
   readonly #unsettled = new Map<string, Unsettled>();
   readonly #published = new LRUCache<string, { quietMs: number; atMs: number }>({ max: publishedMax });
-  /** Nothing is due before this. Kept beside the map, because it is asked for with every mark: of tens of thousands in a burst. */
+  /** Nothing is due before this. A field of its own, because each mark asks for it, and a burst has tens of thousands of marks. */
   #nothingDueBeforeMs = Number.POSITIVE_INFINITY;
 
   get size(): number {
     return this.#unsettled.size;
   }
 
-  /** Something may have happened at `path`. */
+  /** Notes that `path` may have changed. */
   mark(path: string, nowMs: number): void {
     const known = this.#unsettled.get(path);
     const firstMs = known?.firstMs ?? nowMs;
     const quietMs = this.#quietMs(path, nowMs);
     if (known?.vanishedMs !== undefined) {
-      // It may be back: what it waited for is no reason to look late.
+      // It may be back: the wait for its new name is no reason to check late.
       this.#put({ ...known, lastMs: nowMs, dueMs: Math.min(known.dueMs, nowMs + quietMs), isSeen: false });
       return;
     }
@@ -57,7 +57,9 @@ export class Settle {
     this.#put({ path, firstMs, lastMs: nowMs, dueMs });
   }
 
-  /** Looked at, last changed at `lastMs`, and not ready: look again at `dueMs`, or after further changes. */
+  /**
+   * Puts off a path that was checked and is not ready. It last changed at `lastMs`, and is due at `dueMs` or later after further changes.
+   */
   defer(path: string, firstMs: number, lastMs: number, dueMs: number, vanishedMs?: number): void {
     const known = this.#unsettled.get(path);
     const since = Math.max(lastMs, known?.lastMs ?? lastMs);
@@ -65,7 +67,7 @@ export class Settle {
     this.#put({ path, firstMs, lastMs: since, dueMs: Math.max(dueMs, known?.dueMs ?? dueMs), vanishedMs, isSeen });
   }
 
-  /** What was deferred as gone at `untilMs` or before is due as soon as its hold is over. */
+  /** Makes each path that was found absent at `untilMs` or before due as soon as its hold is over. */
   confirmVanished(untilMs: number, nowMs: number): void {
     for (const entry of this.#unsettled.values()) {
       if (entry.vanishedMs === undefined || entry.vanishedMs > untilMs || !entry.isSeen) continue;
@@ -73,7 +75,7 @@ export class Settle {
     }
   }
 
-  /** Paths that have not been looked at since they changed, but for those that change so often that they are kept waiting. */
+  /** The paths that have not been checked since they changed, except those that change so often that they must wait. */
   unseen(nowMs: number): readonly string[] {
     const unseen: string[] = [];
     for (const { path, isSeen } of this.#unsettled.values()) {
@@ -82,7 +84,7 @@ export class Settle {
     return unseen;
   }
 
-  /** An operation was made of what `path` was: if it changes again soon, it must hold still longer. */
+  /** Notes that an operation was made of `path`: if it changes again soon, it must be silent for longer. */
   published(path: string, nowMs: number): void {
     const quietMs = Math.min(quietMsMax, this.#quietMs(path, nowMs) * 2);
     this.#published.set(path, { quietMs, atMs: nowMs });
@@ -110,14 +112,14 @@ export class Settle {
   }
 
   /**
-   * When to take what is due, or undefined when nothing is unsettled. It may come out early, when a path that was marked again
-   * had been the next: then nothing is taken, and the answer is exact.
+   * The time of the next `takeDue`, or undefined when nothing is unsettled. It may be too early when a path that was next was marked again:
+   * then nothing is taken, and the next answer is exact.
    */
   nextDueMs(): number | undefined {
     return this.#unsettled.size === 0 ? undefined : this.#nothingDueBeforeMs;
   }
 
-  /** Makes everything due now: somebody asks whether all is synchronised. */
+  /** Makes everything due now: a user asks whether all is synchronised. */
   hurry(nowMs: number): void {
     for (const entry of this.#unsettled.values()) this.#put({ ...entry, dueMs: Math.min(entry.dueMs, nowMs) });
   }
@@ -142,15 +144,15 @@ export class Settle {
 
   #quietMs(path: string, nowMs: number): number {
     const published = this.#published.get(path);
-    // After a long enough silence the path is an ordinary one again.
+    // After a long silence the path is an ordinary one again.
     if (published === undefined || nowMs - published.atMs > published.quietMs * 8) return quietMsMin;
     return published.quietMs;
   }
 }
 
 /**
- * When a large file may be read: undefined for now. It must have been still for a moment; one that never is, is read when
- * reading it takes only a small share of the time since it was first seen changing.
+ * When to try again to read a large file; undefined if it may be read now. It must have been still for a moment. A file that never is may
+ * be read once the read takes only a small share of the time since its first change.
  */
 export function largeFileDueMs(
   unsettled: Unsettled,
@@ -158,7 +160,7 @@ export function largeFileDueMs(
   modifiedAgoMs: number,
   nowMs: number,
 ): number | undefined {
-  // A modification time in the future was set by somebody, and says nothing of when that was.
+  // A modification time in the future was set by a program and does not show when the file was written.
   const isStill = modifiedAgoMs >= largeQuietMs || modifiedAgoMs < 0;
   if (nowMs - unsettled.lastMs >= largeQuietMs && isStill) return undefined;
   const readMs = size / hashedBytesPerMs;

@@ -46,7 +46,7 @@ describe('[WT8] every spelling of .lockstep is reserved', () => {
     for (const path of [name, `${name}/identity.key`, `a/${name}`, `a/${name}/x`]) {
       expect(isStatePath(path)).toBe(true);
       expect(pathFault(path)).toBe('lies inside .lockstep');
-      // A journal of an earlier version may hold it: it can be sent, and shown nowhere.
+      // A journal of an earlier version may hold it: it can be sent, and is not shown.
       if (name !== '.lockstep') expect(carriedPathFault(path)).toBeUndefined();
     }
   });
@@ -77,7 +77,7 @@ describe('[WT8] every spelling of .lockstep is reserved', () => {
     expect(carriedPathFault('.lockstep/member')).toBe('lies inside .lockstep');
   });
 
-  test('whatever JavaScript takes for the same text is reserved', () => {
+  test('any text that JavaScript treats as equal is reserved', () => {
     const letters = [...'.lockstep'];
     const spelled = fc
       .tuple(

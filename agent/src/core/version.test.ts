@@ -27,7 +27,7 @@ function put(origin: OriginId, seq: number, version: Version): Operation {
   return { origin, seq, hlc: seq, kind: 'put', path: 'p', version };
 }
 
-describe('[JN8] what a version includes', () => {
+describe('[JN8] the operations that a version includes', () => {
   const version: Version = { vector: vector({ ant: 5 }), except: [dot(ant, 3)] };
   const cases = [
     { name: 'below the vector', of: dot(ant, 4), covered: true },
@@ -108,7 +108,7 @@ describe('[JN9] the join of versions', () => {
     })
     .map(({ numbers, except }) => ({ vector: vector({ ant: numbers[0], bee: numbers[1], cat: numbers[2] }), except }));
 
-  test('is the union of what they include, for any versions', () => {
+  test('it is the union of what they include, for any versions', () => {
     fc.assert(
       fc.property(fc.array(anyVersion, { maxLength: 4 }), (versions) => {
         const join = joinVersions(versions);
@@ -134,7 +134,7 @@ describe('[LC3] the version of a new operation', () => {
   }[] = [
     { name: 'of a new file', of: dot(ant, 7), parents: [], others: [], version: { vector: vector({ ant: 7 }) } },
     {
-      name: 'of an edit of what everybody has',
+      name: 'of an edit of an operation that all have',
       of: dot(ant, 7),
       parents: [put(bee, 2, { vector: vector({ bee: 2 }) })],
       others: [put(bee, 2, { vector: vector({ bee: 2 }) })],
@@ -203,9 +203,9 @@ describe('[LC3] when own operations must be looked up', () => {
     { name: 'a new path', parents: [], heads: [], needed: undefined },
     { name: 'the parent is the only head', parents: [second], heads: [second], needed: undefined },
     { name: 'all heads are joined', parents: [second, other], heads: [second, other], needed: undefined },
-    { name: 'a sibling stands', parents: [second], heads: [second, other], needed: 4 },
+    { name: 'there is a sibling', parents: [second], heads: [second, other], needed: 4 },
     { name: 'the disk is behind', parents: [first], heads: [beyond], needed: 1 },
-    { name: 'the disk shows nothing of it', parents: [], heads: [beyond], needed: 0 },
+    { name: 'the disk has no entry', parents: [], heads: [beyond], needed: 0 },
   ];
   test.each(cases)('$name', ({ parents, heads, needed }) => {
     expect(ownNumbersNeeded(ant, parents, heads)).toBe(needed);

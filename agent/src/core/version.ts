@@ -16,7 +16,7 @@ export function covers(version: Version, dot: Dot): boolean {
   return (version.vector[dot.origin] ?? 0) >= dot.seq && !hasDot(version.except, dot);
 }
 
-/** True when `a` was made knowing of `b`, and so replaces it. Never true of an operation and itself. */
+/** True when the author of `a` knew of `b`, so that `a` replaces it. Never true of an operation and itself. */
 export function supersedes(a: Operation, b: Operation): boolean {
   return !sameDot(a, b) && covers(a.version, b);
 }
@@ -43,12 +43,11 @@ export function joinVersions(versions: readonly Version[]): Version {
 }
 
 /**
- * Where the heads of a path do not tell enough to make the version of a new operation of `origin` that replaces `parents`:
- * the number above which all operations of `origin` at the path must be looked up and given to `nextVersion` too. Undefined
- * when the heads are enough, which is nearly always.
+ * The number above which all operations of `origin` at the path must be looked up and given to `nextVersion` too, for a new operation of
+ * `origin` that replaces `parents`. Undefined when the heads are enough, which is nearly always.
  *
- * When the parents include every head, they include whatever was there before. When they do not, an operation of our own may
- * hide behind a head that others made from it: no head any more, and yet none of ours to supersede.
+ * If the parents include every head, they include every earlier operation. If they do not, an operation of our own may be hidden behind a
+ * head that others made from it: it is no head any more, but the new operation does not replace it.
  */
 export function ownNumbersNeeded(
   origin: OriginId,
@@ -60,10 +59,10 @@ export function ownNumbersNeeded(
 }
 
 /**
- * The version of a new operation `dot` that replaces `parents`: exactly what the parents include, and itself. `others` are
- * the heads of the path now, and where `ownNumbersNeeded` says so, the operations of the same origin at the path above that
- * number, in any order. Those of the same origin that the parents do not include become exceptions, because the vector alone
- * would swallow them. Were one swallowed, then what it replaced would not be, and the heads would depend on the order of arrival.
+ * The version of a new operation `dot` that replaces `parents`: exactly what the parents include, and itself. `others` are the heads of the
+ * path now. If `ownNumbersNeeded` returned a number, they also hold the operations of the same origin at the path above it. Their order
+ * does not matter. Those of the same origin that the parents do not include become exceptions, because the vector alone would include them.
+ * If one were included, its own parents would not be, and the heads would depend on the order of arrival.
  */
 export function nextVersion(dot: Dot, parents: readonly Operation[], others: readonly Operation[]): Version {
   const base = joinVersions(parents.map((parent) => parent.version));
@@ -77,10 +76,10 @@ export function nextVersion(dot: Dot, parents: readonly Operation[], others: rea
   return except.length === 0 ? { vector } : { vector, except };
 }
 
-/** `before`: b includes all of a and more. `concurrent`: each has something that the other lacks. */
+/** How two vectors compare. `before`: b includes all of a and more. `concurrent`: each has operations that the other lacks. */
 export type Ordering = 'equal' | 'before' | 'after' | 'concurrent';
 
-/** Compares two members' knowledge. */
+/** Compares the knowledge of two members. */
 export function compareVectors(a: VersionVector, b: VersionVector): Ordering {
   let less = false;
   let more = false;
@@ -94,7 +93,7 @@ export function compareVectors(a: VersionVector, b: VersionVector): Ordering {
   return more ? 'after' : 'equal';
 }
 
-/** What one of the two knows. */
+/** The knowledge of both together: the larger number of each origin. */
 export function joinVectors(a: VersionVector, b: VersionVector): VersionVector {
   const joined: Record<OriginId, number> = { ...a };
   for (const [origin, seq] of Object.entries(b) as [OriginId, number][])
@@ -102,7 +101,7 @@ export function joinVectors(a: VersionVector, b: VersionVector): VersionVector {
   return joined;
 }
 
-/** How many operations `a` knows that `b` does not. */
+/** The number of operations that `a` knows and `b` does not. */
 export function countBeyond(a: VersionVector, b: VersionVector): number {
   let count = 0;
   for (const [origin, seq] of Object.entries(a) as [OriginId, number][]) {

@@ -77,8 +77,8 @@ const line = fc
     fc.constantFrom('', '/'),
   )
   .map(([first, pieces, last]) => first + pieces.join('') + last)
-  // git takes what follows the plain beginning of a pattern for a pattern of its own: `a**/b` is `**/b` below something that
-  // begins with a. gitignore(5) says that such stars are plain ones, as wildmatch.c has them elsewhere.
+  // git treats the rest after the plain beginning of a pattern as a pattern of its own: `a**/b` is `**/b` below a name that begins with a.
+  // gitignore(5) says that such stars are plain ones, as wildmatch.c has them elsewhere.
   .filter((text) => !/[^/*]\*\*|\*\*[^/*]/.test(text));
 const rules = fc.array(line, { minLength: 1, maxLength: 4 }).map((lines) => lines.join('\n'));
 
@@ -128,7 +128,7 @@ describe('[IG1] the rules are those of gitignore(5)', () => {
   });
 
   test('the library that agents used before decides the same, for generated rules and paths', () => {
-    // Where the two differ, git says what this matcher says: see the test above, which has all pieces.
+    // If the two differ, git agrees with this matcher: see the test above, which has all pieces.
     const plain = rules.filter((text) => !/[[\\é ]/.test(text));
     fc.assert(
       fc.property(plain, (text) => {

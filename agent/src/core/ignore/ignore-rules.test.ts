@@ -31,13 +31,13 @@ describe('[IG1] gitignore rules', () => {
     },
     { name: 'two stars', rules: 'a/**/z', path: 'a/b/c/z', ignored: true },
     { name: 'two stars at the end leave the directory', rules: 'a/**', path: 'a', directory: true, ignored: false },
-    { name: 'a case of its own', rules: 'README', path: 'readme', ignored: false },
+    { name: 'a name in another case', rules: 'README', path: 'readme', ignored: false },
     { name: 'a bracket', rules: '[ab].txt', path: 'b.txt', ignored: true },
     { name: 'a quoted bracket', rules: '\\[a', path: '[a', ignored: true },
     { name: 'Windows line ends', rules: 'a\r\nb\r\n', path: 'b', ignored: true },
     { name: 'a byte order mark', rules: '\ufeffa', path: 'a', ignored: true },
-    { name: 'spaces at the end are not part', rules: 'a  ', path: 'a', ignored: true },
-    { name: 'a quoted space is', rules: 'a\\ ', path: 'a ', ignored: true },
+    { name: 'spaces at the end are not part of the pattern', rules: 'a  ', path: 'a', ignored: true },
+    { name: 'a quoted space is part of the pattern', rules: 'a\\ ', path: 'a ', ignored: true },
     { name: 'a name with a newline', rules: '*.tmp', path: 'a\nb.tmp', ignored: true },
     { name: 'a name with a backslash', rules: 'a\\\\b', path: 'a\\b', ignored: true },
     { name: 'a name that begins with two dots', rules: '..a', path: '..a', ignored: true },
@@ -55,7 +55,7 @@ describe('[IG1] gitignore rules', () => {
     expect(rules.ignores('sub/.lockstepignore', false)).toBe(true);
   });
 
-  test('[IG2] [WT7] state directories are always ignored, at whatever depth', () => {
+  test('[IG2] [WT7] state directories are always ignored, at any depth', () => {
     for (const text of ['', '!.lockstep\n!.lockstep/**\n!**/.lockstep/**\n']) {
       const rules = parseIgnoreRules(text);
       expect(rules.ignores('.lockstep', true)).toBe(true);
@@ -67,7 +67,7 @@ describe('[IG1] gitignore rules', () => {
     }
   });
 
-  test('the answers stay the same when what is remembered is dropped', () => {
+  test('the answers stay the same when the cache is cleared', () => {
     const rules = parseIgnoreRules('*.log\ncache/\n');
     for (let index = 0; index < 20_000; index++) {
       expect(rules.ignores(`d${index}/f.log`, false)).toBe(true);
@@ -96,7 +96,7 @@ describe('[IG3] a bad line is reported with its number and the others hold', () 
     expect(parseIgnoreRules(line).problems).toEqual([]);
   });
 
-  test('no text and no path makes it throw', () => {
+  test('it throws for no text and no path', () => {
     const anyPath = fc
       .array(
         fc.string({ unit: 'grapheme', minLength: 1 }).filter((name) => !/^\.{1,2}$|\//.test(name)),

@@ -13,17 +13,17 @@ export interface IgnoreRuleProblem {
   readonly detail: string;
 }
 
-/** What is not replicated. */
+/** The rules that say which entries are not replicated. */
 export interface IgnoreRules {
   /** True when the entry at `path` is not to be replicated, or lies below a directory that is not. */
   ignores(path: string, isDirectory: boolean): boolean;
   readonly problems: readonly IgnoreRuleProblem[];
 }
 
-/** One line. The last line that matches an entry decides about it. */
+/** One line. The last line that matches an entry decides. */
 interface Rule {
   readonly glob: Glob;
-  /** It is an exception: what it matches is not ignored. */
+  /** It is an exception: an entry that it matches is not ignored. */
   readonly isNegated: boolean;
   readonly directoriesOnly: boolean;
   /** It is compared with the whole path; otherwise with the name. */
@@ -31,8 +31,8 @@ interface Rule {
 }
 
 /**
- * True when all that the rules of `before` ignore is ignored by those of `after` too, as far as the lines tell: `after` has all of them in
- * their order, and what it adds are no exceptions.
+ * True when the rules of `after` certainly ignore all that those of `before` ignore: `after` has all lines of `before` in their order, and
+ * adds no exceptions.
  */
 export function keepsIgnoring(before: string, after: string): boolean {
   const wanted = linesOf(before);
@@ -63,14 +63,14 @@ function linesOf(text: string): readonly string[] {
   return lines.filter((line) => line.trim() !== '' && !line.startsWith('#'));
 }
 
-/** Directories whose verdict is remembered; beyond this many the memory is dropped. */
+/** The number of directories whose verdict is cached; above it the cache is cleared. */
 const rememberedDirectoriesMax = 8_192;
 
 /**
- * Parses the text of `.lockstepignore`: the rules of gitignore(5), case-sensitive, relative to the folder. A line that is
- * wrong is reported and left out, the others hold. State directories are always ignored, the rules' own file never: the
- * members must agree on it. To compare one entry with the rules takes at most as many steps as the rules have characters times
- * those of its path; what was decided of the directories above it is remembered.
+ * Parses the text of `.lockstepignore`: the rules of gitignore(5), case-sensitive, relative to the folder. A line with an error is reported
+ * and left out; the others hold. State directories are always ignored. The rules' own file never is: the members must agree on it. The
+ * comparison of one entry with the rules takes at most as many steps as the rules have characters times those of its path; the verdicts on
+ * directories are cached.
  */
 export function parseIgnoreRules(text: string): IgnoreRules {
   const problems: IgnoreRuleProblem[] = [];
@@ -86,7 +86,7 @@ export function parseIgnoreRules(text: string): IgnoreRules {
   }
   const directories = new Map<string, boolean>();
 
-  /** What is decided of a directory holds for all that lies below it, whatever other lines say of that. */
+  /** The verdict on a directory holds for all entries below it, whatever other lines say. */
   const ignoresDirectory = (path: string): boolean => {
     const known = directories.get(path);
     if (known !== undefined) return known;
@@ -110,7 +110,7 @@ export function parseIgnoreRules(text: string): IgnoreRules {
   };
 }
 
-/** The rules in order. Those that are a plain name, as most are, are found by it and not compared one by one. */
+/** The rules in order. A rule that is a plain name, as most are, is found by a map and not compared. */
 class RuleList {
   readonly #rules: Rule[] = [];
   readonly #globs: number[] = [];
@@ -172,7 +172,7 @@ function parseLine(line: string): Rule | string {
   return 'A bracket [ is not closed: add the ], or write \\[ to match a bracket.';
 }
 
-/** Blanks at the end are no part of a pattern, unless a backslash quotes them. */
+/** Removes the blanks at the end, unless a backslash quotes them. */
 function withoutTrailingBlanks(line: string): string {
   let end = line.length;
   while (line[end - 1] === ' ') end--;

@@ -1,12 +1,12 @@
-/** What one step of a pattern accepts: one code point, any one, any number of them, or those that a function accepts. */
+/** The code points that one step of a pattern accepts: one of them, any one, any number, or those that a function accepts. */
 type Token = number | typeof anyOne | typeof anyNumber | ((point: number) => boolean);
 
 const anyOne = 'one';
 const anyNumber = 'number';
-/** A name of `**`: it accepts any number of names, also none. */
+/** A name of `**`: it accepts any number of names, including none. */
 const anyNames = 'names';
 
-/** The part of a pattern between two slashes. `literal`: the text, when it has no wildcard. `suffix`: what follows one `*`. */
+/** The part of a pattern between two slashes. `literal`: its text, if it has no wildcard. `suffix`: the text after a single leading `*`. */
 interface Segment {
   readonly tokens: readonly Token[];
   readonly literal?: string | undefined;
@@ -17,9 +17,9 @@ interface Segment {
 export interface Glob {
   /** The text, when the pattern is a name without a wildcard. */
   readonly literal: string | undefined;
-  /** True when the names of a path, from the top of the folder down, are what the pattern describes. */
+  /** True when the pattern matches the names of the path, from the top of the folder down. */
   matches(path: SplitPath): boolean;
-  /** True when one name is what the pattern describes. Only for a pattern that is no path. */
+  /** True when the pattern matches one name. Only for a pattern that is no path. */
   matchesName(name: SplitPath, index: number): boolean;
 }
 
@@ -47,13 +47,13 @@ const backslash = 0x5c;
 const star = 0x2a;
 
 /**
- * Compiles a pattern of gitignore(5) without its `!`, leading slash and trailing slash: the language of git's wildmatch.c, over
- * code points. `isPath`: it is compared with whole paths, for it has a slash that is not the last character. Undefined when it can match nothing: a bracket that is not closed, a class that does not exist, a backslash at
- * the end.
+ * Compiles a pattern of gitignore(5) without its `!`, leading slash and trailing slash: the language of git's wildmatch.c, over code
+ * points. `isPath`: it is compared with whole paths, because it has a slash that is not the last character. Returns undefined if it can
+ * match nothing: a bracket that is not closed, a class that does not exist, a backslash at the end.
  *
- * Regular expressions, which the libraries for such patterns compile to, take exponential time for some patterns. Here one name is
- * compared in at most pattern × name steps, and one path in at most pattern × path: a wildcard that accepts any number goes back to
- * the last one of its kind only, which is enough, for an earlier one can accept nothing that the last one cannot.
+ * The libraries for such patterns compile them to regular expressions, which take exponential time for some patterns. Here one name is
+ * compared in at most pattern × name steps, and one path in at most pattern × path. A wildcard that accepts any number backtracks to the
+ * last one of its kind only. That is enough, because an earlier one can accept nothing that the last one cannot.
  */
 export function compileGlob(pattern: string, isPath: boolean): Glob | undefined {
   const parts: Token[][] = [[]];
@@ -87,7 +87,7 @@ function globOf(parts: readonly Token[][], isPath: boolean): Glob {
     if (!isStars || !isPath) segments.push(segmentOf(tokens));
     else {
       if (segments.at(-1) !== anyNames) segments.push(anyNames);
-      // At the end it speaks of what is below the directory, and not of the directory.
+      // At the end of a pattern, `**` matches the entries below the directory, and not the directory.
       if (index === parts.length - 1) segments.push(segmentOf([anyNumber]));
     }
   }
@@ -110,7 +110,7 @@ function segmentOf(all: readonly Token[]): Segment {
   };
 }
 
-/** Compares the names of a path with the segments: a greedy match that goes back to the last `**` only. */
+/** Compares the names of a path with the segments: a greedy match that backtracks to the last `**` only. */
 function matchesAll(segments: readonly (Segment | typeof anyNames)[], path: SplitPath): boolean {
   const count = path.names.length;
   let at = 0;
@@ -187,7 +187,7 @@ function textOf(points: readonly number[]): string {
 /** A part of a bracket: the points from the first to the last. */
 type Range = readonly [first: number, last: number];
 
-/** The classes of wildmatch.c: ASCII only, and `\v` and `\f` are no space there. */
+/** The classes of wildmatch.c: ASCII only, and without `\v` and `\f` among the spaces. */
 const classes: Readonly<Record<string, readonly Range[]>> = {
   alnum: [...pointRanges('09', 'AZ', 'az')],
   alpha: [...pointRanges('AZ', 'az')],
@@ -207,7 +207,10 @@ function pointRanges(...pairs: readonly string[]): readonly Range[] {
   return pairs.map((pair) => [pair.charCodeAt(0), pair.charCodeAt(1)]);
 }
 
-/** Reads a bracket expression whose `[` lies before `start`. `end`: where its `]` is. */
+/**
+ * Reads a bracket expression whose `[` lies before `start`. `end`: the index of its `]`. Undefined if it is not closed or names an unknown
+ * class.
+ */
 function readBracket(
   points: readonly number[],
   start: number,
@@ -215,7 +218,7 @@ function readBracket(
   const isNegated = points[start] === 0x21 || points[start] === 0x5e;
   const first = isNegated ? start + 1 : start;
   const ranges: Range[] = [];
-  /** What a `-` may begin a range with. */
+  /** The character with which a `-` may begin a range. */
   let before: number | undefined;
   let end = 0;
   for (let index = first; ; index++) {
@@ -238,7 +241,7 @@ function readBracket(
       continue;
     }
     if (point === 0x5b && next === 0x3a) {
-      // Kept for the next `[:`: to search for it again and again would take time squared.
+      // Kept for the next `[:`: a search for each would take quadratic time.
       if (end < index + 2) end = points.indexOf(0x5d, index + 2);
       if (end < 0) return undefined;
       if (end > index + 2 && points[end - 1] === 0x3a) {

@@ -6,7 +6,7 @@ import type { Action, ContentSource } from './action.ts';
 import { type Plan, planBatch } from './plan.ts';
 import type { PlanView } from './plan-step.ts';
 
-/** What stands at a path, or what a head says should. Content ids are single letters here. */
+/** The entry at a path, or that of a head. Content ids are single letters here. */
 export interface Shape {
   readonly kind: OperationKind;
   readonly content?: string | undefined;
@@ -16,7 +16,7 @@ export interface Shape {
   readonly from?: string | undefined;
   readonly span?: number | undefined;
   readonly racy?: boolean | undefined;
-  /** On a disk: what is there is not what the operation says. */
+  /** On a disk: the entry is not what the operation says. */
   readonly damaged?: boolean | undefined;
 }
 
@@ -34,7 +34,7 @@ export function link(target: string, extra: Extra = {}): Shape {
   return { kind: 'symlink', target, mtimeUs: 1_000_000, ...extra };
 }
 
-/** A head that says there is nothing. On a disk: a row without an entry. */
+/** A delete as a head. On a disk: a row without an entry. */
 export const gone: Shape = { kind: 'delete' };
 
 export type Tree = Readonly<Record<string, Shape>>;
@@ -65,7 +65,7 @@ export function fingerprint(shape: Shape, ino: number): Fingerprint {
   return { ino, size: 1, mtimeMs: (shape.mtimeUs ?? 0) / 1000, ctimeMs: ino, mode };
 }
 
-/** What a world is made of; contents are single letters. */
+/** The parts of a world; contents are single letters. */
 export interface WorldInput {
   readonly disk?: Tree;
   readonly heads?: Tree;
@@ -77,8 +77,8 @@ export interface WorldInput {
 }
 
 /**
- * A journal and a disk small enough to be written down. `disk` is what the disk shows, each entry by an operation of ant; `heads`
- * is what bee has made of some of these paths, and of others. A path that is in `disk` only is as it should be.
+ * A journal and a disk small enough to be written down. `disk` is what the disk shows, each entry by an operation of ant; `heads` are later
+ * operations of bee, on these paths or others. A path that is only in `disk` is not pending.
  */
 export class World implements PlanView {
   readonly heads = new Map<string, Operation>();
@@ -183,20 +183,20 @@ export class World implements PlanView {
   }
 }
 
-/** A world, and what is planned in it. */
+/** A world, and the plans that are expected in it. */
 export interface PlanCase extends WorldInput {
   readonly name: string;
   readonly live?: readonly string[];
   readonly deleted?: readonly string[];
 }
 
-/** The plan for what is live, and then the plan for what is to go, over the same world. */
+/** The plan for the live paths, and then the plan for the deletes, in the same world. */
 export function bothPlans(input: WorldInput): { live: readonly string[]; deleted: readonly string[] } {
   const world = new World(input);
   return { live: lines(world.plan('live')), deleted: lines(world.plan('delete')) };
 }
 
-/** A plan, a line for each thing in it. */
+/** A plan as text, one line for each item. */
 export function lines({ steps, records, needs, waiting }: Plan): readonly string[] {
   return [
     ...steps.map(({ request }) => line(request.action) + (request.keep === undefined ? '' : `, keep ${request.keep}`)),

@@ -1,7 +1,7 @@
 import type { ContentId } from '@lockstep/shared';
 import type { Fingerprint } from '../entry.ts';
 
-/** Where the bytes of a file to be written come from. */
+/** The source of the bytes of a file to be written. */
 export type ContentSource =
   | { readonly from: 'bytes'; readonly bytes: Uint8Array }
   /** Completely staged by `stageBlock`. */
@@ -10,7 +10,7 @@ export type ContentSource =
   /** Another file of the folder that held the content when it had this fingerprint. */
   | { readonly from: 'file'; readonly path: string; readonly fingerprint: Fingerprint };
 
-/** What must stand at the target when the action is carried out, or the action is not done (`changed`). */
+/** The entry that must be at the target when the action is executed; otherwise the action is not done (`changed`). */
 export type Expected = Fingerprint | 'absent';
 
 /** One step of making the disk show the journal. Steps of one batch: all are staged first, then committed in order. */
@@ -74,7 +74,9 @@ export type Action =
   /** Only when empty; entries that are ignored or unknown keep it: `changed`. */
   | { readonly do: 'rmdir'; readonly path: string };
 
-/** For a replaced or removed file, `content` of the old version: where known it is kept in `history/` under that name. */
+/**
+ * An action. `keep`: the content of a file that it replaces or removes, if known; the old version is kept in `history/` under that name.
+ */
 export interface ActionRequest {
   readonly action: Action;
   readonly keep?: ContentId | undefined;

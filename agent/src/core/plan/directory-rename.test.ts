@@ -39,7 +39,7 @@ describe('renames of directories', () => {
       live: ['mkdir n 755', 'rename-directory a to n/b with f l s s/g'],
     },
     {
-      name: '[MT11] what is new in it since comes after it',
+      name: '[MT11] a later entry in it comes after it',
       disk: old,
       heads: { ...renamed, 'b/s/new': link('n') },
       live: [whole, 'symlink b/s/new to n'],
@@ -63,13 +63,13 @@ describe('renames of directories', () => {
       live: ['rename a/x to A', whole],
     },
     {
-      name: '[MT11] something stands at the new name: entry by entry',
+      name: '[MT11] the new name is taken: entry by entry',
       disk: { ...old, b: directory() },
       heads: renamed,
       live: [...piecewise.slice(1), 'record b'],
     },
     {
-      name: '[MT11] a file stands at the new name: it makes way for a directory',
+      name: '[MT11] a file has the new name: it makes way for a directory',
       disk: { ...old, b: file('B') },
       heads: renamed,
       live: ['mkdir b 755 over file, keep B', ...piecewise.slice(1)],
@@ -117,25 +117,25 @@ describe('renames of directories', () => {
       live: ['symlink a/late to n', whole],
     },
     {
-      name: '[MT12] what came below a directory that this batch takes away waits for the resolver',
+      name: '[MT12] a new entry below a directory that this batch takes away waits for the resolver',
       disk: tree('c'),
       heads: { ...tree('b', 'c'), ...deleted('c', 'c/f', 'c/l', 'c/s', 'c/s/g'), 'c/late': link('n') },
       live: ['rename-directory c to b with f l s s/g', 'wait c/late'],
     },
     {
-      name: '[MT11] the old directory was raised again',
+      name: '[MT11] the old directory was made again',
       disk: old,
       heads: { ...renamed, a: directory() },
       live: [...piecewise, 'record a'],
     },
     {
-      name: '[MT11] nothing stands at the old name here',
+      name: '[MT11] the old name is free here',
       disk: { k: file('F') },
       heads: { b: directory({ from: 'a', span: 10 }), 'b/f': file('F', { from: 'a/f' }), ...deleted('a', 'a/f') },
       live: ['mkdir b 755', 'write b/f=F from k'],
     },
     {
-      name: '[MT11] a file stands at the old name here',
+      name: '[MT11] a file has the old name here',
       disk: { a: file('A') },
       heads: { b: directory({ from: 'a', span: 2 }), a: gone },
       live: ['mkdir b 755'],
@@ -154,7 +154,7 @@ describe('renames of directories', () => {
       ],
     },
     {
-      name: '[MT15] something else was found in it before: entry by entry',
+      name: '[MT15] an unknown entry was found in it before: entry by entry',
       disk: old,
       heads: renamed,
       mixed: ['b'],

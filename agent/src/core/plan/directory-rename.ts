@@ -5,15 +5,14 @@ import type { PlanStep, PlanView } from './plan-step.ts';
 
 export interface DirectoryRename {
   readonly step: PlanStep;
-  /** Every path of the old and the new tree that goes along: nothing is left to do for them. */
+  /** Every path of the old and the new tree that the rename covers: nothing is left to do for them. */
   readonly dealtWith: readonly string[];
   readonly directories: readonly string[];
 }
 
 /**
- * When `head` says that a directory was renamed, and all that stands in the old one here goes to the same place in the new
- * one, a single rename(2) does it. Undefined when that is not so; then its entries are moved one by one. `leaving`: what steps
- * before this one take away.
+ * Plans a single rename(2) if `head` says that a directory was renamed, and every entry in the old one goes to the same place in the new
+ * one. Undefined otherwise; then its entries are moved one by one. `leaving`: the paths that earlier steps remove.
  */
 export function planDirectoryRename(
   head: Operation,
@@ -65,7 +64,7 @@ export function planDirectoryRename(
   return { step, dealtWith, directories };
 }
 
-/** True when moving what shows `shown` is all there is to do to show `after`. A link's own time is carried, not corrected. */
+/** True when a move of the entry that shows `shown` is enough to show `after`. A link's own time is carried along, not corrected. */
 function isSameEntry(shown: Operation, after: Operation): boolean {
   const type = entryType(shown);
   return (

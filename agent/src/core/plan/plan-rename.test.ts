@@ -29,7 +29,7 @@ describe('renames of files and links', () => {
       deleted: ['unlink a, keep A'],
     },
     {
-      name: '[MT14] from another disk, which one rename(2) cannot do: it is written anew',
+      name: '[MT14] from another disk, which one rename(2) cannot do: it is written again',
       disk: { a: file('A') },
       heads: { b: file('A', { from: 'a' }), a: gone },
       mixed: ['b'],
@@ -43,13 +43,13 @@ describe('renames of files and links', () => {
       live: ['write b=A from a'],
     },
     {
-      name: '[MT14] a link without the delete is made anew',
+      name: '[MT14] a link without the delete is made again',
       disk: { a: link('t') },
       heads: { b: link('t', { from: 'a' }) },
       live: ['symlink b to t'],
     },
     {
-      name: '[MT14] over a file that stands there: that one is kept',
+      name: '[MT14] over a file at the new name: that one is kept',
       disk: { a: file('A'), b: file('B') },
       heads: { b: file('A', { from: 'a' }), a: gone },
       live: ['rename a to b over file, keep B'],
@@ -63,7 +63,7 @@ describe('renames of files and links', () => {
       deleted: ['unlink a, keep A'],
     },
     {
-      name: '[MG8] its old name is to be a directory: it stays until the resolver has said so',
+      name: '[MG8] its old name is to be a directory: it stays until the resolver has journaled that',
       disk: { a: file('A') },
       heads: { b: file('A', { from: 'a' }), a: gone, 'a/x': link('t') },
       live: ['write b=A from a', 'wait a/x'],
@@ -78,7 +78,7 @@ describe('renames of files and links', () => {
       deleted: ['unlink a, keep A'],
     },
     {
-      name: '[MT14] what stands under the old name here is something else',
+      name: '[MT14] another entry has the old name here',
       disk: { a: file('C') },
       heads: { b: file('A', { from: 'a' }), a: gone },
       live: ['need A for b'],
@@ -92,7 +92,7 @@ describe('renames of files and links', () => {
       deleted: ['unlink a'],
     },
     {
-      name: '[MT14] nothing stands under the old name here',
+      name: '[MT14] the old name is free here',
       heads: { b: file('A', { from: 'a' }), a: gone },
       history: 'A',
       live: ['write b=A from history'],
@@ -165,7 +165,7 @@ describe('renames of files and links', () => {
     },
   ])('$name', check);
 
-  test('[MT14] both names are recorded, and what was racy stays so', () => {
+  test('[MT14] both names are recorded, and a racy row stays racy', () => {
     const world = new World({
       disk: { a: file('A', { racy: true }) },
       heads: { b: file('A', { from: 'a' }), a: gone },

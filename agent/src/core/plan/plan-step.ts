@@ -2,7 +2,7 @@ import type { ContentId, Operation } from '@lockstep/shared';
 import type { DiskChange, DiskEntry, Fingerprint } from '../entry.ts';
 import type { ActionRequest, ContentSource } from './action.ts';
 
-/** What planning may ask about paths outside its batch. Answers must not change while a plan is made. */
+/** The facts about paths outside its batch that planning may ask for. Answers must not change while a plan is made. */
 export interface PlanView {
   /** The visible head. */
   head(path: string): Operation | undefined;
@@ -14,16 +14,16 @@ export interface PlanView {
   diskBelow(directory: string): readonly DiskEntry[];
   hasDiskBelow(directory: string): boolean;
   /**
-   * False when the rename `operation` was tried, and is not to be done by one rename(2): what the journal does not know lay in the way of
-   * moving a directory whole, or the old name is on another disk.
+   * False when the rename `operation` was tried and one rename(2) cannot do it: an entry that the journal does not know kept the directory
+   * from moving whole, or the old name is on another disk.
    */
   movesWhole(operation: Operation): boolean;
-  /** Where this member has the content without asking anyone. */
+  /** The place where this member itself has the content. */
   localSource(content: ContentId): ContentSource | undefined;
   ignores(path: string, isDirectory: boolean): boolean;
 }
 
-/** One action, and what to write into `disk` when it is done, given the fingerprint that it left at its target. */
+/** One action, and the rows of `disk` to write when it is done, given the fingerprint of the entry at its target. */
 export interface PlanStep {
   readonly request: ActionRequest;
   readonly path: string;

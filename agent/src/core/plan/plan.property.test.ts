@@ -7,7 +7,7 @@ import { directory, file, gone, link, type Shape, type Tree, World } from './_fi
 import type { Action, Expected } from './action.ts';
 import type { PlanStep } from './plan-step.ts';
 
-/** A disk that carries plans out and throws where a real one would refuse. */
+/** A disk that executes plans and throws where a real one would refuse. */
 class Disk {
   readonly entries = new Map<
     string,
@@ -24,7 +24,7 @@ class Disk {
     }
   }
 
-  /** As the adapter does: all is staged first, then committed in order. What is done is recorded at the end. */
+  /** Executes like the adapter: all is staged first, then committed in order. The rows are written at the end. */
   apply(steps: readonly PlanStep[]): void {
     const contents = steps.map(({ request }) => this.#stage(request.action));
     const changes = steps.flatMap((step, index) => {
@@ -62,7 +62,7 @@ class Disk {
     }
     this.#assertExpected(path, action.expected);
     if (standing?.content !== undefined && action.do !== 'attr') {
-      // What is replaced or removed is kept, under its own name.
+      // A replaced or removed entry is kept, under its own name.
       expect(keep).toBe(standing.content);
       this.#world.history.add(standing.content);
     }
@@ -130,7 +130,7 @@ class Disk {
 
   #assertExpected(path: string, expected: Expected): void {
     const standing = this.entries.get(path)?.fingerprint;
-    expect(standing?.ino, `what stands at ${path}`).toBe(expected === 'absent' ? undefined : expected.ino);
+    expect(standing?.ino, `the entry at ${path}`).toBe(expected === 'absent' ? undefined : expected.ino);
   }
 }
 
@@ -158,7 +158,7 @@ const trees: fc.Arbitrary<Tree> = fc
     return tree;
   });
 
-/** Renames that made `after` of `before`, true ones and false ones: whatever a head says of where it comes from. */
+/** Renames that turn `before` into `after`, true and false ones, because a head may claim any origin. */
 const origins = fc.dictionary(fc.constantFrom(...paths), fc.constantFrom(...paths), { maxKeys: 8 });
 
 function headsFrom(before: Tree, after: Tree, from: Readonly<Record<string, string>>): Tree {
@@ -172,7 +172,7 @@ function headsFrom(before: Tree, after: Tree, from: Readonly<Record<string, stri
   return heads;
 }
 
-/** Every entry moved with the directories that are moved: `a` and all in it to `z`, for instance. */
+/** The tree with directories moved whole: `a` and all in it to `z`, for instance. */
 function movedTree(
   before: Tree,
   moves: Readonly<Record<string, string>>,
@@ -201,7 +201,7 @@ function showsHead(world: World, disk: Disk, head: Operation): boolean {
   return row !== undefined && dotKey(row.dot) === dotKey(head) && row.fingerprint?.ino === entry.fingerprint.ino;
 }
 
-/** Passes as the apply loop makes them, with `fetch` of what a plan needs, until nothing is pending. Returns how many it took. */
+/** Makes passes like the apply loop, with `fetch` of the content that a plan needs, until no path is pending. Returns their number. */
 function applyPending(world: World, disk: Disk): number {
   for (let rounds = 1; rounds <= 12; rounds++) {
     for (const which of ['live', 'delete'] as const) {
@@ -215,8 +215,8 @@ function applyPending(world: World, disk: Disk): number {
   throw new Error(`still pending: ${[...world.pending('live'), ...world.pending('delete')].map(({ path }) => path)}`);
 }
 
-describe('whatever the disk shows and the heads say', () => {
-  test('[MT1][MT2] the plans are carried out without a refusal, and the disk shows the heads in the end', () => {
+describe('for any disk and any heads', () => {
+  test('[MT1][MT2] the plans are executed without a refusal, and the disk shows the heads in the end', () => {
     fc.assert(
       fc.property(trees, trees, origins, (before, after, from) => {
         const world = new World({ disk: before, heads: headsFrom(before, after, from) });
@@ -229,7 +229,7 @@ describe('whatever the disk shows and the heads say', () => {
     );
   });
 
-  test('[LC7][CT4] trees that changed places need nothing from others', () => {
+  test('[LC7][CT4] trees that changed places need no content from others', () => {
     const targets = fc.shuffledSubarray([...names, 'x', 'y', 'z'], { minLength: 3, maxLength: 3 });
     fc.assert(
       fc.property(trees, targets, (before, [a = 'a', b = 'b', c = 'c']) => {
@@ -244,7 +244,7 @@ describe('whatever the disk shows and the heads say', () => {
     );
   });
 
-  test('[MT5] what nobody put there knowing of it is in the folder or in history', () => {
+  test('[MT5] content that no author of a head knew is in the folder or in history', () => {
     fc.assert(
       fc.property(trees, trees, origins, (before, after, from) => {
         const world = new World({ disk: before, heads: headsFrom(before, after, from) });

@@ -5,7 +5,7 @@ function check({ name: _, live = [], deleted = [], ...input }: PlanCase): void {
   expect(bothPlans(input)).toEqual({ live, deleted });
 }
 
-describe('what the disk shows × what the visible head is', () => {
+describe('the entry on the disk × the visible head', () => {
   const onDisk: Readonly<Record<string, Shape | undefined>> = {
     nothing: undefined,
     'a deleted entry': gone,
@@ -109,7 +109,7 @@ describe('what the disk shows × what the visible head is', () => {
     expect(lines(world.plan('live'))).toEqual(['record p']);
   });
 
-  test('[MT6] what is recorded is the head, with the fingerprint that the step left', () => {
+  test('[MT6] the row names the head and the fingerprint that the step left', () => {
     const world = new World({ disk: { p: file('B') }, heads: { p: file('A') }, staged: 'A' });
     const left = { ino: 77, size: 1, mtimeMs: 1, ctimeMs: 1, mode: 0o100644 };
     const [step] = world.plan('live').steps;
@@ -119,7 +119,7 @@ describe('what the disk shows × what the visible head is', () => {
   });
 });
 
-describe('parents, children, and what stands in the way', () => {
+describe('parents, children, and entries in the way', () => {
   test.each<PlanCase>([
     {
       name: '[MT2] parents are made before children',
@@ -128,7 +128,7 @@ describe('parents, children, and what stands in the way', () => {
       live: ['mkdir d 755', 'mkdir d/e 755', 'write d/e/f=A from staged', 'symlink d/l to x'],
     },
     {
-      name: '[MT2] what is in a directory goes before it',
+      name: '[MT2] the entries of a directory are removed before it',
       disk: { d: directory(), 'd/e': directory(), 'd/e/f': file('A'), 'd/l': link('x') },
       heads: { d: gone, 'd/e': gone, 'd/e/f': gone, 'd/l': gone },
       deleted: ['unlink d/l', 'unlink d/e/f, keep A', 'rmdir d/e', 'rmdir d'],
@@ -147,20 +147,20 @@ describe('parents, children, and what stands in the way', () => {
       live: ['wait d/f'],
     },
     {
-      name: '[MG8] a file head over a directory that something live holds up waits for the resolver',
+      name: '[MG8] a file head over a directory with a live entry waits for the resolver',
       disk: { d: directory(), 'd/f': file('A') },
       heads: { d: file('B') },
       staged: 'B',
       live: ['wait d'],
     },
     {
-      name: '[MG8] a delete below which something lives waits for the resolver',
+      name: '[MG8] a delete above a live entry waits for the resolver',
       disk: { d: directory(), 'd/f': file('A'), 'd/g': file('B') },
       heads: { d: gone, 'd/g': gone },
       deleted: ['unlink d/g, keep B', 'wait d'],
     },
     {
-      name: '[MG8] a delete waits too for what is live below and not on the disk yet',
+      name: '[MG8] a delete also waits for a live entry below it that is not on the disk yet',
       disk: { d: directory() },
       heads: { d: gone, 'd/f': file('A') },
       staged: 'A',
@@ -168,7 +168,7 @@ describe('parents, children, and what stands in the way', () => {
       deleted: ['wait d'],
     },
     {
-      name: '[MT12] a file where a full directory stands waits until that is empty',
+      name: '[MT12] a file in place of a full directory waits until that is empty',
       disk: { d: directory(), 'd/f': file('A') },
       heads: { d: file('B'), 'd/f': gone },
       staged: 'B',
@@ -176,7 +176,7 @@ describe('parents, children, and what stands in the way', () => {
       deleted: ['unlink d/f, keep A'],
     },
     {
-      name: '[MT12] a link where a full directory stands waits too',
+      name: '[MT12] a link in place of a full directory waits too',
       disk: { d: directory(), 'd/f': file('A') },
       heads: { d: link('x'), 'd/f': gone },
       live: ['wait d'],
@@ -213,7 +213,7 @@ describe('where content comes from', () => {
       live: ['write b=A from history'],
     },
     {
-      name: '[CT4] what nobody here has is needed, and the rest goes on',
+      name: '[CT4] content that is not here is needed, and the rest goes on',
       heads: { a: file('A'), b: file('B'), c: file('A') },
       staged: 'B',
       live: ['write b=B from staged', 'need A for a', 'need A for c'],
@@ -225,7 +225,7 @@ describe('where content comes from', () => {
       live: ['attr a 755 @1000000'],
     },
     {
-      name: '[CT4] nor for what waits',
+      name: '[CT4] content is not needed for a path that waits',
       heads: { 'd/f': file('A') },
       live: ['wait d/f'],
     },
@@ -256,7 +256,7 @@ describe('ignored paths', () => {
       deleted: ['record d as absent', 'record a as absent'],
     },
     {
-      name: '[IG1] what is ignored is not fetched either',
+      name: '[IG1] an ignored entry is not fetched either',
       heads: { a: file('A') },
       ignored: ['a'],
       live: ['record a as absent'],
@@ -280,7 +280,7 @@ describe('a damaged entry', () => {
     expect(lines(world.plan('live'))).toEqual(live);
   });
 
-  test('[MT20] what is there although its row says that it was deleted is deleted', () => {
+  test('[MT20] an entry whose row says that it was deleted is deleted', () => {
     const world = new World({ disk: { p: file('A') }, heads: { p: gone } });
     const head = world.head('p');
     const row = world.disk('p');

@@ -21,23 +21,23 @@ const noBytes: ContentSource = { from: 'bytes', bytes: new Uint8Array(0) };
 export interface Plan {
   /** In the order in which they must be carried out. */
   readonly steps: readonly PlanStep[];
-  /** The disk shows these already: only the row changes. */
+  /** The disk already shows these: only the row changes. */
   readonly records: readonly DiskChange[];
   /** Files whose content must be fetched first. */
   readonly needs: readonly Operation[];
-  /** Nothing to do now: a parent, a child or the resolver must come first. */
+  /** Paths with nothing to do now: a parent, a child or the resolver must come first. */
   readonly waiting: readonly string[];
 }
 
 /**
- * Turns pending paths into an ordered list of actions: renames before what they would be rebuilt from is gone, parents before
- * children, new content before the deletes that supply it (the caller asks for `live` rows before `delete` rows).
+ * Turns pending paths into an ordered list of actions: renames before the entries they come from are removed, parents before children, new
+ * content before the deletes that supply it (the caller asks for `live` rows before `delete` rows).
  */
 export function planBatch(rows: readonly PendingPath[], view: PlanView): Plan {
   return new Planner(view).run(rows);
 }
 
-/** What is put aside where the entry goes. */
+/** The content to keep in history when the entry at the path is replaced or removed. */
 function toKeep({ disk }: PendingPath): ContentId | undefined {
   return disk && contentRead(disk);
 }
@@ -48,7 +48,7 @@ class Planner {
   readonly #records: DiskChange[] = [];
   readonly #needs: Operation[] = [];
   readonly #waiting: string[] = [];
-  /** Paths that a step of this batch leaves as a directory, and paths that a rename of this batch has dealt with. */
+  /** Paths that are directories after a step of this batch, and paths that a rename of this batch covers. */
   readonly #madeDirectories = new Set<string>();
   readonly #dealtWith = new Set<string>();
 
@@ -68,11 +68,11 @@ class Planner {
     if (head === undefined) return;
     const type = entryType(head);
     if (this.#view.ignores(row.path, type === 'directory')) {
-      // Ignored here: what the others say of it is known and counts as done, the disk is left alone.
+      // Ignored here: the operation is known and counts as done; the disk is left alone.
       this.#recordAs(row.path, head, undefined);
       return;
     }
-    // A live entry holds its parents up: whatever the heads say, a directory must stand here. The resolver journals that.
+    // A directory must be above a live entry, whatever the heads say. The resolver journals that.
     if (type !== 'directory' && this.#view.hasLiveBelow(row.path)) {
       this.#waiting.push(row.path);
       return;
@@ -132,7 +132,7 @@ class Planner {
       entryType(shown) === 'symlink' &&
       shown.target === head.target
     ) {
-      // A link's own time is carried, not corrected: nobody reads it.
+      // A link's own time is carried along, not corrected: programs do not read it.
       this.#recordAs(row.path, head, row.disk);
       return;
     }
@@ -159,7 +159,7 @@ class Planner {
       if (permissions(fingerprint.mode) === mode && sameTime) this.#recordAs(row.path, head, row.disk);
       else {
         const action: Action = { do: 'attr', path: row.path, expected: fingerprint, mode, mtimeUs };
-        // Mode and time are durable then. A user's bytes under them may not be.
+        // The step makes mode and time durable. A user's bytes under them may not be.
         this.#step(row.path, { action }, head, row.disk);
       }
       return;
@@ -185,8 +185,8 @@ class Planner {
   }
 
   /**
-   * The file or link was renamed, and here it still stands under its old name, which goes: one rename(2) does both. Should what
-   * stands there have changed without a trace (a racy row), the rename takes the change along, and the new row is racy too.
+   * Plans one rename(2) if the file or link was renamed and is still under its old name here, which is to be removed. If the entry changed
+   * without a trace (a racy row), the rename carries the change along, and the new row is racy too.
    */
   #planRename(row: PendingPath, head: Operation): boolean {
     const { from } = head;
@@ -219,7 +219,7 @@ class Planner {
     return true;
   }
 
-  /** True when the entry of this row is what `head` puts at its path, but for mode and time. */
+  /** True when the entry of this row is what `head` puts at its path, except for mode and time. */
   #showsSame(entry: DiskEntry, head: Operation): boolean {
     if (entry.damaged) return false;
     if (head.content !== undefined) return entry.content === head.content;
@@ -227,7 +227,7 @@ class Planner {
     return shown !== undefined && entryType(shown) === 'symlink' && shown.target === head.target;
   }
 
-  /** A directory stands where a file must go: it can, once everything in it is gone. */
+  /** A directory is where a file must go: the file waits until the directory is empty. */
   #directoryInTheWay(row: PendingPath): boolean {
     const fingerprint = row.disk?.fingerprint;
     if (!fingerprint || !isDirectoryMode(fingerprint.mode) || !this.#view.hasDiskBelow(row.path)) return false;
@@ -238,7 +238,7 @@ class Planner {
   #parentStands(path: string): boolean {
     const parent = parentOf(path);
     if (parent === '' || this.#madeDirectories.has(parent)) return true;
-    // A rename of this batch takes the directory away: it stands again when the resolver has journaled it anew.
+    // A rename of this batch takes the directory away: it exists again when the resolver has journaled it once more.
     if (this.#dealtWith.has(parent)) return false;
     const fingerprint = this.#view.disk(parent)?.fingerprint;
     return fingerprint !== undefined && isDirectoryMode(fingerprint.mode);
