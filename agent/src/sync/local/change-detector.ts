@@ -1,26 +1,15 @@
-import type { Operation } from '@lockstep/shared';
 import { isLive, parentOf, vanishedHoldMs } from '@lockstep/shared';
-import { unconfirmedAfter, unconfirmedAt } from '../../core/confirmation.ts';
-import {
-  type DiskEntry,
-  damagedEntry,
-  entryFor,
-  type Fingerprint,
-  isDirectoryMode,
-  isSameFingerprint,
-  mayBeSameInode,
-  permissions,
-  type RowMarks,
-} from '../../core/entry.ts';
-import { type Draft, findLocalChange, isPassedOver, type Seen } from '../../core/local-change.ts';
+import { unconfirmedAt } from '../../core/confirmation.ts';
+import { type DiskEntry, damagedEntry, entryFor, isDirectoryMode } from '../../core/entry.ts';
+import type { Seen } from '../../core/local-change.ts';
 import { largeFileDueMs, quietMsMin, type Unsettled } from '../../core/settle.ts';
-import { isPutBack } from '../integrity/copy-check.ts';
 import type { OperationWriter } from '../members/operation-writer.ts';
 import type { Observation } from '../ports/folder.ts';
 import type { Context } from '../state/context.ts';
 import { ChangeBatch } from './change-batch.ts';
 import { judgeDoubt, keepDoubtful } from './doubtful-content.ts';
 import { draftDirectoryRename, draftRename, findRenameSource, type Standing } from './rename-detector.ts';
+import { RowComparison } from './row-comparison.ts';
 
 /** What a look at a batch of paths decided, besides what it journaled. */
 export interface Detection {
@@ -77,6 +66,7 @@ class ChangeDetector implements Detection {
   readonly #batch: readonly Unsettled[];
   readonly #read: ReadonlyMap<string, Observation & { state: 'file' }>;
   readonly #changes: ChangeBatch;
+  readonly #comparison: RowComparison;
   readonly #seenToMs: number;
   readonly #nowMs: number;
   readonly #wallMs: number;
@@ -95,6 +85,10 @@ class ChangeDetector implements Detection {
     this.#seenToMs = seenToMs;
     this.#nowMs = context.clock.monotonicMs();
     this.#wallMs = context.clock.wallMs();
+    this.#comparison = new RowComparison(context, this.#changes, {
+      changed: (path) => this.mark.push(path),
+      failed: (path) => this.#putOff(path, problemRetryMs),
+    });
   }
 
   async run(): Promise<void> {
@@ -127,9 +121,7 @@ class ChangeDetector implements Detection {
   #refuse(path: string): void {
     const { settled } = this;
     if (settled.includes(path)) settled.splice(settled.indexOf(path), 1);
-    const unsettled = { path, firstMs: this.#nowMs, lastMs: this.#nowMs, dueMs: this.#nowMs };
-    this.deferred.push({ unsettled, dueMs: this.#nowMs + refusedRetryMs });
-    this.troubled.push(path);
+    this.#putOff(path, refusedRetryMs);
   }
 
   /** Paths in order, parents first, with those ancestors that this disk has not shown before. */
@@ -325,108 +317,17 @@ class ChangeDetector implements Detection {
     return true;
   }
 
-  /** Compares with the row and notes the difference. */
   async #compare(path: string, seen: Seen, row: DiskEntry | undefined): Promise<void> {
-    const { journal } = this.#context;
-    const shown = row && journal.operation(row.dot);
-    const [head] = journal.heads(path);
-    const finding = findLocalChange({
-      path,
-      seen,
-      row,
-      shown,
-      head,
-      isKept: isPassedOver(shown, head) && (await this.#isKept(row)),
-      journaled: () =>
-        journal
-          .log({ path, beforeRow: Number.MAX_SAFE_INTEGER, limit: journaledMax })
-          .map(({ operation }) => operation),
-    });
-    const racy = seen.state === 'file' && seen.racy;
     this.#settle(path);
     if (seen.state === 'absent') this.#context.problems.clearBelow(path);
-    switch (finding.do) {
-      case 'nothing':
-        return;
-      case 'refresh': {
-        if (row === undefined) return;
-        const { dot } = row;
-        const { fingerprint, racy } = finding;
-        if (shown && head !== shown && (await isPutBack(this.#context, fingerprint, row, shown))) {
-          this.#changes.add({ ...draftAgain(shown), fingerprint, racy });
-          return;
-        }
-        const content = seen.state === 'file' ? seen.content : undefined;
-        // Read again for the mark that it is racy alone, it was not written again.
-        const unsynced = row.unsynced || !row.fingerprint || !isSameFingerprint(row.fingerprint, fingerprint);
-        const unconfirmed = unconfirmedAfter(row, fingerprint, this.#wallMs);
-        this.#changes.record({ path, entry: { dot, content, fingerprint, racy, unsynced, unconfirmed } });
-        return;
-      }
-      case 'still-damaged': {
-        if (row === undefined) return;
-        const { fingerprint } = finding;
-        const marks = row.cut && { racy, unconfirmed: unconfirmedAfter(row, fingerprint, this.#wallMs) };
-        this.#changes.record({ path, entry: { ...row, fingerprint, racy: undefined, ...marks } });
-        return;
-      }
-      case 'forget':
-        this.#changes.record({ path, entry: undefined });
-        return;
-      case 'adopt':
-        this.#changes.record(
-          entryFor(path, finding.head, finding.fingerprint, finding.racy, this.#marks(finding.fingerprint)),
-        );
-        return;
-      case 'adopt-attributes':
-        return this.#adoptAttributes(path, finding.head, finding.fingerprint, racy);
-      case 'draft':
-        this.#markOtherNames(finding.draft);
-        this.#changes.addSingle(finding.draft);
-        return;
-    }
+    await this.#comparison.compare(path, seen, row);
   }
 
-  /** The marks of a row of what a user did. */
-  #marks(fingerprint: Fingerprint | undefined): RowMarks {
-    return { unsynced: true, unconfirmed: fingerprint && unconfirmedAt(fingerprint, this.#wallMs) };
-  }
-
-  /** A write through one name of a hard link raises no event at the other names. */
-  #markOtherNames({ path, fingerprint }: Draft): void {
-    if (fingerprint === undefined || isDirectoryMode(fingerprint.mode)) return;
-    for (const row of this.#context.journal.diskWithInode(fingerprint.ino)) {
-      if (row.path !== path && row.fingerprint && mayBeSameInode(row.fingerprint, fingerprint))
-        this.mark.push(row.path);
-    }
-  }
-
-  /** Whether what the row shows outlives its replacement: content in history, and what has no content anyway. */
-  async #isKept(row: DiskEntry | undefined): Promise<boolean> {
-    if (row?.content === undefined) return true;
-    return (await this.#context.folder.inHistory([row.content])).has(row.content);
-  }
-
-  async #adoptAttributes(
-    path: string,
-    head: Operation,
-    expected: NonNullable<DiskEntry['fingerprint']>,
-    racy: boolean,
-  ): Promise<void> {
-    const mode = head.mode ?? permissions(expected.mode);
-    const mtimeUs = isDirectoryMode(expected.mode) ? undefined : head.mtimeUs;
-    const [done] = await this.#context.folder.apply([{ action: { do: 'attr', path, expected, mode, mtimeUs } }]);
-    if (done?.result === 'done' && done.fingerprint) {
-      // What changed in the moment between look and call is now under a time of our choosing.
-      const { fingerprint } = done;
-      this.#changes.record(entryFor(path, head, fingerprint, racy || (done.racy ?? false), this.#marks(fingerprint)));
-    } else if (done?.result === 'problem') {
-      // It is somebody else's file, perhaps: asking again at once would be told the same.
-      this.#context.problems.set(done.code, { path }, done.detail);
-      const unsettled = { path, firstMs: this.#nowMs, lastMs: this.#nowMs, dueMs: this.#nowMs };
-      this.deferred.push({ unsettled, dueMs: this.#nowMs + problemRetryMs });
-      this.troubled.push(path);
-    } else this.mark.push(path);
+  /** The path has a problem of its own, and is compared again later. */
+  #putOff(path: string, forMs: number): void {
+    const unsettled = { path, firstMs: this.#nowMs, lastMs: this.#nowMs, dueMs: this.#nowMs };
+    this.deferred.push({ unsettled, dueMs: this.#nowMs + forMs });
+    this.troubled.push(path);
   }
 
   #settle(path: string): void {
@@ -443,19 +344,9 @@ const undecidedRetryMs = 200;
 const refusedRetryMs = 10_000;
 /** Long after what appeared before has been looked at, which ends the wait. */
 const unseenRetryMs = 2_000;
-/** How far back an operation can lie that was put on the disk and not recorded before the agent was killed. */
-const journaledMax = 64;
 /** Entries of a vanished directory that are marked at a time, and how long the directory then waits for them. */
 const childrenAtOnceMax = 512;
 const childrenRetryMs = 10;
-
-/** The draft of a new version that is as `shown`. */
-function draftAgain(shown: Operation): Draft {
-  const { path, content, size, mode, mtimeUs, target, blocks } = shown;
-  const entry = { path, mtimeUs, parents: [shown], replaced: content };
-  if (target !== undefined) return { ...entry, kind: 'symlink', target };
-  return { ...entry, kind: 'put', content, size, mode, blocks };
-}
 
 function isDirectoryRow(row: DiskEntry | undefined): boolean {
   return row?.fingerprint !== undefined && isDirectoryMode(row.fingerprint.mode);

@@ -1,0 +1,150 @@
+import type { Operation } from '@lockstep/shared';
+import { unconfirmedAfter, unconfirmedAt } from '../../core/confirmation.ts';
+import {
+  type DiskEntry,
+  entryFor,
+  type Fingerprint,
+  isDirectoryMode,
+  isSameFingerprint,
+  mayBeSameInode,
+  permissions,
+  type RowMarks,
+} from '../../core/entry.ts';
+import { type Draft, findLocalChange, isPassedOver, type Seen } from '../../core/local-change.ts';
+import { isPutBack } from '../integrity/copy-check.ts';
+import type { Context } from '../state/context.ts';
+import type { ChangeBatch } from './change-batch.ts';
+
+/** How far back an operation can lie that was put on the disk and not recorded before the agent was killed. */
+const journaledMax = 64;
+
+/** What becomes of paths besides what is journaled. */
+interface ComparisonEvents {
+  /** The path may have changed, and is to be compared again. */
+  readonly changed: (path: string) => void;
+  /** The path has a problem, and is to be compared later. */
+  readonly failed: (path: string) => void;
+}
+
+/** Compares paths with their rows: each difference becomes a draft of an operation, a new row, or nothing. To be used under the folder lock. */
+export class RowComparison {
+  readonly #context: Context;
+  readonly #changes: ChangeBatch;
+  readonly #on: ComparisonEvents;
+  readonly #wallMs: number;
+
+  constructor(context: Context, changes: ChangeBatch, on: ComparisonEvents) {
+    this.#context = context;
+    this.#changes = changes;
+    this.#on = on;
+    this.#wallMs = context.clock.wallMs();
+  }
+
+  /** Compares what was seen at a path with its row, and notes the difference in the batch. */
+  async compare(path: string, seen: Seen, row: DiskEntry | undefined): Promise<void> {
+    const { journal } = this.#context;
+    const shown = row && journal.operation(row.dot);
+    const [head] = journal.heads(path);
+    const finding = findLocalChange({
+      path,
+      seen,
+      row,
+      shown,
+      head,
+      isKept: isPassedOver(shown, head) && (await this.#isKept(row)),
+      journaled: () =>
+        journal
+          .log({ path, beforeRow: Number.MAX_SAFE_INTEGER, limit: journaledMax })
+          .map(({ operation }) => operation),
+    });
+    const racy = seen.state === 'file' && seen.racy;
+    switch (finding.do) {
+      case 'nothing':
+        return;
+      case 'refresh': {
+        if (row === undefined) return;
+        const { dot } = row;
+        const { fingerprint, racy } = finding;
+        if (shown && head !== shown && (await isPutBack(this.#context, fingerprint, row, shown))) {
+          this.#changes.add({ ...draftAgain(shown), fingerprint, racy });
+          return;
+        }
+        const content = seen.state === 'file' ? seen.content : undefined;
+        // Read again for the mark that it is racy alone, it was not written again.
+        const unsynced = row.unsynced || !row.fingerprint || !isSameFingerprint(row.fingerprint, fingerprint);
+        const unconfirmed = unconfirmedAfter(row, fingerprint, this.#wallMs);
+        this.#changes.record({ path, entry: { dot, content, fingerprint, racy, unsynced, unconfirmed } });
+        return;
+      }
+      case 'still-damaged': {
+        if (row === undefined) return;
+        const { fingerprint } = finding;
+        const marks = row.cut && { racy, unconfirmed: unconfirmedAfter(row, fingerprint, this.#wallMs) };
+        this.#changes.record({ path, entry: { ...row, fingerprint, racy: undefined, ...marks } });
+        return;
+      }
+      case 'forget':
+        this.#changes.record({ path, entry: undefined });
+        return;
+      case 'adopt':
+        this.#changes.record(
+          entryFor(path, finding.head, finding.fingerprint, finding.racy, this.#marks(finding.fingerprint)),
+        );
+        return;
+      case 'adopt-attributes':
+        return this.#adoptAttributes(path, finding.head, finding.fingerprint, racy);
+      case 'draft':
+        this.#markOtherNames(finding.draft);
+        this.#changes.addSingle(finding.draft);
+        return;
+    }
+  }
+
+  /** The marks of a row of what a user did. */
+  #marks(fingerprint: Fingerprint | undefined): RowMarks {
+    return { unsynced: true, unconfirmed: fingerprint && unconfirmedAt(fingerprint, this.#wallMs) };
+  }
+
+  /** A write through one name of a hard link raises no event at the other names. */
+  #markOtherNames({ path, fingerprint }: Draft): void {
+    if (fingerprint === undefined || isDirectoryMode(fingerprint.mode)) return;
+    for (const row of this.#context.journal.diskWithInode(fingerprint.ino)) {
+      if (row.path !== path && row.fingerprint && mayBeSameInode(row.fingerprint, fingerprint))
+        this.#on.changed(row.path);
+    }
+  }
+
+  /** Whether what the row shows outlives its replacement: content in history, and what has no content anyway. */
+  async #isKept(row: DiskEntry | undefined): Promise<boolean> {
+    if (row?.content === undefined) return true;
+    return (await this.#context.folder.inHistory([row.content])).has(row.content);
+  }
+
+  async #adoptAttributes(
+    path: string,
+    head: Operation,
+    expected: NonNullable<DiskEntry['fingerprint']>,
+    racy: boolean,
+  ): Promise<void> {
+    const mode = head.mode ?? permissions(expected.mode);
+    const mtimeUs = isDirectoryMode(expected.mode) ? undefined : head.mtimeUs;
+    const [done] = await this.#context.folder.apply([{ action: { do: 'attr', path, expected, mode, mtimeUs } }]);
+    if (done?.result === 'done' && done.fingerprint) {
+      // What changed in the moment between look and call is now under a time of our choosing.
+      const { fingerprint } = done;
+      this.#changes.record(entryFor(path, head, fingerprint, racy || (done.racy ?? false), this.#marks(fingerprint)));
+    } else if (done?.result === 'problem') {
+      // It is somebody else's file, perhaps: asking again at once would be told the same.
+      this.#context.problems.set(done.code, { path }, done.detail);
+      this.#on.failed(path);
+    } else this.#on.changed(path);
+  }
+}
+
+/** The draft of a new version that is as `shown`. */
+function draftAgain(shown: Operation): Draft {
+  const { path, content, size, mode, mtimeUs, target, blocks } = shown;
+  const entry = { path, mtimeUs, parents: [shown], replaced: content };
+  if (target !== undefined) return { ...entry, kind: 'symlink', target };
+  return { ...entry, kind: 'put', content, size, mode, blocks };
+}
