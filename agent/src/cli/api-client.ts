@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers';
 import { errorCodes, LockstepError } from '@lockstep/shared';
 import { apiErrorSchema, apiPrefix } from '@lockstep/shared/api';
 import { z } from 'zod';
-import { describeRunning, findRunning } from '../instance-lock.ts';
+import { describeRunning, findRunning } from '../member-dir/instance-lock.ts';
 import { shellWord } from '../shell-word.ts';
 import { UsageError } from './exit-code.ts';
 

@@ -1,7 +1,7 @@
 import { lchown, lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { LockstepError } from '@lockstep/shared';
-import { clusterKeyPath } from '../state-directory.ts';
+import { clusterKeyPath } from '../member-dir/state-directory.ts';
 import { exitCode } from './exit-code.ts';
 import type { LabMember } from './lab-plan.ts';
 import { labLockName, lockLab, prepareMembers } from './lab-prepare.ts';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { loadConfig } from '../config/load-config.ts';
-import { clusterKeyPath } from '../state-directory.ts';
+import { clusterKeyPath } from '../member-dir/state-directory.ts';
 import { labMembers, labMembersMax, portBaseMax, readPlan, writePlan } from './lab-plan.ts';
 import { checkPort, clearLab, lockLab, prepareMembers } from './lab-prepare.ts';
 

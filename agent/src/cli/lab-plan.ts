@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { LockstepError } from '@lockstep/shared';
 import { z } from 'zod';
-import { writeDurably } from '../durable-file.ts';
+import { writeDurably } from '../member-dir/durable-file.ts';
 
 const names = ['ant', 'bee', 'cat', 'dog', 'elk', 'fox', 'gnu', 'hen', 'ibex', 'jay'] as const;
 

@@ -4,11 +4,11 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { LockstepError } from '@lockstep/shared';
 import { configPath } from '../config/load-config.ts';
-import { writeDurably } from '../durable-file.ts';
-import { type ExclusiveLock, tryExclusiveLock } from '../exclusive-lock.ts';
-import { isMemberFolder } from '../folder-nesting.ts';
-import { describeRunning, findRunning } from '../instance-lock.ts';
-import { clusterKeyPath, initStateDirectory } from '../state-directory.ts';
+import { writeDurably } from '../member-dir/durable-file.ts';
+import { type ExclusiveLock, tryExclusiveLock } from '../member-dir/exclusive-lock.ts';
+import { isMemberFolder } from '../member-dir/folder-nesting.ts';
+import { describeRunning, findRunning } from '../member-dir/instance-lock.ts';
+import { clusterKeyPath, initStateDirectory } from '../member-dir/state-directory.ts';
 import type { LabMember } from './lab-plan.ts';
 
 /** The file that is locked while a lab works in its place. */

@@ -1,7 +1,7 @@
 import { lstat, realpath } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { pathFault } from '@lockstep/shared';
-import { findMemberFolder } from '../state-directory.ts';
+import { findMemberFolder } from '../member-dir/state-directory.ts';
 import { UsageError } from './exit-code.ts';
 
 /** A path that a person named: the member's folder it belongs to, and the path inside it (`''`: the folder itself). */

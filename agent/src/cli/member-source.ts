@@ -9,7 +9,7 @@ import {
 } from '@lockstep/shared/api';
 import { pino } from 'pino';
 import { loadConfig } from '../config/load-config.ts';
-import { acquireLock } from '../instance-lock.ts';
+import { acquireLock } from '../member-dir/instance-lock.ts';
 import { type ApiClient, findApi } from './api-client.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -49,7 +49,7 @@ export async function openMemberSource(terminal: Terminal, directory: string): P
   const lock = await acquireLock(directory, terminal.nowMs());
   try {
     const log = pino({ level: config.logLevel }, pino.destination({ dest: 2, sync: true }));
-    const { openOffline } = await import('../offline.ts');
+    const { openOffline } = await import('../offline/offline-member.ts');
     const member = await openOffline(directory, config, log);
     terminal.note(`No agent runs on ${directory}: this is what its own journal and disk say.`);
     return {

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { LockstepError, stateDirectoryName } from '@lockstep/shared';
 import { parse, TomlError } from 'smol-toml';
-import { lostText } from '../durable-file.ts';
+import { lostText } from '../member-dir/durable-file.ts';
 import { elementLine, keyLines } from './key-lines.ts';
 import { type Config, type ConfigKey, type ConfigText, configKeys } from './schema.ts';
 import { suggest } from './suggest.ts';

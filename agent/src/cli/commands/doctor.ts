@@ -1,6 +1,6 @@
 import { formatItems } from '@lockstep/shared/present';
 import type { Command } from 'commander';
-import { findMemberFolder } from '../../state-directory.ts';
+import { findMemberFolder } from '../../member-dir/state-directory.ts';
 import type { Finding, Level } from '../doctor/finding.ts';
 import { type ExitCode, exitCode } from '../exit-code.ts';
 import type { Colour, Paint } from '../terminal.ts';

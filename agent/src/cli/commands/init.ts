@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { loadConfig } from '../../config/load-config.ts';
+import { clusterKeyPath, initStateDirectory } from '../../member-dir/state-directory.ts';
 import { shellWord } from '../../shell-word.ts';
-import { clusterKeyPath, initStateDirectory } from '../../state-directory.ts';
 import { defaultName } from '../default-name.ts';
 import { type ExitCode, exitCode } from '../exit-code.ts';
 import { newcomerSentence } from '../newcomer-files.ts';

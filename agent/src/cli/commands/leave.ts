@@ -1,7 +1,7 @@
 import { leaveResultSchema } from '@lockstep/shared/api';
 import type { Command } from 'commander';
+import { findMemberFolder } from '../../member-dir/state-directory.ts';
 import { shellWord } from '../../shell-word.ts';
-import { findMemberFolder } from '../../state-directory.ts';
 import { requireApi } from '../api-client.ts';
 import { type ExitCode, exitCode } from '../exit-code.ts';
 import { printJson, type Terminal } from '../terminal.ts';

@@ -1,6 +1,6 @@
 import { membersSchema } from '@lockstep/shared/api';
 import type { Command } from 'commander';
-import { findMemberFolder } from '../../state-directory.ts';
+import { findMemberFolder } from '../../member-dir/state-directory.ts';
 import { requireApi } from '../api-client.ts';
 import { type ExitCode, exitCode } from '../exit-code.ts';
 import { formatMembers } from '../member-table.ts';

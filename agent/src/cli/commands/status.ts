@@ -2,7 +2,7 @@ import type { Problem } from '@lockstep/shared';
 import { type Status, statusSchema } from '@lockstep/shared/api';
 import { clusterVerdict, formatAgo, formatBytes, formatItems } from '@lockstep/shared/present';
 import type { Command } from 'commander';
-import { findMemberFolder } from '../../state-directory.ts';
+import { findMemberFolder } from '../../member-dir/state-directory.ts';
 import { requireApi } from '../api-client.ts';
 import { type ExitCode, exitCode } from '../exit-code.ts';
 import { printable } from '../format.ts';

@@ -1,5 +1,5 @@
 import type { ServedMember } from '../../http/served-member.ts';
-import { replayInto } from '../../replay.ts';
+import { replayInto } from '../../offline/replay.ts';
 import type { Machine } from '../machine.ts';
 
 /** A simulated member whose agent runs, as the HTTP server serves it. */

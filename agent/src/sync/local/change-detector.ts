@@ -3,11 +3,11 @@ import { unconfirmedAt } from '../../core/confirmation.ts';
 import { type DiskEntry, damagedEntry, entryFor, isDirectoryMode } from '../../core/entry.ts';
 import type { Seen } from '../../core/local-change.ts';
 import { largeFileDueMs, quietMsMin, type Unsettled } from '../../core/settle.ts';
+import { judgeDoubt, keepDoubtful } from '../integrity/doubtful-content.ts';
 import type { OperationWriter } from '../members/operation-writer.ts';
 import type { Observation } from '../ports/folder.ts';
 import type { Context } from '../state/context.ts';
 import { ChangeBatch } from './change-batch.ts';
-import { judgeDoubt, keepDoubtful } from './doubtful-content.ts';
 import { draftDirectoryRename, draftRename, findRenameSource, type Standing } from './rename-detector.ts';
 import { RowComparison } from './row-comparison.ts';
 

@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import { entryType, isLive, isStatePath, LockstepError, type Operation, parentOf, pathFault } from '@lockstep/shared';
 import type { ReplayResult } from '@lockstep/shared/api';
-import { blockCount } from './core/blocks.ts';
-import { openJournal } from './store/journal.ts';
-import type { Engine } from './sync/engine.ts';
-import type { ContentSource } from './sync/ports/folder.ts';
-import type { Journal } from './sync/ports/journal.ts';
-import { fileSource, filesWith } from './sync/transfer/local-content.ts';
+import { blockCount } from '../core/blocks.ts';
+import { openJournal } from '../store/journal.ts';
+import type { Engine } from '../sync/engine.ts';
+import type { ContentSource } from '../sync/ports/folder.ts';
+import type { Journal } from '../sync/ports/journal.ts';
+import { fileSource, filesWith } from '../sync/transfer/local-content.ts';
 
 /** What a replay needs of a member. */
 export type ReplayedMember = Pick<Engine, 'context' | 'oldVersions'>;

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
+import type { Log } from '../sync/ports/log.ts';
 import { writeDurably } from './durable-file.ts';
-import type { Log } from './sync/ports/log.ts';
 
 const addressesSchema = z.array(z.string());
 

@@ -2,9 +2,9 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { LockstepError } from '@lockstep/shared';
+import { type Identity, memberIdOf, renewCertificate } from '../net/identity.ts';
+import type { Log } from '../sync/ports/log.ts';
 import { writeDurably, writeNewDurably } from './durable-file.ts';
-import { type Identity, memberIdOf, renewCertificate } from './net/identity.ts';
-import type { Log } from './sync/ports/log.ts';
 
 export const keyFileName = 'identity.key';
 export const certificateFileName = 'identity.crt';

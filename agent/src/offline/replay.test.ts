@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import type { Operation, OriginId } from '@lockstep/shared';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { LoneMember } from '../sim/lone-member.ts';
+import { OldVersions } from '../sync/transfer/old-versions.ts';
 import { replayInto } from './replay.ts';
-import { LoneMember } from './sim/lone-member.ts';
-import { OldVersions } from './sync/transfer/old-versions.ts';
 
 const bee = 'bee' as OriginId;
 

@@ -1,17 +1,17 @@
 import { join } from 'node:path';
 import { LockstepError } from '@lockstep/shared';
 import type { OperationsPage, OperationsQuery, ReplayResult, VerifyResult } from '@lockstep/shared/api';
-import type { Config } from './config/schema.ts';
-import { openFolder } from './fs/open-folder.ts';
-import { readOperations } from './http/queries/operations.ts';
-import { loadIdentity } from './identity-files.ts';
-import { nodeClock } from './node-clock.ts';
+import type { Config } from '../config/schema.ts';
+import { openFolder } from '../fs/open-folder.ts';
+import { readOperations } from '../http/queries/operations.ts';
+import { loadIdentity } from '../member-dir/identity-files.ts';
+import { statePath } from '../member-dir/state-directory.ts';
+import { nodeClock } from '../node-clock.ts';
+import { openJournal } from '../store/journal.ts';
+import { createEngine } from '../sync/engine.ts';
+import type { Log } from '../sync/ports/log.ts';
+import type { Network } from '../sync/ports/network.ts';
 import { replayInto } from './replay.ts';
-import { statePath } from './state-directory.ts';
-import { openJournal } from './store/journal.ts';
-import { createEngine } from './sync/engine.ts';
-import type { Log } from './sync/ports/log.ts';
-import type { Network } from './sync/ports/network.ts';
 
 /** What can be asked of a member whose agent does not run: everything that its journal and its folder can answer alone. */
 export interface OfflineMember {

@@ -2,15 +2,15 @@ import { constants } from 'node:fs';
 import { access, lstat, mkdir, realpath, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { LockstepError, type MemberId, stateDirectoryName } from '@lockstep/shared';
-import { configTemplate } from './config/config-template.ts';
-import type { ConfigText } from './config/schema.ts';
+import { configTemplate } from '../config/config-template.ts';
+import type { ConfigText } from '../config/schema.ts';
+import { createClusterKey, formatClusterKey, loadClusterKey } from '../net/cluster-key.ts';
+import { createIdentity } from '../net/identity.ts';
+import { shellWord } from '../shell-word.ts';
 import { syncDirectory, writeDurably } from './durable-file.ts';
 import { memberFolderAbove, memberFolderBelow } from './folder-nesting.ts';
 import { saveIdentity } from './identity-files.ts';
 import { checkInstance, inspectInstance, writeInstance } from './instance-file.ts';
-import { createClusterKey, formatClusterKey, loadClusterKey } from './net/cluster-key.ts';
-import { createIdentity } from './net/identity.ts';
-import { shellWord } from './shell-word.ts';
 
 /** The path of the state directory of the member's folder `directory`. */
 export function statePath(directory: string): string {

@@ -18,7 +18,7 @@ import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { LockstepError } from '@lockstep/shared';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { loadConfig } from './config/load-config.ts';
+import { loadConfig } from '../config/load-config.ts';
 import { loadIdentity } from './identity-files.ts';
 import { acquireLock, findRunning } from './instance-lock.ts';
 import {
