@@ -130,7 +130,10 @@ export class Faults {
       story.tell(machine.name, () => `  loses ${ledger.nameOf(before.id)}: ${now.size} bytes are left`);
     }
     ledger.tookBack(machine.name, valuesOn(machine));
-    for (const [value, places] of placesOn(machine)) if (placesBefore.get(value) !== places) ledger.movedBack(value);
+    const placesAfter = placesOn(machine);
+    for (const value of new Set([...placesBefore.keys(), ...placesAfter.keys()])) {
+      if (placesBefore.get(value) !== placesAfter.get(value)) ledger.movedBack(value);
+    }
     this.#world.releaseLost('lost in a power cut on the only machine that had it');
   }
 
@@ -371,12 +374,12 @@ export class Faults {
   }
 }
 
-/** The paths of each value in a machine's folder, as one text. */
+/** The paths and inodes of each value in a machine's folder, as one text. */
 function placesOn({ volume }: Machine): ReadonlyMap<ValueKey, string> {
   const places = new Map<ValueKey, string>();
   for (const [path, inode] of volume.disk.entries()) {
     const value = valueAt(inode);
-    if (value !== undefined) places.set(value, `${places.get(value) ?? ''}\n${path}`);
+    if (value !== undefined) places.set(value, `${places.get(value) ?? ''}\n${path} ${inode.number}`);
   }
   return places;
 }

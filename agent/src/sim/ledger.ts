@@ -42,7 +42,8 @@ export class Ledger {
   readonly #gone = new Set<ValueKey>();
   /** Whose mode or time somebody changed: that is an edit, and holds against a delete. */
   readonly #touched = new Set<ValueKey>();
-  /** Values that a power cut gave an earlier name again. */
+  readonly #contested = new Set<string>();
+  /** Values that a power cut gave an earlier name again, or took from a name at which they were written once more. */
   readonly #movedBack = new Set<ValueKey>();
   #count = 0;
   #moment = 0;
@@ -98,7 +99,7 @@ export class Ledger {
     }
   }
 
-  /** A power cut undid the rename of this value. */
+  /** A power cut undid the rename of this value, or its last writing. */
   movedBack(key: ValueKey): void {
     this.#movedBack.add(key);
   }
@@ -115,7 +116,13 @@ export class Ledger {
 
   /** True for a value that may be nowhere any more. */
   isGone(key: ValueKey): boolean {
-    return this.#gone.has(key) && !this.#touched.has(key);
+    const path = this.#values.get(key)?.path ?? '';
+    return this.#gone.has(key) && !this.#touched.has(key) && !this.#contested.has(path);
+  }
+
+  /** Somebody made a file at a path where others may have one: whatever stands there can get a conflict copy. */
+  contested(path: string): void {
+    this.#contested.add(path);
   }
 
   /** Somebody changed the mode or the time of a file with this value. */

@@ -74,6 +74,7 @@ export class Meddler {
 
   #write(path: string): void {
     const name = this.#shell.ledger.nextName();
+    this.#shell.ledger.contested(path);
     this.#shell.write(path, name, contentOfText(name.padEnd(16)));
   }
 
