@@ -197,7 +197,8 @@ export class SimCalls implements SystemCalls {
     const replaced = this.#volume.disk.at(target);
     this.#volume.disk.rename(source, target);
     if (replaced !== undefined && isInFolder(target)) this.#options.looked.replaces(target, replaced);
-    this.#placed(target);
+    // What already stood in the folder may be rotten, and nobody reads it for that.
+    if (!isInFolder(source)) this.#placed(target);
   }
 
   unlink(absolute: string): void {
