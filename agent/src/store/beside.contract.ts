@@ -3,7 +3,7 @@ import type { Journal } from '../sync/ports/journal.ts';
 import { eventsMax } from './events.ts';
 import { ant, bee, beeMember, cat, dot, mkdir, put, remove, show } from './fixtures.contract.ts';
 
-/** Transactions, and what is kept beside the operations. */
+/** Transactions, and the tables other than operations and disk. */
 export function besideContract(open: () => Journal): void {
   let journal: Journal;
   beforeEach(() => {
@@ -38,7 +38,7 @@ export function besideContract(open: () => Journal): void {
       expect(journal.orphans(undefined, 9)).toHaveLength(2);
     };
 
-    test('[JN2] a throw takes back everything, and the journal goes on', () => {
+    test('[JN2] a throw rolls everything back, and the journal stays usable', () => {
       fill();
       const before = everything();
       const attempt = () =>
@@ -54,7 +54,7 @@ export function besideContract(open: () => Journal): void {
       expect(journal.verifyHeads(false)).toEqual({ compared: 3, differing: [] });
     });
 
-    test('[JN2] what was read in one that failed is not taken for what was journaled after it', () => {
+    test('[JN2] a value read in a failed transaction does not outlive it', () => {
       const run = () =>
         journal.transaction(() => {
           journal.append([put(ant, 1, 'undone')]);
@@ -68,7 +68,7 @@ export function besideContract(open: () => Journal): void {
       expect(journal.heads('kept')).toEqual([put(bee, 1, 'kept')]);
     });
 
-    test('[JN2] nested ones join the outer one, and a throw out of one cannot be half kept', () => {
+    test('[JN2] nested ones join the outer one, and a throw out of one rolls all back', () => {
       fill();
       const before = everything();
       const inner = () =>
@@ -100,7 +100,7 @@ export function besideContract(open: () => Journal): void {
     });
   });
 
-  describe('what is kept beside', () => {
+  describe('the other tables', () => {
     test('[AK4] acknowledgements', () => {
       const applied = { vector: { [ant]: 4 }, ranges: { [ant]: [[6, 7]] as const } };
       journal.saveAck(beeMember, { vector: {}, ranges: {} });

@@ -4,14 +4,14 @@ import Sqlite from 'better-sqlite3';
 import { checkHeader, checkPages, refuseEmptied } from './database.ts';
 import { translated } from './journal-error.ts';
 
-/** What is the matter with a journal's file, before anybody writes to it. */
+/** The state of a journal's file, as a check finds it before any process writes to it. */
 export type JournalCheck =
-  /** There is no journal, or only one that nothing was written to. */
+  /** There is no journal, or only an empty database. */
   | { readonly state: 'absent' }
   | { readonly state: 'sound' }
   | { readonly state: 'damaged' | 'newer'; readonly error: LockstepError };
 
-/** Reads the whole journal at `path` once and says whether it can be used. Writes nothing. */
+/** Reads the whole journal at `path` once and returns its state. Writes nothing. Throws errors other than those of a journal. */
 export function checkJournal(path: string): JournalCheck {
   if (!existsSync(path)) return { state: 'absent' };
   try {
@@ -30,7 +30,9 @@ export function checkJournal(path: string): JournalCheck {
 const readOwnRecordSql =
   'SELECT ops.member FROM heads JOIN ops ON ops.row = heads.op WHERE heads.path = ? AND heads.rank = 0';
 
-/** True when the journal at `path` says that `member` has retired; false, too, where it says nothing or is damaged. Writes nothing. */
+/**
+ * True when the journal at `path` says that `member` has retired; false if it does not say so, is damaged or is missing. Writes nothing.
+ */
 export function hasLeft(path: string, member: MemberId): boolean {
   if (!existsSync(path)) return false;
   try {

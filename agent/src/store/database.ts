@@ -5,33 +5,33 @@ import { damaged, newer, translated } from './journal-error.ts';
 import { applicationId, migrationsFrom } from './migrations.ts';
 import { Statement } from './statement.ts';
 
-/** How long a statement waits for another process (a command that reads) to let go of the file. */
+/** The time that a statement waits for another process (a command that reads) to release the file. */
 const busyTimeoutMs = 5_000;
 
-/** Page cache: bounds the journal's share of the agent's memory whatever the number of files. */
+/** The size of the page cache: bounds the journal's share of the agent's memory whatever the number of files. */
 const cacheBytes = 8 * 1_048_576;
 
 /**
- * Pages in the write-ahead log after which a commit copies them into the database: 16 MiB. Batches of a thousand operations
- * touch the same index pages again and again, so a longer log saves writes; the copying stays within some tens of milliseconds.
+ * The number of pages in the write-ahead log after which a commit copies them into the database: 16 MiB. Batches of a thousand operations
+ * write the same index pages repeatedly, so a longer log saves writes; the copying still takes only some tens of milliseconds.
  */
 const checkpointPages = 4_000;
 
-/** A log that grew beyond this behind a long reader is cut again. */
+/** The size to which a log is truncated that grew beyond it during a long read. */
 const logBytesMax = 64 * 1_048_576;
 
-/** What must happen with state that is kept in memory beside the database. */
+/** Callbacks for state that is kept in memory in addition to the database. */
 export interface TransactionHook {
   /** The last chance to write before the commit. */
   beforeCommit?(): void;
-  /** The database went back to what it was before: forget what was derived from it. */
+  /** The database was rolled back: drop all that was derived from it. */
   afterRollback(): void;
 }
 
 /** One connection to the journal's file: pragmas, schema, transactions and errors in one place. */
 export class JournalDatabase {
   readonly path: string;
-  /** Grows with every change and every rollback, so that what was computed from the database can tell that it is stale. */
+  /** Grows with every change and every rollback, so that a value computed from the database can be known to be stale. */
   revision = 0;
   readonly #sqlite: Sqlite.Database;
   readonly #inFile: boolean;
@@ -55,13 +55,13 @@ export class JournalDatabase {
       this.#prepareFile();
     } catch (error) {
       this.#sqlite.close();
-      // Half a new one, on a full disk, would be taken for one that was emptied.
+      // A new file that a full disk left empty would look like a journal that was emptied.
       if (isNew) for (const suffix of ['', '-wal', '-shm']) rmSync(path + suffix, { force: true });
       throw translated(path, error);
     }
   }
 
-  /** A statement of this database. It is compiled when it is first used: opening a journal must be cheap. */
+  /** A statement of this database. It is compiled at its first use: the journal must open fast. */
   statement<Row = unknown>(sql: string): Statement<Row> {
     return new Statement<Row>(this.#sqlite, this.path, sql);
   }
@@ -71,16 +71,16 @@ export class JournalDatabase {
   }
 
   /**
-   * Runs `body` in one transaction; nested calls join the outer one. A throw rolls everything back, also when the throw
-   * came out of a nested call and was caught outside it: half of a nested body's writes must not be committed.
+   * Runs `body` in one transaction and returns its result; nested calls join the outer one. A throw rolls everything back, even if it came
+   * out of a nested call and was caught outside it: half of a nested body's writes must not be committed.
    */
   transaction<T>(body: () => T): T {
     return this.#inTransaction ? this.#nested(body) : this.#outermost(body);
   }
 
   /**
-   * A transaction that survives the death of the process, but that a power cut may undo: it does not wait for the disk.
-   * For what is stale a moment later and told again anyway.
+   * A transaction that survives the death of the process, but that a power cut may undo: it does not wait for the disk. For data that is
+   * soon stale and comes again anyway.
    */
   relaxedTransaction<T>(body: () => T): T {
     if (this.#inTransaction || !this.#inFile) return this.transaction(body);
@@ -151,7 +151,7 @@ export class JournalDatabase {
   }
 }
 
-/** Throws when the file is there and empty: SQLite would begin a new database in it without a word. */
+/** Throws when the file exists and is empty: SQLite would silently create a new database in it. */
 export function refuseEmptied(path: string): void {
   if (statSync(path, { throwIfNoEntry: false })?.size === 0) throw damaged(path, 'it is empty');
 }
@@ -165,7 +165,7 @@ function open(path: string): Sqlite.Database {
   }
 }
 
-/** The schema's version, 0 for a file that nothing was written to yet. Throws when the file is not a journal this software reads. */
+/** Returns the schema's version, 0 for a new, empty database. Throws when the file is not a journal that this software reads. */
 export function checkHeader(sqlite: Sqlite.Database, path: string): number {
   const version = Number(sqlite.pragma('user_version', { simple: true }));
   const application = Number(sqlite.pragma('application_id', { simple: true }));

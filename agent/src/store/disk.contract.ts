@@ -18,7 +18,7 @@ import {
 
 const span = { beganMs: 10_000, endedMs: 10_100 };
 
-/** What the rows of disk say, and what follows from them and the heads. */
+/** The rows of disk, and the values derived from them and the heads. */
 export function diskContract(open: () => Journal): void {
   let journal: Journal;
   beforeEach(() => {
@@ -42,7 +42,7 @@ export function diskContract(open: () => Journal): void {
       expect([journal.disk('x')?.racy, journal.disk('y'), journal.disk('z')]).toEqual([false, undefined, undefined]);
     });
 
-    test('the marks of a row come back, and go with the next row that lacks them', () => {
+    test('the marks of a row come back, and a later row without them removes them', () => {
       const entry = { dot: dot(ant, 1), fingerprint: fingerprint(1), unsynced: true, damaged: true };
       journal.recordDisk([{ path: 'x', entry }]);
       expect(journal.disk('x')).toStrictEqual({ path: 'x', ...entry });
@@ -70,7 +70,7 @@ export function diskContract(open: () => Journal): void {
       expect(journal.unsynced().paths).toEqual([]);
     });
 
-    test('[PC1] a row that is written again while a sync is under way needs another one', () => {
+    test('[PC1] a row that is written again during a sync needs another one', () => {
       const change = { path: 'x', entry: { dot: dot(ant, 1), unsynced: true } };
       journal.recordDisk([change]);
       const { mark } = journal.unsynced();
@@ -79,7 +79,7 @@ export function diskContract(open: () => Journal): void {
       expect(journal.unsynced().paths).toEqual(['x']);
     });
 
-    test('[MT40] a file is clean after a sync also where an earlier one failed', () => {
+    test('[MT40] a file is clean after a sync, even if an earlier one failed', () => {
       const entry = {
         dot: dot(ant, 1),
         content: content(1),
@@ -158,7 +158,7 @@ export function diskContract(open: () => Journal): void {
       ]);
     });
 
-    test('[WT40] the files of the disk come page by page, as their rows know them', () => {
+    test('[WT40] the files of the disk come page by page, as in their rows', () => {
       const entry = { dot: dot(ant, 1), content: content(1), fingerprint: fingerprint(7) };
       const { content: _, ...directory } = entry;
       journal.recordDisk([
@@ -177,7 +177,7 @@ export function diskContract(open: () => Journal): void {
       expect(journal.filesAt(['c', 'd', 'b', 'a', 'none']).paths).toEqual(['c', 'a']);
     });
 
-    test('children and what lies below, at any width', () => {
+    test('the children and all entries below, at any width', () => {
       const wide = Array.from({ length: 1200 }, (_, index) => `w/${String(index).padStart(4, '0')}`);
       const paths = [
         'd',

@@ -22,7 +22,7 @@ interface DiskRow {
   readonly racy: number | null;
   readonly unsynced: number | null;
   readonly unconfirmed: number | null;
-  /** What was found there instead, or 1 where that was not read. */
+  /** The content that was found there instead, or 1 if that was not read. */
   readonly damaged: number | string | null;
   readonly cut: number | null;
 }
@@ -30,7 +30,7 @@ interface DiskRow {
 const columns =
   'path, origin, seq, content, ino, size, mtime_ms, ctime_ms, mode, birth_ms, racy, unsynced, unconfirmed, damaged, cut';
 
-/** The table `disk`: what this member last put or saw at each path. */
+/** The table `disk`: the entry that this member last wrote or saw at each path. */
 export class DiskStore {
   readonly #origins: OriginTable;
   readonly #entry: Statement<DiskRow>;
@@ -40,7 +40,7 @@ export class DiskStore {
   readonly #withInode: Statement<DiskRow>;
   readonly #upsert: Statement;
   readonly #allDamaged: Statement<{ path: string }>;
-  /** Paths that are damaged, or were when they were last asked for. */
+  /** Paths that are damaged, or were at the last query. */
   #damagedPaths: Set<string> | undefined;
   readonly #remove: Statement;
   readonly #unsynced: Statement<{ path: string; mark: number }>;
@@ -52,7 +52,7 @@ export class DiskStore {
   readonly #lastGeneration: Statement<{ last: number | null }>;
   readonly #synced: Statement;
   readonly #database: JournalDatabase;
-  /** What `unsynced` of a row that is written now holds. It grows, so that a sync clears only rows that were there before it. */
+  /** The value of `unsynced` for rows written now. It grows, so that a sync clears only rows that were written before it. */
   #generation: number | undefined;
 
   constructor(database: JournalDatabase, origins: OriginTable) {
@@ -152,19 +152,19 @@ export class DiskStore {
     this.#cleaned.run(mark, upToMs, aboveMs);
   }
 
-  /** Paths of the unconfirmed rows at `path` and below it. */
+  /** The paths of the unconfirmed rows at `path` and below it. */
   unconfirmed(path: string): readonly string[] {
     const { from, to } = rangeBelow(path);
     const below = this.#unconfirmedBelow.all(from, to).map((row) => row.path);
     return this.entry(path)?.unconfirmed === undefined ? below : [path, ...below];
   }
 
-  /** Rows that are `clean`, by path. */
+  /** The rows that are `clean`, by path. */
   clean(after: string | undefined, limit: number): readonly DiskEntry[] {
     return this.#clean.all(after ?? '', limit).map(this.#toEntry);
   }
 
-  /** These rows, where they are `clean` and as they were, are certain. */
+  /** Marks those of these rows as certain that are `clean` and unchanged. */
   confirmed(rows: readonly DiskEntry[]): void {
     for (const row of rows) {
       const { path, fingerprint } = row;
@@ -175,13 +175,13 @@ export class DiskStore {
     }
   }
 
-  /** Rows of an earlier run were there before everything of this one. */
+  /** Rows of an earlier run have lower values than all rows of this one. */
   #currentGeneration(): number {
     this.#generation ??= (this.#lastGeneration.get()?.last ?? 0) + 1;
     return this.#generation;
   }
 
-  /** Rows that are damaged. They are few, and looked for in the whole table once. */
+  /** The rows that are damaged. They are few; the whole table is searched for them once. */
   damaged(): readonly DiskEntry[] {
     this.#damagedPaths ??= new Set(this.#allDamaged.all().map(({ path }) => path));
     const entries: DiskEntry[] = [];
@@ -193,7 +193,7 @@ export class DiskStore {
     return entries;
   }
 
-  /** Writes one row and returns what the path shows now. */
+  /** Writes one row and returns the state of the path after it. */
   write({ path, entry }: DiskChange): Shown | undefined {
     if (entry === undefined) {
       this.#database.revision += 1;

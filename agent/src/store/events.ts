@@ -2,7 +2,7 @@ import type { JournalEvent } from '../sync/ports/journal.ts';
 import type { JournalDatabase } from './database.ts';
 import { limitTo, type Statement } from './statement.ts';
 
-/** Events kept; older ones are dropped. Some weeks of a busy cluster, some megabytes at most. */
+/** The number of events kept; older ones are dropped. Some weeks of a busy cluster, some megabytes at most. */
 export const eventsMax = 10_000;
 
 interface EventRow {
@@ -12,7 +12,7 @@ interface EventRow {
   readonly data: string;
 }
 
-/** What a person should see, numbered without gaps. */
+/** The table `events`: messages for people, numbered without gaps. */
 export class EventStore {
   readonly #database: JournalDatabase;
   readonly #insert: Statement;

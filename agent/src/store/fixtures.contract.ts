@@ -24,7 +24,7 @@ export const [ant, bee, cat] = ['a', 'b', 'c'].map((letter) => originId(letter.r
   OriginId,
 ];
 
-/** When every test journal says that an operation came. */
+/** The time at which every test journal receives its operations. */
 export const journaledAt = 1_790_000_000_000;
 
 /** Opens ant's journal; draws the origin `ant`. */
@@ -39,12 +39,12 @@ export function temporaryFolder(): string {
   return folder;
 }
 
-/** Content ids that differ in `n`. */
+/** A content id for each `n`. */
 export function content(n: number): ContentId {
   return `b3:${n.toString(16).padStart(64, '0')}` as ContentId;
 }
 
-/** Later numbers have later stamps; after nothing unless `version` says so. */
+/** The fields of any operation. Later numbers have later stamps; without `version` there are no parents. */
 function base(by: OriginId, seq: number, path: string, version: Version | undefined) {
   return { origin: by, seq, hlc: (journaledAt + seq) * 1024, path, version: version ?? { vector: { [by]: seq } } };
 }
@@ -66,7 +66,7 @@ export function memberOperation(by: OriginId, seq: number, member: MemberRecord)
   return { ...base(by, seq, memberPath(member.id), undefined), kind: 'member', member };
 }
 
-/** The version of the operation `dot` that was made knowing of `parents`. */
+/** The version of the operation `dot` whose author knew `parents`. */
 export function after(dot: Dot, ...parents: readonly Dot[]): Version {
   const vector: Record<OriginId, number> = {};
   for (const { origin, seq } of [...parents, dot]) vector[origin] = Math.max(vector[origin] ?? 0, seq);
@@ -77,12 +77,12 @@ export function dot(origin: OriginId, seq: number): Dot {
   return { origin, seq };
 }
 
-/** What a file looks like; the inode number tells them apart. */
+/** The fingerprint of a file; the inode number makes it unique. */
 export function fingerprint(ino: number, mode = 0o100644): Fingerprint {
   return { ino, size: 10, mtimeMs: journaledAt + 0.123_4, ctimeMs: journaledAt + 0.567_8, mode };
 }
 
-/** Says that the disk shows these operations. */
+/** Records that the disk shows these operations. */
 export function show(journal: Journal, ...operations: readonly Operation[]): void {
   journal.recordDisk(
     operations.map((operation) => ({

@@ -17,7 +17,7 @@ import {
   remove,
 } from './fixtures.contract.ts';
 
-/** How the heads follow from the operations. */
+/** The heads that follow from the operations. */
 export function headsContract(open: () => Journal): void {
   let journal: Journal;
   beforeEach(() => {
@@ -28,7 +28,7 @@ export function headsContract(open: () => Journal): void {
   describe('heads', () => {
     const [mine, yours] = [put(ant, 1, 'x'), put(bee, 1, 'x', { content: content(2), hlc: 1 })];
 
-    test('[MG1] an operation replaces what it knew of; concurrent ones stay, the visible one first', () => {
+    test('[MG1] an operation replaces those that it covers; concurrent ones stay, the visible one first', () => {
       journal.append([yours, mine]);
       expect(journal.heads('x')).toEqual([mine, yours]);
       expect(journal.contested(undefined, 9)).toEqual([{ path: 'x', heads: [mine, yours] }]);
@@ -39,7 +39,7 @@ export function headsContract(open: () => Journal): void {
       expect(journal.counts()).toMatchObject({ files: 1, contested: 0 });
     });
 
-    test('one that is superseded already is only logged', () => {
+    test('an operation that is already superseded is only logged', () => {
       const later = put(bee, 1, 'x', { version: after(dot(bee, 1), mine) });
       journal.append([later]);
       const digest = journal.digest();
@@ -48,7 +48,7 @@ export function headsContract(open: () => Journal): void {
       expect(journal.operation(mine)).toEqual(mine);
     });
 
-    test('[CF8] conflict copies page by path and are counted: live files and links, by their own name alone', () => {
+    test('[CF8] conflict copies page by path and are counted: live files and links, by their own name only', () => {
       const copy = (path: string, by = 'bee') => `${path}.conflict-20261121T065602123Z-${by}`;
       journal.append([
         put(ant, 1, `${copy('b')}.txt`),
@@ -83,7 +83,7 @@ export function headsContract(open: () => Journal): void {
       expect(journal.counts()).toMatchObject({ files: 3, directories: 0 });
     });
 
-    test('those under a prefix do not include its neighbours', () => {
+    test('the heads under a prefix do not include its neighbours', () => {
       const paths = ['a', 'a-b', 'a.b', 'a/b', 'a/b/c', 'a/🐜', 'a0', 'b'];
       journal.append(paths.map((path, index) => put(ant, index + 1, path)));
       const under = (prefix: string, from: string | undefined, limit: number) =>
@@ -97,7 +97,7 @@ export function headsContract(open: () => Journal): void {
       expect(under('c', undefined, 99)).toEqual([]);
     });
 
-    test('a content is found as long as a head carries it', () => {
+    test('a content is found while a head has it', () => {
       journal.append([mine, yours]);
       expect(journal.headWithContent(content(2))).toEqual(yours);
       journal.append([put(ant, 2, 'x', { version: after(dot(ant, 2), mine, yours), content: content(7) })]);
@@ -111,7 +111,7 @@ export function headsContract(open: () => Journal): void {
   describe('parents', () => {
     const orphans = () => pathsOf(journal.orphans(undefined, 99));
 
-    test('a directory deleted while something live lies in it leaves orphans, until it stands again', () => {
+    test('a directory deleted with live entries in it leaves orphans, until it exists again', () => {
       journal.append([
         mkdir(ant, 1, 'd'),
         put(ant, 2, 'd/x'),
@@ -143,7 +143,7 @@ export function headsContract(open: () => Journal): void {
       expect(orphans()).toEqual([]);
     });
 
-    test('something live below is found at any depth', () => {
+    test('a live entry below is found at any depth', () => {
       journal.append([put(ant, 1, 'a/b/c/d'), put(ant, 2, 'a/b-'), put(ant, 3, 'e')]);
       const below = ['', 'a', 'a/b', 'a/b/c', 'a/b/c/d', 'a/b-', 'e'].map((path) => journal.hasLiveBelow(path));
       expect(below).toEqual([true, true, true, true, false, false, false]);

@@ -5,12 +5,12 @@ import { createInterface } from 'node:readline';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { ant, antMember, openAnt, temporaryFolder } from './fixtures.contract.ts';
 
-/** A process of its own runs the compiled journal. */
+/** A separate process runs the compiled journal. */
 const built = new URL('./journal.js', import.meta.url).href.replace('/src/', '/dist/');
 
 /**
- * Appends without end, batches of 20 with their rows of disk in one transaction, and tells the last number of each batch once
- * its transaction is committed.
+ * Appends without end, in batches of 20 with their rows of disk in one transaction, and prints the last number of each batch once its
+ * transaction is committed.
  */
 const writer = `
   import { writeSync } from 'node:fs';
@@ -30,7 +30,7 @@ const writer = `
   }
 `;
 
-/** Lets a writer commit at least `batches` batches, kills it, and returns the last number that it told. */
+/** Lets a writer commit at least `batches` batches, kills it, and returns the last number that it printed. */
 async function killedWriter(path: string, batches: number): Promise<number> {
   const parameters = ['--input-type=module', '--eval', writer, built, path, antMember, ant];
   const child: ChildProcess = spawn(process.execPath, parameters, { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -44,7 +44,7 @@ async function killedWriter(path: string, batches: number): Promise<number> {
   for await (const line of createInterface({ input: child.stdout })) {
     told = Number(line);
     lines += 1;
-    // Lines that are still in the pipe are read to the end: every one of them tells of a commit.
+    // Lines that are still in the pipe are read to the end: each of them reports a commit.
     if (lines === batches) child.kill('SIGKILL');
   }
   expect(await closed).toEqual([null, 'SIGKILL']);
@@ -52,7 +52,7 @@ async function killedWriter(path: string, batches: number): Promise<number> {
 }
 
 describe('kill -9 while the journal is written', () => {
-  test('[JN2] loses nothing that was committed, and keeps no half of a transaction', { timeout: 60_000 }, async () => {
+  test('[JN2] nothing that was committed is lost, and no transaction is half there', { timeout: 60_000 }, async () => {
     const path = join(temporaryFolder(), 'journal.db');
     for (const batches of [1, 7, 40, 200]) {
       const told = await killedWriter(path, batches);

@@ -60,7 +60,7 @@ describe('a damaged journal', () => {
     { name: 'cut within a page', damage: (path) => truncateSync(path, middle(path) + 100) },
     { name: 'a page of zeros', damage: (path) => overwrite(path, middle(path), new Uint8Array(pageBytes)) },
     {
-      name: 'a page of something else',
+      name: 'a page of other bytes',
       damage: (path) => overwrite(path, middle(path), new Uint8Array(pageBytes).fill(0xa5)),
     },
     { name: 'the first page', damage: (path) => overwrite(path, 0, new Uint8Array(pageBytes).fill(0xa5)) },
@@ -81,17 +81,17 @@ describe('a damaged journal', () => {
     expect(readFileSync(path).equals(before)).toBe(true);
   });
 
-  test('[JN10] is refused before anybody writes, too', () => {
+  test('[JN10] is refused before any process writes, too', () => {
     const path = journalFile();
     expect(checkJournal(path)).toEqual({ state: 'sound' });
     overwrite(path, middle(path), new Uint8Array(pageBytes));
     expect(checkJournal(path)).toMatchObject({ state: 'damaged', error: { code: 'journal-damaged' } });
   });
 
-  test('a page that breaks while the journal is open is told as damage', () => {
+  test('a page that breaks while the journal is open is reported as damage', () => {
     const path = journalFile();
     const journal = openAnt(path);
-    // A change by another connection makes this one forget the pages that it read when it opened.
+    // A change by another connection makes this one drop the pages that it read when it opened.
     change(path, "INSERT INTO events VALUES (1, 1, 'joined', '{}')");
     overwrite(path, pageBytes, new Uint8Array(statSync(path).size - pageBytes).fill(0xa5));
     expect(errorOf(() => journal.heads('directory/file-7')).code).toBe('journal-damaged');
@@ -112,8 +112,8 @@ describe('a journal of another version', () => {
   });
 });
 
-describe('looking at a journal from outside', () => {
-  test('nothing is there: nothing is made', () => {
+describe('a check of a journal from outside', () => {
+  test('there is no journal: none is created', () => {
     const path = join(temporaryFolder(), 'journal.db');
     expect(checkJournal(path)).toEqual({ state: 'absent' });
     expect(existsSync(path)).toBe(false);
@@ -137,7 +137,7 @@ describe('heads that differ from the log', () => {
     { name: 'a head is missing', sql: `DELETE FROM heads WHERE path = '${file}'`, paths: [file] },
     { name: 'a head is another operation', sql: `UPDATE heads SET seq = 9 WHERE path = '${file}'`, paths: [file] },
     { name: 'a sibling is missing', sql: 'DELETE FROM heads WHERE rank = 1', paths: ['directory/file-1'] },
-    { name: 'whether the disk shows it', sql: `UPDATE heads SET state = 1 WHERE path = '${file}'`, paths: [file] },
+    { name: 'a state is wrong', sql: `UPDATE heads SET state = 1 WHERE path = '${file}'`, paths: [file] },
     {
       name: 'a path that the log does not know',
       sql: `UPDATE heads SET path = 'stray' WHERE path = '${file}'`,
@@ -177,7 +177,7 @@ describe('heads that differ from the log', () => {
   });
 });
 
-test('[JN10] a disk that does not answer is no damage of the journal, whatever is read after that', () => {
+test('[JN10] a disk that does not answer is no damage of the journal, whatever later reads return', () => {
   const codes = ['SQLITE_CORRUPT', 'SQLITE_IOERR_READ', 'SQLITE_CORRUPT'].map((code) => {
     const error = translated('/disk/journal.db', new Sqlite.SqliteError('it says', code));
     return error instanceof LockstepError && error.code;

@@ -3,7 +3,7 @@ import Sqlite from 'better-sqlite3';
 
 /** A journal whose file is not what SQLite or Lockstep wrote. */
 export class JournalDamagedError extends LockstepError {
-  /** What is wrong with it, without what to do. */
+  /** The damage alone, without what to do. */
   readonly reason: string;
 
   constructor(path: string, reason: string, options?: ErrorOptions) {
@@ -39,30 +39,30 @@ export function copied(path: string, owner: MemberId, member: MemberId): Lockste
   );
 }
 
-/** The error for a change that found no room. Nothing of it was written. */
+/** The error for a change that did not fit on the disk. Nothing of it was written. */
 function full(path: string, cause: unknown): LockstepError {
   return new LockstepError(
     'journal-full',
-    `There is no room for the journal ${path}: free some space on its disk. What was changed in the folder stays there, and is ` +
+    `There is no room for the journal ${path}: free some space on its disk. Changes in the folder stay there, and are ` +
       'journaled when there is room.',
     { cause },
   );
 }
 
-/** Journals whose disk did not answer this process, with what it said then: what is read of them after that says nothing of the file. */
+/** The journals whose disk failed a request of this process, each with SQLite's message then. Later reads prove nothing about the file. */
 const unanswered = new Map<string, string>();
 
 /** The error for a disk that does not answer. The journal itself may be whole. */
 function unreadable(path: string, reason: string, cause: unknown): LockstepError {
   return new LockstepError(
     'journal-disk',
-    `The disk does not let the journal ${path} be read or written (${reason}). Check the disk, that it is connected and mounted, ` +
+    `The journal ${path} cannot be read or written because of its disk (${reason}). Check that the disk is connected and mounted, ` +
       'and start the agent again (lockstep up). Leave the journal where it is: most likely nothing is wrong with it.',
     { cause },
   );
 }
 
-/** What SQLite says when a page cannot be what it wrote, or finds no room or no disk, as our own error; every other error as it is. */
+/** Turns SQLite's errors about damaged pages, a full disk and a failing disk into our own; returns every other error unchanged. */
 export function translated(path: string, error: unknown): unknown {
   if (!(error instanceof Sqlite.SqliteError)) return error;
   // The second: the index of the write-ahead log could not grow.

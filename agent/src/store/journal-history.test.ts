@@ -9,12 +9,12 @@ const origins = [ant, bee, cat];
 const paths = ['d', 'd/x', 'd/e', 'd/e/y', 'd-', '🐜'];
 const all = Number.MAX_SAFE_INTEGER;
 
-/** One step of a history: a member edits a path, or hears from another. */
+/** One step of a history: a member edits a path, or receives from another. */
 interface Step {
   readonly by: number;
   readonly path: number;
   readonly kind: 'put' | 'mkdir' | 'delete' | 'hear';
-  /** Of the heads of the path, those that the edit replaces. */
+  /** The heads of the path that the edit replaces. */
   readonly parents: 'visible' | 'all' | 'last';
   readonly other: number;
   readonly count: number;
@@ -50,7 +50,7 @@ function edit(journal: Journal, origin: OriginId, step: Step): void {
   else journal.append([{ ...base, kind: 'put', content: content(seq % 4), size: seq, mode: 0o644, mtimeUs: 1 }]);
 }
 
-/** Every operation that the members of a cluster made in the course of the steps: each origin's, in order. */
+/** Every operation that the members of a cluster made in these steps: each origin's, in order. */
 function operationsOfHistory(steps: readonly Step[]): readonly (readonly Operation[])[] {
   const members = origins.map(() => openAnt(':memory:'));
   for (const step of steps) {
@@ -64,7 +64,7 @@ function operationsOfHistory(steps: readonly Step[]): readonly (readonly Operati
   return made;
 }
 
-/** Deliveries of all of them in some order that keeps each origin's, with repetitions. */
+/** Deliveries of all of them in an order that keeps each origin's, with repetitions. */
 function interleaved(made: readonly (readonly Operation[])[], choices: readonly number[]): readonly Operation[] {
   const next = made.map(() => 0);
   const order: Operation[] = [];
@@ -89,7 +89,7 @@ function appendInBatches(journal: Journal, operations: readonly Operation[], siz
   for (let start = 0; start < operations.length; start += size) journal.append(operations.slice(start, start + size));
 }
 
-/** Everything that is kept incrementally, computed from the heads and the disk as it is defined. */
+/** Everything that is kept incrementally, computed by definition from the heads and the disk. */
 function expectDerivedToBeRight(journal: Journal): void {
   const visible = journal.headsUnder('', undefined, all).filter(({ path }) => !isMemberPath(path));
   const live = visible.filter(({ kind }) => kind !== 'delete');
@@ -159,7 +159,7 @@ describe('histories of a cluster', () => {
     );
   });
 
-  test('what is kept up to date step by step is what the heads and the disk say', () => {
+  test('values that are kept incrementally agree with the heads and the disk', () => {
     const shown = fc.array(fc.tuple(fc.nat(paths.length - 1), fc.boolean()), { maxLength: 30 });
     fc.assert(
       fc.property(anyHistory, shown, fc.integer({ min: 1, max: 12 }), (steps, looks, size) => {

@@ -10,8 +10,8 @@ import { pathsOf, put, temporaryFolder } from './fixtures.contract.ts';
 import { openJournal } from './journal.ts';
 
 /**
- * Journals that earlier versions of Lockstep wrote, in the work of two members: files, a directory moved with what is in it, a link, a
- * delete, a change of mode, an edit of the other member, and a conflict that was settled with a copy. One for each schema.
+ * Journals that earlier versions of Lockstep wrote, one for each schema. Two members made files, moved a directory with its entries, made a
+ * link, a delete, a change of mode, an edit of the other member's file, and a conflict that was settled with a copy.
  */
 const stored = [1, 2, 3, 4, 5, 6, 7].map((version) => ({ version }));
 
@@ -50,14 +50,14 @@ test('[UP3] there is a stored journal of every schema before this one', () => {
 });
 
 describe.each(stored)('[UP3] a journal of schema $version', ({ version }) => {
-  test('is what it says, and is sound', () => {
+  test('has that version and is sound', () => {
     const path = restore(version);
     expect(versionOf(path)).toBe(version);
     expect(checkJournal(path)).toEqual({ state: 'sound' });
     expect(versionOf(path)).toBe(version);
   });
 
-  test('is brought to this one with all that it holds', () => {
+  test('is migrated to this version with all of its data', () => {
     const path = restore(version);
     const journal = open(path);
     expect(journal.origin).toBe(origin);

@@ -6,7 +6,7 @@ import { logContract } from './log.contract.ts';
 import { pendingContract } from './pending.contract.ts';
 import { treeContract } from './tree.contract.ts';
 
-/** What every journal does, wherever it keeps its data. `open` opens an empty one whose origin is `ant`. */
+/** The behaviour of every journal, wherever it keeps its data. `open` opens an empty one whose origin is `ant`. */
 export function journalContract(open: () => Journal): void {
   logContract(open);
   headsContract(open);

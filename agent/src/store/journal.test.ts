@@ -12,7 +12,7 @@ describe('a journal in a file', () => {
 });
 
 describe('a journal that is opened again', () => {
-  test('goes on where it stopped, under the same origin', () => {
+  test('continues under the same origin', () => {
     const path = join(temporaryFolder(), 'journal.db');
     const first = openAnt(path);
     first.append([put(ant, 1, 'x'), put(ant, 2, 'y')]);

@@ -28,13 +28,13 @@ export interface JournalOptions {
   readonly memberId: MemberId;
   /** From 0 (inclusive) to 1 (exclusive): draws the origin of a new journal. */
   random(): number;
-  /** Milliseconds since the epoch: stamps each operation with when it came. */
+  /** Milliseconds since the epoch: the time at which each operation arrives. */
   nowMs(): number;
 }
 
 /**
- * Opens the journal at `path`, or makes a new one. Throws `journal-damaged`, `journal-newer`, and `copied-state` when the journal
- * is another member's.
+ * Opens the journal at `path`, or creates it. Throws `journal-damaged`, `journal-newer`, and `copied-state` when the journal is another
+ * member's.
  */
 export function openJournal(options: JournalOptions): Journal {
   const database = new JournalDatabase(options.path);
@@ -84,7 +84,8 @@ function compose(database: JournalDatabase, { memberId, random, nowMs }: Journal
       );
       if (fresh.length === 0) return fresh;
       const journaledAt = nowMs();
-      // Others' operations can be had again, and no acknowledgement leaves before a row of `disk` is safe, which makes them so too.
+      // Others' operations can be fetched again after a power cut. No acknowledgement is sent before a row of `disk` is durable, and that
+      // makes them durable too.
       const own = fresh.some((operation) => operation.origin === origin);
       const run = own ? database.transaction.bind(database) : database.relaxedTransaction.bind(database);
       return run(() => {
@@ -119,7 +120,7 @@ function compose(database: JournalDatabase, { memberId, random, nowMs }: Journal
 
     heads: (path) => reader.heads(path),
     headsUnder: (prefix, after, limit) => reader.headsUnder(prefix, after, limit),
-    // The nearest live entries below a directory lie in it directly, or have lost their parent.
+    // The nearest live entries below a directory are directly in it, or have lost their parent.
     hasLiveBelow: (directory) => parents.liveIn(directory) > 0 || reader.hasOrphanBelow(directory),
     contested: (after, limit) => reader.contested(after, limit),
     conflictCopies: (after, limit) => copies.conflictCopies(after, limit),
@@ -157,7 +158,7 @@ function compose(database: JournalDatabase, { memberId, random, nowMs }: Journal
     },
 
     unsynced: (after = 0) => disk.unsynced(after),
-    // Lost in a power cut, it is done again: no row says more than is so.
+    // If a power cut undoes it, it is done again: no row claims too much.
     synced: (after, mark, span) => database.relaxedTransaction(() => disk.synced(after, mark, span)),
     unconfirmed: (path) => disk.unconfirmed(path),
     clean: (after, limit) => disk.clean(after, limit),
@@ -184,7 +185,7 @@ function compose(database: JournalDatabase, { memberId, random, nowMs }: Journal
   }
 }
 
-/** The operations that are new and within their origin's seal, in order. Throws when a number of their origin is missing before one. */
+/** The operations that are new and within their origin's seal, in order. Throws when an earlier number of an origin is missing. */
 function withoutKnown(
   operations: readonly Operation[],
   knownOf: (origin: OriginId) => number,

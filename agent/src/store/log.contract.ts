@@ -16,7 +16,7 @@ import {
   remove,
 } from './fixtures.contract.ts';
 
-/** How the log keeps operations. */
+/** The log keeps operations. */
 export function logContract(open: () => Journal): void {
   let journal: Journal;
   beforeEach(() => {
@@ -51,14 +51,14 @@ export function logContract(open: () => Journal): void {
       put(ant, 9, '- \n%\\é🐜\u{10ffff}', { version: { vector: { [bee]: 1 } } }),
     ];
 
-    test('[JN3] gives back every field of every kind', () => {
+    test('[JN3] returns every field of every kind', () => {
       expect(journal.append(kinds)).toEqual(kinds);
       expect(journal.operationsOf(ant, 0, 100)).toStrictEqual(kinds);
       for (const operation of kinds) expect(journal.operation(operation)).toStrictEqual(operation);
       for (const operation of kinds) expect(journal.heads(operation.path)).toStrictEqual([operation]);
     });
 
-    test('[JN3] gives back one operation with its row and when it was journaled', () => {
+    test('[JN3] returns one operation with its row and the time at which it was journaled', () => {
       journal.append(kinds);
       for (const { row, operation, journaledAt: at } of journal.log({ afterRow: 0, limit: 100 })) {
         expect(journal.logged(operation)).toEqual({ row, operation, journaledAt: at });
@@ -67,7 +67,7 @@ export function logContract(open: () => Journal): void {
       expect(journal.logged(dot(cat, 1))).toBeUndefined();
     });
 
-    test('[JN1] skips what it knows, also within one call', () => {
+    test('[JN1] skips the operations that it has, also within one call', () => {
       const [first, second] = [put(ant, 1, 'a'), put(ant, 2, 'b')];
       expect(journal.append([first, second, first])).toEqual([first, second]);
       expect(journal.append([second, put(ant, 3, 'c'), first])).toEqual([put(ant, 3, 'c')]);
@@ -77,7 +77,7 @@ export function logContract(open: () => Journal): void {
 
     test.each([
       ['from the start', [put(bee, 2, 'x')]],
-      ['after what is known', [put(ant, 3, 'x')]],
+      ['after the known ones', [put(ant, 3, 'x')]],
       ['within the call', [put(ant, 2, 'x'), put(ant, 4, 'y')]],
     ])('[JN1] refuses a gap %s and takes nothing', (_, operations) => {
       journal.append([put(ant, 1, 'a')]);
@@ -87,14 +87,14 @@ export function logContract(open: () => Journal): void {
       expect([journal.digest(), journal.heads('x')]).toEqual([digest, []]);
     });
 
-    test('knows nothing of an origin that is only mentioned', () => {
+    test('an origin that is only mentioned is not known', () => {
       journal.append([put(ant, 1, 'a', { version: after(dot(ant, 1), dot(bee, 9)) })]);
       expect(journal.known()).toEqual({ [ant]: 1 });
       expect(journal.applied().vector).toEqual({});
       expect([journal.operation(dot(bee, 9)), journal.operation(dot(cat, 1))]).toEqual([undefined, undefined]);
     });
 
-    test('[JN1] says what lies beyond a vector, origin by origin in seq order', () => {
+    test('[JN1] returns the operations beyond a vector, origin by origin in seq order', () => {
       const ofAnt = [1, 2, 3, 4, 5].map((seq) => put(ant, seq, `a${seq}`));
       const ofBee = [1, 2].map((seq) => put(bee, seq, `b${seq}`));
       journal.append([...ofAnt.slice(0, 2), ...ofBee, ...ofAnt.slice(2)]);
@@ -122,7 +122,7 @@ export function logContract(open: () => Journal): void {
       expect(journal.log({ path: 'z', limit: 9 })).toEqual([]);
     });
 
-    test('can be read in both directions for a directory and all that lies below it', () => {
+    test('can be read in both directions for a directory and all paths below it', () => {
       const names = ['d', 'd/a', 'other', 'd.x', 'd/e/b', 'd0', 'd/a'];
       journal.append(names.map((name, index) => put(ant, index + 1, name)));
       const rows = (query: Parameters<typeof journal.log>[0]) => journal.log(query).map(({ row }) => row);
@@ -134,7 +134,7 @@ export function logContract(open: () => Journal): void {
       expect(rows({ under: 'x', beforeRow: 9, limit: 9 })).toEqual([]);
     });
 
-    test('remembers every content of a path', () => {
+    test('finds every content that a path had', () => {
       journal.append([put(ant, 1, 'x'), put(ant, 2, 'x'), remove(ant, 3, 'x'), put(ant, 4, 'y')]);
       const contents = [1, 2, 3, 4].map((seq) => journal.everHad('x', { content: content(seq) }));
       expect(contents).toEqual([true, true, false, false]);

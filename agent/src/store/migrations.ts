@@ -4,25 +4,25 @@ import { JOURNAL_VERSION } from '@lockstep/shared';
 export const applicationId = 0x4c4b5354;
 
 /**
- * Which heads the index of conflict copies holds: live files and links whose name, after the last slash, looks like a copy's. A query
- * must say exactly this for the index to be used; journals hold it, so it never changes.
+ * The condition of the index of conflict copies: live files and links whose name, after the last slash, resembles a copy's. A query must
+ * contain exactly this text for the index to be used. Journals hold it, so it never changes.
  */
 export const copyCondition = `rank = 0 AND type IN (1, 3) AND instr(path, '.conflict-') > 0
     AND substr(path, length(rtrim(path, replace(path, '/', ''))) + 1) GLOB '*.conflict-${'[0-9]'.repeat(8)}T${'[0-9]'.repeat(9)}*Z-*'`;
 
 /**
- * Entry n takes a journal from schema version n to n + 1. Append only: a journal anywhere may stand at any of these versions.
+ * Entry n migrates a journal from schema version n to n + 1. Append only: a journal may have any of these versions.
  *
- * Everything but `ops`, `blocks`, `origins`, `disk`, `acks`, `events` and `settings` is derived from them.
+ * All tables but `ops`, `blocks`, `origins`, `disk`, `acks`, `events` and `settings` are derived from these.
  */
 const migrations: readonly string[] = [
   `
   CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 
-  -- Origins are 61 characters long and stand in every row: here once, a small number elsewhere.
+  -- Origins are 61 characters long and occur in every row: here once, as a small number elsewhere.
   CREATE TABLE origins (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
 
-  -- The operation log, append-only. \`row\` counts in order of arrival, from 1, without gaps. \`version\` is NULL where the
+  -- The operation log, append-only. \`row\` counts in order of arrival, from 1, without gaps. \`version\` is NULL if the
   -- operation includes only what its own origin numbered before it.
   CREATE TABLE ops (
     row INTEGER PRIMARY KEY,
@@ -49,7 +49,7 @@ const migrations: readonly string[] = [
 
   CREATE TABLE blocks (content TEXT PRIMARY KEY, hashes BLOB NOT NULL);
 
-  -- One row for each head. Rank 0 is the visible one. \`state\` is NULL for a head that nothing is to be done about; 1: live, and
+  -- One row for each head. Rank 0 is the visible one. \`state\` is NULL for a head that needs no action; 1: live, and
   -- the disk does not show it; 2: a delete, and the disk still has the entry; 3: a live sibling that lost. \`orphan\` is 1 for a
   -- live visible head whose parent is not a live directory, else NULL.
   CREATE TABLE heads (
@@ -111,26 +111,26 @@ const migrations: readonly string[] = [
   `,
   `CREATE INDEX heads_copies ON heads (path) WHERE ${copyCondition};`,
   `
-  -- Marks of a row, NULL in nearly all. \`unsynced\`: a user's change that a power cut may undo. \`damaged\`: what is there is not what
-  -- the operation says, so the path is pending.
+  -- Marks of a row, NULL in nearly all. \`unsynced\`: a user's change that a power cut may undo. \`damaged\`: the entry is not what the
+  -- operation says, so the path is pending.
   ALTER TABLE disk ADD COLUMN unsynced INTEGER;
   ALTER TABLE disk ADD COLUMN damaged INTEGER;
   CREATE INDEX disk_unsynced ON disk (origin, seq) WHERE unsynced IS NOT NULL;
   `,
-  // NULL where the file system keeps no birth times, and in rows of before.
+  // NULL if the file system keeps no birth times, and in earlier rows.
   'ALTER TABLE disk ADD COLUMN birth_ms REAL;',
   `
-  -- The running hash of the origin's log up to and with this operation. The rows that are here get theirs when the journal is opened.
+  -- The running hash of the origin's log up to and including this operation. Existing rows get theirs when the journal is opened.
   ALTER TABLE ops ADD COLUMN chain BLOB;
   -- 48 bits of it, for the digest.
   ALTER TABLE heads ADD COLUMN mark INTEGER NOT NULL DEFAULT 0;
-  -- Not NULL for the name under which the operations of a branch are kept that were cut off the origin of this number.
+  -- Not NULL for a branch: the number of the origin from which its operations were cut off.
   ALTER TABLE origins ADD COLUMN branch_of INTEGER;
-  -- Origins that end: no operation with a number above \`last\` is taken.
+  -- Origins that end: no operation with a number above \`last\` is accepted.
   CREATE TABLE seals (origin TEXT PRIMARY KEY, last INTEGER NOT NULL) WITHOUT ROWID;
   `,
   `
-  -- NULL in nearly all rows. Above 0 as in \`unsynced\`, of a file that may change without a trace; 0 where a sync has ended that, and the
+  -- NULL in nearly all rows. Above 0 as in \`unsynced\`, of a file that may change without a trace; 0 after a sync has ended that, and the
   -- file is to be read once more.
   ALTER TABLE disk ADD COLUMN unconfirmed INTEGER;
   CREATE INDEX disk_unconfirmed ON disk (unconfirmed, path) WHERE unconfirmed IS NOT NULL;

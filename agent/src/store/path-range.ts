@@ -1,18 +1,18 @@
 import type { Bindable } from './statement.ts';
 
 /**
- * SQLite compares paths byte by byte, and a BLOB is greater than any text: an upper bound that no path reaches. Nothing here
- * compares paths in JavaScript, whose order of strings differs from it beyond the Basic Multilingual Plane.
+ * An upper bound that no path reaches: SQLite compares paths byte by byte, and a BLOB is greater than any text. Nothing here compares paths
+ * in JavaScript, whose order of strings differs beyond the Basic Multilingual Plane.
  */
 export const afterAllPaths: Bindable = new Uint8Array(0);
 
-/** The paths below `directory` are those from `from` (inclusive) up to `to` (exclusive). `''` is the folder. */
+/** The range of the paths below `directory`: from `from` (inclusive) to `to` (exclusive). `''` is the folder. */
 export function rangeBelow(directory: string): { readonly from: string; readonly to: Bindable } {
   // "0" is the character that follows "/".
   return directory === '' ? { from: '', to: afterAllPaths } : { from: `${directory}/`, to: `${directory}0` };
 }
 
-/** The smallest possible path that follows `path`: none contains NUL. */
+/** The smallest possible path after `path`: no path contains NUL. */
 export function successor(path: string): string {
   return `${path}\u0001`;
 }
@@ -21,9 +21,9 @@ const firstPageRows = 8;
 const pageRowsMax = 512;
 
 /**
- * The rows of a table that lie directly in `directory`, by path. `page` answers with the table's rows from `from` (inclusive) to
- * `to` (exclusive), at most `limit`. What lies deeper is jumped over, so that the cost follows the number of entries
- * in this directory and not the number below it. With `after`, a path in the directory, it begins behind that one.
+ * The rows of a table that are directly in `directory`, by path. `page` returns the table's rows from `from` (inclusive) to `to`
+ * (exclusive), at most `limit`. Deeper rows are skipped, so that the cost depends on the number of entries in this directory and not on the
+ * number below it. With `after`, a path in the directory, it begins after that one.
  */
 export function* directChildren<Row extends { readonly path: string }>(
   directory: string,

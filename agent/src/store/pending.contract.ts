@@ -19,7 +19,7 @@ import {
   show,
 } from './fixtures.contract.ts';
 
-/** What is left to do, and what is done. */
+/** The pending paths, and the operations that are applied. */
 export function pendingContract(open: () => Journal): void {
   let journal: Journal;
   beforeEach(() => {
@@ -37,7 +37,7 @@ export function pendingContract(open: () => Journal): void {
 
     const member = memberOperation(ant, 1, { id: antMember, name: 'a', addresses: [], standing: 'joined' });
 
-    /** A step is an operation to append, or what is written into the row of `disk`. */
+    /** A step is an operation to append, or a row of `disk` to write. */
     type Step =
       | Operation
       | { readonly shown: Operation }
@@ -59,16 +59,16 @@ export function pendingContract(open: () => Journal): void {
       { name: 'the disk shows it', steps: [first, { shown: first }] },
       { name: 'the disk showed it before it was known', steps: [{ shown: first }, first] },
       { name: 'the disk shows an older one', steps: [first, edit, { shown: first }], live: true },
-      { name: 'a delete of what never was here', steps: [first, gone] },
-      { name: 'a delete of what is here', steps: [first, { shown: first }, gone], delete: true },
+      { name: 'a delete of an entry that never was here', steps: [first, gone] },
+      { name: 'a delete of an entry that is here', steps: [first, { shown: first }, gone], delete: true },
       { name: 'a delete that the disk shows', steps: [first, gone, { shown: first }, { shown: gone }] },
-      { name: 'a delete of what is absent under an older operation', steps: [first, gone, { absent: first }] },
-      { name: 'an entry that counts as shown though absent (ignored here)', steps: [first, { absent: first }] },
-      { name: 'the row of disk was taken away', steps: [first, { shown: first }, 'forgotten'], live: true },
+      { name: 'a delete of an entry that is absent under an older operation', steps: [first, gone, { absent: first }] },
+      { name: 'an entry that counts as shown although absent (ignored here)', steps: [first, { absent: first }] },
+      { name: 'the row of disk was removed', steps: [first, { shown: first }, 'forgotten'], live: true },
       { name: 'a sibling that lost', steps: [first, { shown: first }, sibling] },
       { name: 'a sibling that won', steps: [sibling, { shown: sibling }, first], live: true },
       { name: 'an entry that is damaged', steps: [first, { damaged: first }], live: true },
-      { name: 'a damaged entry that was mended', steps: [first, { damaged: first }, { shown: first }] },
+      { name: 'a damaged entry that was repaired', steps: [first, { damaged: first }, { shown: first }] },
       { name: 'a damaged entry with a later head', steps: [first, { damaged: first }, edit], live: true },
       { name: 'a deleted entry that is back', steps: [first, gone, { damaged: gone }], delete: true },
       { name: 'a row of disk without any operation', steps: [{ shown: first }] },
@@ -90,7 +90,7 @@ export function pendingContract(open: () => Journal): void {
       expect([deletes(undefined, 2), deletes('d/e/f', 2), deletes('d')]).toEqual([['g', 'd/e/f'], ['d/e', 'd'], []]);
     });
 
-    test('come with all heads and the row of disk', () => {
+    test('pending paths come with all heads and the row of disk', () => {
       journal.append([sibling]);
       show(journal, sibling);
       journal.append([first]);
@@ -128,12 +128,12 @@ export function pendingContract(open: () => Journal): void {
       });
     });
 
-    test('[AK1] one that is superseded is applied with the one that superseded it, or before', () => {
+    test('[AK1] a superseded operation is applied with the one that supersedes it, or before', () => {
       journal.append([put(bee, 1, 'x'), put(bee, 2, 'x')]);
       expect(journal.applied()).toEqual({ vector: { [bee]: 1 }, ranges: {} });
     });
 
-    test('[AK1] a live sibling that lost is not applied until something supersedes it; a delete that lost is', () => {
+    test('[AK1] a live sibling that lost is not applied until it is superseded; a delete that lost is', () => {
       const operations = [put(ant, 1, 'x'), put(bee, 1, 'x', { hlc: 1 }), remove(cat, 1, 'x'), put(bee, 2, 'y')];
       journal.append(operations);
       show(journal, put(ant, 1, 'x'), put(bee, 2, 'y'));

@@ -4,7 +4,7 @@ import { limitTo, type Statement } from './statement.ts';
 
 const columns = 'path, ino, size, mtime_ms AS mtimeMs, ctime_ms AS ctimeMs, mode';
 
-/** Reads what the poll for changes compares, and no more: it reads a thousand rows of `disk` each second. */
+/** Reads only the columns that the poll for changes compares: it reads a thousand rows of `disk` each second. */
 export class PollReader {
   readonly #at: Statement<KnownFile>;
   readonly #after: Statement<KnownFile>;

@@ -3,15 +3,15 @@ import type { JournalDatabase } from './database.ts';
 import { copied, damaged } from './journal-error.ts';
 import type { Statement } from './statement.ts';
 
-/** Under this name the journal keeps its origin. The settings of others have a prefix, so that none can meet it. */
+/** The name of the journal's own origin. All other settings have a prefix, so that none can collide with it. */
 const originSetting = 'origin';
 const namePrefix = 'setting:';
 
 export const base32 = 'abcdefghijklmnopqrstuvwxyz234567';
-/** Characters of an incarnation: 40 bits. */
+/** The length of an incarnation in characters: 40 bits. */
 export const incarnationLength = 8;
 
-/** Small facts by name, and the journal's own origin. */
+/** The table `settings`: values by name, and the journal's own origin. */
 export class SettingStore {
   readonly #database: JournalDatabase;
   readonly #get: Statement<{ value: string }>;
@@ -33,16 +33,19 @@ export class SettingStore {
     this.#database.transaction(() => this.#set.run(namePrefix + name, value));
   }
 
-  /** The origin of this journal: drawn when it is new, the same ever after. Throws when the journal is another member's. */
+  /**
+   * The origin of this journal: drawn when the journal is new, then constant. Throws `journal-damaged` if it is malformed, and
+   * `copied-state` if the journal is another member's.
+   */
   origin(member: MemberId, random: () => number): OriginId {
     const stored = this.#get.get(originSetting)?.value;
     if (stored === undefined) return this.newOrigin(member, random);
-    if (!isOriginId(stored)) throw damaged(this.#database.path, `its origin reads "${stored}"`);
+    if (!isOriginId(stored)) throw damaged(this.#database.path, `its origin is "${stored}"`);
     if (memberOf(stored) !== member) throw copied(this.#database.path, memberOf(stored), member);
     return stored;
   }
 
-  /** Draws another origin and keeps it. */
+  /** Draws another origin and stores it. */
   newOrigin(member: MemberId, random: () => number): OriginId {
     const drawn = originId(member, drawIncarnation(random));
     this.#database.transaction(() => this.#set.run(originSetting, drawn));

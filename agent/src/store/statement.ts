@@ -1,16 +1,16 @@
 import type Sqlite from 'better-sqlite3';
 import { translated } from './journal-error.ts';
 
-/** What a statement's parameter may be. */
+/** A value that can be bound to a statement's parameter. */
 export type Bindable = string | number | Uint8Array | null;
 
 /**
- * `LIMIT ?`. SQLite plans by the number that is bound to a bare parameter there, and so compiles the statement anew whenever one
- * is bound: fifty times the work of a look-up.
+ * The clause `LIMIT ?`. SQLite plans by the number bound to a bare parameter there, and so compiles the statement again at each binding:
+ * fifty times the work of a look-up.
  */
 export const limitTo = 'LIMIT 0 + ?';
 
-/** An SQL statement that is compiled at its first use, and whose errors say when the journal is damaged. */
+/** An SQL statement that is compiled at its first use, and throws the journal's own errors. */
 export class Statement<Row = unknown> {
   readonly #sqlite: Sqlite.Database;
   readonly #path: string;
@@ -23,7 +23,7 @@ export class Statement<Row = unknown> {
     this.#sql = sql;
   }
 
-  /** Runs the statement and returns how many rows it changed. */
+  /** Runs the statement and returns the number of rows changed. */
   run(...values: Bindable[]): number {
     try {
       return this.#prepared().run(...values).changes;
@@ -49,7 +49,7 @@ export class Statement<Row = unknown> {
     }
   }
 
-  /** Row by row, for results that do not fit into memory. Nothing can be written until the iteration has ended. */
+  /** Yields row by row, for results that do not fit into memory. Nothing can be written until the iteration has ended. */
   *each(...values: Bindable[]): IterableIterator<Row> {
     try {
       yield* this.#prepared().iterate(...values);

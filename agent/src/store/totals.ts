@@ -2,7 +2,7 @@ import { type Digest, emptyDigest } from '../core/digest.ts';
 import type { JournalDatabase } from './database.ts';
 import type { Statement } from './statement.ts';
 
-/** What is counted over all heads. */
+/** The digest and the counts over all heads. */
 export interface Totals {
   digest: Digest;
   files: number;

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import type { Journal } from '../sync/ports/journal.ts';
 import { ant, antMember, memberOperation, mkdir, pathsOf, put, remove } from './fixtures.contract.ts';
 
-/** How the tree is walked through and searched. */
+/** The tree can be walked and searched. */
 export function treeContract(open: () => Journal): void {
   let journal: Journal;
   beforeEach(() => {
@@ -11,7 +11,7 @@ export function treeContract(open: () => Journal): void {
   });
 
   describe('the tree', () => {
-    /** Journals files at these paths, after what is there. */
+    /** Journals files at these paths, after the operations so far. */
     const files = (...paths: readonly string[]) => {
       const first = journal.counts().operations + 1;
       journal.append(paths.map((path, index) => put(ant, first + index, path)));
@@ -19,7 +19,7 @@ export function treeContract(open: () => Journal): void {
     const children = (directory: string, after?: string, limit = 99) =>
       pathsOf(journal.liveChildren(directory, after, limit));
 
-    test('[TR1] a directory holds its own entries, those of the directories in it left out', () => {
+    test('[TR1] a directory lists its own entries, not those of the directories in it', () => {
       journal.append([mkdir(ant, 1, 'a'), mkdir(ant, 2, 'a/d'), put(ant, 3, 'a/d/x'), put(ant, 4, 'a/gone')]);
       journal.append([remove(ant, 5, 'a/gone'), put(ant, 6, 'a/d-'), put(ant, 7, 'a/🐜'), put(ant, 8, 'a.b')]);
       journal.append([memberOperation(ant, 9, { id: antMember, name: 'ant', addresses: [], standing: 'joined' })]);
@@ -29,7 +29,7 @@ export function treeContract(open: () => Journal): void {
       expect(['', 'a', 'a/d', 'a/🐜'].map((path) => journal.liveChildCount(path))).toEqual([2, 3, 1, 0]);
     });
 
-    test('[TR1] pages follow each other, whatever came or went in between', () => {
+    test('[TR1] pages follow each other, even if entries come or go in between', () => {
       files(...Array.from({ length: 40 }, (_, index) => `d/${String(index).padStart(2, '0')}/x`));
       journal.append(Array.from({ length: 40 }, (_, n) => mkdir(ant, 41 + n, `d/${String(n).padStart(2, '0')}`)));
       const [first, second] = [children('d', undefined, 30), children('d', 'd/29', 30)];
@@ -41,7 +41,7 @@ export function treeContract(open: () => Journal): void {
       expect(children('d', undefined, 0)).toEqual([]);
     });
 
-    test('[TR2] a search finds small and capital letters, in names only unless a slash is asked for', () => {
+    test('[TR2] a search ignores case, and looks in names only unless the text has a slash', () => {
       files('Photos/one.JPG', 'Photos/photo.txt', 'Ärger/x', 'a/ärgerlich', '100%/5_5', '100%/555', 'z/日本', 'z/日木');
       const found = (text: string) => pathsOf(journal.search(text, undefined, { limit: 99, pathsMax: 99 }).found);
       expect(found('photo')).toEqual(['Photos/photo.txt']);
@@ -54,7 +54,7 @@ export function treeContract(open: () => Journal): void {
       expect(found(antMember)).toEqual([]);
     });
 
-    test('[TR2] a search goes on where its slice ended', () => {
+    test('[TR2] a search continues after its last slice', () => {
       files('a1', 'a2', 'b1', 'b2', 'c1');
       const slices = [];
       for (let after: string | undefined, first = true; first || after !== undefined; first = false) {
@@ -66,7 +66,7 @@ export function treeContract(open: () => Journal): void {
       expect(journal.search('a', undefined, { limit: 1, pathsMax: 9 }).next).toBe('a1');
     });
 
-    test('entries that begin alike', () => {
+    test('entries with a common prefix', () => {
       files('d/a.conflict-1', 'd/a.conflict-2', 'd/a.txt', 'd/b');
       expect(pathsOf(journal.liveWithPrefix('d/a.conflict-', 9))).toEqual(['d/a.conflict-1', 'd/a.conflict-2']);
       expect(pathsOf(journal.liveWithPrefix('d/a', 1))).toEqual(['d/a.conflict-1']);

@@ -12,7 +12,7 @@ interface HeadAt {
   readonly path: string;
 }
 
-/** The live visible heads as the tree that they are. */
+/** The live visible heads as a tree. */
 export class TreeReader implements TreeQuestions {
   readonly #log: OperationLog;
   readonly #parents: ParentStore;
@@ -26,7 +26,7 @@ export class TreeReader implements TreeQuestions {
     const live = `rank = 0 AND type <> ${absentType}`;
     const columns = 'SELECT op, path FROM heads WHERE';
     this.#between = database.statement(`${columns} path >= ? AND path < ? AND ${live} ORDER BY path ${limitTo}`);
-    // The second pattern is for the name alone: most paths below a directory that matches go no further than that.
+    // The second pattern is for the name alone: it excludes most paths below a directory that matches.
     const name = "substr(path, length(rtrim(path, replace(path, '/', ''))) + 1)";
     this.#matching = database.statement(
       `${columns} path > ? AND path <= ? AND path LIKE ? ESCAPE '\\' AND ${name} LIKE ? ESCAPE '\\' AND ${live} ORDER BY path`,
@@ -49,7 +49,7 @@ export class TreeReader implements TreeQuestions {
   }
 
   liveWithPrefix(prefix: string, limit: number): readonly Operation[] {
-    // The last code point of Unicode is no character: nothing that somebody named goes on with it.
+    // The last code point of Unicode is no character: no real name continues with it.
     return this.#operations(this.#between.all(prefix, `${prefix}\u{10FFFF}`, limit));
   }
 
@@ -76,8 +76,8 @@ export class TreeReader implements TreeQuestions {
 }
 
 /**
- * A pattern that matches all paths which hold `text`, and few others. SQLite knows small and capital letters of ASCII only: where
- * another letter has both, the pattern takes any character.
+ * A pattern that matches all paths that contain `text`, and few others. SQLite folds the case of ASCII letters only: in place of another
+ * letter with two cases, the pattern accepts any character.
  */
 function likePattern(text: string): Bindable {
   const characters = Array.from(text, (character) => {

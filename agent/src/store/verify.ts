@@ -27,7 +27,7 @@ interface PathRow {
   readonly type: number;
 }
 
-/** The heads of one path, and where they stand in the log. */
+/** The heads of one path, and their places in the log. */
 interface Replay {
   readonly heads: readonly Operation[];
   readonly places: ReadonlyMap<Operation, LogPlace>;
@@ -52,7 +52,7 @@ export class Verifier {
     this.#database = database;
     this.#parts = parts;
     const select = `SELECT ${operationColumns} FROM ops`;
-    // Heads of one path depend on the operations of that path alone: in this order one path at a time is in memory.
+    // The heads of one path depend only on the operations of that path: in this order one path at a time is in memory.
     this.#byPath = database.statement(`${select} INDEXED BY ops_path ORDER BY path, row`);
     this.#ofPath = database.statement(`${select} WHERE path = ? ORDER BY row`);
     this.#strays = database.statement(
@@ -66,8 +66,9 @@ export class Verifier {
   }
 
   /**
-   * Compares the heads of all paths, with whether the disk shows them. With `repair` the differing ones are replaced, and the digest,
-   * the counts and the orphans are computed anew in any case.
+   * Compares the heads of all paths and their states with a replay of the log. With `repair`, the paths that differ are replaced, and the
+   * digest, the counts and the orphans are always computed again. Returns the number of paths compared and the paths that differ. Throws
+   * `journal-damaged` if the index of paths is incomplete.
    */
   verify(repair: boolean): { readonly compared: number; readonly differing: readonly string[] } {
     return this.#database.transaction(() => {
@@ -135,10 +136,10 @@ export class Verifier {
     });
   }
 
-  /** Derives the heads of these paths again from the log. */
+  /** Derives the heads of these paths from the log again. */
   replay(paths: Iterable<string>): void {
     const all = [...paths];
-    // All old rows go first: one may stand for an operation that is at another path now, or nowhere.
+    // All old rows are removed first: one may be of an operation that is at another path now, or at none.
     for (const path of all) this.#parts.heads.set(path, []);
     for (const path of all) this.#repair(path);
   }
@@ -153,7 +154,7 @@ export class Verifier {
     );
   }
 
-  /** Everything that is counted over the heads, from the heads. */
+  /** Computes all totals and the orphans again from the heads. */
   rebuild(): void {
     const { heads, parents, totals } = this.#parts;
     parents.flush();

@@ -11,7 +11,7 @@ interface HeadAt {
   readonly path: string;
 }
 
-/** The conflict copies among the live heads. Their index holds a few names more, which only look like theirs. */
+/** The conflict copies among the live heads. Their index also holds a few names that only resemble those of copies. */
 export class CopyReader implements ConflictCopies {
   readonly #database: JournalDatabase;
   readonly #log: OperationLog;

@@ -9,12 +9,12 @@ import { limitTo, type Statement } from '../statement.ts';
 import type { TotalsStore } from '../totals.ts';
 import { contentKey, pendingDelete, pendingLive } from './head-row.ts';
 
-/** Where in the log a head is. */
+/** The row of the log that holds a head. */
 interface HeadAt {
   readonly op: number;
 }
 
-/** All questions about heads. */
+/** The queries about heads. */
 export class HeadReader {
   readonly #log: OperationLog;
   readonly #disk: DiskStore;
@@ -61,7 +61,7 @@ export class HeadReader {
   headsUnder(prefix: string, after: string | undefined, limit: number): readonly Operation[] {
     const { from, to } = rangeBelow(prefix);
     if (after !== undefined) return this.#between(after === prefix ? from : successor(after), to, limit);
-    // Between a path and what lies below it come its neighbours (`a`, `a-b`, `a/b`): two ranges.
+    // The neighbours of a path sort between it and the paths below it (`a`, `a-b`, `a/b`): two ranges.
     const self = prefix === '' ? [] : this.#operations(this.#visible.all(prefix));
     if (self.length === 0) return this.#between(from, to, limit);
     return limit < 1 ? [] : [...self, ...this.#between(from, to, limit - 1)];
@@ -76,7 +76,7 @@ export class HeadReader {
     return this.#operations(this.#orphans.all(after ?? '', limit));
   }
 
-  /** True when an entry below `directory` lost its parent: also one that has no live entry above it there. */
+  /** True when an entry below `directory` has lost its parent, even if it has no live entry above it there. */
   hasOrphanBelow(directory: string): boolean {
     const { from, to } = rangeBelow(directory);
     return this.#orphanBetween.get(from, to) !== undefined;
@@ -100,7 +100,7 @@ export class HeadReader {
     }));
   }
 
-  /** Asked for with every heartbeat and by every name that is shown, and hardly ever another. */
+  /** The member list. Cached: every heartbeat and every name on display asks for it, and it hardly ever changes. */
   members(): readonly MemberRecord[] {
     if (this.#members === undefined) {
       const { from, to } = rangeBelow(memberPath('' as MemberId).slice(0, -1));
@@ -109,12 +109,12 @@ export class HeadReader {
     return this.#members;
   }
 
-  /** The member list may have changed. */
+  /** Drops the cached member list, which may have changed. */
   forgetMembers(): void {
     this.#members = undefined;
   }
 
-  /** A negative limit is none. */
+  /** A negative limit means no limit. */
   #between(from: string, to: typeof afterAllPaths, limit: number): readonly Operation[] {
     return this.#operations(this.#visibleBetween.all(from, to, limit));
   }

@@ -1,23 +1,23 @@
 import { type ContentId, type EntryType, entryType, isLive, isMemberPath, type Operation } from '@lockstep/shared';
 import type { Bindable } from '../statement.ts';
 
-/** A type's number in `heads` is its place here: append only. */
+/** The types of entries. A type's number in `heads` is its index here: append only. */
 const types: readonly EntryType[] = ['absent', 'file', 'directory', 'symlink', 'member'];
 
 export const absentType = types.indexOf('absent');
 export const fileType = types.indexOf('file');
 export const directoryType = types.indexOf('directory');
 
-/** Visible, live, and the disk does not show it. */
+/** The state of a visible live head that the disk does not show. */
 export const pendingLive = 1;
-/** Visible, a delete, and the disk still has the entry. */
+/** The state of a visible delete whose entry the disk still has. */
 export const pendingDelete = 2;
-/** A live sibling that is not visible: its content must stay until something supersedes it. */
+/** The state of a live sibling that is not visible: its content must stay until it is superseded. */
 export const losing = 3;
 
 export type HeadState = typeof pendingLive | typeof pendingDelete | typeof losing | null;
 
-/** A row of `heads`, less its path and what is kept for indexes only. */
+/** A row of `heads` without its path and the columns that only indexes use. */
 export interface HeadRow {
   /** The row of `ops`. */
   readonly op: number;
@@ -33,17 +33,17 @@ export interface HeadRow {
   readonly mark: number;
 }
 
-/** What the row of `disk` says of a path, as far as its head's state depends on it. */
+/** The fields of a row of `disk` on which the state of the path's head depends. */
 export interface Shown {
   readonly origin: number;
   readonly seq: number;
   /** Whether an entry is there: 0 or 1. */
   readonly present: number;
-  /** Whether what is there is not what the operation says: 0 or 1. */
+  /** Whether the entry is damaged: 0 or 1. */
   readonly damaged: number;
 }
 
-/** The row of `operation`, which stands in `ops` as `op`, as head number `rank` of its path. */
+/** The row of `heads` for `operation`, whose row in `ops` is `op`, as head number `rank` of its path. */
 export function headRow(input: {
   readonly operation: Operation;
   readonly op: number;
@@ -69,19 +69,19 @@ export function headRow(input: {
   };
 }
 
-/** Whether the disk shows the visible head. Member paths have nothing on the disk. */
+/** The state of a visible head: pending if the disk does not show it. Member paths have no entry on the disk. */
 export function visibleState(
   path: string,
   head: { readonly type: number; readonly origin: number; readonly seq: number },
   shown: Shown | undefined,
 ): HeadState {
-  // First the cheapest question with the most frequent answer: this member's own operations are on its disk already.
+  // The cheapest test with the most frequent result comes first: this member's own operations are already on its disk.
   if (shown !== undefined && shown.origin === head.origin && shown.seq === head.seq && shown.damaged === 0) return null;
   if (head.type === absentType) return shown?.present ? pendingDelete : null;
   return isMemberPath(path) ? null : pendingLive;
 }
 
-// A losing entry of the member list has no content that could be lost: it holds nothing up.
+// A losing entry of the member list has no content to lose, so it is not outstanding.
 function losingState(operation: Operation): HeadState {
   return isLive(operation) && operation.kind !== 'member' ? losing : null;
 }
@@ -91,8 +91,8 @@ export function isPending(state: HeadState): boolean {
 }
 
 /**
- * The last 48 bits of the content's hash: an index of these is a fifth of one of the whole ids, and as selective unless
- * somebody makes collisions on purpose. Queries compare the whole id too.
+ * The last 48 bits of the content's hash. An index of these is a fifth of one of the whole ids, and as selective unless an attacker makes
+ * collisions. Queries compare the whole id too.
  */
 export function contentKey(content: ContentId | undefined): number | null {
   return content === undefined ? null : Number.parseInt(content.slice(-12), 16) || 0;

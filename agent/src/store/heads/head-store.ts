@@ -23,7 +23,7 @@ import {
 } from './head-row.ts';
 import type { ParentStore } from './parent-store.ts';
 
-/** Keeps `heads`, and all that is counted over it, in step with the log and the disk. */
+/** Keeps `heads` and its totals in step with the log and the disk. */
 export class HeadStore {
   readonly #origins: OriginTable;
   readonly #disk: DiskStore;
@@ -62,7 +62,7 @@ export class HeadStore {
     this.#delete = database.statement('DELETE FROM heads WHERE path = ?');
   }
 
-  /** Merges an operation that was just added to the log at this place. `parents.flush` must follow before anything is read. */
+  /** Merges an operation that was just added to the log at this place. The caller must call `parents.flush` before it reads. */
   merge(operation: Operation, { row: op, mark }: LogPlace): void {
     const { path } = operation;
     const origin = this.#origins.number(operation.origin);
@@ -70,7 +70,7 @@ export class HeadStore {
     const [only] = before;
     const shown = this.#disk.shown(path);
     if (only === undefined || (before.length === 1 && covers(operation.version, this.#dotOf(only)))) {
-      // Nearly every operation: what `mergeHead` would answer is clear without loading the operation that stands there.
+      // Nearly every operation: the result of `mergeHead` is known without the present head's operation.
       this.#write(path, before, [headRow({ operation, op, mark, origin, rank: 0, shown })]);
       return;
     }
@@ -79,7 +79,7 @@ export class HeadStore {
     if (merged !== heads) this.#write(path, before, this.#toRows(merged, before, { row: op, mark }, shown));
   }
 
-  /** Writes `heads` as the heads of `path`, whatever stands there. For a repair. */
+  /** Replaces all heads of `path` with `heads`. For a repair. */
   set(path: string, heads: readonly { readonly operation: Operation; readonly place: LogPlace }[]): void {
     const shown = this.#disk.shown(path);
     const rows = heads.map(({ operation, place: { row, mark } }, rank) =>
@@ -92,12 +92,12 @@ export class HeadStore {
     return this.#rows.all(path);
   }
 
-  /** Counts the heads of `path`, which stand already, in totals that were emptied. */
+  /** Adds the stored heads of `path` to totals that were reset. */
   addToTotals(path: string): void {
     this.#add(path, this.#rows.all(path));
   }
 
-  /** The row of `disk` for `path` was written. */
+  /** Updates the head's state after the row of `disk` for `path` was written. */
   diskChanged(path: string, shown: Shown | undefined): void {
     const head = this.#visible.get(path);
     if (head === undefined) return;
@@ -107,7 +107,7 @@ export class HeadStore {
     this.#totals.change().pending += Number(isPending(state)) - Number(isPending(head.state));
   }
 
-  /** The rows of merged heads: those that stood before, and the operation that was just added. */
+  /** The rows of merged heads: those of the heads before, and that of the operation that was just added. */
   #toRows(
     merged: readonly Operation[],
     before: readonly HeadRow[],

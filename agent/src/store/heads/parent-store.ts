@@ -10,9 +10,9 @@ interface ChildRow {
 }
 
 /**
- * Which live heads have lost their parent directory, kept up to date: `orphans` is asked after every batch and is nearly always
- * empty. For that the table `parents` counts the live entries in each directory, so that a directory that goes
- * away with nothing in it (every ordinary `rm -r`) costs one look.
+ * Maintains the mark of live heads that have lost their parent directory: `orphans` is queried after every batch and is nearly always
+ * empty. For that, the table `parents` counts the live entries in each directory, so that the removal of an empty directory (every ordinary
+ * `rm -r`) costs one look-up.
  */
 export class ParentStore {
   readonly #visibleType: Statement<{ type: number }>;
@@ -38,19 +38,19 @@ export class ParentStore {
       `SELECT op, path FROM heads WHERE path >= ? AND path < ? AND rank = 0 AND type <> ${absentType} ORDER BY path ${limitTo}`,
     );
     this.#mark = database.statement('UPDATE heads SET orphan = ? WHERE op = ?');
-    // Live still: within one batch an entry can come and go.
+    // Only if still live: within one batch an entry can come and go.
     this.#markPath = database.statement(
       `UPDATE heads SET orphan = 1 WHERE path = ? AND rank = 0 AND type <> ${absentType}`,
     );
     database.addHook({ afterRollback: () => this.#clear() });
   }
 
-  /** How many live entries lie directly in `directory`. */
+  /** The number of live entries directly in `directory`. */
   liveIn(directory: string): number {
     return this.#count.get(directory)?.live ?? 0;
   }
 
-  /** The visible head of `path` was of type `before` and is of type `after`; its row was written anew, without a mark. */
+  /** Notes that the visible head of `path` changed from type `before` to type `after`; its row was written again, without a mark. */
   visibleChanged(path: string, before: number, after: number): void {
     if (isMemberPath(path)) return;
     const parent = parentOf(path);
@@ -64,7 +64,7 @@ export class ParentStore {
     if ((before === directoryType) !== (after === directoryType)) this.#changed.add(path);
   }
 
-  /** Writes what `visibleChanged` gathered. Once for each batch: its paths share their parents. */
+  /** Writes the changes that `visibleChanged` gathered. Once for each batch: its paths share their parents. */
   flush(): void {
     for (const [parent, delta] of this.#liveDeltas) {
       if (delta === 0) continue;

@@ -2,7 +2,7 @@ import type { Applied } from '@lockstep/shared';
 import type { JournalDatabase } from '../database.ts';
 import type { Statement } from '../statement.ts';
 
-/** What each other member last said that it holds. */
+/** The table `acks`: the last acknowledgement of each other member. */
 export class AckStore {
   readonly #database: JournalDatabase;
   readonly #upsert: Statement;
@@ -17,8 +17,8 @@ export class AckStore {
   }
 
   /**
-   * Acknowledgements come every few milliseconds, and an older one only understates: they do not wait for the disk, unless
-   * they are part of a transaction that does.
+   * Stores an acknowledgement. They come every few milliseconds, and an older one only understates, so this does not wait for the disk
+   * unless it is part of a transaction that does.
    */
   save(member: string, applied: Applied): void {
     this.#database.relaxedTransaction(() => this.#upsert.run(member, JSON.stringify(applied)));

@@ -6,14 +6,14 @@ import type { OperationLog } from './operation-log.ts';
 import type { OriginTable } from './origin-table.ts';
 
 /**
- * Outstanding operations that are read of each origin. Neighbours leave no range between them, so this is more than the number
- * of ranges; whatever it misses only understates what is applied.
+ * The number of outstanding operations read of each origin. Neighbours leave no range between them, so this exceeds the number of ranges;
+ * if it misses some, `applied` only understates.
  */
 const outstandingRowsMax = 4 * appliedRangesMax;
 
 /**
- * What this member holds durably: all that it knows, less the outstanding operations: pending heads, live losing siblings, and what
- * the disk shows but may forget in a power cut.
+ * Computes what this member holds durably: all that it knows, except the outstanding operations. Those are pending heads, live losing
+ * siblings, and changes on the disk that a power cut may undo.
  */
 export class AppliedReader {
   readonly #database: JournalDatabase;
@@ -73,7 +73,7 @@ export class AppliedReader {
       const next = outstanding[index + 1] ?? seq;
       if (next > seq + 1) ranges.push([seq + 1, next - 1]);
     });
-    // The last range is the one that grows while an old operation is stuck: it is never the one to be left out.
+    // The last range grows while an old operation is stuck, so it is never the one left out.
     const highest = outstanding.length < outstandingRowsMax ? outstanding.at(-1) : this.#last.get(number, number)?.seq;
     if (highest === undefined || highest >= last) return { upTo: first - 1, ranges: ranges.slice(0, appliedRangesMax) };
     return { upTo: first - 1, ranges: [...ranges.slice(0, appliedRangesMax - 1), [highest + 1, last]] };

@@ -15,8 +15,8 @@ interface Parts {
 }
 
 /**
- * Cuts operations off an origin whose log forked. Their rows stay in the log under the name of a branch, which counts nowhere: the
- * heads and the numbers known are those that the rest of the log gives.
+ * Cuts operations off an origin whose log forked. Their rows stay in the log under the name of a branch, which does not count: the heads
+ * and the known numbers follow from the rest of the log.
  */
 export class BranchCutter {
   readonly #database: JournalDatabase;
@@ -31,7 +31,7 @@ export class BranchCutter {
     this.#database = database;
     this.#parts = parts;
     this.#headsAbove = database.statement('SELECT seq FROM heads WHERE origin = ? AND seq > ?');
-    // A version that was left out, because it names its own origin alone, names the old one from now on.
+    // A version that was omitted, because it names only its own origin, names the old one from now on.
     this.#renameOperations = database.statement(
       `UPDATE ops SET version = coalesce(version, '[[[' || origin || ',' || seq || ']]]'), origin = ?
        WHERE origin = ? AND seq > ?`,
@@ -42,8 +42,8 @@ export class BranchCutter {
   }
 
   /**
-   * Cuts off what the log has of `origin` above `last`, within a transaction. Returns the operations that would be lost by that, under
-   * their new name: heads, and contents that another operation covers without having replaced them, which was made on another branch.
+   * Cuts off the operations of `origin` above `last`, within a transaction. Returns, under their new name, the operations that this would
+   * lose: heads, and contents that another operation covers but did not replace, because it was made on another branch.
    */
   cut(origin: OriginId, last: number): readonly Operation[] {
     const { origins, log, verifier } = this.#parts;
@@ -65,7 +65,7 @@ export class BranchCutter {
       .filter((operation) => heads.has(operation.seq) || this.#isHidden(operation, origin));
   }
 
-  /** True when a file's content, or a link, is covered only by operations that did not replace it as far as is known. */
+  /** True when a file's content, or a link, is covered only by operations that did not replace it, as far as is known. */
   #isHidden(operation: Operation, origin: OriginId): boolean {
     const type = entryType(operation);
     if (type !== 'file' && type !== 'symlink') return false;
@@ -79,7 +79,7 @@ export class BranchCutter {
     return !covering.some((other) => (type === 'file' ? replacesFile : this.#replacesLink)(other, operation));
   }
 
-  /** An operation does not name the link that it replaces: only this member is known to have seen the one in its own log. */
+  /** An operation does not name the link that it replaces: only this member certainly saw the one in its own log. */
   readonly #replacesLink = (other: Operation, link: Operation): boolean =>
     memberOf(other.origin) === this.#parts.self || other.target === link.target;
 }
@@ -88,7 +88,7 @@ function replacesFile(other: Operation, file: Operation): boolean {
   return other.replaced === file.content || other.content === file.content;
 }
 
-/** A name that all members who hold this branch draw alike. */
+/** A name that all members which hold this branch derive alike. */
 function incarnationOf(link: Buffer): string {
   return Array.from({ length: incarnationLength }, (_, index) => base32.charAt((link[index] ?? 0) % 32)).join('');
 }

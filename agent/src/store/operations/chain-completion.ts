@@ -7,8 +7,8 @@ import type { OperationLog } from './operation-log.ts';
 const rowsAtOnce = 1_000;
 
 /**
- * Gives the operations of a journal of an earlier schema their chain hashes, and its heads and digest the marks, in one transaction.
- * Nothing is done where they have them.
+ * Adds the chain hashes to the operations of a journal of an earlier schema, and the marks to its heads and digest, in one transaction.
+ * Does nothing if they are there.
  */
 export function completeChains(
   database: JournalDatabase,

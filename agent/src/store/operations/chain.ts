@@ -7,7 +7,10 @@ export function firstLink(origin: OriginId): Buffer {
   return createHash('sha256').update('lockstep-chain-1 ').update(origin).digest();
 }
 
-/** The chain after `operation`, where it was `previous` before it: 32 bytes. Of the form that is sent on, which is what others have. */
+/**
+ * The chain after `operation`: 32 bytes. `previous` is the chain before it. The operation is hashed in the form in which it is sent, which
+ * other members have.
+ */
 export function nextLink(previous: Uint8Array, operation: Operation): Buffer {
   return createHash('sha256')
     .update(previous)
@@ -15,7 +18,7 @@ export function nextLink(previous: Uint8Array, operation: Operation): Buffer {
     .digest();
 }
 
-/** The first 48 bits of a link, as a number: what the digest takes of it. */
+/** The first 48 bits of a link, as a number: the part that enters the digest. */
 export function markOfLink(link: Buffer): number {
   return link.readUIntBE(0, 6);
 }

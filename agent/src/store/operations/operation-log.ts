@@ -17,23 +17,23 @@ import { fromRow, insertOperationSql, type OperationRow, operationColumns, toRow
 import type { OriginTable } from './origin-table.ts';
 
 /**
- * Operations kept as they were read, some megabytes at most: one that stands at a path is asked for at each step on its way to the
- * disk, and making it from its row is most of the cost of a question. Rows of the log never change.
+ * The number of operations cached, some megabytes at most. The head of a path is read at each step on its way to the disk, and its
+ * construction from the row is most of the cost. Rows of the log never change.
  */
 const operationsKeptMax = 4_096;
 
-/** What is known without asking the table: the length of the log, and each origin's highest number. */
+/** The values that are known without a query: the length of the log, and each origin's highest number. */
 interface Extent {
   rows: number;
   readonly known: Map<OriginId, number>;
   /** The chain of each origin at its highest number. */
   readonly links: Map<OriginId, Buffer>;
-  /** `known` as others read it: made anew after it changed. */
+  /** `known` as an object for callers: rebuilt after a change. */
   vector: VersionVector | undefined;
   marks: Uint8Array | undefined;
 }
 
-/** Where an operation is in the log. */
+/** The place of an operation in the log. */
 export interface LogPlace {
   readonly row: number;
   /** 48 bits of the chain hash of its origin there. */
@@ -45,7 +45,10 @@ export function placeOf({ row, chain }: OperationRow): LogPlace {
   return { row, mark: chain === null ? 0 : markOfLink(chain) };
 }
 
-/** The table `ops` and the block hashes that its operations carried. Rows are added and never changed, but for the name of their origin where a branch is cut off. */
+/**
+ * The table `ops` and the block hashes of its operations. Rows are added and never changed, except for the name of their origin when a
+ * branch is cut off.
+ */
 export class OperationLog {
   readonly #database: JournalDatabase;
   readonly #origins: OriginTable;
@@ -84,9 +87,9 @@ export class OperationLog {
     this.#newestFirst = select(`WHERE ${between} DESC ${limitTo}`);
     this.#oldestFirstAt = select(`WHERE path = ? AND ${between} ${limitTo}`);
     this.#newestFirstAt = select(`WHERE path = ? AND ${between} DESC ${limitTo}`);
-    // Who reads forward is nearly always at the end, and few rows are left; the index would bring all rows below the directory.
+    // A reader that goes forward is nearly always near the end, and few rows are left; the index would return all rows below the directory.
     this.#oldestFirstUnder = select(`WHERE (+path = ? OR (+path >= ? AND +path < ?)) AND ${between} ${limitTo}`);
-    // Through the index: in a long log the operations of a small directory lie far apart.
+    // Through the index: in a long log the operations of a small directory are far apart.
     const rowsUnder =
       'SELECT row FROM ops WHERE path = ? AND row > ? AND row < ? UNION ALL ' +
       'SELECT row FROM ops WHERE path >= ? AND path < ? AND +row > ? AND +row < ?';
@@ -100,12 +103,12 @@ export class OperationLog {
       'SELECT name, (SELECT max(seq) FROM ops WHERE origin = origins.id) AS seq FROM origins WHERE branch_of IS NULL',
     );
     database.addHook({
-      // Rows that were kept may be given out again.
+      // The numbers of cached rows may be used again.
       afterRollback: () => this.forget(),
     });
   }
 
-  /** How many operations the log holds; also the row of the last one. */
+  /** The number of operations in the log; also the row of the last one. */
   length(): number {
     return this.#loaded().rows;
   }
@@ -150,7 +153,7 @@ export class OperationLog {
     return { row, mark: markOfLink(chain) };
   }
 
-  /** The chain of `origin` at number `seq`, 32 bytes; undefined when the log does not reach so far. */
+  /** The chain of `origin` at number `seq`, 32 bytes; undefined beyond the end of the log. */
   link(origin: OriginId, seq: number): Buffer | undefined {
     if (seq === 0) return firstLink(origin);
     const { known, links } = this.#loaded();
@@ -160,7 +163,7 @@ export class OperationLog {
     return this.#linkAt.get(number, seq)?.chain ?? undefined;
   }
 
-  /** Lets go of what is kept in memory of the log: rows were changed. */
+  /** Clears the cache: rows were changed. */
   forget(): void {
     this.#extent = undefined;
     this.#kept.clear();
@@ -235,7 +238,7 @@ export class OperationLog {
     return this.#entry.get(path, content ?? null, target ?? null) !== undefined;
   }
 
-  /** The operation of a row that another query of `operationColumns` found. */
+  /** The operation of a row that another query of `operationColumns` returned. */
   readonly toOperation = (row: OperationRow): Operation => {
     return fromRow(row, this.#origins, this.#blocksOf(row.content));
   };
@@ -266,7 +269,7 @@ function rowsBetween({ afterRow, beforeRow }: Pick<LogQuery, 'afterRow' | 'befor
   return [afterRow ?? 0, beforeRow ?? Number.MAX_SAFE_INTEGER];
 }
 
-/** Only the ids of contents of more than one block have this prefix: no look-up for all the others. */
+/** True for contents of more than one block: no look-up is needed for all others. */
 function hasBlocks(content: ContentId): boolean {
   return content.startsWith('b3t:');
 }

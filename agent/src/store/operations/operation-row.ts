@@ -55,12 +55,12 @@ const columns = [
   ...['renamed_from', 'group_seq', 'span', 'member', 'journaled_at', 'chain', 'keeps'],
 ];
 
-/** For `SELECT` over `ops`, alone or joined. */
+/** The columns for a `SELECT` over `ops`, alone or joined. */
 export const operationColumns = columns.map((column) => `ops.${column}`).join(', ');
 
 export const insertOperationSql = `INSERT INTO ops (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`;
 
-/** A kind's number in the table is its place here: append only. */
+/** The kinds of operations. A kind's number in the table is its index here: append only. */
 const kinds: readonly OperationKind[] = ['put', 'mkdir', 'symlink', 'attr', 'delete', 'member'];
 
 /** The values of `insertOperationSql`. */
@@ -93,12 +93,14 @@ export function toRow(
   ];
 }
 
-/** The operation of a row, as it may be sent; `blocks` where the log holds block hashes for its content. */
+/**
+ * The operation of a row, as it may be sent. `blocks`: the block hashes of its content, if the log holds them. Throws for an unknown kind.
+ */
 export function fromRow(row: OperationRow, origins: OriginTable, blocks: Uint8Array | undefined): Operation {
   const origin = origins.name(row.origin);
   const kind = kinds[row.kind];
   if (kind === undefined) throw new Error(`The journal has no operation kind ${row.kind}.`);
-  // Journals may hold times and addresses from when nothing checked them before they were journaled, and others refuse these.
+  // Journals may hold times and addresses from before these were checked, and other members refuse those.
   return carriedOperation({
     origin,
     seq: row.seq,

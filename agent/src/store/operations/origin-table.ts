@@ -5,11 +5,11 @@ import type { Statement } from '../statement.ts';
 interface Names {
   readonly numbers: Map<OriginId, number>;
   readonly names: Map<number, OriginId>;
-  /** Names of branches: no operation of theirs counts. */
+  /** The numbers of branches: their operations do not count. */
   readonly branches: Set<number>;
 }
 
-/** Origins as small numbers. There are few: one for each journal that a member ever had. */
+/** The table `origins`: a small number for each origin. There are few: one for each journal that a member ever had. */
 export class OriginTable {
   readonly #all: Statement<{ id: number; name: OriginId; branch_of: number | null }>;
   readonly #insert: Statement;
@@ -27,7 +27,7 @@ export class OriginTable {
     });
   }
 
-  /** The number of `origin`, given to it now when it has none yet. */
+  /** The number of `origin`, assigned now if it has none yet. */
   number(origin: OriginId): number {
     const known = this.find(origin);
     if (known !== undefined) return known;
@@ -39,7 +39,7 @@ export class OriginTable {
     return number;
   }
 
-  /** The number of `name`, which from now on stands for operations that were cut off `of`. */
+  /** Returns the number of `name`, and marks it as the branch of the operations that were cut off the origin number `of`. */
   branch(name: OriginId, of: number): number {
     const number = this.number(name);
     this.#setBranch.run(of, number);

@@ -7,7 +7,7 @@ function opened(): Journal {
   return openAnt(':memory:');
 }
 
-test('[FK1] the hash of an origin differs from the first operation on that differs, and is the same for equal ones', () => {
+test('[FK1] the hashes of an origin differ from the first operation that differs, and are equal for equal ones', () => {
   const [one, two] = [opened(), opened()];
   one.append([put(bee, 1, 'x'), put(bee, 2, 'y'), put(bee, 3, 'z')]);
   two.append([put(bee, 1, 'x'), put(bee, 2, 'y', { content: content(9) }), put(bee, 3, 'z')]);
@@ -19,14 +19,14 @@ test('[FK1] the hash of an origin differs from the first operation on that diffe
   expect(Buffer.from(one.marks()).toString('hex')).toBe(first[3]);
 });
 
-test('[FK7] heads under equal numbers that say different things give different digests', () => {
+test('[FK7] different heads under equal numbers give different digests', () => {
   const [one, two] = [opened(), opened()];
   one.append([put(bee, 1, 'x')]);
   two.append([put(bee, 1, 'x', { content: content(9) })]);
   expect(one.digest()).not.toBe(two.digest());
 });
 
-test('[FK3] [FK4] what is above a seal counts nowhere, is refused, and leaves the heads of the rest of the log', () => {
+test('[FK3] [FK4] operations above a seal do not count, are refused, and leave the heads of the rest of the log', () => {
   const journal = opened();
   const [first, second] = [put(bee, 1, 'x'), put(bee, 2, 'x')];
   const gone = remove(bee, 3, 'y');
@@ -46,7 +46,7 @@ test('[FK3] [FK4] what is above a seal counts nowhere, is refused, and leaves th
   expect(journal.seals()).toEqual({ [bee]: 1 });
   expect(journal.append([second, put(bee, 3, 'z')])).toEqual([]);
   expect(journal.counts().pending).toBe(2);
-  // The row of the disk still finds what it shows, to be the parent of what comes next.
+  // The row of the disk still finds its operation, as the parent of the next one.
   const row = journal.disk('x');
   expect(row && journal.operation(row.dot)).toMatchObject({
     content: second.content,
@@ -64,7 +64,7 @@ test('[FK3] a seal is only lowered', () => {
   expect([journal.seals(), journal.known()]).toEqual([{ [bee]: 1 }, { [bee]: 1 }]);
 });
 
-test('[FK5] what another operation replaced knowing of it is not journaled again, and what one merely covers is', () => {
+test('[FK5] a content that another operation replaced is not journaled again, and one that it merely covers is', () => {
   const journal = opened();
   const [x, y] = [put(bee, 1, 'x'), put(bee, 2, 'y')];
   const replacing = put(ant, 1, 'x', { replaced: x.content ?? content(0) });
@@ -89,7 +89,7 @@ test('[FK5] a link that an operation of another member merely covers is journale
     { ...link(3, 'same', 'to same'), origin: cat, version: after(dot(cat, 3), same) },
   ];
   journal.append([...links, ...byCat, { ...remove(ant, 1, 'own'), version: after(dot(ant, 1), own) }]);
-  // Cat may have seen other links under these numbers. Ant saw these ones, for their operations are in its log.
+  // Cat may have seen other links under these numbers. Ant saw these ones, because their operations are in its log.
   expect(journal.seal(bee, 0).map(({ path }) => path)).toEqual(['edited', 'deleted']);
 });
 

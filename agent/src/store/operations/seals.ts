@@ -2,7 +2,7 @@ import type { OriginId, VersionVector } from '@lockstep/shared';
 import type { JournalDatabase } from '../database.ts';
 import type { Statement } from '../statement.ts';
 
-/** The table `seals`: origins that end, each with the last number of it that counts. */
+/** The table `seals`: origins that end, each with its last number that counts. */
 export class SealStore {
   readonly #all: Statement<{ origin: OriginId; last: number }>;
   readonly #set: Statement;
@@ -25,7 +25,7 @@ export class SealStore {
     return this.#loaded;
   }
 
-  /** The last number of `origin` that counts; infinite where the origin is not sealed. */
+  /** The last number of `origin` that counts; infinite if the origin is not sealed. */
   last(origin: OriginId): number {
     return this.all()[origin] ?? Number.POSITIVE_INFINITY;
   }
