@@ -183,9 +183,12 @@ test('[MB3] a cluster key that is damaged or gone: the file, and where to get it
   for (const [damage, sentence] of [
     [
       () => writeFile(path, key.slice(0, -9)),
-      `${path} holds a key that is cut short or mistyped. Copy .lockstep/cluster.key again`,
+      `${path} contains a key that is cut short or mistyped. Copy .lockstep/cluster.key again`,
     ],
-    [() => writeFile(path, ''), `${path} holds no key. Copy .lockstep/cluster.key again from a member of the cluster`],
+    [
+      () => writeFile(path, ''),
+      `${path} contains no key. Copy .lockstep/cluster.key again from a member of the cluster`,
+    ],
     [
       () => rm(path),
       `The cluster key ${path} cannot be read (ENOENT). Copy .lockstep/cluster.key from another member of the cluster`,

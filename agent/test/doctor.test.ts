@@ -149,7 +149,7 @@ describe('a member of two', () => {
     const [ant, bee] = [cluster().member('ant'), cluster().member('bee')];
     await ant.stop();
     const alone = await doctor(bee);
-    expectFinding(alone, 'peers', 'fail', new RegExp(`No session with ${ant.address}: nobody listens there`));
+    expectFinding(alone, 'peers', 'fail', new RegExp(`No session with ${ant.address}: no program listens there`));
     expectFinding(alone, 'peers', 'warn', /The agent has no session with ant/);
     await bee.stop();
     await ant.start();

@@ -1,4 +1,4 @@
-/** The API's schemas, apart from the rest: they need zod, which costs each thread and page that loads it some megabytes. */
+/** The API's schemas. A separate entry point: they need zod, which costs each thread and page that loads it some megabytes. */
 export * from './api/commands.ts';
 export * from './api/common.ts';
 export * from './api/conflicts.ts';

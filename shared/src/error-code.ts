@@ -1,41 +1,41 @@
 /**
- * Problems: expected trouble with one path or one member. They are data, shown to people until they are gone.
- * Each has an entry in docs/ saying what to do.
+ * The codes of problems: expected failures of one path or one member. They are data, shown to people until they end. Each has an entry in
+ * docs/ that says what to do.
  */
 export const problemCodes = [
   'path-permission', // a file or directory cannot be read or written
   'path-not-utf8', // a name, or a link's target, that is not UTF-8: left alone
   'path-too-long', // name or path above the limits
-  'path-in-the-way', // something we may not touch (ignored, special) stands where an entry must go
+  'path-in-the-way', // an entry that we must not touch (ignored, special) is where another must go
   'path-special', // socket, pipe, device: skipped
   'path-reserved', // a .lockstep deeper in the folder, another member's state: left alone
   'path-unsendable', // an operation on the path would exceed a limit of the protocol: nothing is journaled
-  'path-io', // the disk answered with an error
+  'path-io', // the disk reported an error
   'file-too-large',
   'content-missing', // no reachable member has the content
   'content-corrupt', // a source sent bytes that do not match the content id
-  'file-damaged', // the bytes of a file changed on this disk though nobody wrote to it
+  'file-damaged', // the bytes of a file changed on this disk, and no program wrote to it
   'disk-full',
-  'sync-failed', // what users wrote could not be made durable
+  'sync-failed', // users' changes could not be made durable
   'power-cut', // files were damaged by a power cut and are fetched again
   'ignore-rule', // a line of .lockstepignore that cannot match anything: left out
-  'ignore-file', // .lockstepignore cannot be read as rules: those in force stay
+  'ignore-file', // .lockstepignore cannot be read as rules: the current ones stay in force
   'folder-missing', // the folder or its .lockstep is gone or replaced: nothing is scanned
   'mount-changed', // a disk inside the folder is gone, or another one is mounted there: nothing there is scanned
-  'folder-stalled', // the thread that reads and writes the folder has not got on for a while: the disk hangs
-  'state-unusable', // a directory of .lockstep is gone and cannot be made again: nothing can be put into the folder
+  'folder-stalled', // the thread that reads and writes the folder makes no progress: the disk hangs
+  'state-unusable', // a directory of .lockstep is gone and cannot be made again: nothing can be written to the folder
   'watch-limit', // inotify limits reached: those directories are scanned by timer
   'clock-skew',
   'digest-mismatch', // two members know the same operations and disagree about the heads
   'journal-rebuilt', // the journal was lost or damaged and has been rebuilt
-  'session-failing', // sessions with a member end again and again for the same reason
-  'cluster-full', // a member was refused: there are as many as a cluster may have
+  'session-failing', // sessions with a member end repeatedly for the same reason
+  'cluster-full', // a member was refused: the cluster has the maximum number of members
   'member-refused', // a connection was refused: wrong key, other cluster, other version
 ] as const;
 
 export type ProblemCode = (typeof problemCodes)[number];
 
-/** Failures that stop a command or a session. */
+/** The codes of failures that stop a command or a session. */
 export const errorCodes = [
   'folder-not-found',
   'folder-not-writable',
@@ -45,7 +45,7 @@ export const errorCodes = [
   'copied-state',
   'already-running',
   'not-running',
-  'member-left', // it retired, and was not told to join again
+  'member-left', // it retired, and was not asked to join again
   'port-in-use',
   'config-invalid',
   'cluster-key-invalid',
@@ -58,12 +58,12 @@ export const errorCodes = [
   'journal-newer',
   'journal-full', // no room on the disk for the journal
   'journal-disk', // the disk under the journal does not answer
-  'watcher-unsupported', // the installed release of chokidar lacks what is called of it
+  'watcher-unsupported', // the installed release of chokidar lacks a function that we call
   'worker-ended', // the thread that reads and writes the folder
-  'handshake-failed', // somebody answered, but no session came of it
-  'unreachable', // nobody answered
+  'handshake-failed', // the address answered, but there was no session
+  'unreachable', // no answer
   'self-dialled', // the address is this member's own
-  'content-unavailable', // not on this disk as it was asked for, or more than is shown
+  'content-unavailable', // not on this disk in the requested version, or too large to show
   'request-invalid',
 ] as const;
 
@@ -79,7 +79,7 @@ export class LockstepError extends Error {
   }
 }
 
-/** Trouble with one path or one member, as data. */
+/** A problem with one path or one member, as data. */
 export interface Problem {
   readonly code: ProblemCode;
   readonly path?: string | undefined;

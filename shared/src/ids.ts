@@ -2,8 +2,8 @@
 export type MemberId = string & { readonly __brand: 'MemberId' };
 
 /**
- * Who numbers operations: a member id, a dot, and the incarnation of its journal (8 base32 characters).
- * A journal that was lost starts a new incarnation, so no sequence number is ever given out twice.
+ * The id of a sequence of operation numbers: a member id, a dot, and the incarnation of its journal (8 base32 characters). After the loss
+ * of a journal the new one has a new incarnation, so no sequence number is ever used twice.
  */
 export type OriginId = string & { readonly __brand: 'OriginId' };
 

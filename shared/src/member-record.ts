@@ -5,25 +5,25 @@ import type { MemberRecord } from './operation.ts';
 
 export const memberNameSchema = z.string().min(1).max(memberNameCharactersMax);
 
-/** Addresses as another member may say them. `carriedAddresses` cuts them to what this member uses and sends on. */
+/** Addresses as they are accepted from another member. `carriedAddresses` cuts them to those that this member uses and sends on. */
 export const addressesSchema = z.array(z.string().min(1).max(addressCharactersMax)).max(addressesAcceptedMax);
 
-/** What a member says of itself, as it is accepted from others. */
+/** A member's record as it is accepted from others. */
 export const memberRecordSchema: z.ZodType<MemberRecord> = z.object({
-  id: z.custom<MemberId>(isMemberId, 'is no member id'),
+  id: z.custom<MemberId>(isMemberId, 'is not a member id'),
   name: memberNameSchema,
   addresses: addressesSchema,
   standing: z.enum(['joined', 'left']),
 });
 
-/** The first `addressesMax` addresses of `addresses`, which are the best, less those that are too long to be sent. */
+/** The first `addressesMax` of `addresses`, which are the best, without those that are too long to be sent. */
 export function carriedAddresses(addresses: readonly string[]): readonly string[] {
   const fits = (address: string): boolean => address !== '' && address.length <= addressCharactersMax;
   if (addresses.length <= addressesMax && addresses.every(fits)) return addresses;
   return addresses.filter(fits).slice(0, addressesMax);
 }
 
-/** `record` as it may be sent: its addresses cut to the best ones, and its name to the longest that is accepted. */
+/** `record` as it may be sent: its addresses cut to the best ones, its name to the accepted length. */
 export function carriedMember(record: MemberRecord): MemberRecord {
   const addresses = carriedAddresses(record.addresses);
   const name = record.name === '' ? record.id.slice(0, 8) : record.name.slice(0, memberNameCharactersMax);

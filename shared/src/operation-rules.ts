@@ -17,8 +17,8 @@ import type { Operation, OperationKind, Version } from './operation.ts';
 import { carriedPathFault, memberPath } from './path.ts';
 
 /**
- * The rules that every operation obeys before it is journaled and before it is accepted: one definition for the member that makes it
- * and for those that receive it. The limits for accepting lie above those for sending, so that no member makes what another refuses.
+ * The limits in the rules that every operation obeys before it is journaled and before it is accepted: one definition for its author and
+ * for its receivers. The limits for accepting are higher than those for sending, so that no member makes what another refuses.
  */
 export interface OperationLimits {
   readonly originsMax: number;
@@ -28,7 +28,7 @@ export interface OperationLimits {
   readonly fileTimeUsMax: number;
 }
 
-/** What this member may journal as its own. */
+/** The limits for operations of this member's own. */
 export const sendingLimits: OperationLimits = {
   originsMax,
   exceptionsMax,
@@ -37,7 +37,7 @@ export const sendingLimits: OperationLimits = {
   fileTimeUsMax,
 };
 
-/** What this member takes from others. */
+/** The limits for operations from others. */
 export const acceptingLimits: OperationLimits = {
   originsMax: originsAcceptedMax,
   exceptionsMax: exceptionsAcceptedMax,
@@ -46,7 +46,7 @@ export const acceptingLimits: OperationLimits = {
   fileTimeUsMax: Number.MAX_SAFE_INTEGER,
 };
 
-/** Fields that some kinds of operation have and others have not. */
+/** The fields that only some kinds of operation have. */
 export const optionalFields = [
   'content',
   'replaced',
@@ -64,7 +64,7 @@ export const optionalFields = [
 
 export type OptionalField = (typeof optionalFields)[number];
 
-/** Which fields an operation of one kind must have, and which it may have as well. */
+/** The fields that an operation of one kind must have, and those that it may have as well. */
 export interface FieldRule {
   readonly required: readonly OptionalField[];
   readonly optional: readonly OptionalField[];
@@ -83,13 +83,13 @@ export const fieldRules: Readonly<Record<OperationKind | 'file-attr', FieldRule>
   member: { required: ['member'], optional: ['keeps'] },
 };
 
-/** A field of an operation and what is wrong with it, as in `mode` and `is not a whole number from 0 to 4095`. */
+/** A field of an operation and its fault, as in `mode` and `is not a whole number from 0 to 4095`. */
 export interface OperationFault {
   readonly field: string;
   readonly what: string;
 }
 
-/** Says which rule `operation` breaks, or undefined when it may be journaled and sent (or accepted, by `limits`). */
+/** The rule that `operation` breaks; undefined if it may be journaled and sent (or accepted, by `limits`). */
 export function operationFault(operation: Operation, limits: OperationLimits): OperationFault | undefined {
   return (
     fieldsFault(operation) ??
@@ -101,13 +101,13 @@ export function operationFault(operation: Operation, limits: OperationLimits): O
   );
 }
 
-/** The nearest modification time that an operation may carry, whole microseconds since the epoch. What is no number is the epoch. */
+/** The nearest modification time that an operation may have, whole microseconds since the epoch. NaN gives the epoch. */
 export function carriedTimeUs(mtimeUs: number): number {
   if (Number.isNaN(mtimeUs)) return 0;
   return Math.floor(Math.min(Math.max(mtimeUs, fileTimeUsMin), fileTimeUsMax));
 }
 
-/** `operation` with those fields clamped that have a nearest value which may be sent: the time of a file, and a member's addresses. */
+/** `operation` with the time of a file and a member's addresses changed to the nearest value that may be sent. */
 export function carriedOperation(operation: Operation): Operation {
   const { mtimeUs, member } = operation;
   const time = mtimeUs === undefined ? undefined : carriedTimeUs(mtimeUs);
@@ -153,7 +153,7 @@ const encoder = new TextEncoder();
 
 function namesFault({ kind, path, from, target, member }: Operation): OperationFault | undefined {
   if (kind === 'member') {
-    if (!memberRecordSchema.safeParse(member).success) return { field: 'member', what: 'is no member record' };
+    if (!memberRecordSchema.safeParse(member).success) return { field: 'member', what: 'is not a member record' };
     return member && path === memberPath(member.id) ? undefined : { field: 'path', what: "is not the member's" };
   }
   for (const [field, value] of [['path', path] as const, ['from', from] as const]) {
@@ -178,14 +178,14 @@ function versionFault({ origin, seq, version }: Operation, limits: OperationLimi
   const isSeq = (value: number): boolean => Number.isSafeInteger(value) && value >= 1;
   if (seqs.length > limits.originsMax) return tooMany('version.vector', limits.originsMax);
   if (!seqs.every(isSeq)) return { field: 'version.vector', what: 'has a number that is not one from 1' };
-  // More than the own number would claim to replace operations that are not made yet.
+  // A higher number would claim to replace operations that are not made yet.
   if (vector[origin] !== seq) return { field: 'version', what: 'does not end at the operation itself' };
   if (except.length > limits.exceptionsMax) return tooMany('version.except', limits.exceptionsMax);
   for (const dot of except) {
     if (!isSeq(dot.seq)) return { field: 'version.except', what: 'has a number that is not one from 1' };
     if (dot.origin === origin && dot.seq === seq) return { field: 'version', what: 'excepts the operation itself' };
     if (dot.seq > (vector[dot.origin] ?? 0))
-      return { field: 'version.except', what: 'names what the vector does not cover' };
+      return { field: 'version.except', what: 'names an operation that the vector does not cover' };
   }
   return undefined;
 }
@@ -199,7 +199,7 @@ function keepsFault({ origin, seq, version, keeps }: Operation, limits: Operatio
       return { field: 'keeps', what: 'has a number that is not one from 1' };
     if (dot.origin === origin && dot.seq === seq) return { field: 'keeps', what: 'names the operation itself' };
     if (dot.seq > (version.vector[dot.origin] ?? 0))
-      return { field: 'keeps', what: 'names what the version does not cover' };
+      return { field: 'keeps', what: 'names an operation that the version does not cover' };
   }
   return undefined;
 }
@@ -208,11 +208,11 @@ function tooMany(field: string, countMax: number): OperationFault {
   return { field, what: `has more than ${countMax} entries` };
 }
 
-/** Content of more than one block, and no other, has a tree's id and the hashes of its blocks. */
+/** Content of more than one block, and no other, must have a tree's id and the hashes of its blocks. */
 function contentFault({ content, size = 0, blocks }: Operation): OperationFault | undefined {
   if (content === undefined) return undefined;
   const isTree = size > blockBytes;
-  if (content.startsWith('b3t:') !== isTree) return { field: 'content', what: `is no id for ${size} bytes` };
+  if (content.startsWith('b3t:') !== isTree) return { field: 'content', what: `is not an id for ${size} bytes` };
   const hashBytes = isTree ? 32 * Math.ceil(size / blockBytes) : 0;
   if ((blocks?.length ?? 0) === hashBytes && (blocks !== undefined) === isTree) return undefined;
   return { field: 'blocks', what: `are ${blocks?.length ?? 0} bytes, not ${hashBytes}` };

@@ -1,6 +1,6 @@
 import type { ContentId, MemberId, OriginId } from './ids.ts';
 
-/** Which origin made an operation, and its contiguous number there, from 1. */
+/** The id of an operation: its origin, and its contiguous number there, from 1. */
 export interface Dot {
   readonly origin: OriginId;
   readonly seq: number;
@@ -10,23 +10,22 @@ export interface Dot {
 export type VersionVector = Readonly<Record<OriginId, number>>;
 
 /**
- * The set of operations on one path that an operation supersedes, itself included: every dot up to `vector`, less `except`.
- * The exceptions are what makes it exact: an edit made while an older sibling of the same origin stands supersedes only
- * the sibling that was on the editor's disk. (Version vectors with exceptions: Malkhi and Terry, "Concise Version Vectors
- * in WinFS", DISC 2005.)
+ * The set of operations on one path that an operation supersedes, itself included: every dot up to `vector`, except those in `except`. The
+ * exceptions make it exact: an edit made while the path has an older sibling of the same origin supersedes only the sibling that was on the
+ * editor's disk. (Version vectors with exceptions: Malkhi and Terry, "Concise Version Vectors in WinFS", DISC 2005.)
  */
 export interface Version {
   readonly vector: VersionVector;
   readonly except?: readonly Dot[];
 }
 
-/** `member` operations carry the member list; their path is `memberPath(id)`, which no file can have. */
+/** The kinds of operations. `member` operations form the member list; their path is `memberPath(id)`, which no file can have. */
 export type OperationKind = 'put' | 'mkdir' | 'symlink' | 'attr' | 'delete' | 'member';
 
-/** What a path is while an operation is its head. */
+/** The type of the entry at a path while an operation is its head. */
 export type EntryType = 'file' | 'directory' | 'symlink' | 'absent' | 'member';
 
-/** What a member says of itself in a `member` operation. */
+/** A member's description of itself in a `member` operation. */
 export interface MemberRecord {
   readonly id: MemberId;
   readonly name: string;
@@ -50,7 +49,7 @@ export interface Operation {
   readonly version: Version;
   /** Files only. */
   readonly content?: ContentId;
-  /** The content id that the path had before, where it had one. */
+  /** The content id that the path had before, if any. */
   readonly replaced?: ContentId;
   /** Bytes; files only. */
   readonly size?: number;
@@ -64,26 +63,26 @@ export interface Operation {
   readonly from?: string;
   /** `seq` of the first operation of the group (a rename of a directory, an unpacked archive) it belongs to; same origin. */
   readonly group?: number;
-  /** On the first operation of a rename: how many operations, this one included, make it up. */
+  /** On the first operation of a rename: the number of operations in it, this one included. */
   readonly span?: number;
   /** Files of more than one block: the 32-byte BLAKE3 hashes of its 1 MiB blocks, joined. */
   readonly blocks?: Uint8Array;
   /** `member` operations only. */
   readonly member?: MemberRecord;
   /**
-   * The heads that it replaces and whose content it leaves in place, the visible one first: those that a join repeats, and the one of
-   * which an `attr` changes mode or time. No other operation has any.
+   * The heads that it replaces and whose content it leaves in place, the visible one first: those that a join repeats, or the one of which
+   * an `attr` changes mode or time. No other operation has this field.
    */
   readonly keeps?: readonly Dot[];
 }
 
-/** An operation as it travels, with the file's bytes when they are few enough to go along. */
+/** An operation as it is sent, with the file's bytes if they are few enough. */
 export interface CarriedOperation {
   readonly operation: Operation;
   readonly bytes?: Uint8Array;
 }
 
-/** What the path is once `operation` is its head. */
+/** The type of the entry once `operation` is the head. */
 export function entryType(operation: Operation): EntryType {
   switch (operation.kind) {
     case 'put':
@@ -101,7 +100,7 @@ export function entryType(operation: Operation): EntryType {
   }
 }
 
-/** True unless the operation leaves nothing at its path. */
+/** True unless the operation is a delete. */
 export function isLive(operation: Operation): boolean {
   return operation.kind !== 'delete';
 }

@@ -1,12 +1,12 @@
 import type { MemberId } from './ids.ts';
 import { nameBytesMax, pathBytesMax } from './limits.ts';
 
-/** The state directory's name. No entry of this name is ever replicated, at whatever depth: another member's keys may lie in it. */
+/** The state directory's name. No entry of this name is ever replicated, at any depth: another member's keys may be in it. */
 export const stateDirectoryName = '.lockstep';
 
 const memberPathPrefix = `${stateDirectoryName}/member/`;
 
-/** The pseudo-path of a member's entry in the member list. It lies below `.lockstep`, so no file can have it. */
+/** The pseudo-path of a member's entry in the member list. It is below `.lockstep`, so no file can have it. */
 export function memberPath(member: MemberId): string {
   return memberPathPrefix + member;
 }
@@ -15,16 +15,16 @@ export function isMemberPath(path: string): boolean {
   return path.startsWith(memberPathPrefix);
 }
 
-/** What every spelling of the state directory's name has in it, or a character that may stand for a part of it. */
+/** A part of every spelling of the state directory's name, or a character that may replace a part of it. */
 const mayBeStateName = /lockst|lo[0-9a-f]{4}~|[^\0-\x7f]/i;
 
-/** The 8.3 names that FAT and NTFS give to it: the first ones by number, later ones with four digits of a hash. */
+/** The 8.3 names that FAT and NTFS give it: the first ones by number, later ones with four digits of a hash. */
 const shortStateName = /^(?:lockst|lo[0-9a-f]{4})~[0-9]{1,5}$/;
 
 /**
- * True when `name` is `.lockstep` on this or another file system: such that fold case, compose or decompose characters, leave out
- * those that cannot be seen, drop dots and blanks at the end, know streams (`.lockstep::$DATA`), or give 8.3 names. A name that
- * one member may have is reserved on all of them: on another one it would be that member's keys.
+ * True when `name` is `.lockstep` on this or another file system. Some fold case, compose or decompose characters, ignore invisible ones,
+ * drop dots and blanks at the end, know streams (`.lockstep::$DATA`), or give 8.3 names. A name that one member may have is reserved on
+ * all: on another one it would be that member's keys.
  */
 export function isStateName(name: string): boolean {
   if (!mayBeStateName.test(name)) return false;
@@ -34,27 +34,27 @@ export function isStateName(name: string): boolean {
 
 function foldName(name: string): string {
   const [file = ''] = name.normalize('NFKD').split(':');
-  // Capitals first: the long s has one, and is no capital of any letter. Again afterwards: capitals may be composed.
+  // Upper case first: it turns the long s into S, which lower case alone would leave. NFKD again afterwards: capitals may be composed.
   const folded = file.toUpperCase().toLowerCase().normalize('NFKD');
   return folded.replace(/[\p{Default_Ignorable_Code_Point}\p{Cf}\p{Cc}]/gu, '').replace(/[.\s]+$/u, '');
 }
 
-/** True when `path` is a state directory, this member's or another's inside the folder, or lies in one, however that is spelled. */
+/** True when `path` is a state directory, this member's or another's inside the folder, or is in one, in any spelling. */
 export function isStatePath(path: string): boolean {
   return mayBeStateName.test(path) && path.split('/').some(isStateName);
 }
 
 const encoder = new TextEncoder();
 
-/** Says why `path` may not name a replicated entry, or undefined when it may. */
+/** The reason why `path` may not name a replicated entry, as a sentence without its subject; undefined if it may. */
 export function pathFault(path: string): string | undefined {
   return carriedPathFault(path) ?? (isStatePath(path) ? `lies inside ${stateDirectoryName}` : undefined);
 }
 
 /**
- * Says why an operation may not carry `path`, or undefined when it may. Whatever a peer sends passes through here before it
- * comes near the disk (rule Confined). A state directory deeper in the folder, or one that is spelled otherwise, passes: journals
- * may hold some from when these were replicated, and could not be sent any more. They are known, and shown nowhere [WT7].
+ * The reason why an operation may not have `path`, as a sentence without its subject; undefined if it may. Every path from a peer is
+ * checked here before it reaches the disk (rule Confined). A state directory deeper in the folder, or in another spelling, passes: journals
+ * may hold some from when these were replicated, and could not be sent otherwise. They are known and never shown [WT7].
  */
 export function carriedPathFault(path: string): string | undefined {
   if (path.length === 0) return 'is empty';
@@ -87,12 +87,12 @@ export function nameOf(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1);
 }
 
-/** `directory/name`, where the empty string is the folder itself. */
+/** `directory/name`; the empty string is the folder itself. */
 export function joinPath(directory: string, name: string): string {
   return directory === '' ? name : `${directory}/${name}`;
 }
 
-/** True when `path` lies below `directory`. */
+/** True when `path` is below `directory`. */
 export function isBelow(path: string, directory: string): boolean {
   return directory === '' ? path !== '' : path.startsWith(`${directory}/`);
 }

@@ -1,4 +1,4 @@
-/** What command line and page say in the same words. Apart from the rest, which agents load in each of their threads. */
+/** The wording that the command line and the page share. A separate entry point: the agent's threads load the rest. */
 export * from './present/latency-matrix.ts';
 export * from './present/problem-words.ts';
 export * from './present/troubles.ts';

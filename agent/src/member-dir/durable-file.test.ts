@@ -68,8 +68,8 @@ test('a new file takes the place of none', async () => {
 test.each([
   ['', 'is empty'],
   [' \n', 'is empty'],
-  ['\0\0\0', 'holds zeros in place of text'],
-  ['name = "ant"\n\0\0', 'holds zeros in place of text'],
+  ['\0\0\0', 'contains zeros instead of text'],
+  ['name = "ant"\n\0\0', 'contains zeros instead of text'],
   ['name = "ant"\n', undefined],
 ])('of %j it says: %s', (text, said) => {
   expect(lostText(text)).toBe(said);

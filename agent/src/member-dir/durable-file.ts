@@ -49,5 +49,5 @@ export async function syncDirectory(path: string): Promise<void> {
  */
 export function lostText(text: string): string | undefined {
   if (text.trim() === '') return 'is empty';
-  return text.includes('\0') ? 'holds zeros in place of text' : undefined;
+  return text.includes('\0') ? 'contains zeros instead of text' : undefined;
 }

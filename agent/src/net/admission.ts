@@ -7,7 +7,7 @@ interface Guest {
 }
 
 /**
- * The connections that others opened and that are not authenticated yet. Each has a deadline, and their number a limit, so that
+ * The connections that others opened and that are not authenticated yet. Each has a deadline, and their number has a limit, so that
  * strangers cannot use up this member's memory or file descriptors.
  */
 export class Admission {
@@ -22,12 +22,11 @@ export class Admission {
     this.#dropped = options.dropped;
   }
 
-  /** Takes in a connection that was just accepted. */
+  /** Admits a connection that was just accepted. */
   enter(socket: Socket): void {
     const remote = remoteOf(socket);
     const [oldest] = this.#guests.keys();
-    if (oldest !== undefined && this.#guests.size >= this.#countMax)
-      this.#drop(oldest, 'too many handshakes at one time');
+    if (oldest !== undefined && this.#guests.size >= this.#countMax) this.#drop(oldest, 'too many handshakes at once');
     const timer = setTimeout(() => {
       this.#drop(remote, `no handshake within ${this.#timeoutMs / 1_000} s`);
     }, this.#timeoutMs);
@@ -35,7 +34,7 @@ export class Admission {
     socket.once('close', () => this.leave(remote));
   }
 
-  /** The connection from `remote` is authenticated, or closed. */
+  /** Removes the connection from `remote`, which is authenticated or closed. */
   leave(remote: string): void {
     clearTimeout(this.#guests.get(remote)?.timer);
     this.#guests.delete(remote);
@@ -43,7 +42,7 @@ export class Admission {
 
   /** Drops all of them. */
   clear(): void {
-    for (const remote of [...this.#guests.keys()]) this.#drop(remote, 'this agent stops');
+    for (const remote of [...this.#guests.keys()]) this.#drop(remote, 'this agent is stopping');
   }
 
   #drop(remote: string, why: string): void {
@@ -55,7 +54,7 @@ export class Admission {
   }
 }
 
-/** The other end of `socket`: while it is open no other connection has the same. */
+/** The address of the other end of `socket`: while the socket is open no other connection has the same. */
 export function remoteOf(socket: Socket): string {
   return formatAddress({ host: socket.remoteAddress ?? 'unknown', port: socket.remotePort ?? 0 });
 }

@@ -5,9 +5,9 @@ export function encodeBase32(bytes: Uint8Array): string {
   return base32nopad.encode(bytes).toLowerCase();
 }
 
-/** The bytes that `text` stands for, or undefined when `encodeBase32` gives no such text. */
+/** The bytes that `text` encodes, or undefined when it is not a result of `encodeBase32`. */
 export function decodeBase32(text: string): Uint8Array | undefined {
-  // In upper case, which the library wants, letters of other alphabets would be taken for these.
+  // The library takes upper case, which would turn letters of other alphabets into these.
   if (!/^[a-z2-7]*$/.test(text)) return undefined;
   try {
     return base32nopad.decode(text.toUpperCase());

@@ -23,14 +23,14 @@ const errorCodeByCloseCode: Readonly<Record<number, ErrorCode>> = {
   [closeCodes.frameInvalid]: 'frame-invalid',
 };
 
-/** What the other side meant by closing a handshake with `closeCode`. */
+/** The error of a handshake that the other side closed with `closeCode`. */
 export function errorCodeOf(closeCode: number): ErrorCode {
   return errorCodeByCloseCode[closeCode] ?? 'handshake-failed';
 }
 
 const reasonBytesMax = 123;
 
-/** `reason` cut to what fits into a close frame. */
+/** `reason`, truncated to fit into a close frame. */
 export function closeReason(reason: string): string {
   const bytes = Buffer.from(reason.toWellFormed(), 'utf8');
   if (bytes.length <= reasonBytesMax) return bytes.toString('utf8');
@@ -39,7 +39,7 @@ export function closeReason(reason: string): string {
   return `${cut.toString('utf8').replace(/\uFFFD+$/u, '')}…`;
 }
 
-/** Text from another member as it may go to a terminal or a log: one line without control characters, not too long. */
+/** Text from another member, made safe for a terminal or a log: one line without control characters, at most 200 characters. */
 export function printable(text: string): string {
   return text
     .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ')

@@ -22,8 +22,8 @@ describe('a cluster key file', () => {
   });
 
   test.each([
-    ['', 'holds no key'],
-    ['# only this', 'holds no key'],
+    ['', 'contains no key'],
+    ['# only this', 'contains no key'],
     [`${line}\n${line}`, 'more than one line'],
     [encodeBase32(key), 'has no line'],
     [`lockstep-key-2 ${encodeBase32(key)}`, 'has no line'],

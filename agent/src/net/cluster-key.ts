@@ -3,12 +3,12 @@ import { readFile } from 'node:fs/promises';
 import { LockstepError } from '@lockstep/shared';
 import { decodeBase32, encodeBase32 } from './base32.ts';
 
-/** Bytes of a cluster key: too many to guess, so a proof made with it can be shown to anyone. */
+/** The length of a cluster key in bytes: too long to guess, so a proof made with it can be shown to anyone. */
 export const clusterKeyBytes = 32;
 
 const keyWord = 'lockstep-key-1';
 
-/** Draws the key of a new cluster. Whoever has it can join. */
+/** Draws the key of a new cluster. Anyone who has it can join. */
 export function createClusterKey(): Uint8Array {
   return new Uint8Array(randomBytes(clusterKeyBytes));
 }
@@ -16,34 +16,34 @@ export function createClusterKey(): Uint8Array {
 /** The text of a cluster key file. */
 export function formatClusterKey(key: Uint8Array): string {
   return [
-    `# The key of Lockstep cluster ${clusterIdOf(key)}. Whoever has it can join: keep it secret.`,
+    `# The key of Lockstep cluster ${clusterIdOf(key)}. Anyone who has it can join: keep it secret.`,
     '# Copy this file to a new member and run lockstep init there with --cluster-key-file.',
     `${keyWord} ${encodeBase32(key)}`,
     '',
   ].join('\n');
 }
 
-/** Reads the text of a cluster key file; `file` is its name for the message when it is none. */
+/** Parses the text of a cluster key file; `file` is its name in error messages. Throws `cluster-key-invalid`. */
 export function parseClusterKey(text: string, file: string): Uint8Array {
-  if (text.includes('\0')) throw invalid(file, 'holds zeros in place of text');
+  if (text.includes('\0')) throw invalid(file, 'contains zeros instead of text');
   const lines = text
     .split('\n')
     .map((line) => line.trim())
     .filter((line) => line !== '' && !line.startsWith('#'));
   const [line] = lines;
   // The messages never repeat the line: it may be a key with one letter wrong.
-  if (line === undefined) throw invalid(file, 'holds no key');
-  if (lines.length > 1) throw invalid(file, 'holds more than one line that is not a comment');
+  if (line === undefined) throw invalid(file, 'contains no key');
+  if (lines.length > 1) throw invalid(file, 'has more than one line that is not a comment');
   const [word, encoded, ...rest] = line.split(/\s+/);
   if (word !== keyWord || encoded === undefined || rest.length > 0) {
     throw invalid(file, `has no line "${keyWord} <key>"`);
   }
   const key = decodeBase32(encoded);
-  if (key?.length !== clusterKeyBytes) throw invalid(file, 'holds a key that is cut short or mistyped');
+  if (key?.length !== clusterKeyBytes) throw invalid(file, 'contains a key that is cut short or mistyped');
   return key;
 }
 
-/** Reads the cluster key in the file at `path`. */
+/** Reads the cluster key in the file at `path`. Throws `cluster-key-invalid`. */
 export async function loadClusterKey(path: string): Promise<Uint8Array> {
   let text: string;
   try {
@@ -60,7 +60,7 @@ export async function loadClusterKey(path: string): Promise<Uint8Array> {
   return parseClusterKey(text, path);
 }
 
-/** The cluster's name for people: tells clusters apart and gives nothing of the key away. */
+/** The cluster's id for people: it distinguishes clusters and reveals nothing of the key. */
 export function clusterIdOf(key: Uint8Array): string {
   const hash = createHash('sha256').update('lockstep-cluster-id-1').update(key).digest();
   return encodeBase32(hash).slice(0, 8);

@@ -34,7 +34,7 @@ function decodeMessage(frame: Buffer): PeerMessage {
   return decodeFrames([frame]);
 }
 
-describe('what is encoded', () => {
+describe('an encoded message', () => {
   test('decodes to the same message', () => {
     fc.assert(
       fc.property(anyMessage, (sent) => {
@@ -46,7 +46,7 @@ describe('what is encoded', () => {
     );
   });
 
-  test('decodes to the same message however it is divided into frames', () => {
+  test('decodes to the same message for any division into frames', () => {
     fc.assert(
       fc.property(anyMessage, fc.nat(), (sent, at) => {
         const whole = encodeMessage(sent);
@@ -57,12 +57,12 @@ describe('what is encoded', () => {
     );
   });
 
-  /** fast-check's dictionaries have no prototype; byte arrays compare as what they hold. */
+  /** fast-check's dictionaries have no prototype; byte arrays are compared by their bytes. */
   function plain(value: PeerMessage): unknown {
     return structuredClone(value);
   }
 
-  test('has byte arrays that share memory with nothing', () => {
+  test('has byte arrays that share no memory', () => {
     const bytes = textEncoder.encode('hello');
     const frame = encodeMessage({
       type: 'operations',
@@ -96,7 +96,7 @@ describe('what is encoded', () => {
     expect(encodeMessage({ type: 'operations', id: 1, carried }).length).toBeLessThan(100 * (one + 45) + 100);
   });
 
-  test('the hashes of the largest file fit into a frame, and what does not is a programming error', () => {
+  test('the hashes of the largest file fit into a frame, and a larger message is a programming error', () => {
     const blocks = new Uint8Array((fileBytesMax / blockBytes) * 32);
     const largest = put({ ...treeOf(blocks), size: fileBytesMax });
     expect(
@@ -106,7 +106,7 @@ describe('what is encoded', () => {
   });
 });
 
-describe('[SY6] what is not a message is refused, with a sentence', () => {
+describe('[SY6] bytes that are not a message are refused, with a reason', () => {
   function refuses(frame: Uint8Array): void {
     try {
       decodeMessage(Buffer.from(frame));
@@ -181,7 +181,7 @@ describe('[SY6] what is not a message is refused, with a sentence', () => {
     },
   };
 
-  test.each(Object.keys(base))('%s as it is here is accepted', (kind) => {
+  test.each(Object.keys(base))('%s in its base form is accepted', (kind) => {
     expect(decodeMessage(frameOf(base[kind] as Operation))).toMatchObject({ carried: [{ operation: base[kind] }] });
   });
 
@@ -254,7 +254,7 @@ describe('[SY6] what is not a message is refused, with a sentence', () => {
     ['member', 'member lacks member', { member: undefined }],
     ['member', "path is not the member's", { path: 'x' }],
     ['member', "path is not the member's", { path: memberPath(members[1] as MemberId) }],
-    ['member', 'member is no member record', { member: { id: 'x', name: 'x', addresses: [], standing: 'joined' } }],
+    ['member', 'member is not a member record', { member: { id: 'x', name: 'x', addresses: [], standing: 'joined' } }],
     ['member', 'member has group', { group: 1 }],
   ])('%s: %s', (kind, fault, changes) => {
     const changed = { ...base[kind], ...changes } as Operation;
@@ -309,17 +309,17 @@ describe('[SY6] what is not a message is refused, with a sentence', () => {
   test.each<[PeerMessage, string]>([
     [{ type: 'received', id: -1 }, 'received.id'],
     [{ type: 'received', id: 2 ** 48 }, 'received.id'],
-    [{ type: 'subscribe', origin: 'x' as OriginId, after: 0 }, 'subscribe.origin is no origin id'],
+    [{ type: 'subscribe', origin: 'x' as OriginId, after: 0 }, 'subscribe.origin is not an origin id'],
     [{ type: 'subscribe', origin: own, after: 0.5 }, 'subscribe.after'],
-    [{ type: 'want', id: 1, content: 'b3:00' as ContentId, index: 0, path: 'a' }, 'want.content is no content id'],
-    [{ type: 'pull', id: 1, known: { x: 1 } as Record<OriginId, number> }, 'pull.known is no version vector'],
-    [{ type: 'pull', id: 1, known: { [own]: -1 } }, 'pull.known is no version vector'],
+    [{ type: 'want', id: 1, content: 'b3:00' as ContentId, index: 0, path: 'a' }, 'want.content is not a content id'],
+    [{ type: 'pull', id: 1, known: { x: 1 } as Record<OriginId, number> }, 'pull.known is not a version vector'],
+    [{ type: 'pull', id: 1, known: { [own]: -1 } }, 'pull.known is not a version vector'],
     [
       { type: 'ack', known: {}, marks: new Uint8Array(0), applied: { vector: {}, ranges: { [own]: [[3, 2]] } } },
-      'ack.applied.ranges has',
+      'ack.applied.ranges is not ranges',
     ],
-    [{ type: 'fork', origin: own, seqs: [1], marks: new Uint8Array(7) }, 'fork.marks has something other than marks'],
-    [{ type: 'sealed', origins: { [own]: -1 } }, 'sealed.origins is no version vector'],
+    [{ type: 'fork', origin: own, seqs: [1], marks: new Uint8Array(7) }, 'fork.marks is not marks'],
+    [{ type: 'sealed', origins: { [own]: -1 } }, 'sealed.origins is not a version vector'],
     [{ type: 'block', id: 1, bytes: new Uint8Array(blockBytes + 1) }, 'block has more than'],
   ])('%j', (sent, fault) => {
     expect(() => decodeMessage(encodeMessage(sent))).toThrow(fault);

@@ -12,10 +12,10 @@ import { bodySchemas, type MapMessageType } from './message-schema.ts';
 import { decodeOperations } from './operation-decode.ts';
 import { encodeOperations } from './operation-encode.ts';
 
-/** First byte of every frame: how the rest is laid out. */
+/** The first byte of every message: the version of its layout. */
 const formatVersion = 1;
 
-/** Message types by their number in the second byte. A number is never given out again. */
+/** The numbers of the message types, sent in the second byte. A number is never reused. */
 const typeNumbers: Readonly<Record<PeerMessageType, number>> = {
   hello: 1,
   subscribe: 2,
@@ -37,12 +37,12 @@ const typeNumbers: Readonly<Record<PeerMessageType, number>> = {
 const typesByNumber = new Map(Object.entries(typeNumbers).map(([type, number]) => [number, type as PeerMessageType]));
 
 const headerBytes = 2;
-/** A block's bytes follow the header and its id, 6 bytes, most significant first. */
+/** The header of a block: its id, 6 bytes, most significant first, follows the common header. */
 const blockHeaderBytes = headerBytes + 6;
 
 /**
- * `message` as the frames of one WebSocket message: one, or two for a block, whose bytes travel as they are. They must not be changed
- * until they are sent.
+ * `message` as the frames of one WebSocket message: one, or two for a block, whose bytes are sent without a copy. They must not be changed
+ * until they are sent. Throws `frame-too-large`.
  */
 export function encodeMessage(message: PeerMessage): [Buffer] | [Buffer, Uint8Array] {
   const first = message.type === 'block' ? blockHeader(message) : packBody(bodyOf(message), headerBytes);
@@ -69,9 +69,9 @@ function blockHeader({ id }: BlockMessage): Buffer {
 }
 
 /**
- * The message that the frames of one WebSocket message hold, checked in every field. Throws a LockstepError that names the field that
- * is wrong. Byte arrays of the result have an ArrayBuffer of their own, which may be transferred; that of a block may be a frame's, so
- * the frames must not be used again.
+ * The message in the frames of one WebSocket message, checked in every field. Throws a LockstepError that names the wrong field. Byte
+ * arrays of the result have an ArrayBuffer of their own, which may be transferred. That of a block may be a frame's, so the frames must not
+ * be used again.
  */
 export function decodeMessage(frames: readonly Buffer[]): PeerMessage {
   let length = 0;
@@ -80,7 +80,7 @@ export function decodeMessage(frames: readonly Buffer[]): PeerMessage {
     throw new LockstepError('frame-too-large', `The message has ${length} bytes, more than ${frameBytesMax}.`);
   }
   const [first, second] = frames;
-  // As a block is sent. Any other division into frames means the same and costs a copy.
+  // The form in which a block is sent. Any other division into frames is valid and costs a copy.
   if (frames.length === 2 && first?.length === blockHeaderBytes && second !== undefined && typeOf(first) === 'block') {
     return decodeBlock(first, second);
   }
@@ -114,7 +114,7 @@ function decodeBlock(header: Buffer, bytes: Buffer): BlockMessage {
   if (header.length < blockHeaderBytes) throw frameFault('block', 'is cut short');
   if (bytes.length > blockBytes) throw frameFault('block', `has more than ${blockBytes} bytes`);
   const id = header.readUIntBE(headerBytes, 6);
-  // A large frame was put together in memory of its own; a small one lies in what was read from the socket, beside others.
+  // A large frame has a buffer of its own; a small one is a view into the data read from the socket, with others.
   const isAlone = bytes.length === bytes.buffer.byteLength;
   return { type: 'block', id, bytes: isAlone ? new Uint8Array(bytes.buffer) : new Uint8Array(bytes) };
 }
@@ -123,7 +123,7 @@ function decodeMap(type: MapMessageType, body: unknown): PeerMessage {
   const result = bodySchemas[type].safeParse(body);
   if (!result.success) {
     const [issue] = result.error.issues;
-    throw frameFault([type, ...(issue?.path ?? [])].join('.'), issue?.message ?? 'is not what the protocol says');
+    throw frameFault([type, ...(issue?.path ?? [])].join('.'), issue?.message ?? 'does not conform to the protocol');
   }
   return { type, ...result.data } as PeerMessage;
 }

@@ -29,13 +29,13 @@ describe('dialling', () => {
     await expect(a.network.dial(address)).rejects.toMatchObject({ code, message: expect.stringContaining(says) });
   });
 
-  test('a port where nobody listens', async () => {
+  test('a port on which no program listens', async () => {
     const a = await openTestNetwork(ant);
     const b = await openTestNetwork(bee);
     await b.network.close();
     await expect(a.network.dial(b.address)).rejects.toMatchObject({
       code: 'unreachable',
-      message: `No session with ${b.address}: nobody listens there: is lockstep up running on it, and is the port right?`,
+      message: `No session with ${b.address}: no program listens there: is lockstep up running on it, and is the port right?`,
     });
   });
 
@@ -43,7 +43,7 @@ describe('dialling', () => {
     ['hangs up', (socket) => socket.destroy()],
     ['speaks something else', (socket) => socket.end('SSH-2.0-OpenSSH_9.6\r\n')],
     ['speaks plain HTTP', (socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')],
-  ])('a port where somebody %s', async (_what, serve) => {
+  ])('a port whose program %s', async (_what, serve) => {
     const a = await openTestNetwork(ant);
     const address = await openPlainServer(serve);
     await expect(a.network.dial(address)).rejects.toMatchObject({
@@ -52,7 +52,7 @@ describe('dialling', () => {
     });
   });
 
-  test('a port where nobody answers', async () => {
+  test('a port that does not answer', async () => {
     const a = await openTestNetwork(ant, { handshakeTimeoutMs: 100 });
     const address = await openPlainServer(() => {});
     await expect(a.network.dial(address)).rejects.toMatchObject({
@@ -61,7 +61,7 @@ describe('dialling', () => {
     });
   });
 
-  test('is given up when the network closes', async () => {
+  test('a dial is given up when the network closes', async () => {
     const a = await openTestNetwork(ant);
     const address = await openPlainServer(() => {});
     const dialling = a.network.dial(address);

@@ -11,16 +11,16 @@ interface DialOptions {
   readonly address: string;
   readonly credentials: Credentials;
   readonly handshakeTimeoutMs: number;
-  /** Called when the other side has said what it speaks; false: that was all that was asked, and no session is to open. */
+  /** Called with the other side's announcement; false: that is enough, and no session is to open. */
   announced?(peer: MemberId, theirs: Announced): boolean;
-  /** Called in the turn in which the session opened. */
+  /** Called in the same turn of the event loop in which the session opened. */
   opened(session: { readonly socket: WebSocket; readonly tls: TLSSocket; readonly peer: MemberId }): void;
   failed(error: LockstepError): void;
 }
 
 /**
- * Opens a connection to `address` and shakes hands. One of `opened` and `failed` is called, once, and neither when `announced` says
- * that it has heard enough. Returns how to give up.
+ * Opens a connection to `address` and shakes hands. Calls one of `opened` and `failed`, once, or neither if `announced` returns false.
+ * Returns a function that gives up. Throws `config-invalid` for a malformed address.
  */
 export function openConnection(options: DialOptions): () => void {
   const { address, credentials, handshakeTimeoutMs, opened, failed } = options;
@@ -81,28 +81,32 @@ function clientOptions({ identity }: Credentials) {
     rejectUnauthorized: false,
     perMessageDeflate: false,
     maxPayload: frameBytesMax,
-    // A message has one frame, a block two: nothing is gained by letting a peer send it in bits.
+    // A message has one frame, a block two: a peer gains nothing by smaller fragments.
     maxFragments: 2,
-    // Pings are not part of the protocol, and answering them would let a peer that reads nothing fill our send queue.
+    // Pings are not part of the protocol. Answers to them would let a peer that does not read fill our send queue.
     autoPong: false,
     closeTimeout: closeTimeoutMs,
-    // TLS makes masking pointless, and a mask of zeros is skipped on both sides: the buffer is left as it is.
+    // TLS makes masking pointless, and both sides skip a mask of zeros: the buffer stays as it is.
     generateMask: () => {},
   };
 }
 
-/** A sentence for what kept the connection from coming about. */
+/** The error for a failed connection. */
 function explain(error: NodeJS.ErrnoException, address: string): LockstepError {
-  // Where a name has several addresses, each one's failure is in the list, and they are nearly always the same.
+  // If a name has several addresses, the list has one failure for each, and they are nearly always the same.
   const [first] = error instanceof AggregateError ? error.errors : [];
   const { code = '', message } = (first ?? error) as NodeJS.ErrnoException;
   switch (code) {
     case 'ENOTFOUND':
-      return unreachable(address, 'its host name is not known: check the spelling and the name service', error);
+      return unreachable(address, 'its host name is unknown: check the spelling and the name service', error);
     case 'EAI_AGAIN':
       return unreachable(address, 'the name service does not answer', error);
     case 'ECONNREFUSED':
-      return unreachable(address, 'nobody listens there: is lockstep up running on it, and is the port right?', error);
+      return unreachable(
+        address,
+        'no program listens there: is lockstep up running on it, and is the port right?',
+        error,
+      );
     case 'EHOSTUNREACH':
     case 'ENETUNREACH':
     case 'ENETDOWN':

@@ -1,6 +1,6 @@
 import { LockstepError } from '@lockstep/shared';
 
-/** The error of a frame that is not what the protocol says; `field` names the place, `what` says what is wrong with it. */
+/** The error for a frame that does not conform to the protocol; `field` names the place, `what` the fault. */
 export function frameFault(field: string, what: string): LockstepError {
   return new LockstepError('frame-invalid', `${field} ${what}`);
 }

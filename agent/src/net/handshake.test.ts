@@ -11,7 +11,7 @@ import { createIdentity, type Identity } from './identity.ts';
 import type { OpenNetwork } from './network.ts';
 
 describe('[MB3] a handshake is refused', () => {
-  test('with another cluster key, and both sides say so', async () => {
+  test('with another cluster key, and both sides report it', async () => {
     const a = await openTestNetwork(ant, { clusterKey: createClusterKey() });
     const b = await openTestNetwork(bee);
     await expect(a.network.dial(b.address)).rejects.toMatchObject({
@@ -66,8 +66,8 @@ describe('[MB3] a handshake is refused', () => {
   });
 });
 
-describe('[MB3] who has no key and uses the words of others is refused', () => {
-  /** A listener with an identity of its own that answers each frame of a dialler as `serve` has it. */
+describe('[MB3] a stranger without the key that repeats messages of others is refused', () => {
+  /** A listener with an identity of its own that answers each frame of a dialler with `serve`. */
   async function openImpostor(serve: (socket: WebSocket) => void): Promise<string> {
     const { key, certificate: cert } = await createIdentity();
     const server = createServer({ key, cert, requestCert: true, rejectUnauthorized: false });
@@ -87,7 +87,7 @@ describe('[MB3] who has no key and uses the words of others is refused', () => {
     await expect(a.network.dial(address)).rejects.toMatchObject({ code: 'cluster-mismatch' });
   });
 
-  test('one in the middle that passes everything on', async () => {
+  test('a man in the middle that forwards everything', async () => {
     const a = await openTestNetwork(ant);
     const b = await openTestNetwork(bee);
     const { key, certificate: cert } = await createIdentity();
@@ -161,7 +161,7 @@ describe('listening', () => {
     });
   }
 
-  test('an HTTP request is told what this is', async () => {
+  test('an HTTP request gets an explanation', async () => {
     const b = await openTestNetwork(bee);
     const socket = await connectTlsTo(b.network);
     let answer = '';
@@ -185,7 +185,7 @@ describe('listening', () => {
     readonly closed: Promise<{ code: number; reason: string }>;
   }
 
-  /** A stranger that speaks WebSockets. */
+  /** A stranger that speaks WebSocket. */
   async function openStranger(network: OpenNetwork, identity?: Identity): Promise<Handshake> {
     const credentials = identity === undefined ? {} : { key: identity.key, cert: identity.certificate };
     const url = `wss://${formatAddress(network.address)}/lockstep/v1`;
@@ -209,7 +209,7 @@ describe('listening', () => {
     ['a large frame', ['x'.repeat(2_000)], 'too large'],
     ['a proof that is none', [announcement, '{"proof":"AAAA"}'], 'cluster keys differ'],
     ['an announcement twice', [announcement, announcement], 'lacks'],
-  ])('a stranger that sends %s is told off', async (_what, frames, reason) => {
+  ])('a stranger that sends %s gets the reason', async (_what, frames, reason) => {
     const b = await openTestNetwork(bee);
     const { socket, closed } = await openStranger(b.network, ant);
     for (const frame of frames) socket.send(frame);
@@ -217,7 +217,7 @@ describe('listening', () => {
     await stillServes(b);
   });
 
-  test('a stranger without a certificate is told off', async () => {
+  test('a stranger without a certificate gets the reason', async () => {
     const b = await openTestNetwork(bee);
     const { socket, closed } = await openStranger(b.network);
     socket.send(announcement);
@@ -232,14 +232,14 @@ describe('listening', () => {
     await stillServes(b);
   });
 
-  test('a stranger that stops after the announcement is dropped after the time allowed', async () => {
+  test('a stranger that stops after the announcement is dropped at the deadline', async () => {
     const b = await openTestNetwork(bee, { handshakeTimeoutMs: 750 });
     const { socket, closed } = await openStranger(b.network, ant);
     socket.send(announcement);
     expect((await closed).code).toBe(1006);
   });
 
-  test('many strangers at one time do not keep a member out', async () => {
+  test('many strangers at once do not keep a member out', async () => {
     const b = await openTestNetwork(bee);
     const strangers = Array.from({ length: 200 }, () => connectTcp(b.network.address));
     for (const stranger of strangers) {

@@ -7,18 +7,18 @@ import { closeCodes, closeReason, errorCodeOf, printable } from './close-code.ts
 import { type Identity, memberIdOf } from './identity.ts';
 import { handshakeBytesMax, handshakeFrameBytesMax } from './limits.ts';
 
-/** The protocol versions that a member speaks, both included. */
+/** The protocol versions that a member speaks, both ends included. */
 export interface ProtocolRange {
   readonly min: number;
   readonly max: number;
 }
 
-/** What one member brings to every handshake. */
+/** The data that one member uses in every handshake. */
 export interface Credentials {
   readonly identity: Identity;
   readonly clusterKey: Uint8Array;
   readonly protocol: ProtocolRange;
-  /** Drawn at start: tells a session with ourselves from one with a copy of our identity. */
+  /** Drawn at the start: distinguishes a session with ourselves from one with a copy of our identity. */
   readonly instance: string;
 }
 
@@ -31,18 +31,18 @@ interface Connection {
   readonly remote: string;
 }
 
-/** What a member says of itself before anything is proved. */
+/** The announcement of a member before anything is proved. */
 export interface Announced {
   readonly software: string;
   readonly protocol: ProtocolRange;
 }
 
 interface Outcome {
-  /** Called when the other side has said what it speaks, which this side speaks too. False: that was all that was asked. */
+  /** Called with the other side's announcement, if there is a common version. False: that is enough, and no session is to open. */
   announced?(peer: MemberId, theirs: Announced): boolean;
-  /** Called in the same turn in which the last frame of the handshake arrived: what follows it is not lost. */
+  /** Called in the same turn of the event loop in which the last frame of the handshake arrived, so that no later frame is lost. */
   opened(peer: MemberId): void;
-  /** The connection is closing, and both sides know why. */
+  /** Called when the connection is closing, and both sides know why. */
   refused(error: LockstepError): void;
 }
 
@@ -65,8 +65,8 @@ class Refusal extends Error {
 }
 
 /**
- * Proves to the other side of `socket` that this member has the cluster key, and has the other side prove it. The listener opens its
- * side when the dialler has proved it, so a dialler whose session opened has been accepted.
+ * Proves to the other side of `socket` that this member has the cluster key, and verifies the other side's proof (docs/PROTOCOL.md, section
+ * 4). The listener opens its side when the dialler has proved it, so a dialler whose session opened has been accepted.
  */
 export function shakeHands(connection: Connection, credentials: Credentials, outcome: Outcome): void {
   const { role, socket, tls, remote } = connection;
@@ -142,13 +142,13 @@ export function shakeHands(connection: Connection, credentials: Credentials, out
   tls.prependListener('data', onData);
   socket.on('message', onMessage);
   socket.on('close', onClose);
-  // What breaks the connection is followed by its close; a frame that breaks the WebSocket protocol too.
+  // An error of the connection is followed by its close, and so is a frame that violates the WebSocket protocol.
   socket.on('error', () => {});
   const { protocol, instance } = credentials;
   socket.send(JSON.stringify({ protocol, software: SOFTWARE_VERSION, instance } satisfies Announcement));
 }
 
-/** The member whose key the other side proved to have in the TLS handshake, if it showed a certificate. */
+/** The member whose key the other side proved in the TLS handshake, if it showed a certificate. */
 function peerOf(tls: TLSSocket): MemberId | undefined {
   const certificate = tls.getPeerX509Certificate();
   return certificate === undefined ? undefined : memberIdOf(certificate.publicKey);
@@ -159,8 +159,8 @@ function opposite(role: Role): Role {
 }
 
 /**
- * What only a holder of the key can say, in this role, as this member, to that member, on this very TLS connection. The ids are part
- * of it because the exported key material of TLS 1.3 does not depend on the dialler's certificate.
+ * The proof that only a holder of the key can compute, in this role, as this member, to that member, on this TLS connection. The ids are
+ * part of it because the exported key material of TLS 1.3 does not depend on the dialler's certificate.
  */
 function proofOf(role: Role, own: MemberId, peer: MemberId, tls: TLSSocket, clusterKey: Uint8Array): Buffer {
   const channel = tls.exportKeyingMaterial(32, 'EXPORTER-lockstep-cluster', Buffer.from('lockstep handshake 1'));
@@ -189,7 +189,8 @@ function parseFrame<T>(schema: z.ZodType<T>, frame: string): T {
     throw new Refusal(closeCodes.handshakeFailed, 'a handshake frame is not JSON');
   }
   const result = schema.safeParse(value);
-  if (!result.success) throw new Refusal(closeCodes.handshakeFailed, 'a handshake frame lacks what belongs into it');
+  if (!result.success)
+    throw new Refusal(closeCodes.handshakeFailed, 'a handshake frame lacks a field or has a wrong one');
   return result.data;
 }
 
@@ -198,7 +199,7 @@ function assertDifferentMember(peer: MemberId, theirs: Announcement, own: Creden
   if (theirs.instance === own.instance) throw new Refusal(closeCodes.selfDialled, 'this address is the member itself');
   throw new Refusal(
     closeCodes.copiedState,
-    'both have one identity: a .lockstep directory was copied; run lockstep init anew for the copy',
+    'both members have one identity: a .lockstep directory was copied; run lockstep init again for the copy',
   );
 }
 

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { createIdentity, memberIdOf, renewCertificate } from './identity.ts';
 
 describe('an identity', () => {
-  test('is named by its public key', async () => {
+  test('has an id that follows from its public key', async () => {
     const [first, second] = await Promise.all([createIdentity(), createIdentity()]);
     expect(isMemberId(first.memberId)).toBe(true);
     expect(first.memberId).toBe(memberIdOf(new X509Certificate(first.certificate).publicKey));
@@ -18,7 +18,7 @@ describe('an identity', () => {
     expect(new Date(validTo).getUTCFullYear()).toBe(9999);
   });
 
-  test('keeps its name with a new certificate', async () => {
+  test('keeps its id with a new certificate', async () => {
     const { key, memberId } = await createIdentity();
     const renewed = await renewCertificate(key);
     expect(renewed).toMatchObject({ key, memberId });

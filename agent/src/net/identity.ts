@@ -2,7 +2,7 @@ import { createHash, createPrivateKey, createPublicKey, type KeyObject, X509Cert
 import type { MemberId } from '@lockstep/shared';
 import { encodeBase32 } from './base32.ts';
 
-/** Who a member is on the network: a key pair, and the self-signed certificate that TLS wants it wrapped in. */
+/** The identity of a member on the network: a key pair, and the self-signed certificate that TLS requires for it. */
 export interface Identity {
   readonly memberId: MemberId;
   /** Private key, PEM. */
@@ -11,7 +11,7 @@ export interface Identity {
   readonly certificate: string;
 }
 
-/** The member whose public key this is: base32 of the SHA-256 of its SPKI form. */
+/** The id of the member with this public key: base32 of the SHA-256 of its SPKI form. */
 export function memberIdOf(publicKey: KeyObject): MemberId {
   const spki = publicKey.export({ type: 'spki', format: 'der' });
   return encodeBase32(createHash('sha256').update(spki).digest()) as MemberId;
@@ -22,7 +22,7 @@ export async function createIdentity(): Promise<Identity> {
   return identityOf(undefined);
 }
 
-/** The identity whose private key this is (PEM), with a new certificate: a member is its key. Throws when it is no such key. */
+/** The identity of this private key (PEM), with a new certificate: the key identifies the member. Throws if `key` is not a private key. */
 export async function renewCertificate(key: string): Promise<Identity> {
   const privateKey = createPrivateKey(key);
   const publicKey = createPublicKey(privateKey).export({ type: 'spki', format: 'pem' });
@@ -33,10 +33,10 @@ export async function renewCertificate(key: string): Promise<Identity> {
 }
 
 async function identityOf(keyPair: { privateKey: string; publicKey: string } | undefined): Promise<Identity> {
-  // Loaded here because only this needs it: 17 MiB of memory that a running agent does not spend.
+  // Loaded here because only this function needs it: a running agent saves 17 MiB of memory.
   const { generate } = await import('selfsigned');
-  // The dates are fixed and wide: a member is its key, nobody judges the certificate, and a machine whose clock is wrong must
-  // not make one that others would call expired.
+  // The dates are fixed and wide. No member checks them, because the key identifies the member. A machine with a wrong clock must not make
+  // a certificate that others call expired.
   const pair = await generate([{ name: 'commonName', value: 'lockstep' }], {
     keyType: 'ec',
     curve: 'P-256',

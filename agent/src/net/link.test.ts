@@ -29,7 +29,7 @@ import { openConnection } from './dial.ts';
 import { openNetwork } from './network.ts';
 
 describe('a session', () => {
-  test('both sides know who the other one is', async () => {
+  test('both sides know the member id of the other', async () => {
     const { b, dialled, accepted } = await openPair();
     expect(dialled).toMatchObject({ peer: bee.memberId, dialled: true, remote: b.address });
     expect(accepted).toMatchObject({ peer: ant.memberId, dialled: false });
@@ -47,7 +47,7 @@ describe('a session', () => {
     await until(() => expect(atDialler.messages).toEqual([{ type: 'leave', retire: false }]));
   });
 
-  test('keeps what comes before start, the end included', async () => {
+  test('keeps messages that come before start, and the end', async () => {
     const { dialled, accepted } = await openPair();
     for (let id = 0; id < 50; id++) dialled.send({ type: 'received', id });
     dialled.send(blockOf(7));
@@ -57,7 +57,7 @@ describe('a session', () => {
     expect(received.messages.length).toBe(51);
   });
 
-  test('a block arrives in memory of its own, whatever its size', async () => {
+  test('a block of any size arrives in memory of its own', async () => {
     const { dialled, accepted } = await openPair();
     const received = receive(accepted);
     for (const length of [0, 1, 4_096, 70_000, blockBytes]) {
@@ -73,7 +73,7 @@ describe('a session', () => {
     }
   });
 
-  test('closed is called once, on both sides, whoever closes', async () => {
+  test('closed is called once, on both sides, whichever side closes', async () => {
     const { dialled, accepted } = await openPair();
     const atDialler = receive(dialled);
     const atListener = receive(accepted);
@@ -136,7 +136,7 @@ describe('a session', () => {
     expect(messages[at + 1]).toEqual({ type: 'heartbeat-reply', id: 2 });
   });
 
-  test('[MB5] operations are overtaken by signals alone, and the last word is said after them', async () => {
+  test('[MB5] operations are overtaken by signals alone, and leave comes after them', async () => {
     const { dialled, accepted } = await openPair();
     for (let id = 0; id < 32; id++) dialled.send(operationsOf(id));
     dialled.send(blockOf(0));
@@ -158,7 +158,7 @@ describe('a session', () => {
     expect(messages[at + 1]).toEqual({ type: 'received', id: 2 });
   });
 
-  test('operations that wait are still told when the session is closed', async () => {
+  test('operations that wait are still sent when the session is closed', async () => {
     const { dialled, accepted } = await openPair();
     for (let id = 0; id < 16; id++) dialled.send(operationsOf(id));
     dialled.close('going home');
@@ -167,7 +167,7 @@ describe('a session', () => {
     expect(received.messages.length).toBe(16);
   });
 
-  test('what has come of a message that is not whole yet is counted', async () => {
+  test('the received bytes of an incomplete message are counted', async () => {
     const { dialled, accepted } = await openPair();
     const before = accepted.receivedBytes();
     dialled.send(blockOf(0));
@@ -191,7 +191,7 @@ describe('a session', () => {
 const protocol = { min: PROTOCOL_VERSION_MIN, max: PROTOCOL_VERSION };
 
 describe('[SY6] a bad frame ends its session, and the agent goes on', () => {
-  /** A member that proves who it is and then sends frames as they are given. */
+  /** A member that completes the handshake and then sends frames as they are given. */
   async function openRaw() {
     const b = await openTestNetwork(bee);
     const credentials = { identity: ant, clusterKey, protocol, instance: 'raw' };

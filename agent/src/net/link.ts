@@ -27,7 +27,7 @@ export class SocketLink implements Link {
   readonly #queue: SendQueue;
   readonly #log: Log;
   #receiver: LinkReceiver | undefined;
-  /** Messages that one read brought before `start`; then the socket is paused, so they are no more than fit into that read. */
+  /** Messages that one read brought before `start`. The socket is then paused, so they are limited to that read. */
   #early: PeerMessage[] = [];
   #endReason: string | undefined;
   #isClosedHere = false;
@@ -44,7 +44,7 @@ export class SocketLink implements Link {
     this.peer = peer;
     this.dialled = dialled;
     this.remote = remote;
-    // Frames as they came, not joined: the bytes of a block are a frame of their own.
+    // The frames are not joined: the bytes of a block are a frame of their own.
     socket.binaryType = 'fragments';
     socket.on('message', (data, isBinary) => this.#onMessage(data, isBinary));
     const onError = (error: Error): void => {
@@ -57,7 +57,7 @@ export class SocketLink implements Link {
     socket.pause();
   }
 
-  /** The byte arrays of a message must not change or be transferred until they are sent: they are not copied. */
+  /** Sends a message. Its byte arrays are not copied: they must not change or be transferred until they are sent. */
   send(message: PeerMessage): void {
     if (this.#endReason !== undefined) return;
     this.#queue.send(encodeMessage(message), laneOf(message.type));
@@ -81,7 +81,7 @@ export class SocketLink implements Link {
     const early = this.#early;
     this.#early = [];
     for (const message of early) {
-      // The receiver may close the link at any message; what came before the other side closed it is delivered.
+      // The receiver may close the link at any message; messages that came before the other side closed it are delivered.
       if (this.#isClosedHere) break;
       receiver.message(message);
     }
@@ -93,7 +93,7 @@ export class SocketLink implements Link {
     this.#closeWith(isFault ? closeCodes.sessionFault : closeCodes.normal, reason);
   }
 
-  /** Says goodbye because the whole agent stops. */
+  /** Closes the session because the whole agent stops. */
   goAway(): void {
     this.#closeWith(closeCodes.goingAway, 'the agent stops');
   }
@@ -102,7 +102,7 @@ export class SocketLink implements Link {
     if (this.#endReason !== undefined) return;
     this.#isClosedHere = true;
     this.#queue.flush();
-    // Only a socket that is read sees the other side's goodbye.
+    // Only a socket that is read receives the other side's close frame.
     this.#socket.resume();
     this.#socket.close(code, closeReason(reason));
     this.#end(reason, faultCodes.has(code));
@@ -115,7 +115,7 @@ export class SocketLink implements Link {
     this.#reportEnd();
   }
 
-  /** Later, so that a caller of `close` has done its work before it hears of the end. */
+  /** Reports the end in a microtask, so that a caller of `close` has done its work before. */
   #reportEnd(): void {
     const receiver = this.#receiver;
     const reason = this.#endReason;
@@ -146,7 +146,7 @@ export class SocketLink implements Link {
     return message;
   }
 
-  /** Whatever a frame made the decoder do, the session ends and the agent goes on. */
+  /** Ends the session after any error of the decoder; the agent continues. */
   #failOn(error: unknown): void {
     const fields = { peer: this.peer, remote: this.remote };
     if (!(error instanceof LockstepError)) this.#log.error({ ...fields, error }, 'decoding a frame failed');
@@ -165,7 +165,7 @@ export class SocketLink implements Link {
   }
 }
 
-/** After these no session of the same two members is likely to go better. */
+/** The close codes after which another session of the two members is likely to fail too. */
 const faultCodes: ReadonlySet<number> = new Set([
   closeCodes.frameInvalid,
   closeCodes.tooLarge,

@@ -17,25 +17,25 @@ interface ListenerOptions {
   readonly credentials: Credentials;
   readonly handshakeTimeoutMs: number;
   readonly log: Log;
-  /** Called in the turn in which a session opened. */
+  /** Called in the same turn of the event loop in which a session opened. */
   opened(session: {
     readonly socket: WebSocket;
     readonly tls: TLSSocket;
     readonly peer: MemberId;
     readonly remote: string;
   }): void;
-  /** A handshake that this side or the other one ended. */
+  /** Called when this side or the other one ended a handshake. */
   refused(remote: string, error: LockstepError): void;
 }
 
-/** Where others reach this member. */
+/** The open port on which other members reach this one. */
 export interface Listener {
   readonly address: HostPort;
-  /** Takes no more connections and drops those that are not authenticated. */
+  /** Accepts no more connections and drops those that are not authenticated. */
   close(): Promise<void>;
 }
 
-/** Listens for the connections of others and shakes hands with each. */
+/** Listens for the connections of others and shakes hands with each. Rejects with `port-in-use` or `config-invalid`. */
 export async function openListener(options: ListenerOptions): Promise<Listener> {
   const { credentials, handshakeTimeoutMs, log } = options;
   const admission = new Admission({
@@ -97,7 +97,7 @@ function webSocketOptions() {
     clientTracking: false,
     perMessageDeflate: false,
     maxPayload: frameBytesMax,
-    // As on the dialling side: no messages in bits, and no answers to pings.
+    // As on the dialling side: no small fragments, and no answers to pings.
     maxFragments: 2,
     autoPong: false,
     closeTimeout: closeTimeoutMs,

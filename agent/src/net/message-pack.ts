@@ -3,29 +3,29 @@ import { Packr, RESERVE_START_SPACE } from 'msgpackr/pack';
 import { Unpackr } from 'msgpackr/unpack';
 import { bodyDepthMax } from './limits.ts';
 
-// No records: every frame stands for itself, and any MessagePack reader can take it apart.
+// No records: every frame is self-contained, and any MessagePack reader can decode it.
 const packr = new Packr({ useRecords: false, variableMapSize: true, skipValues: [undefined] });
 const unpackr = new Unpackr({ useRecords: false, int64AsType: 'number' });
 
-/** `body` as MessagePack, less the fields that are undefined, behind `headerBytes` bytes left for the caller to fill. */
+/** `body` as MessagePack without the fields that are undefined, after `headerBytes` bytes for the caller to fill. */
 export function packBody(body: unknown, headerBytes: number): Buffer {
   return packr.pack(body, RESERVE_START_SPACE + headerBytes);
 }
 
-/** The value that `bytes` hold. Binary values are views into `bytes`. Throws a LockstepError when they are not plain MessagePack. */
+/** The value in `bytes`. Binary values are views into `bytes`. Throws `frame-invalid` if they are not plain MessagePack. */
 export function unpackBody(bytes: Uint8Array): unknown {
   assertPlain(bytes);
   return unpackr.unpack(bytes);
 }
 
 /**
- * Throws unless `bytes` are exactly one complete value of the plain types, nested no deeper than the limit. The library would decode
- * extensions too (records, references, regular expressions, big integers), and a stranger's bytes must reach none of that.
+ * Throws unless `bytes` are exactly one complete value of the plain types, nested no deeper than the limit. The library would also decode
+ * extensions (records, references, regular expressions, big integers), which a stranger's bytes must not reach.
  */
 function assertPlain(bytes: Uint8Array): void {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const end = bytes.length;
-  /** How many values each open container still lacks. */
+  /** The number of values that each open container still lacks. */
   const open = [1];
   let at = 0;
   const lengthAt = (size: 1 | 2 | 4): number => {

@@ -24,31 +24,28 @@ import {
 import { z } from 'zod';
 import { problemCodeCharactersMax } from './limits.ts';
 
-/** The largest id of a message: 48 bits, as a `block` frame has room for. */
+/** The largest id of a message: 48 bits, as in a `block` frame. */
 export const messageIdMax = 2 ** 48 - 1;
 
 const count = z.int().min(0);
 const id = z.int().min(0).max(messageIdMax);
-const memberId = z.custom<MemberId>(isMemberId, 'is no member id');
-const originId = z.custom<OriginId>(isOriginId, 'is no origin id');
-const contentId = z.custom<ContentId>(isContentId, 'is no content id');
+const memberId = z.custom<MemberId>(isMemberId, 'is not a member id');
+const originId = z.custom<OriginId>(isOriginId, 'is not an origin id');
+const contentId = z.custom<ContentId>(isContentId, 'is not a content id');
 const milliseconds = z.number().min(0);
-const vector = z.custom<VersionVector>(isVector, 'is no version vector');
-const ranges = z.custom<Applied['ranges']>(isRanges, 'has something other than ranges of sequence numbers');
+const vector = z.custom<VersionVector>(isVector, 'is not a version vector');
+const ranges = z.custom<Applied['ranges']>(isRanges, 'is not ranges of sequence numbers');
 const applied = z.object({ vector, ranges });
-const marks = z.custom<Uint8Array>(isMarks, 'has something other than marks');
+const marks = z.custom<Uint8Array>(isMarks, 'is not marks');
 const state = z.enum(['joining', 'syncing', 'active', 'suspect', 'down', 'left']);
-const latencies = z.custom<Readonly<Record<MemberId, number>>>(
-  isLatencies,
-  'has something other than round trips to members',
-);
+const latencies = z.custom<Readonly<Record<MemberId, number>>>(isLatencies, 'is not round trips to members');
 
-/** Messages whose body is a map of their fields; the other two have a form of their own. */
+/** The types of messages whose body is a map of their fields; the other two have a form of their own. */
 export type MapMessageType = Exclude<PeerMessageType, 'operations' | 'block'>;
 
 type Body<T extends PeerMessageType> = Omit<Extract<PeerMessage, { type: T }>, 'type'>;
 
-/** What the body of each of them must look like. Fields that are not named here are dropped. */
+/** The schema of each of these bodies. Unknown fields are dropped. */
 export const bodySchemas: { readonly [T in MapMessageType]: z.ZodType<Body<T>> } = {
   hello: z.object({
     name: memberNameSchema,

@@ -24,23 +24,23 @@ export interface NetworkOptions {
   readonly clusterKey: Uint8Array;
   readonly listen: HostPort;
   readonly log: Log;
-  /** The protocol versions to speak; those of this software unless given. */
+  /** The protocol versions to speak; by default those of this software. */
   readonly protocol?: ProtocolRange | undefined;
   readonly handshakeTimeoutMs?: number | undefined;
 }
 
-/** A network that listens. */
+/** A network that is listening. */
 export interface OpenNetwork extends Network {
-  /** Where it listens; the port that the system chose when port 0 was asked for. */
+  /** The address on which it listens, with the port that the system chose for port 0. */
   readonly address: HostPort;
-  /** Says goodbye to all, and resolves when every connection is closed. */
+  /** Closes all sessions, and resolves when every connection is closed. */
   close(): Promise<void>;
 }
 
-/** Refusals that a person must do something about; the rest are strangers and broken connections. */
+/** Refusals that need a person's action; the rest are strangers and broken connections. */
 const refusalsToShow: ReadonlySet<ErrorCode> = new Set(['cluster-mismatch', 'protocol-mismatch', 'copied-state']);
 
-/** Begins to listen, and to be able to dial. A port in use is a LockstepError. */
+/** Opens a network that listens and can dial. Rejects with `port-in-use` or `config-invalid`. */
 export async function openNetwork(options: NetworkOptions): Promise<OpenNetwork> {
   const network = new SocketNetwork(options);
   await network.open();
@@ -51,7 +51,7 @@ class SocketNetwork implements OpenNetwork {
   readonly #options: NetworkOptions;
   readonly #credentials: Credentials;
   readonly #handshakeTimeoutMs: number;
-  /** Open sessions and what ends when they are closed for good. */
+  /** Open sessions, each with a promise that resolves when it is closed. */
   readonly #links = new Map<SocketLink, Promise<void>>();
   readonly #dials = new Set<() => void>();
   #listener: Listener | undefined;

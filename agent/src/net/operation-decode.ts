@@ -19,10 +19,12 @@ import { frameFault } from './frame-fault.ts';
 import { messageIdMax } from './message-schema.ts';
 import { fixedFields, flagsFault, flagsMax, has, kindMask, kinds } from './operation-fields.ts';
 
-/** Longer than any text that passes the rules of operations: no more is taken from the frame. */
+/** Longer than any text that passes the rules of operations: a longer one is not decoded. */
 const textBytesMax = 2 ** 16;
 
-/** Checks the body of an `operations` frame and takes it apart. No byte array of the result shares memory with the frame. */
+/**
+ * Checks and decodes the body of an `operations` frame. No byte array of the result shares memory with the frame. Throws `frame-invalid`.
+ */
 export function decodeOperations(body: unknown): { id: number; carried: CarriedOperation[] } {
   if (!Array.isArray(body) || body.length !== 3) throw frameFault('operations', 'is not an array of three');
   const [id, origins, rows] = body as [unknown, unknown, unknown];
@@ -51,7 +53,7 @@ function assertOrigins(origins: unknown): asserts origins is OriginId[] {
   if (!Array.isArray(origins)) throw frameFault('origins', 'is not an array');
   if (origins.length > originsAcceptedMax) throw frameFault('origins', `has more than ${originsAcceptedMax} entries`);
   for (const origin of origins)
-    if (!isOriginId(origin)) throw frameFault('origins', 'has an entry that is no origin id');
+    if (!isOriginId(origin)) throw frameFault('origins', 'has an entry that is not an origin id');
   if (new Set(origins).size < origins.length) throw frameFault('origins', 'names an origin twice');
 }
 
@@ -94,7 +96,7 @@ class RowReader {
     if (flags & has.span) operation.span = this.#number();
     if (flags & has.blocks) operation.blocks = ownBytes(this.#bytes('blocks'));
     if (flags & has.member) this.#member(operation);
-    // The bytes go along with the operation, so that they are no field of it and stand before this one.
+    // The bytes accompany the operation and are no field of it, so they come before `keeps`.
     const bytes = flags & has.bytes ? this.#bytes('bytes') : undefined;
     if (flags & has.keeps) operation.keeps = this.#dots('keeps', this.#row[this.#next++], acceptingLimits.keepsMax);
     const fault = operationFault(operation, acceptingLimits);
@@ -107,7 +109,7 @@ class RowReader {
     return { operation, bytes: ownBytes(bytes) };
   }
 
-  /** Each kind has the fields it needs and no others, and the array is as long as the flags say. */
+  /** Throws unless the kind has the fields it needs and no others, and the array is as long as the flags say. */
   #assertFields(kind: Operation['kind'], flags: number): void {
     const fault = flagsFault(kind, flags);
     if (fault !== undefined) throw this.#fault(kind, fault);
@@ -133,7 +135,7 @@ class RowReader {
     return except.length === 0 ? { vector } : { vector, except };
   }
 
-  /** Pairs of an origin's place in the frame and a number, which `operationFault` checks. */
+  /** Reads pairs of an origin's index in the frame and a number, which `operationFault` checks. */
   #dots(field: string, value: unknown, countMax: number): Dot[] {
     if (!Array.isArray(value) || value.length % 2 !== 0) throw this.#fault(field, 'is not an array of pairs');
     if (value.length > 2 * countMax) throw this.#fault(field, `has more than ${countMax} entries`);
@@ -149,24 +151,24 @@ class RowReader {
   #contentId(field: string): ContentId {
     const bytes = this.#bytes(field);
     const domain = bytes[0];
-    if (bytes.length !== 33 || (domain !== 1 && domain !== 2)) throw this.#fault(field, 'is no content id');
+    if (bytes.length !== 33 || (domain !== 1 && domain !== 2)) throw this.#fault(field, 'is not a content id');
     return `${domain === 1 ? 'b3' : 'b3t'}:${bytes.toString('hex', 1)}` as ContentId;
   }
 
   #member(operation: Mutable<Operation>): void {
     const result = memberRecordSchema.safeParse(this.#row[this.#next++]);
-    if (!result.success) throw this.#fault('member', 'is no member record');
+    if (!result.success) throw this.#fault('member', 'is not a member record');
     operation.member = result.data;
   }
 
-  /** The journal keeps the first hashes that it hears of a content: wrong ones would refuse its true bytes from then on. */
+  /** The journal keeps the first hashes of a content: wrong ones would refuse its true bytes from then on. */
   #assertBlocks({ content, blocks }: Operation): void {
     if (blocks !== undefined && content !== `b3t:${blake3(blocks).toString('hex')}`) {
       throw this.#fault('blocks', 'are not those of the content id');
     }
   }
 
-  /** The next value as it came: `operationFault` says whether it is a number, and in range. */
+  /** The next value, unchecked: `operationFault` checks its type and range. */
   #number(): number {
     return this.#row[this.#next++] as number;
   }
@@ -200,8 +202,8 @@ function isInteger(value: unknown, min: number, max: number): value is number {
 }
 
 /**
- * A copy with memory of its own: a view would keep the whole frame alive while a few of its bytes wait, and posting it to a worker
- * would clone the frame.
+ * A copy with memory of its own. A view would keep the whole frame alive while a few of its bytes wait, and posting it to a worker would
+ * clone the frame.
  */
 function ownBytes(bytes: Uint8Array): Uint8Array {
   return new Uint8Array(bytes);

@@ -1,14 +1,14 @@
 import type { CarriedOperation, ContentId, Dot, Operation, OriginId, Version } from '@lockstep/shared';
 import { has, kinds } from './operation-fields.ts';
 
-/** Operations as the body of an `operations` frame: the id, the origins that occur, and an array for each operation. */
+/** The body of an `operations` frame: the id, the origins that occur, and an array for each operation. */
 export function encodeOperations(id: number, carried: readonly CarriedOperation[]): unknown[] {
   const origins = new OriginTable();
   const rows = carried.map((entry) => encodeOperation(entry, origins));
   return [id, origins.list, rows];
 }
 
-/** Numbers the origins of a frame in the order in which they turn up. */
+/** Numbers the origins of a frame in order of appearance. */
 class OriginTable {
   readonly list: OriginId[] = [];
   readonly #indexes = new Map<OriginId, number>();
@@ -25,7 +25,7 @@ class OriginTable {
 
 function encodeOperation({ operation, bytes }: CarriedOperation, origins: OriginTable): unknown[] {
   let flags = kinds.indexOf(operation.kind);
-  // Paths travel as bytes: a MessagePack reader may take a leading byte order mark off a string.
+  // Paths are sent as bytes: a MessagePack reader may remove a leading byte order mark from a string.
   const row: unknown[] = [
     flags,
     origins.indexOf(operation.origin),
@@ -94,7 +94,7 @@ function encodeOperation({ operation, bytes }: CarriedOperation, origins: Origin
   return row;
 }
 
-/** True for a version that the dot alone tells: `{ vector: { [origin]: seq } }`, the version of an operation on a new path. */
+/** True for a version that is implied by the dot: `{ vector: { [origin]: seq } }`, the version of an operation on a new path. */
 function isOwnDotAlone({ origin, seq, version }: Operation): boolean {
   if (version.vector[origin] !== seq || (version.except?.length ?? 0) > 0) return false;
   for (const other in version.vector) if (other !== origin) return false;
@@ -111,7 +111,7 @@ function encodeDots(dots: readonly Dot[], origins: OriginTable): number[] {
   return dots.flatMap(({ origin, seq }) => [origins.indexOf(origin), seq]);
 }
 
-/** One byte for the domain (1: `b3:`, 2: `b3t:`) and the 32 bytes of the hash. */
+/** Encodes a content id: one byte for the domain (1: `b3:`, 2: `b3t:`) and the 32 bytes of the hash. */
 function encodeContentId(content: ContentId): Buffer {
   const tree = content.charCodeAt(2) === 0x74;
   const bytes = Buffer.allocUnsafe(33);

@@ -1,6 +1,6 @@
 import { fieldRules, type OperationKind, type OptionalField } from '@lockstep/shared';
 
-/** Kinds by their number on the wire. */
+/** The kinds of operations; the index is the number on the wire. */
 export const kinds: readonly OperationKind[] = ['put', 'mkdir', 'symlink', 'attr', 'delete', 'member'];
 
 /** The low bits of an operation's flags hold its kind; each further bit says that a field follows, in the order of the bits. */
@@ -22,19 +22,19 @@ export const has = {
   keeps: 1 << 16,
 } as const;
 
-/** Flags above this are of no known field. */
+/** The largest value of the flags that has only known fields. */
 export const flagsMax = (1 << 17) - 1;
 
-/** Elements before the optional fields: flags, origin, seq, hlc, path. */
+/** The number of elements before the optional fields: flags, origin, seq, hlc, path. */
 export const fixedFields = 5;
 
-/** Fields that go along with an operation without being one of its own. */
+/** Fields that accompany an operation without being part of it. */
 const carriedAlong: Readonly<Partial<Record<keyof typeof fieldRules, number>>> = {
   put: has.bytes,
   'file-attr': has.bytes,
 };
 
-/** What `flags` say that an operation of this kind must not say, as a sentence without its subject; undefined for nothing. */
+/** The fault in the `flags` of an operation of this kind, as a sentence without its subject; undefined if there is none. */
 export function flagsFault(kind: OperationKind, flags: number): string | undefined {
   const key = kind === 'attr' && (flags & has.content) !== 0 ? 'file-attr' : kind;
   const { required, optional } = fieldRules[key];

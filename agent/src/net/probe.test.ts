@@ -4,11 +4,11 @@ import { ant, bee, clusterKey, openTestNetwork, until } from '../../test/support
 import { createClusterKey } from './cluster-key.ts';
 import { probeClock, probeMember } from './probe.ts';
 
-describe('[DR6] who listens there', () => {
+describe('[DR6] the member that listens at an address', () => {
   const timeoutMs = 20_000;
   const asked = { memberId: bee.memberId, software: SOFTWARE_VERSION };
 
-  test('is told without a session, and takes none away', async () => {
+  test('is found without a session, and none is replaced', async () => {
     const listening = await openTestNetwork(bee);
     const dialling = await openTestNetwork(ant);
     const link = await dialling.network.dial(listening.address);
@@ -21,7 +21,7 @@ describe('[DR6] who listens there', () => {
     });
     const options = { address: listening.address, identity: ant, clusterKey, timeoutMs, prove: false };
     expect(await probeMember(options)).toMatchObject(asked);
-    // A key that differs is not noticed: nothing was proved.
+    // A different key is not noticed: nothing was proved.
     expect(await probeMember({ ...options, clusterKey: createClusterKey() })).toMatchObject(asked);
     expect(listening.links).toHaveLength(1);
     expect(listening.refusals).toEqual([]);
@@ -38,7 +38,7 @@ describe('[DR6] who listens there', () => {
     });
   });
 
-  test('has a clock that can be asked, and nobody has none', async () => {
+  test('has a clock that can be read, and a closed port has none', async () => {
     const listening = await openTestNetwork(bee);
     const at = await probeClock(listening.address, ant, timeoutMs);
     expect(Math.abs((at ?? 0) - Date.now())).toBeLessThan(60_000);

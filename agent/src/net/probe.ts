@@ -8,7 +8,7 @@ import type { Announced } from './handshake.ts';
 import type { Identity } from './identity.ts';
 import { secureContextOptions } from './tls-options.ts';
 
-/** What somebody at an address says of itself. */
+/** The announcement of the member at an address. */
 export interface Probed extends Announced {
   readonly memberId: MemberId;
 }
@@ -19,13 +19,13 @@ export interface ProbeOptions {
   readonly clusterKey: Uint8Array;
   readonly timeoutMs: number;
   /**
-   * True: both sides prove that they have the key. That opens a session, closed at once, which would take the place of one that a
-   * running agent has; false: what is said before that is enough.
+   * True: both sides prove that they have the key. That opens a session, closed at once, which would replace one of a running agent. False:
+   * only announcements are exchanged.
    */
   readonly prove: boolean;
 }
 
-/** Asks who listens at `address`. Rejects with a LockstepError that says why there can be no session with it. */
+/** Asks which member listens at `address`. Rejects with a LockstepError that says why no session with it is possible. */
 export function probeMember({ address, identity, clusterKey, timeoutMs, prove }: ProbeOptions): Promise<Probed> {
   const protocol = { min: PROTOCOL_VERSION_MIN, max: PROTOCOL_VERSION };
   const credentials = { identity, clusterKey, protocol, instance: encodeBase32(randomBytes(10)) };
@@ -50,8 +50,8 @@ export function probeMember({ address, identity, clusterKey, timeoutMs, prove }:
 }
 
 /**
- * The clock of the machine at `address`, in milliseconds since the epoch and to the second: every member answers plain HTTP with
- * what it is, and with the date. Undefined when it does not.
+ * The clock of the machine at `address`, in milliseconds since the epoch, to the second: every member answers plain HTTP with a `Date`
+ * header. Undefined if it does not answer.
  */
 export function probeClock(address: string, identity: Identity, timeoutMs: number): Promise<number | undefined> {
   const { host, port } = parseAddress(address);

@@ -3,7 +3,7 @@ import { type Lane, sendQueueBytesMax } from '@lockstep/shared';
 import type { WebSocket } from 'ws';
 import { bulkBytesAheadMax } from './limits.ts';
 
-/** Messages up to this size that are sent in one turn of the event loop leave in one write. */
+/** Messages up to this size, sent in one turn of the event loop, leave in one write. */
 const gatheredBytesMax = 65_536;
 
 const binaryFrame = { binary: true, compress: false } as const;
@@ -11,15 +11,15 @@ const binaryFrame = { binary: true, compress: false } as const;
 type Frames = readonly [Uint8Array] | readonly [Uint8Array, Uint8Array];
 
 /**
- * What a link still has to send. Operations and blocks are given to the socket only as fast as it takes them, so that signals, a
- * heartbeat above all, never wait behind more than two messages of bulk data.
+ * The messages that a link still has to send. Operations and blocks are given to the socket only as fast as it takes them, so that signals,
+ * above all heartbeats, never wait behind more than two messages of bulk data.
  */
 export class SendQueue {
   readonly #socket: WebSocket;
   readonly #tls: TLSSocket;
   #operations: Frames[] = [];
   #blocks: Frames[] = [];
-  /** In both of them. */
+  /** The bytes of both queues. */
   #waitingBytes = 0;
   #waiting: (() => void)[] = [];
   #isGathering = false;
@@ -49,7 +49,7 @@ export class SendQueue {
     else this.#waiting.push(run);
   }
 
-  /** Gives the socket what is not content, however much it is, for it is about to be closed: what was sent before that arrives. */
+  /** Gives the socket all operations, whatever their size, because it is about to be closed: what was sent before arrives. */
   flush(): void {
     for (const frames of this.#operations.splice(0)) {
       this.#waitingBytes -= lengthOf(frames);
@@ -57,7 +57,7 @@ export class SendQueue {
     }
   }
 
-  /** Forgets who waits, and what the socket has not got. */
+  /** Drops the waiting callbacks, and the messages that the socket has not got. */
   end(): void {
     this.#waiting = [];
     this.#operations = [];

@@ -5,8 +5,8 @@ import type { Identity } from './identity.ts';
 export const webSocketPath = '/lockstep/v1';
 
 /**
- * TLS as both sides want it. There is no authority to check certificates against: the handshake above TLS says who may speak, and the
- * key in the certificate is the member. AES-128 first: no weaker in practice, and a third faster than AES-256.
+ * The TLS options of both sides. Certificates are checked against no authority: the handshake above TLS authenticates, and the key in the
+ * certificate identifies the member. AES-128 comes first: in practice as strong as AES-256, and a third faster.
  */
 export function secureContextOptions({ key, certificate }: Identity): SecureContextOptions {
   return {

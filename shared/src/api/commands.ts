@@ -5,19 +5,19 @@ import { countSchema, list } from './common.ts';
 /** The longest time that one request may wait. */
 export const waitTimeoutMsMax = 24 * 3_600_000;
 
-/** Blocking paths and differences listed one by one; the rest is counted. */
+/** The number of blocking paths and differences that are listed; the rest is counted. */
 export const listedPathsMax = 100;
 
 export const waitRequestSchema = z.object({
-  path: z.string().min(1).optional().describe('Only this path and what lies below it.'),
+  path: z.string().min(1).optional().describe('Only this path and the paths below it.'),
   for: z
     .union([z.enum(['all', 'majority']), z.int().min(1).max(membersMax)])
     .default('all')
-    .describe('On how many members it must be durable, this one included. Members that are down count.'),
+    .describe('The number of members on which it must be durable, this one included. Members that are down count.'),
   timeoutMs: z.int().min(0).max(waitTimeoutMsMax).default(60_000),
 });
 
-/** `POST /api/v1/wait`: everything that was on this disk before the request, noticed or not. */
+/** `POST /api/v1/wait`: waits for everything that was on this disk before the request, noticed or not. */
 export const waitResultSchema = z
   .object({
     done: z.boolean(),
@@ -27,19 +27,19 @@ export const waitResultSchema = z
     elapsedMs: z.number().min(0),
     blocking: list(
       z.object({
-        path: z.string().optional().describe('Absent where it is an entry of the member list that is missing.'),
+        path: z.string().optional().describe('Absent if an entry of the member list is missing.'),
         member: z.string().optional().describe('Member id.'),
         memberName: z.string().optional(),
-        reason: z.string().describe('A sentence: what is missing where, and why.'),
+        reason: z.string().describe('A sentence: what is missing on which member, and why.'),
       }),
-    ).describe(`What it was still waiting for; at most ${listedPathsMax}. Empty when done.`),
+    ).describe(`The reasons why it still waited; at most ${listedPathsMax}. Empty when done.`),
   })
   .meta({ id: 'WaitResult' });
 
-/** `POST /api/v1/leave`: answers once the retirement is journaled; the agent then says goodbye and stops. */
+/** `POST /api/v1/leave`: answers once the retirement is journaled; the agent then closes its sessions and stops. */
 export const leaveResultSchema = z
   .object({
-    told: list(z.string()).describe('Names of the members that hold the retirement already.'),
+    told: list(z.string()).describe('Names of the members that already hold the retirement.'),
   })
   .meta({ id: 'LeaveResult' });
 
@@ -58,7 +58,7 @@ export const replayResultSchema = z
     symlinks: countSchema,
     bytes: countSchema,
     missing: list(z.object({ path: z.string(), content: z.string().optional(), reason: z.string() })).describe(
-      'Entries that could not be rebuilt: no member has the content any more, or the disk refused.',
+      'Entries that could not be rebuilt: no member has the content any more, or the disk reported an error.',
     ),
     elapsedMs: z.number().min(0),
   })
@@ -72,7 +72,7 @@ const comparisonSchema = z.object({
   ),
 });
 
-/** What `POST /api/v1/verify` is asked. */
+/** The body of `POST /api/v1/verify`. */
 export const verifyRequestSchema = z.object({
   repair: z
     .boolean()
@@ -89,13 +89,13 @@ export const verifyResultSchema = z
     repair: z
       .object({
         repaired: countSchema.describe('Paths that differed and agree now.'),
-        left: countSchema.describe('Paths that differ still.'),
+        left: countSchema.describe('Paths that still differ.'),
         paths: list(z.object({ path: z.string(), reason: z.string() })).describe(
-          `Those that differ still; at most ${listedPathsMax}.`,
+          `Those that still differ; at most ${listedPathsMax}.`,
         ),
       })
       .optional()
-      .describe('Only when a repair was asked for. `ok` then says whether nothing is left.'),
+      .describe('Only if a repair was requested. `ok` then says whether nothing is left.'),
     elapsedMs: z.number().min(0),
   })
   .meta({ id: 'VerifyResult' });

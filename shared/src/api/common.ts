@@ -3,10 +3,10 @@ import { errorCodes, problemCodes } from '../error-code.ts';
 import { fileTimeUsMax, fileTimeUsMin } from '../limits.ts';
 import type { MemberState } from '../protocol/message.ts';
 
-/** Where every route of the API begins. */
+/** The prefix of every route of the API. */
 export const apiPrefix = '/api/v1';
 
-/** An array that the reader may not change: what the API gives out is a copy of nothing. */
+/** An array that the reader must not change: the API's answers are not copies. */
 export function list<Item extends z.ZodType>(item: Item) {
   return z.array(item).readonly();
 }
@@ -14,10 +14,10 @@ export function list<Item extends z.ZodType>(item: Item) {
 /** A count, or a number of bytes. */
 export const countSchema = z.int().min(0);
 
-/** A moment on the wall clock of the member that says it, milliseconds since the epoch. */
+/** A moment on the wall clock of the answering member, milliseconds since the epoch. */
 export const momentSchema = z.number().min(0);
 
-/** The time of a file, milliseconds since the epoch: files may carry times from before it. Always in the range of a `Date`. */
+/** The time of a file, milliseconds since the epoch, possibly negative. Always in the range of a `Date`. */
 export const fileTimeSchema = z
   .number()
   .min(fileTimeUsMin / 1_000)
@@ -35,7 +35,7 @@ export const memberStateSchema = z.enum([
   'left',
 ] as const satisfies readonly MemberState[]);
 
-/** See the interface `Problem`, which this describes. */
+/** The schema of the interface `Problem`. */
 export const problemSchema = z
   .object({
     code: z.enum(problemCodes),
@@ -46,18 +46,18 @@ export const problemSchema = z
   })
   .meta({ id: 'Problem' });
 
-/** Refusals that only the API knows; the others are the agent's own error codes. */
+/** Error codes that only the API uses, in addition to the agent's own. */
 export const apiErrorCodes = [
   'not-found',
-  'forbidden-host', // the Host header names no address of this agent: it may be a rebound DNS name
-  'forbidden-origin', // a page of another site asks
-  'forbidden-remote', // only programs on the agent's own machine may ask this
+  'forbidden-host', // the Host header is no address of this agent: it may be a rebound DNS name
+  'forbidden-origin', // the request comes from a page of another site
+  'forbidden-remote', // only for programs on the agent's own machine
   'body-too-large',
   'too-many', // more live streams than an agent serves
   'internal',
 ] as const;
 
-/** What every answer with a status of 400 or above holds. */
+/** The body of every answer with a status of 400 or above. */
 export const apiErrorSchema = z
   .object({
     error: z.object({

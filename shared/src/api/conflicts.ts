@@ -3,15 +3,15 @@ import { countSchema, list, momentSchema } from './common.ts';
 import { pageItemsDefault, pageItemsMax } from './operations.ts';
 import { treeEntrySchema } from './tree.ts';
 
-/** A conflict that a person can settle: a conflict copy, and what stands at the name that it is a copy of. */
+/** A conflict that a person can settle: a conflict copy, and the entry at the path that it is a copy of. */
 export const conflictSchema = z
   .object({
     copy: treeEntrySchema,
-    path: z.string().describe('The name that it is a copy of.'),
-    original: treeEntrySchema.nullable().describe('What stands there now; null when nothing does.'),
-    loser: z.string().describe('Name of the member whose version the copy is, as its name says.'),
-    loserAt: momentSchema.describe('When that version was made, as its name says.'),
-    winner: z.string().nullable().describe('Name of the member that wrote what stands there now.'),
+    path: z.string().describe('The path that it is a copy of.'),
+    original: treeEntrySchema.nullable().describe('The entry there now; null if there is none.'),
+    loser: z.string().describe('Name of the member whose version the copy is, from the name of the copy.'),
+    loserAt: momentSchema.describe('When that version was made, from the name of the copy.'),
+    winner: z.string().nullable().describe('Name of the member that wrote the entry there now.'),
     winnerAt: momentSchema.nullable().describe('When that was.'),
   })
   .meta({ id: 'Conflict' });
@@ -30,7 +30,7 @@ export const conflictsPageSchema = z
   })
   .meta({ id: 'ConflictsPage' });
 
-/** What to keep: what stands at the name, the copy in its place, or both (the copy under an ordinary name). */
+/** The version to keep: the entry at the path, the copy in its place, or both (the copy under an ordinary name). */
 export const keepSchema = z.enum(['original', 'copy', 'both']);
 
 export const resolveRequestSchema = z.object({
@@ -38,31 +38,28 @@ export const resolveRequestSchema = z.object({
     z.object({
       copy: z.string().min(1).describe('Path of the conflict copy.'),
       keep: keepSchema,
-      copySeen: z.string().min(1).describe('`origin:seq` of the copy that the person saw: nothing newer is touched.'),
+      copySeen: z.string().min(1).describe('`origin:seq` of the copy that the person saw: a newer one is not touched.'),
       originalSeen: z.string().nullable().describe('The same of the original; null when there was none.'),
     }),
   ),
 });
 
-/** `POST /api/v1/conflicts/resolve`: done in this member's folder as a user would, so it is an ordinary operation for all. */
+/** `POST /api/v1/conflicts/resolve`: done in this member's folder as by a user, so that it becomes ordinary operations. */
 export const resolveResultSchema = z
   .object({
     results: list(
       z.object({
         copy: z.string(),
         done: z.boolean(),
-        path: z.string().optional().describe('Where the copy stands now, when both were kept.'),
-        reason: z.string().optional().describe('A sentence: why not, and what to do.'),
+        path: z.string().optional().describe('The path of the copy now, if both were kept.'),
+        reason: z.string().optional().describe('A sentence: why it was not done, and what to do.'),
       }),
     ),
   })
   .meta({ id: 'ResolveResult' });
 
 export const contentQuerySchema = z.object({
-  version: z
-    .string()
-    .optional()
-    .describe('`origin:seq` of the version that is wanted; without it, what stands there now.'),
+  version: z.string().optional().describe('`origin:seq` of the version to return; by default the one there now.'),
 });
 
 export type Conflict = z.infer<typeof conflictSchema>;

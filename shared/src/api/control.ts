@@ -1,15 +1,18 @@
 import { z } from 'zod';
 import { countSchema } from './common.ts';
 
-/** `POST /api/v1/pause` and `/resume`: a paused member keeps its sessions closed, journals its own changes and applies nothing; it outlives a restart. */
+/**
+ * `POST /api/v1/pause` and `/resume`. A paused member keeps its sessions closed, journals its own changes and applies nothing. The pause
+ * outlives a restart.
+ */
 export const pauseResultSchema = z.object({ paused: z.boolean() });
 
-/** `POST /api/v1/retry`: tries everything again at once that was put off. */
+/** `POST /api/v1/retry`: retries everything at once that was put off. */
 export const retryResultSchema = z.object({
   paths: countSchema.describe('Paths that this disk does not show yet and that are tried now.'),
 });
 
-/** `POST /api/v1/mounts/accept`: what is at a mount point now belongs to the folder; what is missing from it counts as deleted. */
+/** `POST /api/v1/mounts/accept`: the content of a mount point now belongs to the folder; entries missing from it count as deleted. */
 export const acceptMountRequestSchema = z.object({
   path: z.string().min(1).describe('The mount point, as its problem names it.'),
 });

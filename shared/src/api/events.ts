@@ -2,10 +2,10 @@ import { z } from 'zod';
 import { countSchema, list, momentSchema } from './common.ts';
 import { pageItemsDefault, pageItemsMax } from './operations.ts';
 
-/** Something a person should see. What `data` holds depends on `kind`; readers skip kinds they do not know. */
+/** An event that a person should see. The fields of `data` depend on `kind`; readers skip unknown kinds. */
 export const apiEventSchema = z
   .object({
-    number: countSchema.describe('Without gaps, so that a reader can go on where it stopped.'),
+    number: countSchema.describe('Without gaps, so that a reader can resume.'),
     at: momentSchema,
     kind: z.string(),
     data: z.record(z.string(), z.unknown()),
@@ -30,16 +30,18 @@ export const liveQuerySchema = z.object({
   after: z.coerce.number().int().min(0).optional().describe('Resume after this event; without it: from now on.'),
 });
 
-/** What `GET /api/v1/events/live` (a WebSocket) sends, each as one text message. */
+/** A message of `GET /api/v1/events/live` (a WebSocket), sent as one text message. */
 export const liveMessageSchema = z
   .discriminatedUnion('type', [
     z.object({ type: z.literal('event'), event: apiEventSchema }),
     z
       .object({ type: z.literal('gap'), oldest: countSchema })
-      .describe('The events after the asked number are not kept any more (or never were): it goes on with `oldest`.'),
+      .describe(
+        'The events after the requested number are no longer kept (or never existed): the stream continues with `oldest`.',
+      ),
     z
       .object({ type: z.literal('live'), last: countSchema })
-      .describe('Sent once: all older events have been sent, and what follows happens now.'),
+      .describe('Sent once: all older events have been sent; later ones are sent as they happen.'),
   ])
   .meta({ id: 'LiveMessage' });
 

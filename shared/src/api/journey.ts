@@ -11,10 +11,10 @@ export const liveOperationsQuerySchema = z.object({
     .describe('Resume after this row of the log; without it: from now on.'),
 });
 
-/** Operations in one message of the live stream of operations, at most. */
+/** The most operations in one message of the live stream of operations. */
 export const liveOperationsMax = 500;
 
-/** What `GET /api/v1/ops/live` (a WebSocket) sends, each as one text message. */
+/** A message of `GET /api/v1/ops/live` (a WebSocket), sent as one text message. */
 export const liveOperationsMessageSchema = z
   .discriminatedUnion('type', [
     z
@@ -22,7 +22,7 @@ export const liveOperationsMessageSchema = z
       .describe('In the order of their rows, without gaps.'),
     z
       .object({ type: z.literal('live'), last: countSchema })
-      .describe('Sent once: all older rows have been sent, and what follows happens now.'),
+      .describe('Sent once: all older rows have been sent; later ones are sent as they are journaled.'),
   ])
   .meta({ id: 'LiveOperationsMessage' });
 
@@ -31,14 +31,16 @@ export const journeyParamsSchema = z.object({
   seq: z.coerce.number().int().min(1),
 });
 
-/** One member on the way of an operation. Moments by the clock of the asked member; null where that is not known (any more). */
+/** One member on the way of an operation. Moments by the clock of the asked member; null if not known, or not any more. */
 export const journeyStopSchema = z.object({
   member: z.string(),
   name: z.string(),
   state: memberStateSchema,
-  pushedAt: momentSchema.nullable().describe('When the asked member sent it there; null where another one did.'),
-  receivedAt: momentSchema.nullable().describe('When the asked member learned that it is in that journal.'),
-  appliedAt: momentSchema.nullable().describe('When the asked member learned that it is on that disk, durably.'),
+  pushedAt: momentSchema.nullable().describe('When the asked member sent it there; null if another one did.'),
+  receivedAt: momentSchema.nullable().describe('When the asked member learned that it is in that member’s journal.'),
+  appliedAt: momentSchema
+    .nullable()
+    .describe('When the asked member learned that it is durable on that member’s disk.'),
   received: z.boolean(),
   applied: z.boolean(),
 });
@@ -47,12 +49,10 @@ export const journeyStopSchema = z.object({
 export const journeySchema = z
   .object({
     operation: loggedOperationSchema,
-    writtenAt: fileTimeSchema
-      .nullable()
-      .describe('The modification time that the file was left with, where it is a file.'),
+    writtenAt: fileTimeSchema.nullable().describe('The modification time of the file; null if it is not a file.'),
     madeAt: momentSchema.describe('When its author journaled it, by the hybrid logical clock.'),
     stops: list(journeyStopSchema).describe('All members that have not left, its author first.'),
-    holding: countSchema.describe('How many members hold it durably.'),
+    holding: countSchema.describe('The number of members that hold it durably.'),
     members: countSchema,
   })
   .meta({ id: 'Journey' });

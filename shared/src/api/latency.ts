@@ -1,23 +1,23 @@
 import { z } from 'zod';
 import { countSchema, list, momentSchema } from './common.ts';
 
-/** How far back round trips are kept, and how often one is noted. */
+/** The time for which round trips are kept, and the interval between two samples. */
 export const latencyHistoryMs = 3_600_000;
 export const latencySampleMs = 10_000;
 
-/** One direction of a pair of members: what `from` measured to `to`. */
+/** One direction of a pair of members: the round trip that `from` measured to `to`. */
 export const latencySchema = z
   .object({
     from: z.string().describe('Id of the member that measured.'),
     to: z.string(),
-    rttMs: z.number().nullable().describe('Smoothed round trip now; null where there is no session between the two.'),
+    rttMs: z.number().nullable().describe('Smoothed round trip now; null if there is no session between the two.'),
     at: momentSchema
       .nullable()
-      .describe('When it was last known, by the clock of the asked member; null where it never was.'),
+      .describe('When it was last known, by the clock of the asked member; null if it never was.'),
   })
   .meta({ id: 'Latency' });
 
-/** `GET /api/v1/latencies`: the whole matrix as the asked member knows it. */
+/** `GET /api/v1/latencies`: the whole matrix as known to the asked member. */
 export const latenciesSchema = z
   .object({
     latencies: list(latencySchema).describe('Every ordered pair of members that have not left.'),
@@ -36,8 +36,8 @@ export const latencyHistorySchema = z
     to: z.string(),
     everyMs: countSchema.describe('Time between two samples.'),
     samples: list(
-      z.object({ at: momentSchema, rttMs: z.number().nullable().describe('null: they could not talk.') }),
-    ).describe('Oldest first, at most an hour back. Only what the asked member was told while it ran.'),
+      z.object({ at: momentSchema, rttMs: z.number().nullable().describe('null: they had no session.') }),
+    ).describe('Oldest first, at most an hour back. Only samples that reached the asked member while it ran.'),
   })
   .meta({ id: 'LatencyHistory' });
 

@@ -8,23 +8,23 @@ export const catchUpSchema = z.object({
   total: countSchema,
 });
 
-/** One member of the cluster as the asked member knows it. What was never heard from it is absent. */
+/** One member of the cluster as known to the asked member. Fields that were never received from it are absent. */
 export const memberReportSchema = z
   .object({
     id: z.string(),
     name: z.string(),
-    self: z.boolean().describe('True of the member that answers.'),
+    self: z.boolean().describe('True for the member that answers.'),
     state: memberStateSchema,
     stateSince: momentSchema
       .optional()
       .describe('When it took that state, as far as the asked member saw: not before its own agent started.'),
-    stopped: z.boolean().optional().describe('It is down because it was stopped in order: it said goodbye.'),
+    stopped: z.boolean().optional().describe('It is down because it was stopped in order: it announced that.'),
     paused: z
       .boolean()
       .optional()
-      .describe('It was paused: it runs, and has a session with nobody until it is resumed. To the others it is down.'),
-    connected: z.boolean().describe('A session with it is open. True of the member that answers.'),
-    rttMs: z.number().nullable().describe('Smoothed round trip from here; null where there is none (itself, down).'),
+      .describe('It was paused: it runs, and has no sessions until it is resumed. To the others it is down.'),
+    connected: z.boolean().describe('A session with it is open. True for the member that answers.'),
+    rttMs: z.number().nullable().describe('Smoothed round trip from here; null if there is none (itself, down).'),
     behind: countSchema.describe('Operations that the asked member knows and this one does not hold durably.'),
     behindSeconds: z.number().min(0).describe('Age of the oldest of these operations; 0 when it lacks none.'),
     addresses: list(z.string()).describe('Where it listens for members, best first.'),
@@ -35,20 +35,17 @@ export const memberReportSchema = z
     remote: z.string().optional().describe('The other end of the session.'),
     software: z.string().optional(),
     enabledAt: momentSchema.optional().describe('When it last became active.'),
-    lastSeenAt: momentSchema.optional().describe('When it was last heard, by the clock of the asked member.'),
+    lastSeenAt: momentSchema.optional().describe('When it was last heard from, by the clock of the asked member.'),
     clockSkewMs: z.number().optional().describe('How far its clock is ahead of the asked member’s.'),
     pending: countSchema.optional().describe('Paths that its disk does not show yet.'),
-    problems: countSchema.optional().describe('How many problems it has; ask it for them.'),
+    problems: countSchema.optional().describe('The number of its problems; its own status lists them.'),
     trouble: z.string().optional().describe('Code of the worst of its problems; absent when it has none.'),
     files: countSchema.optional(),
     bytes: countSchema.optional().describe('Bytes of its files.'),
     freeBytes: countSchema.optional(),
     load: z.number().min(0).optional().describe('Processors in use by its agent: 1 is one whole processor.'),
     version: vectorSchema.optional().describe('The operations it knows.'),
-    digest: z
-      .string()
-      .optional()
-      .describe('Combination of its heads: equal where `version` is equal, or something is wrong.'),
+    digest: z.string().optional().describe('Digest of its heads: it must be equal on members with an equal `version`.'),
     catchUp: catchUpSchema.optional(),
     latenciesMs: z
       .record(z.string(), z.number())

@@ -4,7 +4,7 @@ import { countSchema, list, momentSchema } from './common.ts';
 /** The largest page of operations or events. */
 export const pageItemsMax = 1_000;
 
-/** The page that is given when none is asked for. */
+/** The size of a page if the request gives none. */
 export const pageItemsDefault = 100;
 
 const limitSchema = z.coerce.number().int().min(1).max(pageItemsMax).default(pageItemsDefault);
@@ -14,13 +14,13 @@ export const operationsQuerySchema = z
     before: z.coerce.number().int().min(1).optional().describe('Only rows below this one.'),
     after: z.coerce.number().int().min(0).optional().describe('Only rows above this one, oldest first.'),
     limit: limitSchema,
-    path: z.string().min(1).optional().describe('Only operations on this path and on what lies below it.'),
+    path: z.string().min(1).optional().describe('Only operations on this path and on paths below it.'),
   })
   .refine((query) => query.before === undefined || query.after === undefined, {
     message: 'Give either before or after, not both.',
   });
 
-/** One operation as people are shown it. The wire's version vectors and block hashes stay out. */
+/** One operation as it is shown to people, without version vectors and block hashes. */
 export const operationReportSchema = z
   .object({
     origin: z.string(),
@@ -50,15 +50,13 @@ export const loggedOperationSchema = operationReportSchema
   })
   .meta({ id: 'LoggedOperation' });
 
-/** `GET /api/v1/ops`: newest first, or oldest first where `after` was given. */
+/** `GET /api/v1/ops`: newest first, or oldest first if the request has `after`. */
 export const operationsPageSchema = z
   .object({
     operations: list(loggedOperationSchema),
     next: countSchema
       .nullable()
-      .describe(
-        'Pass this as `before` (as `after`, where the request had `after`) for the next page; null at the end.',
-      ),
+      .describe('Pass this as `before` (as `after` if the request had `after`) for the next page; null at the end.'),
   })
   .meta({ id: 'OperationsPage' });
 

@@ -2,11 +2,11 @@ import { z } from 'zod';
 import { countSchema, fileTimeSchema, list, memberStateSchema, problemSchema } from './common.ts';
 import { loggedOperationSchema, operationReportSchema } from './operations.ts';
 
-/** `GET /api/v1/paths/*`: what the asked member knows of one path. */
+/** `GET /api/v1/paths/*`: the knowledge of the asked member about one path. */
 export const pathReportSchema = z
   .object({
     path: z.string(),
-    known: z.boolean().describe('An operation on it was ever journaled here, or something stands there on the disk.'),
+    known: z.boolean().describe('An operation on it was ever journaled here, or an entry is there on the disk.'),
     ignored: z.boolean().describe('A rule of .lockstepignore keeps it out of the replication.'),
     heads: list(operationReportSchema).describe('The operations that no other supersedes, the visible one first.'),
     disk: z
@@ -19,12 +19,12 @@ export const pathReportSchema = z
         seq: countSchema,
       })
       .nullable()
-      .describe('What this member last put or saw there; null when it never did.'),
+      .describe('The entry that this member last wrote or saw there; null if there never was one.'),
     pending: z.boolean().describe('The disk does not show the visible head yet.'),
     waitsFor: list(
       z.object({
         member: z.string().optional().describe('Id of the member it waits for.'),
-        reason: z.string().describe('A sentence: what has to happen.'),
+        reason: z.string().describe('A sentence: what must happen.'),
       }),
     ).describe('Why it is pending, or not on all members yet; empty when nothing is missing.'),
     holders: list(
@@ -36,8 +36,8 @@ export const pathReportSchema = z
       }),
     ).describe('All members that have not left; empty when no operation on it is known.'),
     problem: problemSchema.nullable(),
-    conflictCopies: list(z.string()).describe('Paths of the conflict copies of it that stand beside it.'),
-    copyOf: z.string().optional().describe('The path that it is a conflict copy of, as its name says.'),
+    conflictCopies: list(z.string()).describe('Paths of its conflict copies in the same directory.'),
+    copyOf: z.string().optional().describe('The path that it is a conflict copy of, from its name.'),
     log: list(loggedOperationSchema).describe('The newest operations on the path, newest first.'),
   })
   .meta({ id: 'PathReport' });

@@ -13,15 +13,13 @@ export const statusSchema = z
       startedAt: momentSchema,
       enabledAt: momentSchema.optional().describe('When it last became active.'),
       address: z.string().describe('`host:port` at which it listens for members.'),
-      addresses: list(z.string()).describe('The addresses it tells the others, best first.'),
+      addresses: list(z.string()).describe('The addresses that it announces to the others, best first.'),
       folder: z.string().describe('Absolute path of the replicated folder.'),
       dashboard: z.string().describe('Where its dashboard and this API answer.'),
       origin: z.string().describe('The origin under which it numbers its operations.'),
     }),
-    now: momentSchema.describe('The member’s clock as it answered.'),
-    paused: z
-      .boolean()
-      .describe('It was paused: it takes nothing from the others and gives them nothing until it is resumed.'),
+    now: momentSchema.describe('The member’s clock when it answered.'),
+    paused: z.boolean().describe('It was paused: it sends and applies no changes until it is resumed.'),
     synchronised: z
       .boolean()
       .describe(
@@ -29,9 +27,9 @@ export const statusSchema = z
       ),
     pending: countSchema.describe('Paths that this disk does not show yet.'),
     conflicts: countSchema.describe('Paths whose siblings no member has joined yet.'),
-    conflictCopies: countSchema.describe('Conflict copies that nobody has settled yet.'),
+    conflictCopies: countSchema.describe('Conflict copies that are not settled yet.'),
     problems: list(problemSchema).describe('What is wrong now, oldest first; at most 1,000.'),
-    problemCount: countSchema.describe('How many problems there are, also when the list is cut.'),
+    problemCount: countSchema.describe('The number of problems, including those that the list leaves out.'),
     files: countSchema,
     directories: countSchema,
     bytes: countSchema.describe('Bytes of all files.'),
@@ -39,7 +37,7 @@ export const statusSchema = z
     load: z.number().min(0).describe('Processors in use by the agent: 1 is one whole processor.'),
     operations: countSchema.describe('Operations in the journal.'),
     version: vectorSchema.describe('The operations this member knows.'),
-    digest: z.string().describe('Combination of all heads, 16 hexadecimal digits.'),
+    digest: z.string().describe('Digest of all heads, 16 hexadecimal digits.'),
     lastEvent: countSchema.describe('Number of the newest event.'),
     oldestMember: z.string().optional().describe('Id of the active member that has been active longest.'),
     catchUp: catchUpSchema.optional(),

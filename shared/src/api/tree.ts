@@ -4,7 +4,7 @@ import { pageItemsDefault, pageItemsMax } from './operations.ts';
 
 export const entryTypeSchema = z.enum(['file', 'directory', 'symlink']);
 
-/** One entry of the replicated tree, as the visible head says. */
+/** One entry of the replicated tree, from the visible head. */
 export const treeEntrySchema = z
   .object({
     path: z.string(),
@@ -18,11 +18,11 @@ export const treeEntrySchema = z
     writer: z.string().describe('Id of the member that made that operation.'),
     writerName: z.string(),
     at: momentSchema.describe('When that was.'),
-    holding: countSchema.describe('How many members that have not left hold it durably.'),
+    holding: countSchema.describe('The number of members that have not left and hold it durably.'),
     missing: list(z.string()).describe('Ids of the members that do not.'),
     conflict: z
       .boolean()
-      .describe('It has concurrent versions, or is a conflict copy, or conflict copies of it stand beside it.'),
+      .describe('It has concurrent versions, is a conflict copy, or has conflict copies in the same directory.'),
     pending: z.boolean().describe('This disk does not show it yet.'),
   })
   .meta({ id: 'TreeEntry' });
@@ -33,7 +33,7 @@ export const treeQuerySchema = z.object({
   limit: z.coerce.number().int().min(1).max(pageItemsMax).default(pageItemsDefault),
 });
 
-/** `GET /api/v1/tree`: what lies directly in a directory, by name. */
+/** `GET /api/v1/tree`: the entries directly in a directory, by name. */
 export const treePageSchema = z
   .object({
     path: z.string(),
@@ -45,19 +45,15 @@ export const treePageSchema = z
   .meta({ id: 'TreePage' });
 
 export const searchQuerySchema = z.object({
-  name: z
-    .string()
-    .min(1)
-    .max(255)
-    .describe('Part of a name, in small or capital letters; of the whole path where it has a slash.'),
+  name: z.string().min(1).max(255).describe('Part of a name, in any case; part of the whole path if it has a slash.'),
   limit: z.coerce.number().int().min(1).max(pageItemsMax).default(pageItemsDefault),
 });
 
-/** `GET /api/v1/search`: entries whose name holds the text, by path. */
+/** `GET /api/v1/search`: entries whose name contains the text, by path. */
 export const searchResultSchema = z
   .object({
     entries: list(treeEntrySchema),
-    more: z.boolean().describe('There are more than were asked for.'),
+    more: z.boolean().describe('There are more than the limit.'),
     members: countSchema,
   })
   .meta({ id: 'SearchResult' });

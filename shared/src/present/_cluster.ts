@@ -1,6 +1,6 @@
 import type { MemberReport, Status } from '../api.ts';
 
-/** A member that is well and lacks nothing; `ant` is the one that is asked. Names are ids here. */
+/** A member without problems that lacks nothing; `ant` is the asked member. Names are ids here. */
 export function member(name: string, more: Partial<MemberReport> = {}): MemberReport {
   return {
     id: name,
@@ -16,7 +16,7 @@ export function member(name: string, more: Partial<MemberReport> = {}): MemberRe
   };
 }
 
-/** What ant tells of a cluster of these members. */
+/** The status that ant reports of a cluster of these members. */
 export function status(members: readonly MemberReport[], more: Partial<Status> = {}): Status {
   return {
     member: {

@@ -13,7 +13,7 @@ function latencyMatrix(members: readonly MemberReport[], now = 60_000) {
   return matrixOf({ members, now });
 }
 
-/** The rows in words: who measures stands first. */
+/** The rows in words: the measuring member comes first. */
 function words(members: readonly MemberReport[]): string[][] {
   return latencyMatrix(members).rows.map((row) => row.map(describeWay));
 }
@@ -35,7 +35,7 @@ describe('[DB-L1] the matrix', () => {
     );
   });
 
-  test('[DB-L2] who is down is no cut-off pair', () => {
+  test('[DB-L2] a member that is down is no cut-off pair', () => {
     const down = member('cat', undefined, { state: 'down' });
     expect(words([ant({ bee: 1 }), member('bee', { ant: 1 }), down])).toEqual([
       ['itself', '1 ms', 'cat is down'],
@@ -44,7 +44,7 @@ describe('[DB-L1] the matrix', () => {
     ]);
   });
 
-  test('[DB-L2] two that are up and reached by a third are cut off from each other, in both directions, told once', () => {
+  test('[DB-L2] two that are up and reached by a third are cut off from each other, in both directions, listed once', () => {
     const members = [ant({ bee: 1, cat: 1 }), member('bee', { ant: 1 }), member('cat', { ant: 1 })];
     expect(words(members)[1]).toEqual(['1 ms', 'itself', 'cut off']);
     expect(words(members)[2]).toEqual(['1 ms', 'cut off', 'itself']);
@@ -54,7 +54,7 @@ describe('[DB-L1] the matrix', () => {
     expect(matrixSentence(matrix)).toMatch(/^bee and cat are cut off from each other\. /);
   });
 
-  test('[DB-L2] the asked member is cut off itself: what the member behind the cut measures is not known', () => {
+  test('[DB-L2] the asked member is cut off itself: measurements of the member behind the cut are not known', () => {
     const members = [
       ant({ bee: 1 }),
       member('bee', { ant: 1, cat: 2 }),
@@ -68,7 +68,7 @@ describe('[DB-L1] the matrix', () => {
     expect(rows[2]?.[1]).toBe('not known');
   });
 
-  test('a session over which nothing was measured yet is no cut, nor is a member that has only begun', () => {
+  test('a session without a measurement is no cut, nor is a member that has only begun', () => {
     const fresh = member('bee', undefined, { connected: true });
     expect(words([ant({}), fresh, member('cat', { bee: 1 })])[0]?.[1]).toBe('not known');
     for (const state of ['joining', 'syncing'] as const) {
@@ -77,7 +77,7 @@ describe('[DB-L1] the matrix', () => {
     }
   });
 
-  test('[DB-L2] what a silent member said before is no proof that another one is up', () => {
+  test('[DB-L2] old measurements of a silent member do not prove that another one is up', () => {
     const silent = member('bee', { ant: 1, cat: 1 }, { state: 'suspect' });
     const down = member('cat', undefined, { state: 'down' });
     expect(words([ant({ bee: 1 }), silent, down])).toEqual([
@@ -87,7 +87,7 @@ describe('[DB-L1] the matrix', () => {
     ]);
   });
 
-  test('[DB-L2] who came back a moment ago has not met everybody yet: that is no cut', () => {
+  test('[DB-L2] a member that returned a moment ago has not connected to all yet: that is no cut', () => {
     const members = [
       ant({ bee: 1, cat: 1 }),
       member('bee', { ant: 1 }),
@@ -97,7 +97,7 @@ describe('[DB-L1] the matrix', () => {
     expect(latencyMatrix(members, 64_000).cut).toHaveLength(1);
   });
 
-  test('who has left is not in it', () => {
+  test('members that have left are not in it', () => {
     const { members } = latencyMatrix([ant({}), member('bee', undefined, { state: 'left' })]);
     expect(members.map(({ name }) => name)).toEqual(['ant']);
     expect(matrixSentence(latencyMatrix(members))).toBe('No round trip is known now.');

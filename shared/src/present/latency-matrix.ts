@@ -1,18 +1,18 @@
 import type { MemberReport } from '../api.ts';
 import { formatCount, formatNames, formatRoundTrip } from './units.ts';
 
-/** A member that changed its state less long ago than this may only not have met everybody yet, or be told of too late. */
+/** The age of a state below which a member may not have connected to all others yet, or may have old information. */
 const settledMs = 5_000;
 
-/** What there is to say of one member's way to another. */
+/** The state of one member's connection to another. */
 export type Way =
   | { readonly kind: 'self' }
   | { readonly kind: 'known'; readonly rttMs: number }
   /** Both are up, others reach them, and they have no session with each other. */
   | { readonly kind: 'cut' }
-  /** Nobody reaches the member of this name. */
+  /** No member reaches the member of this name. */
   | { readonly kind: 'down'; readonly name: string }
-  /** The asked member was not told, or it is too early to tell. */
+  /** The asked member has no information, or it is too early for it. */
   | { readonly kind: 'unknown' };
 
 export interface Pair {
@@ -21,15 +21,15 @@ export interface Pair {
 }
 
 export interface Matrix {
-  /** Those that have not left: the one that was asked first. */
+  /** The members that have not left, the asked one first. */
   readonly members: readonly MemberReport[];
-  /** One row for each member, in the same order; who measured, then who was measured. */
+  /** One row for each member, in the same order: the row measured, the column was measured. */
   readonly rows: readonly (readonly Way[])[];
-  /** Pairs that are cut off from each other: each once. */
+  /** Pairs that are cut off from each other, each once. */
   readonly cut: readonly Pair[];
 }
 
-/** The matrix of round trips, as far as what the asked member was told until `now` makes it known. */
+/** The matrix of round trips, from the information that the asked member had at `now`. */
 export function latencyMatrix({
   members: reports,
   now,
@@ -51,7 +51,7 @@ export function latencyMatrix({
   return { members, rows, cut };
 }
 
-/** What a member measured that is not heard any more may have ended since. */
+/** Drops the measurements of a member that is silent: its sessions may have ended since. */
 function withoutOldWays(member: MemberReport): MemberReport {
   const isOld = !member.self && (member.state === 'suspect' || member.state === 'down');
   return isOld ? { ...member, latenciesMs: undefined } : member;
@@ -69,7 +69,7 @@ function wayBetween(
   const rttMs = from.latenciesMs?.[to.id];
   if (rttMs !== undefined) return { kind: 'known', rttMs };
   for (const { id, name } of [to, from]) if (!reached.has(id)) return { kind: 'down', name };
-  // A session is one for both directions: what one end measures, the other is about to.
+  // A session serves both directions: if one end has measured, the other is about to.
   const isOpen = to.latenciesMs?.[from.id] !== undefined || isSessionOfAsked(from, to);
   const isSettled = [from, to].every(
     ({ state, stateSince = 0 }) => !newcomers.includes(state) && now - stateSince >= settledMs,
@@ -78,7 +78,7 @@ function wayBetween(
   return !isOpen && isSettled && isTold ? { kind: 'cut' } : { kind: 'unknown' };
 }
 
-/** The asked member knows its own sessions before anything was measured over them. */
+/** The asked member knows its own sessions before it has measured them. */
 function isSessionOfAsked(from: MemberReport, to: MemberReport): boolean {
   return (from.self && to.connected) || (to.self && from.connected);
 }
@@ -121,7 +121,7 @@ export function matrixSentence({ members, rows, cut }: Matrix): string {
   return `${cut.length} pairs are cut off from each other. ${speed}`;
 }
 
-/** Who has a session with both, and the verb: the proof that neither is down. Empty when nobody has. */
+/** The members that have a session with both, and a verb: the proof that neither is down. Empty if there are none. */
 export function whoReachesBoth({ members, rows }: Matrix, { from, to }: Pair): string {
   const columns = [members.indexOf(from), members.indexOf(to)];
   const reaches = (row: number) => columns.every((column) => rows[row]?.[column]?.kind === 'known');

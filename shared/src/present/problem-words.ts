@@ -31,7 +31,7 @@ const words: Record<ProblemCode, string> = {
   'member-refused': 'connection refused',
 };
 
-/** A problem in two or three words. A newer member may name a code that is not known here. */
+/** A problem in two or three words. A newer member may send a code that is not known here. */
 export function problemWords(code: string): string {
   return (words as Readonly<Record<string, string>>)[code] ?? code.replaceAll('-', ' ');
 }

@@ -25,10 +25,10 @@ test('[DB-P2] members that are down or have problems need a person; those that l
   expect(troubleCount(seen)).toBe(5);
 });
 
-test('[DB-A5] a member that is in trouble itself says that what it shows of others may be old', () => {
+test('[DB-A5] a member that has a problem itself says that its view of the others may be old', () => {
   expect(ownTrouble(status([member('ant')]))).toBeUndefined();
   expect(ownTrouble(status([member('ant'), member('bee'), member('cat', down)]))).toBeUndefined();
-  expect(ownTrouble(status([member('ant'), member('bee', down)]))).toMatch(/connected to nobody.*may be old/);
+  expect(ownTrouble(status([member('ant'), member('bee', down)]))).toMatch(/connected to no other member.*may be old/);
   const problems = [{ code: 'folder-missing', detail: '', since: 0 }] as const;
   expect(ownTrouble(status([member('ant'), member('bee')], { problems }))).toMatch(/lost its own folder/);
 });

@@ -8,8 +8,8 @@ export interface MemberTrouble {
 }
 
 /**
- * The other members that need a person: who is down cannot mend itself, and who has problems tells of them itself. Who is paused is so
- * because a person wanted it.
+ * The other members that need a person. A member that is down cannot recover by itself, and one with problems reports them. A paused member
+ * does not count, because a person paused it.
  */
 export function memberTroubles(status: Status): readonly MemberTrouble[] {
   return withoutReached(status.members, latencyMatrix(status)).flatMap((member): MemberTrouble[] => {
@@ -22,40 +22,37 @@ export function memberTroubles(status: Status): readonly MemberTrouble[] {
 }
 
 /**
- * `members` without those that the asked one cannot reach and others can: to it they look down, and they are cut off from it. That is
- * a trouble of the pair.
+ * `members` without those that the asked one cannot reach and others can. To it they look down, but they are cut off from it: a problem of
+ * the pair.
  */
 export function withoutReached(members: readonly MemberReport[], { cut }: Matrix): readonly MemberReport[] {
   const beyond = new Set(cut.flatMap(({ from, to }) => (from.self ? to.id : to.self ? from.id : [])));
   return members.filter(({ id }) => !beyond.has(id));
 }
 
-/** How many things the view of problems lists. */
+/** The number of items in the view of problems. */
 export function troubleCount(status: Status): number {
   return status.problemCount + memberTroubles(status).length + latencyMatrix(status).cut.length;
 }
 
-/** This member has others and a session with none of them. */
+/** True when the cluster has other members and this one has a session with none of them. */
 export function isCutOff({ members }: Status): boolean {
   const others = members.filter(({ self, state }) => !self && state !== 'left');
   return others.length > 0 && others.every(({ connected }) => !connected);
 }
 
-/**
- * Why what this page shows of the other members may be old: because the member that serves it is in trouble itself. A sentence, or
- * undefined while that is not so.
- */
+/** The reason why this member's view of the others may be old: it has a problem itself. A sentence, or undefined. */
 export function ownTrouble(status: Status): string | undefined {
   const { name, state } = status.member;
   if (state === 'left') return undefined;
   if (status.paused) {
-    return `${name} is paused, so what is shown of other members is what was last heard, and may be old.`;
+    return `${name} is paused. Its view of the other members is what it last heard from them, and may be old.`;
   }
   if (status.problems.some(({ code }) => code === 'folder-missing')) {
-    return `${name} has lost its own folder. What is shown of its files is what it last saw.`;
+    return `${name} has lost its own folder. Its files are shown as it last saw them.`;
   }
   if (isCutOff(status)) {
-    return `${name} is connected to nobody, so what is shown of other members is what was last heard, and may be old.`;
+    return `${name} is connected to no other member. Its view of them is what it last heard from them, and may be old.`;
   }
   return undefined;
 }

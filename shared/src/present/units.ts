@@ -6,7 +6,7 @@ export function formatCount(count: number): string {
   return whole.format(count);
 }
 
-/** A count and its noun: `1 file`, `1,204 files`; `many` where an added s is not enough. */
+/** A count and its noun: `1 file`, `1,204 files`; `many` is the plural if an added s is not enough. */
 export function formatItems(count: number, noun: string, many = `${noun}s`): string {
   return `${formatCount(count)} ${count === 1 ? noun : many}`;
 }
@@ -38,7 +38,7 @@ export function formatDuration(seconds: number): string {
   return formatItems(Math.floor(seconds / 86_400), 'day');
 }
 
-/** How long something took: `12 ms`, `1.2 s`, `4 min 10 s`, `2 h 5 min`, `3 days`. */
+/** An elapsed time: `12 ms`, `1.2 s`, `4 min 10 s`, `2 h 5 min`, `3 days`. */
 export function formatElapsed(ms: number): string {
   if (ms < 999.5) return `${whole.format(ms)} ms`;
   if (ms < 59_950) return `${tenth.format(ms / 1_000)} s`;
@@ -48,7 +48,7 @@ export function formatElapsed(ms: number): string {
   return minutes < 1_440 ? `${Math.floor(minutes / 60)} h ${minutes % 60} min` : formatDuration(seconds);
 }
 
-/** The clocks of two machines are never quite the same: what lies ahead by less is taken for now. */
+/** The clocks of two machines are never quite equal: a moment ahead by less counts as now. */
 const aheadMs = 60_000;
 
 /** A moment seen from `nowMs`: `just now`, `3 min ago`, `in 2 h`. */

@@ -8,7 +8,7 @@ const bee = member('bee');
 const cat = member('cat');
 const dog = member('dog');
 
-/** Long after all of them took up their states. */
+/** A time long after all of them took their states. */
 const now = 60_000;
 
 function rtts(...members: readonly MemberReport[]): Record<string, number> {

@@ -4,16 +4,19 @@ import { problemWords } from './problem-words.ts';
 import { isCutOff, withoutReached } from './troubles.ts';
 import { formatCount, formatItems, formatNames } from './units.ts';
 
-/** `good`: nothing to do. `busy`: it will be good by itself. `held`: somebody paused a member. `bad`: a person should look. */
+/**
+ * The tone of a verdict. `good`: nothing to do. `busy`: it becomes good by itself. `held`: a person paused a member. `bad`: a person should
+ * look.
+ */
 export type Tone = 'good' | 'busy' | 'held' | 'bad';
 
-/** How the cluster is, in one sentence. */
+/** The state of the cluster, in one sentence. */
 export interface Verdict {
   readonly tone: Tone;
   readonly text: string;
 }
 
-/** The verdict on the whole cluster as the member that answers sees it: the worst that is true, first. */
+/** The verdict on the whole cluster as the answering member sees it: the worst true statement. */
 export function clusterVerdict(status: Status): Verdict {
   if (status.member.state === 'left') {
     return {
@@ -33,7 +36,7 @@ export function clusterVerdict(status: Status): Verdict {
   const matrix = latencyMatrix(status);
   const down = withoutReached(members, matrix).filter(({ state, paused }) => state === 'down' && paused !== true);
   const areStopped = down.every(({ stopped }) => stopped === true);
-  // Who sees nobody is more likely to be cut off itself than to be the last one standing.
+  // A member without any session is more likely to be cut off itself than to be the only one running.
   if (isCutOff(status) && members.length > 2 && !areStopped) {
     return {
       tone: 'bad',
@@ -85,14 +88,14 @@ export function clusterVerdict(status: Status): Verdict {
   return { tone: 'good', text: `${all} hold everything${choicesText(status.conflictCopies)}.` };
 }
 
-/** Whoever answered refused this member, so it has a session with none. */
+/** True when every member that answered refused this one, so it has no session. */
 function isRefused({ members, problems }: Status): boolean {
   return (
     problems.some(({ code }) => code === 'member-refused') && members.every(({ self, connected }) => self || !connected)
   );
 }
 
-/** The member told of operations that the one that answers lacks. */
+/** True when the member reported operations that the answering one lacks. */
 function isAhead({ self, version = {} }: MemberReport, { version: known }: Status): boolean {
   const own: Readonly<Record<string, number>> = known;
   return !self && Object.entries(version).some(([origin, seq]) => seq > (own[origin] ?? 0));
@@ -126,7 +129,7 @@ function awayText(away: readonly MemberReport[]): string {
     .join(' and ');
 }
 
-/** Of those that are behind, the one that is most so first. */
+/** The members that are behind, with the one that is most behind. */
 function behindText(behind: readonly MemberReport[]): string {
   const [slow] = behind;
   if (slow === undefined) return '';
@@ -141,7 +144,7 @@ function choicesText(conflicts: number): string {
   return `; ${formatItems(conflicts, 'conflict')} ${conflicts === 1 ? 'waits' : 'wait'} for a choice`;
 }
 
-/** What the page knows of the answering member is newer than what that one said of itself in its row. */
+/** The answering member's problems are counted from its status, which is newer than its row. */
 function problemsOf(status: Status, member: MemberReport): number {
   return member.self ? status.problemCount : (member.problems ?? 0);
 }
@@ -165,7 +168,7 @@ function reachedBy(others: string): string {
   return others === '' ? '' : `; ${others} both`;
 }
 
-/** How those are that are not away. */
+/** The state of the members that are not away. */
 function restOf(status: Status, members: readonly MemberReport[], away: readonly MemberReport[]): string {
   const others = members.length - away.length;
   const same = members.every((member) => away.includes(member) || (member.state === 'active' && member.behind === 0));

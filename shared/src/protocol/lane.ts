@@ -1,12 +1,12 @@
 import type { PeerMessageType } from './message.ts';
 
 /**
- * In what order the messages of a session leave: those of one lane as they were given, and those of an earlier lane before those that
- * wait in a later one. So no message is overtaken but by one of an earlier lane.
+ * The order in which the messages of a session are sent. Messages of one lane keep their order, and those of an earlier lane go before
+ * those that wait in a later one. So a message is overtaken only by one of an earlier lane.
  */
 export type Lane = 'signals' | 'operations' | 'blocks';
 
-/** Signals are small and say how things stand now; whether a member is alive must not depend on how much is being sent. */
+/** Signals are small and report the current state. The liveness of a member must not depend on how much is being sent. */
 const lanes: Readonly<Record<PeerMessageType, Lane>> = {
   hello: 'signals',
   subscribe: 'signals',
@@ -17,13 +17,13 @@ const lanes: Readonly<Record<PeerMessageType, Lane>> = {
   ack: 'signals',
   heartbeat: 'signals',
   'heartbeat-reply': 'signals',
-  // Before any operation that was made knowing of it.
+  // Sent before any operation that was made after the seal was known.
   sealed: 'signals',
   fork: 'signals',
   operations: 'operations',
   // It ends the operations of a pull.
   pulled: 'operations',
-  // What was made before somebody went is still told.
+  // Operations made before a member leaves are sent first.
   leave: 'operations',
   block: 'blocks',
 };

@@ -1,19 +1,19 @@
 import type { ContentId, MemberId, OriginId } from '../ids.ts';
 import type { CarriedOperation, VersionVector } from '../operation.ts';
 
-/** `joining → syncing → active → suspect → down`, and `left` (DESIGN 8). A member knows itself as one of the first three. */
+/** `joining → syncing → active → suspect → down`, and `left` (DESIGN 8). A member reports itself as one of the first three. */
 export type MemberState = 'joining' | 'syncing' | 'active' | 'suspect' | 'down' | 'left';
 
 /** Inclusive range of sequence numbers. */
 export type SeqRange = readonly [from: number, to: number];
 
-/** What a member holds durably: everything up to `vector`, and the `ranges` above it. */
+/** The operations that a member holds durably: everything up to `vector`, and the `ranges` above it. */
 export interface Applied {
   readonly vector: VersionVector;
   readonly ranges: Readonly<Record<OriginId, readonly SeqRange[]>>;
 }
 
-/** First message of both sides, once the handshake has proved who is speaking. */
+/** The first message of both sides, after the handshake has authenticated them. */
 export interface HelloMessage {
   readonly type: 'hello';
   readonly name: string;
@@ -27,7 +27,7 @@ export interface HelloMessage {
   /** Origins that ended because their log forked, each with its last number. */
   readonly sealed: VersionVector;
   readonly state: MemberState;
-  /** When the sender last became active, milliseconds since the epoch. */
+  /** The time at which the sender last became active, milliseconds since the epoch. */
   readonly enabledAt?: number | undefined;
   readonly software: string;
 }
@@ -39,7 +39,7 @@ export interface SubscribeMessage {
   readonly after: number;
 }
 
-/** Operations, those of one origin in seq order without a gap. Confirmed by `received` with the same id. */
+/** Operations; those of one origin in seq order without a gap. Confirmed by `received` with the same id. */
 export interface OperationsMessage {
   readonly type: 'operations';
   readonly id: number;
@@ -73,7 +73,7 @@ export interface WantMessage {
   readonly id: number;
   readonly content: ContentId;
   readonly index: number;
-  /** Where it is to be shown. */
+  /** The path at which it is to be shown. */
   readonly path: string;
 }
 
@@ -83,17 +83,17 @@ export interface BlockMessage {
   readonly bytes: Uint8Array;
 }
 
-/** The sender of this has no such content any more. */
+/** The sender cannot supply the block. Answers `want`. */
 export interface MissingMessage {
   readonly type: 'missing';
   readonly id: number;
-  /** It is neither in the folder nor in the history; false when it is, and could not be read. */
+  /** It is neither in the folder nor in the history; false if it is there and could not be read. */
   readonly lacks: boolean;
-  /** The disk shows something at the path that was named. */
+  /** The disk shows an entry at the path that was named. */
   readonly shows: boolean;
 }
 
-/** What the sender knows and holds; sent whenever it changed, coalesced. */
+/** The operations that the sender knows and holds; sent whenever they change, coalesced. */
 export interface AckMessage {
   readonly type: 'ack';
   readonly known: VersionVector;
@@ -109,7 +109,7 @@ export interface CatchUpProgress {
   readonly total: number;
 }
 
-/** Every second: how the sender is. */
+/** The state of the sender, sent every second. */
 export interface HeartbeatMessage {
   readonly type: 'heartbeat';
   readonly id: number;
@@ -130,7 +130,7 @@ export interface HeartbeatMessage {
   /** Share of one processor used since the last heartbeat, 0 to n. */
   readonly load: number;
   readonly problems: number;
-  /** Code of the worst of them. A newer member may name one that is not known here. */
+  /** Code of the worst of them. A newer member may send one that is not known here. */
   readonly trouble?: string | undefined;
   readonly progress?: CatchUpProgress | undefined;
   /** Smoothed round trip that the sender measured to each member it is connected to, in milliseconds. */
@@ -142,11 +142,11 @@ export interface HeartbeatReplyMessage {
   readonly id: number;
 }
 
-/** The sender is going: for now, or (`retire`) for good. */
+/** The sender leaves: for now, or (`retire`) for good. */
 export interface LeaveMessage {
   readonly type: 'leave';
   readonly retire: boolean;
-  /** It goes because somebody paused it: it runs, and takes no session until it is resumed. */
+  /** It leaves because a user paused it: it runs, and accepts no session until it is resumed. */
   readonly paused?: boolean | undefined;
 }
 
@@ -160,7 +160,7 @@ export interface ForkMessage {
   readonly marks: Uint8Array;
 }
 
-/** Origins that ended. Sent before any operation that was made knowing of it. */
+/** Origins that ended. Sent before any operation that was made after the seal was known. */
 export interface SealedMessage {
   readonly type: 'sealed';
   readonly origins: VersionVector;
