@@ -3,10 +3,10 @@
  *
  * v1 (0.1): hello, subscribe, operations, received, pull, pulled, want, block, missing, ack, heartbeat, leave.
  *
- * Added to v1 since, each without a number of its own because whoever does not know it passes over it:
- * - lanes: signals may overtake operations and blocks on the way. The order within a lane is what it was.
- * - `paused` in leave: who pauses says so. To others it has stopped.
- * - `trouble` in heartbeats: the code of the sender's worst problem. Others know only how many it has.
+ * Added to v1 since, each without a number of its own because a member that does not know it ignores it:
+ * - lanes: signals may overtake operations and blocks on the way. The order within a lane is unchanged.
+ * - `paused` in leave: a member that pauses says so. Older members see it as stopped.
+ * - `trouble` in heartbeats: the code of the sender's worst problem. Older members know only the number of problems.
  *
  * v2 (0.1): `keeps` in operations, and in their chain. A member of v1 would end the session that brings one.
  */
@@ -20,14 +20,14 @@ export const PROTOCOL_VERSION_MIN = 2;
  *
  * v1 (0.1): origins, ops, blocks, heads, parents, totals (digest and counts), disk, acks, events, settings.
  * v2 (0.1): an index of the conflict copies among the heads.
- * v3 (0.1): marks of rows of disk: a user's change that is not durable yet, and what is damaged.
+ * v3 (0.1): marks of rows of disk: a user's change that is not durable yet, and damage.
  * v4 (0.1): the birth time of each entry of `disk`.
  * v5 (0.1): the chain hash of each operation, marks in the digest, sealed origins.
  * v6 (0.1): a mark of rows of disk: files that may change without a trace.
  * v7 (0.1): a mark of rows of disk: damage that a power cut left.
- * v8 (0.1): what an operation keeps.
+ * v8 (0.1): `keeps` of operations.
  */
 export const JOURNAL_VERSION = 8;
 
-/** Lockstep's own version, as people name it. */
+/** The version of the Lockstep software. */
 export const SOFTWARE_VERSION = '0.1.0';
