@@ -298,8 +298,8 @@ export class Faults {
       if (content !== undefined && isZeros(content)) this.#world.ledger.tore(content);
     }
     machine.loseJournal();
-    // What a power cut took from its folder was in its journal alone.
-    if (machine.volume.disk.cache.cuts > 0) this.#world.releaseLost(`lost with the journal of ${machine.name}`);
+    // What a power cut took from its folder, or what lost a conflict and has no copy yet, was in its journal alone.
+    this.#world.releaseLost(`lost with the journal of ${machine.name}`);
     this.#later(downMsMax, () => machine.start());
   }
 

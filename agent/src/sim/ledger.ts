@@ -40,7 +40,7 @@ export class Ledger {
   readonly #values = new Map<ValueKey, Value>();
   readonly #written = new Set<ValueKey>();
   readonly #gone = new Set<ValueKey>();
-  /** Whose mode or time somebody changed: that is an edit, and holds against a delete. */
+  /** Whose mode, time or name somebody changed: that is an edit, and holds against a delete. */
   readonly #touched = new Set<ValueKey>();
   readonly #contested = new Set<string>();
   /** Values that a power cut gave an earlier name again, or took from a name at which they were written once more. */
@@ -125,7 +125,7 @@ export class Ledger {
     this.#contested.add(path);
   }
 
-  /** Somebody changed the mode or the time of a file with this value. */
+  /** Somebody changed the mode, the time or the name of a file with this value. */
   touched(key: ValueKey | undefined): void {
     if (key !== undefined) this.#touched.add(key);
   }

@@ -7,7 +7,7 @@ import type { Log } from '../sync/ports/log.ts';
 import type { Content } from './content.ts';
 import type { DiskImage } from './disk.ts';
 import { DiskError } from './disk-error.ts';
-import type { Inode } from './inode.ts';
+import { fingerprintOf, type Inode, sameFingerprint } from './inode.ts';
 import { gateJournal } from './journal-gate.ts';
 import type { JournalShelf } from './journal-shelf.ts';
 import type { ValueKey } from './ledger.ts';
@@ -174,7 +174,8 @@ export class Machine {
     const wasSeen = (inode: Inode): boolean =>
       [...disk.entries()].some(([path, at]) => {
         const row = this.journal.disk(path);
-        return at === inode && row?.content === inode.content?.id && row?.fingerprint?.ino === inode.number;
+        if (at !== inode || row?.fingerprint === undefined || row.content !== inode.content?.id) return false;
+        return sameFingerprint(row.fingerprint, fingerprintOf(inode));
       });
     return disk.cache.powerCut(this.#random, wasSeen);
   }

@@ -95,7 +95,10 @@ export class UserShell {
     const before = from === to ? undefined : valueAt(this.disk.at(to));
     this.disk.rename(from, to);
     this.#letGo(before, `overwritten by a rename of ${from}`);
-    for (const [path, value] of moved) this.ledger.copied(this.#name, to + path.slice(from.length), value);
+    for (const [path, value] of moved) {
+      this.ledger.copied(this.#name, to + path.slice(from.length), value);
+      this.ledger.touched(value);
+    }
     this.#tell(
       () => `renames ${from} to ${to} (${this.ledger.nameOf(moved[0]?.[1])}) over ${this.ledger.nameOf(before)}`,
     );
