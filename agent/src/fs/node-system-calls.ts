@@ -2,6 +2,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import { access, stat, statfs } from 'node:fs/promises';
 import { secondsOf } from './apply/file-times.ts';
+import { descriptorCalls } from './descriptor-calls.ts';
 import { errorCodeOf } from './path-problem.ts';
 import type { ControlCalls, SystemCalls } from './system-calls.ts';
 
@@ -21,12 +22,12 @@ export function nodeSystemCalls(): SystemCalls {
       typeof entry === 'number'
         ? fs.fstatSync(entry, { bigint: true }).mtimeNs
         : fs.lstatSync(entry, { bigint: true }).mtimeNs,
+    ...descriptorCalls(),
     open: fs.openSync,
     close: fs.closeSync,
     read: (fd, target, offset, length, position) => fs.readSync(fd, target, offset, length, position),
     write: (fd, source, offset, length, position) => fs.writeSync(fd, source, offset, length, position),
     fsync: fs.fsyncSync,
-    chmod: fs.chmodSync,
     fchmod: fs.fchmodSync,
     futimes: (fd, mtimeUs) => fs.futimesSync(fd, secondsOf(mtimeUs), secondsOf(mtimeUs)),
     lutimes: (path, mtimeUs) => fs.lutimesSync(path, secondsOf(mtimeUs), secondsOf(mtimeUs)),
@@ -40,7 +41,6 @@ export function nodeSystemCalls(): SystemCalls {
     readdirBytes: (path) => fs.readdirSync(path, { encoding: 'buffer' }),
     readdirTypes: (path) => fs.readdirSync(path, { withFileTypes: true }),
     readlink: (path) => fs.readlinkSync(path, { encoding: 'buffer' }),
-    copyFile: (from, to) => fs.copyFileSync(from, to, fs.constants.COPYFILE_FICLONE | fs.constants.COPYFILE_EXCL),
     statfs: (path) => fs.statfsSync(path),
     get canSyncFileSystem() {
       return canSyncFileSystem;

@@ -76,6 +76,7 @@ export function openPlaces(
   const places: Places = {
     ...options,
     realRoot: options.realRoot(),
+    top: { path: root, stats: rootStats, close: () => undefined },
     rootIdentity: identityOf(rootStats),
     stateIdentity: identityOf(stateStats),
     staging: `${state}/staging`,

@@ -1,9 +1,6 @@
-import { nameOf, parentOf } from '@lockstep/shared';
-import { lstatIfThere } from './entry-stat.ts';
 import type { KnownMounts } from './mounts/mounts.ts';
-import { errorCodeOf } from './path-problem.ts';
 import type { BlockHash } from './read/content-id.ts';
-import type { EntryStats, SystemCalls } from './system-calls.ts';
+import type { EntryStats, OpenDirectory, SystemCalls } from './system-calls.ts';
 
 /** Which directory something was when it was opened. */
 export interface DirectoryIdentity {
@@ -36,6 +33,8 @@ export interface Places extends OpenedPlaces {
   readonly hash: BlockHash;
   /** A name for an entry of staging that was not given before since the agent started. */
   readonly temporaryName: () => string;
+  /** The folder as it is reached in this job (`withFolderOpen`). Undefined where it is not the one that was opened. */
+  readonly top: OpenDirectory | undefined;
 }
 
 /** Names that begin so, each of which is given once. */
@@ -45,7 +44,7 @@ export function temporaryNames(prefix: string): () => string {
 }
 
 /** What of it can be sent to a worker. */
-export function openedPlaces({ system, hash, temporaryName, ...opened }: Places): OpenedPlaces {
+export function openedPlaces({ system, hash, temporaryName, top, ...opened }: Places): OpenedPlaces {
   return opened;
 }
 
@@ -58,9 +57,11 @@ export function identityOf(stats: EntryStats): DirectoryIdentity {
  * about the folder: an unmounted disk would look like a folder from which everything was deleted.
  */
 export function stillThere(places: Places): boolean {
-  const { system } = places;
+  const { system, top } = places;
   return (
-    isDirectory(system, places.root, places.rootIdentity) && isDirectory(system, places.state, places.stateIdentity)
+    top !== undefined &&
+    isDirectory(system, places.root, places.rootIdentity) &&
+    isDirectory(system, places.state, places.stateIdentity)
   );
 }
 
@@ -82,73 +83,4 @@ export function absolutePath(root: string, path: string): string {
 /** True when this is the state directory: reached through a mount, or by a spelling of its name that we do not know. */
 export function isState({ stateIdentity }: Places, stats: EntryStats): boolean {
   return stats.ino === stateIdentity.ino && stats.dev === stateIdentity.dev && stats.isDirectory();
-}
-
-/**
- * Answers whether paths can be reached: every directory above them stands, none is a symbolic link or the state directory, and on a
- * file system that folds case each name is spelled as it is listed. It remembers the answers. One of these lives for one batch of
- * looks, a few milliseconds: what it remembers must not grow old. `apply` asks again for each action.
- */
-export class ParentCheck {
-  readonly #places: Places;
-  readonly #stands = new Map<string, boolean>([['', true]]);
-  readonly #names = new Map<string, ReadonlySet<string>>();
-
-  constructor(places: Places) {
-    this.#places = places;
-  }
-
-  /** True when `path` can exist, and on a file system that folds case also does not exist under another spelling only. */
-  isReachable(path: string): boolean {
-    return this.#directoryStands(parentOf(path)) && this.#isListed(path);
-  }
-
-  #directoryStands(directory: string): boolean {
-    const known = this.#stands.get(directory);
-    if (known !== undefined) return known;
-    const stands =
-      this.#directoryStands(parentOf(directory)) && isPassable(this.#places, directory) && this.#isListed(directory);
-    this.#stands.set(directory, stands);
-    return stands;
-  }
-
-  #isListed(path: string): boolean {
-    if (!this.#places.foldsCase || path === '') return true;
-    const parent = parentOf(path);
-    let names = this.#names.get(parent);
-    if (names === undefined) {
-      names = new Set(namesIn(this.#places, parent));
-      this.#names.set(parent, names);
-    }
-    return names.has(nameOf(path));
-  }
-}
-
-/** True when every directory above `path` stands now, and none is a symbolic link, the state directory, or spelled otherwise. */
-export function isReachable(places: Places, path: string): boolean {
-  for (let slash = path.indexOf('/'); slash >= 0; slash = path.indexOf('/', slash + 1)) {
-    const directory = path.slice(0, slash);
-    if (!isPassable(places, directory) || !isSpelledSo(places, directory)) return false;
-  }
-  return true;
-}
-
-/** False when the entry at `path`, which stands, is listed under another spelling: it is another entry for the other members. */
-export function isSpelledSo(places: Places, path: string): boolean {
-  return !places.foldsCase || namesIn(places, parentOf(path)).includes(nameOf(path));
-}
-
-function isPassable(places: Places, directory: string): boolean {
-  const stats = lstatIfThere(places.system, absolutePath(places.root, directory));
-  return stats?.isDirectory() === true && !isState(places, stats);
-}
-
-function namesIn({ system, root }: Places, directory: string): readonly string[] {
-  try {
-    return system.readdir(absolutePath(root, directory));
-  } catch (error) {
-    const code = errorCodeOf(error);
-    if (code === 'ENOENT' || code === 'ENOTDIR') return [];
-    throw error;
-  }
 }

@@ -25,6 +25,14 @@ export interface DirectoryEntry {
   isSymbolicLink(): boolean;
 }
 
+/** A directory that is open for what is in it to be reached. */
+export interface OpenDirectory {
+  /** `${path}/name` is its entry of that name and `path` the directory itself, whatever has taken its own name since. */
+  readonly path: string;
+  readonly stats: EntryStats;
+  close(): void;
+}
+
 /** What statfs(2) says of a file system. */
 export interface FileSystemStats {
   readonly type: number;
@@ -46,12 +54,18 @@ export interface SystemCalls {
   /** The modification time of an open file, or of the entry at a path, in nanoseconds: a double is not exact. */
   mtimeNs(entry: number | string): bigint;
   open(path: string, flags: number, mode?: number): number;
+  /**
+   * Opens a directory; throws ENOTDIR where a link or anything else is. Only on Linux, with /proc, does its `path` lead by a descriptor:
+   * elsewhere it is the path that was given, and another directory may be there by the time it is used.
+   */
+  openDirectory(path: string): OpenDirectory;
   close(fd: number): void;
   /** Returns the number of bytes; 0 at the end of the file. */
   read(fd: number, target: Uint8Array, offset: number, length: number, position: number): number;
   /** Returns the number of bytes, which may be fewer than `length`. */
   write(fd: number, source: Uint8Array, offset: number, length: number, position: number): number;
   fsync(fd: number): void;
+  /** Throws where a link is. */
   chmod(path: string, mode: number): void;
   fchmod(fd: number, mode: number): void;
   /** Sets the modification time, in microseconds since the epoch. */
@@ -68,7 +82,7 @@ export interface SystemCalls {
   readdirBytes(path: string): readonly Buffer[];
   readdirTypes(path: string): readonly DirectoryEntry[];
   readlink(path: string): Buffer;
-  /** Makes `to`, which must not be there, from the content of `from`; with shared blocks where the file system can do that. */
+  /** Makes `to`, which must not be there, from the content of `from`, which may be no link; with shared blocks where the file system can do that. */
   copyFile(from: string, to: string): void;
   statfs(path: string): FileSystemStats;
   /** False once `syncFileSystem` has failed: then it is not worth trying. */

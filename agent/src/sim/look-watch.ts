@@ -1,5 +1,11 @@
 import type { Inode } from './inode.ts';
-import type { LookListener } from './sim-calls.ts';
+
+/** Hears what the agent knows of an entry of its folder when it replaces it. */
+export interface LookListener {
+  looked(path: string, inode: Inode | undefined): void;
+  held(path: string): void;
+  replaces(path: string, inode: Inode): void;
+}
 
 /** Calls between the last look at a name and the rename onto it, where the agent holds no second name of what is there. */
 const callsBetweenMax = 2;

@@ -39,6 +39,8 @@ export interface Surroundings {
   placed(machine: Machine, path: string, content: Content): void;
   /** An agent is about to make a system call, `aheadMs` after the present. */
   between(machine: Machine, path: string, aheadMs: number): void;
+  /** An agent did or read something behind a link. */
+  followed(machine: Machine, link: string): void;
   /** A file that a user gave a name in the last moment was replaced unseen. */
   replacedUnseen(inode: Inode): void;
   /** An agent wrote to its journal. */
@@ -246,6 +248,7 @@ export class Machine {
           tell: (what) => story.tell(this.name, what),
           placed: (path, content) => this.#around.placed(this, path, content),
           between: (path, aheadMs) => this.#around.between(this, path, aheadMs),
+          followed: (link) => this.#around.followed(this, link),
           replacedUnseen: (inode) => this.#around.replacedUnseen(inode),
         },
       });

@@ -1,10 +1,12 @@
 import { constants } from 'node:fs';
-import { nameOf, parentOf } from '@lockstep/shared';
-import type { DirectoryEntry, EntryStats, FileSystemStats, SystemCalls } from '../fs/system-calls.ts';
+import { joinPath, nameOf, parentOf } from '@lockstep/shared';
+import type { DirectoryEntry, EntryStats, FileSystemStats, OpenDirectory, SystemCalls } from '../fs/system-calls.ts';
 import { type Content, contentOfText, readInto, written } from './content.ts';
 import { DiskError, type DiskErrorCode } from './disk-error.ts';
 import { type Inode, InodeStats, userNumber } from './inode.ts';
 import type { Life } from './life.ts';
+import type { LookListener } from './look-watch.ts';
+import { descriptorIn, pathByDescriptor, placeOf, walk } from './path-walk.ts';
 import type { Random } from './random.ts';
 import type { WallClock } from './sim-clock.ts';
 import type { Volume } from './volume.ts';
@@ -19,6 +21,9 @@ const blockSizeBytes = 4_096;
 const fileSystemType = 61_267;
 
 const ownerMay = { read: 0o400, write: 0o200 } as const;
+
+/** What these find out is only where to look. */
+const callsThatCompare: ReadonlySet<keyof SystemCalls> = new Set(['lstat', 'stat']);
 
 /** No right is needed for these any more. */
 const callsOfOpenFiles: ReadonlySet<keyof SystemCalls> = new Set(['fstat', 'read', 'write', 'fsync', 'mtimeNs']);
@@ -41,15 +46,10 @@ export interface SimCallsOptions {
   readonly placed: PlacedListener;
   /** Others act here: before each call that concerns `path`. A path of the folder is relative to it. */
   readonly between: (path: string) => void;
+  /** The agent went through this link, and did or read something behind it. */
+  readonly followed: (link: string) => void;
   /** The agent looked at an entry, gave it a second name, or is about to rename something over it. */
   readonly looked: LookListener;
-}
-
-/** Hears what the agent knows of an entry of its folder when it replaces it. */
-export interface LookListener {
-  looked(path: string, inode: Inode | undefined): void;
-  held(path: string): void;
-  replaces(path: string, inode: Inode): void;
 }
 
 interface OpenFile {
@@ -126,10 +126,15 @@ export class SimCalls implements SystemCalls {
     inode ??= disk.inodeAt(path);
     this.#checkOpens(inode, absolute, { writes, flags });
     if (empties && inode.content !== undefined && inode.content.size > 0) disk.change(inode, contentOfText(''));
-    inode.opens += 1;
-    this.#lastFd += 1;
-    this.#files.set(this.#lastFd, { inode, path, writes });
-    return this.#lastFd;
+    return this.#opened({ inode, path, writes });
+  }
+
+  openDirectory(absolute: string): OpenDirectory {
+    const path = this.#there('openDirectory', absolute, 'none');
+    const inode = this.#volume.disk.inodeAt(path);
+    if (inode.type !== 'directory') throw new DiskError('ENOTDIR', absolute);
+    const fd = this.#opened({ inode, path, writes: false });
+    return { path: pathByDescriptor(fd), stats: new InodeStats(inode), close: () => this.close(fd) };
   }
 
   close(fd: number): void {
@@ -304,8 +309,15 @@ export class SimCalls implements SystemCalls {
   }
 
   #ofOpen(call: keyof SystemCalls, fd: number, effect: Effect): OpenFile {
-    this.#begin(call, this.#files.get(fd)?.path ?? '/', effect);
+    this.#happen(call, this.#files.get(fd)?.path ?? '/', effect);
     return this.#openFile(fd);
+  }
+
+  #opened(file: OpenFile): number {
+    file.inode.opens += 1;
+    this.#lastFd += 1;
+    this.#files.set(this.#lastFd, file);
+    return this.#lastFd;
   }
 
   #openFile(fd: number): OpenFile {
@@ -320,17 +332,28 @@ export class SimCalls implements SystemCalls {
     return path;
   }
 
-  /** What comes before each call. Returns the path on the disk, or undefined while that is not there. */
+  /** What comes before a call that is given a path. Returns the path on the disk, or undefined while that is not there. */
   #begin(call: keyof SystemCalls, absolute: string, effect: Effect): string | undefined {
+    const { fd, name = '' } = descriptorIn(absolute) ?? {};
+    const directory = fd === undefined ? undefined : this.#openFile(fd);
+    const named = directory === undefined || name === '' ? directory?.path : joinPath(directory.path, name);
+    this.#happen(call, named ?? pathOf(absolute), effect);
+    const from = directory === undefined ? '/' : placeOf(this.#volume.disk, directory);
+    if (this.#volume.missing || from === undefined) return undefined;
+    const { path, link } = walk(this.#volume.disk, from, directory === undefined ? absolute : name);
+    if (link !== undefined && !callsThatCompare.has(call)) this.#options.followed(link);
+    return path;
+  }
+
+  /** What comes before each call. */
+  #happen(call: keyof SystemCalls, path: string, effect: Effect): void {
     const { life, random, wall, callMsMax, between } = this.#options;
     life.check();
     wall.aheadMs += random.unit() ** 4 * callMsMax;
-    const path = pathOf(absolute);
     between(path);
     if (effect !== 'none') life.effect();
     const code = this.#failure(call, effect);
-    if (code !== undefined) throw new DiskError(code, absolute);
-    return this.#volume.missing ? undefined : path;
+    if (code !== undefined) throw new DiskError(code, path);
   }
 
   #failure(call: keyof SystemCalls, effect: Effect): DiskErrorCode | undefined {
@@ -371,6 +394,6 @@ function isInFolder(path: string): boolean {
 
 /** A path on the disk, from one of the agent. */
 function pathOf(absolute: string): string {
-  if (absolute === folderRoot) return '';
+  if (absolute === folderRoot || absolute === `${folderRoot}/.`) return '';
   return absolute.startsWith(`${folderRoot}/`) ? absolute.slice(folderRoot.length + 1) : absolute;
 }

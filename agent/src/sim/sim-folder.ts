@@ -38,6 +38,8 @@ export interface FolderWitness {
   readonly placed: PlacedListener;
   /** Others may act: an agent is about to make a system call. A path of the folder is relative to it. */
   readonly between: (path: string, aheadMs: number) => void;
+  /** An agent did or read something behind this link. */
+  readonly followed: (link: string) => void;
   /** A file that a user gave a name in the last moment was replaced unseen. */
   readonly replacedUnseen: (inode: Inode) => void;
   /** Tells the story of the run what an action came to. */
@@ -48,6 +50,7 @@ export interface FolderWitness {
 export const idleWitness: FolderWitness = {
   placed: () => undefined,
   between: () => undefined,
+  followed: () => undefined,
   replacedUnseen: () => undefined,
   tell: () => undefined,
 };
@@ -67,6 +70,7 @@ export function openSimFolder(options: SimFolderOptions): Folder {
     callMsMax: options.callMsMax / callsOfLook,
     canSyncFileSystem: options.canSyncFileSystem,
     placed: witness.placed,
+    followed: witness.followed,
     looked: looks,
     between: (path) => {
       looks.count();

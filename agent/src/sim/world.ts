@@ -142,6 +142,10 @@ export class World implements Surroundings {
     hands.meddler.meddle(path);
   }
 
+  followed(machine: Machine, link: string): void {
+    this.violate('Confined', `${machine.name} went through the link ${link}`);
+  }
+
   replacedUnseen(inode: Inode): void {
     this.ledger.release(valueAt(inode), 'fate', 'renamed onto a name at the moment of its replacement');
   }

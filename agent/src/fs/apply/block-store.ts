@@ -2,10 +2,11 @@ import { constants } from 'node:fs';
 import type { ContentId } from '@lockstep/shared';
 import { blockCount, blockRange } from '../../core/blocks.ts';
 import type { ContentSource } from '../../sync/ports/folder.ts';
+import { descending } from '../descent.ts';
 import { syncPath } from '../durable.ts';
 import { lstatIfThere } from '../entry-stat.ts';
 import { errorCodeOf } from '../path-problem.ts';
-import { absolutePath, isReachable, type Places } from '../places.ts';
+import type { Places } from '../places.ts';
 import { type ExpectedBlock, expectedBlock, fitsContent, isBlock } from '../read/content-id.ts';
 import { readFully, withFile } from '../read/read-content.ts';
 import { removeIfThere } from '../remove.ts';
@@ -63,10 +64,11 @@ export function unstage(places: Places, content: ContentId): void {
 export function readBlock(places: Places, block: ExpectedBlock, source: ContentSource): Uint8Array | undefined {
   const { content, size, index } = block;
   try {
-    const path = readablePath(places, source, content);
-    if (path === undefined) return undefined;
     const { offset, length } = blockRange(size, index);
-    const bytes = readRange(places.system, path, offset, length);
+    const bytes = descending(places, (descent) => {
+      const path = source.from === 'file' ? descent.entry(source.path) : keptPath(places, source, content);
+      return path === undefined ? undefined : readRange(places.system, path, offset, length);
+    });
     return bytes !== undefined && isBlock(places.hash, bytes, block) ? bytes : undefined;
   } catch (error) {
     if (errorCodeOf(error) === undefined) throw error;
@@ -122,11 +124,10 @@ export function keep(
   }
 }
 
-function readablePath(places: Places, source: ContentSource, content: ContentId): string | undefined {
+/** Where a content lies that is the agent's own. */
+function keptPath(places: Places, source: ContentSource, content: ContentId): string | undefined {
   if (source.from === 'history') return historyPath(places, content);
-  if (source.from === 'staged') return blockFilePath(places, content);
-  if (source.from === 'bytes' || !isReachable(places, source.path)) return undefined;
-  return absolutePath(places.root, source.path);
+  return source.from === 'staged' ? blockFilePath(places, content) : undefined;
 }
 
 function readRange(system: SystemCalls, path: string, offset: number, length: number): Uint8Array | undefined {

@@ -1,6 +1,7 @@
 import { type ContentId, isStatePath, nameOf, parentOf } from '@lockstep/shared';
 import { type Fingerprint, isDirectoryMode } from '../../core/entry.ts';
 import type { Action, ActionRequest, ActionResult, Expected } from '../../sync/ports/folder.ts';
+import { Descent } from '../descent.ts';
 import {
   fingerprintOf,
   hasContentOf,
@@ -13,12 +14,11 @@ import {
 import type { FaultPoint } from '../fault-point.ts';
 import { MountCheck } from '../mounts/mount-check.ts';
 import { errorCodeOf, mountChanged, problemOf, reserved, sameName } from '../path-problem.ts';
-import { absolutePath, isReachable, isSpelledSo, isState, type Places } from '../places.ts';
+import { isState, type Places } from '../places.ts';
 import { namesBelow } from '../read/list-directory.ts';
-import type { EntryStats, SystemCalls } from '../system-calls.ts';
+import type { EntryStats, OpenDirectory, SystemCalls } from '../system-calls.ts';
 import { type Attributes, setAttributes } from './attributes.ts';
 import { permissionsOf } from './file-times.ts';
-import { shardPath } from './history.ts';
 import { obstacleAt, obstacleIn } from './obstacle.ts';
 import { withDirectoriesOpen } from './read-only-directories.ts';
 import { keepBeside, linkIfPermitted, ReplacedVersion, takeAway } from './replaced-version.ts';
@@ -31,8 +31,19 @@ const changed: ActionResult = { result: 'changed' };
 /** What one action came to, which directories must be synced before it may be called done, and what it put into history. */
 export interface Committed {
   readonly result: ActionResult;
-  readonly touched: readonly string[];
+  /** Directories of the folder. */
+  readonly changedIn: readonly string[];
   readonly kept?: ContentId | undefined;
+}
+
+/** A path that an action concerns. */
+interface Target {
+  readonly path: string;
+  /** See `Descent.entry`: the descent goes nowhere else before the action is over. */
+  readonly entry: string;
+  /** Of what was there at the last look. */
+  readonly stats: EntryStats | undefined;
+  readonly descent: Descent;
 }
 
 /** Gives names to what is staged, one action after the other, each after a last look at what stands there. */
@@ -50,11 +61,11 @@ export class Commit {
   }
 
   run(request: ActionRequest, staged: StageOutcome): Committed {
-    if (staged !== undefined && !isStaged(staged)) return { result: staged, touched: [] };
+    if (staged !== undefined && !isStaged(staged)) return { result: staged, changedIn: [] };
     this.#touched = [];
     this.#kept = undefined;
     const result = this.#attempt(request, staged);
-    return { result, touched: this.#touched, kept: this.#kept };
+    return { result, changedIn: this.#touched, kept: this.#kept };
   }
 
   #attempt(request: ActionRequest, staged: StagedEntry | undefined): ActionResult {
@@ -63,10 +74,24 @@ export class Commit {
     if (state !== undefined) {
       return { result: 'problem', ...reserved(state) };
     }
+    const descents = paths.map(() => new Descent(this.#places));
     try {
-      const mount = this.#changedMount(paths);
-      if (mount !== undefined) return { result: 'problem', ...mountChanged(mount) };
-      return withDirectoriesOpen(this.#system, this.#writtenTo(request.action), () => this.#carryOut(request, staged));
+      this.#fault?.('check');
+      const targets: Target[] = [];
+      for (const [index, descent] of descents.entries()) {
+        const path = paths[index] ?? '';
+        const entry = descent.entry(path);
+        const stats = entry === undefined ? undefined : lstatIfThere(this.#system, entry);
+        const mount = new MountCheck(this.#places, descent).changed(path, stats);
+        // At or above the path is another disk than before: what comes below it would not be on its own.
+        if (mount !== undefined) return { result: 'problem', ...mountChanged(mount) };
+        if (entry !== undefined) targets.push({ path, entry, stats, descent });
+      }
+      // Where no directory holds it, nothing can be done there; what is to be gone is.
+      if (targets.length < paths.length) return request.action.do === 'rmdir' ? { result: 'done' } : changed;
+      return withDirectoriesOpen(this.#system, targets.flatMap(parentOpen), () =>
+        this.#carryOut(request, staged, targets),
+      );
     } catch (error) {
       const code = errorCodeOf(error);
       // What stood a moment ago is gone, or something stands where nothing did: somebody else is at work here.
@@ -74,68 +99,58 @@ export class Commit {
         return changed;
       }
       return { result: 'problem', ...problemOf(error, paths.at(-1) ?? '') };
+    } finally {
+      for (const descent of descents) descent.close();
     }
   }
 
-  /** The mount at or above one of the paths that is not what was seen there: what comes below it would not be on its disk. */
-  #changedMount(paths: readonly string[]): string | undefined {
-    const mounts = new MountCheck(this.#places);
-    for (const path of paths) {
-      const mount = mounts.changed(path);
-      if (mount !== undefined) return mount;
-    }
-    return undefined;
-  }
-
-  /** Directories that change, but for the folder itself: who takes the right to write from that wants nothing to come here. */
-  #writtenTo(action: Action): readonly string[] {
-    const parents = pathsOf(action).map(parentOf);
-    return parents.filter((path) => path !== '').map((path) => absolutePath(this.#places.root, path));
-  }
-
-  #carryOut({ action, keep }: ActionRequest, staged: StagedEntry | undefined): ActionResult {
-    this.#fault?.('check');
+  #carryOut(
+    { action, keep }: ActionRequest,
+    staged: StagedEntry | undefined,
+    [target, renamed]: readonly Target[],
+  ): ActionResult {
+    if (target === undefined) return changed;
     switch (action.do) {
       case 'write':
       case 'symlink':
-        return staged === undefined ? changed : this.#place(action, staged, keep);
+        return staged === undefined ? changed : this.#place(action, target, staged, keep);
       case 'rename':
-        return this.#rename(action, keep);
+        return renamed === undefined ? changed : this.#rename(action, target, renamed, keep);
       case 'rename-directory':
-        return this.#renameDirectory(action);
+        return renamed === undefined ? changed : this.#renameDirectory(action, target, renamed);
       case 'mkdir':
-        return this.#mkdir(action, keep);
+        return this.#mkdir(action, target, keep);
       case 'attr':
-        return this.#attr(action);
+        return this.#attr(action, target);
       case 'unlink':
-        return this.#unlink(action, keep);
+        return this.#unlink(action, target, keep);
       case 'rmdir':
-        return this.#rmdir(action);
+        return this.#rmdir(target);
     }
   }
 
   #place(
-    action: ActionOf<'write'> | ActionOf<'symlink'>,
+    { expected }: ActionOf<'write'> | ActionOf<'symlink'>,
+    target: Target,
     staged: StagedEntry,
     keep: ContentId | undefined,
   ): ActionResult {
-    const { path, expected } = action;
-    const target = absolutePath(this.#places.root, path);
-    const refused = this.#refusal(path, target, expected);
+    const refused = this.#refusal(target, expected);
     if (refused !== undefined) return refused;
-    if (expected === 'absent') this.#placeAsNew(staged.temporary, target);
+    const { entry } = target;
+    if (expected === 'absent') this.#placeAsNew(staged.temporary, entry);
     else if (isDirectoryMode(expected.mode)) {
       // No call exchanges a directory for a file: for a moment the name is gone. Only an empty one can go.
       this.#fault?.('remove');
-      const obstructed = this.#removeDirectory(path, target);
+      const obstructed = this.#removeDirectory(target);
       if (obstructed !== undefined) return obstructed;
-      this.#placeAsNew(staged.temporary, target);
-    } else if (!this.#replace(staged.temporary, target, expected, keep)) {
-      this.#saveEdit(staged, target);
+      this.#placeAsNew(staged.temporary, entry);
+    } else if (!this.#replace(staged.temporary, entry, expected, keep)) {
+      this.#saveEdit(staged, entry);
       return changed;
     }
-    this.#touch(path);
-    const stats = lstatIfThere(this.#system, target);
+    this.#touch(target);
+    const stats = lstatIfThere(this.#system, entry);
     return stats !== undefined && hasContentOf(stats, staged.fingerprint)
       ? this.#done(stats)
       : changedSince(staged.fingerprint);
@@ -148,9 +163,9 @@ export class Commit {
   }
 
   /** Makes way for what must stand where a directory does. A problem when only what is no business of ours is left in it. */
-  #removeDirectory(path: string, target: string): ActionResult | undefined {
+  #removeDirectory({ path, entry }: Target): ActionResult | undefined {
     try {
-      this.#system.rmdir(target);
+      this.#system.rmdir(entry);
       return undefined;
     } catch (error) {
       const obstacle = errorCodeOf(error) === 'ENOTEMPTY' ? obstacleIn(this.#places, path) : undefined;
@@ -192,19 +207,18 @@ export class Commit {
     return true;
   }
 
-  #rename(action: ActionOf<'rename'>, keep: ContentId | undefined): ActionResult {
-    const { from, to, expected } = action;
-    const source = absolutePath(this.#places.root, from);
-    const target = absolutePath(this.#places.root, to);
-    const refusedFrom = this.#refusal(from, source, action.expectedFrom);
+  #rename(action: ActionOf<'rename'>, from: Target, to: Target, keep: ContentId | undefined): ActionResult {
+    const { expected } = action;
+    const refusedFrom = this.#refusal(from, action.expectedFrom);
     if (refusedFrom !== undefined) return refusedFrom;
-    if (expected === 'absent' && this.#isSameEntry(source, target)) {
+    const [source, target] = [from.entry, to.entry];
+    if (expected === 'absent' && this.#isSameEntry(from, to)) {
       const aside = temporaryPath(this.#places);
       this.#system.rename(source, aside);
       this.#fault?.('rename');
       this.#placeAsNew(aside, target);
     } else {
-      const refusedTo = this.#refusal(to, target, expected);
+      const refusedTo = this.#refusal(to, expected);
       if (refusedTo !== undefined) return refusedTo;
       if (expected !== 'absent' && expected.ino === action.expectedFrom.ino) {
         // Two names of one inode: rename(2) would do nothing at all.
@@ -213,7 +227,7 @@ export class Commit {
       } else if (expected !== 'absent' && !isDirectoryMode(expected.mode)) {
         if (!this.#replace(source, target, expected, keep)) return changed;
       } else {
-        const obstructed = expected === 'absent' ? undefined : this.#removeDirectory(to, target);
+        const obstructed = expected === 'absent' ? undefined : this.#removeDirectory(to);
         if (obstructed !== undefined) return obstructed;
         this.#fault?.('rename');
         this.#system.rename(source, target);
@@ -226,62 +240,57 @@ export class Commit {
   }
 
   /** True when `target` is only another spelling of `source`, on a file system that does not tell cases apart. */
-  #isSameEntry(source: string, target: string): boolean {
-    const stats = lstatIfThere(this.#system, target);
-    if (stats === undefined || stats.ino !== lstatIfThere(this.#system, source)?.ino) return false;
-    return !this.#system.readdir(parentOf(target)).includes(nameOf(target));
+  #isSameEntry(source: Target, target: Target): boolean {
+    if (target.stats === undefined || target.stats.ino !== source.stats?.ino) return false;
+    return !this.#system.readdir(parentOf(target.entry)).includes(nameOf(target.path));
   }
 
-  #renameDirectory(action: ActionOf<'rename-directory'>): ActionResult {
-    const source = absolutePath(this.#places.root, action.from);
-    const target = absolutePath(this.#places.root, action.to);
-    const refused =
-      this.#refusal(action.from, source, action.expectedFrom) ?? this.#refusal(action.to, target, 'absent');
+  #renameDirectory(action: ActionOf<'rename-directory'>, from: Target, to: Target): ActionResult {
+    const refused = this.#refusal(from, action.expectedFrom) ?? this.#refusal(to, 'absent');
     if (refused !== undefined) return refused;
-    const found = namesBelow(this.#system, source);
+    const found = namesBelow(this.#places, action.from);
     if (found === undefined || found.size !== action.names.length) return changed;
     if (!action.names.every((name) => found.has(name))) return changed;
     this.#fault?.('rename');
     // One that gets another parent is written to itself, its `..` changes. Not opened before the look: it would be another one.
-    withDirectoriesOpen(this.#system, [source], () => this.#system.rename(source, target));
-    this.#touch(action.from);
-    this.#touch(action.to);
+    const stats = lstatIfThere(this.#system, from.entry);
+    if (stats?.ino !== action.expectedFrom.ino) return changed;
+    withDirectoriesOpen(this.#system, [{ path: from.entry, stats }], () => this.#system.rename(from.entry, to.entry));
+    this.#touch(from);
+    this.#touch(to);
     this.#fault?.('attributes');
-    return this.#finish(target, action.expectedFrom, { mode: action.mode }) ?? changedSince(action.expectedFrom);
+    return this.#finish(to.entry, action.expectedFrom, { mode: action.mode }) ?? changedSince(action.expectedFrom);
   }
 
-  #mkdir(action: ActionOf<'mkdir'>, keep: ContentId | undefined): ActionResult {
-    const { path, expected, mode } = action;
-    const target = absolutePath(this.#places.root, path);
-    const refused = this.#refusal(path, target, expected);
+  #mkdir({ expected, mode }: ActionOf<'mkdir'>, target: Target, keep: ContentId | undefined): ActionResult {
+    const refused = this.#refusal(target, expected);
     if (refused !== undefined) return refused;
+    const { entry } = target;
     if (expected !== 'absent' && isDirectoryMode(expected.mode)) {
-      return this.#finish(target, expected, { mode }) ?? changed;
+      return this.#finish(entry, expected, { mode }) ?? changed;
     }
-    if (expected !== 'absent' && !this.#takeAway(target, expected, keep)) return changed;
+    if (expected !== 'absent' && !this.#takeAway(entry, expected, keep)) return changed;
     this.#fault?.('rename');
-    this.#system.mkdir(target, permissionsOf(mode));
+    this.#system.mkdir(entry, permissionsOf(mode));
     // The process's umask has taken bits off.
-    this.#system.chmod(target, permissionsOf(mode));
-    this.#touch(path);
-    const stats = lstatIfThere(this.#system, target);
+    this.#system.chmod(entry, permissionsOf(mode));
+    this.#touch(target);
+    const stats = lstatIfThere(this.#system, entry);
     return stats?.isDirectory() && permissionsOf(stats.mode) === permissionsOf(mode) ? this.#done(stats) : changed;
   }
 
-  #attr(action: ActionOf<'attr'>): ActionResult {
-    const target = absolutePath(this.#places.root, action.path);
-    const refused = this.#refusal(action.path, target, action.expected);
+  #attr(action: ActionOf<'attr'>, target: Target): ActionResult {
+    const refused = this.#refusal(target, action.expected);
     if (refused !== undefined) return refused;
     this.#fault?.('attributes');
-    return this.#finish(target, action.expected, action) ?? changed;
+    return this.#finish(target.entry, action.expected, action) ?? changed;
   }
 
-  #unlink(action: ActionOf<'unlink'>, keep: ContentId | undefined): ActionResult {
-    const target = absolutePath(this.#places.root, action.path);
-    const refused = this.#refusal(action.path, target, action.expected);
+  #unlink({ expected }: ActionOf<'unlink'>, target: Target, keep: ContentId | undefined): ActionResult {
+    const refused = this.#refusal(target, expected);
     if (refused !== undefined) return refused;
-    if (isDirectoryMode(action.expected.mode) || !this.#takeAway(target, action.expected, keep)) return changed;
-    this.#touch(action.path);
+    if (isDirectoryMode(expected.mode) || !this.#takeAway(target.entry, expected, keep)) return changed;
+    this.#touch(target);
     return { result: 'done' };
   }
 
@@ -292,28 +301,24 @@ export class Commit {
     return taken !== 'changed';
   }
 
-  #rmdir(action: ActionOf<'rmdir'>): ActionResult {
-    const target = absolutePath(this.#places.root, action.path);
-    const stats = isReachable(this.#places, action.path) ? lstatIfThere(this.#system, target) : undefined;
+  #rmdir(target: Target): ActionResult {
+    const { stats } = target;
     // Gone already: that is what was asked for.
     if (stats === undefined) return { result: 'done' };
     if (!stats.isDirectory() || isState(this.#places, stats)) return changed;
     this.#fault?.('remove');
-    this.#system.rmdir(target);
-    this.#touch(action.path);
+    this.#system.rmdir(target.entry);
+    this.#touch(target);
     return { result: 'done' };
   }
 
-  /** Why the action may not go on, if so: no directory to hold the path, a link on the way there, something else than expected. */
-  #refusal(path: string, target: string, expected: Expected): ActionResult | undefined {
-    if (!isReachable(this.#places, path)) return changed;
-    const stats = lstatIfThere(this.#system, target);
+  /** Why the action may not go on, if so: something else than expected is there. */
+  #refusal({ path, stats, descent }: Target, expected: Expected): ActionResult | undefined {
     if (stats === undefined) return expected === 'absent' ? undefined : changed;
     if (isState(this.#places, stats)) return { result: 'problem', ...reserved(path) };
-    if (!isSpelledSo(this.#places, path))
-      return expected === 'absent' ? { result: 'problem', ...sameName(path) } : changed;
+    if (!descent.isSpelledSo(path)) return expected === 'absent' ? { result: 'problem', ...sameName(path) } : changed;
     if (expected !== 'absent' && hasFingerprint(stats, expected)) return undefined;
-    const obstacle = obstacleAt(this.#places, path);
+    const obstacle = obstacleAt(this.#places, descent, path);
     return obstacle === undefined ? changed : { result: 'problem', ...obstacle };
   }
 
@@ -337,11 +342,10 @@ export class Commit {
   #keep(content: ContentId | undefined): void {
     if (content === undefined) return;
     this.#kept = content;
-    this.#touched.push(shardPath(this.#places, content));
   }
 
-  #touch(path: string): void {
-    this.#touched.push(absolutePath(this.#places.root, parentOf(path)));
+  #touch({ path }: Target): void {
+    this.#touched.push(parentOf(path));
   }
 }
 
@@ -352,4 +356,11 @@ function changedSince(fingerprint: Fingerprint): ActionResult {
 
 function pathsOf(action: Action): readonly string[] {
   return action.do === 'rename' || action.do === 'rename-directory' ? [action.from, action.to] : [action.path];
+}
+
+/** The directory that changes, but for the folder itself: who takes the right to write from that wants nothing to come here. */
+function parentOpen({ path, descent }: Target): readonly OpenDirectory[] {
+  const parent = parentOf(path);
+  const opened = parent === '' ? undefined : descent.directory(parent);
+  return opened === undefined ? [] : [opened];
 }

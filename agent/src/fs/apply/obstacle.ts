@@ -1,7 +1,8 @@
 import { joinPath } from '@lockstep/shared';
-import { lstatIfThere, typeOf } from '../entry-stat.ts';
+import type { Descent } from '../descent.ts';
+import { typeOf } from '../entry-stat.ts';
 import { inTheWay, type PathProblem } from '../path-problem.ts';
-import { absolutePath, isReachable, type Places } from '../places.ts';
+import type { Places } from '../places.ts';
 import { obstacleBelow } from '../read/list-directory.ts';
 import { readLinkText } from '../read/raw-name.ts';
 
@@ -9,21 +10,17 @@ import { readLinkText } from '../read/raw-name.ts';
  * The problem of a path at which something stands that is left alone, and so is never replaced: a socket, pipe or device, or a link whose
  * text is not UTF-8. Nothing is staged for it either.
  */
-export function obstacleAt(places: Places, path: string): PathProblem | undefined {
-  const { system, root } = places;
-  const target = absolutePath(root, path);
-  const stats = isReachable(places, path) ? lstatIfThere(system, target) : undefined;
-  if (stats === undefined) return undefined;
+export function obstacleAt({ system }: Places, descent: Descent, path: string): PathProblem | undefined {
+  const found = descent.find(path);
+  if (found === undefined) return undefined;
+  const { entry, stats } = found;
   const isLeftAlone =
-    typeOf(stats) === 'special' || (stats.isSymbolicLink() && readLinkText(system, target) === undefined);
+    typeOf(stats) === 'special' || (stats.isSymbolicLink() && readLinkText(system, entry) === undefined);
   return isLeftAlone ? inTheWay(path, path) : undefined;
 }
 
 /** The problem of a path at which a directory stands that is to make room, and in which nothing but such entries and mount points is left. */
 export function obstacleIn(places: Places, path: string): PathProblem | undefined {
-  const { system, root } = places;
-  const target = absolutePath(root, path);
-  const stats = isReachable(places, path) ? lstatIfThere(system, target) : undefined;
-  const obstacle = stats?.isDirectory() ? obstacleBelow(system, target) : undefined;
+  const obstacle = obstacleBelow(places, path);
   return obstacle === undefined ? undefined : inTheWay(path, joinPath(path, obstacle));
 }

@@ -2,11 +2,12 @@ import { constants } from 'node:fs';
 import { blockBytes, type ContentId, freeBytesMin } from '@lockstep/shared';
 import { type Fingerprint, isDirectoryMode } from '../../core/entry.ts';
 import type { Action, ActionResult, ContentSource } from '../../sync/ports/folder.ts';
+import { Descent } from '../descent.ts';
 import { isWorthSyncingTogether, syncPath } from '../durable.ts';
 import { fingerprintOf, hasContentOf, lstatIfThere } from '../entry-stat.ts';
 import type { FaultPoint } from '../fault-point.ts';
 import { errorCodeOf, problemOf } from '../path-problem.ts';
-import { absolutePath, isReachable, type Places } from '../places.ts';
+import type { Places } from '../places.ts';
 import { contentFileName, hashBytes } from '../read/content-id.ts';
 import { readContent, withFile } from '../read/read-content.ts';
 import { removeIfThere } from '../remove.ts';
@@ -65,6 +66,7 @@ export class Staging {
   readonly #places: Places;
   readonly #system: SystemCalls;
   readonly #fault: FaultPoint | undefined;
+  readonly #descent: Descent;
   #room = 0;
   #syncEach = true;
 
@@ -72,9 +74,18 @@ export class Staging {
     this.#places = places;
     this.#system = places.system;
     this.#fault = fault;
+    this.#descent = new Descent(places);
   }
 
   stage(actions: readonly Action[]): StageOutcome[] {
+    try {
+      return this.#stageAll(actions);
+    } finally {
+      this.#descent.close();
+    }
+  }
+
+  #stageAll(actions: readonly Action[]): StageOutcome[] {
     const writes = actions.filter((action) => action.do === 'write');
     if (writes.length > 0) {
       try {
@@ -121,7 +132,7 @@ export class Staging {
     try {
       const { path, expected } = action;
       const makesRoom = expected !== 'absent' && isDirectoryMode(expected.mode);
-      const obstacle = makesRoom ? obstacleIn(this.#places, path) : obstacleAt(this.#places, path);
+      const obstacle = makesRoom ? obstacleIn(this.#places, path) : obstacleAt(this.#places, this.#descent, path);
       return obstacle === undefined ? stage() : { result: 'problem', ...obstacle };
     } catch (error) {
       if (error instanceof SourceGone) {
@@ -160,10 +171,19 @@ export class Staging {
       }
       return this.#create(action, (fd) => writeFully(this.#system, fd, source.bytes));
     }
-    const from = sourcePath(this.#places, source, action.content);
+    const from = this.#sourcePath(source, action.content);
     if (action.size > blockBytes) return this.#copyLarge(action, from);
     const bytes = readSource(this.#places, from, action);
     return this.#create(action, (fd) => writeFully(this.#system, fd, bytes));
+  }
+
+  /** Where a content is to be read from; a path in the folder may not lead through a link. */
+  #sourcePath(source: Exclude<ContentSource, { from: 'bytes' }>, content: ContentId): string {
+    if (source.from === 'staged') return blockFilePath(this.#places, content);
+    if (source.from === 'history') return historyPath(this.#places, content);
+    const found = this.#descent.find(source.path);
+    if (!found?.stats.isFile() || !hasContentOf(found.stats, source.fingerprint)) throw new SourceGone();
+    return found.entry;
   }
 
   #takeBlockFile(action: WriteAction): StagedEntry {
@@ -242,16 +262,6 @@ export class Staging {
 
 function noSpace(): Error {
   return Object.assign(new Error('less than the reserve would be left free'), { code: 'ENOSPC' });
-}
-
-/** Where a content is to be read from; a path in the folder may not lead through a link. */
-function sourcePath(places: Places, source: Exclude<ContentSource, { from: 'bytes' }>, content: ContentId): string {
-  if (source.from === 'staged') return blockFilePath(places, content);
-  if (source.from === 'history') return historyPath(places, content);
-  const absolute = absolutePath(places.root, source.path);
-  const stats = isReachable(places, source.path) ? lstatIfThere(places.system, absolute) : undefined;
-  if (!stats?.isFile() || !hasContentOf(stats, source.fingerprint)) throw new SourceGone();
-  return absolute;
 }
 
 function readSource(places: Places, from: string, action: WriteAction): Uint8Array {

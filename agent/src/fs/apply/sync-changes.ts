@@ -1,11 +1,11 @@
 import { constants } from 'node:fs';
 import { parentOf } from '@lockstep/shared';
 import type { SyncResult } from '../../sync/ports/folder.ts';
+import { type Descent, descending } from '../descent.ts';
 import { MountCheck } from '../mounts/mount-check.ts';
 import { fileSystemOf } from '../mounts/mounts.ts';
 import { errorCodeOf, folderMissing } from '../path-problem.ts';
 import { absolutePath, type Places, stillThere } from '../places.ts';
-import type { SystemCalls } from '../system-calls.ts';
 import { progressed } from '../worker/worker-progress.ts';
 
 /** Never through a link, and never waiting for a writer should a pipe have taken the name. */
@@ -23,41 +23,55 @@ export function syncChanges(
   { paths, left }: { readonly paths: readonly string[]; readonly left: readonly string[] },
 ): SyncResult {
   if (!stillThere(places)) return { result: 'not-done', detail: folderMissing.detail };
-  const { system } = places;
-  const directories = new Set<string>();
-  const closed = new Set<string>();
+  let closed: ReadonlySet<string>;
   try {
-    const sync = (path: string): boolean => {
-      const absolute = absolutePath(places.root, path);
-      const outcome = syncEntry(system, absolute);
-      if (outcome === 'closed') closed.add(fileSystemOf(places, absolute));
-      return outcome !== 'absent';
-    };
-    for (const path of left) {
-      sync(path);
-      directories.add(parentOf(path));
-    }
-    for (const directory of directories) {
-      // Where the directory itself was removed, the one that it was removed from says so.
-      for (let nearest = directory; !sync(nearest) && nearest !== ''; ) nearest = parentOf(nearest);
-    }
+    closed = descending(places, (descent) => syncEntries(places, descent, left));
   } catch (error) {
     const { path } = error as { path?: string };
     const detail = `What was written to ${path ?? 'the folder'} could not be made durable: ${String(error)}`;
     return { result: 'failed', detail };
   }
-  if (![...closed].every((fileSystem) => system.syncFileSystem(fileSystem)))
+  if (![...closed].every((fileSystem) => places.system.syncFileSystem(fileSystem)))
     return { result: 'not-done', detail: 'A file that cannot be opened cannot be made durable by itself.' };
-  const mounts = new MountCheck(places);
-  return { result: 'done', hidden: paths.filter((path) => mounts.changed(path) !== undefined) };
+  return { result: 'done', hidden: descending(places, (descent) => hiddenAmong(places, descent, paths)) };
 }
 
-/** Throws what the disk answered when it could not write. */
-function syncEntry(system: SystemCalls, path: string): 'synced' | 'absent' | 'closed' {
+/** Returns the file systems on which something could not be opened. */
+function syncEntries(places: Places, descent: Descent, paths: readonly string[]): ReadonlySet<string> {
+  const directories = new Set<string>();
+  const closed = new Set<string>();
+  for (const path of paths) {
+    if (syncEntry(places, path, () => descent.entry(path)) === 'closed') {
+      closed.add(fileSystemOf(places, absolutePath(places.root, path)));
+    }
+    directories.add(parentOf(path));
+  }
+  for (const directory of directories) {
+    let nearest = directory;
+    // Where the directory itself was removed, the one that it was removed from says so.
+    for (; syncEntry(places, nearest, () => descent.directory(nearest)?.path) === 'absent' && nearest !== ''; )
+      nearest = parentOf(nearest);
+  }
+  return closed;
+}
+
+function hiddenAmong(places: Places, descent: Descent, paths: readonly string[]): readonly string[] {
+  const mounts = new MountCheck(places, descent);
+  return paths.filter((path) => mounts.changed(path, descent.lstat(path)) !== undefined);
+}
+
+/** `reach`: answers the path for system calls. Throws what the disk answered when it could not write. */
+function syncEntry(
+  { system, root }: Places,
+  path: string,
+  reach: () => string | undefined,
+): 'synced' | 'absent' | 'closed' {
   progressed();
   let fd: number;
   try {
-    fd = system.open(path, openFlags);
+    const reached = reach();
+    if (reached === undefined) return 'absent';
+    fd = system.open(reached, openFlags);
   } catch (error) {
     const code = errorCodeOf(error);
     if (code === 'ENOENT' || code === 'ENOTDIR') return 'absent';
@@ -72,7 +86,7 @@ function syncEntry(system: SystemCalls, path: string): 'synced' | 'absent' | 'cl
   } catch (error) {
     // A pipe, or what the file system keeps nothing of. EROFS is neither: ext4 gave itself up, and what it held in memory is lost.
     if (errorCodeOf(error) === 'EINVAL') return 'synced';
-    throw Object.assign(error as Error, { path });
+    throw Object.assign(error as Error, { path: absolutePath(root, path) });
   } finally {
     system.close(fd);
   }

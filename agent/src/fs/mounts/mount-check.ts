@@ -1,6 +1,6 @@
 import { isBelow, parentOf } from '@lockstep/shared';
-import { lstatIfThere } from '../entry-stat.ts';
-import { absolutePath, type Places } from '../places.ts';
+import type { Descent } from '../descent.ts';
+import type { Places } from '../places.ts';
 import type { EntryStats } from '../system-calls.ts';
 import { isElsewhere, isMounted, type MountIdentity } from './mounts.ts';
 
@@ -17,13 +17,15 @@ interface DirectorySeen {
  */
 export class MountCheck {
   readonly #places: Places;
+  readonly #descent: Descent;
   readonly #accepted: ReadonlyMap<string, MountIdentity>;
   readonly #foreign: ReadonlySet<string>;
   readonly #seen: Map<string, DirectorySeen>;
 
-  constructor(places: Places) {
+  constructor(places: Places, descent: Descent) {
     const { rootIdentity, mounts } = places;
     this.#places = places;
+    this.#descent = descent;
     this.#accepted = new Map(mounts.accepted.map((mount) => [mount.path, mount]));
     this.#foreign = new Set(mounts.foreign);
     this.#seen = new Map([['', { stands: true, dev: rootIdentity.dev }]]);
@@ -31,27 +33,23 @@ export class MountCheck {
 
   /**
    * The mount point at or above `path`, or below it where no directory is at `path`, that is not what is known of it. Undefined when all is
-   * as it was.
+   * as it was. `stats`: of what is at `path`. Where the descent came to it, it stays there.
    */
-  changed(path: string): string | undefined {
+  changed(path: string, stats: EntryStats | undefined): string | undefined {
     if (path === '') return undefined;
     const parent = this.#directory(parentOf(path));
-    return parent.mount ?? this.#changedAt(path, this.#statsOf(path, parent), parent.dev);
+    return parent.mount ?? this.#changedAt(path, stats, parent.dev);
   }
 
   #directory(path: string): DirectorySeen {
     const known = this.#seen.get(path);
     if (known !== undefined) return known;
     const parent = this.#directory(parentOf(path));
-    const stats = this.#statsOf(path, parent);
+    const stats = parent.stands ? this.#descent.passed(path) : undefined;
     const mount = parent.mount ?? this.#changedAt(path, stats, parent.dev);
     const seen = { stands: stats?.isDirectory() ?? false, dev: stats?.dev ?? 0, mount };
     this.#seen.set(path, seen);
     return seen;
-  }
-
-  #statsOf(path: string, parent: DirectorySeen): EntryStats | undefined {
-    return parent.stands ? lstatIfThere(this.#places.system, absolutePath(this.#places.root, path)) : undefined;
   }
 
   #changedAt(path: string, stats: EntryStats | undefined, parentDev: number): string | undefined {

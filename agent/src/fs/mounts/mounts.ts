@@ -1,4 +1,5 @@
-import { isBelow, isStatePath } from '@lockstep/shared';
+import { isBelow, isStatePath, parentOf } from '@lockstep/shared';
+import { descending } from '../descent.ts';
 import { lstatIfThere } from '../entry-stat.ts';
 import { absolutePath, type Places } from '../places.ts';
 import type { EntryStats } from '../system-calls.ts';
@@ -111,12 +112,13 @@ export function byFileSystem(places: Places, absolutes: Iterable<string>): Reado
 
 /** What is mounted at a path now; undefined where nothing is. Runs in a worker. */
 export function identifyMount(places: Places, path: string): MountIdentity | undefined {
-  const { system } = places;
-  const absolute = absolutePath(places.root, path);
-  const stats = lstatIfThere(system, absolute);
-  if (stats === undefined) return undefined;
-  const isOwnDevice = stats.dev !== lstatIfThere(system, absolute.slice(0, absolute.lastIndexOf('/')))?.dev;
-  if (!isOwnDevice && !mountPoints(places).includes(path)) return undefined;
-  const { type, blocks } = system.statfs(absolute);
-  return { path, ino: stats.ino, birthMs: birthOf(stats), type, blocks, isOwnDevice };
+  return descending(places, (descent) => {
+    const found = descent.find(path);
+    if (found === undefined) return undefined;
+    const { entry, stats } = found;
+    const isOwnDevice = stats.dev !== descent.directory(parentOf(path))?.stats.dev;
+    if (!isOwnDevice && !mountPoints(places).includes(path)) return undefined;
+    const { type, blocks } = places.system.statfs(entry);
+    return { path, ino: stats.ino, birthMs: birthOf(stats), type, blocks, isOwnDevice };
+  });
 }

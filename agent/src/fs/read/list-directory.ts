@@ -1,10 +1,11 @@
 import { isStateName, joinPath, type ProblemCode, pathFault, stateDirectoryName } from '@lockstep/shared';
 import type { ScannedDirectory, ScannedEntry } from '../../sync/ports/folder.ts';
+import { type Descent, descending } from '../descent.ts';
 import { fingerprintOf, lstatIfThere, typeOf } from '../entry-stat.ts';
 import { MountCheck } from '../mounts/mount-check.ts';
 import { foreignAbove } from '../mounts/mounts.ts';
 import { errorCodeOf, folderMissing, mountChanged, type PathProblem, problemOf } from '../path-problem.ts';
-import { absolutePath, isState, ParentCheck, type Places, stillThere } from '../places.ts';
+import { absolutePath, isState, type Places, stillThere } from '../places.ts';
 import type { DirectoryEntry, SystemCalls } from '../system-calls.ts';
 import { decodeName, replacementCharacter, showName } from './raw-name.ts';
 
@@ -22,18 +23,22 @@ export function listDirectories(places: Places, directories: readonly string[]):
   const missing = (): readonly ListedDirectory[] =>
     directories.map((path) => ({ scanned: failed(path, folderMissing) }));
   if (!stillThere(places)) return missing();
-  const parents = new ParentCheck(places);
-  const mounts = new MountCheck(places);
+  const listed = descending(places, (descent) => listBatch(places, descent, directories));
+  return stillThere(places) ? listed : missing();
+}
+
+function listBatch(places: Places, descent: Descent, directories: readonly string[]): readonly ListedDirectory[] {
+  const mounts = new MountCheck(places, descent);
   const hiddenBy = foreignAbove(places);
   const listed: ListedDirectory[] = [];
   let count = 0;
   for (const path of directories) {
-    const directory = list(places, parents, path, () => hiddenBy(path) ?? mounts.changed(path));
+    const directory = list(places, descent, path, () => hiddenBy(path) ?? mounts.changed(path, descent.lstat(path)));
     listed.push(directory);
     count += directory.scanned.entries.length;
     if (count >= batchEntriesMax) break;
   }
-  return stillThere(places) ? listed : missing();
+  return listed;
 }
 
 function failed(path: string, problem: PathProblem): ScannedDirectory {
@@ -41,25 +46,20 @@ function failed(path: string, problem: PathProblem): ScannedDirectory {
 }
 
 /** `changedMount`: answers the mount that keeps the directory from being listed. */
-function list(
-  places: Places,
-  parents: ParentCheck,
-  path: string,
-  changedMount: () => string | undefined,
-): ListedDirectory {
+function list(places: Places, descent: Descent, path: string, changedMount: () => string | undefined): ListedDirectory {
   try {
     const mount = changedMount();
     if (mount !== undefined) return { scanned: failed(path, mountChanged(mount)) };
-    const absolute = absolutePath(places.root, path);
-    const before = parents.isReachable(path) ? lstatIfThere(places.system, absolute) : undefined;
-    if (!before?.isDirectory()) return { scanned: { path, entries: [], skipped: [], absent: true } };
-    const scanned = listEntries(places, absolute, path);
-    const after = lstatIfThere(places.system, absolute);
-    if (after?.isDirectory() && after.ino === before.ino) return { scanned, ino: before.ino };
+    const directory = descent.directory(path);
+    if (directory === undefined || !descent.isSpelledSo(path))
+      return { scanned: { path, entries: [], skipped: [], absent: true } };
+    const scanned = listEntries(places, directory.path, path);
+    if (descent.isInPlace()) return { scanned, ino: directory.stats.ino };
     // Exchanged while it was read: as if it had not been there, and the hint of that change is on its way.
     return { scanned: { path, entries: [], skipped: [], absent: true } };
   } catch (error) {
-    if (errorCodeOf(error) === 'ENOENT' || errorCodeOf(error) === 'ENOTDIR') {
+    const code = errorCodeOf(error);
+    if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'ELOOP') {
       return { scanned: { path, entries: [], skipped: [], absent: true } };
     }
     return { scanned: failed(path, problemOf(error, path)) };
@@ -70,6 +70,9 @@ function listEntries(places: Places, absolute: string, path: string): ScannedDir
   const entries: ScannedEntry[] = [];
   const skipped: { name: string; code: ProblemCode }[] = [];
   const { system } = places;
+  // The names are those of the open directory. What each of them is costs half as much when it is asked by path, and were that led elsewhere
+  // by a link, it would have another fingerprint, and so be looked at.
+  const asked = absolutePath(places.root, path);
   const names = system.readdir(absolute);
   // A name with a replacement character may be one that could not be decoded: only then the bytes are needed.
   const undecodable = names.some((name) => name.includes(replacementCharacter))
@@ -85,7 +88,7 @@ function listEntries(places: Places, absolute: string, path: string): ScannedDir
       skipped.push({ name, code: 'path-too-long' });
       continue;
     }
-    const stats = lstatIfThere(system, `${absolute}/${name}`);
+    const stats = lstatIfThere(system, `${asked}/${name}`);
     if (stats === undefined) continue;
     if (isState(places, stats)) {
       skipped.push({ name, code: 'path-reserved' });
@@ -117,38 +120,46 @@ function namesNotUtf8(
  * The paths of everything below a directory, relative to it; undefined when something is there that has no path of ours (a
  * special file, a name that is not UTF-8) or that cannot be read.
  */
-export function namesBelow(system: SystemCalls, absolute: string): ReadonlySet<string> | undefined {
-  const found = new Set<string>();
-  const waiting = [''];
-  for (let directory = waiting.pop(); directory !== undefined; directory = waiting.pop()) {
-    for (const entry of system.readdirTypes(absolutePath(absolute, directory))) {
-      if (isForeign(entry)) return undefined;
-      const path = joinPath(directory, entry.name);
-      found.add(path);
-      if (entry.isDirectory()) waiting.push(path);
+export function namesBelow(places: Places, directory: string): ReadonlySet<string> | undefined {
+  return descending(places, (descent) => {
+    const found = new Set<string>();
+    const waiting = [''];
+    for (let below = waiting.pop(); below !== undefined; below = waiting.pop()) {
+      const opened = descent.directory(joinPath(directory, below));
+      if (opened === undefined) return undefined;
+      for (const entry of places.system.readdirTypes(opened.path)) {
+        if (isForeign(entry)) return undefined;
+        const path = joinPath(below, entry.name);
+        found.add(path);
+        if (entry.isDirectory()) waiting.push(path);
+      }
     }
-  }
-  return found;
+    return found;
+  });
 }
 
 /**
  * What alone keeps a directory from being removed: a special file or a mount point in it, relative to it. Undefined when files or links
  * are in it, which are to be looked at first, or nothing at all.
  */
-export function obstacleBelow(system: SystemCalls, absolute: string): string | undefined {
-  const device = lstatIfThere(system, absolute)?.dev;
-  const waiting = [''];
-  let obstacle: string | undefined;
-  for (let directory = waiting.pop(); directory !== undefined; directory = waiting.pop()) {
-    for (const entry of system.readdirTypes(absolutePath(absolute, directory))) {
-      const path = joinPath(directory, entry.name);
-      if (isForeign(entry)) obstacle ??= path;
-      else if (!entry.isDirectory()) return undefined;
-      else if (lstatIfThere(system, absolutePath(absolute, path))?.dev !== device) obstacle ??= path;
-      else waiting.push(path);
+export function obstacleBelow(places: Places, directory: string): string | undefined {
+  return descending(places, (descent) => {
+    const device = descent.directory(directory)?.stats.dev;
+    const waiting = [''];
+    let obstacle: string | undefined;
+    for (let below = waiting.pop(); below !== undefined; below = waiting.pop()) {
+      const opened = descent.directory(joinPath(directory, below));
+      if (opened === undefined) return undefined;
+      for (const entry of places.system.readdirTypes(opened.path)) {
+        const path = joinPath(below, entry.name);
+        if (isForeign(entry)) obstacle ??= path;
+        else if (!entry.isDirectory()) return undefined;
+        else if (lstatIfThere(places.system, `${opened.path}/${entry.name}`)?.dev !== device) obstacle ??= path;
+        else waiting.push(path);
+      }
     }
-  }
-  return obstacle;
+    return obstacle;
+  });
 }
 
 function isForeign(entry: DirectoryEntry): boolean {

@@ -1,11 +1,19 @@
-import { carriedPathFault, fileBytesMax, hashUnderLockBytesMax, inlineBytesMax, isStatePath } from '@lockstep/shared';
+import {
+  carriedPathFault,
+  fileBytesMax,
+  hashUnderLockBytesMax,
+  inlineBytesMax,
+  isStatePath,
+  parentOf,
+} from '@lockstep/shared';
 import { type Fingerprint, isSameFingerprint } from '../../core/entry.ts';
 import type { Observation, ObserveRequest } from '../../sync/ports/folder.ts';
+import { type Descent, descending } from '../descent.ts';
 import { fingerprintOf, hasFingerprint, isRacy, lstatIfThere, mtimeUsOf, typeOf } from '../entry-stat.ts';
 import { MountCheck } from '../mounts/mount-check.ts';
 import { foreignAbove } from '../mounts/mounts.ts';
 import { errorCodeOf, folderMissing, mountChanged, type PathProblem, problemOf } from '../path-problem.ts';
-import { absolutePath, isState, ParentCheck, type Places, stillThere } from '../places.ts';
+import { isState, type Places, stillThere } from '../places.ts';
 import type { EntryStats, SystemCalls } from '../system-calls.ts';
 import { readLinkText } from './raw-name.ts';
 import { isUnchanged, readContent, readFully, withFile } from './read-content.ts';
@@ -15,14 +23,40 @@ export function observe(places: Places, requests: readonly ObserveRequest[]): re
   const missing = (): readonly Observation[] =>
     requests.map(({ path }) => ({ path, state: 'problem', ...folderMissing }) as const);
   if (!stillThere(places)) return missing();
-  const parents = new ParentCheck(places);
-  const mounts = new MountCheck(places);
   const observations = withoutHidden(
     places,
-    requests.map((request) => observeOne(places, parents, mounts, request)),
+    descending(places, (descent) => observeAll(places, descent, requests)),
   );
   // Were the folder exchanged or unmounted meanwhile, what was seen last would not be about this folder.
   return stillThere(places) ? observations : missing();
+}
+
+/** Entries of one directory are looked at through one descriptor. What is seen of a directory that is moved meanwhile does not count. */
+function observeAll(places: Places, descent: Descent, requests: readonly ObserveRequest[]): readonly Observation[] {
+  const mounts = new MountCheck(places, descent);
+  const observations: Observation[] = [];
+  let from = 0;
+  for (const [index, request] of requests.entries()) {
+    observations.push(observeOne(places, descent, mounts, request));
+    const next = requests[index + 1];
+    if (next !== undefined && parentOf(next.path) === parentOf(request.path)) continue;
+    if (!isInPlace(descent)) {
+      for (const [moved, { path }] of requests.slice(from, index + 1).entries()) {
+        observations[from + moved] = { path, state: 'changing' };
+      }
+    }
+    from = index + 1;
+  }
+  return observations;
+}
+
+function isInPlace(descent: Descent): boolean {
+  try {
+    return descent.isInPlace();
+  } catch (error) {
+    if (errorCodeOf(error) === undefined) throw error;
+    return false;
+  }
 }
 
 /**
@@ -38,7 +72,7 @@ function withoutHidden(places: Places, observations: readonly Observation[]): re
   });
 }
 
-function observeOne(places: Places, parents: ParentCheck, mounts: MountCheck, request: ObserveRequest): Observation {
+function observeOne(places: Places, descent: Descent, mounts: MountCheck, request: ObserveRequest): Observation {
   const { path, expected } = request;
   const fault = carriedPathFault(path);
   if (fault !== undefined) {
@@ -48,13 +82,13 @@ function observeOne(places: Places, parents: ParentCheck, mounts: MountCheck, re
   // Another member's state: nothing of it is read, and for the replication nothing is there.
   if (isStatePath(path)) return { path, state: 'absent' };
   try {
-    const mount = mounts.changed(path);
-    if (mount !== undefined) return { path, state: 'problem', ...mountChanged(mount) };
-    if (!parents.isReachable(path)) return { path, state: 'absent' };
-    const absolute = absolutePath(places.root, path);
     const wallMs = places.system.wallMs();
-    const stats = lstatIfThere(places.system, absolute);
-    if (stats === undefined || isState(places, stats)) return { path, state: 'absent' };
+    const found = descent.find(path);
+    const mount = mounts.changed(path, found?.stats);
+    if (mount !== undefined) return { path, state: 'problem', ...mountChanged(mount) };
+    if (found === undefined) return { path, state: 'absent' };
+    const { entry, stats } = found;
+    if (isState(places, stats) || !descent.isSpelledSo(path)) return { path, state: 'absent' };
     if (expected !== undefined && isSame(stats, expected)) return { path, state: 'same' };
     switch (typeOf(stats)) {
       case 'special':
@@ -62,9 +96,9 @@ function observeOne(places: Places, parents: ParentCheck, mounts: MountCheck, re
       case 'directory':
         return { path, state: 'directory', fingerprint: fingerprintOf(stats) };
       case 'symlink':
-        return observeSymlink(places, path, absolute, stats);
+        return observeSymlink(places, path, entry, stats);
       case 'file':
-        return observeFile(places, request, { absolute, stats, wallMs });
+        return observeFile(places, request, { entry, stats, wallMs });
     }
   } catch (error) {
     // Gone or replaced between two of the calls above.
@@ -82,11 +116,11 @@ function isSame(stats: EntryStats, expected: Fingerprint): boolean {
   return isSameFingerprint(fingerprintOf(stats), expected);
 }
 
-function observeSymlink({ system }: Places, path: string, absolute: string, stats: EntryStats): Observation {
-  const target = readLinkText(system, absolute);
+function observeSymlink({ system }: Places, path: string, entry: string, stats: EntryStats): Observation {
+  const target = readLinkText(system, entry);
   if (target === undefined) return { path, state: 'special', problem: targetNotUtf8(path) };
-  const mtimeUs = mtimeUsOf(system, absolute);
-  const after = lstatIfThere(system, absolute);
+  const mtimeUs = mtimeUsOf(system, entry);
+  const after = lstatIfThere(system, entry);
   if (after === undefined || !hasFingerprint(after, fingerprintOf(stats))) return { path, state: 'changing' };
   return { path, state: 'symlink', fingerprint: fingerprintOf(stats), mtimeUs, target };
 }
@@ -100,7 +134,7 @@ function targetNotUtf8(path: string): PathProblem {
 function observeFile(
   places: Places,
   request: ObserveRequest,
-  { absolute, stats, wallMs }: { readonly absolute: string; readonly stats: EntryStats; readonly wallMs: number },
+  { entry, stats, wallMs }: { readonly entry: string; readonly stats: EntryStats; readonly wallMs: number },
 ): Observation {
   const { system } = places;
   const { path, hashLarge = false, bytesMax = inlineBytesMax, tail } = request;
@@ -109,7 +143,7 @@ function observeFile(
     return { path, state: 'problem', code: 'file-too-large', detail: `${path} has more than ${fileBytesMax} bytes.` };
   }
   if (stats.size > hashUnderLockBytesMax && !hashLarge) return { path, state: 'large', fingerprint };
-  return withFile(system, absolute, (fd): Observation => {
+  return withFile(system, entry, (fd): Observation => {
     if (!hasFingerprint(system.fstat(fd), fingerprint)) return { path, state: 'changing' };
     const read = readContent(places, fd, stats.size, bytesMax);
     const mtimeUs = mtimeUsOf(system, fd);

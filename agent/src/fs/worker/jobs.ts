@@ -2,6 +2,7 @@ import { apply } from '../apply/apply.ts';
 import { keep, readBlock, stageBlock, unstage } from '../apply/block-store.ts';
 import { forgetHistory, inHistory, listHistory } from '../apply/history.ts';
 import { syncChanges } from '../apply/sync-changes.ts';
+import { withFolderOpen } from '../descent.ts';
 import type { FaultPoint } from '../fault-point.ts';
 import { checkMounts } from '../mounts/check-mounts.ts';
 import { identifyMount } from '../mounts/mounts.ts';
@@ -45,5 +46,5 @@ const jobs: { readonly [Name in JobName]: Job<Name> } = {
 
 /** Does one job. `fault`: called before each step of `apply`. */
 export function runJob(places: Places, { job, input }: JobMessage, fault?: FaultPoint): Jobs[JobName]['output'] {
-  return (jobs[job] as Job<JobName>)(places, input, fault);
+  return withFolderOpen(places, (opened) => (jobs[job] as Job<JobName>)(opened, input, fault));
 }

@@ -17,6 +17,8 @@ const { places: opened, progress, stepGate } = workerData as WorkerOptions;
 countProgress(progress);
 const fixed = {
   ...opened,
+  // Each job opens it.
+  top: undefined,
   system: nodeSystemCalls(),
   hash: blockHash,
   temporaryName: temporaryNames(`t${threadId}`),

@@ -122,6 +122,8 @@ export class LiveCluster implements Surroundings {
 
   between(): void {}
 
+  followed(): void {}
+
   replacedUnseen(): void {}
 
   journaled(): void {}

@@ -1,0 +1,89 @@
+import { isBelow } from '@lockstep/shared';
+import type { ActionResult } from '../../sync/ports/folder.ts';
+import { type Descent, descending } from '../descent.ts';
+import { isWorthSyncingTogether, syncPath } from '../durable.ts';
+import { byFileSystem, fileSystemOf } from '../mounts/mounts.ts';
+import { errorCodeOf, problemOf } from '../path-problem.ts';
+import { absolutePath, type Places } from '../places.ts';
+
+/** Actions that gave or took names in one directory. */
+interface Touched {
+  /** In the folder. Undefined for one of the agent's own. */
+  readonly path: string | undefined;
+  readonly actions: number[];
+}
+
+/** The directories in which a batch gave or took names: none of its actions is done before they are durable. */
+export class TouchedDirectories {
+  readonly #places: Places;
+  /** By their absolute paths. */
+  readonly #touched = new Map<string, Touched>();
+
+  constructor(places: Places) {
+    this.#places = places;
+  }
+
+  /** The action of this number in the batch changed names in a directory of the folder. */
+  add(path: string, action: number): void {
+    this.#note(absolutePath(this.#places.root, path), { path, actions: [action] });
+  }
+
+  /** It changed names in a directory of history. */
+  addOwn(absolute: string, action: number): void {
+    this.#note(absolute, { path: undefined, actions: [action] });
+  }
+
+  /** What was touched in a directory that has been renamed since is to be synced at its new place. */
+  renamed(from: string, to: string): void {
+    for (const [absolute, { path, actions }] of [...this.#touched]) {
+      if (path === undefined || (path !== from && !isBelow(path, from))) continue;
+      this.#touched.delete(absolute);
+      const now = to + path.slice(from.length);
+      this.#note(absolutePath(this.#places.root, now), { path: now, actions });
+    }
+  }
+
+  /** Makes the names durable. Returns the results of actions for which that failed. */
+  sync(): ReadonlyMap<number, ActionResult> {
+    const { system } = this.#places;
+    const left = [...byFileSystem(this.#places, this.#touched.keys())].flatMap(([fileSystem, group]) =>
+      isWorthSyncingTogether(system, group.length) && system.syncFileSystem(fileSystem) ? [] : group,
+    );
+    const failed = new Map<number, ActionResult>();
+    descending(this.#places, (descent) => {
+      for (const absolute of left) {
+        const failure = this.#syncOne(descent, absolute);
+        if (failure === undefined) continue;
+        for (const action of this.#touched.get(absolute)?.actions ?? []) failed.set(action, failure);
+      }
+    });
+    return failed;
+  }
+
+  get isEmpty(): boolean {
+    return this.#touched.size === 0;
+  }
+
+  #syncOne(descent: Descent, absolute: string): ActionResult | undefined {
+    const { system } = this.#places;
+    const path = this.#touched.get(absolute)?.path;
+    try {
+      const reached = path === undefined ? absolute : descent.directory(path)?.path;
+      // Removed by a later action of the batch, or by a user: then the sync of its own parent counts.
+      if (reached !== undefined) syncPath(system, reached);
+      return undefined;
+    } catch (error) {
+      const code = errorCodeOf(error);
+      if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
+      // A directory that may be written but not read cannot be opened to be synced.
+      if (code === 'EACCES' && system.syncFileSystem(fileSystemOf(this.#places, absolute))) return undefined;
+      return { result: 'problem', ...problemOf(error, absolute) };
+    }
+  }
+
+  #note(absolute: string, touched: Touched): void {
+    const known = this.#touched.get(absolute);
+    if (known === undefined) this.#touched.set(absolute, touched);
+    else known.actions.push(...touched.actions);
+  }
+}

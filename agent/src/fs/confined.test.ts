@@ -1,0 +1,324 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import * as fs from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { Fingerprint } from '../core/entry.ts';
+import type { Action } from '../sync/ports/folder.ts';
+import { openDiskSubject } from './disk-subject.contract.ts';
+import { fingerprintOf } from './entry-stat.ts';
+import { bytesOf, mtimeUs, writeRequest } from './folder-subject.contract.ts';
+import { nodeSystemCalls } from './node-system-calls.ts';
+import { openPlaces } from './open-folder.ts';
+import { temporaryNames } from './places.ts';
+import { blockHash, expectedBlock, hashBytes } from './read/content-id.ts';
+import type { SystemCalls } from './system-calls.ts';
+import { runJob } from './worker/jobs.ts';
+import type { JobMessage } from './worker/worker-job.ts';
+
+/** In memory, where that can be had: thousands of small trees are made. */
+const place = fs.existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
+
+let base: string;
+
+beforeEach(() => {
+  base = fs.mkdtempSync(join(place, 'lockstep-confined-'));
+});
+afterEach(() => {
+  fs.rmSync(base, { recursive: true, force: true });
+});
+
+const text = 'what is in the folder';
+const content = hashBytes(bytesOf(text));
+const secret = 'what is outside the folder';
+
+/** Makes both trees. Two files outside are further names of files inside, so that they pass for them. */
+function makeTrees(): void {
+  for (const tree of ['folder', 'outside']) {
+    for (const path of ['', '/a', '/a/d', '/a/d/sub', '/a/d/empty', '/to']) fs.mkdirSync(`${base}/${tree}${path}`);
+    fs.writeFileSync(`${base}/${tree}/a/d/sub/entry`, tree);
+    fs.symlinkSync('nowhere', `${base}/${tree}/a/d/link`);
+  }
+  for (const name of ['file', 'other']) {
+    fs.writeFileSync(`${base}/folder/a/d/${name}`, text);
+    fs.linkSync(`${base}/folder/a/d/${name}`, `${base}/outside/a/d/${name}`);
+  }
+  fs.writeFileSync(`${base}/outside/a/d/secret`, secret);
+  fs.mkdirSync(`${base}/folder/.lockstep`);
+}
+
+/** Everything outside. What is written to a file that has a name inside as well is seen there. */
+function outside(directory = `${base}/outside`): readonly string[] {
+  return fs.readdirSync(directory, { withFileTypes: true }).flatMap((entry) => {
+    const path = `${directory}/${entry.name}`;
+    const { ino, mode, mtimeMs, nlink } = fs.lstatSync(path);
+    if (entry.isDirectory()) return [`${path} ${ino} ${mode} ${mtimeMs}`, ...outside(path)];
+    return [
+      nlink > 1 ? `${path} ${ino}` : `${path} ${ino} ${mode} ${mtimeMs} ${entry.isFile() && fs.readFileSync(path)}`,
+    ];
+  });
+}
+
+/** A program that exchanges a directory of the folder with a link to its likeness outside. */
+class Exchange {
+  readonly #directory: string;
+  readonly #aside: string;
+  isDone = false;
+
+  constructor(directory: string) {
+    this.#directory = `${base}/folder/${directory}`;
+    this.#aside = `${base}/folder/aside`;
+    fs.symlinkSync(`${base}/outside/${directory}`, `${base}/folder/away`);
+  }
+
+  set(isDone: boolean): void {
+    if (isDone === this.isDone) return;
+    this.isDone = isDone;
+    const away = `${base}/folder/away`;
+    if (isDone) {
+      fs.renameSync(this.#directory, this.#aside);
+      fs.renameSync(away, this.#directory);
+    } else {
+      fs.renameSync(this.#directory, away);
+      fs.renameSync(this.#aside, this.#directory);
+    }
+  }
+}
+
+/** The calls of the kernel, with `before` called before each. Nothing is made durable: that takes long and is no matter here. */
+function callsWith(before: (name: string) => void): SystemCalls {
+  return new Proxy(nodeSystemCalls(), {
+    get: (calls, name) => {
+      const call: unknown = Reflect.get(calls, name);
+      if (typeof call !== 'function') return call;
+      if (name === 'fsync' || name === 'syncFileSystem') {
+        return () => {
+          before(name);
+          return true;
+        };
+      }
+      return (...args: unknown[]) => {
+        before(String(name));
+        return Reflect.apply(call, calls, args);
+      };
+    },
+  });
+}
+
+/** Does a job with something done before each of its calls. Returns its answer, or what it threw, and how many calls there were. */
+function doJob(
+  job: (at: (path: string) => Fingerprint) => JobMessage,
+  before: (call: number, name: string) => void,
+): { readonly answer: unknown; readonly calls: number } {
+  let calls = 0;
+  let begun = false;
+  const places = openPlaces({
+    root: `${base}/folder`,
+    realRoot: () => `${base}/folder`,
+    state: `${base}/folder/.lockstep`,
+    system: callsWith((name) => {
+      if (begun) before(calls++, name);
+    }),
+    hash: blockHash,
+    memberName: 'ant',
+    temporaryName: temporaryNames('t'),
+  });
+  const message = job((path) => fingerprintOf(fs.lstatSync(`${base}/folder/${path}`)));
+  begun = true;
+  try {
+    return { answer: runJob(places, message), calls };
+  } catch (error) {
+    return { answer: error, calls };
+  }
+}
+
+function clean(): void {
+  for (const tree of ['folder', 'outside']) fs.rmSync(`${base}/${tree}`, { recursive: true, force: true });
+  makeTrees();
+}
+
+/** The entry that is only outside was listed, or looked at and found. */
+const secretSeen = /"name":"secret"|secret","state":"(?!absent|changing|problem)/;
+
+type At = (path: string) => Fingerprint;
+
+const apply =
+  (action: (at: At) => Action) =>
+  (at: At): JobMessage => ({ job: 'apply', input: [{ action: action(at), keep: content.content }] });
+
+const write = (path: string, more: Partial<Extract<Action, { do: 'write' }>> = {}): Action => ({
+  do: 'write',
+  path,
+  expected: 'absent',
+  ...content,
+  size: text.length,
+  mode: 0o644,
+  mtimeUs,
+  source: { from: 'bytes', bytes: bytesOf(text) },
+  ...more,
+});
+
+const synced = ['a/d/file', 'a/d/gone', 'a/d/sub'];
+
+const block = expectedBlock({ ...content, size: text.length, index: 0 });
+
+const jobs: readonly (readonly [string, (at: At) => JobMessage])[] = [
+  ['a new file', apply(() => write('a/d/new'))],
+  ['a file in the place of another', apply((at) => write('a/d/file', { expected: at('a/d/file') }))],
+  ['a file in the place of a directory', apply((at) => write('a/d/empty', { expected: at('a/d/empty') }))],
+  [
+    'a copy of a file',
+    apply((at) => write('to/copy', { source: { from: 'file', path: 'a/d/file', fingerprint: at('a/d/file') } })),
+  ],
+  ['a new directory', apply(() => ({ do: 'mkdir', path: 'a/d/made', expected: 'absent', mode: 0o707 }))],
+  [
+    'a directory in the place of a file',
+    apply((at) => ({ do: 'mkdir', path: 'a/d/file', expected: at('a/d/file'), mode: 0o755 })),
+  ],
+  ['a new link', apply(() => ({ do: 'symlink', path: 'a/d/new', expected: 'absent', target: 'x', mtimeUs }))],
+  ['a delete', apply((at) => ({ do: 'unlink', path: 'a/d/file', expected: at('a/d/file') }))],
+  ['a removed directory', apply(() => ({ do: 'rmdir', path: 'a/d/empty' }))],
+  [
+    'a rename into a directory',
+    apply((at) => ({
+      do: 'rename',
+      from: 'a/d/file',
+      to: 'to/moved',
+      expectedFrom: at('a/d/file'),
+      expected: 'absent',
+    })),
+  ],
+  [
+    'a rename within a directory, over another file',
+    apply((at) => ({
+      do: 'rename',
+      from: 'a/d/file',
+      to: 'a/d/other',
+      expectedFrom: at('a/d/file'),
+      expected: at('a/d/other'),
+      mode: 0o600,
+    })),
+  ],
+  [
+    'a renamed directory',
+    apply((at) => ({
+      do: 'rename-directory',
+      from: 'a/d/sub',
+      to: 'to/sub',
+      expectedFrom: at('a/d/sub'),
+      names: ['entry'],
+      mode: 0o700,
+    })),
+  ],
+  ['the mode of a directory', apply((at) => ({ do: 'attr', path: 'a/d/sub', expected: at('a/d/sub'), mode: 0o711 }))],
+  [
+    'the mode of a directory made anew',
+    apply((at) => ({ do: 'mkdir', path: 'a/d/sub', expected: at('a/d/sub'), mode: 0o711 })),
+  ],
+  [
+    'looks',
+    () => ({
+      job: 'observe',
+      input: ['file', 'secret', 'link', 'other'].map((name) => ({ path: `a/d/${name}`, hashLarge: true })),
+    }),
+  ],
+  ['a listing', () => ({ job: 'list', input: ['a', 'a/d', 'a/d/sub', ''] })],
+  [
+    'a block',
+    (at) => ({
+      job: 'readBlock',
+      input: { block, source: { from: 'file', path: 'a/d/file', fingerprint: at('a/d/file') } },
+    }),
+  ],
+  [
+    'history',
+    (at) => ({
+      job: 'keep',
+      input: { ...content, size: text.length, source: { from: 'file', path: 'a/d/file', fingerprint: at('a/d/file') } },
+    }),
+  ],
+  ['a sync', () => ({ job: 'sync', input: { paths: synced, left: synced } })],
+  ['the look at a mount', () => ({ job: 'identifyMount', input: 'a/d/sub' })],
+];
+
+describe.runIf(process.platform === 'linux')('[MT8] no path leads out of the folder by a link', () => {
+  describe.each(['a', 'a/d'])('where %s is exchanged with one between any two system calls', (directory) => {
+    test.each(jobs)('%s', (_name, job) => {
+      clean();
+      const { calls } = doJob(job, () => {});
+      // From one call on, or for one call alone.
+      const schedules: ((call: number) => boolean)[] = [];
+      for (let at = 0; at < calls; at++) {
+        schedules.push(
+          (call) => call >= at,
+          (call) => call === at,
+        );
+      }
+      for (const schedule of schedules) {
+        clean();
+        const exchange = new Exchange(directory);
+        const before = outside();
+        const { answer } = doJob(job, (call) => exchange.set(schedule(call)));
+        exchange.set(false);
+        expect(outside()).toEqual(before);
+        expect(JSON.stringify({ answer })).not.toMatch(secretSeen);
+      }
+    });
+  });
+
+  test('no descriptor stays open, whichever call fails', () => {
+    const open = (): number => fs.readdirSync('/proc/self/fd').length;
+    for (const [, job] of jobs) {
+      clean();
+      const { calls } = doJob(job, () => {});
+      const before = open();
+      for (let failing = 0; failing < calls; failing++) {
+        clean();
+        doJob(job, (call, name) => {
+          if (call === failing && name !== 'close') throw Object.assign(new Error('planted'), { code: 'EIO' });
+        });
+      }
+      expect(open()).toBe(before);
+    }
+  });
+
+  test('a program that exchanges a directory all the time has nothing done or read outside', async () => {
+    const disk = await openDiskSubject({}, base);
+    const elsewhere = `${base}/elsewhere`;
+    let program: ChildProcess | undefined;
+    try {
+      fs.mkdirSync(`${disk.root}/d`);
+      fs.mkdirSync(elsewhere);
+      fs.writeFileSync(`${elsewhere}/secret`, secret);
+      fs.symlinkSync(elsewhere, `${disk.root}/away`);
+      program = spawn(process.execPath, ['-e', exchangeForever, disk.root], { stdio: 'ignore' });
+      const untilMs = performance.now() + 1_500;
+      for (let round = 0; performance.now() < untilMs; round++) {
+        const requests = Array.from({ length: 20 }, (_, index) => writeRequest(disk, `d/file-${round}-${index}`, 'x'));
+        await disk.folder.apply([
+          ...requests,
+          { action: { do: 'mkdir', path: `d/${round}`, expected: 'absent', mode: 0o700 } },
+        ]);
+        const [seen] = await disk.folder.observe([{ path: 'd/secret' }]);
+        expect(['absent', 'changing']).toContain(seen?.state);
+        for await (const [listed] of disk.folder.scan('d', { recursive: false, skip: () => false })) {
+          expect(listed?.entries.map(({ name }) => name)).not.toContain('secret');
+        }
+      }
+    } finally {
+      program?.kill('SIGKILL');
+      await disk.close();
+    }
+    expect(fs.readdirSync(elsewhere)).toEqual(['secret']);
+  });
+});
+
+/** Run in a process of its own, some twenty times a millisecond, until it is killed. */
+const exchangeForever = `
+  const { renameSync } = require('node:fs');
+  process.chdir(process.argv[1]);
+  const rename = (from, to) => { try { renameSync(from, to); } catch {} };
+  for (;;) {
+    rename('d', 'aside'); rename('away', 'd');
+    rename('d', 'away'); rename('aside', 'd');
+  }`;
