@@ -16,6 +16,9 @@ const habits = {
   create: 4,
 } as const;
 
+/** How likely it is that not the entry is changed but a directory above it. */
+const aboveChance = 0.1;
+
 /** A user who changes the very entry that an agent is at work with, between two of its system calls. */
 export class Meddler {
   readonly #shell: UserShell;
@@ -38,6 +41,10 @@ export class Meddler {
   }
 
   #act(path: string): void {
+    if (parentOf(path) !== '' && this.#random.chance(aboveChance)) {
+      this.#exchange(parentOf(path));
+      return;
+    }
     const inode = this.#shell.disk.at(path);
     if (inode === undefined || inode.type === 'symlink') {
       if (inode === undefined) this.#write(path);
@@ -84,8 +91,19 @@ export class Meddler {
     this.#shell.rename(temporary, path);
   }
 
-  #renameAway(path: string): void {
+  /** Puts a link to a directory outside the folder where this one is. */
+  #exchange(directory: string): void {
+    if (this.#shell.disk.at(directory)?.type !== 'directory' || !this.#renameAway(directory)) return;
+    const name = this.#shell.ledger.nextName();
+    this.#shell.disk.mkdir(`/elsewhere/${name}`);
+    this.#shell.symlink(directory, name, `/elsewhere/${name}`);
+  }
+
+  /** False where the other name is taken. */
+  #renameAway(path: string): boolean {
     const target = joinPath(parentOf(path), `${nameOf(path)}-${this.#random.below(3)}`);
-    if (this.#shell.disk.at(target) === undefined) this.#shell.rename(path, target);
+    if (this.#shell.disk.at(target) !== undefined) return false;
+    this.#shell.rename(path, target);
+    return true;
   }
 }
