@@ -202,6 +202,8 @@ export function checkHeld(world: World): Finding {
     if (pending + contested > 0) continue;
     // What the disk said it lost counts as not held until its user has written it again, and the member says so.
     if (machine.engine?.context.problems.has('sync-failed')) continue;
+    // No sync has reached what is on a disk that is away.
+    if (machine.volume.changedMounts().length > 0) continue;
     const known = machine.journal.known();
     if (!holdsAll(machine.journal.applied(), known)) return `${machine.name} does not hold all that it knows`;
     for (const { name, engine } of standing) {

@@ -112,6 +112,10 @@ export class WriteBack {
     const nowMs = clock.monotonicMs();
     this.#restUntilMs = Math.max(sinceMs + writeBackIntervalMs, nowMs + restFactor * (nowMs - sinceMs));
     if (outcome.result === 'done') {
+      if (outcome.hidden.length === paths.length) {
+        this.#checkLater(nowMs);
+        return;
+      }
       this.#markAgain(outcome.hidden);
       journal.synced(this.#failedMark, mark, { beganMs, endedMs: clock.wallMs() });
       if (this.#failedMark !== 0 || outcome.hidden.length > 0) this.#checkLater(nowMs);
