@@ -9,6 +9,7 @@ import { openDiskSubject } from './disk-subject.contract.ts';
 import { fingerprintOf } from './entry-stat.ts';
 import { bytesOf, mtimeUs, writeRequest } from './folder-subject.contract.ts';
 import { nodeSystemCalls } from './node-system-calls.ts';
+import { openDirectoryContract } from './open-directory.contract.ts';
 import { openPlaces } from './open-folder.ts';
 import { temporaryNames } from './places.ts';
 import { blockHash, expectedBlock, hashBytes } from './read/content-id.ts';
@@ -240,6 +241,10 @@ const jobs: readonly (readonly [string, (at: At) => JobMessage])[] = [
   ['a sync', () => ({ job: 'sync', input: { paths: synced, left: synced } })],
   ['the look at a mount', () => ({ job: 'identifyMount', input: 'a/d/sub' })],
 ];
+
+describe.runIf(process.platform === 'linux')('a directory that is open', () => {
+  openDirectoryContract(() => ({ calls: nodeSystemCalls(), root: base }));
+});
 
 describe.runIf(process.platform === 'linux')('[MT8] no path leads out of the folder by a link', () => {
   describe.each(['a', 'a/d'])('where %s is exchanged with one between any two system calls', (directory) => {
