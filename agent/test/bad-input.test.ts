@@ -145,7 +145,7 @@ test('a port that is taken: the address, and what to do', async () => {
   await bee.stop();
   const sentences = {
     '--listen': `Port ${port} is in use on 127.0.0.1: stop the program that listens on 127.0.0.1:${port}, or give this member another port`,
-    '--dashboard': `The dashboard cannot listen on 127.0.0.1:${port}: another program does. Stop it, or choose another port`,
+    '--dashboard': `The dashboard cannot listen on 127.0.0.1:${port}: another program already does. Stop it, or choose another port`,
   };
   for (const [flag, sentence] of Object.entries(sentences)) {
     const outcome = await lockstep(['up', bee.folder, flag, `127.0.0.1:${port}`]);

@@ -4,7 +4,7 @@ import type { FastifyReply } from 'fastify';
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
 import type { Log } from '../sync/ports/log.ts';
 
-/** A refusal with an HTTP status: only the API itself makes these. */
+/** An error with an HTTP status: only the API itself throws these. */
 export class HttpError extends Error {
   readonly status: number;
   readonly code: ApiErrorCode;
@@ -28,7 +28,7 @@ export function sendError(reply: FastifyReply, status: number, code: ApiErrorCod
     .send(body);
 }
 
-/** Turns whatever a route or the framework threw into an answer. */
+/** Answers any error that a route or the framework threw. */
 export function answerError(error: unknown, reply: FastifyReply, log: Log): FastifyReply {
   if (error instanceof HttpError) return sendError(reply, error.status, error.code, error.message);
   if (error instanceof LockstepError) {
@@ -48,10 +48,10 @@ export function answerError(error: unknown, reply: FastifyReply, log: Log): Fast
     return sendError(reply, status, code, error instanceof Error ? error.message : String(error));
   }
   log.error({ error, method: reply.request.method, route: reply.request.routeOptions.url }, 'a request failed');
-  return sendError(reply, 500, 'internal', 'The agent could not answer because of a fault of its own: see its log.');
+  return sendError(reply, 500, 'internal', 'The agent could not answer because of an internal error: see its log.');
 }
 
-/** The status that fastify chose for a request that is at fault itself. */
+/** The 4xx status that fastify chose for a faulty request; undefined for other errors. */
 function frameworkStatus(error: unknown): number | undefined {
   if (!(error instanceof Error) || !('statusCode' in error)) return undefined;
   const { statusCode } = error;

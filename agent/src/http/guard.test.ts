@@ -26,7 +26,7 @@ describe('the name in a Host header', () => {
   });
 });
 
-describe('[API1] which Host is answered', () => {
+describe('[API1] the Host headers that are answered', () => {
   test.each<[string | undefined, Partial<GuardedRequest>, boolean]>([
     ['localhost:4800', {}, true],
     ['127.0.0.1:4800', {}, true],
@@ -47,7 +47,7 @@ describe('[API1] which Host is answered', () => {
   });
 });
 
-describe('[API1] which Origin is answered', () => {
+describe('[API1] the Origin headers that are answered', () => {
   const host = 'localhost:4800';
   test.each<[string, IncomingHttpHeaders, Partial<GuardedRequest>, boolean]>([
     ['POST', {}, {}, true],
@@ -84,7 +84,7 @@ describe('[API1] which Origin is answered', () => {
   });
 });
 
-describe('who is on this machine', () => {
+describe('clients on this machine', () => {
   test.each<[string | undefined, string | undefined, boolean]>([
     ['127.0.0.1', '127.0.0.1', true],
     ['127.8.8.8', '127.0.0.1', true],

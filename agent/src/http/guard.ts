@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { ApiErrorCode } from '@lockstep/shared/api';
 
-/** What a request is judged by. */
+/** The parts of a request that the guard checks. */
 export interface GuardedRequest {
   readonly method: string;
   readonly upgrade: boolean;
@@ -27,7 +27,7 @@ export function hostName(authority: string): string | undefined {
   return name?.toLowerCase().replace(/\.$/, '');
 }
 
-/** An IPv4 address as people write it, also where the socket reports it inside IPv6. */
+/** An address in lower case; an IPv4-mapped IPv6 address as IPv4. */
 function plainAddress(address: string | undefined): string | undefined {
   return address?.replace(/^::ffff:/i, '').toLowerCase();
 }
@@ -40,10 +40,10 @@ export function isFromThisMachine(request: GuardedRequest): boolean {
 }
 
 /**
- * The API asks for no password, so it must not be usable by pages of other sites that happen to be open in a browser that can
- * reach it. Such a page has two ways: a DNS name of its own that it points here (then the Host header names that site), or a
- * request across sites that a browser sends without reading the answer (then Origin or Sec-Fetch-Site says so). Programs such
- * as curl send neither header.
+ * The reason to refuse a request, or undefined. The API has no passwords, so pages of other sites must not be able to use it through a
+ * browser that can reach it. Such a page has two ways: a DNS name of its own that points here (then the Host header names that site), or a
+ * cross-site request that a browser sends without reading the answer (then Origin or Sec-Fetch-Site shows it). Programs such as curl send
+ * neither header.
  */
 export function refusalOf(request: GuardedRequest, hostNames: ReadonlySet<string>): Refusal | undefined {
   const { host, origin } = request.headers;
@@ -54,11 +54,11 @@ export function refusalOf(request: GuardedRequest, hostNames: ReadonlySet<string
   if (!known) {
     return {
       code: 'forbidden-host',
-      message: `This agent does not answer to the name ${JSON.stringify(host ?? '')}. Ask it by the address it listens on.`,
+      message: `This agent does not answer to the name ${JSON.stringify(host ?? '')}. Use the address that it listens on.`,
     };
   }
   const ofAnotherOrigin = origin !== undefined && authorityOf(origin) !== authorityOf(`http://${host}`);
-  // A link on another site's page leads here with Sec-Fetch-Site and no Origin, and may.
+  // A link on another site's page has Sec-Fetch-Site and no Origin, and is permitted.
   const onlyReads = safeMethods.has(request.method) && !request.upgrade;
   const site = request.headers['sec-fetch-site'];
   const fromAnotherSite = !onlyReads && site !== undefined && site !== 'same-origin' && site !== 'none';
@@ -71,7 +71,7 @@ export function refusalOf(request: GuardedRequest, hostNames: ReadonlySet<string
   return undefined;
 }
 
-/** Host and port of a URL, without the port where it is the scheme's own; undefined when it is none (`null`, `file:`). */
+/** Host and port of a URL, without the scheme's default port; undefined if it is not an HTTP URL (`null`, `file:`). */
 function authorityOf(url: string): string | undefined {
   if (!URL.canParse(url)) return undefined;
   const { protocol, host } = new URL(url);

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import type { GuardedRequest } from './guard.ts';
 
-/** What the guard needs of a request. */
+/** The parts of a request that the guard checks. */
 export function guardedRequest(request: FastifyRequest): GuardedRequest {
   return {
     method: request.method,

@@ -120,7 +120,7 @@ test('[API3] no path is ever a label', async () => {
   expect(lines.filter((line) => line.includes('secret') || line.includes('/home'))).toEqual([]);
 });
 
-test('what is gone leaves no stale series, and a second scrape counts nothing twice', async () => {
+test('no stale series is left, and a second scrape counts nothing twice', async () => {
   let shown = status;
   const metrics = createMetrics(() => ({ status: shown, snapshot }));
   const first = await scrape(metrics);
@@ -136,7 +136,7 @@ test('what is gone leaves no stale series, and a second scrape counts nothing tw
   expect(second.values.get('lockstep_operations_made_total')).toBe('900');
 });
 
-test('the process is described too', async () => {
+test('the process has metrics too', async () => {
   const { types } = await scrape();
   for (const name of ['process_cpu_seconds_total', 'process_resident_memory_bytes', 'nodejs_eventloop_lag_seconds']) {
     expect(types.has(name), name).toBe(true);

@@ -4,7 +4,7 @@ import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { eventLoopLookIntervalMs } from './limits.ts';
 import type { MetricsSnapshot } from './queries/metrics.ts';
 
-/** What `/metrics` answers. */
+/** The answer of `/metrics`. */
 export interface Metrics {
   readonly contentType: string;
   render(): Promise<string>;
@@ -13,7 +13,7 @@ export interface Metrics {
 const peerLabels = ['peer', 'peer_id'] as const;
 type PeerLabel = (typeof peerLabels)[number];
 
-/** One gauge for each other member that has not left. `read` answers undefined where there is nothing to show. */
+/** One gauge for each other member that has not left. `read` returns undefined if there is no value. */
 const peerGauges: readonly {
   readonly name: string;
   readonly help: string;
@@ -99,7 +99,7 @@ const statusGauges: readonly {
   },
   {
     name: 'lockstep_open_conflict_copies',
-    help: 'Conflict copies that nobody has settled yet.',
+    help: 'Conflict copies that are not settled yet.',
     read: (status) => status.conflictCopies,
   },
   {
@@ -152,8 +152,8 @@ const snapshotCounters: readonly {
 ];
 
 /**
- * The registry behind `/metrics`. Nothing is counted here: every scrape reads what the agent says at that moment, so a member
- * that left or a problem that is gone leaves no stale series. Labels are member names and fixed words, never a path.
+ * The registry behind `/metrics`. It counts nothing itself: every scrape reads the current values of the agent, so a member that left or a
+ * problem that ended leaves no stale series. Labels are member names and fixed words, never a path.
  */
 export function createMetrics(read: () => { readonly status: Status; readonly snapshot: MetricsSnapshot }): Metrics {
   const registers = [new Registry()];
@@ -195,7 +195,7 @@ export function createMetrics(read: () => { readonly status: Status; readonly sn
   return {
     contentType: registry.contentType,
     render: () => {
-      // They watch the event loop with a timer of their own: an agent that nobody scrapes does without.
+      // They measure the event loop with a timer of their own, which an agent without scrapes does not need.
       if (!processMetrics) {
         collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: eventLoopLookIntervalMs });
       }
@@ -215,7 +215,7 @@ function forEachPeer(
   for (const member of status.members) {
     if (member.self || member.state === 'left') continue;
     const value = read(member);
-    // Two members may have one name; the beginning of the id tells them apart.
+    // Two members may have the same name; the beginning of the id distinguishes them.
     if (value !== undefined) show({ peer: member.name, peer_id: member.id.slice(0, 8) }, value);
   }
 }
@@ -231,7 +231,7 @@ function membersByState(registers: Registry[]) {
 }
 
 function problemsByCode(registers: Registry[]) {
-  const help = 'What is wrong now, by the code of the problem. Every code is always there.';
+  const help = 'Current problems by code. Every code is always present.';
   const gauge = new Gauge({ name: 'lockstep_problems', help, labelNames: ['code'], registers });
   return (status: Status) => {
     for (const code of problemCodes) {
@@ -250,7 +250,7 @@ function queueLengths(registers: Registry[]) {
 }
 
 function information(registers: Registry[]) {
-  const help = 'Always 1; says who this is.';
+  const help = 'Always 1; its labels identify this member.';
   const labelNames = ['member', 'member_id', 'state', 'software'];
   const gauge = new Gauge({ name: 'lockstep_info', help, labelNames, registers });
   return ({ member }: Status) => {

@@ -11,7 +11,7 @@ async function description() {
   return (await app.inject(`${apiPrefix}/openapi.json`)).json();
 }
 
-/** Everything below `value` that is an object, with the keys that lead there. */
+/** All objects below `value`, with the keys that lead there. */
 function* objectsIn(value: unknown, at = '#'): Generator<[string, Record<string, unknown>]> {
   if (typeof value !== 'object' || value === null) return;
   yield [at, value as Record<string, unknown>];
@@ -20,7 +20,7 @@ function* objectsIn(value: unknown, at = '#'): Generator<[string, Record<string,
   }
 }
 
-test('[API4] the description names every route and says something about each', async () => {
+test('[API4] the description names every route and has a summary of each', async () => {
   const { openapi, info, paths } = await description();
   expect(openapi).toBe('3.1.0');
   expect(info).toMatchObject({ title: 'Lockstep' });
@@ -47,7 +47,7 @@ test('[API4] the description names every route and says something about each', a
   }
 });
 
-/** The routes of the API that a printed tree of routes names, as `METHOD /path`. It leaves out those that end with a wildcard. */
+/** The routes of the API in a printed tree of routes, as `METHOD /path`, except those that end with a wildcard. */
 function routesOf(tree: string): string[] {
   const routes: string[] = [];
   const parents: string[] = [];
@@ -61,7 +61,7 @@ function routesOf(tree: string): string[] {
   return routes.filter((route) => / \/(api\/|healthz|metrics)/.test(route) && !route.endsWith('openapi.json'));
 }
 
-test('[API4] the description and the routes are the same, methods included', async () => {
+test('[API4] the description and the routes agree, methods included', async () => {
   const app = await openServer();
   const { paths } = await description();
   const described = Object.entries<object>(paths).flatMap(([path, methods]) =>
@@ -90,7 +90,7 @@ interface Described {
   >;
 }
 
-test('it is what OpenAPI 3.1 asks of a description', async () => {
+test('it conforms to OpenAPI 3.1', async () => {
   const document = await description();
   expect(Object.keys(document).sort()).toEqual(expect.arrayContaining(['components', 'info', 'openapi', 'paths']));
   expect(document.info.version).toMatch(/^\d+\.\d+\.\d+$/);
@@ -116,7 +116,7 @@ test('it is what OpenAPI 3.1 asks of a description', async () => {
   }
 });
 
-test('every reference leads somewhere, and every parameter of a path is described', async () => {
+test('every reference has a target, and every parameter of a path is described', async () => {
   const document = await description();
   const known = new Set([...objectsIn(document)].map(([at]) => at));
   let references = 0;
@@ -144,7 +144,7 @@ test('components are named once, not as separate inputs and outputs', async () =
   expect(names.filter((name) => /(Input|Output)$/.test(name))).toEqual([]);
 });
 
-test('[API4] what a field means stands with it', async () => {
+test('[API4] fields have descriptions', async () => {
   const { components, paths } = await description();
   expect(components.schemas.Status.properties.pending.description).toBe('Paths that this disk does not show yet.');
   const [after] = paths['/api/v1/events'].get.parameters;

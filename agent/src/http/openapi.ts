@@ -3,11 +3,11 @@ import { SOFTWARE_VERSION } from '@lockstep/shared';
 import { createJsonSchemaTransform, createJsonSchemaTransformObject } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 
-/** Schemas that were given an id are named by it; all others are written out where they are used. */
+/** A schema with an id is a named component; all others are written out where they are used. */
 const toJsonSchema = createJsonSchemaTransform({ schemaRegistry: z.globalRegistry });
 const addComponents = createJsonSchemaTransformObject({ schemaRegistry: z.globalRegistry });
 
-/** The rest of a path goes by a name in the description: `*` is the router's word for it. */
+/** The name of the rest of a path in the description: `*` is the router's notation. */
 const wildcardName = 'path';
 
 const transform: SwaggerTransform = (route) => {
@@ -20,12 +20,12 @@ const transform: SwaggerTransform = (route) => {
 const transformObject: SwaggerTransformObject = (document) => {
   const described = addComponents(document);
   const schemas = 'components' in described ? (described.components?.schemas ?? {}) : {};
-  // Every schema comes twice, as something sent and something received. Requests are written out where they are used.
+  // Every schema is generated twice, for input and for output. Requests are written out where they are used.
   for (const name of Object.keys(schemas)) if (name.endsWith('Input')) delete schemas[name];
   return described;
 };
 
-/** How the description is generated from the routes' schemas. */
+/** The options for generating the description from the routes' schemas. */
 export const openapiOptions: FastifyDynamicSwaggerOptions = {
   openapi: {
     openapi: '3.1.0',
@@ -33,14 +33,14 @@ export const openapiOptions: FastifyDynamicSwaggerOptions = {
       title: 'Lockstep',
       version: SOFTWARE_VERSION,
       description:
-        'What one member knows of itself, of the cluster and of each path, and the few things it can be asked to do. Errors ' +
+        'The state of one member, and of the cluster and each path as it knows them, and the commands that it accepts. Errors ' +
         'are answered as `{ error: { code, message } }`.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
     tags: [
-      { name: 'state', description: 'What is.' },
-      { name: 'commands', description: 'What can be asked for.' },
-      { name: 'events', description: 'What happens.' },
+      { name: 'state', description: 'The current state.' },
+      { name: 'commands', description: 'Commands to the member.' },
+      { name: 'events', description: 'Events and live streams.' },
       { name: 'operation', description: 'For monitoring.' },
     ],
   },

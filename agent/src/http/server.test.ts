@@ -27,14 +27,14 @@ beforeEach(async () => {
   app = await served.server();
 });
 
-/** bee has what ant has; cat has been down for a moment, and lacks four operations. */
+/** bee holds everything that ant has; cat has been down for a moment, and lacks four operations. */
 async function openThree(): Promise<void> {
   served = await ServedCluster.open(['ant', 'bee', 'cat']);
   await served.losePower('cat');
   await served.write('a\n%/b/1.txt', 'one');
   await served.write('x%', 'two');
   const { scheduler } = served.cluster;
-  // What was written a moment ago is made durable.
+  // Makes the latest changes durable.
   await scheduler.run(scheduler.nowMs + 2_000);
   app = await served.server();
 }
@@ -53,8 +53,8 @@ async function get(url: string) {
 /** As long as a path may be, of the characters that grow most when they are encoded. */
 const longPath = `${'🐜'.repeat(63)}/`.repeat(12) + 'x'.repeat(36);
 
-describe('what is', () => {
-  test('status says the least that scripts rely on', async () => {
+describe('the state', () => {
+  test('status has the fields that scripts rely on', async () => {
     await openThree();
     const status = statusSchema.parse(await get('/api/v1/status'));
     expect(status.member).toMatchObject({ name: 'ant', state: 'active' });
@@ -129,8 +129,8 @@ describe('what is', () => {
   });
 });
 
-describe('what can be asked for', () => {
-  test('wait says what was missing', async () => {
+describe('commands', () => {
+  test('wait reports what was missing', async () => {
     await openThree();
     served.cluster.begin();
     const { status, text } = await ask('POST', '/api/v1/wait', { payload: { for: 'all', timeoutMs: 0 } });
@@ -172,7 +172,7 @@ describe('what can be asked for', () => {
   });
 });
 
-describe('refusals are sentences with a code', () => {
+describe('errors are sentences with a code', () => {
   const json = { 'content-type': 'application/json' };
   test.each<[string, 'GET' | 'POST' | 'DELETE', string, InjectOptions, number, string, RegExp]>([
     ['an unknown route', 'GET', '/api/v1/nothing?x=1', {}, 404, 'not-found', /nothing at GET \/api\/v1\/nothing\.$/],
@@ -253,7 +253,7 @@ describe('refusals are sentences with a code', () => {
     expect(error.message).toMatch(message);
   });
 
-  test('what the agent refuses keeps its code; what it breaks over stays in the log', async () => {
+  test('a refusal keeps its code; the details of an internal error stay in the log', async () => {
     const retire = vi.spyOn(served.engine, 'retire');
     retire.mockRejectedValue(new LockstepError('not-a-member', 'This member has left already.'));
     const refused = await ask('POST', '/api/v1/leave');
@@ -269,7 +269,7 @@ describe('refusals are sentences with a code', () => {
 });
 
 describe('listening', () => {
-  test('the address is told, and nothing listens after close', async () => {
+  test('the address is reported, and nothing listens after close', async () => {
     const server = await startHttp(served.options);
     expect(server.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/$/);
     expect((await fetch(`${server.url}healthz`)).status).toBe(200);
@@ -295,7 +295,7 @@ describe('listening', () => {
 
   describe('waiting', () => {
     let server: HttpServer;
-    /** Whether the one who asked has gone, for each wait. */
+    /** Whether the client has disconnected, for each wait. */
     let asked: (() => boolean)[];
     const post = (signal?: AbortSignal) =>
       fetch(`${server.url}api/v1/wait`, {
@@ -318,7 +318,7 @@ describe('listening', () => {
     });
     afterEach(() => server.close());
 
-    test('ends when the asker goes', async () => {
+    test('ends when the client disconnects', async () => {
       const asker = new AbortController();
       const answer = post(asker.signal);
       await vi.waitFor(() => expect(asked).toHaveLength(1));

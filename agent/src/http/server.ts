@@ -28,17 +28,17 @@ import { addDashboardFiles } from './static.ts';
 
 export interface HttpOptions {
   readonly member: ServedMember;
-  /** Port 0 takes any free one. */
+  /** Port 0: any free port. */
   readonly listen: { readonly host: string; readonly port: number };
   /** Folder with the built dashboard. */
   readonly assets: string;
   readonly log: Log;
-  /** Names and addresses by which it may be asked besides localhost, this machine's name and the address it listens on. */
+  /** Names and addresses under which it answers, in addition to localhost, this machine's name and the address it listens on. */
   readonly hostNames?: readonly string[] | undefined;
 }
 
 export interface HttpServer {
-  /** Where a browser on this machine finds the dashboard; ends with a slash. */
+  /** The URL of the dashboard for a browser on this machine; ends with a slash. */
   readonly url: string;
   /** Ends the live streams, lets requests under way finish for a moment, and stops listening. */
   close(): Promise<void>;
@@ -46,7 +46,7 @@ export interface HttpServer {
 
 const anyAddresses = new Set(['0.0.0.0', '::']);
 
-/** Builds the server without listening; what is open ends with its `close`. */
+/** Builds the server without listening; its `close` ends everything that it opened. */
 export async function buildServer(options: HttpOptions): Promise<FastifyInstance> {
   const { member, log } = options;
   const stopping = new AbortController();
@@ -63,10 +63,10 @@ export async function buildServer(options: HttpOptions): Promise<FastifyInstance
   app.setValidatorCompiler(validatorCompiler);
   app.setSerializerCompiler(serializerCompiler);
   app.setErrorHandler((error, _request, reply) => answerError(error, reply, log));
-  // Only JSON is read: the types that a page of another site may send without asking first are refused.
+  // Only JSON is read: types that a page of another site may send without a preflight request are refused.
   app.removeContentTypeParser('text/plain');
 
-  // Before our own hooks: it marks upgrades, and closes the connections of those that are refused.
+  // Registered before our own hooks: it marks upgrades, and closes the connections of those that are refused.
   await app.register(websocket, {
     options: { maxPayload: liveInboundBytesMax },
     preClose(done) {
@@ -95,7 +95,7 @@ export async function buildServer(options: HttpOptions): Promise<FastifyInstance
     return undefined;
   });
   app.addHook('onSend', async (_request, reply) => {
-    // A connection kept open for a next request would hold up the end.
+    // A connection kept open for another request would delay the end.
     if (stopping.signal.aborted) reply.header('connection', 'close');
   });
 
@@ -116,7 +116,7 @@ export async function buildServer(options: HttpOptions): Promise<FastifyInstance
   return app;
 }
 
-/** Serves the API and the dashboard. */
+/** Serves the API and the dashboard. Rejects with `port-in-use` or `config-invalid` if it cannot listen. */
 export async function startHttp(options: HttpOptions): Promise<HttpServer> {
   const app = await buildServer(options);
   const closeFreshConnections = followFreshConnections(app.server);
@@ -151,13 +151,13 @@ function listenError(cause: unknown, host: string, port: number): unknown {
     case 'EADDRINUSE':
       return new LockstepError(
         'port-in-use',
-        `The dashboard cannot listen on ${where}: another program does. Stop it, or choose another port with --dashboard.`,
+        `The dashboard cannot listen on ${where}: another program already does. Stop it, or choose another port with --dashboard.`,
         { cause },
       );
     case 'EACCES':
       return new LockstepError(
         'config-invalid',
-        `The dashboard may not listen on ${where}: ports below 1024 need more rights. Choose another with --dashboard.`,
+        `The dashboard may not listen on ${where}: ports below 1024 need more rights. Choose another port with --dashboard.`,
         { cause },
       );
     case 'EADDRNOTAVAIL':

@@ -1,12 +1,12 @@
 import { extname } from 'node:path';
 
-/** Larger texts are no help side by side, and a browser takes seconds over them. */
+/** The largest text that is shown: larger ones cannot be compared by eye, and a browser takes seconds for them. */
 const textBytesMax = 2 * 1_048_576;
 
-/** A picture as cameras make them. */
+/** The largest picture that is shown: about the size of a camera's. */
 const pictureBytesMax = 20 * 1_048_576;
 
-/** The pictures that every browser shows. SVG is none of them: it is text that can carry scripts. */
+/** The picture formats that every browser shows. SVG is not among them: it is text that can contain scripts. */
 const pictureTypes: Readonly<Record<string, string>> = {
   '.avif': 'image/avif',
   '.bmp': 'image/bmp',
@@ -21,12 +21,12 @@ const pictureTypes: Readonly<Record<string, string>> = {
 export const textType = 'text/plain; charset=utf-8';
 export const unknownType = 'application/octet-stream';
 
-/** How many bytes of a file of this name are given out to be shown. */
+/** The most bytes of a file of this name that are served for display. */
 export function shownBytesMax(path: string): number {
   return pictureType(path) === undefined ? textBytesMax : pictureBytesMax;
 }
 
-/** What a browser may take the bytes for: a picture by its name, UTF-8 text by its bytes, else nothing that it would open. */
+/** The media type for the browser: a picture by its name, UTF-8 text by its bytes, otherwise a type that it does not open. */
 export function shownType(path: string, bytes: Uint8Array): string {
   return pictureType(path) ?? (isText(bytes) ? textType : unknownType);
 }

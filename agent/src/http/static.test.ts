@@ -57,7 +57,7 @@ test.each([
   ['br, gzip', 'br', 'brotli'],
   ['gzip', 'gzip', 'gzip'],
   ['identity', undefined, 'export {};'],
-])('[DB-A8] who takes %s gets a file as the build compressed it', async (accepted, encoding, text) => {
+])('[DB-A8] a client that accepts %s gets the file that the build compressed so', async (accepted, encoding, text) => {
   await writeFile(join(directory, 'assets', 'index-1234.js.br'), 'brotli');
   await writeFile(join(directory, 'assets', 'index-1234.js.gz'), 'gzip');
   const answer = await get('/assets/index-1234.js', { 'accept-encoding': accepted });
@@ -69,7 +69,7 @@ test.each([
 });
 
 test.each(['/conflicts', '/files/notes/a.txt?member=x', '/latency/a/b'])(
-  '[API5] %s is the page for who asks for HTML, and nothing for a program',
+  '[API5] %s is the page for a browser, and 404 for a program',
   async (url) => {
     const { status, headers, text } = await get(url, { accept: 'text/html,*/*;q=0.8' });
     expect(status).toBe(200);

@@ -6,12 +6,12 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Log } from '../sync/ports/log.ts';
 import { HttpError, sendError } from './errors.ts';
 
-/** The build leaves this where the page names the nonce of its style sheets. */
+/** The build puts this placeholder where the page needs the nonce of its style sheets. */
 const noncePlaceholder = '__LOCKSTEP_NONCE__';
 
 /**
- * The page may load its own files and speak to the agent that served it, and nothing else. The component library writes its
- * theme into a style element: the nonce, new for each page, permits that one.
+ * The policy of the page: it may load its own files and connect to the agent that served it, and nothing else. The component library writes
+ * its theme into a style element: the nonce, new for each page, permits that one.
  */
 function contentSecurityPolicy(nonce: string): string {
   return [
@@ -28,10 +28,13 @@ function contentSecurityPolicy(nonce: string): string {
   ].join('; ');
 }
 
-/** Addresses at which there is no view, though somebody may open them in a browser. */
+/** The prefixes without views, although a person may open them in a browser. */
 const noViews = ['/api/', '/assets/'];
 
-/** Serves the built dashboard in `assets`: its files, and its page at `/` and at the address of every view, which only the page knows. */
+/**
+ * Serves the built dashboard in `assets`: its files, and its page at `/` and at the address of every view. Only the page knows these
+ * addresses.
+ */
 export async function addDashboardFiles(app: FastifyInstance, assets: string, log: Log): Promise<void> {
   const notFound = (request: FastifyRequest, reply: FastifyReply) =>
     sendError(reply, 404, 'not-found', `There is nothing at ${request.method} ${pathOf(request)}.`);
@@ -70,13 +73,13 @@ export async function addDashboardFiles(app: FastifyInstance, assets: string, lo
       index: false,
       dotfiles: 'ignore',
       cacheControl: false,
-      // The build leaves compressed ones beside the files.
+      // The build puts compressed files next to the originals.
       preCompressed: true,
     });
   });
 }
 
-/** A person opened the address of a view, by a link or by loading the page again; a program does not ask for HTML. */
+/** True when a person opened the address of a view, by a link or a reload; a program does not ask for HTML. */
 function asksForView(request: FastifyRequest): boolean {
   if (request.method !== 'GET' || request.headers.accept?.includes('text/html') !== true) return false;
   const path = pathOf(request);

@@ -4,19 +4,19 @@ import type { Log } from '../../sync/ports/log.ts';
 import { HttpError } from '../errors.ts';
 import { livePingIntervalMs, liveStreamsMax } from '../limits.ts';
 
-/** The readers of all live streams: bounds how many there are, and lets go of those that are gone. */
+/** The readers of all live streams: bounds their number, and drops those that are gone. */
 export interface LiveReaders {
-  /** Refuses one reader too many; `instead` says which route answers in pages. */
+  /** Throws `too-many` if the limit is reached; `instead` is the route that answers in pages. */
   refuseIfFull(instead: string): void;
-  /** A reader was let in. */
+  /** Adds a reader. */
   follow(socket: WebSocket): void;
 }
 
-/** Follows the WebSockets of `app` until it closes. */
+/** Tracks the WebSockets of `app` until it closes. */
 export function createLiveReaders(app: FastifyInstance, log: Log): LiveReaders {
   const streams = app.websocketServer.clients;
   const answered = new WeakSet<object>();
-  // A connection whose other end vanished without a word would be kept for ever.
+  // Without pings, a connection whose other end vanished would stay open.
   const pings = setInterval(() => {
     for (const socket of streams) {
       if (!answered.delete(socket)) socket.terminate();
@@ -28,7 +28,7 @@ export function createLiveReaders(app: FastifyInstance, log: Log): LiveReaders {
   return {
     refuseIfFull: (instead) => {
       if (streams.size < liveStreamsMax) return;
-      const message = `${liveStreamsMax} live streams are open already. Close one, or ask ${instead}.`;
+      const message = `${liveStreamsMax} live streams are already open. Close one, or use ${instead}.`;
       throw new HttpError(503, 'too-many', message);
     },
     follow: (socket) => {

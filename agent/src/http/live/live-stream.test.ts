@@ -5,7 +5,7 @@ import { eventsMax } from '../../store/events.ts';
 import { liveStreamsMax } from '../limits.ts';
 
 let api: LiveApi;
-/** Events that the member itself has made: it started, and became active. */
+/** The events that the member itself has made: it started, and became active. */
 let first: number;
 
 beforeEach(async () => {
@@ -21,7 +21,7 @@ function addEvents(count: number): void {
   for (let event = 0; event < count; event++) api.engine.events.add('delivered', { event });
 }
 
-/** Adds so many events that the journal forgets those up to this number. */
+/** Adds enough events that the journal drops those up to this number. */
 function forget(number: number): void {
   api.engine.context.journal.transaction(() => addEvents(eventsMax + number - last()));
 }
@@ -63,7 +63,7 @@ describe('[API2] live events', () => {
     ]);
   });
 
-  test('no gap and nothing twice while events pour in and readers come and go', async () => {
+  test('no gap and no duplicate while many events come and readers come and go', async () => {
     addEvents(1_000);
     const seen: number[] = [];
     for (let round = 0; round < 5; round++) {
@@ -84,7 +84,7 @@ describe('[API2] live events', () => {
     expect([...seen, ...numbersOf(messages)]).toEqual(upTo(total));
   });
 
-  test('a number that is too old is answered with what is still kept', async () => {
+  test('a number that is too old is answered with the oldest event kept', async () => {
     forget(6);
     const { messages } = connect('?after=2');
     await until(() => expect(messages.at(-1)?.type).toBe('live'));
@@ -100,14 +100,14 @@ describe('[API2] live events', () => {
     expect(numbersOf(messages)).toEqual(upTo(last(), 7));
   });
 
-  test('a number from a journal that was lost since starts anew', async () => {
+  test('a number from a journal that was lost since starts from the oldest event', async () => {
     const { messages } = connect('?after=5000');
     await until(() => expect(messages.at(-1)?.type).toBe('live'));
     expect(messages[0]).toEqual({ type: 'gap', oldest: 1 });
     expect(numbersOf(messages)).toEqual(upTo(first));
   });
 
-  test('a reader that goes is forgotten', async () => {
+  test('a reader that disconnects is removed', async () => {
     const forgotten = vi.fn();
     vi.spyOn(api.engine.events, 'onAdded').mockReturnValue(forgotten);
     const { socket, messages } = connect('');
@@ -117,7 +117,7 @@ describe('[API2] live events', () => {
     await until(() => expect(forgotten).toHaveBeenCalledTimes(1));
   });
 
-  test('when the agent stops the readers are told', async () => {
+  test('when the agent stops, the streams are closed', async () => {
     const { socket, messages } = connect('');
     await until(() => expect(messages).toHaveLength(1));
     const closed = new Promise((resolve) => socket.once('close', resolve));
@@ -133,7 +133,7 @@ describe('[API2] live events', () => {
     expect(api.served.log.lines.filter(({ level }) => level === 'error')).toHaveLength(1);
   });
 
-  test('a reader that says more than nothing is cut off', async () => {
+  test('a reader that sends too much is cut off', async () => {
     const { socket, messages } = connect('');
     await until(() => expect(messages).toHaveLength(1));
     const closed = new Promise((resolve) => socket.once('close', resolve));

@@ -7,10 +7,10 @@ import { readEvents } from '../queries/events.ts';
 import { type Batch, startPump } from './socket-pump.ts';
 
 /**
- * Sends the events after number `after` (without one: from now on) to `socket`, first the old ones, then each as it happens.
+ * Sends the events after number `after` (by default from now on) to `socket`, first the old ones, then each as it happens.
  *
- * The journal is the only queue: a wake-up says that there is more, and the next page is read from where the last one ended.
- * So nothing is left out or sent twice at the seam between old and new.
+ * The journal is the only queue: a wake-up signals new events, and each page is read from the end of the last one. So no event is lost or
+ * sent twice between the old ones and the new ones.
  */
 export function streamEvents(socket: WebSocket, engine: Engine, after: number | undefined, log: Log): void {
   let sent = after ?? readEvents(engine, { after: 0, limit: 1 }).last;
@@ -19,7 +19,7 @@ export function streamEvents(socket: WebSocket, engine: Engine, after: number | 
   const next = (): Batch<LiveMessage> => {
     const messages: LiveMessage[] = [];
     let page = readEvents(engine, { after: sent, limit: livePageEvents });
-    // A number above the last one comes from a journal that was lost since.
+    // A number above the last one is from a journal that was lost since.
     if (sent > page.last || sent + 1 < page.oldest) {
       messages.push({ type: 'gap', oldest: page.oldest });
       sent = page.oldest - 1;

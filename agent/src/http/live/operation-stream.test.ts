@@ -43,7 +43,7 @@ describe('[JY1] live operations', () => {
     await until(() => expect(rowsOf(messages)).toEqual([6, 7]));
   });
 
-  test('resume after a row, in batches of which none is too large, while more are journaled', async () => {
+  test('resume after a row, in batches within the limit, while more are journaled', async () => {
     write(2 * liveOperationsMax);
     await until(() => expect(lastRow()).toBe(5 + 2 * liveOperationsMax));
     const { socket, messages } = connect('?after=3');
@@ -60,14 +60,14 @@ describe('[JY1] live operations', () => {
     }
   });
 
-  test('a row from a journal that was lost since is told the last one there is', async () => {
+  test('a row from a journal that was lost since gets the number of the last row', async () => {
     const { messages } = connect('?after=5000');
     await until(() => expect(messages).toEqual([{ type: 'live', last: 5 }]));
     write(1);
     await until(() => expect(rowsOf(messages)).toEqual([6]));
   });
 
-  test('a reader that goes is forgotten', async () => {
+  test('a reader that disconnects is removed', async () => {
     const forgotten = vi.fn();
     vi.spyOn(api.engine.context.facts, 'onJournaled').mockReturnValue(forgotten);
     const { socket, messages } = connect('');
@@ -86,7 +86,7 @@ describe('[JY1] live operations', () => {
   });
 });
 
-test('[JY2] the journey of an operation, and that there is none', async () => {
+test('[JY2] the journey of an operation, and of one that does not exist', async () => {
   const ask = (operation: string) => fetch(api.url(`ops/${operation}`));
   const { origin } = api.engine.context.journal;
   const journey = journeySchema.parse(await (await ask(`${origin}/3`)).json());

@@ -7,15 +7,15 @@ import { readOperations } from '../queries/operations.ts';
 import { type Batch, startPump } from './socket-pump.ts';
 
 /**
- * Sends the operations after row `after` (without one: from now on) to `socket`, many in each message. As with events the journal is
- * the only queue: nothing is left out or sent twice.
+ * Sends the operations after row `after` (by default from now on) to `socket`, many in each message. As with events the journal is the only
+ * queue: no operation is lost or sent twice.
  */
 export function streamOperations(socket: WebSocket, engine: Engine, after: number | undefined, log: Log): void {
   let sent: number | undefined;
   let live = false;
 
   const next = (): Batch<LiveOperationsMessage> => {
-    // A row above the last one comes from a journal that was lost since.
+    // A row above the last one is from a journal that was lost since.
     sent ??= Math.min(after ?? Number.MAX_SAFE_INTEGER, readOperations(engine, { limit: 1 }).operations[0]?.row ?? 0);
     const { operations } = readOperations(engine, { after: sent, limit: liveOperationsMax });
     const last = operations.at(-1);

@@ -1,17 +1,16 @@
 import type { WebSocket } from 'ws';
 import type { Log } from '../../sync/ports/log.ts';
 
-/** What is to be sent next; nothing when there is no more for now. */
+/** The messages to send next; none if there are no more for now. */
 export interface Batch<Message> {
   readonly messages: readonly Message[];
-  /** When it is looked for more, once these are sent. */
+  /** The delay before the next batch is read, once these are sent. */
   readonly againMs: number;
 }
 
 /**
- * Sends to `socket` what `next` reads, batch by batch: the next one is read when the last one has left, so a slow reader holds one
- * in memory. Returns how to say that there may be more, to be looked for after so long. What cannot be read ends the stream,
- * not the agent; `what` names it for people.
+ * Sends to `socket` the batches that `next` reads. A batch is read when the last one was sent, so a slow reader holds one in memory.
+ * Returns a function that reads again after a delay. A failed read ends the stream, not the agent; `what` names the stream for people.
  */
 export function startPump<Message>(
   socket: WebSocket,
@@ -38,7 +37,7 @@ export function startPump<Message>(
   const wake = (delayMs: number) => {
     timer ??= setTimeout(() => {
       timer = undefined;
-      // Nobody waits for this call: what it throws must not end the agent.
+      // No caller catches this: an error must not end the agent.
       try {
         pump();
       } catch (error) {

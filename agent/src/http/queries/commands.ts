@@ -4,13 +4,13 @@ import type { ServedMember } from '../served-member.ts';
 
 const goodbyeMs = 2_000;
 
-/** An aborted signal means that the asker has gone: the result is dropped. */
+/** Waits as the request asks. An aborted signal means that the client disconnected: the result is dropped. */
 export async function waitFor(engine: Engine, request: WaitRequest, signal: AbortSignal): Promise<WaitResult> {
   const outcome = await engine.wait(request, () => signal.aborted);
   return { ...outcome, blocking: outcome.blocking.map((blocking) => ({ ...blocking })) };
 }
 
-/** Resolves once the retirement is journaled and the connected members were told; the agent stops by itself afterwards. */
+/** Resolves once the retirement is journaled and was sent to the connected members; the agent then stops by itself. */
 export async function leaveCluster({ engine, retired }: ServedMember): Promise<LeaveResult> {
   const told = await engine.retire(goodbyeMs);
   setImmediate(retired);

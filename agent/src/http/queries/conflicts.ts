@@ -8,7 +8,7 @@ import { resolveConflict } from '../../sync/conflicts/manual-resolution.ts';
 import type { Engine } from '../../sync/engine.ts';
 import { EntryReporter } from './tree.ts';
 
-/** The conflict copies that nobody has settled, each with what stands at the name that it is a copy of. */
+/** One page of the conflict copies that are not settled, each with the entry at the path that it is a copy of. */
 export function readConflicts(engine: Engine, { after, limit }: ConflictsQuery): ConflictsPage {
   const { journal } = engine.context;
   const copies = journal.conflictCopies(after, limit + 1);
@@ -32,7 +32,7 @@ export function readConflicts(engine: Engine, { after, limit }: ConflictsQuery):
   };
 }
 
-/** Settles conflicts one after the other; one that is refused does not stop the others. */
+/** Settles conflicts one by one; a refused one does not stop the others. */
 export async function resolveConflicts(engine: Engine, { conflicts }: ResolveRequest): Promise<ResolveResult> {
   const results: ResolveResult['results'][number][] = [];
   const mark = (path: string): void => engine.localChanges.mark(path);

@@ -5,31 +5,31 @@ import type { ContentSource } from '../../sync/ports/folder.ts';
 import { fileSource, filesWith } from '../../sync/transfer/local-content.ts';
 import { shownBytesMax, shownType } from '../shown-type.ts';
 
-/** Bytes that a person is shown, and what a browser may take them for. */
+/** The bytes to show to a person, and their media type for the browser. */
 export interface ShownContent {
   readonly bytes: Uint8Array;
   readonly type: string;
 }
 
 /**
- * The bytes of a file as this member's disk has them: what stands at `path`, or with `version` (`origin:seq`) that version of it, if it
- * is still there. Read through the folder's own port, which follows no link and answers only bytes that match the content id.
+ * The bytes of a file on this member's disk: the entry at `path`, or with `version` (`origin:seq`) that version, if it is still there. Read
+ * through the folder's port, which follows no link and returns only bytes that match the content id. Throws `content-unavailable`.
  */
 export async function readContent(engine: Engine, path: string, version?: string): Promise<ShownContent> {
   const operation = operationAt(engine, path, version);
   const { content, blocks, size = 0 } = operation ?? {};
   if (operation === undefined || content === undefined) {
-    throw unavailable(`There is no such version of a file at ${path} on this member: look at the list again.`);
+    throw unavailable(`This member has no such version of a file at ${path}: reload the list.`);
   }
   const bytesMax = shownBytesMax(path);
   if (size > bytesMax) {
-    throw unavailable(`${path} has ${size} bytes, more than the ${bytesMax} that are shown: open it in the folder.`);
+    throw unavailable(`${path} has ${size} bytes, more than the ${bytesMax} that can be shown: open it in the folder.`);
   }
   for (const source of sourcesOf(engine, operation)) {
     const bytes = await readAll(engine, { content, blocks, size }, source);
     if (bytes !== undefined) return { bytes, type: shownType(path, bytes) };
   }
-  throw unavailable(`${path} is not on this member's disk as it was asked for: look at the list again.`);
+  throw unavailable(`This member's disk does not have the requested version of ${path}: reload the list.`);
 }
 
 function operationAt(engine: Engine, path: string, version: string | undefined): Operation | undefined {
@@ -44,7 +44,7 @@ function operationAt(engine: Engine, path: string, version: string | undefined):
     .find((operation) => dotKey(operation) === version);
 }
 
-/** A version further back in the path's log is not asked for by anybody who sees it. */
+/** The number of the path's newest versions that are searched: no view shows older ones. */
 const versionsLookedAtMax = 100;
 
 function* sourcesOf(engine: Engine, { content }: Operation): Iterable<ContentSource> {

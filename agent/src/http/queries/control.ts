@@ -2,9 +2,9 @@ import { LockstepError } from '@lockstep/shared';
 import type { AcceptMountRequest, AcceptMountResult, PauseResult, RetryResult } from '@lockstep/shared/api';
 import type { Engine } from '../../sync/engine.ts';
 
-/** Throws while the member is still catching up. */
+/** Pauses the member. Throws `request-invalid` while the member is still catching up. */
 export function pauseMember({ pause, lifecycle: { state }, context }: Engine): PauseResult {
-  // Cut off in the middle of it, a newcomer would take its files for news.
+  // A newcomer that is cut off during its catch-up would take its files for new ones.
   if (state !== 'active') {
     throw new LockstepError(
       'request-invalid',
@@ -20,18 +20,18 @@ export function resumeMember({ pause }: Engine): PauseResult {
   return { paused: pause.isOn };
 }
 
-/** Answers with the number of paths that waited. */
+/** Retries everything that was put off, and returns the number of pending paths. */
 export function retryAll(engine: Engine): RetryResult {
   engine.retry();
   return { paths: engine.context.journal.counts().pending };
 }
 
-/** Throws for a path that has no such problem. */
+/** Accepts the mount at `path`. Throws `request-invalid` for a path without such a problem. */
 export async function acceptMount({ mounts }: Engine, { path }: AcceptMountRequest): Promise<AcceptMountResult> {
   if (!(await mounts.accept(path))) {
     throw new LockstepError(
       'request-invalid',
-      `${path} has no problem mount-changed. lockstep status lists the problems.`,
+      `${path} has no mount-changed problem. lockstep status lists the problems.`,
     );
   }
   return { accepted: path };

@@ -1,7 +1,7 @@
 import type { EventsPage, EventsQuery } from '@lockstep/shared/api';
 import type { Engine } from '../../sync/engine.ts';
 
-/** Kept events with a number above `after`, oldest first. */
+/** One page of the kept events with a number above `after`, oldest first. */
 export function readEvents({ context: { journal } }: Engine, { after, limit }: EventsQuery): EventsPage {
   const [oldest] = journal.events(0, 1);
   const last = journal.lastEventNumber();

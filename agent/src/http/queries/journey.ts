@@ -7,7 +7,7 @@ import type { Peer } from '../../sync/members/peers.ts';
 import { reportLogged } from './operations.ts';
 import { shownBy } from './shown-by.ts';
 
-/** The way of one operation to each member, as far as this one saw it; undefined where the log does not hold it. */
+/** The journey of one operation to each member, as far as this one saw it; undefined if the log does not hold it. */
 export function readJourney(engine: Engine, dot: Dot): Journey | undefined {
   const logged = engine.context.journal.logged(dot);
   if (logged === undefined) return undefined;

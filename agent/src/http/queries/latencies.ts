@@ -8,10 +8,10 @@ import {
 } from '@lockstep/shared/api';
 import type { Engine } from '../../sync/engine.ts';
 
-/** As many as a small chart has room for. */
+/** The number of samples that fit into a small chart. */
 const recentPointsMax = 60;
 
-/** Every ordered pair of members that have not left. */
+/** The round trips of every ordered pair of members that have not left. */
 export function readLatencies(engine: Engine): Latencies {
   const ids = membersOf(engine);
   const wallAt = wallClockOf(engine);
@@ -26,7 +26,7 @@ export function readLatencies(engine: Engine): Latencies {
   return { latencies };
 }
 
-/** One pair over the last hour. */
+/** The round trips of one pair over the last hour. Throws `request-invalid` for an unknown member. */
 export function readLatencyHistory(engine: Engine, { from, to }: LatencyHistoryQuery): LatencyHistory {
   const wallAt = wallClockOf(engine);
   const samples = engine.latencies
@@ -46,7 +46,7 @@ export function readRecentLatencies(engine: Engine): RecentLatencies {
   return { everyMs: latencySampleMs * engine.latencies.groupSize(recentPointsMax), members };
 }
 
-/** This member first. */
+/** The ids of the members that have not left, this one first. */
 function membersOf(engine: Engine): readonly MemberId[] {
   const others = engine.peers.all().filter(({ state }) => state !== 'left');
   return [engine.context.self.id, ...others.map(({ id }) => id)];
@@ -58,7 +58,7 @@ function knownMember(engine: Engine, id: string): MemberId {
   throw new LockstepError('request-invalid', `No member of the cluster has the id ${JSON.stringify(id)}.`);
 }
 
-/** What the wall clock, as it is set now, would have shown at a moment of the monotonic clock: the samples stay in order. */
+/** Converts moments of the monotonic clock to the wall clock as it is set now: the samples stay in order. */
 function wallClockOf({ context: { clock } }: Engine): (atMs: number) => number {
   const offsetMs = clock.wallMs() - clock.monotonicMs();
   return (atMs) => Math.round(offsetMs + atMs);

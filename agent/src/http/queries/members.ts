@@ -81,7 +81,7 @@ function reportPeer(engine: Engine, peer: Peer): MemberReport {
     bytes: heartbeat?.bytes,
     freeBytes: heartbeat?.freeBytes,
     load: heartbeat?.load,
-    // The digest belongs to what the same heartbeat said; an acknowledgement may have said more since.
+    // The digest belongs to `known` of the same heartbeat; an acknowledgement may have brought a newer `known` since.
     version: heartbeat?.known ?? peer.known,
     digest: heartbeat?.digest,
     catchUp: heartbeat?.progress,
@@ -92,7 +92,7 @@ function reportPeer(engine: Engine, peer: Peer): MemberReport {
   };
 }
 
-/** Age of the oldest operation that the member does not hold. */
+/** The age, in seconds, of the oldest operation that the member does not hold. */
 function behindSeconds(engine: Engine, applied: Peer['applied']): number {
   const { journal, clock } = engine.context;
   let oldestMs = clock.wallMs();

@@ -1,7 +1,7 @@
 import type { Engine } from '../../sync/engine.ts';
 import type { Totals } from '../../sync/totals.ts';
 
-/** Sums since the agent started and lengths of queues now, for `/metrics`. What the status says is not repeated. */
+/** The sums since the agent started and the current lengths of queues, for `/metrics`, without the values of the status. */
 export interface MetricsSnapshot extends Readonly<Totals> {
   /** Items waiting in each queue, by a fixed name: `dirty`, `pending`, `fetch`, … */
   readonly queues: Readonly<Record<string, number>>;

@@ -4,7 +4,7 @@ import { stampMs } from '../../core/hlc.ts';
 import type { Engine } from '../../sync/engine.ts';
 import type { LogRow } from '../../sync/ports/journal.ts';
 
-/** An operation for people. */
+/** An operation as it is shown to people. */
 export function reportOperation(engine: Engine, operation: Operation): OperationReport {
   const { origin, seq, hlc, kind, path, content, replaced, size, mode, mtimeUs, target, from, group } = operation;
   const member = memberOf(origin);
@@ -29,7 +29,7 @@ export function reportOperation(engine: Engine, operation: Operation): Operation
   };
 }
 
-/** An operation as it stands in this member's journal. */
+/** An operation as it is in this member's journal. */
 export function reportLogged(engine: Engine, { row, operation, journaledAt }: LogRow): LoggedOperation {
   return { ...reportOperation(engine, operation), row, journaledAt };
 }

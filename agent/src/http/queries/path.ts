@@ -10,7 +10,7 @@ import { conflictCopies } from './tree.ts';
 
 const logRows = 50;
 
-/** What this member knows of a path: versions, who has it, what it waits for. */
+/** This member's knowledge of a path: its versions, the members that hold it, the reasons why it waits. */
 export function readPath(engine: Engine, path: string): PathReport {
   const { journal, problems, ignored, self } = engine.context;
   const heads = journal.heads(path);
@@ -22,7 +22,7 @@ export function readPath(engine: Engine, path: string): PathReport {
   const waitsFor: PathReport['waitsFor'][number][] = [];
   const problem = problems.ofPath(path);
   if (pending) {
-    const why = problem?.detail ?? engine.applyLoop.reason(path) ?? 'Its turn has not come yet.';
+    const why = problem?.detail ?? engine.applyLoop.reason(path) ?? 'It waits for its turn.';
     waitsFor.push({ member: self.id, reason: why });
   }
   if (heads.length > 1) waitsFor.push({ reason: 'It has concurrent versions that no member has joined yet.' });
@@ -67,7 +67,7 @@ export function readPath(engine: Engine, path: string): PathReport {
       : null,
     pending,
     waitsFor,
-    // Of what nobody ever told of, nobody holds anything.
+    // No member holds a path that no operation names.
     holders: heads.length === 0 ? [] : holders,
     problem: problem ? { ...problem } : null,
     conflictCopies: conflictCopies(journal, path),

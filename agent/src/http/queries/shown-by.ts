@@ -2,12 +2,12 @@ import { type Applied, type MemberId, memberOf, type OriginId } from '@lockstep/
 import { blockingOrigins } from '../../core/durability.ts';
 import type { Engine } from '../../sync/engine.ts';
 
-/** A member makes what its user wrote durable within this time. After it, a person should see that it has not. */
+/** The time within which a member makes its user's changes durable. After it, a person should see that it has not. */
 const durableWithinMs = 5_000;
 
 /**
- * What a member holds or is about to: its applied vector and its own operations of the last seconds, which its disk shows. To people a
- * member is not behind with what it wrote itself. For what is durable ask its applied vector.
+ * The operations that a member holds or is about to hold: its applied vector and its own operations of the last seconds, which its disk
+ * shows. For people a member is not behind with its own changes. For durability use its applied vector.
  */
 export function shownBy({ context }: Engine, member: MemberId, applied: Applied): Applied {
   const { journal, clock } = context;

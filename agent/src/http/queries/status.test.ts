@@ -4,7 +4,7 @@ import { readStatus } from './status.ts';
 
 const place = { folder: '/folder', address: 'localhost:1', dashboard: 'localhost:2', startedAt: 0 };
 
-test('[SY21] a member that lacks what another one knows is not synchronised, also while that one is away', async () => {
+test('[SY21] a member that lacks operations of another one is not synchronised, even while that one is away', async () => {
   const ant = new ScriptedPeer('a');
   const { engine, until } = openTestMember([ant]);
   const isAway = (): boolean => engine.peers.get(ant.id)?.ready !== true;

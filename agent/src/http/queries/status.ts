@@ -8,7 +8,7 @@ import { readMembers } from './members.ts';
 
 const problemsListed = 1_000;
 
-/** How this member stands, and all others as it knows them. */
+/** The state of this member, and of all others as it knows them. */
 export function readStatus(engine: Engine, place: Place): Status {
   const { journal, self, problems, clock } = engine.context;
   const counts = journal.counts();
@@ -41,7 +41,7 @@ export function readStatus(engine: Engine, place: Place): Status {
       !engine.dialer.isRefused() &&
       !engine.peers.failures.areAny &&
       standing.every((member) => !member.connected || member.behind === 0) &&
-      // One that is away may know more than it could say to anybody that is here.
+      // A member that is away may know more than any member that is here.
       engine.peers.all().every((peer) => peer.state === 'left' || countBeyond(peer.known, known) === 0),
     pending: counts.pending,
     conflicts: counts.contested,

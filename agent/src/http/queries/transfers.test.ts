@@ -6,11 +6,11 @@ const still: Standstill = { bytesPerSecond: 0, startedMs: 1_000, progressMs: und
 test.each<[string | null, Partial<Standstill>, string | null]>([
   [null, { bytesPerSecond: 1 }, 'bee'],
   ['There is no room for it on this disk.', { isFull: true, bytesPerSecond: 1 }, 'bee'],
-  ['A member that has it is looked for.', {}, null],
+  ['Searching for a member that has this content.', {}, null],
   ['Other files come from bee first.', { isAsked: false }, 'bee'],
-  ['bee has sent nothing of it for 12 s.', {}, 'bee'],
-  ['bee has sent nothing of it for 6 s.', { progressMs: 7_000 }, 'bee'],
-  ['bee was asked for it just now.', { progressMs: 12_500 }, 'bee'],
+  ['bee has sent no part of it for 12 s.', {}, 'bee'],
+  ['bee has sent no part of it for 6 s.', { progressMs: 7_000 }, 'bee'],
+  ['It was requested from bee just now.', { progressMs: 12_500 }, 'bee'],
 ])('[API7] %s', (sentence, more, source) => {
   expect(waitSentence({ ...still, ...more }, source, 13_000)).toBe(sentence);
 });

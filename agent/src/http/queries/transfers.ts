@@ -3,10 +3,10 @@ import type { Engine } from '../../sync/engine.ts';
 import type { TransferProgress } from '../../sync/transfer/content-fetcher.ts';
 import { asSentence } from './sentence.ts';
 
-/** More than this no person reads; the number of all is given beside. */
+/** The most paths listed: a person reads no more, and their total is given too. */
 const pathsListed = 100;
 
-/** What is on its way into this member and between it and the others, and why the rest is not. */
+/** The transfers into this member and the traffic with the others, and why the pending paths wait. */
 export function readTransfers(engine: Engine): Transfers {
   const { journal, clock } = engine.context;
   const progress = engine.transfers.progress();
@@ -43,25 +43,27 @@ function reportTransfer(engine: Engine, transfer: TransferProgress, nowMs: numbe
   };
 }
 
-/** What is known of a transfer that may stand still. */
+/** The fields of a transfer that decide whether it stands still. */
 export type Standstill = Pick<TransferProgress, 'bytesPerSecond' | 'startedMs' | 'progressMs' | 'isAsked' | 'isFull'>;
 
-/** A source that was asked so recently has not kept anybody waiting. */
+/** The time after a request within which a source is not yet late. */
 const patienceMs = 2_000;
 
-/** Why nothing of a transfer comes; null while something does. `source`: the name of the member that it comes from, if there is one. */
+/**
+ * The reason why no bytes of a transfer arrive; null while they do. `source`: the name of the member that it comes from, if there is one.
+ */
 export function waitSentence(transfer: Standstill, source: string | null, nowMs: number): string | null {
   const { bytesPerSecond, startedMs, progressMs, isAsked, isFull } = transfer;
   if (isFull) return 'There is no room for it on this disk.';
-  if (source === null) return 'A member that has it is looked for.';
+  if (source === null) return 'Searching for a member that has this content.';
   if (bytesPerSecond > 0) return null;
   if (!isAsked) return `Other files come from ${source} first.`;
   const silentMs = nowMs - (progressMs ?? startedMs);
-  if (silentMs < patienceMs) return `${source} was asked for it just now.`;
-  return `${source} has sent nothing of it for ${Math.floor(silentMs / 1_000)} s.`;
+  if (silentMs < patienceMs) return `It was requested from ${source} just now.`;
+  return `${source} has sent no part of it for ${Math.floor(silentMs / 1_000)} s.`;
 }
 
-/** The first paths that this disk does not show and nothing is fetched for. */
+/** The first pending paths without a transfer. */
 function pendingPaths(engine: Engine, moving: ReadonlySet<string>): Transfers['pendingPaths'] {
   const { journal, problems } = engine.context;
   if (journal.counts().pending === 0) return [];
@@ -72,11 +74,11 @@ function pendingPaths(engine: Engine, moving: ReadonlySet<string>): Transfers['p
   const details = new Map(problems.list().map(({ path, detail }) => [path, detail]));
   return paths.slice(0, pathsListed).map((path) => ({
     path,
-    reason: asSentence(details.get(path) ?? engine.applyLoop.reason(path) ?? 'it is about to be its turn'),
+    reason: asSentence(details.get(path) ?? engine.applyLoop.reason(path) ?? 'it waits for its turn'),
   }));
 }
 
-/** A member gets the operations first; it is not done before its disk shows what they say. */
+/** The members that are catching up. A member gets the operations first, and is done when its disk shows them. */
 function resyncs(engine: Engine): readonly Resync[] {
   const { peers, context, lifecycle } = engine;
   const { state } = lifecycle;

@@ -18,13 +18,13 @@ import type { Engine } from '../../sync/engine.ts';
 import type { TreeQuestions } from '../../sync/ports/tree.ts';
 import { shownBy } from './shown-by.ts';
 
-/** Paths that a search looks at before others have their turn: a few milliseconds. */
+/** Paths that a search reads before other work has its turn: a few milliseconds. */
 const pathsAtOnce = 20_000;
 
-/** How long a search may take; what was found until then is the answer. */
+/** The longest time of a search; the answer is what was found by then. */
 const searchMs = 2_000;
 
-/** Copies looked at to find one of a path: those of its neighbours that differ in the extension alone come with them. */
+/** The most copies read to find those of one path: copies of neighbours that differ only in the extension have the same prefix. */
 const copiesMax = 100;
 
 interface Holder {
@@ -32,7 +32,7 @@ interface Holder {
   readonly applied: Applied;
 }
 
-/** Describes entries of the tree; made anew for each request, as it keeps who holds what. */
+/** Describes entries of the tree. Each request has its own instance, because it caches the members' applied vectors. */
 export class EntryReporter {
   readonly #engine: Engine;
   readonly #holders: readonly Holder[];
@@ -49,12 +49,12 @@ export class EntryReporter {
     this.#contested = journal.counts().contested > 0;
   }
 
-  /** Members that have not left. */
+  /** The number of members that have not left. */
   get members(): number {
     return this.#holders.length;
   }
 
-  /** `operation` is a live visible head. */
+  /** Reports an entry; `operation` must be a live visible head. */
   report(operation: Operation): TreeEntry {
     const { path, origin, seq, size, mtimeUs, target } = operation;
     const { journal, self } = this.#engine.context;
@@ -87,7 +87,7 @@ export class EntryReporter {
   }
 }
 
-/** Paths of the conflict copies that stand beside what is at `path`. */
+/** The paths of the conflict copies of the entry at `path`. */
 export function conflictCopies(journal: TreeQuestions, path: string): readonly string[] {
   return journal
     .liveWithPrefix(copiesPrefix(path), copiesMax)
@@ -95,7 +95,7 @@ export function conflictCopies(journal: TreeQuestions, path: string): readonly s
     .filter((copy) => isConflictPath(copy) && originalPath(copy) === path);
 }
 
-/** One page of what lies in a directory. State directories of other members are shown nowhere [WT7]. */
+/** One page of the entries of a directory. State directories of other members are never shown [WT7]. */
 export function readTree(engine: Engine, { path, after, limit }: TreeQuery): TreePage {
   const { journal } = engine.context;
   const reporter = new EntryReporter(engine);
@@ -113,7 +113,7 @@ export function readTree(engine: Engine, { path, after, limit }: TreeQuery): Tre
   };
 }
 
-/** Entries whose name holds a text. Other work goes on between the slices. */
+/** The entries whose name contains a text. Other work runs between the slices. */
 export async function searchTree(
   engine: Engine,
   { name, limit }: SearchQuery,
@@ -124,7 +124,7 @@ export async function searchTree(
   const found: Operation[] = [];
   let after: string | undefined;
   do {
-    // One more than is asked for tells whether there are more.
+    // One more than the limit shows whether there are more.
     const slice = journal.search(name, after, { limit: limit + 1 - found.length, pathsMax: pathsAtOnce });
     found.push(...slice.found.filter(({ path }) => !isStatePath(path)));
     after = slice.next;

@@ -20,14 +20,14 @@ import { leaveCluster, rescanFolder, waitFor } from '../queries/commands.ts';
 import type { ServedMember } from '../served-member.ts';
 import { checkedPath } from './state.ts';
 
-/** What can be asked for. `stopping` aborts when the agent stops. */
+/** The commands to the member. `stopping` aborts when the agent stops. */
 export const commandRoutes: FastifyPluginAsyncZod<{ member: ServedMember; stopping: AbortSignal }> = async (
   app,
   { member, stopping },
 ) => {
   const { engine } = member;
 
-  /** Aborts when the one who asked has gone, or the agent stops. */
+  /** Aborts when the client disconnects or the agent stops. */
   const signalOf = (reply: FastifyReply): AbortSignal => {
     const gone = new AbortController();
     reply.raw.once('close', () => {
@@ -43,7 +43,7 @@ export const commandRoutes: FastifyPluginAsyncZod<{ member: ServedMember; stoppi
         tags: ['commands'],
         summary: 'Wait until what is on this disk is durable on other members',
         description:
-          'Answers 200 either way; `done` says which. Everything that was on the disk before counts, noticed or not.',
+          'Answers 200 in both cases; `done` says which. Everything that was on the disk before counts, noticed or not.',
         body: waitRequestSchema,
         response: answers(waitResultSchema),
       },
@@ -73,11 +73,14 @@ export const commandRoutes: FastifyPluginAsyncZod<{ member: ServedMember; stoppi
     },
     (request, reply) => {
       if (!isFromThisMachine(guardedRequest(request))) {
-        throw new HttpError(403, 'forbidden-remote', 'A replay can only be asked for on the machine of the agent.');
+        throw new HttpError(403, 'forbidden-remote', 'A replay can be requested only on the machine of the agent.');
       }
       const { into } = request.body;
       if (!isAbsolute(into)) {
-        throw new LockstepError('request-invalid', `${JSON.stringify(into)} is not an absolute path. Give one.`);
+        throw new LockstepError(
+          'request-invalid',
+          `${JSON.stringify(into)} is not an absolute path. Name the directory in full.`,
+        );
       }
       return member.replay(into, signalOf(reply));
     },
@@ -89,7 +92,7 @@ export const commandRoutes: FastifyPluginAsyncZod<{ member: ServedMember; stoppi
       schema: {
         tags: ['commands'],
         summary: 'Compare the journal with its heads, and the disk with its content ids',
-        description: 'A repair answers when everything agrees, or when what is left cannot be repaired now.',
+        description: 'A repair answers when everything agrees, or when the rest cannot be repaired now.',
         body: verifyRequestSchema.nullish(),
         response: answers(verifyResultSchema),
       },

@@ -13,7 +13,7 @@ beforeEach(async () => {
   served.cluster.begin();
 });
 
-describe('[CF9] a content that is given out', () => {
+describe('[CF9] a content that is served', () => {
   test.each([
     ['page.html', 'text/plain; charset=utf-8', 'inline'],
     ['drawing.svg', 'text/plain; charset=utf-8', 'inline'],
@@ -41,7 +41,7 @@ describe('[CF9] a content that is given out', () => {
     },
   );
 
-  test('what is no text is for saving only, and has a limit', () => {
+  test('a file that is not text is for saving only, and has a limit', () => {
     expect(shownType('a', Uint8Array.of(0xff, 0xfe))).toBe('application/octet-stream');
     expect(shownType('a', Uint8Array.of(65, 0))).toBe('application/octet-stream');
     expect(shownType('constructor', Uint8Array.of(65))).toBe('text/plain; charset=utf-8');
@@ -49,7 +49,7 @@ describe('[CF9] a content that is given out', () => {
   });
 });
 
-test('[CF8] a choice that is none is refused', async () => {
+test('[CF8] an invalid choice is refused', async () => {
   const conflicts = [{ copy: 'x', keep: 'neither', copySeen: 'a:1', originalSeen: null }];
   const { statusCode, body } = await app.inject({
     method: 'POST',

@@ -15,19 +15,19 @@ import { unknownType } from '../shown-type.ts';
 import { checkedPath } from './state.ts';
 
 /**
- * Whatever a member's folder holds, opened on its own it may do nothing: no script, no style, no request. Only the dashboard's own
- * pages can show it.
+ * The policy for a file of the folder that is opened on its own: no script, no style, no request. Only the dashboard's own pages can show
+ * it.
  */
 const contentSecurityPolicy = "default-src 'none'; frame-ancestors 'none'; sandbox";
 
-/** Conflicts, and the contents to choose between. */
+/** The conflicts, and the contents to choose between. */
 export const conflictRoutes: FastifyPluginAsyncZod<{ member: ServedMember }> = async (app, { member: { engine } }) => {
   app.get(
     '/conflicts',
     {
       schema: {
         tags: ['state'],
-        summary: 'The conflict copies that nobody has settled, a page at a time',
+        summary: 'The conflict copies that are not settled, a page at a time',
         querystring: conflictsQuerySchema,
         response: answers(conflictsPageSchema),
       },
@@ -42,7 +42,7 @@ export const conflictRoutes: FastifyPluginAsyncZod<{ member: ServedMember }> = a
         tags: ['commands'],
         summary: 'Settle conflicts in this member’s folder, as a user would',
         description:
-          'Answers 200 also where some were refused: each result says so. Nothing that was not seen is touched.',
+          'Answers 200 even if some were refused: each result says so. A version that the person did not see is not touched.',
         body: resolveRequestSchema,
         response: answers(resolveResultSchema),
       },
@@ -60,7 +60,7 @@ export const conflictRoutes: FastifyPluginAsyncZod<{ member: ServedMember }> = a
           'The path is relative to the folder, each of its names percent-encoded. At most 2 MiB, of pictures 20 MiB.',
         params: z.object({ '*': z.string() }),
         querystring: contentQuerySchema,
-        response: answers(z.any().describe('The bytes: a picture, UTF-8 text, or anything else to be saved.')),
+        response: answers(z.any().describe('The bytes: a picture, UTF-8 text, or another file to be saved.')),
       },
     },
     async (request, reply) => {

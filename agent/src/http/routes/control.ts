@@ -9,7 +9,7 @@ import { answers } from '../answers.ts';
 import { acceptMount, pauseMember, resumeMember, retryAll } from '../queries/control.ts';
 import type { ServedMember } from '../served-member.ts';
 
-/** What a person can ask of a member that is in the way, or that waits. */
+/** The commands for a member that is in the way, or that waits. */
 export const controlRoutes: FastifyPluginAsyncZod<{ member: ServedMember }> = async (app, { member: { engine } }) => {
   app.post(
     '/pause',
@@ -17,7 +17,7 @@ export const controlRoutes: FastifyPluginAsyncZod<{ member: ServedMember }> = as
       schema: {
         tags: ['commands'],
         summary: 'Pause this member: end its sessions, and change nothing in its folder',
-        description: 'It goes on journaling what is changed in its folder. A pause outlives a restart of the agent.',
+        description: 'It still journals the changes in its folder. A pause outlives a restart of the agent.',
         response: answers(pauseResultSchema),
       },
     },
@@ -41,7 +41,7 @@ export const controlRoutes: FastifyPluginAsyncZod<{ member: ServedMember }> = as
     {
       schema: {
         tags: ['commands'],
-        summary: 'Try everything again at once that was put off',
+        summary: 'Retry everything at once that was put off',
         description: 'Paths that could not be brought to their heads, and members that did not answer.',
         response: answers(retryResultSchema),
       },
@@ -56,7 +56,7 @@ export const controlRoutes: FastifyPluginAsyncZod<{ member: ServedMember }> = as
         tags: ['commands'],
         summary: 'Accept what is at a mount point inside the folder now',
         description:
-          'Ends the problem mount-changed of this path. What was seen there before and is not there now counts as deleted, on all members.',
+          'Ends the problem mount-changed of this path. Entries that were there before and are not there now count as deleted, on all members.',
         body: acceptMountRequestSchema,
         response: answers(acceptMountResultSchema),
       },

@@ -14,7 +14,7 @@ interface Options {
   readonly log: Log;
 }
 
-/** What happens: in pages, and live. */
+/** The events: in pages, and live. */
 export const eventRoutes: FastifyPluginAsyncZod<Options> = async (app, { member: { engine }, readers, log }) => {
   app.get(
     '/events',
@@ -42,7 +42,11 @@ export const eventRoutes: FastifyPluginAsyncZod<Options> = async (app, { member:
     },
     preHandler: async () => readers.refuseIfFull('/events'),
     handler: () => {
-      throw new HttpError(426, 'request-invalid', 'This is a WebSocket. Connect to it with one, or ask /events.');
+      throw new HttpError(
+        426,
+        'request-invalid',
+        'This route is a WebSocket. Connect with a WebSocket client, or use /events.',
+      );
     },
     wsHandler: (socket, request) => {
       readers.follow(socket);

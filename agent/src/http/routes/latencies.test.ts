@@ -44,7 +44,7 @@ test.each(['', '?from=a', '?from=&to=b', '?from=a&to=b'])('a history of no pair 
   expect(answer.json().error.code).toBe('request-invalid');
 });
 
-test('[LT1] what a small chart of each other member needs', async () => {
+test('[LT1] the samples for a small chart of each other member', async () => {
   const recent = recentLatenciesSchema.parse((await app.inject('/api/v1/latencies/recent')).json());
   expect(recent.everyMs).toBe(latencySampleMs);
   expect(recent.members.map(({ member }) => member).sort()).toEqual([idOf('bee'), idOf('cat')].sort());

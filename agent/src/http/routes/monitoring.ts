@@ -6,7 +6,7 @@ import { readMetrics } from '../queries/metrics.ts';
 import { readStatus } from '../queries/status.ts';
 import type { ServedMember } from '../served-member.ts';
 
-/** For programs that watch over the agent. */
+/** The routes for programs that monitor the agent. */
 export const monitoringRoutes: FastifyPluginAsyncZod<{ member: ServedMember }> = async (
   app,
   { member: { engine, place } },

@@ -23,7 +23,7 @@ interface Options {
   readonly log: Log;
 }
 
-/** The operation log: in pages, live, and the way of one operation. */
+/** The operation log: in pages, live, and the journey of one operation. */
 export const operationRoutes: FastifyPluginAsyncZod<Options> = async (app, { member: { engine }, readers, log }) => {
   app.get(
     '/ops',
@@ -43,7 +43,7 @@ export const operationRoutes: FastifyPluginAsyncZod<Options> = async (app, { mem
     {
       schema: {
         tags: ['state'],
-        summary: 'One operation, and its way to each member',
+        summary: 'One operation, and its journey to each member',
         params: journeyParamsSchema,
         response: answers(journeySchema),
       },
@@ -52,7 +52,7 @@ export const operationRoutes: FastifyPluginAsyncZod<Options> = async (app, { mem
       const { origin, seq } = request.params;
       const journey = readJourney(engine, { origin: origin as OriginId, seq });
       if (journey !== undefined) return journey;
-      throw new HttpError(404, 'not-found', `The log of this member holds no operation ${seq} of ${origin}.`);
+      throw new HttpError(404, 'not-found', `The log of this member has no operation ${seq} of ${origin}.`);
     },
   );
 
@@ -63,13 +63,17 @@ export const operationRoutes: FastifyPluginAsyncZod<Options> = async (app, { mem
       tags: ['events'],
       summary: 'Operations as they are journaled: a WebSocket',
       description:
-        'Sends a LiveOperationsMessage in each text message: first the operations after the given row, then `live`, then what is journaled from then on. A row above the last one, from a journal that was lost since, is answered by `live` with the last one there is.',
+        'Sends a LiveOperationsMessage in each text message: first the operations after the given row, then `live`, then each batch as it is journaled. A row above the last one, from a journal that was lost since, is answered by `live` with the last row.',
       querystring: liveOperationsQuerySchema,
       response: { ...answers(liveOperationsMessageSchema), 426: answers(liveOperationsMessageSchema)['4xx'] },
     },
     preHandler: async () => readers.refuseIfFull('/ops'),
     handler: () => {
-      throw new HttpError(426, 'request-invalid', 'This is a WebSocket. Connect to it with one, or ask /ops.');
+      throw new HttpError(
+        426,
+        'request-invalid',
+        'This route is a WebSocket. Connect with a WebSocket client, or use /ops.',
+      );
     },
     wsHandler: (socket, request) => {
       readers.follow(socket);

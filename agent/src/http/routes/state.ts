@@ -8,7 +8,7 @@ import { readPath } from '../queries/path.ts';
 import { readStatus } from '../queries/status.ts';
 import type { ServedMember } from '../served-member.ts';
 
-/** What is: the member, the cluster, one path. */
+/** The state of the member, the cluster and one path. */
 export const stateRoutes: FastifyPluginAsyncZod<{ member: ServedMember }> = async (
   app,
   { member: { engine, place } },
@@ -36,7 +36,7 @@ export const stateRoutes: FastifyPluginAsyncZod<{ member: ServedMember }> = asyn
     {
       schema: {
         tags: ['state'],
-        summary: 'What this member knows of one path',
+        summary: 'The knowledge of this member about one path',
         description: 'The path is relative to the folder, each of its names percent-encoded.',
         params: z.object({ '*': z.string() }),
         response: answers(pathReportSchema),
@@ -49,7 +49,7 @@ export const stateRoutes: FastifyPluginAsyncZod<{ member: ServedMember }> = asyn
   );
 };
 
-/** `path`, unless no replicated entry can have it. */
+/** Returns `path`, or throws `request-invalid` if no replicated entry can have it. */
 export function checkedPath(path: string): string {
   const fault = pathFault(path);
   if (fault === undefined) return path;

@@ -4,14 +4,14 @@ import { answers } from '../answers.ts';
 import { readTransfers } from '../queries/transfers.ts';
 import type { ServedMember } from '../served-member.ts';
 
-/** What moves, from whom to whom, and what does not and why. */
+/** The transfers, with their source and speed, and the paths that wait. */
 export const transferRoutes: FastifyPluginAsyncZod<{ member: ServedMember }> = async (app, { member: { engine } }) => {
   app.get(
     '/transfers',
     {
       schema: {
         tags: ['state'],
-        summary: 'What is on its way, how fast, and what waits for what',
+        summary: 'The transfers, their speed, and why the other pending paths wait',
         response: answers(transfersSchema),
       },
     },

@@ -15,7 +15,7 @@ export const treeRoutes: FastifyPluginAsyncZod<{ member: ServedMember; stopping:
     {
       schema: {
         tags: ['state'],
-        summary: 'What lies directly in a directory, by name, a page at a time',
+        summary: 'The entries directly in a directory, by name, a page at a time',
         querystring: treeQuerySchema,
         response: answers(treePageSchema),
       },
@@ -28,7 +28,7 @@ export const treeRoutes: FastifyPluginAsyncZod<{ member: ServedMember; stopping:
     {
       schema: {
         tags: ['state'],
-        summary: 'Entries whose name holds a text, by path',
+        summary: 'Entries whose name contains a text, by path',
         querystring: searchQuerySchema,
         response: answers(searchResultSchema),
       },
