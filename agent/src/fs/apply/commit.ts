@@ -21,7 +21,7 @@ import { type Attributes, setAttributes } from './attributes.ts';
 import { permissionsOf } from './file-times.ts';
 import { obstacleAt, obstacleIn } from './obstacle.ts';
 import { withDirectoriesOpen } from './read-only-directories.ts';
-import { keepBeside, linkIfPermitted, ReplacedVersion, takeAway } from './replaced-version.ts';
+import { keepBeside, linkIfPermitted, ReplacedVersion, TakenVersion } from './replaced-version.ts';
 import { isStaged, type StagedEntry, type StageOutcome, temporaryPath } from './staging.ts';
 
 type ActionOf<Do extends Action['do']> = Extract<Action, { do: Do }>;
@@ -269,9 +269,16 @@ export class Commit {
     if (expected !== 'absent' && isDirectoryMode(expected.mode)) {
       return this.#finish(entry, expected, { mode }) ?? changed;
     }
-    if (expected !== 'absent' && !this.#takeAway(entry, expected, keep)) return changed;
+    const taken = expected === 'absent' ? undefined : this.#take(entry, expected, keep);
+    if (expected !== 'absent' && taken === undefined) return changed;
     this.#fault?.('rename');
-    this.#system.mkdir(entry, permissionsOf(mode));
+    try {
+      this.#system.mkdir(entry, permissionsOf(mode));
+    } catch (error) {
+      taken?.putBack();
+      throw error;
+    }
+    taken?.drop();
     // The process's umask has taken bits off.
     this.#system.chmod(entry, permissionsOf(mode));
     this.#touch(target);
@@ -289,16 +296,18 @@ export class Commit {
   #unlink({ expected }: ActionOf<'unlink'>, target: Target, keep: ContentId | undefined): ActionResult {
     const refused = this.#refusal(target, expected);
     if (refused !== undefined) return refused;
-    if (isDirectoryMode(expected.mode) || !this.#takeAway(target.entry, expected, keep)) return changed;
+    const taken = isDirectoryMode(expected.mode) ? undefined : this.#take(target.entry, expected, keep);
+    if (taken === undefined) return changed;
+    taken.drop();
     this.#touch(target);
     return { result: 'done' };
   }
 
-  #takeAway(target: string, expected: Fingerprint, keep: ContentId | undefined): boolean {
+  #take(target: string, expected: Fingerprint, keep: ContentId | undefined): TakenVersion | undefined {
     this.#fault?.('remove');
-    const taken = takeAway(this.#places, target, expected, keep);
-    if (taken === 'kept') this.#keep(keep);
-    return taken !== 'changed';
+    const taken = TakenVersion.take(this.#places, target, expected, keep);
+    if (taken?.addedToHistory) this.#keep(keep);
+    return taken;
   }
 
   #rmdir(target: Target): ActionResult {

@@ -147,29 +147,51 @@ function identify(
   });
 }
 
-/**
- * Takes the file or link at `target` away, into history under `keep` where it is a file that is not there yet. It goes by
- * rename(2), so that it can be looked at once nobody can exchange it any more, and put back if it was not the expected one.
- */
-export function takeAway(
-  places: Places,
-  target: string,
-  expected: Fingerprint,
-  keep: ContentId | undefined,
-): 'taken' | 'kept' | 'changed' {
-  const { system } = places;
-  // First: a file that is nowhere but in staging is lost when the agent is killed.
-  const kept = keepVersion(places, target, keep);
-  const name = temporaryPath(places);
-  system.rename(target, name);
-  const stats = lstatIfThere(system, name);
-  if (stats !== undefined && hasContentOf(stats, expected)) {
-    system.unlink(name);
-    return kept === undefined ? 'taken' : 'kept';
+/** A file or link that was taken from its name by rename(2): nobody can exchange it any more, and it can be put back. */
+export class TakenVersion {
+  readonly #places: Places;
+  readonly #name: string;
+  readonly #target: string;
+  /** True when history has gained a version. */
+  readonly addedToHistory: boolean;
+
+  private constructor(places: Places, name: string, target: string, addedToHistory: boolean) {
+    this.#places = places;
+    this.#name = name;
+    this.#target = target;
+    this.addedToHistory = addedToHistory;
   }
-  restore(places, name, target);
-  if (kept !== undefined) dropIfWrong(places, kept);
-  return 'changed';
+
+  /** Takes what is at `target`, into history under `keep` where it is a file that is not there yet. Undefined when it is not the expected one. */
+  static take(
+    places: Places,
+    target: string,
+    expected: Fingerprint,
+    keep: ContentId | undefined,
+  ): TakenVersion | undefined {
+    const { system } = places;
+    // First: a file that is nowhere but in staging is lost when the agent is killed.
+    const kept = keepVersion(places, target, keep);
+    const name = temporaryPath(places);
+    system.rename(target, name);
+    const stats = lstatIfThere(system, name);
+    if (stats !== undefined && hasContentOf(stats, expected)) {
+      return new TakenVersion(places, name, target, kept !== undefined);
+    }
+    restore(places, name, target);
+    if (kept !== undefined) dropIfWrong(places, kept);
+    return undefined;
+  }
+
+  /** Its name is free, or another entry has it. */
+  drop(): void {
+    this.#places.system.unlink(this.#name);
+  }
+
+  /** Gives it its name again, or that of a conflict copy where a program has made another entry there. */
+  putBack(): void {
+    restore(this.#places, this.#name, this.#target);
+  }
 }
 
 function restore(places: Places, name: string, target: string): void {
