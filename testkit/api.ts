@@ -67,6 +67,11 @@ export class MemberApi {
     await this.#ask('POST', '/rescan', {});
   }
 
+  /** See `Try again` on the page: nobody who did not answer is waited for before the next attempt. */
+  async retry(): Promise<void> {
+    await this.#ask('POST', '/retry', {});
+  }
+
   /** The value of a metric; with `labels` those series that hold this text, summed. */
   async metric(name: string, labels = ''): Promise<number> {
     const lines = (await this.#send('GET', '/metrics')).split('\n');

@@ -101,6 +101,16 @@ export class Cluster {
     for (const other of this.members) if (other.name !== name) this.link(name, other.name, state);
   }
 
+  /**
+   * Opens all links of a proxied cluster; resolves when all that run are connected. A session that ended again and again is tried less
+   * often: all are asked to dial at once, as a person may by Try again.
+   */
+  async heal(): Promise<void> {
+    for (const proxy of this.#proxies.values()) proxy.set('open');
+    await Promise.all(this.running.map((member) => member.retry()));
+    await this.connected();
+  }
+
   /** What the link between two members of a proxied cluster does to all that passes it from now on. */
   shape(a: string, b: string, shape: LinkShape): void {
     for (const key of [`${a}>${b}`, `${b}>${a}`]) this.#proxies.get(key)?.shape(shape);
