@@ -1,12 +1,12 @@
-/** Everything that is not deterministic comes through here, so that the simulator can decide it. */
+/** Time and randomness. All of it comes through this port, so that the simulator controls it. */
 export interface Clock {
   /** Wall clock, milliseconds since the epoch. May jump. */
   wallMs(): number;
-  /** Never goes back; milliseconds from an arbitrary start. */
+  /** Monotonic clock, milliseconds from an arbitrary start. Never goes back. */
   monotonicMs(): number;
   /** Calls `run` once after `delayMs`. */
   after(delayMs: number, run: () => void): Timer;
-  /** From 0 (inclusive) to 1 (exclusive). */
+  /** A random number from 0 (inclusive) to 1 (exclusive). */
   random(): number;
 }
 

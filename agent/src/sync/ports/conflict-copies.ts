@@ -1,8 +1,8 @@
 import type { Operation } from '@lockstep/shared';
 
-/** Which conflict copies there are: live files and links with the name of one. */
+/** The conflict copies in the folder: live files and links whose name is that of a conflict copy. */
 export interface ConflictCopies {
-  /** By path, after `after`. The cost follows the number of copies, not of files. */
+  /** Conflict copies by path, after `after`, at most `limit`. The cost grows with the number of copies, not of files. */
   conflictCopies(after: string | undefined, limit: number): readonly Operation[];
   conflictCopyCount(): number;
 }

@@ -5,7 +5,7 @@ import type { ActionRequest, ContentSource } from '../../core/plan/action.ts';
 
 export type { Action, ActionRequest, ContentSource, Expected } from '../../core/plan/action.ts';
 
-/** What stands at a path now. */
+/** The entry at a path now. */
 export type Observation =
   | { readonly path: string; readonly state: 'absent' }
   /** The fingerprint is the expected one: nothing was read. */
@@ -14,20 +14,20 @@ export type Observation =
       readonly path: string;
       readonly state: 'file';
       readonly fingerprint: Fingerprint;
-      /** Microseconds, rounded down: the fingerprint's time is a double and may lie above the true one. */
+      /** Microseconds, rounded down. The time in the fingerprint is a double and may be above the true one. */
       readonly mtimeUs: number;
       readonly racy: boolean;
       readonly content: ContentId;
       /** 32-byte block hashes, joined; only with more than one block. */
       readonly blocks?: Uint8Array;
-      /** The bytes, when there are at most `bytesMax` of the request. */
+      /** The bytes, if there are at most `bytesMax` of them (see the request). */
       readonly bytes?: Uint8Array;
-      /** With `tail`: its last page is zeros, as where the system gave a file its length and never wrote its bytes. */
+      /** With `tail`: its last page is zeros, as after a system set the length of a file and never wrote its bytes. */
       readonly endsInZeros?: boolean;
-      /** With `tail`: it has bytes, and all of them are zeros. */
+      /** With `tail`: it is not empty, and all its bytes are zeros. */
       readonly isZeros?: boolean;
     }
-  /** A file above `hashUnderLockBytesMax` (unless `hashLarge` was asked): its content was not read. */
+  /** A file above `hashUnderLockBytesMax`, requested without `hashLarge`: its content was not read. */
   | { readonly path: string; readonly state: 'large'; readonly fingerprint: Fingerprint }
   | { readonly path: string; readonly state: 'directory'; readonly fingerprint: Fingerprint }
   | {
@@ -37,13 +37,13 @@ export type Observation =
       readonly mtimeUs: number;
       readonly target: string;
     }
-  /** Left alone: a socket, pipe or device, or what `problem` says. */
+  /** Not synchronized: a socket, pipe or device, or an entry that `problem` describes. */
   | {
       readonly path: string;
       readonly state: 'special';
       readonly problem?: { readonly code: ProblemCode; readonly detail: string };
     }
-  /** It changed while it was read: look again later. */
+  /** It changed while it was read: observe it again later. */
   | { readonly path: string; readonly state: 'changing' }
   | {
       readonly path: string;
@@ -56,13 +56,13 @@ export type Observation =
 
 export interface ObserveRequest {
   readonly path: string;
-  /** Answer `same` without reading when the entry still has this fingerprint. */
+  /** Answer `same` without reading if the entry still has this fingerprint. */
   readonly expected?: Fingerprint | undefined;
   /** Read files of any size. */
   readonly hashLarge?: boolean | undefined;
-  /** Up to how many bytes the bytes of a file are in the answer; `inlineBytesMax` by default. */
+  /** Files of at most this many bytes are returned with their bytes; `inlineBytesMax` by default. */
   readonly bytesMax?: number | undefined;
-  /** Say whether a file ends in zeros. */
+  /** Fill in `endsInZeros` and `isZeros`. */
   readonly tail?: boolean | undefined;
 }
 
@@ -70,12 +70,14 @@ export interface ObserveRequest {
 export interface ScannedDirectory {
   readonly path: string;
   readonly entries: readonly ScannedEntry[];
-  /** The directory could not be read (whole): nothing may be inferred from what is not in `entries`. */
-  /** `mount`: with `mount-changed`, the mount point. */
+  /**
+   * The directory could not be read, or only in part: nothing may be inferred from names that `entries` lacks.
+   * `mount`: with `mount-changed`, the mount point.
+   */
   readonly problem?: { readonly code: ProblemCode; readonly detail: string; readonly mount?: string };
-  /** The directory itself does not exist (any more). */
+  /** The directory itself does not exist, or no longer exists. */
   readonly absent?: boolean;
-  /** Names that are not UTF-8, shown with `\\xff` for a byte that is no character, and special files: left alone, counted. */
+  /** Entries that are not synchronized: special files, and names that are not UTF-8 (each invalid byte is shown as `\\xff`). */
   readonly skipped: readonly { readonly name: string; readonly code: ProblemCode }[];
 }
 
@@ -85,114 +87,114 @@ export interface ScannedEntry {
   readonly fingerprint: Fingerprint;
 }
 
-/** What came of a sync. `failed`: the system said that bytes could not be written, and may have let go of them. */
+/** The result of a sync. `failed`: the system reported that bytes could not be written, and may have dropped them from its cache. */
 export type SyncResult =
-  /** `hidden`: but for these, which lie on a disk that is not the one that was seen there. */
+  /** `hidden`: paths that were not synced, because another disk than the known one is mounted there. */
   | { readonly result: 'done'; readonly hidden: readonly string[] }
   | { readonly result: 'failed'; readonly detail: string }
-  /** Nothing was lost: it could not be asked for. */
+  /** The sync could not be requested; nothing was lost. */
   | { readonly result: 'not-done'; readonly detail: string };
 
 export type ActionResult =
-  /** Durable: bytes, names and times are on the disk. `fingerprint`: what it left (none for unlink, rmdir). */
+  /** Durable: bytes, names and times are on the disk. `fingerprint`: of the resulting entry (absent after unlink and rmdir). */
   | { readonly result: 'done'; readonly fingerprint?: Fingerprint; readonly racy?: boolean }
-  /** Something else stands there than expected: look at it first (a local edit), nothing was touched. */
+  /** The entry is not the expected one (a local edit): nothing was done; detect that change first. */
   | { readonly result: 'changed' }
-  /** The source did not have the content any more. */
+  /** The source no longer has the content. */
   | { readonly result: 'source-gone' }
   | { readonly result: 'problem'; readonly code: ProblemCode; readonly detail: string };
 
-/** What the watcher saw. Only hints: every one is followed by a look. */
+/** A hint of the watcher. It proves nothing: the caller observes or scans the path before it acts. */
 export type WatchHint =
   /** The entry at `path` may have changed. */
   | { readonly kind: 'path'; readonly path: string }
-  /** Anything directly in `path`, or below it where `recursive`, may have changed. */
+  /** Entries directly in `path`, or anywhere below it if `recursive`, may have changed. */
   | { readonly kind: 'directory'; readonly path: string; readonly recursive: boolean };
 
 export interface UnwatchedDirectory {
   readonly path: string;
-  /** The agent may not read it, which its listing reports; otherwise a limit of the system is reached. */
+  /** The agent has no permission to read it, which its listing reports. If false, a limit of the system is reached. */
   readonly closed: boolean;
 }
 
 export interface FolderHealth {
   readonly ok: boolean;
-  /** What is wrong and what to do, when not ok. */
+  /** If not `ok`: what is wrong and what to do. */
   readonly detail?: string;
-  /** Why nothing can be put into the folder for now, though it is there: a directory of `.lockstep` is gone and cannot be made. */
+  /** Why no entry can be written to the folder although it exists: a directory of `.lockstep` is gone and cannot be made. */
   readonly state?: string;
   readonly freeBytes: number;
 }
 
-/** What history may hold. Content that is still needed is kept beyond all of it. */
+/** Limits of the history. Content that is still needed is kept beyond them. */
 export interface HistoryLimits {
-  /** What it occupies on the disk, in bytes. */
+  /** Its space on the disk, in bytes. */
   readonly bytesMax: number;
-  /** Versions. */
+  /** Number of versions. */
   readonly filesMax: number;
-  /** Milliseconds since a version came there. */
+  /** Milliseconds since a version was put into the history. */
   readonly ageMsMax: number;
 }
 
-/** A mount inside the folder that is not what is known of its path. */
+/** A mount inside the folder that differs from the accepted one. */
 export interface ChangedMount {
   readonly path: string;
-  /** Something is mounted at a path at which nothing was. */
+  /** A file system is mounted at a path that was no mount point. */
   readonly isNew: boolean;
-  /** Of what is at the path now, where anything is. */
+  /** Of the entry at the path now, if there is one. */
   readonly ino?: number | undefined;
   readonly birthMs?: number | undefined;
   /** What is wrong and what to do. */
   readonly detail: string;
 }
 
-/** What a poll found. */
+/** The result of a poll. */
 export interface PolledFiles {
-  /** Paths at which the known inode is, with another fingerprint. */
+  /** Paths whose inode is the known one and whose fingerprint is another. */
   readonly changed: readonly string[];
   /** Paths of files that have more than one name. */
   readonly linked: readonly string[];
 }
 
-/** This member's folder: watching, looking, staging, applying. Paths are relative. Nothing here decides anything. */
+/** This member's folder: watches, observes, stages and applies. Paths are relative to it. It makes no decisions. */
 export interface Folder {
-  /** Begins to watch. Directories are watched as scans find them (`scan` sets the watch before it lists). */
+  /** Starts the watcher. `scan` sets the watch of each directory before it lists it. */
   watch(hint: (hints: readonly WatchHint[]) => void): Promise<void>;
   /** Directories without a working watch: the caller scans them by timer. */
   unwatched(): readonly UnwatchedDirectory[];
   /**
-   * Resolves when the hints for everything that changed before the call have been given: with true, or with false when events
-   * were lost, or cannot be had, so that only a scan can tell.
+   * Resolves once the hints for all changes made before the call have been given. True: the hints are complete. False: events
+   * were lost or cannot be received, so that only a scan finds all changes.
    */
   flushHints(): Promise<boolean>;
 
-  /** Looks at each path, reading what differs from `expected`. Results in the order of the requests. */
+  /** Observes each path and reads files that differ from `expected`. Results are in the order of the requests. */
   observe(requests: readonly ObserveRequest[]): Promise<readonly Observation[]>;
-  /** Compares the times of files with what is known, without reading them. Cheap; what cannot be looked at is in neither answer. */
+  /** Compares the fingerprints of files with the known ones, without reading content. Cheap. Files that cannot be examined are in neither list. */
   poll(files: PackedFiles): Promise<PolledFiles>;
-  /** Files of the folder that processes of this machine have mapped for writing, as far as this one may see. */
+  /** Paths of files that processes of this machine have mapped for writing, as far as this process may see them. */
   mapped(): Promise<readonly string[]>;
   /**
-   * Lists `directory`, and everything below it where `recursive`, parents before children, a directory at a time, and
-   * watches each directory before listing it. `skip` names paths not to enter or report (ignored ones).
+   * Lists `directory`, and everything below it if `recursive`: parents before children, one directory at a time. It
+   * watches each directory before it lists it. `skip` returns true for paths that are neither entered nor reported (ignored ones).
    */
   scan(
     directory: string,
     options: { readonly recursive: boolean; readonly skip: (path: string, isDirectory: boolean) => boolean },
   ): AsyncIterable<readonly ScannedDirectory[]>;
 
-  /** Carries out the actions in order. Results in the order of the requests; one failing does not stop the others. */
+  /** Executes the actions in order. Results are in the order of the requests; after a failure the others are still executed. */
   apply(requests: readonly ActionRequest[]): Promise<readonly ActionResult[]>;
 
   /**
-   * Makes what is at these paths durable, and their names: what a user wrote, made, renamed or removed there. May do so with the whole
-   * file system. Off the lane that the folder lock waits for.
+   * Makes the entries at these paths durable, with their names: what users wrote, made, renamed or removed. May sync the whole
+   * file system. Does not use the worker lane that the holder of the folder lock waits for.
    */
   sync(paths: readonly string[]): Promise<SyncResult>;
 
   /**
-   * Adds one verified block to the staged file of `content`; rejects bytes that do not match with `corrupt`. `lost`: what was staged of
-   * it before is gone, and so is this block; it must be staged again from the first one.
+   * Verifies one block and adds it to the staged file of `content`. `corrupt`: the bytes do not match, and are not added.
+   * `lost`: all that was staged of the content is gone, this block included; the caller starts again at the first block.
    */
   stageBlock(request: {
     readonly content: ContentId;
@@ -201,12 +203,12 @@ export interface Folder {
     readonly index: number;
     readonly bytes: Uint8Array;
   }): Promise<'ok' | 'corrupt' | 'disk-full' | 'lost'>;
-  /** Drops what was staged for `content`. */
+  /** Deletes the staged file of `content`. */
   unstage(content: ContentId): Promise<void>;
 
   /**
-   * Reads one block of `content` and verifies it. `undefined` when the source no longer has it.
-   * `from: 'bytes'` and `from: 'staged'` are no sources here.
+   * Reads one block of `content` and verifies it. Resolves with `undefined` if the source no longer has it.
+   * The sources `bytes` and `staged` are not allowed here.
    */
   readBlock(request: {
     readonly content: ContentId;
@@ -215,7 +217,7 @@ export interface Folder {
     readonly index: number;
     readonly source: ContentSource;
   }): Promise<Uint8Array | undefined>;
-  /** As `readBlock`, but says only whether that is the block, without haste: nothing waits for it. */
+  /** As `readBlock`, but returns only whether the block is right, and has low priority: no transfer waits for it. */
   holdsBlock(request: {
     readonly content: ContentId;
     readonly blocks?: Uint8Array | undefined;
@@ -223,31 +225,31 @@ export interface Folder {
     readonly index: number;
     readonly source: ContentSource;
   }): Promise<boolean>;
-  /** Which of these contents `history/` holds. */
+  /** Those of these contents that are in `history/`. */
   inHistory(contents: readonly ContentId[]): Promise<ReadonlySet<ContentId>>;
-  /** Puts a copy of `content` into `history/` (so that it outlives the file it is in now). */
+  /** Copies `content` into `history/`, so that it outlives the file that holds it now. Resolves with whether it is there. */
   keep(request: {
     readonly content: ContentId;
     readonly blocks?: Uint8Array | undefined;
     readonly size: number;
     readonly source: ContentSource;
   }): Promise<boolean>;
-  /** Removes the oldest contents of `history/` beyond the limits, except those that `needed` says yes to. */
+  /** Removes the oldest contents of `history/` beyond the limits, except those for which `needed` returns true. */
   trimHistory(limits: HistoryLimits, needed: (content: ContentId) => boolean): Promise<void>;
 
   /**
-   * Compares what is mounted inside the folder with what was accepted. While a mount is not what was accepted, everything at and below it
-   * is a problem with the code `mount-changed`, for every method.
+   * Compares the mounts inside the folder with the accepted ones. While a mount differs from the accepted one, every method
+   * reports the problem `mount-changed` for each path at or below it.
    */
   checkMounts(): Promise<readonly ChangedMount[]>;
-  /** Makes what is at `path` now, a mount or none, a part of the folder. Durable. Rejects when it cannot be written down. */
+  /** Accepts the mount at `path`, or its absence, as part of the folder. Durable. Rejects if this cannot be recorded. */
   acceptMount(path: string): Promise<void>;
 
-  /** Is the folder there, ours, and writable? Cheap: called before every batch. */
+  /** Whether the folder exists, is the one this member synchronizes, and is writable. Cheap: called before every batch. */
   health(): Promise<FolderHealth>;
   /**
-   * How long what reads and writes the folder has not got on with what it was given, in milliseconds. To be asked now and then: it
-   * compares with the last time. Asks the disk nothing, so that it answers while the disk hangs.
+   * How long the longest-stuck worker of the folder has made no progress on its job, in milliseconds. Call it regularly: it
+   * compares with the previous call. It does not touch the disk, so that it answers while the disk hangs.
    */
   stalledMs(): number;
 }

@@ -15,14 +15,14 @@ export interface PendingQuery {
   readonly limit: number;
 }
 
-/** An operation as `log` shows it. */
+/** Selects rows of the log. */
 export interface LogQuery {
   readonly path?: string | undefined;
   /** Only operations at this path or below it. */
   readonly under?: string | undefined;
   /** Only operations that were journaled here after this row number. */
   readonly afterRow?: number | undefined;
-  /** Only operations that were journaled here before this row number (newest first then). */
+  /** Only operations that were journaled here before this row number; the result is then newest first. */
   readonly beforeRow?: number | undefined;
   readonly limit: number;
 }
@@ -35,7 +35,7 @@ export interface LogRow {
   readonly journaledAt: number;
 }
 
-/** Something a person should see; numbered without gaps, so that a reader can resume. */
+/** An event for people. Events are numbered without gaps, so that a reader can resume. */
 export interface JournalEvent {
   readonly number: number;
   readonly at: number;
@@ -43,12 +43,12 @@ export interface JournalEvent {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** Rows of `disk` that speak of users' changes which are not known to be durable, or may go on without a trace. */
+/** Rows of `disk` for users' changes that are not known to be durable, or that may continue without an event (`dirty`). */
 export interface UnsyncedRows {
-  /** Grows with each call: rows that are written later have a later mark. */
+  /** Grows with each call: rows that are written later have a higher mark. */
   readonly mark: number;
   readonly paths: readonly string[];
-  /** There are also rows that were `unsynced` before the ones that were asked for. */
+  /** There are also rows that became `unsynced` before the requested mark. */
   readonly hasEarlier: boolean;
 }
 
@@ -58,20 +58,20 @@ export interface JournalCounts {
   readonly directories: number;
   readonly bytes: number;
   readonly operations: number;
-  /** Paths whose visible head the disk does not show, and paths with more than one head. */
+  /** Paths whose visible head is not on the disk, and paths with more than one head. */
   readonly pending: number;
   readonly contested: number;
 }
 
 /**
- * The operation log and what is derived from it (DESIGN 3). All calls are synchronous; each write is a transaction of its own
- * unless `transaction` encloses it. A committed write survives a power cut, but for others'
- * operations: these may be lost by it until the next write of another kind, and are then received again.
+ * The operation log and the state derived from it (DESIGN 3). All calls are synchronous. Each write is a transaction of its own
+ * unless `transaction` encloses it. A committed write survives a power cut, with one exception: operations of other members may
+ * be lost until the next write of another kind. They are then received again.
  */
 export interface Journal extends ConflictCopies, TreeQuestions {
-  /** Under which this journal numbers its own operations. Drawn anew with every new journal. */
+  /** The origin of this journal's own operations. Each new journal draws another one at random. */
   readonly origin: OriginId;
-  /** Begins a new incarnation: numbers of the present one may be taken by operations that this journal has lost. */
+  /** Begins a new incarnation, because operations that this journal has lost may have taken numbers of the present one. */
   renewOrigin(): void;
 
   /** Runs `body` in one transaction; nested calls join the outer one. A throw rolls everything back. */
@@ -84,24 +84,24 @@ export interface Journal extends ConflictCopies, TreeQuestions {
   append(operations: readonly Operation[]): readonly Operation[];
 
   /**
-   * Ends `origin` at number `last`, because its log forked above it: what the log has of it above that is cut off and counts nowhere, and
-   * none is taken any more. A seal is only ever lowered. Returns the operations whose entries must be journaled again, lest they be lost.
+   * Ends `origin` at number `last`, because its log forked above it: operations above `last` are cut off, and none is accepted
+   * any more. A seal is only ever lowered. Returns the operations whose entries must be journaled again, so that they are not lost.
    */
   seal(origin: OriginId, last: number): readonly Operation[];
-  /** The origins that end, each with its last number. */
+  /** The sealed origins, each with its last number. */
   seals(): VersionVector;
   /**
-   * The first 64 bits, in hexadecimal digits, of the running hash over the origin's operations up to number `seq`. Undefined where the
-   * log does not reach so far.
+   * The first 64 bits, in hexadecimal digits, of the running hash over the origin's operations up to number `seq`. Undefined if
+   * the log ends below that number.
    */
   mark(origin: OriginId, seq: number): string | undefined;
 
-  /** The marks of all that is known, as they are sent (core/marks). */
+  /** The marks of all known origins, as they are sent (core/marks). */
   marks(): Uint8Array;
 
   /** The highest contiguous number of each origin in the log. */
   known(): VersionVector;
-  /** What is known, shown and durable: see `Applied`. Live siblings that lost count as not applied until they are superseded. */
+  /** The operations that are known, applied and durable: see `Applied`. Live siblings that lost count as not applied until they are superseded. */
   applied(): Applied;
   operation(dot: Dot): Operation | undefined;
   /** Operations of one origin after `after`, in order, at most `limit`. */
@@ -109,10 +109,10 @@ export interface Journal extends ConflictCopies, TreeQuestions {
   /** Everything in the log beyond `known`, origin by origin, in batches of at most `limit`; lazily. */
   operationsBeyond(known: VersionVector, limit: number): IterableIterator<readonly Operation[]>;
   log(query: LogQuery): readonly LogRow[];
-  /** An operation and when it was journaled here. */
+  /** An operation and the time at which it was journaled here. */
   logged(dot: Dot): LogRow | undefined;
 
-  /** The operations at `path` that no other supersedes, the visible one first. Empty when nothing was ever there. */
+  /** The operations at `path` that no other supersedes, the visible one first. Empty if the path never had an operation. */
   heads(path: string): readonly Operation[];
   /** Visible heads at or below `prefix` (`''`: all), by path, after `after`. */
   headsUnder(prefix: string, after: string | undefined, limit: number): readonly Operation[];
@@ -121,7 +121,7 @@ export interface Journal extends ConflictCopies, TreeQuestions {
   contested(after: string | undefined, limit: number): readonly { path: string; heads: readonly Operation[] }[];
   /** Live visible heads whose parent directory is not a live directory head, by path, after `after`. */
   orphans(after: string | undefined, limit: number): readonly Operation[];
-  /** True when the log holds an operation at `path` with this content, or with this link text. */
+  /** True if the log holds an operation at `path` with this content or this link target. */
   everHad(path: string, entry: Pick<Operation, 'content' | 'target'>): boolean;
   /** A head (visible or not) that carries this content, if any. */
   headWithContent(content: ContentId): Operation | undefined;
@@ -129,43 +129,43 @@ export interface Journal extends ConflictCopies, TreeQuestions {
   digest(): string;
   counts(): JournalCounts;
 
-  /** Paths whose visible head is not on this disk. Streams: ask again from the last path. */
+  /** Paths whose visible head is not on this disk, at most `limit`. To go on, ask again with the last path. */
   pending(query: PendingQuery): readonly PendingPath[];
 
   disk(path: string): DiskEntry | undefined;
-  /** The files at these paths that the disk shows, as their rows know them. */
+  /** The files on the disk at these paths, with their fingerprints as recorded. */
   filesAt(paths: readonly string[]): PackedFiles;
-  /** The next files in the order of paths after `path`, or from the first. */
+  /** The files on the disk after `path` in path order, or from the first. */
   filesAfter(path: string | undefined, limit: number): PackedFiles;
   /** Rows of entries that exist and lie directly in `directory` (`''`: the folder). */
   diskChildren(directory: string): readonly DiskEntry[];
   /** Rows of entries that exist and lie anywhere below `directory`, by path, after `after`. */
   diskBelow(directory: string, after: string | undefined, limit: number): readonly DiskEntry[];
-  /** Rows of files that exist and hold `content`; a few are enough. */
+  /** Rows of existing files that hold `content`, at most `limit`. */
   diskWithContent(content: ContentId, limit: number): readonly DiskEntry[];
   /** Rows of entries that exist and have this inode number. */
   diskWithInode(ino: number): readonly DiskEntry[];
-  /** Rows of entries that are damaged, by path. Not to be called within a transaction. */
+  /** Rows of damaged entries, by path. Must not be called within a transaction. */
   damaged(): readonly DiskEntry[];
   recordDisk(changes: readonly DiskChange[]): void;
-  /** The rows that are `unsynced` since `after`, and those that are `dirty`. */
+  /** The rows that became `unsynced` after the mark `after`, and the `dirty` rows. */
   unsynced(after?: number): UnsyncedRows;
   /**
-   * A sync that began after `mark` was given has ended: rows marked after `after` and up to `mark` are `unsynced` no more. Those marked up
-   * to `mark` that were not changed around that time are `clean`, also where an earlier sync failed: it has let go of their pages.
+   * Records a successful sync that began after `mark` was given: rows marked after `after` and up to `mark` are no longer `unsynced`. Those up
+   * to `mark` that did not change during `span` become `clean`, also if an earlier sync failed: the system has dropped their pages since.
    */
   synced(after: number, mark: number, span: SyncSpan): void;
   /** Paths of the unconfirmed rows at `path` and below it (`''`: all). */
   unconfirmed(path: string): readonly string[];
   /** Rows that are `clean`, by path, after `after`. */
   clean(after: string | undefined, limit: number): readonly DiskEntry[];
-  /** The files of these rows, read again after they were `clean`, are what the rows say: what is still so is certain. */
+  /** Removes the `clean` state from those of these rows that have not changed: their files were read again and match the rows. */
   confirmed(rows: readonly DiskEntry[]): void;
 
   /** The member list: the visible heads of the member paths. */
   members(): readonly MemberRecord[];
 
-  /** Another member's applied vector as it last said, kept so that it is known while that member is down. */
+  /** Saves the last applied vector that another member sent, so that it is known while that member is down. */
   saveAck(member: string, applied: Applied): void;
   acks(): Readonly<Record<string, Applied>>;
 
@@ -174,13 +174,13 @@ export interface Journal extends ConflictCopies, TreeQuestions {
   events(after: number, limit: number): readonly JournalEvent[];
   lastEventNumber(): number;
 
-  /** Small facts of this member that must survive a restart, by name. */
+  /** Settings of this member, by name. They survive a restart. */
   setting(name: string): string | undefined;
   setSetting(name: string, value: string): void;
-  /** As `setSetting`, but without waiting for the disk: the death of the agent does not undo it, and a power cut may. */
+  /** As `setSetting`, but without waiting for the disk: survives a crash of the agent, but not always a power cut. */
   noteSetting(name: string, value: string): void;
 
-  /** Replays the log from nothing and compares: paths whose heads differ from the stored ones. With `repair` the heads are replaced. */
+  /** Replays the log from the beginning and returns the paths whose heads differ from the stored ones. `repair`: replaces these heads. */
   verifyHeads(repair: boolean): { readonly compared: number; readonly differing: readonly string[] };
   close(): void;
 }

@@ -1,22 +1,22 @@
 import type { Operation } from '@lockstep/shared';
 
-/** One slice of a search: what was found in it, and where the next one begins. */
+/** One slice of a search: the entries found in it, and the start of the next one. */
 export interface SearchSlice {
   readonly found: readonly Operation[];
-  /** Pass this as `after`; undefined when all was looked at. */
+  /** Pass this as `after`; undefined at the end of the search. */
   readonly next: string | undefined;
 }
 
-/** Questions of a person who walks through the folder. All speak of live visible heads; member entries are none. */
+/** Queries for browsing the folder. All return live visible heads, without member entries. */
 export interface TreeQuestions {
-  /** What lies directly in `directory` (`''`: the folder), by path, after the path `after`. The cost follows `limit`. */
+  /** Entries directly in `directory` (`''`: the folder), by path, after the path `after`. The cost grows with `limit`. */
   liveChildren(directory: string, after: string | undefined, limit: number): readonly Operation[];
   liveChildCount(directory: string): number;
   /** Entries whose path begins with `prefix`, by path. */
   liveWithPrefix(prefix: string, limit: number): readonly Operation[];
   /**
-   * Entries whose name holds `text`, in small or capital letters, by path, after `after`: at most `limit` of them out of the next
-   * `pathsMax` paths, so that a large folder can be searched in slices. A text with a slash is looked for in the whole path.
+   * Entries whose name contains `text`, regardless of case, by path, after `after`: at most `limit` of them out of the next
+   * `pathsMax` paths, so that a large folder can be searched in slices. A text with a slash is searched for in the whole path.
    */
   search(text: string, after: string | undefined, bounds: SearchBounds): SearchSlice;
 }

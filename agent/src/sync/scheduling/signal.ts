@@ -1,4 +1,4 @@
-/** Something that happens again and again, and those who want to know. They are told in the order in which they asked. */
+/** A recurring event and its listeners. Listeners are called in the order in which they subscribed. */
 export class Signal<Fact = void> {
   readonly #listeners = new Set<(fact: Fact) => void>();
 

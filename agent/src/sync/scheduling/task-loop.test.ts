@@ -47,7 +47,7 @@ describe('TaskLoop', () => {
     expect(begun).toEqual([0, 10]);
   });
 
-  test('gathers pokes for as long as it was told, counted from the end of a run', async () => {
+  test('collects pokes for its delay, which begins at the end of a run', async () => {
     const loop = loopWith(() => 20);
     runs = [() => scheduler.pause(15)];
     loop.poke();
@@ -80,7 +80,7 @@ describe('TaskLoop', () => {
     expect(failures).toMatchObject([{ message: 'broken' }]);
   });
 
-  test('begins no run after its stop, and says nothing of one that fails then', async () => {
+  test('begins no run after it was stopped, and does not report one that fails then', async () => {
     const loop = loopWith();
     runs = [() => scheduler.pause(10).then(fail)];
     loop.poke();

@@ -2,16 +2,16 @@ import type { Clock, Timer } from '../ports/clock.ts';
 
 export interface TaskLoopOptions {
   readonly clock: Clock;
-  /** The task: does all that can be done now. It is never run twice at a time. */
+  /** The task: does all that can be done now. Runs never overlap. */
   readonly run: () => Promise<void> | void;
-  /** How long after a poke the task begins, in milliseconds. Without it, it begins within the call. */
+  /** Delay between a poke and the run, in milliseconds. Without it, the run begins within the call. */
   readonly delayMs?: (() => number) | undefined;
-  /** The task failed. It is run again after `retryMs`. */
+  /** Called when the task failed. The task runs again after `retryMs`. */
   readonly failed: (error: unknown) => void;
   readonly retryMs: number;
 }
 
-/** Runs a task whenever there is something to do: one run at a time, and one more after a run during which there was a poke. */
+/** Runs a task on demand: one run at a time, and one more if it was poked during a run. */
 export class TaskLoop {
   readonly #options: TaskLoopOptions;
   #isRunning = false;
@@ -29,7 +29,7 @@ export class TaskLoop {
     return this.#stopped;
   }
 
-  /** Begins no further run. */
+  /** Prevents further runs. */
   stop(): void {
     this.#stopped = true;
     this.#cancel();
@@ -40,7 +40,7 @@ export class TaskLoop {
     return this.#ended;
   }
 
-  /** There is something to do. */
+  /** Requests a run. */
   poke(): void {
     if (this.#stopped) return;
     if (this.#isRunning) this.#again = true;
@@ -48,7 +48,7 @@ export class TaskLoop {
     else this.in(this.#options.delayMs());
   }
 
-  /** There will be something to do so many milliseconds from now. The earliest of several such moments counts. */
+  /** Requests a run in this many milliseconds. Of several such requests the earliest counts. */
   in(delayMs: number): void {
     const { clock } = this.#options;
     const dueMs = clock.monotonicMs() + delayMs;
@@ -81,7 +81,7 @@ export class TaskLoop {
     try {
       await this.#options.run();
     } catch (error) {
-      // What the task works on is closed while it runs.
+      // A stop closes what the task works on, possibly during a run: its failure is then expected.
       if (this.#stopped) return;
       this.#options.failed(error);
       this.in(this.#options.retryMs);

@@ -1,6 +1,6 @@
 import type { Clock } from '../ports/clock.ts';
 
-/** Resolves when `isSo()`, asked now and after each of the facts: with true; or after so many milliseconds, with false. */
+/** Resolves with true once `isSo()` returns true, called now and after each of the facts; with its last result after `withinMs` milliseconds. */
 export function until(
   clock: Clock,
   isSo: () => boolean,

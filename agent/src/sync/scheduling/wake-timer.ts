@@ -1,6 +1,6 @@
 import type { Clock, Timer } from '../ports/clock.ts';
 
-/** One timer for many moments: it rings at the earliest of them, and is then without one until it is set again. */
+/** One timer for many requested times: it rings at the earliest of them and drops the others. */
 export class WakeTimer {
   readonly #clock: Clock;
   readonly #ring: () => void;
@@ -18,7 +18,7 @@ export class WakeTimer {
     this.#timer?.cancel();
   }
 
-  /** Rings no later than this long from now. */
+  /** Rings at most this many milliseconds from now. */
   in(delayMs: number): void {
     const atMs = this.#clock.monotonicMs() + delayMs;
     if (this.#stopped || (this.#atMs !== undefined && this.#atMs <= atMs)) return;

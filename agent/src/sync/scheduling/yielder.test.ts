@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Clock } from '../ports/clock.ts';
 import { Pace } from './yielder.ts';
 
-/** A clock that stands still unless it is told how long something took. */
+/** A clock that only the test advances. */
 class ToldClock implements Clock {
   nowMs = 1_000;
   turns = 0;
@@ -22,7 +22,7 @@ class ToldClock implements Clock {
   }
 }
 
-test('[MB5] a loop gives way every 10 ms, and not more often', async () => {
+test('[MB5] a loop yields every 10 ms, and not more often', async () => {
   const clock = new ToldClock();
   const pace = new Pace(clock);
   for (let step = 0; step < 100; step++) {
@@ -32,7 +32,7 @@ test('[MB5] a loop gives way every 10 ms, and not more often', async () => {
   expect(clock.turns).toBe(20);
 });
 
-test('[MB5] a pass that looked in vain is followed by a rest as long as that, up to a limit', () => {
+test('[MB5] a pass is followed by a rest as long as the time that it wasted, up to a limit', () => {
   const clock = new ToldClock();
   const pace = new Pace(clock);
   const passFor = (wastedMs: number): number => {

@@ -4,7 +4,7 @@ import { ByteCache } from './byte-cache.ts';
 
 const [a, b, c] = ['a', 'b', 'c'] as ContentId[] as [ContentId, ContentId, ContentId];
 
-test('the oldest are dropped when there are too many bytes', () => {
+test('above the byte limit the oldest contents are dropped', () => {
   const contents = new ByteCache(10);
   contents.put(a, new Uint8Array(4));
   contents.put(b, new Uint8Array(4));
@@ -14,7 +14,7 @@ test('the oldest are dropped when there are too many bytes', () => {
   expect(contents.bytes).toBe(9);
 });
 
-test('a sweep drops what nobody needs, a part of them at a time and each in its turn', () => {
+test('a sweep drops contents that are not needed, a few at a time, in turn', () => {
   const contents = new ByteCache(100);
   for (const content of [a, b, c]) contents.put(content, new Uint8Array(1));
   contents.sweep(2, (content) => content === a);
@@ -24,7 +24,7 @@ test('a sweep drops what nobody needs, a part of them at a time and each in its 
   expect(contents.bytes).toBe(1);
 });
 
-test('ageing drops what was there the last time, unless it was put again', () => {
+test('ageing drops contents that the previous call found, unless they were put again', () => {
   const contents = new ByteCache(100);
   contents.put(a, new Uint8Array(1));
   contents.put(b, new Uint8Array(1));

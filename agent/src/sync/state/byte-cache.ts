@@ -1,10 +1,10 @@
 import type { ContentId } from '@lockstep/shared';
 import { LRUCache } from 'lru-cache';
 
-/** Small contents by id, oldest dropped first when there are more than `bytesMax` bytes of them. Dropping loses nothing: it can be read or asked for again. */
+/** A cache of small contents by id. Above `bytesMax` bytes the oldest are dropped; each can be read or requested again. */
 export class ByteCache {
   readonly #contents: LRUCache<ContentId, Uint8Array>;
-  /** Those that were there when `age` was last called, and were not put since. */
+  /** Contents that the last `age` found and that were not put since. */
   #aged = new Set<ContentId>();
 
   constructor(bytesMax: number) {
@@ -25,18 +25,18 @@ export class ByteCache {
     return this.#contents.peek(content);
   }
 
-  /** Drops the oldest until there are less than `bytes`. */
+  /** Drops the oldest contents until fewer than `bytes` bytes are left. */
   shrink(bytes: number): void {
     while (this.#contents.size > 0 && this.bytes >= bytes) this.#contents.pop();
   }
 
-  /** Drops what was there at the last call already. */
+  /** Drops the contents that were already there at the previous call. */
   age(): void {
     for (const content of this.#aged) this.#contents.delete(content);
     this.#aged = new Set(this.#contents.keys());
   }
 
-  /** Looks at `count` of them, those first that were not looked at for longest, and drops what nobody needs any more. */
+  /** Checks `count` contents, the least recently checked first, and drops those that are not needed any more. */
   sweep(count: number, isNeeded: (content: ContentId) => boolean): void {
     for (const content of [...this.#contents.rkeys()].slice(0, count)) {
       if (isNeeded(content)) this.#contents.get(content);

@@ -14,13 +14,13 @@ import { Problems } from './problems.ts';
 import { SharedBatches } from './shared-batches.ts';
 
 /**
- * Lets one loop at a time compare the folder with the journal and change either: a look at the disk whose result is not yet
- * journaled, and an action whose result is not yet recorded, must not overlap.
+ * A mutex for the folder and its rows in the journal. A detection whose result is not yet journaled and an action whose
+ * result is not yet recorded must not overlap.
  */
 export class FolderLock {
   #tail: Promise<void> = Promise.resolve();
 
-  /** Runs `body` when everyone who asked before is done. A throw frees the lock and reaches the caller. */
+  /** Runs `body` after all earlier callers are done. If `body` throws, the lock is released and the caller receives the error. */
   run<T>(body: () => Promise<T>): Promise<T> {
     const result = this.#tail.then(body);
     this.#tail = result.then(
@@ -31,41 +31,41 @@ export class FolderLock {
   }
 }
 
-/** Who this member is, as others see it. */
+/** The identity of this member, as other members see it. */
 export interface Self {
   readonly id: MemberId;
   readonly name: string;
   readonly addresses: readonly string[];
 }
 
-/** What every loop works with. */
+/** The state and ports that all loops of one member share. */
 export interface Context {
   readonly facts: Facts;
   readonly events: Events;
   readonly self: Self;
   readonly journal: Journal;
-  /** Reads of this member's own operations, shared by the sessions that send them. */
+  /** Batches of this member's own operations, shared by the sessions that send them. */
   readonly batches: SharedBatches;
   readonly folder: Folder;
   readonly clock: Clock;
   readonly log: Log;
   readonly lock: FolderLock;
   readonly problems: Problems;
-  /** When this run of the agent began, wall clock. */
+  /** Start of this run of the agent, wall clock in milliseconds. */
   readonly startedAtMs: number;
-  /** Mount points at which a look or a scan found another mount than it knew, since the mounts were last checked. */
+  /** Mount points at which an observation or a scan found an unknown mount since the last check of the mounts. */
   readonly hiding: Set<string>;
   readonly ignored: IgnoreFile;
   readonly lastBoot: LastBoot;
   readonly missing: MissingContents;
   readonly others: OtherHolders;
-  /** Bytes that came with operations and wait to be applied. */
+  /** Bytes that were received with operations and wait to be applied. */
   readonly inbox: ByteCache;
-  /** Bytes of files just written here, for the members that are about to be sent them. */
+  /** Bytes of files that were just written here, for the members that will receive them. */
   readonly outbox: ByteCache;
 }
 
-/** What all loops of one member share, over the given adapters. Each new problem is logged and becomes an event. */
+/** Creates the context of one member from the given adapters. Each new problem is logged and becomes an event. */
 export function createContext(parts: {
   readonly identity: Self;
   readonly journal: Journal;
@@ -76,7 +76,7 @@ export function createContext(parts: {
   const { identity, journal, folder, clock, log } = parts;
   const facts = new Facts();
   const events = new Events(journal, clock);
-  // A machine with containers has dozens of addresses, and the wire carries the best ones.
+  // A machine with containers has dozens of addresses; the wire carries only the best ones.
   const self = { ...identity, addresses: carriedAddresses(identity.addresses) };
   return {
     facts,

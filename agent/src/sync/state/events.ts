@@ -3,11 +3,13 @@ import type { Journal } from '../ports/journal.ts';
 import { writeIfRoom } from './disk-room.ts';
 
 /**
- * What people are told, by kind:
- * `started`, `active`, `paused`, `resumed`, `stopped` of this member; `joined` (a session with another member began), `away` (it ended), `down`, `left`;
- * `resynced`; `power-cut` (what it did to users' writes, found at the start); `delivered` (a burst of changes made here is on so many
- * members); `conflict`; `content-lost` (no member has the content of an operation any more, and it was settled without); `forked` (a member was set back to a snapshot and numbered other operations alike); `problem`;
- * `repaired` (a damaged file has its content again).
+ * Kinds of events for people:
+ * `started`, `active`, `paused`, `resumed`, `stopped`: of this member;
+ * `joined` (a session with another member began), `away` (it ended), `down`, `left`: of another member;
+ * `resynced` (a catch-up ended); `power-cut` (its effect on users' writes, found at the start);
+ * `delivered` (a burst of local changes has reached that many members);
+ * `conflict`; `content-lost` (no member has the content of an operation any more, and the path was settled without it);
+ * `forked` (a member was restored from a snapshot and reused sequence numbers); `problem`; `repaired` (a damaged file has its content again).
  */
 export type EventKind =
   | 'started'
@@ -28,7 +30,7 @@ export type EventKind =
   | 'problem'
   | 'repaired';
 
-/** Numbers events, keeps them in the journal, and wakes those who follow them. */
+/** Writes events to the journal and wakes their readers. */
 export class Events {
   readonly #journal: Journal;
   readonly #clock: Clock;
@@ -39,7 +41,7 @@ export class Events {
     this.#clock = clock;
   }
 
-  /** An event for which the disk has no room is left out, and takes no number. */
+  /** Adds an event. If the disk has no room for it, it is dropped and takes no number. */
   add(kind: EventKind, data: Readonly<Record<string, unknown>>): void {
     writeIfRoom(() => this.#journal.addEvent(this.#clock.wallMs(), kind, data));
     for (const listener of this.#listeners) listener();

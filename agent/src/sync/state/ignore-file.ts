@@ -9,32 +9,32 @@ import {
 import type { Folder, Observation } from '../ports/folder.ts';
 import type { Context } from './context.ts';
 
-/** Where the journal keeps the text of the rules that are in force. */
+/** Name of the journal setting that holds the text of the rules in force. */
 export const ignoreRulesSetting = 'ignore-rules';
 
-/** How long rules that let go of something must have stood unchanged, in milliseconds. */
+/** Rules that stop ignoring a path must have been unchanged for this long, in milliseconds. */
 export const rulesRestMs = 1_000;
-/** How often somebody who waits for rules to be in force asks. */
+/** Interval at which a caller polls for rules to be in force, in milliseconds. */
 const restingRetryMs = 50;
 
-/** What a look at the file found. `fault`: why it cannot be read as rules, and what to do. */
+/** The result of reading the file. `fault`: why it cannot be read as rules, and what to do. */
 export type IgnoreReading =
   | { readonly state: 'rules'; readonly text: string }
   | { readonly state: 'absent' }
   | { readonly state: 'fault'; readonly fault: string };
 
 /**
- * The ignore rules in force on this member. A file that cannot be read changes none of them: were it taken for an empty one, what
- * it was to keep back would be sent to all others.
+ * The ignore rules in force on this member. A file that cannot be read changes none of them: if it counted as empty,
+ * files that it was meant to ignore would be sent to all other members.
  */
 export class IgnoreFile {
-  /** What was read, lets go of what the rules in force keep back, and must rest before it is taken. */
+  /** Rules that were read and would stop ignoring some path: they are taken once they have rested. */
   #waiting: { readonly text: string; readonly sinceMs: number } | undefined;
   #text: string | undefined;
   #rules: IgnoreRules;
   #fault: string | undefined;
 
-  /** `text`: the rules that were in force last; undefined on a member that has not read any yet. */
+  /** `text`: the rules that were last in force; undefined on a member that has never read any. */
   constructor(text: string | undefined) {
     this.#text = text;
     this.#rules = parseIgnoreRules(text ?? '');
@@ -44,49 +44,51 @@ export class IgnoreFile {
     return this.#rules.ignores(path, isDirectory);
   }
 
-  /** The lines that are left out. */
+  /** Lines of the file that are not valid rules and are skipped. */
   get problems(): readonly IgnoreRuleProblem[] {
     return this.#rules.problems;
   }
 
-  /** False as long as no rules were read, nor found to be none: nothing of the folder may be journaled. */
+  /** False until the file was read, or found absent, for the first time: until then no entry of the folder may be journaled. */
   get isKnown(): boolean {
     return this.#text !== undefined;
   }
 
-  /** Why the file could not be read the last time, and what to do; undefined when it could. */
+  /** Why the last read of the file failed, and what to do; undefined if it succeeded. */
   get fault(): string | undefined {
     return this.#fault;
   }
 
-  /** The texts of conflict copies of the file; undefined for one that cannot be read now. */
+  /** Reads the conflict copies of the file at `paths`; undefined for each that cannot be read now. */
   async readCopies(folder: Folder, paths: readonly string[]): Promise<readonly (string | undefined)[]> {
     const seen = await folder.observe(paths.map((path) => ({ path, bytesMax: ignoreFileBytesMax })));
     return seen.map(readingOf).map((reading) => (reading.state === 'rules' ? reading.text : undefined));
   }
 
-  /** `isDamaged`: what is there is not what anybody wrote. */
+  /** Reads the file. `isDamaged`: its bytes are damaged, so that they count as unreadable. */
   async read(folder: Folder, isDamaged: boolean): Promise<IgnoreReading> {
     const [seen] = await folder.observe([{ path: ignoreFileName, bytesMax: ignoreFileBytesMax }]);
-    const reading = isDamaged ? fault('is damaged: it comes from another member, or write it again.') : readingOf(seen);
+    const reading = isDamaged
+      ? fault('is damaged: wait until another member sends its content, or write the file again.')
+      : readingOf(seen);
     this.#fault = reading.state === 'fault' ? `${reading.fault} ${this.#consequence}` : undefined;
     return reading;
   }
 
-  /** Is `text` what is in force already? */
+  /** Whether `text` is already in force. */
   has(text: string): boolean {
     return this.#text === text;
   }
 
-  /** True while rules were read that are not in force yet. */
+  /** True while rules that were read are not in force yet. */
   get isWaiting(): boolean {
     return this.#waiting !== undefined;
   }
 
   /**
-   * Whether `text` may be taken. Rules that let go of what is kept back must have rested: whoever saves the file may leave it empty, or
-   * without its last lines, for a moment, and what is sent then cannot be called back. `isContested`: what else somebody wrote there is
-   * not known yet. `isRemoved`: the file stood here, and is gone.
+   * Whether `text` may be taken. Rules that stop ignoring a path must have rested first: an editor that saves the file may leave
+   * it empty, or without its last lines, for a moment, and what is then sent cannot be recalled. `isContested`: the file has
+   * concurrent versions that are not merged yet. `isRemoved`: the file existed here and is gone.
    */
   mayTake(
     text: string,
@@ -98,12 +100,12 @@ export class IgnoreFile {
     return nowMs - this.#waiting.sinceMs >= rulesRestMs;
   }
 
-  /** What is there is in force, or cannot be read: nothing waits. */
+  /** The file is in force or cannot be read: no rules wait. */
   rests(): void {
     this.#waiting = undefined;
   }
 
-  /** From here on the rules of `text` are in force. */
+  /** Puts the rules of `text` in force. */
   take(text: string): void {
     this.#waiting = undefined;
     this.#text = text;
@@ -112,7 +114,7 @@ export class IgnoreFile {
 
   get #consequence(): string {
     if (this.isKnown) return 'Until then the rules that were read last stay in force on this member.';
-    return 'No rules were read here before: until then nothing of this folder is sent to other members.';
+    return 'This member has never read any rules: until then it sends nothing of this folder to other members.';
   }
 }
 
@@ -127,7 +129,7 @@ function readingOf(seen: Observation | undefined): IgnoreReading {
     case 'file': {
       if (seen.bytes === undefined) return fault(tooLong);
       const text = textOf(seen.bytes);
-      if (text === undefined) return fault('is no text in UTF-8: save it as UTF-8.');
+      if (text === undefined) return fault('is not UTF-8 text: save it as UTF-8.');
       return { state: 'rules', text };
     }
     case 'large':
@@ -141,13 +143,13 @@ function readingOf(seen: Observation | undefined): IgnoreReading {
     case 'problem':
       return fault(`cannot be read: ${seen.detail}`);
     default:
-      return fault('changes while it is read: let it rest for a moment.');
+      return fault('changed while it was read: it is read again once it no longer changes.');
   }
 }
 
 const tooLong = `has more than ${ignoreFileBytesMax} bytes: shorten it.`;
 
-/** The text of the bytes; undefined where they are something else, UTF-16 for instance, in which no rule would match. */
+/** The text of the bytes; undefined for another encoding than UTF-8, such as UTF-16, in which no rule would match. */
 function textOf(bytes: Uint8Array): string | undefined {
   if (bytes.includes(0)) return undefined;
   try {
@@ -157,7 +159,7 @@ function textOf(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** Resolves once no rules wait to be in force, or `giveUp` says so. */
+/** Resolves once no rules wait to be in force, or once `giveUp` returns true. */
 export async function untilRulesRest(context: Context, giveUp: () => boolean): Promise<void> {
   const { ignored, clock } = context;
   while (ignored.isWaiting && !giveUp()) {

@@ -8,7 +8,7 @@ import { lostAfterMs, MissingContents } from './missing-contents.ts';
 
 const bee = 'bee' as OriginId;
 
-/** A member at work that shows `before` at `d/old`, and was told that bee's `d/old` and `d/new` have no content any more. */
+/** A running member with `before` at `d/old`. Its problems say that the contents of bee's `d/old` and `d/new` are missing. */
 async function memberWithMissing() {
   const member = new LoneMember();
   const { context, operationWriter, volume, journal } = member;
@@ -28,7 +28,7 @@ async function memberWithMissing() {
   return { ...member, journal, volume, changes, passes: (ms: number) => member.passes(ms) };
 }
 
-test('[CT12] what is written where a content is missing supersedes it, and can be deleted after that', async () => {
+test('[CT12] a file written at a path whose content is missing supersedes it, and can be deleted after that', async () => {
   const { volume, journal, changes, passes } = await memberWithMissing();
   for (const path of ['d/old', 'd/new']) {
     volume.disk.write(path, contentOfText('from a backup'));
@@ -41,7 +41,7 @@ test('[CT12] what is written where a content is missing supersedes it, and can b
   changes.stop();
 });
 
-test('[CT12] [LC16] what is written over its damage supersedes nothing, until that is deleted', async () => {
+test('[CT12] [LC16] a write over a damaged file supersedes nothing until the file is deleted', async () => {
   const { volume, journal, changes, passes } = await memberWithMissing();
   const [missing] = journal.heads('d/old');
   if (missing === undefined) throw new Error('It is a head');
@@ -64,7 +64,7 @@ test('[CT12] [LC16] what is written over its damage supersedes nothing, until th
   changes.stop();
 });
 
-test('[CT12] a delete of the older version that stands there supersedes it too', async () => {
+test('[CT12] a delete of the older version on the disk supersedes it too', async () => {
   const { volume, journal, changes, passes } = await memberWithMissing();
   volume.disk.unlink('d/old');
   await passes(5_000);
@@ -72,7 +72,7 @@ test('[CT12] a delete of the older version that stands there supersedes it too',
   changes.stop();
 });
 
-test('[CT12] with a deleted directory goes what is missing in it', async () => {
+test('[CT12] a delete of a directory supersedes the missing contents in it', async () => {
   const { volume, journal, changes, passes } = await memberWithMissing();
   volume.disk.unlink('d/old');
   volume.disk.rmdir('d');
@@ -81,7 +81,7 @@ test('[CT12] with a deleted directory goes what is missing in it', async () => {
   changes.stop();
 });
 
-test('[CT13] a content is lost once all members have lacked it for a while, and none that is away may have it', () => {
+test('[CT13] a content is lost once all members have lacked it for a while, and no member that is away may have it', () => {
   const member = new LoneMember();
   const gone = member.operation('file', { kind: 'put', text: 'gone' }, { origin: bee });
   const [ant, cat] = ['ant', 'cat'] as MemberId[] as [MemberId, MemberId];
@@ -103,6 +103,6 @@ test('[CT13] a content is lost once all members have lacked it for a while, and 
   expect(search([ant, cat], lostAfterMs + 2)).toBe(false);
   expect(search([ant, cat], 2 * lostAfterMs + 2)).toBe(true);
   expect(told).toBe(1);
-  // A member comes that was not asked.
+  // A member joins that was not asked.
   expect(search([cat], 2 * lostAfterMs + 3)).toBe(false);
 });

@@ -1,9 +1,9 @@
 import { type ContentId, dotKey, isBelow, type MemberId, type Operation } from '@lockstep/shared';
 
-/** How long all members must go on lacking a content before it counts as lost: a file that is being replaced is lacking for a moment. */
+/** All members must lack a content for this long before it counts as lost: a file that is being replaced is missing for a moment. */
 export const lostAfterMs = 5_000;
 
-/** What a member that was asked for a content said: it has it nowhere. `shows`: its disk shows something at the path. */
+/** A member's answer that it has a content neither in its folder nor in its history. `shows`: its disk has an entry at the path. */
 export interface LackingMember {
   readonly member: MemberId;
   readonly shows: boolean;
@@ -11,11 +11,11 @@ export interface LackingMember {
 
 interface Missing {
   readonly operation: Operation;
-  /** A problem has said so: whoever writes or deletes at the path knows of it. */
+  /** A problem has reported it: a user who writes or deletes at the path knows of it. */
   isTold: boolean;
-  /** Members that could not be asked, or did not say that they lack it. */
+  /** Members that could not be asked, or did not answer that they lack it. */
   blockedBy: readonly MemberId[];
-  /** Some member shows something at the path. */
+  /** Some member has an entry at the path. */
   isShown: boolean;
   /** Since when all members lack it. */
   lostSinceMs: number | undefined;
@@ -36,13 +36,13 @@ export class MissingContents {
     return this.#missing.size === 0;
   }
 
-  /** True when a content was searched for this path and no member that was asked had it. */
+  /** True if a content was searched for this path and no member that was asked had it. */
   isAt(path: string): boolean {
     for (const { operation } of this.#missing.values()) if (operation.path === path) return true;
     return false;
   }
 
-  /** The last search ended: `lacking` lack it, and `members` are all others that have not left. */
+  /** Records the result of a search: `lacking` lack the content, and `members` are all other members that have not left. */
   searched(
     operation: Operation,
     { lacking, members, nowMs }: { lacking: readonly LackingMember[]; members: readonly MemberId[]; nowMs: number },
@@ -57,7 +57,7 @@ export class MissingContents {
     if (found.isLost && !wasLost) this.#lost();
   }
 
-  /** A problem of the path says that its content is missing. */
+  /** Records that a problem of the path reports the missing content. */
   told(operation: Operation): void {
     this.#of(operation).isTold = true;
   }
@@ -66,14 +66,14 @@ export class MissingContents {
     return this.#missing.get(dotKey(operation))?.isTold === true;
   }
 
-  /** What is told to be missing below a directory. */
+  /** Operations below a directory whose missing content a problem reports. */
   toldBelow(directory: string): readonly Operation[] {
     return [...this.#missing.values()]
       .filter(({ operation, isTold }) => isTold && isBelow(operation.path, directory))
       .map(({ operation }) => operation);
   }
 
-  /** True when every member that has not left said again and again that it lacks the content. */
+  /** True if every member that has not left has lacked the content for `lostAfterMs`. */
   isLost(operation: Operation): boolean {
     return this.#missing.get(dotKey(operation))?.isLost === true;
   }
@@ -82,7 +82,7 @@ export class MissingContents {
     return this.#missing.get(dotKey(operation))?.isShown === true;
   }
 
-  /** Who may have it yet. */
+  /** The members that may still have it. */
   blockedBy(operation: Operation): readonly MemberId[] {
     return this.#missing.get(dotKey(operation))?.blockedBy ?? [];
   }
@@ -91,12 +91,12 @@ export class MissingContents {
     return [...this.#missing.values()].filter(({ isLost }) => isLost).map(({ operation }) => operation);
   }
 
-  /** The content came. */
+  /** Removes the operations with this content: it has arrived. */
   found(content: ContentId): void {
     for (const [key, { operation }] of this.#missing) if (operation.content === content) this.#missing.delete(key);
   }
 
-  /** Forgets what is no head any more. */
+  /** Removes operations that are no longer heads. */
   keepOnly(isHead: (operation: Operation) => boolean): void {
     for (const [key, { operation }] of this.#missing) if (!isHead(operation)) this.#missing.delete(key);
   }

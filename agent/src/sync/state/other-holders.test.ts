@@ -15,7 +15,7 @@ function holdersWith(saved: Readonly<Record<MemberId, Applied>>, left: readonly 
   return new OtherHolders({ id: ant, name: 'ant', addresses: [] }, journal as Journal);
 }
 
-test('[LC17] what a member said in this run or before it tells that it holds an operation', () => {
+test('[LC17] an acknowledgement of this run or an earlier one shows that a member holds an operation', () => {
   expect(holdersWith({ [bee]: upTo(3) }).holding(dot)).toBe('held');
   const holders = holdersWith({ [bee]: upTo(2) });
   expect(holders.holding(dot)).toBe('unknown');
@@ -23,13 +23,13 @@ test('[LC17] what a member said in this run or before it tells that it holds an 
   expect(holders.holding(dot)).toBe('held');
 });
 
-test('[LC17] it is nowhere else only when all members that have not left said so in this run', () => {
+test('[LC17] an operation is nowhere else only if all members that have not left were heard in this run', () => {
   const holders = holdersWith({ [bee]: upTo(2), [cat]: upTo(2) });
   holders.heard(bee, upTo(2));
   expect(holders.holding(dot)).toBe('unknown');
   holders.heard(cat, upTo(1));
   expect(holders.holding(dot)).toBe('nowhere');
   expect(holdersWith({}, [bee, cat]).holding(dot)).toBe('nowhere');
-  // A member alone in its cluster has nobody to ask.
+  // A member alone in its cluster has no other member to ask.
   expect(holdersWith({ [bee]: upTo(3) }, [bee, cat]).holding(dot)).toBe('nowhere');
 });

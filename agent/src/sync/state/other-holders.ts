@@ -3,12 +3,12 @@ import { holds } from '../../core/durability.ts';
 import type { Journal } from '../ports/journal.ts';
 import type { Self } from './context.ts';
 
-/** `unknown`: no member is known to hold it, and not all of them were heard in this run of the agent. */
+/** Whether other members hold an operation. `unknown`: none is known to, and not all were heard in this run of the agent. */
 export type Holding = 'held' | 'nowhere' | 'unknown';
 
 /**
- * Knows which operations other members hold durably: by what they said in this run of the agent, and by what the journal saved of an
- * earlier run. The journal saves it every few seconds only, so after a crash it knows less than the members do.
+ * The operations that other members hold durably, by their acknowledgements: those of this run of the agent, and those that the
+ * journal saved in an earlier one. The journal saves them every few seconds only, so that after a crash it is behind the members.
  */
 export class OtherHolders {
   readonly #self: Self;
@@ -20,12 +20,12 @@ export class OtherHolders {
     this.#journal = journal;
   }
 
-  /** A member said what it holds. */
+  /** Records the acknowledgement of a member. */
   heard(member: MemberId, applied: Applied): void {
     this.#heard.set(member, applied);
   }
 
-  /** Whether any other member holds the operation `dot`. A member that left counts for nothing. */
+  /** Whether any other member holds the operation `dot`. A member that left does not count. */
   holding(dot: Dot): Holding {
     const saved = this.#journal.acks();
     const others = this.#journal.members().filter(({ id, standing }) => id !== this.#self.id && standing !== 'left');

@@ -15,14 +15,16 @@ import { ContentFetcher } from '../transfer/content-fetcher.ts';
 import { rulesRestMs } from './ignore-file.ts';
 
 const bee = 'bee' as OriginId;
-const detail = 'It is in trouble: mend it.';
+const detail = 'It has a problem: repair it.';
 const quiet = (): void => undefined;
 
-/** A member whose disk makes trouble where it is told to. */
+/** A member whose disk causes problems on request. */
 class Bench {
-  /** Paths at which nothing can be done, directories that cannot be listed, and names that are left alone. */
+  /** Paths at which every action fails. */
   readonly refuses = new Map<string, ProblemCode>();
+  /** Directories that cannot be listed. */
   readonly unreadable = new Map<string, ProblemCode>();
+  /** Names that a scan skips. */
   readonly skipped: { name: string; code: ProblemCode }[] = [];
   readonly unwatched: UnwatchedDirectory[] = [];
   readonly member = new LoneMember((folder) => this.#around(folder));
@@ -37,7 +39,7 @@ class Bench {
     this.applyLoop = new ApplyLoop(context, transfers, gate);
   }
 
-  /** Seconds pass, each with what the engine does in it. */
+  /** Lets seconds pass, each with the tasks that the engine runs every second. */
   async seconds(count: number): Promise<void> {
     const { context, peers } = this.member;
     for (let second = 0; second < count; second++) {
@@ -52,7 +54,7 @@ class Bench {
     return [...new Set(this.member.context.problems.list().map(({ code }) => code))];
   }
 
-  /** More members than one version may name have written the file, and now this member's user does. */
+  /** Members write the file, as many as one version may name; then this member's user does. */
   hasLongHistory(path: string, text: string): void {
     const { member } = this;
     const operation = member.operation(path, { kind: 'put', text }, { origin: bee });
@@ -64,7 +66,7 @@ class Bench {
     member.scheduler.after(2_000, () => member.volume.disk.write(path, contentOfText('new')), new Life());
   }
 
-  /** Bee's operation at the path, made from what stood there. */
+  /** Receives an operation of bee at the path, made from the present heads. */
   comes(kind: Operation['kind'], text?: string): void {
     const parents = this.member.journal.heads('file');
     this.member.received(this.member.operation('file', { kind, ...(text && { text }) }, { origin: bee, parents }));
@@ -114,11 +116,11 @@ class Bench {
 
 interface Case {
   readonly cause: (bench: Bench) => unknown;
-  /** Each of these ends it. */
+  /** Ways in which the problem ends. */
   readonly ends: Readonly<Record<string, (bench: Bench) => unknown>>;
 }
 
-/** An entry cannot be given its place. */
+/** An entry cannot be put at its path. */
 const refused = (code: ProblemCode): Case => ({
   cause: (bench) => {
     bench.refuses.set('file', code);
@@ -152,12 +154,12 @@ const leftAlone = (code: ProblemCode): Case => ({
 
 const ofMember = (code: ProblemCode, lastsMs?: number): Case => ({
   cause: ({ member }) => member.context.problems.set(code, { member: 'gnu' }, detail, lastsMs),
-  ends: { 'the member is not there any more': quiet },
+  ends: { 'the member no longer exists': quiet },
 });
 
-// `journal-rebuilt` is withdrawn by the agent, not by a loop: see the tests of damaged journals; `folder-stalled` and `state-unusable` with the heartbeat:
-// see the tests of a removed history, and `mount-changed` likewise: see the tests of mounts. The tests of what a power cut left,
-// and those of users' writes that are made durable, have the loops of the others; so have those of `file-damaged`.
+// `journal-rebuilt` is withdrawn by the agent, not by a loop: see the tests of damaged journals. For `folder-stalled` and
+// `state-unusable` (withdrawn with the heartbeat) see the tests of a removed history; for `mount-changed` the tests of mounts.
+// The tests of power cuts, of syncs of users' writes and of damaged files cover the other codes.
 type Elsewhere =
   | 'journal-rebuilt'
   | 'mount-changed'
@@ -201,7 +203,7 @@ const cases: Record<Exclude<ProblemCode, Elsewhere>, readonly Case[]> = {
           bench.member.keeps('newer');
           bench.comes('put', 'newer');
         },
-        'it turns up here': ({ member, applyLoop }) => {
+        'it appears here': ({ member, applyLoop }) => {
           member.keeps('nobody has this');
           applyLoop.unpark();
         },
@@ -235,14 +237,14 @@ const cases: Record<Exclude<ProblemCode, Elsewhere>, readonly Case[]> = {
       cause: ({ unwatched }) => unwatched.push({ path: 'many', closed: false }),
       ends: {
         'all are watched': ({ unwatched }) => unwatched.splice(0),
-        'what is left may not be read': ({ unwatched }) => unwatched.splice(0, 1, { path: 'many', closed: true }),
+        'the others may not be read': ({ unwatched }) => unwatched.splice(0, 1, { path: 'many', closed: true }),
       },
     },
   ],
   'ignore-rule': [
     {
       cause: (bench) => bench.hasRules('['),
-      ends: { 'the line is mended': (bench) => bench.hasRules('*.o') },
+      ends: { 'the line is corrected': (bench) => bench.hasRules('*.o') },
     },
   ],
   'ignore-file': [

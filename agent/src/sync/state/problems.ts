@@ -2,7 +2,7 @@ import type { Problem, ProblemCode } from '@lockstep/shared';
 import { isBelow, problemsMax } from '@lockstep/shared';
 import type { Clock } from '../ports/clock.ts';
 
-/** What stops a whole member, the worst first. All other problems concern one path or one other member. */
+/** Problems that stop a whole member, the worst first. All others concern one path or one other member. */
 const gravest: readonly ProblemCode[] = [
   'folder-missing',
   'state-unusable',
@@ -17,12 +17,12 @@ interface Subject {
   readonly member?: string | undefined;
 }
 
-/** What is wrong now, until it is not: one entry for each code and subject. */
+/** The present problems: one entry for each code and subject. */
 export class Problems {
   readonly #clock: Clock;
   readonly #appeared: (problem: Problem) => void;
   readonly #problems = new Map<string, Problem>();
-  /** Until when problems stand that nobody withdraws. */
+  /** Expiry times of problems that no loop withdraws, by the monotonic clock. */
   readonly #lastsUntilMs = new Map<string, number>();
   #beyondMax = 0;
 
@@ -32,8 +32,8 @@ export class Problems {
   }
 
   /**
-   * Notes a problem; a known one keeps its time of first appearance and takes the new detail. `lastsMs`: nothing will tell that it is
-   * over, but while it is not it will be noted again within this time.
+   * Adds a problem; a known one keeps its time of first appearance and takes the new detail. `lastsMs`: no event will show that it
+   * is over, but while it lasts it is reported again within this time.
    */
   set(code: ProblemCode, subject: Subject, detail: string, lastsMs?: number): void {
     const key = keyOf(code, subject);
@@ -52,7 +52,7 @@ export class Problems {
     if (this.#problems.delete(keyOf(code, subject)) && this.#problems.size === 0) this.#beyondMax = 0;
   }
 
-  /** Withdraws what was not noted again in time. Called now and then. */
+  /** Withdraws problems that were not reported again in time. Must be called regularly. */
   expire(): void {
     const nowMs = this.#clock.monotonicMs();
     for (const [key, untilMs] of this.#lastsUntilMs) {
@@ -62,7 +62,7 @@ export class Problems {
     }
   }
 
-  /** The path was looked at or applied without trouble. That it is damaged is withdrawn once it is not. */
+  /** Withdraws the problems of a path that was observed or applied without one. `file-damaged` stays until the file is repaired. */
   clearPath(path: string): void {
     if (this.#problems.size === 0) return;
     for (const [key, problem] of this.#problems) {
@@ -70,7 +70,7 @@ export class Problems {
     }
   }
 
-  /** The directory is gone, and what was wrong in it with it. */
+  /** Withdraws the problems below a directory that is gone. */
   clearBelow(directory: string): void {
     for (const [key, problem] of this.#problems) {
       if (problem.path !== undefined && isBelow(problem.path, directory)) this.#problems.delete(key);
@@ -81,7 +81,7 @@ export class Problems {
     return this.#problems.has(keyOf(code, subject));
   }
 
-  /** The problem that a path has, if any. */
+  /** A problem of the path, if it has one. */
   ofPath(path: string): Problem | undefined {
     for (const problem of this.#problems.values()) if (problem.path === path) return problem;
     return undefined;
@@ -91,7 +91,7 @@ export class Problems {
     return [...this.#problems.values()];
   }
 
-  /** The one to name when there is room for one: what stops the whole member, else what is wrong longest. */
+  /** The problem to show if there is room for one: the worst that stops the whole member, else the oldest. */
   worst(): Problem | undefined {
     const problems = this.list();
     for (const code of gravest) {

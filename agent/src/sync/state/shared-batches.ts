@@ -4,7 +4,7 @@ import type { Journal } from '../ports/journal.ts';
 
 const batchesMax = 16;
 
-/** Reads an origin's operations for several readers that follow each other closely: what one has just read is not read again. */
+/** Reads an origin's operations for several readers at nearly the same position: each batch is read from the journal once. */
 export class SharedBatches {
   readonly #journal: Journal;
   readonly #batches = new LRUCache<string, readonly Operation[]>({ max: batchesMax });
@@ -13,7 +13,7 @@ export class SharedBatches {
     this.#journal = journal;
   }
 
-  /** Operations that were read may be gone. */
+  /** Drops all batches: operations in them may have been cut off. */
   forget(): void {
     this.#batches.clear();
   }
