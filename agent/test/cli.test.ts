@@ -150,7 +150,7 @@ test('[CL6] a config.toml that is missing is not taken for the defaults, and con
   const given = ['--name', 'ant', '--listen', '127.0.0.1:0', '--dashboard', '127.0.0.1:0'];
   expect(await lockstep(['config', '--write', ...given, ant])).toMatchObject({
     code: 2,
-    err: expect.stringContaining(`${file} is there already`),
+    err: expect.stringContaining(`${file} already exists`),
   });
   await rm(file);
   for (const command of ['up', 'config']) {
@@ -243,7 +243,7 @@ describe('with an agent', () => {
       out: expect.stringContaining('kept.tmp is kept out by a rule of .lockstepignore'),
     });
     expect((await lockstep(['why', 'ant/nowhere'])).out).toBe(
-      'nowhere is not known: it is not in this folder, and no member ever told of it\n',
+      'nowhere is not known: it is not in this folder, and no member has reported it\n',
     );
     await rm(join(ant, 'note.txt'));
     expect((await lockstep(['wait', 'ant/note.txt'])).code).toBe(0);

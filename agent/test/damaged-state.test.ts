@@ -74,7 +74,7 @@ describe.each(damages)('[ST5] %s', (_, damage) => {
 });
 
 test.each([
-  ['emptied', () => '', 1, 'is empty, as a power cut may leave a file'],
+  ['emptied', () => '', 1, 'is empty, possibly after a power cut'],
   ['filled with zeros', (text: string) => '\0'.repeat(text.length), 1, 'contains zeros instead of text'],
   ['cut within a line', (text: string) => text.slice(0, text.indexOf('listen = ') + 12), 2, 'is not valid TOML'],
 ] as const)(

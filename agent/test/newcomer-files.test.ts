@@ -17,7 +17,7 @@ test('[CL8] init and the first up of a newcomer say how many files it brings, an
   const key = ['--cluster-key-file', ant.state('cluster.key'), '--peer', ant.address];
   const said = await lockstep(['init', await folder('bee'), '--name', 'bee', ...key]);
   expect(said.out).toContain(
-    'This folder holds 3 files. Lockstep takes them for new: one that the other members deleted comes back',
+    'This folder contains 3 files. Lockstep treats them as new: one that the other members deleted comes back',
   );
   // Its input is at its end at once, so it stops again as soon as it has begun.
   const up = await lockstep([
@@ -29,7 +29,7 @@ test('[CL8] init and the first up of a newcomer say how many files it brings, an
     '--dashboard',
     '127.0.0.1:0',
   ]);
-  expect(up.out).toContain('This folder holds 3 files.');
+  expect(up.out).toContain('This folder contains 3 files.');
   const json = await lockstep(['init', await folder('cat'), '--name', 'cat', '--json', ...key]);
   expect(JSON.parse(json.out)).toMatchObject({ name: 'cat' });
   expect((await lockstep(['init', await folder('dog'), '--name', 'dog'])).out).not.toContain('takes them for new');

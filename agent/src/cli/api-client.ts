@@ -7,22 +7,22 @@ import { describeRunning, findRunning } from '../member-dir/instance-lock.ts';
 import { shellWord } from '../shell-word.ts';
 import { UsageError } from './exit-code.ts';
 
-/** An answer that takes longer is no answer; `wait` and `replay` bring their own patience. */
+/** The longest time to wait for an answer; `wait` and `replay` have their own. */
 const answerTimeoutMs = 30_000;
 
 /** The HTTP API of the agent that runs on one folder. */
 export interface ApiClient {
   readonly url: string;
-  /** `path` below the API's prefix; `timeoutMs`: how long the answer may take. */
+  /** Gets `path` below the API's prefix; `timeoutMs`: the longest time for the answer. */
   get<Result>(path: string, schema: z.ZodType<Result>, timeoutMs?: number): Promise<Result>;
-  /** The same with a body. */
+  /** Posts a body, otherwise the same. */
   post<Result>(path: string, body: unknown, schema: z.ZodType<Result>, timeoutMs?: number): Promise<Result>;
 }
 
 function failed(url: string, status: number, answer: unknown): LockstepError | UsageError {
   const { data } = apiErrorSchema.safeParse(answer);
   if (data === undefined) return new LockstepError('request-invalid', `${url} answered with HTTP status ${status}.`);
-  // Only the agent knows how many members there are, and which paths.
+  // Only the agent knows the number of members and the paths.
   if (status === 400) return new UsageError(data.error.message);
   const code = errorCodes.find((known) => known === data.error.code) ?? 'request-invalid';
   return new LockstepError(code, data.error.message);
@@ -33,7 +33,7 @@ interface Answer {
   readonly text: string;
 }
 
-/** Node's own client: `fetch` gives up after five minutes of silence, and `wait` may be told to wait for longer. */
+/** Uses Node's own client: `fetch` gives up after five minutes of silence, and `wait` may take longer. */
 function send(address: URL, method: string, body: string | undefined, timeoutMs: number): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const headers = body === undefined ? {} : { 'content-type': 'application/json' };
@@ -54,7 +54,7 @@ function parseJson(received: string): unknown {
   }
 }
 
-/** Speaks to the API at `url` (`http://host:port`). */
+/** Returns a client of the API at `url` (`http://host:port`). */
 export function apiClient(url: string): ApiClient {
   async function ask<Result>(
     path: string,
@@ -75,7 +75,7 @@ export function apiClient(url: string): ApiClient {
     if (parsed.success) return parsed.data;
     throw new LockstepError(
       'request-invalid',
-      `The agent at ${url} answered something else than expected (${z.prettifyError(parsed.error)}). Is it of another version?`,
+      `The agent at ${url} gave an unexpected answer (${z.prettifyError(parsed.error)}). Is it of another version?`,
     );
   }
   return {
@@ -85,7 +85,7 @@ export function apiClient(url: string): ApiClient {
   };
 }
 
-/** The API of the agent that runs on `directory`, or undefined when none does. */
+/** The API of the agent that runs on `directory`, or undefined if none runs. Rejects with 'not-running' while it is starting. */
 export async function findApi(directory: string): Promise<ApiClient | undefined> {
   const running = await findRunning(directory);
   if (running === undefined) return undefined;
@@ -98,7 +98,7 @@ export async function findApi(directory: string): Promise<ApiClient | undefined>
   return apiClient(running.dashboardUrl);
 }
 
-/** The same; rejects with 'not-running' and what to do when no agent runs. */
+/** As `findApi`, but rejects with 'not-running' and what to do if no agent runs. */
 export async function requireApi(directory: string): Promise<ApiClient> {
   const api = await findApi(directory);
   if (api !== undefined) return api;

@@ -8,7 +8,7 @@ import { labLockName, lockLab, prepareMembers } from './lab-prepare.ts';
 import { formatTable } from './table.ts';
 import { processTerminal, type Terminal } from './terminal.ts';
 
-/** Every member has an address of its own in the lab's network, so all can use the same port. */
+/** The port of all agents: every member has an address of its own in the lab's network. */
 const agentPort = 4700;
 
 interface Owner {
@@ -16,11 +16,14 @@ interface Owner {
   readonly gid: number;
 }
 
-/** `ant=4801`: a member to prepare and the port of its dashboard; `ant`: one that another service has prepared. */
+/** Parses `ant=4801`, a member to prepare and the port of its dashboard, or `ant`, a member that another service has prepared. */
 function parseMember(text: string): { readonly name: string; readonly port: string | undefined } {
   const [, name, port] = /^([a-z]+)(?:=(\d+))?$/.exec(text) ?? [];
   if (name !== undefined) return { name, port };
-  throw new LockstepError('config-invalid', `${JSON.stringify(text)} is no member. Write NAME=PORT, such as ant=4801.`);
+  throw new LockstepError(
+    'config-invalid',
+    `${JSON.stringify(text)} is not a member. Write NAME=PORT, such as ant=4801.`,
+  );
 }
 
 function parseOwner(text: string | undefined): Owner {
@@ -32,10 +35,10 @@ function parseOwner(text: string | undefined): Owner {
   );
 }
 
-/** What is to be prepared in the folder `lab`. */
+/** The members to prepare in the folder `lab`. */
 interface Plan {
   readonly members: readonly LabMember[];
-  /** The key of the cluster that the members join; a new one begins without it. */
+  /** The key of the cluster that the members join; a new cluster is made without it. */
   readonly keyFile: string | undefined;
 }
 
@@ -43,7 +46,7 @@ function planOf(lab: string, args: readonly string[]): Plan {
   const places = args.map(parseMember);
   const members = places.flatMap(({ name, port }) => {
     if (port === undefined) return [];
-    // A name in the lab's network is the name of the member.
+    // The host names in the lab's network are the members' names.
     const peers = places.filter((place) => place.name !== name).map((place) => `${place.name}:${agentPort}`);
     const listen = `0.0.0.0:${agentPort}`;
     return [{ name, directory: join(lab, name), listen, dashboard: `0.0.0.0:${port}`, peers }];
@@ -53,13 +56,13 @@ function planOf(lab: string, args: readonly string[]): Plan {
 }
 
 /**
- * Gives `path` and all below it to the owner. Links are given themselves, not followed. The members may be at work: what goes
- * meanwhile is passed by.
+ * Gives `path` and all entries below it to the owner, including links themselves. The members may be running: entries that disappear
+ * meanwhile are skipped.
  */
 async function giveTo(owner: Owner, path: Buffer): Promise<void> {
   try {
     const stats = await lstat(path);
-    // Only what is another's: a new owner is a change of the file, after which it is compared with the journal.
+    // Only entries of another owner: a change of owner makes the agent compare the file with the journal.
     if (stats.uid !== owner.uid || stats.gid !== owner.gid) await lchown(path, owner.uid, owner.gid);
     if (!stats.isDirectory()) return;
     for (const name of await readdir(path, { encoding: 'buffer' })) {
@@ -71,7 +74,7 @@ async function giveTo(owner: Owner, path: Buffer): Promise<void> {
   }
 }
 
-/** Where the person who works here is another user than the members: how to make them one. */
+/** Advice for a person whose user differs from that of the members; undefined if none is needed. */
 async function adviceFor(owner: Owner, clone: string): Promise<string | undefined> {
   const { uid, gid } = await lstat(clone);
   if (uid === owner.uid || uid === 0) return undefined;
@@ -82,8 +85,8 @@ async function adviceFor(owner: Owner, clone: string): Promise<string | undefine
 }
 
 /**
- * Makes the members' folders in `lab` and gives them and all in them to the user that the members run as. It is run as root
- * before they start, and again at every start: what somebody else dropped there meanwhile becomes theirs.
+ * Makes the members' folders in `lab` and gives them and all entries in them to the user that the members run as. It runs as root before
+ * they start, and again at every start, for files that another user put there meanwhile.
  */
 async function prepare(terminal: Terminal, args: readonly string[]): Promise<void> {
   const { LAB: lab = '/lab', LAB_SHOWN: shown = 'lab', LAB_OWNER: ownerText, LAB_CLONE: clone } = terminal.env;
@@ -93,7 +96,7 @@ async function prepare(terminal: Terminal, args: readonly string[]): Promise<voi
   try {
     await prepareMembers(members, keyFile);
     for (const { directory } of members) await giveTo(owner, Buffer.from(directory));
-    // Made by the engine and by this: `npm start` must be able to work in the same place another time.
+    // The container engine and this program made these: `npm start` must be able to use the same place later.
     for (const path of [lab, join(lab, labLockName)]) {
       if ((await lstat(path)).uid === 0) await lchown(path, owner.uid, owner.gid);
     }

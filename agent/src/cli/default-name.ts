@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 
-/** A name made of this machine's, for who does not choose one. */
+/** The default name of a member, made from the host name. */
 export function defaultName(): string {
   const name = hostname()
     .replace(/\..*$/, '')

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { printable } from './format.ts';
 import { formatTable } from './table.ts';
 
-describe('a name that somebody chose cannot forge output', () => {
+describe('a name from another source cannot forge output', () => {
   test.each([
     ['a\nb', 'a\\nb'],
     ['\x1b[2J', '\\u{1b}[2J'],
@@ -14,7 +14,7 @@ describe('a name that somebody chose cannot forge output', () => {
   });
 });
 
-test('a table is aligned whatever stands in it', () => {
+test('a table is aligned for any cells', () => {
   const table = formatTable(
     [{ title: 'NAME' }, { title: 'FILES', align: 'right' }, { title: 'STATE' }],
     [

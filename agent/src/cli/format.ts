@@ -6,12 +6,12 @@ export function formatMoment(atMs: number): string {
 const special = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
 /**
- * A path or name that somebody chose, safe to print: control characters, which could move the cursor or forge another line,
- * are written as escapes.
+ * A path or name from another source, safe to print: control characters, which could move the cursor or forge another line, are written as
+ * escapes.
  */
 export function printable(text: string): string {
   return text.replaceAll(special, (character) => {
-    // The joiner builds emoji and words of some scripts and moves nothing.
+    // The joiner is part of emoji and of words in some scripts, and is harmless.
     if (character === '\u200d') return character;
     if (character === '\n') return '\\n';
     if (character === '\t') return '\\t';
@@ -19,7 +19,7 @@ export function printable(text: string): string {
   });
 }
 
-/** The first characters of a member id: enough to tell the members of one cluster apart. */
+/** The first characters of a member id: enough to distinguish the members of one cluster. */
 export function shortId(id: string): string {
   return id.slice(0, 8);
 }

@@ -3,12 +3,12 @@ import { formatHostPort, isAnyHost, parseHostPort } from '../config/host-port.ts
 import { configKeys } from '../config/schema.ts';
 import { exitCode } from './exit-code.ts';
 
-/** A container's engine gives up sooner or later as well; a probe that hangs must not outlive the next one. */
+/** The longest time for an answer. A container engine has its own timeout too; a probe that hangs must not outlive the next one. */
 const answerTimeoutMs = 4_000;
 
 /**
- * Asks the agent of this container whether it can do its work, and ends with 0 if so: the health check of the image. It finds the
- * agent by the environment alone, so that it costs no more than a start of Node every few seconds.
+ * Asks the agent of this container whether it can do its work, and exits with 0 if so: the health check of the image. It finds the agent
+ * from the environment alone, so that it costs no more than a start of Node every few seconds.
  */
 function probe(): void {
   const dashboard = configKeys.find(({ key }) => key === 'dashboard');

@@ -4,13 +4,13 @@ import { WebSocket } from 'ws';
 import { apiClient } from './api-client.ts';
 import type { LabMember } from './lab-plan.ts';
 
-/** How soon a member that does not answer is tried again. */
+/** The delay before a member that does not answer is tried again. */
 const retryMs = 300;
 
-/** Events before the connection that may belong to this start of the member. */
+/** The number of events before the connection that may belong to this start of the member. */
 const recentEvents = 100;
 
-/** Follows the events of one member, whoever started its process, and comes back when it does. */
+/** Follows the events of one member, whichever process runs it, and reconnects when it returns. */
 export class LabFollower {
   readonly #member: LabMember;
   readonly #told: (event: ApiEvent) => void;
@@ -18,7 +18,7 @@ export class LabFollower {
   readonly #stop = new AbortController();
   #last: number | undefined;
 
-  /** Events from before `sinceMs` are past. */
+  /** Events before `sinceMs` are skipped. */
   constructor(member: LabMember, sinceMs: number, told: (event: ApiEvent) => void) {
     this.#member = member;
     this.#sinceMs = sinceMs;
@@ -32,7 +32,7 @@ export class LabFollower {
       try {
         await this.#follow();
       } catch {
-        // The member is not there (yet, or any more).
+        // The member does not run (yet, or any more).
       }
       await sleep(retryMs, undefined, { signal }).catch(() => undefined);
     }

@@ -37,11 +37,11 @@ test.each<readonly [Told, string | undefined]>([
   ],
   [
     ['ant', 'forked', { member: 'c', name: 'cat', operations: 3 }],
-    'ant: cat was set back to an earlier state; both versions of what differs are kept',
+    'ant: cat was set back to an earlier state; both versions of each differing file are kept',
   ],
   [
     ['cat', 'forked', { member: 'c', name: 'cat', operations: 3 }],
-    'cat was set back to an earlier state; both versions of what differs are kept',
+    'cat was set back to an earlier state; both versions of each differing file are kept',
   ],
   [['bee', 'repaired', { path: 'a\nb' }], 'bee repaired a\\nb, which was damaged on its disk'],
   [['bee', 'content-lost', { path: 'a\nb', member: 'c', name: 'cat' }], 'a\\nb: no member has what cat wrote any more'],
@@ -52,7 +52,7 @@ test.each<readonly [Told, string | undefined]>([
   expect(lines([event])).toEqual([line]);
 });
 
-test('who stopped is not called down as well', () => {
+test('a stopped member is not reported as down as well', () => {
   expect(
     lines([
       ['cat', 'stopped', {}],
@@ -61,7 +61,7 @@ test('who stopped is not called down as well', () => {
   ).toEqual(['cat stopped', undefined]);
 });
 
-test('what several members see of another is told once, and again after it came back', () => {
+test('an event that several members report is printed once, and again after the member returned', () => {
   expect(
     lines([
       ['ant', 'down', { name: 'cat' }],

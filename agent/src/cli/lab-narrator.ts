@@ -27,7 +27,7 @@ function delivered(name: string, data: z.infer<typeof deliveredSchema>): string 
   const parts = [
     ...(files > 0 ? [`${formatItems(files, 'file')} (${formatBytes(bytes)})`] : []),
     ...(deletes > 0 ? [formatItems(deletes, 'removal')] : []),
-    // Directories and rights go without saying when files came along.
+    // Directories and permissions are not mentioned if there are files.
     ...(files === 0 && others > 0 ? [formatItems(others, 'other change')] : []),
   ];
   return `${name}: ${parts.join(', ')} in ${formatElapsed(ms)} to ${formatItems(members, 'member')}`;
@@ -47,13 +47,13 @@ function powerCut(name: string, { fetched, undone, copies }: z.infer<typeof powe
   return `${name} had a power cut that undid ${formatItems(fetched + undone, 'change')}; the others bring them back${kept}`;
 }
 
-/** Each member finds out for itself. */
+/** The line for a fork, which each member detects for itself. */
 function forked(name: string, { name: origin }: z.infer<typeof aboutSchema>): string {
-  const setBack = `${origin} was set back to an earlier state; both versions of what differs are kept`;
+  const setBack = `${origin} was set back to an earlier state; both versions of each differing file are kept`;
   return origin === name ? setBack : `${name}: ${setBack}`;
 }
 
-/** What `say` makes of the data, or undefined when they are not what this version knows: events of another one are skipped. */
+/** The line that `say` makes of the data, or undefined if this version does not know their form: such events are skipped. */
 function read<Data>(
   schema: z.ZodType<Data>,
   data: unknown,
@@ -65,10 +65,10 @@ function read<Data>(
 
 /** Turns the events of the lab's members into lines for the person who watches. */
 export class LabNarrator {
-  /** Members that somebody has called down or gone, so that each observer does not repeat it. */
+  /** Members already reported as down or gone, so that other observers do not repeat it. */
   readonly #gone = new Map<string, string>();
 
-  /** The line for an event that member `name` told, or undefined when it says nothing new. */
+  /** The line for an event of member `name`, or undefined if it adds nothing new. */
   tell(name: string, { kind, data }: ApiEvent): string | undefined {
     switch (kind) {
       case 'active':

@@ -19,7 +19,7 @@ afterEach(async () => {
   await rm(lab, { recursive: true, force: true });
 });
 
-test('the next start goes on with what was asked before', async () => {
+test('the next start uses the same members and ports', async () => {
   const first = await readPlan(lab, {});
   expect(first).toEqual({ portBase: 4700, members: 3 });
   await writePlan(lab, { ...first, members: 5 });
@@ -58,7 +58,7 @@ test('members share one cluster, and moving the ports keeps their other settings
   });
 });
 
-test('one lab in one place, and a fresh one removes all but the lock', async () => {
+test('only one lab runs in a place, and a fresh one removes all but the lock', async () => {
   const lock = await lockLab(lab);
   await expect(lockLab(lab)).rejects.toMatchObject({ code: 'already-running' });
   await prepareMembers(labMembers(lab, { portBase: 4700, members: 2 }));

@@ -6,13 +6,13 @@ import { writeDurably } from '../member-dir/durable-file.ts';
 
 const names = ['ant', 'bee', 'cat', 'dog', 'elk', 'fox', 'gnu', 'hen', 'ibex', 'jay'] as const;
 
-/** As many as there are names for; a laptop runs them all. */
+/** The number of names; a laptop can run that many members. */
 export const labMembersMax = names.length;
 
 const membersDefault = 3;
 const portBaseDefault = 4700;
 
-/** Dashboards listen this much above the agents. */
+/** The offset of a dashboard's port from its agent's. */
 const dashboardOffset = 100;
 
 /** The highest base at which all ports are legal. */
@@ -23,7 +23,7 @@ const planSchema = z.object({
   members: z.int().min(2).max(labMembersMax),
 });
 
-/** What is kept in `lab/lab.json`, so that the next start goes on with the same members and ports. */
+/** The content of `lab/lab.json`, so that the next start uses the same members and ports. */
 export type LabPlan = z.infer<typeof planSchema>;
 
 export interface LabMember {
@@ -39,7 +39,7 @@ function planPath(lab: string): string {
   return join(lab, 'lab.json');
 }
 
-/** The plan of the lab in the directory `lab`, changed as asked; the defaults where there is none yet. */
+/** The plan of the lab in the directory `lab`, with the requested changes; the defaults if there is none yet. */
 export async function readPlan(lab: string, asked: Partial<LabPlan>): Promise<LabPlan> {
   const text = await readFile(planPath(lab), 'utf8').catch(() => undefined);
   let kept: LabPlan = { portBase: portBaseDefault, members: membersDefault };
@@ -49,7 +49,7 @@ export async function readPlan(lab: string, asked: Partial<LabPlan>): Promise<La
     } catch (cause) {
       throw new LockstepError(
         'config-invalid',
-        `${planPath(lab)} is damaged. Remove it to use the default ports and members, or start anew: npm start -- --fresh`,
+        `${planPath(lab)} is damaged. Remove it to use the default ports and members, or start from scratch: npm start -- --fresh`,
         { cause },
       );
     }
@@ -57,12 +57,12 @@ export async function readPlan(lab: string, asked: Partial<LabPlan>): Promise<La
   return { portBase: asked.portBase ?? kept.portBase, members: asked.members ?? kept.members };
 }
 
-/** Keeps the plan for the next start. */
+/** Stores the plan for the next start. */
 export async function writePlan(lab: string, plan: LabPlan): Promise<void> {
   await writeDurably(planPath(lab), `${JSON.stringify(plan, null, 2)}\n`, 0o644);
 }
 
-/** The members that a plan asks for. */
+/** The members of a plan. */
 export function labMembers(lab: string, plan: LabPlan): readonly LabMember[] {
   const chosen = names.slice(0, plan.members);
   const listen = (index: number) => `127.0.0.1:${plan.portBase + index + 1}`;

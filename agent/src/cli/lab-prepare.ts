@@ -11,10 +11,10 @@ import { describeRunning, findRunning } from '../member-dir/instance-lock.ts';
 import { clusterKeyPath, initStateDirectory } from '../member-dir/state-directory.ts';
 import type { LabMember } from './lab-plan.ts';
 
-/** The file that is locked while a lab works in its place. */
+/** The file that is locked while a lab runs in its place. */
 export const labLockName = 'lab.lock';
 
-/** Makes sure that only one lab works in this place. */
+/** Locks the place, so that only one lab runs there. Rejects with 'already-running'. */
 export async function lockLab(lab: string): Promise<ExclusiveLock> {
   await mkdir(lab, { recursive: true });
   const lock = tryExclusiveLock(join(lab, labLockName), 0);
@@ -25,7 +25,7 @@ export async function lockLab(lab: string): Promise<ExclusiveLock> {
   );
 }
 
-/** Members that a lab left running when it was killed. */
+/** Rejects with 'already-running' if a member of a killed lab still runs. */
 export async function refuseLeftovers(lab: string): Promise<void> {
   for (const entry of await readdir(lab, { withFileTypes: true })) {
     const directory = join(lab, entry.name);
@@ -40,14 +40,14 @@ export async function refuseLeftovers(lab: string): Promise<void> {
   }
 }
 
-/** Removes all that the lab holds; the caller holds the lab's lock. */
+/** Removes all files of the lab; the caller holds the lab's lock. */
 export async function clearLab(lab: string): Promise<void> {
   for (const name of await readdir(lab)) {
     if (name !== labLockName) await rm(join(lab, name), { recursive: true, force: true });
   }
 }
 
-/** Rejects with 'port-in-use' when `address` (`host:port`) cannot be listened at. */
+/** Rejects with 'port-in-use' if it is impossible to listen on `address` (`host:port`). */
 export async function checkPort(address: string, use: string): Promise<void> {
   const [host, port] = address.split(':');
   const server = createServer();
@@ -67,7 +67,7 @@ export async function checkPort(address: string, use: string): Promise<void> {
   await once(server, 'close');
 }
 
-/** Puts the lab's addresses into a member's settings, which may be from a start with other ports; the rest stays. */
+/** Writes the lab's addresses into a member's settings, which may be from a start with other ports; the rest stays. */
 async function updateSettings(member: LabMember): Promise<void> {
   const path = configPath(member.directory);
   const text = await readFile(path, 'utf8');
@@ -79,8 +79,8 @@ async function updateSettings(member: LabMember): Promise<void> {
 }
 
 /**
- * Makes each member's folder, all in one cluster, or goes on with those that are there. `clusterKeyFile`: the key of members that are
- * there besides.
+ * Makes each member's folder, all in one cluster, or uses the existing ones. `clusterKeyFile`: the key of existing members that are not in
+ * `members`.
  */
 export async function prepareMembers(members: readonly LabMember[], clusterKeyFile?: string): Promise<void> {
   let keyFile = clusterKeyFile;

@@ -16,7 +16,7 @@ export interface LabExit {
 export interface LabProcess {
   readonly member: LabMember;
   readonly pid: number | undefined;
-  /** Resolves when it serves; never when it ends before. */
+  /** Resolves when it is ready; never if it ends before. */
   readonly ready: Promise<void>;
   readonly ended: Promise<LabExit>;
   stop(): void;
@@ -39,11 +39,11 @@ function ending(child: ChildProcess, logFile: string): Promise<LabExit> {
   });
 }
 
-/** Starts a member as a process of its own; what it logs goes to `logFile`. */
+/** Starts a member as a process of its own; its log goes to `logFile`. */
 export function startLabProcess(member: LabMember, logFile: string): LabProcess {
   const log = openSync(logFile, 'w');
-  // The pipe to its standard input tells the member when the lab is gone, even when the lab was killed.
-  // Who starts the lab wants all its members, also one that was tried `leave` on.
+  // The pipe to its standard input closes when the lab is gone, even if the lab was killed. The lab runs all its members, including one
+  // that has left, so `--rejoin` is set.
   const child = spawn(program, ['up', '--stop-with-input', '--rejoin', member.directory], {
     stdio: ['pipe', 'pipe', log],
   });

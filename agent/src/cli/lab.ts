@@ -37,10 +37,10 @@ function wholeNumber(from: number, to: number): (text: string) => number {
 
 function parseOptions(args: readonly string[]): LabOptions {
   return new Command('npm start --')
-    .description('The lab: some members on this machine, with folders lab/ant, lab/bee, lab/cat, …')
-    .option('--members <COUNT>', 'how many members', wholeNumber(2, labMembersMax))
+    .description('The lab: a few members on this machine, with folders lab/ant, lab/bee, lab/cat, …')
+    .option('--members <COUNT>', 'the number of members', wholeNumber(2, labMembersMax))
     .option('--port-base <PORT>', 'agents at PORT+1, …; dashboards at PORT+101, …', wholeNumber(1024, portBaseMax))
-    .option('--fresh', 'remove everything in lab/ and begin again')
+    .option('--fresh', 'remove everything in lab/ and start from scratch')
     .exitOverride()
     .parse([...args], { from: 'user' })
     .opts<LabOptions>();
@@ -66,7 +66,7 @@ function introduce(terminal: Terminal, members: readonly LabMember[], processes:
   );
 }
 
-/** Tells when a member's process ends that nobody stopped; resolves when all have ended. */
+/** Reports each process of a member that ends without being stopped; resolves when all have ended. */
 async function watchProcesses(
   processes: readonly LabProcess[],
   isStopping: () => boolean,
@@ -76,13 +76,13 @@ async function watchProcesses(
     processes.map(async ({ member, ended }) => {
       const { how, lastWords } = await ended;
       if (isStopping()) return;
-      const words = lastWords === undefined ? '' : ` It said: ${printable(lastWords)}`;
+      const words = lastWords === undefined ? '' : ` Its last line: ${printable(lastWords)}`;
       tell(`${member.name} ended (${how}).${words} Start it again: npx lockstep up ${member.directory}`);
     }),
   );
 }
 
-/** Tells what the members tell, until the returned function is called. */
+/** Prints the members' events until the returned function is called. */
 function followMembers(
   members: readonly LabMember[],
   sinceMs: number,
@@ -131,7 +131,7 @@ async function openLab(terminal: Terminal, lab: string, plan: LabPlan): Promise<
   if (outcome === 'started') {
     introduce(terminal, members, processes);
     unfollow = followMembers(members, startedAt, tell);
-    // A member that was killed may be started again by hand, so the lab goes on even when none of its own is left.
+    // A member that was killed may be started again by hand, so the lab continues even if none of its own processes is left.
     await signal.received;
   }
   stopping = true;

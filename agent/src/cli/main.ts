@@ -2,14 +2,14 @@ import { LockstepError } from '@lockstep/shared';
 import { runProgram } from './program.ts';
 import { processTerminal } from './terminal.ts';
 
-// `lockstep log | head` closes the pipe early: that is the reader's right and no failure.
+// `lockstep log | head` closes the pipe early, which is no failure.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error;
   process.exit();
 });
 
-// What fails in a timer or a socket has no caller who could say it to a person. It ends the program: the state in memory is not to
-// be trusted any more, and a start finds everything again in the journal and the folder.
+// An error in a timer or a socket has no caller that could report it. It ends the program: the state in memory can no longer be trusted,
+// and a start finds everything again in the journal and the folder.
 process.on('uncaughtException', (error) => {
   console.error(error instanceof LockstepError ? `lockstep: ${error.message}` : error);
   process.exit(1);

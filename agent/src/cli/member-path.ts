@@ -4,15 +4,15 @@ import { pathFault } from '@lockstep/shared';
 import { findMemberFolder } from '../member-dir/state-directory.ts';
 import { UsageError } from './exit-code.ts';
 
-/** A path that a person named: the member's folder it belongs to, and the path inside it (`''`: the folder itself). */
+/** A path on the command line: its member's folder, and the path inside that (`''`: the folder itself). */
 export interface MemberPath {
   readonly directory: string;
   readonly path: string;
 }
 
 /**
- * The real place of `path`, which need not exist: links are followed in the directories above it, but it is not followed
- * itself, for a link is an entry of its own.
+ * The real place of `path`, which need not exist. Links are followed in the directories above it, but the path itself is not, because a
+ * link is an entry of its own.
  */
 async function placeOf(path: string): Promise<string> {
   const missing: string[] = [basename(path)];
@@ -35,8 +35,8 @@ async function existingAbove(path: string): Promise<string> {
 }
 
 /**
- * Finds the member's folder of `path`: `directory` when given, else the one that the path lies in. Without a path it is all of
- * the folder that `directory` or the current directory lies in.
+ * Finds the member's folder of `path`: `directory` if given, else the one that contains the path. Without a path it is the whole folder
+ * that contains `directory` or the current directory. Throws a UsageError for a path outside the folder.
  */
 export async function findMemberPath(
   cwd: string,
@@ -46,7 +46,7 @@ export async function findMemberPath(
   if (path === undefined) return { directory: await findMemberFolder(resolve(cwd, directory ?? '.')), path: '' };
   const chosen = directory === undefined ? undefined : await findMemberFolder(resolve(cwd, directory));
   const base = await realpath(cwd);
-  // With a folder named explicitly from elsewhere, a relative path is one inside that folder.
+  // If the folder is named explicitly from elsewhere, a relative path is relative to that folder.
   const inside = chosen === undefined || base === chosen || base.startsWith(chosen + sep) ? base : chosen;
   const place = await placeOf(resolve(inside, path));
   const folder = chosen ?? (await findMemberFolder(await existingAbove(place)));

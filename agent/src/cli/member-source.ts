@@ -13,10 +13,10 @@ import { acquireLock } from '../member-dir/instance-lock.ts';
 import { type ApiClient, findApi } from './api-client.ts';
 import type { Terminal } from './terminal.ts';
 
-/** Every byte of the folder may have to be read or written. */
+/** The longest time for commands that may read or write every byte of the folder. */
 const patienceMs = 7 * 86_400_000;
 
-/** A member's journal and folder, asked through its agent or, when none runs, read directly. */
+/** Access to a member's journal and folder, through its agent or, if none runs, directly. */
 export interface MemberSource {
   operations(query: OperationsQuery): Promise<OperationsPage>;
   /** `repair` needs a running agent. */
@@ -25,7 +25,7 @@ export interface MemberSource {
   close(): Promise<void>;
 }
 
-/** The operations that `query` asks for, from the running agent. */
+/** One page of operations for `query`, from the running agent. */
 export function askOperations(api: ApiClient, query: OperationsQuery): Promise<OperationsPage> {
   const given = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) if (value !== undefined) given.set(name, String(value));
@@ -41,7 +41,7 @@ function throughAgent(api: ApiClient): MemberSource {
   };
 }
 
-/** Opens what can be asked of the member in `directory` whether or not its agent runs. */
+/** Opens the member in `directory`, whether or not its agent runs. */
 export async function openMemberSource(terminal: Terminal, directory: string): Promise<MemberSource> {
   const api = await findApi(directory);
   if (api !== undefined) return throughAgent(api);
@@ -51,7 +51,7 @@ export async function openMemberSource(terminal: Terminal, directory: string): P
     const log = pino({ level: config.logLevel }, pino.destination({ dest: 2, sync: true }));
     const { openOffline } = await import('../offline/offline-member.ts');
     const member = await openOffline(directory, config, log);
-    terminal.note(`No agent runs on ${directory}: this is what its own journal and disk say.`);
+    terminal.note(`No agent runs on ${directory}: the answer is from its own journal and disk.`);
     return {
       operations: (query) => Promise.resolve(member.operations(query)),
       verify: () => member.verify(),

@@ -2,17 +2,17 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isStateName } from '@lockstep/shared';
 
-/** More files are not counted: the sentence is as true of them. */
+/** The number of files above which the count ends: the sentence holds for more, too. */
 const countedMax = 100_000;
 
-/** A sentence about what the files in a newcomer's folder will do in a cluster that exists already; undefined when there are none. */
+/** A sentence about the effect of the files in a newcomer's folder on an existing cluster; undefined if there are none. */
 export async function newcomerSentence(directory: string): Promise<string | undefined> {
   const count = await countFiles(directory);
   if (count === 0) return undefined;
   const which = count > countedMax ? `more than ${countedMax} files` : count === 1 ? '1 file' : `${count} files`;
   return (
-    `This folder holds ${which}. Lockstep takes them for new: one that the other members deleted comes back on all of them, and one that ` +
-    'differs from theirs becomes a conflict. Move away what is out of date before the first start.'
+    `This folder contains ${which}. Lockstep treats them as new: one that the other members deleted comes back on all of them, and one that ` +
+    'differs from theirs becomes a conflict. Move outdated files away before the first start.'
   );
 }
 
@@ -20,7 +20,7 @@ async function countFiles(directory: string): Promise<number> {
   let count = 0;
   const waiting = [directory];
   for (let next = waiting.pop(); next !== undefined && count <= countedMax; next = waiting.pop()) {
-    // What cannot be read is reported once the agent runs.
+    // A directory that cannot be read is reported once the agent runs.
     for (const entry of await readdir(next, { withFileTypes: true }).catch(() => [])) {
       if (isStateName(entry.name)) continue;
       if (entry.isDirectory()) waiting.push(join(next, entry.name));

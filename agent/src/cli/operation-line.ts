@@ -7,7 +7,7 @@ function mode(operation: OperationReport): string {
   return operation.mode === undefined ? '' : `, mode ${operation.mode.toString(8).padStart(3, '0')}`;
 }
 
-/** What an operation did, in a few words. */
+/** An operation in a few words. */
 export function describeOperation(operation: OperationReport): string {
   const path = printable(operation.path);
   if (operation.from !== undefined) return `renamed ${printable(operation.from)} to ${path}`;
@@ -21,7 +21,7 @@ export function describeOperation(operation: OperationReport): string {
     case 'symlink':
       return `linked ${path} to ${printable(operation.target ?? '')}`;
     case 'attr':
-      return `set times or rights of ${path}${mode(operation)}`;
+      return `set times or permissions of ${path}${mode(operation)}`;
     case 'delete':
       return `removed ${path}`;
     case 'member':
@@ -29,7 +29,7 @@ export function describeOperation(operation: OperationReport): string {
   }
 }
 
-/** Operations that belong together (the rename of a directory, an unpacked archive) and stand together in the log. */
+/** Groups consecutive operations of the log that belong together (the rename of a directory, an unpacked archive). */
 export function groupOperations(operations: readonly LoggedOperation[]): readonly (readonly LoggedOperation[])[] {
   const groups: LoggedOperation[][] = [];
   for (const operation of operations) {

@@ -28,8 +28,8 @@ Exit codes: 0 done, 1 not done, 2 wrong use.
 Examples:
   lockstep init ~/shared --name ant   make ~/shared the folder of member ant
   lockstep up ~/shared                run its agent
-  lockstep status ~/shared            how it is, and how the others are
-  lockstep wait --for majority        until what is here is safe on a majority`;
+  lockstep status ~/shared            its state, and that of the others
+  lockstep wait --for majority        wait until everything here is safe on a majority`;
 
 const commands = [
   addInitCommand,
@@ -50,13 +50,13 @@ const commands = [
   addCompletionCommand,
 ];
 
-/** `lockstep` with all its commands; `done` is told how the one that ran ended. */
+/** The `lockstep` program with all its commands; `done` gets the exit code of the one that ran. */
 export function buildProgram(terminal: Terminal, done: (code: ExitCode) => void): Command {
   const program = new Command('lockstep')
     .description('Keeps one folder the same on every machine of a small group.')
     .version(SOFTWARE_VERSION)
     .helpCommand(true)
-    .showHelpAfterError('(lockstep --help tells more)')
+    .showHelpAfterError('(for more, run lockstep --help)')
     .addHelpText('after', examples)
     .configureOutput({
       writeOut: (text) => terminal.print(text.replace(/\n$/, '')),
@@ -68,7 +68,7 @@ export function buildProgram(terminal: Terminal, done: (code: ExitCode) => void)
   return program;
 }
 
-/** Runs `lockstep` with these arguments (without the program's name) and says how it ended. */
+/** Runs `lockstep` with these arguments (without the program's name) and returns the exit code. */
 export async function runProgram(args: readonly string[], terminal: Terminal): Promise<ExitCode> {
   let code: ExitCode = exitCode.done;
   try {
@@ -77,7 +77,7 @@ export async function runProgram(args: readonly string[], terminal: Terminal): P
     }).parseAsync(args, { from: 'user' });
     return code;
   } catch (error) {
-    // Commander has printed its message, and --help and --version end in this way too.
+    // Commander has printed its message; --help and --version also end this way.
     if (error instanceof CommanderError) return error.exitCode === 0 ? exitCode.done : exitCode.wrongUse;
     if (error instanceof UsageError || error instanceof SettingsError) {
       terminal.note(`lockstep: ${error.message}`);

@@ -2,13 +2,13 @@ import { type Command, Option } from 'commander';
 import { type ConfigText, configKeys } from '../config/schema.ts';
 import { UsageError } from './exit-code.ts';
 
-/** Gives `command` an option for every key of `config.toml` that `keys` names; lists are given by repeating the option. */
+/** Adds to `command` an option for every key of `config.toml` in `keys`; lists are given by repeating the option. */
 export function addSettingOptions(
   command: Command,
   keys: readonly string[] = configKeys.map(({ key }) => key),
 ): Command {
   for (const key of configKeys.filter((candidate) => keys.includes(candidate.key))) {
-    // The first line of the comment is a sentence that stands alone, but for what ends it.
+    // The first line of the comment is a complete sentence, except for a final colon.
     const option = new Option(`--${key.flag} <${key.placeholder}>`, (key.comment[0] ?? '').replace(/:$/, '.'));
     if (key.list) {
       option.argParser((value: string, previous: readonly string[] | undefined) => [...(previous ?? []), value]);
@@ -18,7 +18,7 @@ export function addSettingOptions(
   return command;
 }
 
-/** The values given by those options, by the keys' names in `config.toml`. Throws a UsageError for one that is not allowed. */
+/** The values of those options, by the keys' names in `config.toml`. Throws a UsageError for a value that is not allowed. */
 export function settingsOf(command: Command): Readonly<Record<string, ConfigText | undefined>> {
   const options: Readonly<Record<string, unknown>> = command.opts();
   return Object.fromEntries(

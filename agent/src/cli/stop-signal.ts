@@ -1,8 +1,8 @@
 import type { Readable } from 'node:stream';
 
 /**
- * A terminal and a parent process (npm, the lab) both pass Ctrl-C on, so one press may arrive twice; only what comes later than
- * this is somebody who asks again.
+ * The time within which signals count as one. A terminal and a parent process (npm, the lab) both forward Ctrl-C, so one press may arrive
+ * twice; a later signal is a second request.
  */
 const samePressMs = 500;
 
@@ -13,8 +13,8 @@ export interface StopSignal {
 }
 
 /**
- * Resolves at the first SIGINT or SIGTERM, or when `input` ends, for a process that must not outlive the one that started it.
- * Asked by a signal again later, the process ends at once.
+ * Returns a promise that resolves at the first SIGINT or SIGTERM, or when `input` ends, for a process that must not outlive its parent. A
+ * later second signal ends the process at once.
  */
 export function stopSignal(input?: Readable): StopSignal {
   const signals = ['SIGINT', 'SIGTERM'] as const;

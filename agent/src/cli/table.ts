@@ -5,7 +5,7 @@ export interface Column {
   readonly align?: 'left' | 'right';
 }
 
-/** Rows under titles, aligned, without trailing blanks. */
+/** Formats rows under titles, aligned, without trailing blanks. */
 export function formatTable(columns: readonly Column[], rows: readonly (readonly string[])[]): string {
   const lines = [columns.map(({ title }) => title), ...rows];
   const widths = columns.map((_column, index) => Math.max(...lines.map((line) => stringWidth(line[index] ?? ''))));

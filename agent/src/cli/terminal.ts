@@ -2,18 +2,18 @@ import { styleText } from 'node:util';
 
 export type Colour = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan';
 
-/** Paints words. That of a real terminal leaves them as they are where the output is none, or where no colours are wanted. */
+/** Colours a text. The paint of a real terminal returns it unchanged if the output is no terminal, or colours are not wanted. */
 export type Paint = (colour: Colour, text: string) => string;
 
-/** Where a command reads its surroundings and writes its answers. */
+/** The environment of a command and its output. */
 export interface Terminal {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
   readonly paint: Paint;
   nowMs(): number;
-  /** One line, or several, of the answer. */
+  /** Prints one or more lines of the answer. */
   print(text: string): void;
-  /** One line for people that is no part of the answer. */
+  /** Prints one line for people that is not part of the answer. */
   note(text: string): void;
 }
 

@@ -7,8 +7,8 @@ function literal(value: ConfigText): string {
 }
 
 /**
- * The text of a new `config.toml`: a comment and a line for every key. Keys without a given value are commented out and
- * show the default, so that a later version can change a default that nobody chose.
+ * The text of a new `config.toml`: a comment and a line for every key. Keys without a given value are commented out and show the default,
+ * so that a later version can change a default that the user did not choose.
  */
 export function configTemplate(values: Readonly<Record<string, ConfigText | undefined>>): string {
   const blocks = configKeys.map((key) => {
@@ -17,9 +17,9 @@ export function configTemplate(values: Readonly<Record<string, ConfigText | unde
     return [...key.comment.map((text) => `# ${text}`), value === undefined ? `# ${line}` : line].join('\n');
   });
   const head = [
-    '# Settings of this Lockstep member. They hold from the next `lockstep up`.',
-    '# An environment variable (LOCKSTEP_LISTEN, …) wins over this file, and an option of `lockstep up` over both;',
-    '# `lockstep config` prints what is in force and from where.',
+    '# Settings of this Lockstep member. They take effect at the next `lockstep up`.',
+    '# An environment variable (LOCKSTEP_LISTEN, …) overrides this file, and an option of `lockstep up` overrides both;',
+    '# `lockstep config` prints the settings in force and their sources.',
   ].join('\n');
   return `${[head, ...blocks].join('\n\n')}\n`;
 }

@@ -1,4 +1,4 @@
-/** Where something listens or can be reached. */
+/** An address to listen on or to dial. */
 export interface HostPort {
   readonly host: string;
   readonly port: number;
@@ -6,7 +6,7 @@ export interface HostPort {
 
 const pattern = /^(?:\[([0-9a-fA-F:.]+(?:%[\w.-]+)?)\]|([A-Za-z0-9._-]+)):([0-9]{1,5})$/;
 
-/** Reads `host:port`, where an IPv6 address stands in brackets. Undefined when `text` is no such thing. */
+/** Parses `host:port`, with an IPv6 address in brackets. Undefined if `text` is not of that form. */
 export function parseHostPort(text: string): HostPort | undefined {
   const match = pattern.exec(text);
   if (match === null) return undefined;
@@ -22,7 +22,7 @@ export function formatHostPort({ host, port }: HostPort): string {
 
 const anyHosts = new Set(['0.0.0.0', '::', '[::]']);
 
-/** True for the addresses that stand for every interface of the machine: one can listen there but not dial it. */
+/** True for the addresses that mean every interface of the machine: one can listen on them but not dial them. */
 export function isAnyHost(host: string): boolean {
   return anyHosts.has(host);
 }

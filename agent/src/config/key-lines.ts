@@ -3,7 +3,7 @@ import { parse } from 'smol-toml';
 const assignment = /^\s*(?:"((?:[^"\\]|\\.)*)"|'([^']*)'|([A-Za-z0-9_-]+))\s*[.=]/;
 const header = /^\s*\[\[?\s*(?:"((?:[^"\\]|\\.)*)"|'([^']*)'|([A-Za-z0-9_-]+))/;
 
-/** True when `text` is a whole document, so that what follows it begins a new statement. */
+/** True when `text` is a whole document, so that the next line begins a new statement. */
 function isWhole(text: string): boolean {
   try {
     parse(text);
@@ -14,8 +14,8 @@ function isWhole(text: string): boolean {
 }
 
 /**
- * The line (from 1) at which each top-level key of a valid TOML text begins. The parser gives no positions of values, so the
- * lines are read again; a line counts only where a statement may begin, which keeps texts of several lines apart.
+ * The line (from 1) at which each top-level key of a valid TOML text begins. The parser gives no positions, so the lines are read again. A
+ * line counts only where a statement may begin, which excludes the lines of a multi-line string.
  */
 export function keyLines(text: string): ReadonlyMap<string, number> {
   const lines = text.split('\n');
@@ -34,7 +34,7 @@ export function keyLines(text: string): ReadonlyMap<string, number> {
   return found;
 }
 
-/** The line of the list element `value` of the key that begins at `keyLine`; `keyLine` itself when it cannot be found. */
+/** The line of the list element `value` of the key that begins at `keyLine`; `keyLine` itself if it is not found. */
 export function elementLine(text: string, keyLine: number, value: unknown): number {
   if (typeof value !== 'string') return keyLine;
   const lines = text.split('\n');

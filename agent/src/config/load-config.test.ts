@@ -35,14 +35,14 @@ describe('each mistake names its line, its key and what is allowed', () => {
     ['no port', 'listen = "127.0.0.1"', 'config.toml:1: listen must be HOST:PORT'],
     ['a number instead of a text', '\n\nname = 7', 'config.toml:3: name must be 1 to 40 letters'],
     ['a name with a slash', 'name = "a/b"', 'it is "a/b"'],
-    ['a list that is none', 'peers = "127.0.0.1:1"', 'config.toml:1: peers must be a list of HOST:PORT'],
+    ['a text instead of a list', 'peers = "127.0.0.1:1"', 'config.toml:1: peers must be a list of HOST:PORT'],
     [
       'an element on its own line',
       'peers = [\n  "127.0.0.1:4701",\n  "nonsense",\n]\n',
       'config.toml:3: peers must be a list of HOST:PORT, such as ["192.0.2.7:4700"]; it is "nonsense".',
     ],
     ['a peer on every interface', 'peers = ["0.0.0.0:4700"]', 'config.toml:1: peers must be'],
-    ['a level that is none', 'log_level = "loud"', 'log_level must be debug, info, warn or error; it is "loud".'],
+    ['an unknown level', 'log_level = "loud"', 'log_level must be debug, info, warn or error; it is "loud".'],
     ['a duration without a unit', 'rescan_interval = "600"', 'must be a duration from 1s to 30d'],
     ['a size in megabytes', 'history_size = "5 MB"', 'units B, KiB, MiB, GiB, TiB'],
     ['a misspelt key', 'name = "ant"\nlisten_adress = "a:1"', 'config.toml:2: there is no key listen_adress.'],
@@ -63,7 +63,7 @@ describe('each mistake names its line, its key and what is allowed', () => {
     expect(await mistakesIn(text)).toContain(expected);
   });
 
-  test('[CL1] all mistakes are told at once', async () => {
+  test('[CL1] all mistakes are reported at once', async () => {
     const message = await mistakesIn('name = ""\nlisten = "x"\ndashbord = "y"\n');
     expect(message.split('\n')).toHaveLength(3);
     expect(message).toContain('config.toml:3: there is no key dashbord. Did you mean dashboard?');
@@ -77,7 +77,7 @@ describe('each mistake names its line, its key and what is allowed', () => {
   });
 });
 
-test('[CL1] a flag wins over the environment, that over the file, that over the default', async () => {
+test('[CL1] a flag overrides the environment, that the file, and that the default', async () => {
   await writeFile(configPath(directory), 'name = "ant"\nlisten = "127.0.0.1:1"\ndashboard = "127.0.0.1:2"\n');
   const { config, entries } = await loadConfig(directory, {
     env: { LOCKSTEP_LISTEN: '127.0.0.1:11', LOCKSTEP_DASHBOARD: '127.0.0.1:12', LOCKSTEP_PEERS: 'a:1,[::1]:2' },
@@ -99,14 +99,14 @@ test('[CL1] a flag wins over the environment, that over the file, that over the 
   });
 });
 
-test('[CL6] a file that is missing is not taken for the defaults', async () => {
+test('[CL6] a missing file does not mean the defaults', async () => {
   await expect(loadConfig(directory, { flags: { listen: '127.0.0.1:1' } })).rejects.toMatchObject({
     code: 'config-invalid',
     message: expect.stringMatching(/config\.toml is missing.*\n.*lockstep config --write/),
   });
 });
 
-test('[CL1] in a file without settings everything has its default', async () => {
+test('[CL1] without settings in the file every key has its default', async () => {
   await writeFile(configPath(directory), '# nothing set\n');
   const { config, entries } = await loadConfig(directory);
   expect(config.listen).toEqual({ host: '0.0.0.0', port: 4700 });
@@ -114,7 +114,7 @@ test('[CL1] in a file without settings everything has its default', async () => 
 });
 
 describe('the generated config.toml', () => {
-  test('[CL1] has a comment for every key and is read back as it was given', async () => {
+  test('[CL1] has a comment for every key and is read back unchanged', async () => {
     const text = configTemplate({ name: 'ant', listen: '127.0.0.1:4701', peers: ['127.0.0.1:4702'] });
     for (const { key } of configKeys) expect(text).toMatch(new RegExp(`^# .+\\n(?:# )?${key} = `, 'm'));
     await writeFile(configPath(directory), text);

@@ -7,7 +7,7 @@ import { elementLine, keyLines } from './key-lines.ts';
 import { type Config, type ConfigKey, type ConfigText, configKeys } from './schema.ts';
 import { suggest } from './suggest.ts';
 
-/** Where a value in force comes from; later kinds win over earlier ones. */
+/** The source of a value in force; later kinds override earlier ones. */
 export interface ConfigSource {
   readonly kind: 'default' | 'file' | 'environment' | 'flag';
   /** `config.toml:12`, `LOCKSTEP_LISTEN`, `--listen`; empty for a default. */
@@ -26,13 +26,13 @@ export interface LoadedConfig {
   readonly entries: readonly ConfigEntry[];
 }
 
-/** What the environment and the command line say, flags by the key's name in `config.toml`. */
+/** The settings from the environment and the command line, flags by the key's name in `config.toml`. */
 export interface ConfigOverrides {
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly flags?: Readonly<Record<string, ConfigText | undefined>>;
 }
 
-/** Something in the settings is not allowed: trying again without a change does not help. */
+/** A setting that is not allowed: another attempt without a change does not help. */
 export class SettingsError extends LockstepError {
   constructor(message: string, options?: ErrorOptions) {
     super('config-invalid', message, options);
@@ -57,13 +57,13 @@ function missing(path: string): string {
   );
 }
 
-/** The file of a member without its text. The defaults listen on every interface: nobody chose that. */
+/** Throws if the file has lost its text. The defaults listen on every interface, which the user did not choose. */
 function refuseLost(path: string, text: string): void {
   const what = lostText(text);
   if (what === undefined) return;
   throw new LockstepError(
     'config-invalid',
-    `${path} ${what}, as a power cut may leave a file, and the addresses that this member listens on and dials are lost. Restore it ` +
+    `${path} ${what}, possibly after a power cut, and the addresses that this member listens on and dials are lost. Restore it ` +
       'from a backup, or write a new one:\n  lockstep config --write --name NAME --listen HOST:PORT --peer HOST:PORT',
   );
 }
@@ -74,7 +74,7 @@ async function readConfigFile(path: string): Promise<FileValues> {
     text = await readFile(path, 'utf8');
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
-    // The defaults listen on every interface, and perhaps at another port than before: nobody chose that.
+    // The defaults listen on every interface, and perhaps on another port than before, which the user did not choose.
     if (code === 'ENOENT') throw new LockstepError('config-invalid', missing(path), { cause });
     throw new LockstepError('config-invalid', `${path} cannot be read (${code ?? String(cause)}). Make it readable.`, {
       cause,
@@ -104,7 +104,7 @@ interface Given {
   at(index: number | undefined): string;
 }
 
-/** The value that wins for `key`: flag, else environment, else file, else default. */
+/** The value in force for `key`: flag, else environment, else file, else default. */
 function given(key: ConfigKey, path: string, file: FileValues, overrides: ConfigOverrides): Given {
   const flag = overrides.flags?.[key.key];
   if (flag !== undefined) {
@@ -150,8 +150,9 @@ function unknownKeys(path: string, file: FileValues): string[] {
 }
 
 /**
- * Reads what is in force for the member in `directory`: flags win over the environment, that over `config.toml`, that over
- * the defaults. A file that is missing is not taken for an empty one. All mistakes are gathered into one SettingsError, each with its file and line and what is allowed.
+ * Reads the settings in force for the member in `directory`: flags override the environment, that overrides `config.toml`, and that the
+ * defaults. A missing file does not count as an empty one. All mistakes are collected into one SettingsError, each with its file and line
+ * and the allowed values.
  */
 export async function loadConfig(directory: string, overrides: ConfigOverrides = {}): Promise<LoadedConfig> {
   const path = configPath(directory);

@@ -28,7 +28,7 @@ describe('durations and sizes', () => {
     expect(parseSize(text)).toBe(bytes);
   });
 
-  test('what is written is read back', () => {
+  test('a written value is read back', () => {
     fc.assert(
       fc.property(fc.nat(), (value) => {
         expect(parseDuration(formatDuration(value))).toBe(value);

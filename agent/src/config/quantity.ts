@@ -18,7 +18,7 @@ function format(value: number, units: Readonly<Record<string, number>>, gap: str
   return name === undefined || unit === undefined ? `0${gap}${Object.keys(units)[0]}` : `${value / unit}${gap}${name}`;
 }
 
-/** Reads `250ms`, `30s`, `10m`, `1.5h`, `2d` as milliseconds. */
+/** Parses `250ms`, `30s`, `10m`, `1.5h`, `2d` as milliseconds. Undefined for other texts. */
 export function parseDuration(text: string): number | undefined {
   return parse(text, durationUnits);
 }
@@ -28,7 +28,7 @@ export function formatDuration(ms: number): string {
   return format(ms, durationUnits, '');
 }
 
-/** Reads `512 B`, `16 MiB`, `1.5 GiB` as bytes. */
+/** Parses `512 B`, `16 MiB`, `1.5 GiB` as bytes. Undefined for other texts. */
 export function parseSize(text: string): number | undefined {
   return parse(text, sizeUnits);
 }

@@ -7,17 +7,17 @@ export const logLevels = ['debug', 'info', 'warn', 'error'] as const;
 
 export type LogLevel = (typeof logLevels)[number];
 
-/** What one member is told by its `config.toml`, the environment and the command line. */
+/** The settings of one member, from its `config.toml`, the environment and the command line. */
 export interface Config {
   /** The member's name, for people and for the names of conflict copies. */
   readonly name: string;
-  /** Where the other members connect to. Port 0 takes any free one. */
+  /** The address that the other members connect to. Port 0: any free port. */
   readonly listen: HostPort;
-  /** `host:port` addresses told to the other members; empty: found out from `listen`. */
+  /** `host:port` addresses announced to the other members; if empty, they follow from `listen`. */
   readonly addresses: readonly string[];
-  /** Where the API and the dashboard listen. Port 0 takes any free one. */
+  /** The address of the API and the dashboard. Port 0: any free port. */
   readonly dashboard: HostPort;
-  /** `host:port` addresses of members to look for. */
+  /** `host:port` addresses of members to connect to. */
   readonly peers: readonly string[];
   readonly logLevel: LogLevel;
   readonly rescanIntervalMs: number;
@@ -26,10 +26,10 @@ export interface Config {
   readonly scrubIntervalMs: number;
 }
 
-/** How a value is written in `config.toml`; in the environment and in flags a list is joined by commas. */
+/** A value as written in `config.toml`; in the environment and in flags a list is joined by commas. */
 export type ConfigText = string | readonly string[];
 
-/** One key of `config.toml`: everything that reading, writing and explaining it needs. */
+/** One key of `config.toml`: all data to read, write and explain it. */
 export interface ConfigKey<Field extends keyof Config = keyof Config> {
   readonly field: Field;
   /** The name in `config.toml`. */
@@ -37,12 +37,12 @@ export interface ConfigKey<Field extends keyof Config = keyof Config> {
   readonly environment: string;
   /** The name of the option of `up` and `config`, without the dashes. */
   readonly flag: string;
-  /** What stands for the value in `--help`. */
+  /** The placeholder for the value in `--help`. */
   readonly placeholder: string;
   readonly list: boolean;
   /** Lines for people: the comment in `config.toml`. */
   readonly comment: readonly string[];
-  /** What is allowed, as the end of a sentence that begins with "must be". */
+  /** The allowed values, as the end of a sentence that begins with "must be". */
   readonly allowed: string;
   readonly schema: z.ZodType<Config[Field]>;
   readonly defaultText: ConfigText;
@@ -63,7 +63,7 @@ const namePattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$/;
 
 const hostPort = custom(parseHostPort);
 
-/** An address to dial: a real port, and no stand-in for "every interface". */
+/** An address to dial: not port 0, and not an address that means every interface. */
 const dialAddress = custom((text) => {
   const parsed = parseHostPort(text);
   return parsed === undefined || parsed.port === 0 || isAnyHost(parsed.host) ? undefined : formatHostPort(parsed);
@@ -106,8 +106,8 @@ export const configKeys: readonly ConfigKey[] = [
     placeholder: 'HOST:PORT',
     list: false,
     comment: [
-      'Where the other members connect to. 0.0.0.0 stands for every interface of this machine.',
-      'Who connects must know the cluster key; all traffic is encrypted.',
+      'The address that the other members connect to. 0.0.0.0 means every interface of this machine.',
+      'A member that connects must have the cluster key; all traffic is encrypted.',
     ],
     allowed: 'HOST:PORT with a port from 0 to 65535, such as "0.0.0.0:4700" or "[::1]:4700"',
     schema: hostPort,
@@ -120,8 +120,8 @@ export const configKeys: readonly ConfigKey[] = [
     placeholder: 'HOST:PORT',
     list: true,
     comment: [
-      'The addresses at which the others can reach this member, best first. Empty: found out from "listen".',
-      'Needed behind address translation, or where a name is better than a number.',
+      'The addresses at which the others can reach this member, best first. If empty, they follow from "listen".',
+      'Needed behind address translation, or if a host name is better than an IP address.',
     ],
     allowed: 'a list of HOST:PORT that others can dial, such as ["ant.example.net:4700"]',
     schema: dialAddresses,
@@ -133,8 +133,8 @@ export const configKeys: readonly ConfigKey[] = [
     placeholder: 'HOST:PORT',
     list: false,
     comment: [
-      'Where the dashboard and the API listen. They ask for no password:',
-      'leave this on 127.0.0.1 unless everybody who can reach the address may see and change everything.',
+      'The address of the dashboard and the API. They ask for no password:',
+      'leave this on 127.0.0.1 unless all who can reach the address may see and change everything.',
     ],
     allowed: 'HOST:PORT with a port from 0 to 65535, such as "127.0.0.1:4800"',
     schema: hostPort,
@@ -146,7 +146,7 @@ export const configKeys: readonly ConfigKey[] = [
     flag: 'peer',
     placeholder: 'HOST:PORT',
     list: true,
-    comment: ['Members to look for at the start. One that is up is enough: it knows the others.'],
+    comment: ['Members to connect to at the start. One that is up is enough: it knows the others.'],
     allowed: 'a list of HOST:PORT, such as ["192.0.2.7:4700"]',
     schema: dialAddresses,
     defaultText: [],
@@ -156,7 +156,7 @@ export const configKeys: readonly ConfigKey[] = [
     key: 'log_level',
     placeholder: 'LEVEL',
     list: false,
-    comment: ['How much the agent writes to its standard error: debug, info, warn or error.'],
+    comment: ['The level of the log on standard error: debug, info, warn or error.'],
     allowed: 'debug, info, warn or error',
     schema: z.enum(logLevels),
     defaultText: 'warn',
@@ -166,7 +166,7 @@ export const configKeys: readonly ConfigKey[] = [
     key: 'rescan_interval',
     placeholder: 'DURATION',
     list: false,
-    comment: ['How often the whole folder is compared with the journal, whatever the watcher has seen.'],
+    comment: ['The interval at which the whole folder is compared with the journal, whatever the watcher has seen.'],
     allowed: 'a duration from 1s to 30d, such as "10m"',
     schema: duration(1_000, 30 * 86_400_000),
     defaultText: formatDuration(rescanIntervalMs),
@@ -177,7 +177,7 @@ export const configKeys: readonly ConfigKey[] = [
     placeholder: 'SIZE',
     list: false,
     comment: [
-      'What replaced and deleted versions in .lockstep/history may occupy on the disk; the oldest go first.',
+      'The disk space for replaced and deleted versions in .lockstep/history; the oldest go first.',
       'Content that an open conflict needs is kept beyond it.',
     ],
     allowed: 'a size of 0 B or more, such as "1 GiB" (units B, KiB, MiB, GiB, TiB)',
@@ -189,7 +189,7 @@ export const configKeys: readonly ConfigKey[] = [
     key: 'history_age',
     placeholder: 'DURATION',
     list: false,
-    comment: ['How long a replaced or deleted version stays in .lockstep/history.'],
+    comment: ['The time that a replaced or deleted version stays in .lockstep/history.'],
     allowed: 'a duration from 1m to 3650d, such as "30d"',
     schema: duration(60_000, 3_650 * 86_400_000),
     defaultText: formatDuration(historyAgeMsMax),
@@ -199,7 +199,9 @@ export const configKeys: readonly ConfigKey[] = [
     key: 'scrub_interval',
     placeholder: 'DURATION',
     list: false,
-    comment: ['How often all files are read and compared with what was written, for what a failing disk changed.'],
+    comment: [
+      'The interval at which all files are read and compared with what was written, to find damage by a failing disk.',
+    ],
     allowed: 'a duration from 1s to 3650d, such as "30d"',
     schema: duration(1_000, 3_650 * 86_400_000),
     defaultText: formatDuration(scrubIntervalMs),

@@ -1,4 +1,4 @@
-/** Number of single-character edits that turn one word into the other. */
+/** The number of single-character edits that turn one word into the other (Levenshtein distance). */
 function editDistance(left: string, right: string): number {
   let previous = Array.from({ length: right.length + 1 }, (_, index) => index);
   for (let i = 1; i <= left.length; i++) {
@@ -12,7 +12,7 @@ function editDistance(left: string, right: string): number {
   return previous[right.length] ?? 0;
 }
 
-/** The candidate that `word` was probably meant to be, or undefined when none is near. */
+/** The candidate that `word` was probably meant to be, or undefined if none is near. */
 export function suggest(word: string, candidates: readonly string[]): string | undefined {
   const plain = (text: string) => text.toLowerCase().replaceAll(/[-_ ]/g, '');
   const ranked = candidates

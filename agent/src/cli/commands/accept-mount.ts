@@ -5,14 +5,14 @@ import { type ExitCode, exitCode } from '../exit-code.ts';
 import { findMemberPath } from '../member-path.ts';
 import { printJson, type Terminal } from '../terminal.ts';
 
-/** `lockstep accept-mount`: what is at a mount point inside the folder now is right, and what is missing from it is deleted. */
+/** `lockstep accept-mount`: accepts the current content of a mount point inside the folder; entries missing from it are deleted. */
 export function addAcceptMountCommand(program: Command, terminal: Terminal, done: (code: ExitCode) => void): void {
   program
     .command('accept-mount')
     .argument('<PATH>', 'a mount point inside the folder, as the problem mount-changed names it')
     .argument('[DIR]', "the member's folder, or one inside it")
     .description(
-      'accept what is at a mount point now; what was seen there before and is not there is deleted on all members',
+      'accept the current content of a mount point; entries that were there before and are missing now are deleted on all members',
     )
     .option('--json', 'print JSON')
     .action(async (named: string, folder: string | undefined, options: { json?: true }) => {
@@ -20,7 +20,7 @@ export function addAcceptMountCommand(program: Command, terminal: Terminal, done
       const api = await requireApi(directory);
       const result = await api.post('/mounts/accept', { path }, acceptMountResultSchema);
       if (options.json === true) printJson(terminal, result);
-      else terminal.print(`What is at ${result.accepted} now belongs to the folder.`);
+      else terminal.print(`The content of ${result.accepted} now belongs to the folder.`);
       done(exitCode.done);
     });
 }

@@ -8,7 +8,7 @@ import type { Terminal } from '../terminal.ts';
 
 const scripts = { bash: bashCompletion, zsh: zshCompletion, fish: fishCompletion } as const;
 
-/** `lockstep completion`: a script for a shell, made from the definition of the commands. */
+/** `lockstep completion`: prints a script for a shell, made from the definition of the commands. */
 export function addCompletionCommand(program: Command, terminal: Terminal, done: (code: ExitCode) => void): void {
   program
     .command('completion')

@@ -10,7 +10,9 @@ import { addSettingOptions, settingsOf } from '../setting-options.ts';
 import { formatTable } from '../table.ts';
 import { printJson, type Terminal } from '../terminal.ts';
 
-/** Writes the file of a member that lost it, with the given settings. One that holds text may hold what nobody remembers: it stays. */
+/**
+ * Writes the file of a member that lost it, with the given settings. A file with text is kept: it may hold settings that no one remembers.
+ */
 async function writeConfig(directory: string, command: Command): Promise<void> {
   const path = configPath(directory);
   const given = settingsOf(command);
@@ -18,7 +20,7 @@ async function writeConfig(directory: string, command: Command): Promise<void> {
     if (cause.code !== 'ENOENT') throw cause;
   });
   if (found !== undefined && lostText(found) === undefined) {
-    throw new UsageError(`${path} is there already: edit it, or move it away to have a new one written.`);
+    throw new UsageError(`${path} already exists: edit it, or move it away to have a new one written.`);
   }
   await writeDurably(path, configTemplate({ ...given, name: given.name ?? defaultName() }));
 }
@@ -38,16 +40,16 @@ async function printConfig(terminal: Terminal, directory: string, command: Comma
     terminal.paint('dim', source.kind === 'default' ? 'default' : source.where),
   ]);
   terminal.print(formatTable([{ title: 'KEY' }, { title: 'VALUE' }, { title: 'FROM' }], rows));
-  terminal.print(`\nTo change a setting edit ${configPath(directory)} and start the agent again.`);
+  terminal.print(`\nTo change a setting, edit ${configPath(directory)} and start the agent again.`);
   return exitCode.done;
 }
 
-/** `lockstep config`: what is in force, and where each value is from. */
+/** `lockstep config`: prints the settings in force and their sources. */
 export function addConfigCommand(program: Command, terminal: Terminal, done: (code: ExitCode) => void): void {
   const command = program
     .command('config')
     .argument('[DIR]', "the member's folder, or one inside it", terminal.cwd)
-    .description('print the settings in force and where each is from')
+    .description('print the settings in force and the source of each')
     .option('--write', 'first write a config.toml with the settings given here, for a member that lost its own')
     .option('--json', 'print JSON');
   addSettingOptions(command).action(async (directory: string) => {

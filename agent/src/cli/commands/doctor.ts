@@ -8,7 +8,7 @@ import { printJson, type Terminal } from '../terminal.ts';
 
 const colours = { ok: 'green', warn: 'yellow', fail: 'red' } as const satisfies Record<Level, Colour>;
 
-/** `lockstep doctor` as text: what must be mended, in the order in which it was looked at. */
+/** The findings of `lockstep doctor` as text, in the order of the checks. */
 export function formatFindings(findings: readonly Finding[], paint: Paint): string {
   const width = Math.max(...findings.map(({ check }) => check.length));
   const indent = ' '.repeat(6 + width + 2);
@@ -26,16 +26,16 @@ export function formatFindings(findings: readonly Finding[], paint: Paint): stri
   return [...lines, '', verdict].join('\n');
 }
 
-/** `lockstep doctor`: what keeps this member from working, or will, and what to do about it. */
+/** `lockstep doctor`: finds what keeps this member from working, or will, and says what to do about it. */
 export function addDoctorCommand(program: Command, terminal: Terminal, done: (code: ExitCode) => void): void {
   program
     .command('doctor')
     .argument('[DIR]', "the member's folder, or one inside it", terminal.cwd)
-    .description('look for what keeps this member from working, and say what to do about each')
+    .description('find what keeps this member from working, and say what to do about each problem')
     .option('--json', 'print JSON')
     .action(async (directory: string, options: { json?: true }) => {
       const folder = await findMemberFolder(directory);
-      // Loaded here only: the other commands need nothing of it.
+      // Loaded here only, because no other command needs it.
       const { examine } = await import('../doctor/examine.ts');
       const findings = await examine(terminal, folder);
       const failed = findings.some(({ level }) => level === 'fail');

@@ -21,7 +21,7 @@ async function init(terminal: Terminal, directory: string, command: Command): Pr
   if (made.newCluster) {
     const { config } = await loadConfig(made.directory);
     terminal.print(
-      `It begins a new cluster. To let another machine join, copy ${clusterKeyPath(made.directory)} there over a safe way and run\n` +
+      `It begins a new cluster. To let another machine join, copy ${clusterKeyPath(made.directory)} there over a secure channel and run\n` +
         `  lockstep init DIR --cluster-key-file cluster.key --peer THIS_MACHINE:${config.listen.port}`,
     );
   }
@@ -31,12 +31,12 @@ async function init(terminal: Terminal, directory: string, command: Command): Pr
   return exitCode.done;
 }
 
-/** `lockstep init`: makes a folder a member's. */
+/** `lockstep init`: makes a folder the folder of a member. */
 export function addInitCommand(program: Command, terminal: Terminal, done: (code: ExitCode) => void): void {
   const command = program
     .command('init')
     .argument('[DIR]', 'the folder to keep the same', terminal.cwd)
-    .description("make a folder a member's: identity, settings and journal in DIR/.lockstep")
+    .description('make a folder the folder of a new member: identity, settings and journal in DIR/.lockstep')
     .option('--cluster-key-file <FILE>', 'join the cluster with this key; without it a new cluster begins')
     .option('--json', 'print JSON');
   addSettingOptions(command).action(async (directory: string) => {

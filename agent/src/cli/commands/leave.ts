@@ -6,12 +6,12 @@ import { requireApi } from '../api-client.ts';
 import { type ExitCode, exitCode } from '../exit-code.ts';
 import { printJson, type Terminal } from '../terminal.ts';
 
-/** `lockstep leave`: the member retires. It asks nothing, for it touches no file and `lockstep up --rejoin` takes the member in again. */
+/** `lockstep leave`: retires the member. It asks for no confirmation, because it touches no file and `lockstep up --rejoin` undoes it. */
 export function addLeaveCommand(program: Command, terminal: Terminal, done: (code: ExitCode) => void): void {
   program
     .command('leave')
     .argument('[DIR]', "the member's folder, or one inside it", terminal.cwd)
-    .description('say goodbye and retire this member: the others no longer wait for it; its files stay')
+    .description('retire this member: the others no longer wait for it; its files stay')
     .option('--json', 'print JSON')
     .action(async (directory: string, options: { json?: true }) => {
       const folder = await findMemberFolder(directory);
@@ -22,10 +22,10 @@ export function addLeaveCommand(program: Command, terminal: Terminal, done: (cod
       } else {
         const others =
           told.length === 0
-            ? 'No other member is reachable: they hear of it from this one when it is up again.'
-            : `Told: ${told.join(', ')}.`;
+            ? 'No other member is reachable: they learn of it when this one is up again.'
+            : `Members that know it: ${told.join(', ')}.`;
         terminal.print(
-          `This member has left the cluster and stops. ${others} The files in ${folder} stay.\nTo join again: lockstep up --rejoin ${shellWord(folder)}`,
+          `This member has left the cluster and is stopping. ${others} The files in ${folder} stay.\nTo join again: lockstep up --rejoin ${shellWord(folder)}`,
         );
       }
       done(exitCode.done);

@@ -9,7 +9,7 @@ import { formatOperations, groupOperations } from '../operation-line.ts';
 import { stopSignal } from '../stop-signal.ts';
 import type { Terminal } from '../terminal.ts';
 
-/** How often `--follow` asks for what is new. */
+/** The interval at which `--follow` asks for new operations. */
 const followIntervalMs = 250;
 
 interface LogOptions {
@@ -69,7 +69,7 @@ async function log(terminal: Terminal, directory: string | undefined, options: L
   }
   const place = await findMemberPath(terminal.cwd, options.path, directory);
   const path = place.path === '' ? undefined : place.path;
-  // Only a running agent journals anything that could be followed.
+  // Only a running agent journals operations that could be followed.
   const api = options.follow === true ? await requireApi(place.directory) : undefined;
   const source = await openMemberSource(terminal, place.directory);
   let last: number;
@@ -84,16 +84,16 @@ async function log(terminal: Terminal, directory: string | undefined, options: L
   return exitCode.done;
 }
 
-/** `lockstep log`: the operations, oldest first. */
+/** `lockstep log`: prints the operations, oldest first. */
 export function addLogCommand(program: Command, terminal: Terminal, done: (code: ExitCode) => void): void {
   program
     .command('log')
     .argument('[DIR]', "the member's folder, or one inside it (default: the current one)")
     .description('print the newest operations, the newest last')
-    .option('--path <PATH>', 'only operations on this path and what lies below it')
-    .option('-n, --lines <COUNT>', 'how many operations', '50')
-    .option('--follow', 'go on and print what happens, until Ctrl-C')
-    .option('--each', 'every operation on its own line, also those of one directory renamed or archive unpacked')
+    .option('--path <PATH>', 'only operations on this path and on paths below it')
+    .option('-n, --lines <COUNT>', 'the number of operations', '50')
+    .option('--follow', 'continue with new operations until Ctrl-C')
+    .option('--each', 'every operation on its own line, including those of one renamed directory or unpacked archive')
     .option('--json', 'print one JSON object for each operation')
     .action(async (directory: string | undefined, options: LogOptions) => {
       done(await log(terminal, directory, options));

@@ -6,12 +6,12 @@ import { type ExitCode, exitCode } from '../exit-code.ts';
 import { formatMembers } from '../member-table.ts';
 import { printJson, type Terminal } from '../terminal.ts';
 
-/** `lockstep members`: who is there, how far away, how far behind. */
+/** `lockstep members`: prints the members, their round trips and their lag. */
 export function addMembersCommand(program: Command, terminal: Terminal, done: (code: ExitCode) => void): void {
   program
     .command('members')
     .argument('[DIR]', "the member's folder, or one inside it", terminal.cwd)
-    .description('print the members: state, round trip, what they lack')
+    .description('print the members: state, round trip, lag')
     .option('--json', 'print JSON')
     .action(async (directory: string, options: { json?: true }) => {
       const api = await requireApi(await findMemberFolder(directory));

@@ -5,12 +5,12 @@ import { requireApi } from '../api-client.ts';
 import { type ExitCode, exitCode } from '../exit-code.ts';
 import { printJson, type Terminal } from '../terminal.ts';
 
-/** `lockstep pause`: the member takes part no more until it is resumed, restarts of its agent included. */
+/** `lockstep pause`: the member takes no part until it is resumed, even after a restart of its agent. */
 export function addPauseCommand(program: Command, terminal: Terminal, done: (code: ExitCode) => void): void {
   addSwitch(program, terminal, done, {
     name: 'pause',
-    description: 'take nothing from the others and give them nothing until `lockstep resume`',
-    said: 'This member is paused. What is changed in its folder is journaled; the others get it after: lockstep resume',
+    description: 'exchange nothing with the other members until `lockstep resume`',
+    said: 'This member is paused. Changes in its folder are journaled; the others get them after: lockstep resume',
   });
 }
 
@@ -18,8 +18,8 @@ export function addPauseCommand(program: Command, terminal: Terminal, done: (cod
 export function addResumeCommand(program: Command, terminal: Terminal, done: (code: ExitCode) => void): void {
   addSwitch(program, terminal, done, {
     name: 'resume',
-    description: 'take part again after `lockstep pause`',
-    said: 'This member takes part. It gets what it lacks, and the others what they lack of it.',
+    description: 'end a pause: exchange changes with the other members again',
+    said: 'This member takes part again: it and the others exchange the changes that they lack.',
   });
 }
 

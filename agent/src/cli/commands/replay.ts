@@ -22,7 +22,7 @@ export function formatReplay(result: ReplayResult, into: string): string {
   return [head, `${formatItems(result.missing.length, 'entry', 'entries')} could not be rebuilt:`, ...lines].join('\n');
 }
 
-/** What is rebuilt inside a member's folder would be new files there, sent to everybody. */
+/** Rejects a target inside a member's folder: the rebuilt files would be new ones there, sent to all members. */
 async function refuseMemberFolder(into: string): Promise<void> {
   const member = await memberFolderAbove(into);
   if (member === undefined) return;
@@ -31,13 +31,15 @@ async function refuseMemberFolder(into: string): Promise<void> {
   );
 }
 
-/** `lockstep replay --into DIR`: the folder, from the operation log alone. */
+/** `lockstep replay --into DIR`: rebuilds the folder from the operation log alone. */
 export function addReplayCommand(program: Command, terminal: Terminal, done: (code: ExitCode) => void): void {
   program
     .command('replay')
     .argument('[DIR]', "the member's folder, or one inside it", terminal.cwd)
     .requiredOption('--into <DIR>', 'an empty directory, or one that does not exist yet')
-    .description('rebuild the folder in an empty directory from the operation log, with content from whoever has it')
+    .description(
+      'rebuild the folder in an empty directory from the operation log, with content from any member that has it',
+    )
     .option('--json', 'print JSON')
     .action(async (directory: string, options: { into: string; json?: true }) => {
       const folder = await findMemberFolder(directory);

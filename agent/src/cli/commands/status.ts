@@ -46,12 +46,12 @@ export function formatStatus(status: Status, paint: Paint): string {
   return lines.join('\n');
 }
 
-/** `lockstep status`: is everything the same everywhere, and if not, why. */
+/** `lockstep status`: prints whether all members are in sync, and if not, why. */
 export function addStatusCommand(program: Command, terminal: Terminal, done: (code: ExitCode) => void): void {
   program
     .command('status')
     .argument('[DIR]', "the member's folder, or one inside it", terminal.cwd)
-    .description('print how this member and the others are')
+    .description('print the state of this member and of the others')
     .option('--json', 'print JSON')
     .action(async (directory: string, options: { json?: true }) => {
       const api = await requireApi(await findMemberFolder(directory));

@@ -24,20 +24,20 @@ async function up(terminal: Terminal, directory: string, command: Command): Prom
       { level: config.logLevel, base: { member: config.name } },
       pino.destination({ dest: 2, sync: true }),
     );
-    // It may be one of two with the same journal.
+    // It may be one of two members with the same journal.
     const isDoubtful = origin === 'adopted' || origin === 'damaged';
     if (origin === 'damaged') {
-      const said = 'instance.json was damaged and is written again; this member goes on under a new incarnation';
+      const said = 'instance.json was damaged and is written again; this member continues under a new incarnation';
       log.warn({ directory }, said);
     } else if (origin !== 'same') log.warn({ directory, origin }, 'the state directory is at a new place');
     const isFirst = config.peers.length > 0 && !existsSync(join(statePath(directory), 'journal.db'));
     const sentence = isFirst ? await newcomerSentence(directory) : undefined;
     if (sentence !== undefined) terminal.print(sentence);
-    // Loaded here only: the other commands need nothing of it and start in half the time.
+    // Loaded here only: the other commands do not need it and start in half the time.
     const { startAgent } = await import('../../agent.ts');
     const agent = await startAgent({ directory, config, log, adopted: isDoubtful, rejoin });
     try {
-      // Not before: a start that was killed in between would go on under the old incarnation.
+      // Not earlier: after a kill in between, the next start would continue under the old incarnation.
       if (isDoubtful) await recordPlace(directory);
       await lock.announce(agent.dashboardUrl);
       const ended = Promise.race([signal.received, agent.retired]).then(() => 'ended' as const);
@@ -55,13 +55,13 @@ async function up(terminal: Terminal, directory: string, command: Command): Prom
   }
 }
 
-/** `lockstep up`: the agent, in the foreground. */
+/** `lockstep up`: runs the agent in the foreground. */
 export function addUpCommand(program: Command, terminal: Terminal, done: (code: ExitCode) => void): void {
   const command = program
     .command('up')
     .argument('[DIR]', "the member's folder, or one inside it", terminal.cwd)
     .description('run the agent in the foreground until SIGINT or SIGTERM; prints "ready" when it serves')
-    .option('--adopt', 'go on with a copied or restored state directory whose original is gone for good')
+    .option('--adopt', 'continue with a copied or restored state directory whose original is gone for good')
     .option('--rejoin', 'join again after `lockstep leave`');
   command.option('--stop-with-input', 'stop when the standard input ends, as after SIGTERM');
   addSettingOptions(command).action(async (directory: string) => {

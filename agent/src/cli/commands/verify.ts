@@ -40,7 +40,7 @@ export function formatVerify(result: VerifyResult, paint: Paint): string {
   ].join('\n');
 }
 
-/** `lockstep verify`: does the journal agree with itself, and the disk with the journal. */
+/** `lockstep verify`: compares the journal with itself, and the disk with the journal. */
 export function addVerifyCommand(program: Command, terminal: Terminal, done: (code: ExitCode) => void): void {
   program
     .command('verify')
@@ -48,13 +48,13 @@ export function addVerifyCommand(program: Command, terminal: Terminal, done: (co
     .description('replay the journal and compare it with the heads, and the disk with its content ids')
     .option(
       '--repair',
-      'fetch what is damaged on this disk from other members, and replace wrong heads; needs a running agent',
+      'fetch files that are damaged on this disk from other members, and replace wrong heads; needs a running agent',
     )
     .option('--json', 'print JSON')
     .action(async (directory: string, options: { json?: true; repair?: true }) => {
       const folder = await findMemberFolder(directory);
       const repair = options.repair === true;
-      // What is damaged comes from other members, whom only an agent can ask.
+      // A repair fetches from other members, which only an agent can do.
       if (repair) await requireApi(folder);
       const source = await openMemberSource(terminal, folder);
       const result = await source.verify(repair).finally(() => source.close());

@@ -83,7 +83,7 @@ const written = {
 } as const;
 
 describe('status', () => {
-  test('[CL9] says first how the whole cluster is', () => {
+  test('[CL9] begins with the state of the whole cluster', () => {
     const bee = { ...ant, name: 'bee', self: false };
     expect(
       formatStatus({ ...status, members: [ant, bee] }, plain)
@@ -98,7 +98,7 @@ describe('status', () => {
     ]);
   });
 
-  test('[CL5] says what is missing and who lacks it, and each problem with its path', () => {
+  test('[CL5] reports what is missing on which member, and each problem with its path', () => {
     const text = formatStatus(
       {
         ...status,
@@ -121,7 +121,7 @@ const bee: MemberReport = { ...ant, id: 'b'.repeat(52), name: 'bee', self: false
 const refused = { code: 'member-refused', member: 'bee:4700', detail: 'Its key is another one.', since: now } as const;
 
 test.each<[what: string, more: Partial<Status>, said: string]>([
-  ['nobody else', { members: [ant] }, 'ant is alone and waits for others.'],
+  ['no other member', { members: [ant] }, 'ant is alone and waits for others.'],
   ['all', { members: [ant, bee] }, 'Both members hold everything.'],
   ['one that left', { members: [ant, bee, { ...cat, state: 'left' }] }, 'Both members hold everything.'],
   ['a problem of another', { members: [ant, { ...bee, problems: 1 }] }, 'bee has 1 problem.'],
@@ -141,13 +141,13 @@ test.each<[what: string, more: Partial<Status>, said: string]>([
     { synchronised: false, members: [ant], problems: [refused], problemCount: 1 },
     'Every member that ant reached refuses it.',
   ],
-])('[CL9] status says of the cluster what the page says: %s', (_, more, said) => {
+])('[CL9] status and the page describe the cluster alike: %s', (_, more, said) => {
   const shown = { ...status, ...more };
   expect(clusterVerdict(shown).text).toBe(said);
   expect(formatStatus(shown, plain).split('\n')[1]).toBe(`cluster    ${said}`);
 });
 
-test('[CL5] why tells versions, holders and what is waited for', () => {
+test('[CL5] why reports versions, holders and what is waited for', () => {
   const report: PathReport = {
     path: 'a\nb',
     known: true,
@@ -182,7 +182,7 @@ test('[CL5] why tells versions, holders and what is waited for', () => {
   ]);
 });
 
-test('[CL5] why tells what is left alone, and that nobody holds what nobody knows', () => {
+test('[CL5] why reports a path that is left alone, and no holders of an unknown path', () => {
   const unknown: PathReport = {
     path: 'x',
     known: false,
@@ -197,7 +197,7 @@ test('[CL5] why tells what is left alone, and that nobody holds what nobody know
     log: [],
   };
   expect(formatWhy(unknown, now, plain)).toBe(
-    'x is not known: it is not in this folder, and no member ever told of it',
+    'x is not known: it is not in this folder, and no member has reported it',
   );
   const problem = { code: 'path-special', path: 'x', detail: 'x is a pipe.', since: now } as const;
   expect(formatWhy({ ...unknown, problem }, now, plain)).toBe(
@@ -227,8 +227,8 @@ test('[RP1] [RP2] verify and replay say what is wrong, path by path', () => {
   expect(formatReplay({ ...rebuilt, missing: [] }, '/y')).toBe(
     'Rebuilt 1 file, 2 directories, 0 links (5 B) in /y in 5 ms.',
   );
-  expect(formatReplay({ ...rebuilt, missing: [{ path: 'x', reason: 'Nobody has it.' }] }, '/y')).toContain(
-    'x: Nobody has it.',
+  expect(formatReplay({ ...rebuilt, missing: [{ path: 'x', reason: 'No member has it.' }] }, '/y')).toContain(
+    'x: No member has it.',
   );
 });
 

@@ -9,7 +9,7 @@ import { findMemberPath } from '../member-path.ts';
 import { formatTable } from '../table.ts';
 import { printJson, type Terminal } from '../terminal.ts';
 
-/** How much longer than the agent's own timeout its answer may take. */
+/** The time that the answer may take in addition to the agent's own timeout. */
 const answerGraceMs = 30_000;
 
 function parseFor(text: string): WaitRequest['for'] {
@@ -41,15 +41,15 @@ export function formatWait(result: WaitResult): string {
     : `${head}\n${formatTable([{ title: 'PATH' }, { title: 'MEMBER' }, { title: 'REASON' }], rows)}`;
 }
 
-/** `lockstep wait`: until what is on this disk now is safe elsewhere. */
+/** `lockstep wait`: waits until everything on this disk now is durable on other members. */
 export function addWaitCommand(program: Command, terminal: Terminal, done: (code: ExitCode) => void): void {
   program
     .command('wait')
-    .argument('[PATH]', 'only this path and what lies below it')
-    .description('wait until everything that is on this disk now is durable on that many members')
+    .argument('[PATH]', 'only this path and the paths below it')
+    .description('wait until everything that is on this disk now is durable on other members')
     .option('--for <COUNT>', 'all, majority, or a number of members, this one included', 'all')
     .option('--timeout <SECONDS>', 'give up after this long', '60')
-    .option('-C, --directory <DIR>', "the member's folder, when PATH is not in the current one")
+    .option('-C, --directory <DIR>', "the member's folder, if PATH is not in the current one")
     .option('--json', 'print JSON')
     .action(
       async (path: string | undefined, options: { for: string; timeout: string; directory?: string; json?: true }) => {

@@ -13,7 +13,7 @@ function summary(report: PathReport): string {
   if (report.ignored) return 'is kept out by a rule of .lockstepignore';
   if (!report.known) {
     return report.problem === null
-      ? 'is not known: it is not in this folder, and no member ever told of it'
+      ? 'is not known: it is not in this folder, and no member has reported it'
       : 'is left alone: it is not replicated';
   }
   if (report.heads.length > 1) return `has ${report.heads.length} versions in conflict`;
@@ -53,18 +53,18 @@ export function formatWhy(report: PathReport, nowMs: number, paint: Paint): stri
   return lines.join('\n');
 }
 
-/** `lockstep why PATH`: what this member knows of a path. */
+/** `lockstep why PATH`: prints what this member knows of a path. */
 export function addWhyCommand(program: Command, terminal: Terminal, done: (code: ExitCode) => void): void {
   program
     .command('why')
     .argument('<PATH>', 'a file or directory in the folder; it need not exist')
-    .description('print what this member knows of a path: versions, who has it, what it waits for')
-    .option('-C, --directory <DIR>', "the member's folder, when PATH is not in the current one")
+    .description('print what this member knows of a path: its versions, the members that have it, what it waits for')
+    .option('-C, --directory <DIR>', "the member's folder, if PATH is not in the current one")
     .option('--json', 'print JSON')
     .action(async (path: string, options: { directory?: string; json?: true }) => {
       const place = await findMemberPath(terminal.cwd, path, options.directory);
       if (place.path === '')
-        throw new UsageError('Name a path inside the folder; `lockstep status` tells of the whole.');
+        throw new UsageError('Name a path inside the folder; `lockstep status` reports on the whole folder.');
       const api = await requireApi(place.directory);
       const encoded = place.path.split('/').map(encodeURIComponent).join('/');
       const report = await api.get(`/paths/${encoded}`, pathReportSchema);

@@ -6,26 +6,26 @@ import type { Subject } from './subject.ts';
 
 const { ok, warn, fail } = findingsOf('disk space');
 
-/** Entries left on the disk, below which that number is said. */
+/** The number of free inodes below which the doctor warns. */
 const freeEntriesMin = 10_000;
 
-/** There is room for what comes, for the journal and for replaced versions. */
+/** Checks the free space for new files, the journal and replaced versions. */
 export async function checkDisk({ directory, config }: Subject): Promise<readonly Finding[]> {
   const { bavail, bsize, ffree, files } = await statfs(directory);
   const free = bavail * bsize;
   const found: Finding[] = [];
   const roomForHistory = config?.historyBytesMax ?? 0;
   if (free < freeBytesMin) {
-    const detail = `Only ${formatBytes(free)} are free: below ${formatBytes(freeBytesMin)} nothing more is written here.`;
+    const detail = `Only ${formatBytes(free)} are free: below ${formatBytes(freeBytesMin)} no more files are written here.`;
     found.push(fail(detail, 'Free some space on the disk of the folder.'));
   } else if (free < roomForHistory) {
     const detail = `${formatBytes(free)} are free, and replaced versions may take up to ${formatBytes(roomForHistory)}.`;
     found.push(warn(detail, 'Free some space, or lower history_size in .lockstep/config.toml.'));
   }
-  // File systems without a fixed number of entries say 0.
+  // File systems without a fixed number of inodes report 0.
   if (files > 0 && ffree < freeEntriesMin) {
     const detail = `The disk has room for only ${formatCount(ffree)} more files and directories, whatever their size.`;
-    found.push(warn(detail, 'Remove small files, or move the folder to a disk that was made with more inodes.'));
+    found.push(warn(detail, 'Remove small files, or move the folder to a disk that was formatted with more inodes.'));
   }
   return found.length > 0 ? found : [ok(`${formatBytes(free)} are free.`)];
 }

@@ -23,7 +23,7 @@ const checks: readonly ((subject: Subject) => Promise<readonly Finding[]>)[] = [
   checkPeers,
 ];
 
-/** Looks at everything that the member in `directory` needs, without changing any of it. */
+/** Checks everything that the member in `directory` needs, without changing any of it. */
 export async function examine(terminal: Terminal, directory: string): Promise<readonly Finding[]> {
   const { subject, findings } = await readSubject(terminal, directory);
   const found = [...findings];

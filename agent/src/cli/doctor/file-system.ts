@@ -8,24 +8,24 @@ const { ok, warn } = findingsOf('file system');
 
 interface Kind {
   readonly pattern: RegExp;
-  /** What that means, as the end of a sentence that begins with the file system's name. */
+  /** The consequence, as the end of a sentence that begins with the file system's name. */
   readonly means: string;
   readonly remedy: string;
 }
 
-const ownDisk = 'Put the folder on a disk of this machine, and let Lockstep bring it to the others.';
+const ownDisk = 'Put the folder on a disk of this machine, and let Lockstep replicate it to the others.';
 
 const kinds: readonly Kind[] = [
   {
     pattern: /^(nfs4?|cifs|smb3?|smbfs|9p|afs|ceph|glusterfs|lustre|virtiofs|davfs)$/,
     means:
-      'lies on another machine: what is changed there raises no event here and is found only by the scan of the whole folder',
+      'is on another machine: a change made there raises no event here and is found only by the scan of the whole folder',
     remedy: ownDisk,
   },
   {
     pattern: /^fuse(blk)?(\.|$)/,
     means:
-      'is served by a program: what does not go through this mount raises no event and is found only by the scan of the whole folder',
+      'is served by a program: a change that does not go through this mount raises no event and is found only by the scan of the whole folder',
     remedy: ownDisk,
   },
   {
@@ -35,17 +35,20 @@ const kinds: readonly Kind[] = [
   },
   {
     pattern: /^(vfat|msdos|exfat)$/,
-    means: 'keeps no permissions and no links: neither arrives here as it is elsewhere',
+    means: 'keeps no permissions and no links: they cannot be the same here as on the other members',
     remedy: 'Put the folder on ext4, xfs, btrfs or another file system of Unix.',
   },
 ];
 
-/** The kernel writes blanks in paths as octal numbers. */
+/** Decodes a path of mountinfo, in which the kernel writes blanks as octal numbers. */
 function unescaped(text: string): string {
   return text.replaceAll(/\\([0-7]{3})/g, (_match, digits: string) => String.fromCharCode(Number.parseInt(digits, 8)));
 }
 
-/** The type of the file system that `path` is on, by the text of `/proc/self/mountinfo`: the innermost mount, and of those the last. */
+/**
+ * The type of the file system that `path` is on, from the text of `/proc/self/mountinfo`: that of the innermost mount, and of those the
+ * last.
+ */
 export function fileSystemOf(path: string, mountinfo: string): string | undefined {
   let found: { readonly point: string; readonly type: string } | undefined;
   for (const line of mountinfo.split('\n')) {
@@ -59,7 +62,7 @@ export function fileSystemOf(path: string, mountinfo: string): string | undefine
   return found?.type;
 }
 
-/** What follows from a file system of this type. */
+/** The finding for a file system of this type. */
 export function judgeFileSystem(type: string): Finding {
   const kind = kinds.find(({ pattern }) => pattern.test(type));
   return kind === undefined
@@ -67,7 +70,7 @@ export function judgeFileSystem(type: string): Finding {
     : warn(`The folder is on ${type}, which ${kind.means}.`, kind.remedy);
 }
 
-/** The folder lies where the kernel tells of every change, and where what is written stays. */
+/** Checks that the folder is on a file system that reports every change and keeps the files. */
 export async function checkFileSystem({ directory, state }: Subject): Promise<readonly Finding[]> {
   const type = fileSystemOf(directory, (await readProc('/proc/self/mountinfo')) ?? '');
   const findings = type === undefined ? [] : [judgeFileSystem(type)];

@@ -1,14 +1,14 @@
-/** How well something is: as it should be, working with a flaw, or in the way of replication. */
+/** The level of a finding: as it should be, working with a flaw, or in the way of replication. */
 export type Level = 'ok' | 'warn' | 'fail';
 
-/** What one check found. */
+/** The result of one check. */
 export interface Finding {
-  /** What was looked at, in a word or two. */
+  /** The subject of the check, in a word or two. */
   readonly check: string;
   readonly level: Level;
-  /** A sentence: what was found. */
+  /** A sentence that describes the finding. */
   readonly detail: string;
-  /** What to do about it; there for everything that is not ok. */
+  /** What to do about it; set for every finding that is not ok. */
   readonly remedy?: string;
 }
 

@@ -8,7 +8,7 @@ import type { Subject } from './subject.ts';
 
 const { ok, warn, fail } = findingsOf('inotify');
 
-/** Of the watches that this user may have; above it the folder has little room to grow. */
+/** The share of this user's watches above which the folder has little room to grow. */
 const comfortable = 0.8;
 
 async function countDirectories(root: string): Promise<number> {
@@ -16,7 +16,7 @@ async function countDirectories(root: string): Promise<number> {
   const todo = [root];
   for (let next = todo.pop(); next !== undefined; next = todo.pop()) {
     count += 1;
-    // What cannot be read cannot be watched either.
+    // A directory that cannot be read cannot be watched either.
     for (const entry of await readdir(next, { withFileTypes: true }).catch(() => [])) {
       if (entry.isDirectory() && entry.name !== stateDirectoryName) todo.push(join(next, entry.name));
     }
@@ -40,7 +40,7 @@ async function useOf(process: string): Promise<Use> {
   return { watches, instances };
 }
 
-/** What the processes of the user `uid` have, but for the agent of this folder; those of others do not count towards the limits. */
+/** The use by the processes of the user `uid`, without the agent of this folder; other users' processes do not count towards the limits. */
 async function useOfOthers(uid: number, agent: number | undefined): Promise<Use> {
   let [watches, instances] = [0, 0];
   for (const process of await readdir('/proc').catch(() => [])) {
@@ -62,7 +62,7 @@ function raise(setting: string, value: number): string {
   return `As root: sysctl -w ${setting}=${value}, and write ${setting}=${value} into /etc/sysctl.d/60-lockstep.conf for the next start.`;
 }
 
-/** Every directory needs a watch of the kernel's, of which a user may have only so many. */
+/** Checks the inotify limits: every directory needs a watch, and the kernel limits their number for each user. */
 export async function checkInotify({ directory, state, running }: Subject): Promise<readonly Finding[]> {
   const [watchesMax, instancesMax] = await Promise.all([
     smallestLimit(['/proc/sys/fs/inotify/max_user_watches', '/proc/sys/user/max_inotify_watches']),
@@ -70,7 +70,7 @@ export async function checkInotify({ directory, state, running }: Subject): Prom
   ]);
   if (watchesMax === undefined || instancesMax === undefined) return [];
   const needed = await countDirectories(directory);
-  // The agent runs, or will run, as the one whom its state belongs to; the one who asks may be root.
+  // The agent runs as the owner of its state; this command may run as root.
   const { uid } = await stat(state);
   const others = await useOfOthers(uid, running?.pid);
   const found: Finding[] = [];
@@ -82,7 +82,9 @@ export async function checkInotify({ directory, state, running }: Subject): Prom
   const said = `${formatItems(needed, 'directory', 'directories')} to watch, and ${formatCount(free)} of ${formatCount(watchesMax)} watches left by other programs`;
   const remedy = raise('fs.inotify.max_user_watches', roomFor(needed + others.watches));
   if (needed > free) {
-    found.push(fail(`${said}: what changes in the others is found only by the scan of the whole folder.`, remedy));
+    found.push(
+      fail(`${said}: changes in the other directories are found only by the scan of the whole folder.`, remedy),
+    );
   } else if (needed > comfortable * free) found.push(warn(`${said}: there is little room for more.`, remedy));
   return found.length > 0 ? found : [ok(`${said}.`)];
 }

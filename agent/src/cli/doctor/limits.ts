@@ -5,9 +5,9 @@ import type { Subject } from './subject.ts';
 
 const { ok, warn, fail } = findingsOf('open files');
 
-/** What an agent has open when nothing happens: its journal, sockets, worker threads. */
+/** The files that an idle agent has open: its journal, sockets, worker threads. */
 const filesMin = 128;
-/** Sessions with all members, and everything that is read and written at one time. */
+/** Enough files for sessions with all members and all reads and writes at once. */
 const filesComfortable = 1_024;
 
 const remedy =
@@ -15,8 +15,8 @@ const remedy =
   '/etc/security/limits.d/.';
 
 /**
- * How many files the agent may have open. The agent's own limit when it runs, else that of this process, which Node has raised as
- * far as it may, as it will for an agent that is started from here.
+ * Checks the number of files that the agent may have open: the agent's own limit if it runs, else that of this process. Node has raised
+ * that as far as it may, as it will for an agent that is started from here.
  */
 export async function checkOpenFiles({ running }: Subject): Promise<readonly Finding[]> {
   const limits = await readProc(`/proc/${running?.pid ?? 'self'}/limits`);

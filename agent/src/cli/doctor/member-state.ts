@@ -18,13 +18,13 @@ import type { RunningMember, Subject } from './subject.ts';
 const member = findingsOf('member');
 const journal = findingsOf('journal');
 
-/** An agent that takes longer than this for its status is in trouble. */
+/** The longest time for the agent's status; a slower agent has a problem. */
 const answerTimeoutMs = 10_000;
 
-/** What a LockstepError says stands for the remedy too: its sentences end with what to do. */
-const asItSays = 'Do what the sentence says.';
+/** The remedy for a LockstepError: its message ends with what to do. */
+const asItSays = 'Follow the advice in this message.';
 
-/** Reads something of the state; what is wrong with it becomes a finding. */
+/** Reads a part of the state; an error in it becomes a finding. */
 async function attempt<T>(read: () => Promise<T>, found: Finding[]): Promise<T | undefined> {
   try {
     return await read();
@@ -45,7 +45,7 @@ async function findAgent(directory: string, found: Finding[]): Promise<RunningMe
   return { pid: agent.pid, status };
 }
 
-/** Reads what the checks need, and says what of it cannot be read. */
+/** Reads the data that the checks need, and returns findings for the parts that cannot be read. */
 export async function readSubject(
   terminal: Terminal,
   directory: string,
@@ -56,7 +56,7 @@ export async function readSubject(
   const identity = await attempt(() => loadIdentity(state), findings);
   const clusterKey = await attempt(() => loadClusterKey(clusterKeyPath(directory)), findings);
   const running = await findAgent(directory, findings);
-  // An agent that runs has been told to go on with a copy, or is the original.
+  // A running agent was started with --adopt, or is the original.
   const instance = running === undefined ? await attempt(() => inspectInstance(directory), findings) : undefined;
   if (instance === 'damaged') {
     const damage = `${join(state, 'instance.json')} is damaged. It says where this state directory was made.`;
@@ -66,7 +66,7 @@ export async function readSubject(
   return { subject, findings };
 }
 
-/** How the agent is, by its own account. */
+/** Reports the state of the agent, from its own status. */
 export function checkAgent({ directory, state, identity, running, nowMs }: Subject): Promise<readonly Finding[]> {
   if (running === undefined) {
     if (identity !== undefined && hasLeft(join(state, 'journal.db'), identity.memberId)) {
@@ -79,19 +79,19 @@ export function checkAgent({ directory, state, identity, running, nowMs }: Subje
     return Promise.resolve([member.warn('No agent runs here: the folder is not replicated now.', remedy)]);
   }
   const { pid, status } = running;
-  // It does not answer, which has been said.
+  // It does not answer, which is already a finding.
   if (status === undefined) return Promise.resolve([]);
   const said = `The agent (process ${pid}) has been up for ${formatElapsed(nowMs() - status.member.startedAt)}`;
   if (status.problemCount === 0) return Promise.resolve([member.ok(`${said} and reports no problem.`)]);
   const detail = `${said} and reports ${formatItems(status.problemCount, 'problem')}.`;
   return Promise.resolve([
-    member.warn(detail, 'lockstep status names each; docs/OPERATIONS.md says what to do about it.'),
+    member.warn(detail, 'lockstep status lists them; docs/OPERATIONS.md says what to do about each.'),
   ]);
 }
 
-/** The journal is whole, and of a version that this software reads. Reads all of it. */
+/** Checks that the journal is whole, and of a version that this software reads. Reads all of it. */
 export function checkTheJournal({ state, running }: Subject): Promise<readonly Finding[]> {
-  // An agent that runs has read it at its start, and says so by itself when it finds damage.
+  // A running agent has read it at its start, and reports damage itself.
   if (running !== undefined) return Promise.resolve([]);
   const check = checkJournal(join(state, 'journal.db'));
   if (check.state === 'absent') return Promise.resolve([]);

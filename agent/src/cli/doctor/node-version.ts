@@ -2,10 +2,10 @@ import { type Finding, findingsOf } from './finding.ts';
 
 const { fail } = findingsOf('versions');
 
-/** As `engines` in package.json says, which npm only warns of. */
+/** The same as `engines` in package.json, which npm only warns about. */
 const minimum = { major: 20, minor: 19 };
 
-/** Whether this version of Node is one that the agent can run on. */
+/** A finding if the agent cannot run on this version of Node. */
 export function judgeNode(version: string): readonly Finding[] {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   if (major > minimum.major || (major === minimum.major && minor >= minimum.minor)) return [];

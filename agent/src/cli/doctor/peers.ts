@@ -20,19 +20,19 @@ const reach = findingsOf('peers');
 const clock = findingsOf('clock');
 const versions = findingsOf('versions');
 
-/** Nobody is waited for longer than this; a member that takes longer is of no use to this one either. */
+/** The longest time for a probe; a slower member is of no use to this one either. */
 const probeTimeoutMs = 5_000;
 
-/** What was learned at one address. */
+/** The result of probing one address. */
 interface Visit {
   readonly address: string;
   readonly probed?: Probed;
-  /** How far the clock there is ahead; a clock is told to the second, so half of one either way is nothing. */
+  /** How far the clock there is ahead, in milliseconds; it is read to the second, so half a second either way means nothing. */
   readonly skewMs?: number;
   readonly error?: LockstepError;
 }
 
-/** The addresses at which other members have been, in the settings, beside the journal, and by the agent that runs. */
+/** The addresses of other members from the settings, from `addresses.json` and from the running agent. */
 async function addressesOf({ state, config, running }: Subject): Promise<readonly string[]> {
   const kept = await readFile(join(state, 'addresses.json'), 'utf8').catch(() => '[]');
   const known = z.array(z.string()).catch([]).parse(parseJson(kept));
@@ -54,7 +54,7 @@ async function visit(address: string, subject: Subject): Promise<Visit> {
   const { identity, clusterKey, running, nowMs } = subject;
   if (identity === undefined || clusterKey === undefined) return { address };
   try {
-    // An agent that runs has proved the key with its own sessions, and must not lose them to this one.
+    // A running agent has proved the key in its own sessions, which this probe must not replace.
     const prove = running === undefined;
     const probed = await probeMember({ address, identity, clusterKey, timeoutMs: probeTimeoutMs, prove });
     const before = nowMs();
@@ -80,37 +80,40 @@ function judgeReach(seen: Visit, reached: ReadonlySet<MemberId>, subject: Subjec
     return reach.ok(`${nameOf(probed.memberId, subject)} answers at ${address}${proved}.`);
   }
   const owner = subject.running?.status?.members.find(({ addresses }) => addresses.includes(address));
-  // The agent that runs answers there; a real copy of it elsewhere it has met itself, and says so.
+  // The running agent itself answers there; it would have met a real copy elsewhere and reported it.
   if (subject.running !== undefined && error?.code === 'copied-state')
     return reach.ok(`${address} is this member's own.`);
   const whose = owner === undefined ? '' : ` It is an address of ${printable(owner.name)}.`;
-  const said = printable(error?.message ?? `${address} could not be asked without identity and cluster key.`);
+  const said = printable(error?.message ?? `${address} could not be probed without identity and cluster key.`);
   const detail = `${said.replace(/([^.?])$/, '$1.')}${whose}`;
-  const remedy = 'Mend what the sentence says, and try again with: lockstep doctor';
+  const remedy = 'Follow the advice in this message, and check again with: lockstep doctor';
   const isUseless = error?.code === 'unreachable' && [...reached].some((id) => id === owner?.id);
-  // Where another address of the same member answers, this one is only not needed.
+  // If another address of the same member answers, this one is not needed.
   return isUseless ? reach.warn(detail, remedy) : reach.fail(detail, remedy);
 }
 
-/** A key that differs shows in no probe while the agent runs, but in what became of the agent's own attempts. */
+/** Reports refusals and missing sessions of the running agent: while it runs, no probe detects a different key. */
 function judgeSessions({ running }: Subject): readonly Finding[] {
   const refused = running?.status?.problems.filter(({ code }) => code === 'member-refused') ?? [];
   const findings = refused.map(({ detail }) =>
-    reach.fail(printable(detail), 'Do what the sentence says on the member that it names.'),
+    reach.fail(printable(detail), 'Follow the advice in this message on the member that it names.'),
   );
   const away =
     running?.status?.members.filter(({ self, connected, state }) => !self && !connected && state !== 'left') ?? [];
   for (const { name, lastError } of away) {
     const detail = `The agent has no session with ${printable(name)}${lastError === undefined ? '' : `: ${printable(lastError)}`}`;
     findings.push(
-      reach.warn(detail.replace(/\.?$/, '.'), `See that ${printable(name)} is up: lockstep up on that machine.`),
+      reach.warn(
+        detail.replace(/\.?$/, '.'),
+        `Make sure that ${printable(name)} is up: run lockstep up on that machine.`,
+      ),
     );
   }
   return findings;
 }
 
 function judgeClocks(visits: readonly Visit[], subject: Subject): readonly Finding[] {
-  // Each member once, at whatever number of addresses it answered.
+  // Each member once, however many addresses it answered at.
   const measured = new Map<MemberId, number>();
   for (const { probed, skewMs } of visits) {
     if (probed !== undefined && skewMs !== undefined) measured.set(probed.memberId, skewMs);
@@ -119,7 +122,7 @@ function judgeClocks(visits: readonly Visit[], subject: Subject): readonly Findi
     if (Math.abs(skewMs) <= clockSkewMsMax) return [];
     const way = skewMs > 0 ? 'ahead of' : 'behind';
     const detail = `The clock of ${nameOf(id, subject)} is ${formatElapsed(Math.abs(skewMs))} ${way} this one.`;
-    return [clock.fail(detail, 'Have both machines set their clocks by the network: timedatectl set-ntp true')];
+    return [clock.fail(detail, 'Let both machines set their clocks from the network: timedatectl set-ntp true')];
   });
   if (wrong.length > 0) return wrong;
   return measured.size === 0
@@ -136,12 +139,12 @@ function judgeVersions(visits: readonly Visit[], subject: Subject): readonly Fin
   const findings = different.map(({ memberId, software }) =>
     versions.warn(
       `${nameOf(memberId, subject)} runs Lockstep ${printable(software)}, and this one is ${SOFTWARE_VERSION}: they understand each other.`,
-      'Have all members run one version, the later one, within days.',
+      'Update all members to the later version within days.',
     ),
   );
   const own = subject.running?.status?.member.software;
   if (own !== undefined && own !== SOFTWARE_VERSION) {
-    const detail = `The agent that runs is Lockstep ${own}, and the one installed is ${SOFTWARE_VERSION}.`;
+    const detail = `The running agent is Lockstep ${own}, and the installed version is ${SOFTWARE_VERSION}.`;
     findings.push(versions.warn(detail, 'Start the agent again.'));
   }
   const all = `Lockstep ${SOFTWARE_VERSION}, protocol ${spoken}, Node ${process.versions.node}`;
@@ -152,7 +155,7 @@ function judgeVersions(visits: readonly Visit[], subject: Subject): readonly Fin
   ];
 }
 
-/** Every other member can be reached, knows the key, has the right time and speaks what this one speaks. */
+/** Checks that every other member can be reached, has the key and the right time, and speaks a common version. */
 export async function checkPeers(subject: Subject): Promise<readonly Finding[]> {
   const addresses = await addressesOf(subject);
   const visits = await Promise.all(addresses.map((address) => visit(address, subject)));
@@ -161,7 +164,7 @@ export async function checkPeers(subject: Subject): Promise<readonly Finding[]> 
   if (addresses.length === 0) {
     found.push(
       reach.warn(
-        'No other member is known: whatever is in the folder is on this machine only.',
+        'No other member is known: the files of the folder are on this machine only.',
         'Make another machine a member with this one as --peer, or name one here: peers in .lockstep/config.toml.',
       ),
     );

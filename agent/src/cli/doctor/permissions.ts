@@ -7,7 +7,7 @@ import type { Subject } from './subject.ts';
 
 const { ok, warn, fail } = findingsOf('permissions');
 
-/** Files that only their owner may read: who has one of them is this member, or a member. */
+/** Files that only their owner may read: their content lets anyone act as this member, or as a member. */
 const secrets = ['cluster.key', 'identity.key'];
 
 async function missingRight(path: string): Promise<string | undefined> {
@@ -36,7 +36,7 @@ async function checkSecret(path: string): Promise<readonly Finding[]> {
   return [fail(`${path} can be read by others than its owner (mode ${mode}).`, `chmod 600 ${shellWord(path)}`)];
 }
 
-/** A command that was once run as root leaves files that the agent's user cannot write. */
+/** Checks the owners: a command that was once run as root leaves files that the agent's user cannot write. */
 async function checkOwners(state: string): Promise<readonly Finding[]> {
   const { uid } = await lstat(state);
   const foreign: string[] = [];
@@ -49,18 +49,21 @@ async function checkOwners(state: string): Promise<readonly Finding[]> {
   return [warn(detail, `Give them to its owner: chown -R --reference=${shellWord(state)} ${shellWord(state)}`)];
 }
 
-/** Root may do everything. What the agent's own user may shows in owner, group and mode; its further groups are not known here. */
+/**
+ * Checks the rights of the agent's own user if root runs the command, from owner, group and mode; the user's other groups are not known
+ * here.
+ */
 async function checkForOwner(directory: string, state: string): Promise<readonly Finding[]> {
   if (process.getuid?.() !== 0) return [];
   const [folder, own] = await Promise.all([lstat(directory), lstat(state)]);
   if (own.uid === 0) return [];
   const shift = folder.uid === own.uid ? 6 : folder.gid === own.gid ? 3 : 0;
   if (((folder.mode >> shift) & 0o7) === 0o7) return [];
-  const detail = `${directory} does not seem to be open to the user ${own.uid}, whose its .lockstep is and as whom the agent is to run.`;
+  const detail = `${directory} does not seem to be open to the user ${own.uid}, who owns its .lockstep and must run the agent.`;
   return [warn(detail, `Give it to that user: chown --reference=${shellWord(state)} ${shellWord(directory)}`)];
 }
 
-/** The folder and its state can be written, and what is secret is. */
+/** Checks that the folder and its state can be written, and that the keys are secret. */
 export async function checkPermissions({ directory, state }: Subject): Promise<readonly Finding[]> {
   const rights = [...(await checkRights(directory)), ...(await checkRights(state))];
   const found = [...rights];

@@ -8,7 +8,7 @@ const { ok, warn, fail } = findingsOf('ports');
 
 const settings = '.lockstep/config.toml';
 
-/** The code of the error that listening there ends with; undefined when one can. */
+/** The code of the error that an attempt to listen there ends with; undefined if it succeeds. */
 async function listenError({ host, port }: HostPort): Promise<string | undefined> {
   const server = createServer();
   try {
@@ -45,18 +45,18 @@ async function checkFree(key: string, wanted: HostPort): Promise<Finding> {
   }
 }
 
-/** An agent that runs listens where it was told when it started. */
+/** Compares the address of the running agent with the setting, which may have changed since its start. */
 function checkOurs(key: string, wanted: HostPort, actual: string): Finding {
   const { host, port } = parseHostPort(actual) ?? { host: '', port: 0 };
   const isSame = (wanted.port === 0 || wanted.port === port) && wanted.host === host;
   if (isSame) return ok(`The agent listens on ${actual} (${key}).`);
   return warn(
     `The agent listens on ${actual}, and ${key} says ${formatHostPort(wanted)}.`,
-    'Start the agent again to have the setting in force, or correct it.',
+    'Start the agent again to apply the setting, or correct it.',
   );
 }
 
-/** Both ports are free, or this member's. */
+/** Checks that both ports are free, or used by this member's agent. */
 export async function checkPorts({ config, running }: Subject): Promise<readonly Finding[]> {
   if (config === undefined) return [];
   const { listen, dashboard } = config;
@@ -69,12 +69,12 @@ export async function checkPorts({ config, running }: Subject): Promise<readonly
   ];
 }
 
-/** Whoever can reach the dashboard can read and change everything. */
+/** Warns if other machines can reach the dashboard: anyone who can may read and change everything. */
 export function checkExposure({ config }: Subject): Promise<readonly Finding[]> {
   const host = config?.dashboard.host;
   const isLocal = host === undefined || host === 'localhost' || host === '::1' || host.startsWith('127.');
   if (isLocal) return Promise.resolve([]);
-  const detail = `The dashboard listens on ${host} and asks for no password: who can reach it may see and change everything.`;
+  const detail = `The dashboard listens on ${host} and asks for no password: anyone who can reach it may see and change everything.`;
   const remedy = `Set dashboard = "127.0.0.1:${config?.dashboard.port}" in ${settings}, and reach it by ssh -L.`;
   return Promise.resolve([warn(detail, remedy)]);
 }

@@ -9,7 +9,10 @@ export interface RunningMember {
   readonly status: Status | undefined;
 }
 
-/** What is looked at. What could not be read is undefined: the check that needs it is left out, and another one has said why. */
+/**
+ * The data for the checks. A part that could not be read is undefined: the check that needs it is skipped, and another one has reported the
+ * reason.
+ */
 export interface Subject {
   readonly directory: string;
   readonly state: string;

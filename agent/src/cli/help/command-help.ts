@@ -1,24 +1,24 @@
-/** What `lockstep help COMMAND` and the man page say beyond the list of options. */
+/** The text of `lockstep help COMMAND` and the manual page in addition to the list of options. */
 export interface CommandHelp {
-  /** Paragraphs: what a person must know before using it. */
+  /** Paragraphs that a person should read before using the command. */
   readonly details?: readonly string[];
   readonly examples: readonly (readonly [line: string, what: string])[];
-  /** What the exit codes 0 and 1 mean here, where that is more than done and not done. */
+  /** The meaning of the exit codes 0 and 1, if it is more than done and not done. */
   readonly exit?: { readonly done: string; readonly notDone: string };
 }
 
-/** By the command's name. A test holds this to the commands that there are, and the examples to their options. */
+/** The help by the command's name. A test compares it with the commands, and the examples with their options. */
 export const commandHelp: Readonly<Record<string, CommandHelp>> = {
   init: {
     details: [
       'Makes DIR/.lockstep with an identity, the cluster key, config.toml and room for the journal. The files in DIR stay as they are: ' +
-        'equal ones are adopted, and where another member has other content under the same name, both are kept.',
-      'The first member of a cluster makes the key. Copy .lockstep/cluster.key to every further machine over a way that you trust: ' +
-        'who has it is a member.',
+        'equal ones are adopted, and if another member has other content under the same name, both are kept.',
+      'The first member of a cluster makes the key. Copy .lockstep/cluster.key to every other machine over a channel that you trust: ' +
+        'anyone who has it can join.',
     ],
     examples: [
       ['lockstep init ~/shared --name ant', 'the first machine'],
-      ['lockstep init ~/shared --name bee --cluster-key-file ant.key --peer ant:4700', 'the next one'],
+      ['lockstep init ~/shared --name bee --cluster-key-file ant.key --peer ant:4700', 'each further machine'],
     ],
   },
   up: {
@@ -29,35 +29,35 @@ export const commandHelp: Readonly<Record<string, CommandHelp>> = {
     ],
     examples: [
       ['lockstep up ~/shared', 'run the agent of that folder until Ctrl-C'],
-      ['lockstep up --log-level info', 'of the folder that this directory lies in, with more to read'],
-      ['lockstep up --rejoin ~/shared', 'take part again after lockstep leave'],
+      ['lockstep up --log-level info', 'of the folder that contains this directory, with a longer log'],
+      ['lockstep up --rejoin ~/shared', 'join again after lockstep leave'],
     ],
     exit: {
       done: 'it was stopped in order',
-      notDone: 'it could not start, or could not go on: the last line says why',
+      notDone: 'it could not start, or could not continue: the last line says why',
     },
   },
   status: {
     examples: [
-      ['lockstep status', 'of the folder that this directory lies in'],
-      ['lockstep status ~/shared --json', 'for scripts; .synchronised is true when everything is everywhere'],
+      ['lockstep status', 'of the folder that contains this directory'],
+      ['lockstep status ~/shared --json', 'for scripts; .synchronised is true when all members are in sync'],
     ],
-    exit: { done: 'printed, whatever it says', notDone: 'no agent runs, or it does not answer' },
+    exit: { done: 'the answer was printed', notDone: 'no agent runs, or it does not answer' },
   },
   members: {
-    examples: [['lockstep members ~/shared', 'who is there, how far away, how far behind']],
-    exit: { done: 'printed, whatever it says', notDone: 'no agent runs, or it does not answer' },
+    examples: [['lockstep members ~/shared', 'the members, their round trips and their lag']],
+    exit: { done: 'the answer was printed', notDone: 'no agent runs, or it does not answer' },
   },
   log: {
-    details: ['Works without a running agent too: then the journal is read directly.'],
+    details: ['Also works without a running agent: then the journal is read directly.'],
     examples: [
       ['lockstep log -n 20', 'the last twenty operations'],
-      ['lockstep log --path src --follow', 'what happens below src, as it happens'],
+      ['lockstep log --path src --follow', 'operations below src as they are journaled'],
     ],
   },
   why: {
     examples: [
-      ['lockstep why notes/todo.txt', 'which versions there are, who has them, what this one waits for'],
+      ['lockstep why notes/todo.txt', 'its versions, the members that have it, what it waits for'],
       ['lockstep why src -C ~/shared', 'a path in the folder of another directory'],
     ],
   },
@@ -68,17 +68,15 @@ export const commandHelp: Readonly<Record<string, CommandHelp>> = {
     ],
     examples: [
       ['lockstep wait --for majority', 'before this machine is switched off'],
-      ['lockstep wait report.pdf --for all --timeout 300', 'one file, everywhere, within five minutes'],
-      ['lockstep wait --for 2 && rm ~/copy.tar', 'something that must not come too early'],
+      ['lockstep wait report.pdf --for all --timeout 300', 'one file, on all members, within five minutes'],
+      ['lockstep wait --for 2 && rm ~/copy.tar', 'remove a file only once its copy is safe'],
     ],
-    exit: { done: 'it is durable there', notDone: 'it is not: the paths, members and reasons are printed' },
+    exit: { done: 'it is durable', notDone: 'it is not: the paths, members and reasons are printed' },
   },
   replay: {
-    details: [
-      'Takes each content from wherever it still is: this disk, its history, or another member. Nothing in the folder itself is changed.',
-    ],
+    details: ['Takes each content from this disk, its history or another member. The folder itself is not changed.'],
     examples: [['lockstep replay ~/shared --into /tmp/rebuilt', 'the folder as the journal says it is']],
-    exit: { done: 'everything is there', notDone: 'some content is nowhere to be had: the paths are printed' },
+    exit: { done: 'everything was rebuilt', notDone: 'some content is on no reachable member: the paths are printed' },
   },
   verify: {
     details: [
@@ -86,15 +84,15 @@ export const commandHelp: Readonly<Record<string, CommandHelp>> = {
         '.lockstep/history, and heads that do not agree with the log are replaced.',
     ],
     examples: [
-      ['lockstep verify ~/shared', 'after a disk had errors, or once a month'],
-      ['lockstep verify --repair ~/shared', 'fetch what is damaged from the other members'],
+      ['lockstep verify ~/shared', 'after errors of a disk, or once a month'],
+      ['lockstep verify --repair ~/shared', 'fetch damaged files from the other members'],
     ],
-    exit: { done: 'everything agrees', notDone: 'something does not: it is printed' },
+    exit: { done: 'everything agrees', notDone: 'not everything agrees: the differences are printed' },
   },
   doctor: {
     details: [
-      'Looks at permissions, journal, disk, file system, inotify limits, open files, ports, and whether each other member can be reached, ' +
-        'knows the key, has the right time and speaks the same. Changes nothing, and works whether or not the agent runs.',
+      'Checks permissions, journal, disk, file system, inotify limits, open files and ports, and whether each other member can be reached, ' +
+        'has the key and the right time, and speaks a common version. Changes nothing, and works whether or not the agent runs.',
     ],
     examples: [
       ['lockstep doctor ~/shared', 'when something is wrong, and before the first lockstep up'],
@@ -103,23 +101,20 @@ export const commandHelp: Readonly<Record<string, CommandHelp>> = {
     exit: { done: 'nothing fails; there may be warnings', notDone: 'something fails' },
   },
   'accept-mount': {
-    details: ['For the problem mount-changed alone. A disk that is mounted again as before needs no command.'],
+    details: ['Only for the problem mount-changed. A disk that is mounted again as before needs no command.'],
     examples: [
-      [
-        'lockstep accept-mount ~/shared/photos',
-        'the disk that was there is gone for good, or another one takes its place',
-      ],
+      ['lockstep accept-mount ~/shared/photos', 'the disk that was there is gone for good, or another one replaces it'],
     ],
   },
-  pause: { examples: [['lockstep pause', 'work undisturbed; what others do comes after lockstep resume']] },
-  resume: { examples: [['lockstep resume', 'take part again']] },
+  pause: { examples: [['lockstep pause', 'work undisturbed; changes of the others come after lockstep resume']] },
+  resume: { examples: [['lockstep resume', 'end the pause']] },
   leave: {
-    details: ['The others count this member no longer. To have it back: lockstep up --rejoin.'],
+    details: ['The others no longer count this member. To join again: lockstep up --rejoin.'],
     examples: [['lockstep leave ~/shared', 'before this machine is given away']],
   },
   config: {
     examples: [
-      ['lockstep config', 'the settings in force, and where each is from'],
+      ['lockstep config', 'the settings in force, and the source of each'],
       ['lockstep config --write --name ant --listen 0.0.0.0:4700', 'a new config.toml for a member that lost its own'],
     ],
   },

@@ -1,6 +1,6 @@
 import type { CompletedCommand, Value } from './completion-model.ts';
 
-/** The words of compgen that make the candidates for `value`. */
+/** The words of compgen that generate the candidates for `value`. */
 function candidates(value: Value): string {
   if (value === 'directory') return 'compgen -d';
   if (value === 'file') return 'compgen -f';

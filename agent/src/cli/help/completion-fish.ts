@@ -4,7 +4,7 @@ function quoted(text: string): string {
   return `'${text.replaceAll(/['\\]/g, '\\$&')}'`;
 }
 
-/** The options of fish's `complete` for what may stand there. */
+/** The options of fish's `complete` for this kind of value. */
 function candidates(value: Value): string {
   if (value === 'directory') return "-xa '(__fish_complete_directories)'";
   if (value === 'file') return '-rF';
@@ -20,7 +20,7 @@ function optionLine(condition: string, { names, description, value }: CompletedO
 function linesOf({ name, options, argument }: CompletedCommand): readonly string[] {
   const condition = `-n '__fish_seen_subcommand_from ${name}'`;
   const own = options.map((option) => optionLine(condition, option));
-  // Names of files are left out everywhere unless a command takes them.
+  // File names are not completed unless a command takes them.
   const wanted =
     argument === undefined || argument === 'anything'
       ? []

@@ -1,14 +1,14 @@
 import type { Command, Option } from 'commander';
 import { logLevels } from '../../config/schema.ts';
 
-/** What stands in a place of the command line: a name of the file system, a directory, one of some words, or anything. */
+/** The kind of a value on the command line: a file name, a directory, one of some words, or anything. */
 export type Value = 'file' | 'directory' | 'anything' | readonly string[];
 
 export interface CompletedOption {
-  /** With their dashes, the long one first. */
+  /** The names with their dashes, the long one first. */
   readonly names: readonly string[];
   readonly description: string;
-  /** Undefined for an option that takes none. */
+  /** Undefined for an option without a value. */
   readonly value: Value | undefined;
   /** As `--help` shows it. */
   readonly placeholder: string;
@@ -18,7 +18,7 @@ export interface CompletedCommand {
   readonly name: string;
   readonly description: string;
   readonly options: readonly CompletedOption[];
-  /** What its argument is; undefined when it takes none. */
+  /** The kind of its argument; undefined if it takes none. */
   readonly argument: Value | undefined;
 }
 
@@ -48,7 +48,7 @@ const help: CompletedOption = {
   value: undefined,
 };
 
-/** The commands of `program` as its own definition has them, for the scripts that complete them. */
+/** The commands of `program`, from its own definition, for the completion scripts. */
 export function completedCommands(program: Command): readonly CompletedCommand[] {
   const commands = program.commands.map((command): CompletedCommand => {
     const [argument] = command.registeredArguments;

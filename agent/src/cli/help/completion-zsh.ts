@@ -1,6 +1,6 @@
 import type { CompletedCommand, CompletedOption, Value } from './completion-model.ts';
 
-/** Text inside single quotes, where brackets and colons end a part of what _arguments reads. */
+/** Escapes text inside single quotes for _arguments, which reads brackets and colons as separators. */
 function quoted(text: string): string {
   return text
     .replaceAll('\\', '\\\\')
@@ -25,7 +25,7 @@ function caseOf({ name, options, argument }: CompletedCommand): string {
   return `      ${name}) _arguments ${specs.join(' \\\n        ')} ;;`;
 }
 
-/** A script that completes `lockstep` in zsh: a file of fpath, or one to be read. */
+/** A script that completes `lockstep` in zsh: a file in fpath, or one to be sourced. */
 export function zshCompletion(commands: readonly CompletedCommand[]): string {
   const described = commands.map(({ name, description }) => `    '${name}:${quoted(description)}'`);
   return `#compdef lockstep

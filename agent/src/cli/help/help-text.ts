@@ -2,10 +2,10 @@ import type { Command } from 'commander';
 import { configKeys } from '../../config/schema.ts';
 import { type CommandHelp, commandHelp } from './command-help.ts';
 
-/** A line of a list: a term, and what it means. */
+/** A line of a list: a term and its meaning. */
 export type Term = readonly [term: string, meaning: string];
 
-/** How a command can end. */
+/** The exit codes of a command. */
 export function exitTerms({ exit }: CommandHelp): readonly Term[] {
   return [
     ['0', exit?.done ?? 'done'],
@@ -14,7 +14,7 @@ export function exitTerms({ exit }: CommandHelp): readonly Term[] {
   ];
 }
 
-/** The environment variables that `command` heeds. */
+/** The environment variables that `command` reads. */
 export function environmentTerms(command: Command): readonly Term[] {
   const flags = new Set(command.options.map(({ long }) => long));
   const settings = configKeys
@@ -24,8 +24,8 @@ export function environmentTerms(command: Command): readonly Term[] {
     );
   return [
     ...settings,
-    ['NO_COLOR', 'when set, nothing is printed in colours'],
-    ['FORCE_COLOR', 'when 1, colours are printed into a file or pipe too'],
+    ['NO_COLOR', 'if set, nothing is printed in colour'],
+    ['FORCE_COLOR', 'if 1, colours are printed into a file or pipe too'],
   ];
 }
 
@@ -34,7 +34,7 @@ function section(title: string, terms: readonly Term[]): string {
   return [`${title}:`, ...terms.map(([term, meaning]) => `  ${term.padEnd(width)}  ${meaning}`)].join('\n');
 }
 
-/** Breaks at blanks, so that no line is longer than a terminal is wide. */
+/** Breaks lines at blanks, so that they fit into a terminal. */
 function wrapped(text: string, width = 80): string {
   return text.replaceAll(new RegExp(`(.{1,${width}})(?: +|$)`, 'g'), '$1\n').trimEnd();
 }
@@ -43,7 +43,7 @@ function exampleLines(examples: CommandHelp['examples']): string {
   return ['Examples:', ...examples.flatMap(([line, what]) => [`  # ${what}`, `  ${line}`])].join('\n');
 }
 
-/** Gives every command of `program` its details, examples, environment and exit codes. */
+/** Adds details, examples, environment and exit codes to the help of every command of `program`. */
 export function addCommandHelp(program: Command): void {
   for (const command of program.commands) {
     const help = commandHelp[command.name()];

@@ -3,7 +3,7 @@ import { configKeys } from '../../config/schema.ts';
 import { commandHelp } from './command-help.ts';
 import { exitTerms, type Term } from './help-text.ts';
 
-/** Text as roff takes it: no escape and no request where none is meant, and dashes that can be copied. */
+/** Escapes text for roff: it makes no escape and no request, and its dashes can be copied. */
 function roff(text: string): string {
   const escaped = text.replaceAll('\\', '\\e').replaceAll('-', '\\-').replaceAll('~', '\\(ti').replaceAll('^', '\\(ha');
   return escaped.replaceAll(/^([.'])/gm, '\\&$1');
@@ -32,13 +32,13 @@ function commandSection(command: Command): string {
 }
 
 const files: readonly Term[] = [
-  ['DIR/.lockstep/', "this member's state: never replicated, never to be copied to another machine"],
+  ['DIR/.lockstep/', "this member's state: never replicated; do not copy it to another machine"],
   ['DIR/.lockstep/config.toml', 'the settings, with a comment for each'],
-  ['DIR/.lockstep/cluster.key', 'who has it is a member: keep it like a password'],
-  ['DIR/.lockstep/identity.key', 'who this member is'],
-  ['DIR/.lockstep/journal.db', 'all operations; when lost it is rebuilt from the folder and the other members'],
+  ['DIR/.lockstep/cluster.key', 'anyone who has it can join: keep it like a password'],
+  ['DIR/.lockstep/identity.key', "this member's identity"],
+  ['DIR/.lockstep/journal.db', 'all operations; if lost, it is rebuilt from the folder and the other members'],
   ['DIR/.lockstep/history/', 'replaced and deleted versions'],
-  ['DIR/.lockstepignore', 'what is not replicated, in the syntax of .gitignore'],
+  ['DIR/.lockstepignore', 'patterns of paths that are not replicated, in the syntax of .gitignore'],
 ];
 
 /** The manual page lockstep(1), made from the definition of the commands. */
@@ -67,10 +67,10 @@ export function manPage(program: Command, version: string): string {
     '.SH EXIT STATUS',
     ...exitTerms({ examples: [] }).map(tagged),
     '.SH ENVIRONMENT',
-    roff('Settings: each wins over config.toml, and an option over both.'),
+    roff('Settings: each overrides config.toml, and an option overrides both.'),
     ...environment.map(tagged),
-    tagged(['NO_COLOR', 'When set, nothing is printed in colours.']),
-    tagged(['FORCE_COLOR', 'When 1, colours are printed into a file or pipe too.']),
+    tagged(['NO_COLOR', 'If set, nothing is printed in colour.']),
+    tagged(['FORCE_COLOR', 'If 1, colours are printed into a file or pipe too.']),
     '.SH FILES',
     ...files.map(tagged),
     '.SH SEE ALSO',

@@ -23,7 +23,7 @@ test('[LT1] the matrix names pairs without a session as well', async () => {
   for (const { from, to, rttMs, at } of latencies) {
     const isUp = ![from, to].includes(idOf('cat'));
     expect(rttMs === null, `${from} to ${to}`).toBe(!isUp);
-    // cat measured ant and bee while it was up, and told so.
+    // cat measured ant and bee while it was up, and reported that.
     expect(at).toEqual(expect.any(Number));
   }
 });
