@@ -24,7 +24,7 @@ import type { Boot } from './sync/integrity/power-cut-check.ts';
 import type { Journal } from './sync/ports/journal.ts';
 import type { Log } from './sync/ports/log.ts';
 
-/** How often it is looked whether a damaged journal that was put aside is still there. */
+/** The interval at which the agent checks whether a damaged journal that was put aside still exists. */
 const setAsideLookMs = 1_000;
 
 export interface AgentOptions {
@@ -32,9 +32,7 @@ export interface AgentOptions {
   readonly directory: string;
   readonly config: Config;
   readonly log: Log;
-  /**
-   * The state directory is a copy or a backup of one that is gone, or may be one: its journal may lack what the original did last.
-   */
+  /** The state directory is a copy or a backup of one that is gone, or may be: its journal may lack the last operations of the original. */
   readonly adopted?: boolean | undefined;
   /** A member that left the cluster joins it again; without this it is refused. */
   readonly rejoin?: boolean | undefined;
@@ -42,7 +40,7 @@ export interface AgentOptions {
 
 /** A running member. */
 export interface Agent {
-  /** Resolves when the member is active: level with the others, and its folder compared with the journal. */
+  /** Resolves when the member is active: in sync with the others, and its folder compared with the journal. */
   readonly ready: Promise<void>;
   /** Resolves when the member has been retired and should be stopped. */
   readonly retired: Promise<void>;
@@ -51,8 +49,8 @@ export interface Agent {
 }
 
 /**
- * Starts the member whose folder is `directory`: opens the adapters, joins them to the engine, and serves. The only place that
- * knows adapters and loops at once. Throws a LockstepError for whatever a person must mend first.
+ * Starts the member whose folder is `directory`: opens the adapters, connects them to the engine, and serves. It is the only place that
+ * knows both adapters and loops. Throws a LockstepError for everything that a person must repair first.
  */
 export async function startAgent({ directory, config, log, adopted, rejoin }: AgentOptions): Promise<Agent> {
   const state = statePath(directory);
@@ -81,7 +79,7 @@ export async function startAgent({ directory, config, log, adopted, rejoin }: Ag
     closing.push(() => known.flushed());
     const engine = createEngine({
       identity: { id: identity.memberId, name: config.name, addresses: advertised(config, network) },
-      // A journal that knows something knows the members too, and better.
+      // A journal with operations also knows the members, and their addresses are newer.
       peers: journal.counts().operations === 0 ? [...config.peers, ...addresses] : config.peers,
       journal,
       folder,
@@ -97,10 +95,10 @@ export async function startAgent({ directory, config, log, adopted, rejoin }: Ag
     });
     engine.events.onAdded(() => {
       const others = addressesOfOthers(engine);
-      // A journal that was lost names nobody until somebody has answered.
+      // A journal that was lost has no members until one has answered.
       if (others.length > 0) known.set(others);
     });
-    // Addresses of others are written down only by a member whose journal holds their entries.
+    // The file has addresses of others only if the journal once had their entries.
     const isLost = setAside === undefined && addresses.length > 0 && journal.counts().operations === 0;
     if (setAside !== undefined) closing.push(reportRebuild(engine, setAside));
     let retire: () => void = () => undefined;
@@ -134,19 +132,19 @@ export async function startAgent({ directory, config, log, adopted, rejoin }: Ag
 }
 
 /**
- * Ends the program with code 1, as a failure in a timer does: an agent without the thread that reads and writes its folder would look
- * healthy and replicate nothing. A start goes on where it was, and a service manager makes one.
+ * Ends the program with code 1, as an error in a timer does. Without the thread that reads and writes its folder, an agent would look
+ * healthy and replicate nothing. A service manager starts it again, and it continues where it was.
  */
 function workerEnded(error: Error): never {
   throw new LockstepError(
     'worker-ended',
-    `The thread that reads and writes the folder ended (${error.message}), and the agent with it. Nothing is lost: start it again ` +
+    `The thread that reads and writes the folder ended (${error.message}), so the agent ended too. Nothing is lost: start it again ` +
       '(lockstep up). If this happens again, give the agent more memory, and report it with its log.',
     { cause: error },
   );
 }
 
-/** Whoever retired a member must not have it back because something starts it again: a service manager, a habit. */
+/** Refuses to start a retired member. It must not come back because a service manager or a user out of habit starts it. */
 function refuseLeft(journal: Journal, memberId: MemberId, directory: string): void {
   const record = journal.members().find(({ id }) => id === memberId);
   if (record?.standing !== 'left') return;
@@ -164,8 +162,8 @@ interface SetAside {
 }
 
 /**
- * Opens the journal. A damaged one is put aside and a new one begun: the log is rebuilt from the peers and the folder (DESIGN 3,
- * rule 5), under a new incarnation, so that no operation number is used twice.
+ * Opens the journal. A damaged one is put aside and a new one made: the log is rebuilt from the peers and the folder (DESIGN 3, rule 5),
+ * under a new incarnation, so that no operation number is used twice.
  */
 async function openJournalOrRebuild(
   path: string,
@@ -191,7 +189,7 @@ async function openJournalOrRebuild(
   }
 }
 
-/** Which run of this machine it is, as the kernel says it; undefined where it does not. */
+/** The current boot of this machine, from the kernel; undefined if it does not say. */
 async function readBoot(): Promise<Boot | undefined> {
   const id = (await readFile('/proc/sys/kernel/random/boot_id', 'utf8').catch(() => '')).trim();
   return id === '' ? undefined : { id, beganMs: Math.round(Date.now() - uptime() * 1_000) };
@@ -202,7 +200,7 @@ function addressesOfOthers({ context: { journal, self } }: Engine): readonly str
   return others.flatMap((member) => member.addresses);
 }
 
-/** Reports a rebuilt journal until the damaged one is deleted. Returns how to stop looking. */
+/** Reports a rebuilt journal until the damaged one is deleted. Returns a function that ends the checks. */
 function reportRebuild(engine: Engine, { path, reason }: SetAside): () => void {
   const { problems } = engine.context;
   const detail =
@@ -217,7 +215,7 @@ function reportRebuild(engine: Engine, { path, reason }: SetAside): () => void {
   return () => clearInterval(timer);
 }
 
-/** Reports a journal that is gone until it has been rebuilt. */
+/** Reports a lost journal until it has been rebuilt. */
 function reportLost({ context: { problems, log } }: Engine, ready: Promise<void>): void {
   const detail =
     'The journal was gone. It is being rebuilt from the folder and the other members; nothing in the folder was changed.';
@@ -228,7 +226,10 @@ function reportLost({ context: { problems, log } }: Engine, ready: Promise<void>
   );
 }
 
-/** The addresses to tell the others: the configured ones, else where we listen, on each interface if on all of them. */
+/**
+ * The addresses to announce to the others: the configured ones, otherwise the listening address, or that of each interface if it means all
+ * of them.
+ */
 function advertised(config: Config, network: OpenNetwork): readonly string[] {
   if (config.addresses.length > 0) return config.addresses;
   const { host, port } = network.address;

@@ -2,10 +2,10 @@ import { readFile } from 'node:fs/promises';
 import { problemCodes } from '@lockstep/shared';
 import { expect, test } from 'vitest';
 
-/** What each entry of the runbook answers. */
+/** The parts of each entry of the runbook. */
 const parts = ['Means', 'Lockstep', 'You', 'Over when'];
 
-/** The entries of the runbook's problems: the heading, and what stands below it. */
+/** The entries of the runbook's problems: the heading, and the text below it. */
 async function entries(): Promise<ReadonlyMap<string, string>> {
   const page = await readFile(new URL('../../docs/OPERATIONS.md', import.meta.url), 'utf8');
   const [, section = ''] = /^## Runbook: problems$(.*?)(?=^## )/ms.exec(page) ?? [];
@@ -18,7 +18,7 @@ test('docs/OPERATIONS.md has an entry for every problem code, and for no other',
 });
 
 test.each(problemCodes)(
-  'the entry of %s says what it means, what is done, what to do, and when it is over',
+  'the entry of %s says what it means, what Lockstep does, what to do, and when it is over',
   async (code) => {
     const entry = (await entries()).get(code) ?? '';
     expect([...entry.matchAll(/^- \*\*([^*]+)\*\*: \S/gm)].map(([, part]) => part)).toEqual(parts);

@@ -14,12 +14,12 @@ function idsIn(text: string, pattern: RegExp): ReadonlySet<string> {
   return new Set([...text.matchAll(pattern)].map(([, id = '']) => id));
 }
 
-/** The rules that the documents lay down, each at the beginning of a list item. */
+/** The rules of the documents, each at the beginning of a list item. */
 function rules(): ReadonlySet<string> {
   return idsIn(read('docs/SPEC.md') + read('docs/DASHBOARD.md'), /^- \*\*\[([A-Z]+(?:-[A-Z])?\d+)\]\*\*/gm);
 }
 
-/** The rules that tests cite, in a title or beside what they check. */
+/** The rules that tests cite, in a title or a comment. */
 function cited(): ReadonlySet<string> {
   const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
     cwd: root,
@@ -35,7 +35,7 @@ test('each rule is cited by a test', () => {
   expect([...laidDown].filter((id) => !tested.has(id))).toEqual([]);
 });
 
-test('each rule that a test cites is laid down', () => {
+test('each rule that a test cites is in the documents', () => {
   const [laidDown, tested] = [rules(), cited()];
   expect([...tested].filter((id) => !laidDown.has(id))).toEqual([]);
 });

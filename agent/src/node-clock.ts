@@ -6,18 +6,18 @@ export const nodeClock: Clock = {
   monotonicMs: () => performance.now(),
   random: () => Math.random(),
   after(delayMs: number, run: () => void): Timer {
-    // Below a millisecond a timer would still wait for one: what is due now runs in this turn of the event loop.
+    // A timer below a millisecond would still wait for one: an action that is due now runs in this turn of the event loop.
     if (delayMs < 1) {
       const immediate = setImmediate(run);
       return { cancel: () => clearImmediate(immediate) };
     }
-    // A timer alone keeps no agent running: once its sockets are closed there is nothing left to wait for.
+    // A timer alone must not keep the agent running: once its sockets are closed there is nothing left to wait for.
     const timeout = setTimeout(run, delayMs).unref();
     return { cancel: () => clearTimeout(timeout) };
   },
 };
 
-/** Returns a function that says how many processors this process used on average since it was last called. */
+/** Returns a function that returns the average number of processors that this process used since its last call. */
 export function loadMeter(): () => number {
   let lastUsage = process.cpuUsage();
   let lastMs = performance.now();

@@ -7,7 +7,7 @@ test('[CL5] a plain path stays as it is', () => {
 });
 
 test.each(['/home/alice/my shared', "it's", '$HOME', '~/a', 'a;b', '*', '', '"q"', 'two\nlines', '\\'])(
-  '[CL5] a shell takes %j for the one word that it is',
+  '[CL5] a shell reads %j as one word',
   (text) => {
     expect(execFileSync('sh', ['-c', `printf %s ${shellWord(text)}`], { encoding: 'utf8' })).toBe(text);
   },

@@ -263,7 +263,7 @@ test('[DR8] a state directory that was copied or restored, which lockstep up ref
     /The next start writes it again: lockstep up/,
   );
   await rm(ant.state('instance.json'));
-  expectFinding(await doctor(ant), 'member', 'fail', /nobody can tell whether .* was copied.*lockstep up --adopt/);
+  expectFinding(await doctor(ant), 'member', 'fail', /it is unknown whether .* was copied.*lockstep up --adopt/);
   expect(await readdir(ant.state('.'))).not.toContain('instance.json');
 });
 

@@ -5,7 +5,7 @@ import { basename, join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { lostText, writeDurably, writeNewDurably } from './durable-file.ts';
 
-/** What was asked of the disk, in order. */
+/** The calls to the disk, in order. */
 const calls: string[] = [];
 
 vi.mock('node:fs/promises', async (importOriginal) => {
@@ -41,7 +41,7 @@ beforeEach(async () => {
 
 afterEach(() => rm(directory, { recursive: true }));
 
-test('[ST5] the bytes are durable before the name, and the name before it is said', async () => {
+test('[ST5] the bytes are durable before the name, and the name before the call returns', async () => {
   const path = join(directory, 'file');
   await writeFile(path, 'old');
   await writeDurably(path, 'new');
@@ -50,14 +50,14 @@ test('[ST5] the bytes are durable before the name, and the name before it is sai
   expect((await stat(path)).mode & 0o777).toBe(0o600);
 });
 
-test('what cannot be written leaves the old file and no draft', async () => {
+test('a failed write leaves the old file and no draft', async () => {
   await writeFile(join(directory, 'taken.new'), 'a draft that a kill left behind');
   await expect(writeDurably(join(directory, 'taken', 'file'), 'new')).rejects.toMatchObject({ code: 'ENOENT' });
   await writeDurably(join(directory, 'taken'), 'new');
   expect(await readdir(directory)).toEqual(['taken']);
 });
 
-test('a new file takes the place of none', async () => {
+test('a new file replaces none', async () => {
   const path = join(directory, 'file');
   await writeNewDurably(path, 'first', 0o644);
   expect((await stat(path)).mode & 0o777).toBe(0o644);
@@ -71,6 +71,6 @@ test.each([
   ['\0\0\0', 'contains zeros instead of text'],
   ['name = "ant"\n\0\0', 'contains zeros instead of text'],
   ['name = "ant"\n', undefined],
-])('of %j it says: %s', (text, said) => {
+])('the text %j: %s', (text, said) => {
   expect(lostText(text)).toBe(said);
 });

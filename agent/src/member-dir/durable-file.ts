@@ -2,11 +2,11 @@ import { lstat, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 /**
- * Writes a file of the state directory, readable by its owner alone unless `mode` says otherwise, so that a power cut leaves the old
- * one or the new one. The first sync makes the bytes durable before the name; the second makes the name durable.
+ * Writes a file of the state directory, readable by its owner only unless `mode` says otherwise, so that a power cut leaves the old file or
+ * the new one. The first sync makes the bytes durable before the name; the second makes the name durable.
  */
 export async function writeDurably(path: string, text: string, mode = 0o600): Promise<void> {
-  // Always the same name, so that a draft which a kill left behind is overwritten.
+  // The name is always the same, so that a draft which a kill left is overwritten.
   const draft = `${path}.new`;
   try {
     const file = await open(draft, 'w', mode);
@@ -24,7 +24,7 @@ export async function writeDurably(path: string, text: string, mode = 0o600): Pr
   await syncDirectory(dirname(path));
 }
 
-/** The same for a file that must not be there. Rejects with EEXIST when it is; the caller sees to it that no other process makes it. */
+/** The same for a file that must not exist. Rejects with EEXIST if it does; the caller ensures that no other process makes it. */
 export async function writeNewDurably(path: string, text: string, mode?: number): Promise<void> {
   const found = await lstat(path).catch((cause: NodeJS.ErrnoException) => {
     if (cause.code !== 'ENOENT') throw cause;
@@ -44,8 +44,8 @@ export async function syncDirectory(path: string): Promise<void> {
 }
 
 /**
- * What is wrong with a text file that a power cut left without its text: a program wrote it without a sync, and the file system had
- * made its name and its length durable alone. Undefined when it may hold what was written.
+ * The fault of a text file that a power cut left without its text, as a sentence without its subject; undefined if it may have its text. A
+ * program wrote such a file without a sync, and the file system made only its name and length durable.
  */
 export function lostText(text: string): string | undefined {
   if (text.trim() === '') return 'is empty';

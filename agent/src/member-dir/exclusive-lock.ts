@@ -7,9 +7,9 @@ export interface ExclusiveLock {
 }
 
 /**
- * Takes the lock of the file `path`, waiting up to `timeoutMs`; undefined when another process holds it. It is an SQLite file
- * in an exclusive transaction: the kernel drops the lock when the process ends, however it ends, so there are no stale locks to
- * recognise and no process ids to mistake for another's.
+ * Takes the lock of the file `path`, waiting up to `timeoutMs`; undefined if another process holds it. It is an SQLite file in an exclusive
+ * transaction. The kernel releases the lock when the process ends, however it ends, so there are no stale locks and no reused process ids.
+ * Throws 'folder-not-writable' if the file cannot be locked.
  */
 export function tryExclusiveLock(path: string, timeoutMs: number): ExclusiveLock | undefined {
   let database: Database.Database | undefined;
@@ -24,12 +24,12 @@ export function tryExclusiveLock(path: string, timeoutMs: number): ExclusiveLock
     const code = cause instanceof Database.SqliteError ? cause.code : undefined;
     if (code?.startsWith('SQLITE_BUSY') === true) return undefined;
     if (code === 'SQLITE_NOTADB') {
-      const message = `${path} is damaged. It holds nothing: make sure that no agent runs here, and remove it.`;
+      const message = `${path} is damaged. It contains no data: make sure that no agent runs here, and remove it.`;
       throw new LockstepError('folder-not-writable', message, { cause });
     }
     throw new LockstepError(
       'folder-not-writable',
-      `${path} cannot be locked (${code ?? String(cause)}). Make it and its directory writable for this user, and see that the disk has room.`,
+      `${path} cannot be locked (${code ?? String(cause)}). Make it and its directory writable for this user, and make sure that the disk has room.`,
       { cause },
     );
   }

@@ -2,7 +2,7 @@ import { lstat, readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { stateDirectoryName } from '@lockstep/shared';
 
-/** Directories looked at below a new member's folder: enough for nearly every tree, and a bound on how long `init` takes. */
+/** The most directories searched below a new member's folder: enough for nearly every tree, and a bound on the time of `init`. */
 export const directoriesSearchedMax = 50_000;
 
 /** True when `directory` is a member's folder. */
@@ -14,7 +14,7 @@ export async function isMemberFolder(directory: string): Promise<boolean> {
   }
 }
 
-/** The nearest member's folder at or above `directory`, as git looks for its own. */
+/** The nearest member's folder at or above `directory`, found as git finds its own. */
 export async function memberFolderAbove(directory: string): Promise<string | undefined> {
   for (let current = directory; ; current = dirname(current)) {
     if (await isMemberFolder(current)) return current;
@@ -23,8 +23,8 @@ export async function memberFolderAbove(directory: string): Promise<string | und
 }
 
 /**
- * A member's folder somewhere below `directory`, nearest first. Links are not followed, unreadable directories are passed by,
- * and the search ends after `directoriesSearchedMax` directories.
+ * A member's folder below `directory`, nearest first. Links are not followed, unreadable directories are skipped, and the search ends after
+ * `directoriesSearchedMax` directories.
  */
 export async function memberFolderBelow(directory: string): Promise<string | undefined> {
   const queue = [directory];

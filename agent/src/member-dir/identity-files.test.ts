@@ -12,7 +12,7 @@ beforeEach(async () => {
 afterEach(() => rm(directory, { recursive: true }));
 
 describe('an identity', () => {
-  test('comes back as it was saved, and its key is for its owner only', async () => {
+  test('is read as it was saved, and its key is readable by its owner only', async () => {
     const identity = await createIdentity();
     await saveIdentity(directory, identity);
     expect(await loadIdentity(directory)).toEqual(identity);
@@ -51,7 +51,7 @@ describe('a broken identity is named', () => {
     ['empty', (path) => writeFile(path, '')],
     ['torn', async (path) => writeFile(path, (await readFile(path)).subarray(0, 100))],
     ['full of zeros', async (path) => writeFile(path, Buffer.alloc((await stat(path)).size))],
-  ])('[ST5] a certificate that is %s is made again for the same member, by the agent alone', async (_, damage) => {
+  ])('[ST5] a certificate that is %s is made again for the same member, only by the agent', async (_, damage) => {
     await damage(join(directory, certificateFileName));
     const message = expect.stringMatching(/identity\.crt is .*lockstep up makes it again from identity\.key/);
     await expect(loadIdentity(directory)).rejects.toMatchObject({ code: 'identity-invalid', message });

@@ -11,7 +11,7 @@ export const certificateFileName = 'identity.crt';
 
 const certificateMode = 0o644;
 
-/** Writes a new identity into `directory`, durably. An identity that is there already is never overwritten. */
+/** Writes a new identity into `directory`, durably. Rejects with 'identity-invalid' if there is one: an identity is never overwritten. */
 export async function saveIdentity(directory: string, identity: Identity): Promise<void> {
   const files = [
     [keyFileName, identity.key, 0o600],
@@ -23,14 +23,14 @@ export async function saveIdentity(directory: string, identity: Identity): Promi
       if (cause.code !== 'EEXIST') throw cause;
       throw new LockstepError(
         'identity-invalid',
-        `${path} exists already: a member keeps its identity. Remove the whole .lockstep directory to start as a new member.`,
+        `${path} already exists: a member keeps its identity. Remove the whole .lockstep directory to start as a new member.`,
         { cause },
       );
     });
   }
 }
 
-/** Reads the identity in `directory` and checks that key and certificate belong together. */
+/** Reads the identity in `directory` and checks that key and certificate belong together. Rejects with 'identity-invalid'. */
 export async function loadIdentity(directory: string): Promise<Identity> {
   const [keyPath, certificatePath] = [join(directory, keyFileName), join(directory, certificateFileName)];
   const key = await readPem(keyPath);
@@ -45,7 +45,7 @@ export async function loadIdentity(directory: string): Promise<Identity> {
   return { memberId: memberIdOf(parsed.publicKey), key, certificate };
 }
 
-/** As `loadIdentity`, for the agent itself: a certificate that is missing or damaged is made again from the key. */
+/** As `loadIdentity`, for the agent itself: a missing or damaged certificate is made again from the key. */
 export async function openIdentity(directory: string, log: Log): Promise<Identity> {
   try {
     return await loadIdentity(directory);
@@ -65,7 +65,7 @@ export async function openIdentity(directory: string, log: Log): Promise<Identit
 async function readPem(path: string): Promise<string | undefined> {
   return readFile(path, 'utf8').catch((cause: NodeJS.ErrnoException) => {
     if (cause.code === 'ENOENT') return undefined;
-    // Nothing is lost: the advice for what is would cost this member its identity.
+    // Nothing is lost: the advice for a lost key would cost this member its identity.
     const message = `${path} cannot be read (${cause.code}). Give this user the right to read it, or run as its owner.`;
     throw new LockstepError('identity-invalid', message, { cause });
   });
@@ -87,7 +87,7 @@ function lost(path: string, what: string): LockstepError {
   );
 }
 
-/** The certificate holds nothing that the key does not give. */
+/** The error for a lost certificate, which can be made again from the key. */
 class CertificateLost extends LockstepError {
   readonly path: string;
   constructor(path: string, what: string) {

@@ -5,8 +5,8 @@ import { z } from 'zod';
 import { writeDurably } from './durable-file.ts';
 
 /**
- * Where a state directory belongs. The inode numbers survive a move and a restart but no copy, so they tell a folder that was
- * moved from a state directory that was copied: two members with one identity would give out the same operation numbers.
+ * The place of a state directory. The inode numbers survive a move and a restart but no copy, so they distinguish a folder that was moved
+ * from a state directory that was copied. Two members with one identity would use the same operation numbers.
  */
 const instanceSchema = z.object({
   path: z.string(),
@@ -56,9 +56,9 @@ async function readInstance(state: string): Promise<Instance | 'missing' | 'dama
 }
 
 /**
- * Says whether the state directory is where it was made, and writes nothing. 'remounted': only the device number differs, which may
- * change whenever the disk is mounted. 'damaged': the record cannot be read as one, which no copy does to it; a power cut or a failing
- * disk does. Rejects with 'copied-state' when it is a copy, or when there is no record.
+ * Checks whether the state directory is where it was made, and writes nothing. 'remounted': only the device number differs, which may
+ * change at each mount. 'damaged': the record cannot be parsed, which a power cut or a failing disk causes, but no copy. Rejects with
+ * 'copied-state' if it is a copy, or if there is no record.
  */
 export async function inspectInstance(directory: string): Promise<'same' | 'moved' | 'remounted' | 'damaged'> {
   const state = join(directory, stateDirectoryName);
@@ -76,7 +76,7 @@ export async function inspectInstance(directory: string): Promise<'same' | 'move
   }
   const origin =
     recorded === 'missing'
-      ? `${instancePath(state)} is missing, so nobody can tell whether ${state} was copied from another folder.`
+      ? `${instancePath(state)} is missing, so it is unknown whether ${state} was copied from another folder.`
       : recorded.path === found.path
         ? `${state} is not the one that was made here: the folder was copied or restored from a backup.`
         : `${state} was copied from ${recorded.path}.`;
@@ -84,11 +84,11 @@ export async function inspectInstance(directory: string): Promise<'same' | 'move
     'copied-state',
     `${origin} Two members must not share one identity. To make this folder a member of its own, keep a copy of ` +
       `${join(state, 'cluster.key')}, remove ${state} and run \`lockstep init --cluster-key-file\` again: your files stay. ` +
-      'If the original is gone for good, `lockstep up --adopt` goes on with this one.',
+      'If the original is gone for good, `lockstep up --adopt` continues with this one.',
   );
 }
 
-/** The same for an agent that is to run there: a folder that was only moved is recorded anew. */
+/** The same for an agent that is to run there: the new place of a moved folder is recorded. */
 export async function checkInstance(directory: string): Promise<'same' | 'moved' | 'damaged'> {
   const found = await inspectInstance(directory);
   if (found === 'moved' || found === 'remounted') await writeInstance(directory);

@@ -8,31 +8,31 @@ import { tryExclusiveLock } from './exclusive-lock.ts';
 
 const runningSchema = z.object({
   pid: z.int().positive(),
-  /** The name of the machine or container whose process that is; older agents do not say. */
+  /** The name of the machine or container of the process; older agents omit it. */
   host: z.string().optional(),
   startedAt: z.number(),
-  /** Where the API and the dashboard answer, once they do. */
+  /** The URL of the API and the dashboard, once they answer. */
   dashboardUrl: z.string().optional(),
 });
 
-/** What the process that holds the lock says of itself. */
+/** The record of the process that holds the lock. */
 export type RunningAgent = z.infer<typeof runningSchema>;
 
-/** Which process that is, and how to stop it. A process id means nothing outside its container: there it is somebody else's. */
+/** The process in words, and how to stop it. A process id is valid only inside its container: outside it is another process. */
 export function describeRunning({ pid, host }: RunningAgent): { readonly who: string; readonly stop: string } {
   return host === undefined || host === hostname()
     ? { who: `process ${pid}`, stop: `kill ${pid}` }
     : { who: `process ${pid} of ${host}`, stop: `stop the container or service on ${host}` };
 }
 
-/** The only process that may work with a state directory. */
+/** The lock of the only process that may use a state directory. */
 export interface InstanceLock {
-  /** Tells commands of other processes where the agent answers. */
+  /** Publishes the URL of the agent for commands of other processes. */
   announce(dashboardUrl: string): Promise<void>;
   release(): Promise<void>;
 }
 
-/** A command that asks whether an agent runs holds the lock for a moment; an agent that starts just then waits this long. */
+/** The time that a starting agent waits for the lock: a command that checks for a running agent holds it for a moment. */
 const probeTimeMs = 500;
 
 function runningPath(directory: string): string {
@@ -43,7 +43,7 @@ async function readRunning(directory: string): Promise<RunningAgent | undefined>
   try {
     return runningSchema.parse(JSON.parse(await readFile(runningPath(directory), 'utf8')));
   } catch {
-    // Absent, or half written by a process that was killed: the lock alone says whether somebody runs.
+    // Absent, or half written by a process that was killed: the lock alone shows whether an agent runs.
     return undefined;
   }
 }
@@ -65,7 +65,7 @@ function lockPath(directory: string): string {
   return join(directory, stateDirectoryName, 'lock.db');
 }
 
-/** The agent that runs on `directory` now, or undefined. A file that a killed agent left behind does not count. */
+/** The agent that runs on `directory` now, or undefined. The record of a killed agent does not count. */
 export async function findRunning(directory: string): Promise<RunningAgent | undefined> {
   const running = await readRunning(directory);
   if (running === undefined) return undefined;
@@ -83,7 +83,7 @@ export async function acquireLock(directory: string, nowMs: number): Promise<Ins
     const { who, stop } = holder === undefined ? { who: 'another process', stop: 'kill PID' } : describeRunning(holder);
     throw new LockstepError(
       'already-running',
-      `${directory} is already in use by ${who}. Stop that one first (Ctrl-C, or ${stop}), or ask it with \`lockstep status\`.`,
+      `${directory} is already in use by ${who}. Stop that one first (Ctrl-C, or ${stop}), or query it with \`lockstep status\`.`,
     );
   }
   const running = { pid: process.pid, host: hostname(), startedAt: nowMs };

@@ -16,7 +16,7 @@ beforeEach(async () => {
 
 afterEach(() => rm(directory, { recursive: true }));
 
-test('what was set is read again, without doubles', async () => {
+test('the addresses are read again, without duplicates', async () => {
   const said: string[] = [];
   const { known, addresses } = await KnownAddresses.open(path, { ...quiet, warn: (_, what) => said.push(what) });
   expect(addresses).toEqual([]);
@@ -28,7 +28,7 @@ test('what was set is read again, without doubles', async () => {
 });
 
 test.each(['', 'not JSON', '{}', '[1]', '\0\0'])(
-  '[ST5] a damaged file (%j) holds no address, is told of and written again',
+  '[ST5] a damaged file (%j) holds no address, is reported and written again',
   async (text) => {
     await writeFile(path, text);
     const said: string[] = [];

@@ -6,8 +6,8 @@ import { writeDurably } from './durable-file.ts';
 const addressesSchema = z.array(z.string());
 
 /**
- * The addresses of the other members, in a file beside the journal. A member whose journal is lost, and that has no peers in
- * its config because it was the first, would else know nobody to ask, and take its old files for news.
+ * The addresses of the other members, in a file next to the journal. They are for a member whose journal is lost and that has no peers in
+ * its config because it was the first. Without them it would reach no member, and take its old files for new ones.
  */
 export class KnownAddresses {
   readonly #path: string;
@@ -29,14 +29,14 @@ export class KnownAddresses {
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') {
         const said =
-          'addresses.json cannot be read or is damaged: the start goes on without it, and it is written again';
+          'addresses.json cannot be read or is damaged: the start continues without it, and it is written again';
         log.warn({ path, error: String(error) }, said);
       }
       return { known: new KnownAddresses(path, log, ''), addresses: [] };
     }
   }
 
-  /** Writes the addresses down, unless they are there. */
+  /** Stores the addresses, unless they are already in the file. */
   set(addresses: readonly string[]): void {
     const text = JSON.stringify([...new Set(addresses)].sort());
     if (text === this.#written) return;
@@ -46,11 +46,11 @@ export class KnownAddresses {
         await writeDurably(this.#path, `${text}\n`);
       })
       .catch((error: unknown) => {
-        this.#log.warn({ path: this.#path, error: String(error) }, 'the addresses of the members could not be kept');
+        this.#log.warn({ path: this.#path, error: String(error) }, 'the addresses of the members could not be stored');
       });
   }
 
-  /** Resolves when what was set is written. */
+  /** Resolves when the last addresses are written. */
   flushed(): Promise<void> {
     return this.#writing;
   }

@@ -123,7 +123,7 @@ describe('init', () => {
     expect((await failure(init(ant))).code).toBe('folder-not-writable');
   });
 
-  test('[CL2] goes on after an init that was killed halfway', async () => {
+  test('[CL2] an init works after one that was killed halfway', async () => {
     await mkdir(`${statePath(ant)}.new`);
     await writeFile(join(`${statePath(ant)}.new`, 'cluster.key'), 'half');
     await init(ant);
@@ -131,7 +131,7 @@ describe('init', () => {
   });
 });
 
-describe('the folder is looked for upwards', () => {
+describe('the folder is searched upwards', () => {
   test('[CL3] from a folder inside it, and nowhere else', async () => {
     await init(ant);
     await mkdir(join(ant, 'a', 'b'), { recursive: true });
@@ -142,7 +142,7 @@ describe('the folder is looked for upwards', () => {
 });
 
 describe('copied and moved state directories', () => {
-  test('[CL2] a moved folder is fine, and is known at its new place from then on', async () => {
+  test('[CL2] a moved folder is accepted, and its new place is recorded', async () => {
     await init(ant);
     const bee = join(root, 'bee');
     await rename(ant, bee);
@@ -150,7 +150,7 @@ describe('copied and moved state directories', () => {
     expect(await checkStateDirectory(bee, { adopt: false })).toBe('same');
   });
 
-  test('[CL2] a copied folder is refused and says where it came from; so is init in it', async () => {
+  test('[CL2] a copied folder is refused, with the path of the original; so is init in it', async () => {
     await init(ant);
     const bee = join(root, 'bee');
     execFileSync('cp', ['-a', ant, bee]);
@@ -169,27 +169,27 @@ describe('copied and moved state directories', () => {
     expect((await failure(checkStateDirectory(bee, { adopt: false }))).code).toBe('copied-state');
   });
 
-  test('[CL2] one that was restored in place is refused, until it is adopted', async () => {
+  test('[CL2] a state directory that was restored in place is refused until it is adopted', async () => {
     await init(ant);
     execFileSync('cp', ['-a', ant, join(root, 'backup')]);
     await rename(ant, join(root, 'gone'));
     await rename(join(root, 'backup'), ant);
     expect((await failure(checkStateDirectory(ant, { adopt: false }))).message).toContain('restored from a backup');
     expect(await checkStateDirectory(ant, { adopt: true })).toBe('adopted');
-    // A kill before the new incarnation leaves it to be adopted.
+    // After a kill before the new incarnation it must still be adopted.
     expect((await failure(checkStateDirectory(ant, { adopt: false }))).code).toBe('copied-state');
     await recordPlace(ant);
     expect(await checkStateDirectory(ant, { adopt: false })).toBe('same');
   });
 
-  test('[CL2] without its instance file nobody can tell', async () => {
+  test('[CL2] without its instance file a state directory is refused', async () => {
     await init(ant);
     await rm(join(statePath(ant), 'instance.json'));
     expect((await failure(checkStateDirectory(ant, { adopt: false }))).message).toContain('instance.json is missing');
   });
 
   test.each(['', '{"path": "/', '\0'.repeat(160), '[]'])(
-    '[ST6] an instance file that is damaged (%j) is no copy: it is written again, by the start alone',
+    '[ST6] a damaged instance file (%j) is no copy: it is written again, only by the start',
     async (text) => {
       await init(ant);
       const path = join(statePath(ant), 'instance.json');
@@ -211,7 +211,7 @@ describe('one agent for one folder', () => {
     await init(ant);
   });
 
-  test('[CL4] a second one is told which process holds it', async () => {
+  test('[CL4] a second one gets the process that holds the folder', async () => {
     const lock = await acquireLock(ant, 1);
     await lock.announce('http://127.0.0.1:1');
     expect(await findRunning(ant)).toEqual({
@@ -228,7 +228,7 @@ describe('one agent for one folder', () => {
     await (await acquireLock(ant, 3)).release();
   });
 
-  test('[CL4] of a process in a container nobody is told to kill that number here', async () => {
+  test('[CL4] the message does not say to kill the process id of another container', async () => {
     const lock = await acquireLock(ant, 1);
     await writeFile(join(statePath(ant), 'running.json'), JSON.stringify({ pid: 7, host: 'elsewhere', startedAt: 1 }));
     const { message } = await failure(acquireLock(ant, 2));

@@ -17,12 +17,12 @@ export function statePath(directory: string): string {
   return join(directory, stateDirectoryName);
 }
 
-/** The file in which a member keeps its cluster's key. */
+/** The path of the file with the key of a member's cluster. */
 export function clusterKeyPath(directory: string): string {
   return join(statePath(directory), 'cluster.key');
 }
 
-/** The folder's real path. Rejects with a sentence when there is no directory that this user may write to. */
+/** The folder's real path. Rejects with 'folder-not-found' or 'folder-not-writable'. */
 async function existingFolder(path: string): Promise<string> {
   let directory: string;
   try {
@@ -58,7 +58,7 @@ function notWritable(path: string, cause: unknown): LockstepError {
 
 function notOpened(path: string, cause: unknown): LockstepError {
   const { code } = cause as NodeJS.ErrnoException;
-  const hint = 'Run as the owner of the folder, or give this user the right to look into it.';
+  const hint = 'Run as the owner of the folder, or give this user the right to read it.';
   return new LockstepError('folder-not-writable', `${path} cannot be opened (${code}). ${hint}`, { cause });
 }
 
@@ -67,7 +67,7 @@ async function refuseNested(directory: string): Promise<void> {
   if (above !== undefined && above !== directory) {
     throw new LockstepError(
       'folder-nested',
-      `${directory} lies inside ${above}, which is a member's folder already. Choose a folder outside it.`,
+      `${directory} lies inside ${above}, which is already a member's folder. Choose a folder outside it.`,
     );
   }
 }
@@ -75,7 +75,7 @@ async function refuseNested(directory: string): Promise<void> {
 export interface InitOptions {
   /** An existing folder. */
   readonly directory: string;
-  /** Joins the cluster with the key in this file; a new cluster is made without it. */
+  /** The key of the cluster to join; without it a new cluster is made. */
   readonly clusterKeyFile?: string | undefined;
   /** Values for `config.toml`, by key. */
   readonly settings: Readonly<Record<string, ConfigText | undefined>>;
@@ -88,8 +88,8 @@ export interface Initialised {
 }
 
 /**
- * Makes `.lockstep/`: identity, cluster key, configuration. Refuses a second time, a folder inside another member's folder or
- * around one, and a copied state directory. It appears whole or not at all.
+ * Makes `.lockstep/`: identity, cluster key, configuration. It appears whole or not at all. Refuses a member's folder, a folder inside
+ * another member's folder or around one, and a copied state directory.
  */
 export async function initStateDirectory(options: InitOptions): Promise<Initialised> {
   const directory = await existingFolder(options.directory);
@@ -98,7 +98,7 @@ export async function initStateDirectory(options: InitOptions): Promise<Initiali
     await inspectInstance(directory);
     throw new LockstepError(
       'already-member',
-      `${directory} is a member's folder already (${state}). Start it with \`lockstep up\`.`,
+      `${directory} is already a member's folder (${state}). Start it with \`lockstep up\`.`,
     );
   }
   await refuseNested(directory);
@@ -106,7 +106,7 @@ export async function initStateDirectory(options: InitOptions): Promise<Initiali
   if (below !== undefined) {
     throw new LockstepError(
       'folder-nested',
-      `${directory} contains ${below}, which is a member's folder already. Choose a folder that does not contain it.`,
+      `${directory} contains ${below}, which is already a member's folder. Choose a folder that does not contain it.`,
     );
   }
   const key =
@@ -114,7 +114,7 @@ export async function initStateDirectory(options: InitOptions): Promise<Initiali
 
   const draft = `${state}.new`;
   try {
-    // A draft that stands here was left by an init that was killed; nothing has ever used its identity.
+    // An existing draft was left by an init that was killed; its identity was never used.
     await rm(draft, { recursive: true, force: true });
     await mkdir(draft, { mode: 0o700 });
     for (const name of ['staging', 'history']) await mkdir(join(draft, name), { mode: 0o700 });
@@ -144,7 +144,7 @@ export async function findMemberFolder(start: string): Promise<string> {
   }
   const found = await memberFolderAbove(directory);
   if (found === undefined) {
-    // What this user may not look into may well be a member's folder.
+    // A folder that this user may not read may be a member's.
     await access(directory, constants.X_OK).catch((cause: unknown) => {
       throw notOpened(directory, cause);
     });
@@ -157,9 +157,9 @@ export async function findMemberFolder(start: string): Promise<string> {
 }
 
 /**
- * Checks before an agent opens the folder: it can be written, is no copy of another member's, and lies in no other member's
- * folder. `adopt` takes a copied state directory as the original. What is 'adopted', or has a record that is 'damaged', may be one of two
- * with the same journal: it is recorded with `recordPlace` once the agent numbers its operations under a new incarnation.
+ * Checks the folder before an agent opens it: it can be written, is no copy of another member's, and is not inside another member's folder.
+ * `adopt` accepts a copied state directory as the original. A directory that is 'adopted', or whose record is 'damaged', may be one of two
+ * with the same journal. It is recorded with `recordPlace` once the agent numbers its operations under a new incarnation.
  */
 export async function checkStateDirectory(
   directory: string,

@@ -13,16 +13,16 @@ import type { Log } from '../sync/ports/log.ts';
 import type { Network } from '../sync/ports/network.ts';
 import { replayInto } from './replay.ts';
 
-/** What can be asked of a member whose agent does not run: everything that its journal and its folder can answer alone. */
+/** The functions of a member whose agent does not run: those that need only its journal and its folder. */
 export interface OfflineMember {
   operations(query: OperationsQuery): OperationsPage;
-  /** Repairs nothing: what is missing could be fetched from nobody. */
+  /** Repairs nothing, because there is no member to fetch from. */
   verify(): Promise<VerifyResult>;
   replay(into: string): Promise<ReplayResult>;
   close(): Promise<void>;
 }
 
-/** Nobody can be reached. */
+/** A network without any members. */
 const noNetwork: Network = {
   dial: (address) => Promise.reject(new LockstepError('not-running', `${address} is not dialled: no agent runs here.`)),
   onLink: () => undefined,

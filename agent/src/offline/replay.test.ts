@@ -32,7 +32,7 @@ async function replayed(): Promise<Awaited<ReturnType<typeof replayInto>>> {
   const result = replayInto(engine, join(place, 'into'), new AbortController().signal).finally(() => {
     isDone = true;
   });
-  // The directory is a real one, the member's disk is not: its time passes while the other is waited for.
+  // The directory is real and the member's disk is simulated: simulated time must pass while the real one works.
   while (!isDone) {
     await member.passes(100);
     await setImmediate();

@@ -11,15 +11,15 @@ import type { ContentSource } from '../sync/ports/folder.ts';
 import type { Journal } from '../sync/ports/journal.ts';
 import { fileSource, filesWith } from '../sync/transfer/local-content.ts';
 
-/** What a replay needs of a member. */
+/** The parts of a member that a replay needs. */
 export type ReplayedMember = Pick<Engine, 'context' | 'oldVersions'>;
 
 const operationsAtOnce = 1_000;
 
 /**
- * Rebuilds the folder in the empty directory `into` from the operation log alone: the log is replayed into a journal of its own,
- * whose heads say what stands where; each content comes from this member, else from a peer. (To rebuild a moment of the
- * past, the replay stops there.) Throws `request-invalid` when `into` cannot be used.
+ * Rebuilds the folder in the empty directory `into` from the operation log alone. The log is replayed into a separate journal, whose heads
+ * are the entries to write; each content comes from this member or else from a peer. (To rebuild an earlier state, the replay would end
+ * earlier.) Throws `request-invalid` if `into` cannot be used.
  */
 export async function replayInto(engine: ReplayedMember, into: string, signal: AbortSignal): Promise<ReplayResult> {
   const startMs = performance.now();
@@ -80,9 +80,9 @@ class Rebuild {
   readonly #engine: ReplayedMember;
   readonly #journal: Journal;
   readonly #into: string;
-  /** Made after all else: no path of an entry can lead through one of them. */
+  /** Links are made last: no path of an entry can lead through one of them. */
   readonly #links: Operation[] = [];
-  /** Set last: a directory without the right to write could not be filled. */
+  /** Modes are set last: a directory without write permission could not be filled. */
   readonly #modes: { readonly path: string; readonly mode: number }[] = [];
 
   constructor(engine: ReplayedMember, journal: Journal, into: string) {
@@ -124,7 +124,7 @@ class Rebuild {
     }
   }
 
-  /** Writes one entry, unless a component of its path is no directory that the replay made: a link would lead elsewhere. */
+  /** Writes one entry, unless a parent of its path is no directory that the replay made: a link would lead elsewhere. */
   async #written({ path }: Operation, write: (target: string) => Promise<void>): Promise<void> {
     try {
       const fault = pathFault(path);
@@ -168,7 +168,7 @@ class Rebuild {
       await file.chmod(permissions(head.mode ?? 0o644));
       await file.utimes(seconds(head), seconds(head));
     } catch (error) {
-      // Half a file would look like one that was rebuilt.
+      // A partial file would look like a rebuilt one.
       await rm(target, { force: true });
       throw error;
     } finally {
@@ -189,7 +189,7 @@ class Rebuild {
   }
 }
 
-/** The mode without setuid, setgid and sticky bits: what is rebuilt may belong to root, and its author need not. */
+/** The mode without setuid, setgid and sticky bits: the rebuilt files may belong to root, although their author is not root. */
 function permissions(mode: number): number {
   return mode & 0o777;
 }
@@ -204,7 +204,7 @@ async function setMode(directory: string, mode: number): Promise<void> {
   }
 }
 
-/** Half a microsecond more, so that the file system's truncation gives back the same microsecond. */
+/** Seconds with half a microsecond added, so that truncation by the file system returns the same microsecond. */
 function seconds({ mtimeUs = 0 }: Operation): number {
   return (mtimeUs + 0.5) / 1e6;
 }
