@@ -16,14 +16,14 @@ import { OtherHolders } from '../sync/state/other-holders.ts';
 import { Problems } from '../sync/state/problems.ts';
 import { SharedBatches } from '../sync/state/shared-batches.ts';
 import { ContentFetcher } from '../sync/transfer/content-fetcher.ts';
-import { contentOfText } from './content.ts';
-import { gateJournal } from './journal-gate.ts';
-import { Life } from './life.ts';
-import { Random } from './random.ts';
-import { Scheduler } from './scheduler.ts';
-import { SimClock, WallClock } from './sim-clock.ts';
-import { idleWitness, openSimFolder } from './sim-folder.ts';
-import { Volume } from './volume.ts';
+import { Life } from './base/life.ts';
+import { Random } from './base/random.ts';
+import { Scheduler } from './base/scheduler.ts';
+import { SimClock, WallClock } from './base/sim-clock.ts';
+import { contentOfText } from './disk/content.ts';
+import { Volume } from './disk/volume.ts';
+import { idleWitness, openSimFolder } from './folder/sim-folder.ts';
+import { gateJournal } from './world/journal-gate.ts';
 
 const inboxBytesMax = 1_048_576;
 

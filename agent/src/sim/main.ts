@@ -2,8 +2,8 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import type { Violation } from './base/violation.ts';
 import { runSeed } from './run.ts';
-import type { Violation } from './violation.ts';
 
 const seedsByDefault = 300;
 

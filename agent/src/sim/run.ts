@@ -1,11 +1,11 @@
-import { checkConverged, checkGone, checkHeld, checkKept, checkReplay, checkWhole } from './check.ts';
-import { Faults } from './faults.ts';
-import { CrashedError } from './life.ts';
-import type { Machine } from './machine.ts';
-import { Random } from './random.ts';
-import { drawScenario } from './scenario.ts';
-import type { Violation } from './violation.ts';
-import { World } from './world.ts';
+import { CrashedError } from './base/life.ts';
+import { Random } from './base/random.ts';
+import type { Violation } from './base/violation.ts';
+import { checkConverged, checkGone, checkHeld, checkKept, checkReplay, checkWhole } from './world/check.ts';
+import { Faults } from './world/faults.ts';
+import type { Machine } from './world/machine.ts';
+import { drawScenario } from './world/scenario.ts';
+import { World } from './world/world.ts';
 
 /** By then everything must be level, however unlucky the back-offs were. */
 const convergeMsMax = 180_000;

@@ -9,12 +9,12 @@ import {
   type VersionVector,
 } from '@lockstep/shared';
 import { onTestFinished } from 'vitest';
-import { Life } from '../../src/sim/life.ts';
-import { Random } from '../../src/sim/random.ts';
-import { Scheduler } from '../../src/sim/scheduler.ts';
-import { SimClock, WallClock, worldBeganMs } from '../../src/sim/sim-clock.ts';
-import { idleWitness, openSimFolder } from '../../src/sim/sim-folder.ts';
-import { Volume } from '../../src/sim/volume.ts';
+import { Life } from '../../src/sim/base/life.ts';
+import { Random } from '../../src/sim/base/random.ts';
+import { Scheduler } from '../../src/sim/base/scheduler.ts';
+import { SimClock, WallClock, worldBeganMs } from '../../src/sim/base/sim-clock.ts';
+import { Volume } from '../../src/sim/disk/volume.ts';
+import { idleWitness, openSimFolder } from '../../src/sim/folder/sim-folder.ts';
 import { openJournal } from '../../src/store/journal.ts';
 import { createEngine, type Engine } from '../../src/sync/engine.ts';
 import type { Journal } from '../../src/sync/ports/journal.ts';

@@ -3,10 +3,10 @@ import { expect, onTestFinished } from 'vitest';
 import type { ServedMember } from '../../src/http/served-member.ts';
 import type { HttpOptions } from '../../src/http/server.ts';
 import { buildServer } from '../../src/http/server.ts';
-import { contentOfText } from '../../src/sim/content.ts';
+import { contentOfText } from '../../src/sim/disk/content.ts';
 import { LiveCluster } from '../../src/sim/live/live-cluster.ts';
 import { servedMember } from '../../src/sim/live/served-member.ts';
-import type { Machine } from '../../src/sim/machine.ts';
+import type { Machine } from '../../src/sim/world/machine.ts';
 import type { Engine } from '../../src/sync/engine.ts';
 import { memoryLog } from './memory-log.ts';
 

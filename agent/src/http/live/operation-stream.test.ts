@@ -6,7 +6,7 @@ import {
 } from '@lockstep/shared/api';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { LiveApi, until, upTo } from '../../../test/support/live-api.ts';
-import { contentOfText } from '../../sim/content.ts';
+import { contentOfText } from '../../sim/disk/content.ts';
 
 let api: LiveApi;
 let files: number;

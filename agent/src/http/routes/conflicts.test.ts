@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { ServedCluster } from '../../../test/support/served-cluster.ts';
-import { contentOfText } from '../../sim/content.ts';
+import { contentOfText } from '../../sim/disk/content.ts';
 import { shownBytesMax, shownType } from '../shown-type.ts';
 
 let app: FastifyInstance;

@@ -1,5 +1,5 @@
-import { Random } from '../random.ts';
-import type { NetworkConduct } from '../sim-network.ts';
+import { Random } from '../base/random.ts';
+import type { NetworkConduct } from '../network/sim-network.ts';
 
 /** The machines of the office. The first is the one that a page asks. */
 export const cast: readonly string[] =

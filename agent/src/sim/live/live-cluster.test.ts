@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { contentOfText } from '../content.ts';
+import { contentOfText } from '../disk/content.ts';
 import { LiveCluster } from './live-cluster.ts';
 
 async function openTwo(): Promise<LiveCluster> {

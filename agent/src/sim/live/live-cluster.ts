@@ -1,16 +1,16 @@
 import { performance } from 'node:perf_hooks';
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
 import type { MemberId } from '@lockstep/shared';
-import { JournalShelf } from '../journal-shelf.ts';
-import { Ledger } from '../ledger.ts';
-import { addressOf, Machine, type Surroundings } from '../machine.ts';
-import { Random } from '../random.ts';
-import type { MachineConduct } from '../scenario.ts';
-import { Scheduler } from '../scheduler.ts';
-import { worldBeganMs } from '../sim-clock.ts';
-import { freezeMessage, Medium, type NetworkConduct } from '../sim-network.ts';
-import { Story } from '../story.ts';
-import { UserShell } from '../user-shell.ts';
+import { Random } from '../base/random.ts';
+import { Scheduler } from '../base/scheduler.ts';
+import { worldBeganMs } from '../base/sim-clock.ts';
+import { Story } from '../base/story.ts';
+import { freezeMessage, Medium, type NetworkConduct } from '../network/sim-network.ts';
+import { Ledger } from '../users/ledger.ts';
+import { UserShell } from '../users/user-shell.ts';
+import { JournalShelf } from '../world/journal-shelf.ts';
+import { addressOf, Machine, type Surroundings } from '../world/machine.ts';
+import type { MachineConduct } from '../world/scenario.ts';
 
 /** How often the simulated time is brought up to the real one. */
 const tickMs = 4;

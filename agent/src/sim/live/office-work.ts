@@ -1,5 +1,5 @@
-import { contentOfBytes } from '../content.ts';
-import { Random } from '../random.ts';
+import { Random } from '../base/random.ts';
+import { contentOfBytes } from '../disk/content.ts';
 import type { LiveCluster } from './live-cluster.ts';
 import { write } from './office.ts';
 

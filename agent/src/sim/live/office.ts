@@ -1,5 +1,5 @@
-import { contentOfText } from '../content.ts';
-import type { Machine } from '../machine.ts';
+import { contentOfText } from '../disk/content.ts';
+import type { Machine } from '../world/machine.ts';
 import { cast, networkBetween } from './cast.ts';
 import { LiveCluster } from './live-cluster.ts';
 

@@ -1,6 +1,6 @@
 import type { ServedMember } from '../../http/served-member.ts';
 import { replayInto } from '../../offline/replay.ts';
-import type { Machine } from '../machine.ts';
+import type { Machine } from '../world/machine.ts';
 
 /** A simulated member whose agent runs, as the HTTP server serves it. */
 export function servedMember(machine: Machine): ServedMember {

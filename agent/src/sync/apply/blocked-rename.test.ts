@@ -1,6 +1,6 @@
 import type { Operation, OriginId, PeerMessage } from '@lockstep/shared';
 import { expect, test } from 'vitest';
-import { contentOfText } from '../../sim/content.ts';
+import { contentOfText } from '../../sim/disk/content.ts';
 import { LoneMember } from '../../sim/lone-member.ts';
 import { WriteBack } from '../durability/write-back.ts';
 import { LocalChanges } from '../local/local-changes.ts';

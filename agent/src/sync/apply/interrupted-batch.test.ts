@@ -1,7 +1,7 @@
 import type { Operation, OriginId } from '@lockstep/shared';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Action } from '../../core/plan/action.ts';
-import { contentOfText } from '../../sim/content.ts';
+import { contentOfText } from '../../sim/disk/content.ts';
 import { LoneMember } from '../../sim/lone-member.ts';
 import { LocalChanges } from '../local/local-changes.ts';
 import { noteBatch, recordBatch, recordInterruptedBatch } from './interrupted-batch.ts';

@@ -2,7 +2,7 @@ import type { Operation } from '@lockstep/shared';
 import { expect, test } from 'vitest';
 import { openTestMember, ScriptedPeer } from '../../../test/support/scripted-peer.ts';
 import { isConflictPath } from '../../core/conflict-name.ts';
-import { worldBeganMs } from '../../sim/sim-clock.ts';
+import { worldBeganMs } from '../../sim/base/sim-clock.ts';
 
 /** A link that zoe made apart from ant and cat; ant made one there too, which cat overwrote knowingly. Zoe has ant's, and not cat's. */
 async function withoutCats() {

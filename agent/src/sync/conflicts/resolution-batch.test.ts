@@ -2,7 +2,7 @@ import type { Operation } from '@lockstep/shared';
 import { expect, test } from 'vitest';
 import { openTestMember, ScriptedPeer } from '../../../test/support/scripted-peer.ts';
 import { conflictPath } from '../../core/conflict-name.ts';
-import { contentOfText } from '../../sim/content.ts';
+import { contentOfText } from '../../sim/disk/content.ts';
 import { directoryDraft, hasCopy } from './resolution-batch.ts';
 
 test('[MG8] a directory that is held up gets the mode that it had last, however much the path has been since', () => {

@@ -1,7 +1,7 @@
 import type { Operation, OriginId } from '@lockstep/shared';
 import { describe, expect, test } from 'vitest';
 import { conflictPath, isConflictPath } from '../../core/conflict-name.ts';
-import { contentOfText } from '../../sim/content.ts';
+import { contentOfText } from '../../sim/disk/content.ts';
 import { LoneMember } from '../../sim/lone-member.ts';
 import { lostAfterMs } from '../state/missing-contents.ts';
 import { ConflictResolver } from './resolver.ts';

@@ -1,7 +1,7 @@
 import type { Dot, MemberId, Operation, OriginId } from '@lockstep/shared';
 import { describe, expect, test } from 'vitest';
 import { conflictPath } from '../../core/conflict-name.ts';
-import { contentOfText } from '../../sim/content.ts';
+import { contentOfText } from '../../sim/disk/content.ts';
 import { LoneMember } from '../../sim/lone-member.ts';
 import { Agreement } from '../members/agreement.ts';
 import { Peer } from '../members/peers.ts';

@@ -1,6 +1,6 @@
 import { type MemberId, memberPath, type Operation, type OriginId } from '@lockstep/shared';
 import { expect, test } from 'vitest';
-import { contentOfText } from '../../sim/content.ts';
+import { contentOfText } from '../../sim/disk/content.ts';
 import { LoneMember } from '../../sim/lone-member.ts';
 import { Confirmer } from '../integrity/confirmer.ts';
 import { Mounts } from '../integrity/mounts.ts';

@@ -1,7 +1,7 @@
 import { writeBackIdleMs, writeBackIntervalMs, writeBackRetryMs } from '@lockstep/shared';
 import { describe, expect, test } from 'vitest';
 import { openTestMember } from '../../../test/support/scripted-peer.ts';
-import { contentOfText } from '../../sim/content.ts';
+import { contentOfText } from '../../sim/disk/content.ts';
 import { LoneMember } from '../../sim/lone-member.ts';
 import type { SyncResult } from '../ports/folder.ts';
 import { WriteBack } from './write-back.ts';

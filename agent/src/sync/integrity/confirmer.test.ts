@@ -1,6 +1,6 @@
 import { blockBytes, type OriginId } from '@lockstep/shared';
 import { describe, expect, test } from 'vitest';
-import { type Content, contentOfText, virtualContent } from '../../sim/content.ts';
+import { type Content, contentOfText, virtualContent } from '../../sim/disk/content.ts';
 import { LoneMember } from '../../sim/lone-member.ts';
 import { ApplyLoop } from '../apply/apply-loop.ts';
 import { RenameGate } from '../apply/rename-gate.ts';

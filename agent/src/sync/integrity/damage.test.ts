@@ -1,6 +1,6 @@
 import { type Applied, type MemberId, memberPath, type Operation, type OriginId } from '@lockstep/shared';
 import { describe, expect, test } from 'vitest';
-import { type Content, contentOfText, rotten } from '../../sim/content.ts';
+import { type Content, contentOfText, rotten } from '../../sim/disk/content.ts';
 import { LoneMember } from '../../sim/lone-member.ts';
 import { ApplyLoop } from '../apply/apply-loop.ts';
 import { RenameGate } from '../apply/rename-gate.ts';

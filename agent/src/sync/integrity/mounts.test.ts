@@ -1,6 +1,6 @@
 import type { Operation, OriginId } from '@lockstep/shared';
 import { expect, test } from 'vitest';
-import { contentOfText } from '../../sim/content.ts';
+import { contentOfText } from '../../sim/disk/content.ts';
 import { LoneMember } from '../../sim/lone-member.ts';
 import { ApplyLoop } from '../apply/apply-loop.ts';
 import { RenameGate } from '../apply/rename-gate.ts';

@@ -1,6 +1,6 @@
 import { type MemberId, memberPath, type OriginId, parentOf } from '@lockstep/shared';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { type Content, contentOfBytes, contentOfText } from '../../sim/content.ts';
+import { type Content, contentOfBytes, contentOfText } from '../../sim/disk/content.ts';
 import { LoneMember } from '../../sim/lone-member.ts';
 import { ApplyLoop } from '../apply/apply-loop.ts';
 import { RenameGate } from '../apply/rename-gate.ts';

@@ -1,7 +1,7 @@
 import type { OriginId } from '@lockstep/shared';
 import { expect, test } from 'vitest';
 import { ignoreFileName } from '../../core/ignore/ignore-rules.ts';
-import { contentOfText } from '../../sim/content.ts';
+import { contentOfText } from '../../sim/disk/content.ts';
 import { LoneMember } from '../../sim/lone-member.ts';
 import type { Context } from '../state/context.ts';
 import { IgnoreFile } from '../state/ignore-file.ts';

@@ -1,8 +1,8 @@
 import type { Operation, OriginId } from '@lockstep/shared';
 import { describe, expect, test } from 'vitest';
 import { conflictPath } from '../../core/conflict-name.ts';
-import { contentOfText } from '../../sim/content.ts';
-import type { Disk } from '../../sim/disk.ts';
+import { contentOfText } from '../../sim/disk/content.ts';
+import type { Disk } from '../../sim/disk/disk.ts';
 import { LoneMember } from '../../sim/lone-member.ts';
 import { detectChanges } from './change-detector.ts';
 

@@ -1,6 +1,6 @@
 import type { OriginId } from '@lockstep/shared';
 import { expect, test } from 'vitest';
-import { contentOfText, virtualContent } from '../../sim/content.ts';
+import { contentOfText, virtualContent } from '../../sim/disk/content.ts';
 import { LoneMember } from '../../sim/lone-member.ts';
 import { LocalChanges } from './local-changes.ts';
 

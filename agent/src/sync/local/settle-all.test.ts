@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { contentOfText, virtualContent } from '../../sim/content.ts';
+import { contentOfText, virtualContent } from '../../sim/disk/content.ts';
 import { LoneMember } from '../../sim/lone-member.ts';
 import type { Folder } from '../ports/folder.ts';
 import { LocalChanges } from './local-changes.ts';

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { Random } from '../../sim/random.ts';
-import { Scheduler } from '../../sim/scheduler.ts';
+import { Random } from '../../sim/base/random.ts';
+import { Scheduler } from '../../sim/base/scheduler.ts';
 import type { Clock } from '../ports/clock.ts';
 import { TaskLoop } from './task-loop.ts';
 

@@ -1,7 +1,7 @@
 import type { MemberId, OriginId } from '@lockstep/shared';
 import { expect, test } from 'vitest';
-import { contentOfText } from '../../sim/content.ts';
-import { fingerprintOf } from '../../sim/inode.ts';
+import { contentOfText } from '../../sim/disk/content.ts';
+import { fingerprintOf } from '../../sim/disk/inode.ts';
 import { LoneMember } from '../../sim/lone-member.ts';
 import { LocalChanges } from '../local/local-changes.ts';
 import { lostAfterMs, MissingContents } from './missing-contents.ts';

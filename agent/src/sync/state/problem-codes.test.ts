@@ -1,8 +1,8 @@
 import { type Operation, type OriginId, originsMax, type ProblemCode } from '@lockstep/shared';
 import { describe, expect, test } from 'vitest';
 import { ignoreFileName } from '../../core/ignore/ignore-rules.ts';
-import { contentOfText } from '../../sim/content.ts';
-import { Life } from '../../sim/life.ts';
+import { Life } from '../../sim/base/life.ts';
+import { contentOfText } from '../../sim/disk/content.ts';
 import { LoneMember } from '../../sim/lone-member.ts';
 import { ApplyLoop } from '../apply/apply-loop.ts';
 import { RenameGate } from '../apply/rename-gate.ts';

@@ -7,7 +7,7 @@ import {
 } from '@lockstep/shared';
 import { describe, expect, test } from 'vitest';
 import { openTestMember, ScriptedPeer } from '../../../test/support/scripted-peer.ts';
-import { blockOf, type Content, virtualContent } from '../../sim/content.ts';
+import { blockOf, type Content, virtualContent } from '../../sim/disk/content.ts';
 
 const mebibyte = 1_048_576;
 

@@ -1,8 +1,8 @@
 import { operationFramesInFlightMax } from '@lockstep/shared';
 import { expect, test } from 'vitest';
 import { openTestMember, ScriptedPeer } from '../../../test/support/scripted-peer.ts';
-import { type Content, contentOfText } from '../../sim/content.ts';
-import type { Volume } from '../../sim/volume.ts';
+import { type Content, contentOfText } from '../../sim/disk/content.ts';
+import type { Volume } from '../../sim/disk/volume.ts';
 
 const textBytes = 60_000;
 const savesPerFrame = 16;

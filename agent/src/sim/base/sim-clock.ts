@@ -1,0 +1,56 @@
+import type { Clock, Timer } from '../../sync/ports/clock.ts';
+import type { Life } from './life.ts';
+import type { Random } from './random.ts';
+import type { Scheduler } from './scheduler.ts';
+
+/** When the simulated world begins: milliseconds since the epoch. */
+export const worldBeganMs = Date.UTC(2026, 10, 21, 6, 56);
+
+/** A machine's wall clock: as wrong as `offsetMs` says, which may jump. It outlives the agent. */
+export class WallClock {
+  offsetMs: number;
+  /** What the system calls that run at this moment have taken so far. */
+  aheadMs = 0;
+  readonly #scheduler: Scheduler;
+
+  constructor(scheduler: Scheduler, offsetMs: number) {
+    this.#scheduler = scheduler;
+    this.offsetMs = offsetMs;
+  }
+
+  /** With fractions, as file times see it. */
+  preciseMs(): number {
+    return worldBeganMs + this.offsetMs + this.#scheduler.nowMs + this.aheadMs;
+  }
+}
+
+/** The clock port of one life of an agent. */
+export class SimClock implements Clock {
+  readonly #scheduler: Scheduler;
+  readonly #wall: WallClock;
+  readonly #random: Random;
+  readonly #life: Life;
+
+  constructor(options: { scheduler: Scheduler; wall: WallClock; random: Random; life: Life }) {
+    this.#scheduler = options.scheduler;
+    this.#wall = options.wall;
+    this.#random = options.random;
+    this.#life = options.life;
+  }
+
+  wallMs(): number {
+    return Math.floor(this.#wall.preciseMs());
+  }
+
+  monotonicMs(): number {
+    return this.#scheduler.nowMs;
+  }
+
+  after(delayMs: number, run: () => void): Timer {
+    return this.#scheduler.after(delayMs, run, this.#life);
+  }
+
+  random(): number {
+    return this.#random.unit();
+  }
+}

@@ -1,0 +1,224 @@
+import {
+  inlineBytesMax,
+  type Lane,
+  laneOf,
+  type MemberId,
+  type PeerMessage,
+  sendQueueBytesMax,
+} from '@lockstep/shared';
+import type { Link, LinkReceiver } from '../../sync/ports/network.ts';
+import type { Life } from '../base/life.ts';
+import type { Scheduler } from '../base/scheduler.ts';
+
+/** The first overtakes the others. */
+const lanes: readonly Lane[] = ['signals', 'operations', 'blocks'];
+/** Keeps two arrivals in order that would else be at the same time. */
+const momentMs = 0.001;
+
+/** What the medium between two members does with what is sent, at this moment. */
+export interface Route {
+  /** Drawn for each message; arrival keeps the order of the lanes all the same. */
+  delayMs(): number;
+  /** How fast bytes leave a send queue. */
+  readonly bytesPerMs: number;
+  /** Nothing arrives and nobody is told: what is on its way waits until the route heals. */
+  readonly silent: boolean;
+}
+
+/** What a message is made into on its way: a value that shares nothing that the receiver could change. */
+export type Carrier = (message: PeerMessage) => PeerMessage;
+
+interface EndOptions {
+  readonly scheduler: Scheduler;
+  readonly life: Life;
+  readonly peer: MemberId;
+  readonly dialled: boolean;
+  readonly remote: string;
+  readonly route: Route;
+  readonly carrier: Carrier;
+  /** Hears of each message as it is handed over. */
+  readonly arrived: (message: PeerMessage) => void;
+}
+
+/** One side of a simulated session. */
+export class SimLink implements Link {
+  readonly peer: MemberId;
+  readonly dialled: boolean;
+  readonly remote: string;
+  readonly #options: EndOptions;
+  #other: SimLink | undefined;
+  #receiver: LinkReceiver | undefined;
+  #early: PeerMessage[] = [];
+  /** Sent from the other side to this one and not yet arrived, in order; an `undefined` is its goodbye. */
+  readonly #inTransit = new Map<Lane, (PeerMessage | undefined)[]>(lanes.map((lane) => [lane, []]));
+  /** Arrivals that a silent route holds back. */
+  #held: Lane[] = [];
+  /** Sizes of what is in the send queue, and when each will have left it. */
+  #queue: { leavesAtMs: number; bytes: number }[] = [];
+  readonly #lastArrivalMs = new Map<Lane, number>();
+  #receivedBytes = 0;
+  #endReason: string | undefined;
+  #isFault = false;
+  #goodbye = { reason: '', isFault: false };
+  #isEndReported = false;
+
+  constructor(options: EndOptions) {
+    this.peer = options.peer;
+    this.dialled = options.dialled;
+    this.remote = options.remote;
+    this.#options = options;
+  }
+
+  /** Joins the two sides. */
+  static join(a: SimLink, b: SimLink): void {
+    a.#other = b;
+    b.#other = a;
+  }
+
+  get isOpen(): boolean {
+    return this.#endReason === undefined && this.#options.life.alive;
+  }
+
+  send(message: PeerMessage): void {
+    this.#options.life.effect();
+    if (this.#endReason !== undefined) return;
+    const { scheduler, route, carrier } = this.#options;
+    const bytes = weightOf(message);
+    const startsAtMs = Math.max(scheduler.nowMs, this.#queue.at(-1)?.leavesAtMs ?? 0);
+    const leavesAtMs = startsAtMs + bytes / route.bytesPerMs;
+    this.#prune();
+    this.#queue.push({ leavesAtMs, bytes });
+    const lane = laneOf(message.type);
+    // Signals do not wait for what is queued before them.
+    this.#transmit(carrier(message), lane, lane === 'signals' ? scheduler.nowMs : leavesAtMs);
+  }
+
+  receivedBytes(): number {
+    return this.#receivedBytes;
+  }
+
+  queuedBytes(): number {
+    this.#prune();
+    return this.#queue.reduce((sum, { bytes }) => sum + bytes, 0);
+  }
+
+  whenDrained(run: () => void): void {
+    if (this.#endReason !== undefined) return;
+    const { scheduler, life } = this.#options;
+    let bytes = this.queuedBytes();
+    if (bytes < sendQueueBytesMax / 2) {
+      run();
+      return;
+    }
+    for (const entry of this.#queue) {
+      bytes -= entry.bytes;
+      if (bytes >= sendQueueBytesMax / 2) continue;
+      scheduler.after(entry.leavesAtMs - scheduler.nowMs, () => this.whenDrained(run), life);
+      return;
+    }
+  }
+
+  start(receiver: LinkReceiver): void {
+    if (this.#receiver !== undefined) throw new Error('The link has been started already.');
+    this.#receiver = receiver;
+    const early = this.#early;
+    this.#early = [];
+    for (const message of early) {
+      if (this.#endReason !== undefined) break;
+      this.#hand(receiver, message);
+    }
+    this.#reportEnd();
+  }
+
+  close(reason: string, isFault = false): void {
+    this.#options.life.effect();
+    if (this.#endReason !== undefined) return;
+    if (this.#other !== undefined) this.#other.#goodbye = { reason, isFault };
+    this.#transmit(undefined, 'blocks', this.#queue.at(-1)?.leavesAtMs ?? 0);
+    this.#end(reason, isFault);
+  }
+
+  /** The connection breaks: this side learns of it now, and what was on its way is lost. */
+  breakOff(reason: string): void {
+    if (this.#endReason !== undefined || !this.#options.life.alive) return;
+    this.#early = [];
+    this.#end(reason, false);
+  }
+
+  /** The route is no longer silent: what waited arrives. */
+  resume(): void {
+    const { scheduler, life } = this.#options;
+    const held = this.#held.splice(0);
+    const arrive = () => {
+      for (const lane of held) this.#arrive(lane);
+    };
+    scheduler.after(0, arrive, life);
+  }
+
+  /** A message never arrives before one of its own or an earlier lane that was sent before it. */
+  #transmit(message: PeerMessage | undefined, lane: Lane, leavesAtMs: number): void {
+    const other = this.#other;
+    if (other === undefined) return;
+    const { scheduler, route } = this.#options;
+    const notBefore = lanes.slice(0, lanes.indexOf(lane) + 1).map((earlier) => this.#lastArrivalMs.get(earlier) ?? 0);
+    const arrivesAtMs = Math.max(
+      Math.max(...notBefore) + momentMs,
+      Math.max(leavesAtMs, scheduler.nowMs) + route.delayMs(),
+    );
+    this.#lastArrivalMs.set(lane, arrivesAtMs);
+    other.#inTransit.get(lane)?.push(message);
+    scheduler.after(arrivesAtMs - scheduler.nowMs, () => other.#arrive(lane), other.#options.life);
+  }
+
+  /** One message of the lane is there: the first one sent, whichever the scheduler meant. */
+  #arrive(lane: Lane): void {
+    if (this.#options.route.silent) {
+      this.#held.push(lane);
+      return;
+    }
+    const message = this.#inTransit.get(lane)?.shift();
+    if (this.#endReason !== undefined) return;
+    if (message === undefined) this.#end(this.#goodbye.reason, this.#goodbye.isFault);
+    else if (this.#receiver === undefined) this.#early.push(message);
+    else this.#hand(this.#receiver, message);
+  }
+
+  #hand(receiver: LinkReceiver, message: PeerMessage): void {
+    this.#receivedBytes += weightOf(message);
+    this.#options.arrived(message);
+    receiver.message(message);
+  }
+
+  #end(reason: string, isFault: boolean): void {
+    this.#endReason = reason;
+    this.#isFault = isFault;
+    this.#queue = [];
+    this.#reportEnd();
+  }
+
+  /** Later, so that a caller of `close` has done its work before it hears of the end. */
+  #reportEnd(): void {
+    const { scheduler, life } = this.#options;
+    const receiver = this.#receiver;
+    const reason = this.#endReason;
+    if (receiver === undefined || reason === undefined || this.#isEndReported) return;
+    this.#isEndReported = true;
+    scheduler.after(0, () => receiver.closed(reason, this.#isFault), life);
+  }
+
+  #prune(): void {
+    const { nowMs } = this.#options.scheduler;
+    while (this.#queue[0] !== undefined && this.#queue[0].leavesAtMs <= nowMs) this.#queue.shift();
+  }
+}
+
+const messageBytes = 100;
+
+/** About how many bytes a message would have on the wire. */
+function weightOf(message: PeerMessage): number {
+  // Of a large block its first bytes are there, and the rest costs nothing.
+  if (message.type === 'block')
+    return messageBytes + (message.bytes.length > inlineBytesMax ? 0 : message.bytes.length);
+  if (message.type !== 'operations') return messageBytes;
+  return message.carried.reduce((sum, { bytes }) => sum + messageBytes + (bytes?.length ?? 0), messageBytes);
+}

@@ -1,0 +1,150 @@
+import type { MemberId, PeerMessage } from '@lockstep/shared';
+import { inlineBytesMax, sendQueueBytesMax } from '@lockstep/shared';
+import { describe, expect, test } from 'vitest';
+import type { Link } from '../../sync/ports/network.ts';
+import { Life } from '../base/life.ts';
+import { Random } from '../base/random.ts';
+import { Scheduler } from '../base/scheduler.ts';
+import { freezeMessage, Medium } from './sim-network.ts';
+
+const [ant, bee] = ['a'.repeat(52), 'b'.repeat(52)] as [MemberId, MemberId];
+
+async function connected(bytesPerMs = 1e6) {
+  const random = new Random(5);
+  const scheduler = new Scheduler(random.fork());
+  const conduct = () => ({ delayMsMax: 20, bytesPerMs });
+  const medium = new Medium({ scheduler, random, conduct, carrier: freezeMessage, observed: () => {} });
+  const lives = { ant: new Life(), bee: new Life() };
+  const network = medium.open(ant, 'ant:1', lives.ant);
+  const links: Link[] = [];
+  medium.open(bee, 'bee:1', lives.bee).onLink((link) => links.push(link));
+  const dialled = network.dial('bee:1').then((link) => links.unshift(link));
+  await scheduler.run(1_000);
+  await dialled;
+  const [here, there] = links;
+  if (here === undefined || there === undefined) throw new Error('not connected');
+  return { scheduler, medium, lives, network, here, there };
+}
+
+/** What a link receives from now on, as short texts. */
+function heardAt(link: Link): string[] {
+  const heard: string[] = [];
+  link.start({
+    message: (message) => heard.push('id' in message ? `${message.type} ${message.id}` : message.type),
+    closed: (reason) => heard.push(`closed: ${reason}`),
+  });
+  return heard;
+}
+
+const reply = (id: number): PeerMessage => ({ type: 'heartbeat-reply', id });
+
+describe('Medium', () => {
+  test('carries messages both ways, in the order of sending, also those that came before start', async () => {
+    const { scheduler, here, there } = await connected();
+    expect([here.peer, here.dialled, there.peer, there.dialled]).toEqual([bee, true, ant, false]);
+    for (let id = 0; id < 50; id++) here.send(reply(id));
+    await scheduler.run(2_000);
+    const heard = heardAt(there);
+    for (let id = 50; id < 100; id++) here.send(reply(id));
+    here.close('enough');
+    await scheduler.run(3_000);
+    expect(heard).toEqual([...Array.from({ length: 100 }, (_, id) => `heartbeat-reply ${id}`), 'closed: enough']);
+  });
+
+  test('[MB5] signals overtake operations, and both overtake blocks; nothing else is overtaken', async () => {
+    const { scheduler, here, there } = await connected(1_000);
+    const heard = heardAt(there);
+    const sent: string[] = [];
+    for (let id = 0; id < 150; id++) {
+      const bytes = new Uint8Array(1_000);
+      if (id % 3 === 0) here.send({ type: 'block', id, bytes });
+      else if (id % 3 === 1) here.send({ type: 'operations', id, carried: [] });
+      else here.send(reply(id));
+      sent.push(`${['block', 'operations', 'heartbeat-reply'][id % 3]} ${id}`);
+    }
+    await scheduler.run(scheduler.nowMs + 5_000);
+    expect([...heard].sort()).toEqual([...sent].sort());
+    const lane = (text: string): number => 2 - (sent.indexOf(text) % 3);
+    const overtakings = heard.flatMap((text, place) =>
+      heard
+        .slice(0, place)
+        .filter((earlier) => sent.indexOf(earlier) > sent.indexOf(text))
+        .map((by) => [by, text]),
+    );
+    expect(overtakings.filter(([by = '', text = '']) => lane(by) >= lane(text))).toEqual([]);
+    expect(new Set(overtakings.map(([by = '', text = '']) => `${lane(by)} ${lane(text)}`))).toEqual(
+      new Set(['0 1', '0 2', '1 2']),
+    );
+  });
+
+  test('a dial to nobody, and one through a cut, is refused', async () => {
+    const { scheduler, network, medium } = await connected();
+    const outcomes: string[] = [];
+    const dial = (address: string) => network.dial(address).catch((error: Error) => outcomes.push(error.message));
+    void dial('nobody:1');
+    medium.cut(ant, bee, 'refused');
+    void dial('bee:1');
+    await scheduler.run(2_000);
+    medium.cut(ant, bee, 'silent');
+    void dial('bee:1');
+    await scheduler.run(30_000);
+    expect(outcomes).toEqual(['nobody:1', 'bee:1', 'bee:1'].map((address) => `Nobody answers at ${address}.`));
+  });
+
+  test('a cut that refuses breaks the session on both sides; a silent one tells nobody', async () => {
+    const refused = await connected();
+    const heard = [heardAt(refused.here), heardAt(refused.there)];
+    refused.medium.cut(ant, bee, 'refused');
+    await refused.scheduler.run(2_000);
+    expect(heard).toEqual([['closed: the connection was lost'], ['closed: the connection was lost']]);
+
+    const silent = await connected();
+    const quiet = heardAt(silent.there);
+    silent.medium.cut(ant, bee, 'silent');
+    silent.here.send(reply(1));
+    await silent.scheduler.run(5_000);
+    expect(quiet).toEqual([]);
+    silent.medium.heal(ant, bee);
+    await silent.scheduler.run(6_000);
+    expect([['heartbeat-reply 1'], ['closed: reset']]).toContainEqual(quiet);
+  });
+
+  test('what a crashed member sends vanishes; the others hear of its death when its kernel says so, or when it is back', async () => {
+    const { scheduler, medium, lives, here, there } = await connected();
+    const heard = heardAt(there);
+    lives.ant.end();
+    expect(() => here.send(reply(1))).toThrow('crashed');
+    medium.down(ant, 'ant:1', false);
+    await scheduler.run(5_000);
+    expect(heard).toEqual([]);
+    medium.up(ant);
+    await scheduler.run(6_000);
+    expect(heard).toEqual(['closed: the connection was lost']);
+  });
+
+  test('the send queue drains at the speed of the line', async () => {
+    const { scheduler, here } = await connected(1_000);
+    let drained = 0;
+    here.whenDrained(() => drained++);
+    expect(drained).toBe(1);
+    const bytes = new Uint8Array(inlineBytesMax);
+    for (let id = 0; id < 64; id++) here.send({ type: 'block', id, bytes });
+    expect(here.queuedBytes()).toBeGreaterThan(sendQueueBytesMax);
+    here.whenDrained(() => drained++);
+    await scheduler.run(scheduler.nowMs + 2_000);
+    expect(drained).toBe(1);
+    await scheduler.run(scheduler.nowMs + 2_000);
+    expect(drained).toBe(2);
+    expect(here.queuedBytes()).toBeLessThan(sendQueueBytesMax / 2);
+  });
+
+  test('nobody can change what another member holds', async () => {
+    const { scheduler, here, there } = await connected();
+    const vector: Record<string, number> = { [`${ant}.aaaaaaaa`]: 1 };
+    const known = vector as Extract<PeerMessage, { type: 'ack' }>['known'];
+    here.send({ type: 'ack', known, marks: new Uint8Array(8), applied: { vector: known, ranges: {} } });
+    heardAt(there);
+    await scheduler.run(2_000);
+    expect(() => Object.assign(known, { other: 2 })).toThrow(TypeError);
+  });
+});

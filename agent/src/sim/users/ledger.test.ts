@@ -1,0 +1,81 @@
+import { describe, expect, test } from 'vitest';
+import { Story } from '../base/story.ts';
+import { contentOfText } from '../disk/content.ts';
+import { Disk } from '../disk/disk.ts';
+import { Ledger } from './ledger.ts';
+import { UserShell } from './user-shell.ts';
+
+/** Two users with disks of their own and one ledger. */
+function users() {
+  const ledger = new Ledger();
+  const story = new Story(false, () => 0);
+  const shell = (name: string) => new UserShell({ name, disk: new Disk({ wallMs: () => 0 }), ledger, story });
+  return { ledger, ant: shell('ant'), bee: shell('bee') };
+}
+
+const content = (name: string) => contentOfText(`${name} it is`);
+const owedNames = (ledger: Ledger) => ledger.owed().map(({ name }) => name);
+
+describe('Ledger', () => {
+  type Shells = ReturnType<typeof users>;
+  /** `ant` has v1 at a/file, and bee's disk has come to show it. */
+  const cases: [what: string, act: (shells: Shells) => void, owed: string[]][] = [
+    ['nothing more happens', () => {}, ['v1']],
+    ['a user overwrites it', ({ bee }) => bee.write('a/file', 'v2', content('v2')), ['v2']],
+    ['a user empties it', ({ bee }) => bee.write('a/file', 'empty', contentOfText('')), []],
+    ['a user deletes it', ({ bee }) => bee.remove('a/file'), []],
+    ['a user removes the directory', ({ bee }) => bee.removeTree('a'), []],
+    ['a user renames it', ({ ant }) => ant.rename('a/file', 'b'), ['v1']],
+    ['a user renames the directory', ({ ant }) => ant.rename('a', 'b'), ['v1']],
+    ['a user renames another file over it', overwriteByRename, ['v2']],
+    ['two users overwrite it, neither knowing of the other', overwriteTwice, ['v2', 'v3']],
+    ['a user deletes it and writes it again', ({ ant }) => deleteAndWrite(ant), ['v1']],
+    ['a user moves it out and in again', ({ ant }) => ant.moveIn('a', ant.moveOut('a')), ['v1']],
+    [
+      'a user moves it out and in again, and a power cut undoes the latter',
+      ({ ant, ledger }) => {
+        ant.moveIn('a', ant.moveOut('a'));
+        ledger.tookBack('ant', new Set());
+      },
+      [],
+    ],
+    ['one user writes it again, and another has deleted it', ({ ant, bee }) => deleteBoth(ant, bee), []],
+  ];
+  test.each(cases)('what is owed when %s', (_, act, owed) => {
+    const shells = users();
+    shells.ant.makeDirectories('a');
+    shells.ant.write('a/file', 'v1', content('v1'));
+    shells.bee.disk.mkdir('a');
+    shells.bee.disk.write('a/file', content('v1'));
+    act(shells);
+    expect(owedNames(shells.ledger)).toEqual(owed);
+  });
+
+  function overwriteByRename({ ant }: Shells): void {
+    ant.write('b', 'v2', content('v2'));
+    ant.rename('b', 'a/file');
+  }
+
+  function overwriteTwice({ ant, bee }: Shells): void {
+    ant.write('a/file', 'v2', content('v2'));
+    bee.write('a/file', 'v3', content('v3'));
+  }
+
+  function deleteAndWrite(shell: UserShell): void {
+    shell.remove('a/file');
+    shell.write('a/file', 'v1', content('v1'));
+  }
+
+  function deleteBoth(ant: UserShell, bee: UserShell): void {
+    bee.remove('a/file');
+    deleteAndWrite(ant);
+  }
+
+  test('knows exactly the contents that somebody wrote', () => {
+    const { ledger, ant } = users();
+    ant.write('file', 'v1', content('v1'));
+    expect(ledger.isWritten(content('v1'))).toBe(true);
+    expect(ledger.isWritten(content('v2'))).toBe(false);
+    expect(ledger.isWritten(contentOfText(''))).toBe(true);
+  });
+});

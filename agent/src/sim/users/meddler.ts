@@ -1,0 +1,109 @@
+import { joinPath, nameOf, parentOf } from '@lockstep/shared';
+import { ignoreFileName } from '../../core/ignore/ignore-rules.ts';
+import type { Random } from '../base/random.ts';
+import { contentOfText } from '../disk/content.ts';
+import { DiskError } from '../disk/disk-error.ts';
+import type { UserShell } from './user-shell.ts';
+
+/** What is done to an entry that an agent is at work with, and how often in proportion. */
+const habits = {
+  overwrite: 6,
+  saveByRename: 4,
+  remove: 2,
+  renameAway: 2,
+  chmod: 1,
+  touch: 1,
+  create: 4,
+} as const;
+
+/** How likely it is that not the entry is changed but a directory above it. */
+const aboveChance = 0.1;
+
+/** A user who changes the very entry that an agent is at work with, between two of its system calls. */
+export class Meddler {
+  readonly #shell: UserShell;
+  readonly #random: Random;
+
+  constructor(shell: UserShell, random: Random) {
+    this.#shell = shell;
+    this.#random = random;
+  }
+
+  /** Does something to what is at a path below the folder, or makes something where nothing is. */
+  meddle(path: string): void {
+    // What a rule file becomes by accident is not what is examined here.
+    if (path === ignoreFileName) return;
+    try {
+      this.#act(path);
+    } catch (error) {
+      if (!(error instanceof DiskError)) throw error;
+    }
+  }
+
+  #act(path: string): void {
+    if (parentOf(path) !== '' && this.#random.chance(aboveChance)) {
+      this.#exchange(parentOf(path));
+      return;
+    }
+    const inode = this.#shell.disk.at(path);
+    if (inode === undefined || inode.type === 'symlink') {
+      if (inode === undefined) this.#write(path);
+      else this.#saveByRename(path);
+      return;
+    }
+    const habit = this.#random.weighted(habits);
+    if (inode.type === 'directory') {
+      if (habit === 'renameAway') this.#renameAway(path);
+      else this.#write(joinPath(path, 'meddled'));
+      return;
+    }
+    if (inode.type === 'special') return;
+    switch (habit) {
+      case 'saveByRename':
+        this.#saveByRename(path);
+        break;
+      case 'remove':
+        this.#shell.remove(path);
+        break;
+      case 'renameAway':
+        this.#renameAway(path);
+        break;
+      case 'chmod':
+        this.#shell.chmod(path, this.#random.pick([0o600, 0o640, 0o755]));
+        break;
+      case 'touch':
+        this.#shell.touch(path, inode.mtimeMs - 1_000 * this.#random.below(90_000));
+        break;
+      default:
+        this.#write(path);
+    }
+  }
+
+  #write(path: string): void {
+    const name = this.#shell.ledger.nextName();
+    this.#shell.ledger.contested(path);
+    this.#shell.write(path, name, contentOfText(name.padEnd(16)));
+  }
+
+  #saveByRename(path: string): void {
+    const temporary = joinPath(parentOf(path), `.${nameOf(path)}.new`);
+    this.#write(temporary);
+    this.#shell.rename(temporary, path);
+  }
+
+  /** Puts a link to a directory outside the folder where this one is. */
+  #exchange(directory: string): void {
+    if (this.#shell.disk.at(directory)?.type !== 'directory' || !this.#renameAway(directory)) return;
+    const name = this.#shell.ledger.nextName();
+    this.#shell.disk.mkdir(`/elsewhere/${name}`);
+    this.#shell.symlink(directory, name, `/elsewhere/${name}`);
+  }
+
+  /** False where the other name is taken. */
+  #renameAway(path: string): boolean {
+    const target = joinPath(parentOf(path), `${nameOf(path)}-${this.#random.below(3)}`);
+    if (this.#shell.disk.at(target) !== undefined) return false;
+    this.#shell.rename(path, target);
+    return true;
+  }
+}

@@ -1,0 +1,138 @@
+import type { Random } from '../base/random.ts';
+import type { WatchConduct } from '../folder/sim-watcher.ts';
+import type { NetworkConduct } from '../network/sim-network.ts';
+
+const dayMs = 86_400_000;
+/** Long enough for members to start, and short enough that an idle run costs little. */
+const workMsMin = 800;
+const workMsMax = 8_000;
+
+/** What can go wrong in a run, each with its weight; 0 in runs that are spared it. */
+export interface FaultWeights {
+  readonly killed: number;
+  readonly powerCut: number;
+  readonly crashInside: number;
+  readonly powerCutInside: number;
+  readonly stopped: number;
+  readonly cutRefused: number;
+  readonly cutSilent: number;
+  readonly partition: number;
+  readonly clockJump: number;
+  readonly unmounted: number;
+  readonly diskMounted: number;
+  readonly diskAway: number;
+  readonly diskHidden: number;
+  readonly diskFull: number;
+  readonly callsFail: number;
+  readonly journalLost: number;
+  readonly snapshot: number;
+  readonly setBack: number;
+  readonly newcomer: number;
+  readonly wait: number;
+  readonly waitThenDestroy: number;
+}
+
+/** The circumstances of one run: everything that its seed decides before it begins. */
+export interface Scenario {
+  readonly members: number;
+  /** How long users work and things go wrong. */
+  readonly workMs: number;
+  /** The longest pause of a user between two actions. */
+  readonly pauseMsMax: number;
+  /** Members whose folder holds something before they are first started. */
+  readonly filledAtStart: number;
+  readonly network: NetworkConduct;
+  readonly watch: WatchConduct;
+  readonly callMsMax: number;
+  /** The disks keep birth times. */
+  readonly keepsBirths: boolean;
+  /** Whatever is synced, the disks write all earlier names with it. */
+  readonly ordersNames: boolean;
+  /** The disks can be asked to make everything durable at once. */
+  readonly canSyncFileSystem: boolean;
+  /** Messages pass through the real codec. */
+  readonly isEncoded: boolean;
+  /** Each member is told the addresses of all, or only of the next. */
+  readonly knowsAll: boolean;
+  readonly clockOffsetsMs: readonly number[];
+  /** Time between two faults, at most; infinite in a calm run. */
+  readonly faultEveryMsMax: number;
+  readonly faults: FaultWeights;
+  /** How long nothing may happen after everything has converged. */
+  readonly quietMs: number;
+  /** Bits flip on one member's disk when all work is done. */
+  readonly rots: boolean;
+  /** Users keep images of disks: large files of one size and time, of which one takes the place of another. */
+  readonly keepsImages: boolean;
+  /** Users change files through mappings, and through names outside the folder. */
+  readonly mapsFiles: boolean;
+  /** How often, at most, a user meddles with what an agent is at work with, between two of its system calls. */
+  readonly meddlesMax: number;
+}
+
+/** What a machine needs to know of them. */
+export interface MachineConduct
+  extends Pick<Scenario, 'watch' | 'callMsMax' | 'keepsBirths' | 'ordersNames' | 'canSyncFileSystem' | 'rots'> {
+  readonly faults: Pick<FaultWeights, 'setBack'>;
+}
+
+/** The circumstances that a seed stands for. Most runs are small: a rule that can be broken is mostly broken by few members. */
+export function drawScenario(random: Random): Scenario {
+  const sometimes = (chance: number, weight: number) => (random.chance(chance) ? weight : 0);
+  const members = random.pick([2, 2, 2, 3, 3, 3, 3, 4, 5]);
+  const isWrong = random.chance(0.25);
+  const pauseMsMax = random.pick([100, 300, 1_000, 2_000]);
+  // A user's pauses are a quarter of the longest one on average.
+  const actions = random.pick([10, 10, 10, 10, 10, 20, 20, 20, 20, 20, 20, 40, 40, 40, 40, 80, 160]);
+  const workMs = Math.min(workMsMax, Math.max(workMsMin, (actions * pauseMsMax) / 4 / members));
+  const setBack = sometimes(0.15, 3);
+  const powerCut = sometimes(0.4, 4);
+  // Snapshots and the cache are of the folder's own disk.
+  const nestedDisks = setBack === 0 && powerCut === 0 ? sometimes(0.4, 3) : 0;
+  return {
+    members,
+    workMs,
+    pauseMsMax,
+    filledAtStart: random.chance(0.4) ? random.below(members + 1) : 0,
+    network: { delayMsMax: random.pick([1, 20, 100, 400]), bytesPerMs: random.pick([10, 100, 1e6, 1e6]) },
+    watch: { delayMsMax: random.pick([1, 15, 60]), overflowChance: random.chance(0.2) ? 0.03 : 0 },
+    callMsMax: random.pick([0.1, 1, 5]),
+    isEncoded: random.chance(0.1),
+    knowsAll: random.chance(0.7),
+    clockOffsetsMs: Array.from({ length: members }, () => {
+      return isWrong ? random.pick([0, 0, dayMs, -dayMs, 5_000]) : random.between(-20, 20);
+    }),
+    faultEveryMsMax: random.chance(0.15) ? Number.POSITIVE_INFINITY : workMs * random.pick([0.1, 0.3, 0.8]),
+    faults: {
+      killed: sometimes(0.6, 3),
+      powerCut,
+      crashInside: sometimes(0.6, 5),
+      powerCutInside: powerCut,
+      stopped: sometimes(0.4, 2),
+      cutRefused: sometimes(0.5, 3),
+      cutSilent: sometimes(0.3, 3),
+      partition: sometimes(0.4, 2),
+      clockJump: sometimes(0.2, 2),
+      unmounted: sometimes(0.15, 2),
+      diskMounted: nestedDisks,
+      diskAway: 2 * nestedDisks,
+      diskHidden: nestedDisks,
+      diskFull: sometimes(0.15, 2),
+      callsFail: sometimes(0.15, 2),
+      journalLost: sometimes(0.15, 1),
+      snapshot: setBack,
+      setBack,
+      newcomer: sometimes(0.25, 1),
+      wait: 3,
+      waitThenDestroy: members > 2 ? sometimes(0.3, 8) : 0,
+    },
+    quietMs: random.chance(0.2) ? 60_000 : 5_000,
+    keepsBirths: random.chance(0.6),
+    ordersNames: random.chance(0.5),
+    canSyncFileSystem: random.chance(0.5),
+    rots: random.chance(0.3),
+    keepsImages: random.chance(0.1),
+    mapsFiles: random.chance(0.3),
+    meddlesMax: random.pick([0, 0, 3, 10, 30]),
+  };
+}

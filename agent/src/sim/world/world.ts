@@ -1,0 +1,239 @@
+import type { Operation } from '@lockstep/shared';
+import type { DiskChange } from '../../core/entry.ts';
+import { decodeMessage, encodeMessage } from '../../net/codec.ts';
+import type { Random } from '../base/random.ts';
+import { Scheduler } from '../base/scheduler.ts';
+import { Story } from '../base/story.ts';
+import type { Rule, Violation } from '../base/violation.ts';
+import type { Content } from '../disk/content.ts';
+import type { Inode } from '../disk/inode.ts';
+import { freezeMessage, Medium } from '../network/sim-network.ts';
+import { Agenda } from '../users/agenda.ts';
+import { Ledger, valueAt } from '../users/ledger.ts';
+import { Meddler } from '../users/meddler.ts';
+import { User } from '../users/user.ts';
+import { UserShell } from '../users/user-shell.ts';
+import { valuesAmong } from './durability-watch.ts';
+import { JournalShelf } from './journal-shelf.ts';
+import { addressOf, Machine, type Surroundings } from './machine.ts';
+import { NumberWatch } from './number-watch.ts';
+import type { Scenario } from './scenario.ts';
+
+const names = ['ant', 'bee', 'cat', 'dog', 'elk', 'fox', 'gnu', 'hen', 'ibis', 'jay'];
+
+/** Between two looks at who is counted as a holder: shorter than a fork takes to be found. */
+const countedEveryMs = 25;
+
+/** How likely a user meddles before one of an agent's system calls, while there is any meddling left to do. */
+const meddleChance = 0.01;
+
+/** Counts of what happened, for the bounds of Converge and the stillness of Quiet. */
+export interface Tally {
+  messages: number;
+  journalWrites: number;
+  entriesPlaced: number;
+}
+
+/** All members, their users, and what lies between them. */
+export class World implements Surroundings {
+  readonly scheduler: Scheduler;
+  readonly medium: Medium;
+  readonly scenario: Scenario;
+  readonly story: Story;
+  readonly ledger = new Ledger();
+  readonly shelf = new JournalShelf();
+  readonly machines: Machine[] = [];
+  readonly tally: Tally = { messages: 0, journalWrites: 0, entriesPlaced: 0 };
+  readonly #random: Random;
+  readonly #users: User[] = [];
+  /** What acts on each machine between two system calls of its agent. */
+  readonly #hands = new Map<Machine, { readonly agenda: Agenda; readonly meddler: Meddler }>();
+  readonly #numbers = new NumberWatch();
+  #violation: Violation | undefined;
+  #meddlesLeft: number;
+  /** What the last journal write was, for the reason of a broken Quiet. */
+  lastJournalWrite = () => 'none';
+
+  constructor(scenario: Scenario, random: Random, options: { readonly tellsStory: boolean }) {
+    this.scenario = scenario;
+    this.#meddlesLeft = scenario.meddlesMax;
+    this.#random = random;
+    this.scheduler = new Scheduler(random.fork());
+    this.story = new Story(options.tellsStory, () => this.scheduler.nowMs);
+    this.medium = new Medium({
+      scheduler: this.scheduler,
+      random: random.fork(),
+      conduct: () => scenario.network,
+      carrier: scenario.isEncoded
+        ? (message) => decodeMessage(encodeMessage(message).map((frame) => Buffer.from(frame)))
+        : freezeMessage,
+      observed: (from, to, message) => {
+        if (message.type === 'heartbeat' || message.type === 'heartbeat-reply') return;
+        this.tally.messages += 1;
+        this.story.tell(this.#nameOf(to), () => `  got ${describe(message)} from ${this.#nameOf(from)}`);
+      },
+    });
+    for (let i = 0; i < scenario.members; i++) this.#addFounder(i);
+    if (scenario.faults.setBack > 0) this.#watchNumbers();
+  }
+
+  /** The first rule that was broken, if any. */
+  get violation(): Violation | undefined {
+    return this.#violation;
+  }
+
+  /** Members that are not destroyed. */
+  get standing(): readonly Machine[] {
+    return this.machines.filter(({ isDestroyed }) => !isDestroyed);
+  }
+
+  violate(rule: Rule, reason: string): void {
+    this.story.tell('', () => `VIOLATION of ${rule}: ${reason}`);
+    this.#violation ??= { rule, reason };
+  }
+
+  /** Another member comes, with an empty folder or with files of its own. */
+  addNewcomer(): void {
+    if (this.machines.length === names.length) return;
+    const peers = this.standing.map(({ address }) => address);
+    const machine = this.#add(names[this.machines.length] ?? 'new', peers, this.#random.between(-20, 20));
+    if (this.#random.chance(0.5)) this.#fill(machine);
+    machine.start();
+  }
+
+  /** Nobody edits from now on; what was begun is finished. */
+  stopUsers(): void {
+    this.#meddlesLeft = 0;
+    for (const user of this.#users) user.stop();
+  }
+
+  /** A machine, a journal or what no sync had written was lost: an operation may speak of content that nobody has. */
+  get mayLackContent(): boolean {
+    return this.machines.some(({ isDestroyed, hasLostJournal, boots }) => isDestroyed || hasLostJournal || boots > 0);
+  }
+
+  /** What no machine has any more is lost, and nobody owes it. */
+  releaseLost(how: string): void {
+    const left = valuesAmong(this.standing);
+    for (const { key } of this.ledger.owed()) {
+      if (!left.has(key)) this.ledger.release(key, 'fate', how);
+    }
+  }
+
+  close(): void {
+    for (const machine of this.machines) machine.close();
+    this.shelf.clear();
+  }
+
+  placed(machine: Machine, path: string, content: Content): void {
+    this.tally.entriesPlaced += 1;
+    this.story.tell(machine.name, () => `  puts ${this.ledger.nameOf(content.id)} at ${path}`);
+    if (!this.ledger.isWritten(content)) {
+      this.violate('Atomic', `${machine.name} put at ${path} what nobody wrote: ${content.id}`);
+    }
+  }
+
+  between(machine: Machine, path: string, aheadMs: number): void {
+    const hands = this.#hands.get(machine);
+    if (hands === undefined || hands.agenda.doNext(aheadMs)) return;
+    if (this.#meddlesLeft === 0 || path === '' || path.startsWith('/') || !mayWork(machine)) return;
+    if (!this.#random.chance(meddleChance)) return;
+    this.#meddlesLeft -= 1;
+    hands.meddler.meddle(path);
+  }
+
+  followed(machine: Machine, link: string): void {
+    this.violate('Confined', `${machine.name} went through the link ${link}`);
+  }
+
+  replacedUnseen(inode: Inode): void {
+    this.ledger.release(valueAt(inode), 'fate', 'renamed onto a name at the moment of its replacement');
+  }
+
+  journaled(machine: Machine, call: string, args: readonly unknown[]): void {
+    // Where the scrub is, is written down now and then, whether or not there is anything else to do.
+    if (call === 'setSetting' && args[0] === 'scrub') return;
+    this.tally.journalWrites += 1;
+    if (call === 'recordDisk') this.#checkRows(machine, args[0] as readonly DiskChange[]);
+    if (call === 'append') {
+      const reused = this.#numbers.appended(machine, args[0] as readonly Operation[]);
+      if (reused !== undefined) this.violate('Sound', reused);
+    }
+    this.lastJournalWrite = () => `${machine.name} ${call} ${JSON.stringify(args).slice(0, 300)}`;
+  }
+
+  failed(machine: Machine, what: string): void {
+    this.violate('Sound', `${machine.name}: ${what}`);
+  }
+
+  /** A row of `disk` never says of an inode that it holds what it never held: others would take that for the user's. */
+  #checkRows(machine: Machine, rows: readonly DiskChange[]): void {
+    for (const { path, entry } of rows) {
+      const inode = machine.volume.disk.at(path);
+      const { content, fingerprint } = entry ?? {};
+      if (inode?.birthMs === undefined || content === undefined || fingerprint === undefined) continue;
+      if (inode.number !== fingerprint.ino || inode.birthMs !== fingerprint.birthMs || inode.held.has(content))
+        continue;
+      this.violate('Sound', `${machine.name} journaled ${this.ledger.nameOf(content)} at ${path}, where it never was`);
+    }
+  }
+
+  #watchNumbers(): void {
+    const wrong = this.#numbers.counted(this.standing);
+    if (wrong !== undefined) this.violate('Durable', wrong);
+    this.scheduler.after(countedEveryMs, () => this.#watchNumbers());
+  }
+
+  #addFounder(index: number): void {
+    const { scenario } = this;
+    const all = names.slice(0, scenario.members);
+    const others = scenario.knowsAll ? all : [all[(index + 1) % all.length] ?? ''];
+    const peers = others.map(addressOf).filter((_, i) => others[i] !== all[index]);
+    const machine = this.#add(all[index] ?? '', peers, scenario.clockOffsetsMs[index] ?? 0);
+    if (index < scenario.filledAtStart) this.#fill(machine);
+    this.scheduler.after(this.#random.between(0, 500), () => machine.start());
+  }
+
+  #add(name: string, peers: readonly string[], offsetMs: number): Machine {
+    const machine = new Machine({ name, offsetMs, peers, around: this, random: this.#random.fork() });
+    this.machines.push(machine);
+    const agenda = new Agenda(this.scheduler);
+    const shell = new UserShell({ name, disk: machine.volume.disk, ledger: this.ledger, story: this.story });
+    const user = new User({
+      shell,
+      agenda,
+      random: this.#random.fork(),
+      pauseMsMax: this.scenario.pauseMsMax,
+      keepsImages: this.scenario.keepsImages,
+      mapsFiles: this.scenario.mapsFiles,
+      mayWork: () => mayWork(machine),
+    });
+    this.#users.push(user);
+    this.#hands.set(machine, { agenda, meddler: new Meddler(shell, this.#random.fork()) });
+    user.start();
+    return machine;
+  }
+
+  /** A folder that was in use before Lockstep came. */
+  #fill(machine: Machine): void {
+    const user = this.#users[this.machines.indexOf(machine)];
+    for (let i = 0; i < 6; i++) user?.act(this.#random.pick(['create', 'create', 'makeTree', 'symlink']));
+  }
+
+  #nameOf(member: string): string {
+    return this.machines.find(({ id }) => id === member)?.name ?? member.slice(0, 8);
+  }
+}
+
+/** A user waits while the folder, or a part of it, is not there. */
+function mayWork({ volume, isDestroyed }: Machine): boolean {
+  return !volume.missing && !volume.isHidden && !isDestroyed;
+}
+
+function describe(message: Parameters<typeof freezeMessage>[0]): string {
+  if (message.type !== 'operations') return message.type;
+  const operations = message.carried.map(
+    ({ operation: { kind, path, seq, origin } }) => `${kind} ${path} (${origin.slice(0, 4)}:${seq})`,
+  );
+  return `operations ${operations.join(', ')}`;
+}
