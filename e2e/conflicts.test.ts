@@ -43,7 +43,7 @@ test('[DB-C1][DB-C2][DB-C3] both versions stand side by side, and each choice is
     await page.getByRole('button', { name: /notes\.txt/ }).click();
     await expect(page).toHaveURL(/conflicts\?copy=notes\.conflict-/);
     const lines = page.getByRole('region', { name: 'line by line' });
-    await expect(lines).toContainText('10 lines alike');
+    await expect(lines).toContainText('10 identical lines');
     await expect(lines).toContainText('only in bee’s version: said bee');
     await expect(lines).toContainText('only in ant’s version: said ant');
     await page.reload();

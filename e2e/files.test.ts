@@ -56,7 +56,7 @@ test('[DB-F1] [DB-F3] [DB-F4] a person finds a file, who holds it and what was d
     await expect(names(page)).toHaveText(['summary.txt']);
     await expect(row(page, 'summary.txt')).toContainText('in reports/2026');
     await page.getByRole('searchbox').fill('no such name');
-    await expect(page.getByText('No name holds “no such name”')).toBeVisible();
+    await expect(page.getByText('No name contains “no such name”')).toBeVisible();
   });
   expect(complaints).toEqual([]);
 });
@@ -85,7 +85,7 @@ test.describe('one member', () => {
     await page.keyboard.press('Home');
     await page.keyboard.press('Enter');
     await expect(page).toHaveURL(`${ant.url}files/many/00-first`);
-    await expect(page.getByText('Nothing lies in here')).toBeVisible();
+    await expect(page.getByText('Nothing is in here')).toBeVisible();
     await page.goBack();
     await names(page).nth(2).focus();
     await page.keyboard.press('Enter');
@@ -129,9 +129,9 @@ test.describe('one member', () => {
       await page.getByRole('navigation', { name: 'Path' }).getByRole('link', { name: 'odd %2F names' }).click();
     }
     await page.goto(`${ant.url}files/nowhere/to be found`);
-    await expect(page.getByText('Nothing is known of this path')).toBeVisible();
+    await expect(page.getByText('Nothing is known about this path')).toBeVisible();
     await page.setViewportSize({ width: 1440, height: 900 });
-    await expect(page.getByText('The directory is empty, or there is none of this name.')).toBeVisible();
+    await expect(page.getByText('The directory is empty, or there is no directory of this name.')).toBeVisible();
     expect(complaints).toEqual([]);
   });
 });

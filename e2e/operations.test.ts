@@ -130,7 +130,7 @@ test('[DB-J6] ten thousand operations flow in, and the page stays smooth and sma
     await writeFiles(bee, '', count);
     await expect.poll(async () => (await ant.status()).files, { timeout: 200_000 }).toBe(count);
     const operations = (await journaled(ant)).toLocaleString('en');
-    await expect(page.getByText(`Live, ${operations} operations at hand`)).toBeVisible();
+    await expect(page.getByText(`Live, ${operations} operations loaded`)).toBeVisible();
   });
   await expect(line(page, /file-\d+\.txt/).first()).toBeVisible();
   const grownBytes = (await heapBytes()) - before;

@@ -32,7 +32,7 @@ test('[DB-O1] [DB-O3] [DB-O4] a member opens to all that is known of it, by its 
     await page.goto(`${ant.url}?member=nobody`);
     await expect(page.getByRole('heading', { name: 'There is no such member' })).toBeVisible();
     await page.goto(`${ant.url}operations?op=nonsense`);
-    await expect(page.getByRole('heading', { name: 'No operation is named so' })).toBeVisible();
+    await expect(page.getByRole('heading', { name: 'There is no such operation' })).toBeVisible();
   });
   expect(complaints).toEqual([]);
 });
@@ -45,18 +45,18 @@ test('[DB-O2] [DB-P1] [DB-P2] who needs a person is listed with what to do, unti
   const [ant, bee, cat] = [cluster.member('ant'), cluster.member('bee'), cluster.member('cat')];
   const row = (name: string) => page.getByRole('row').filter({ has: page.getByRole('rowheader', { name }) });
   await page.goto(`${ant.url}problems`);
-  await expect(page.getByText('Nothing needs you')).toBeVisible();
+  await expect(page.getByText('Nothing needs your attention')).toBeVisible();
 
   await run('mkfifo', [join(ant.folder, 'pipe')]);
   await expect(page.getByRole('heading', { name: '1 problem on ant' })).toBeVisible();
   await expect(page.getByRole('listitem').filter({ hasText: 'not a file' })).toContainText('pipe');
   await bee.stop();
   await cat.kill();
-  await expect(page.getByRole('listitem').filter({ hasText: 'bee' })).toContainText('was stopped in order');
+  await expect(page.getByRole('listitem').filter({ hasText: 'bee' })).toContainText('was stopped cleanly');
   await expect(page.getByRole('listitem').filter({ hasText: 'cat' })).toContainText('The connection was lost');
   await expect(page.getByRole('link', { name: /^Problems/ })).toContainText('3');
   await page.getByRole('link', { name: 'Overview' }).click();
-  await expect(row('bee')).toContainText('stopped in order');
+  await expect(row('bee')).toContainText('stopped cleanly');
   await expect(row('cat')).toContainText('The connection was lost');
 
   await test.step('[DB-A5] who is connected to nobody says that the rest may be old', async () => {
@@ -67,7 +67,7 @@ test('[DB-O2] [DB-P1] [DB-P2] who needs a person is listed with what to do, unti
   await Promise.all([bee.start(), cat.start()]);
   await rm(join(ant.folder, 'pipe'));
   await page.getByRole('link', { name: /^Problems/ }).click();
-  await expect(page.getByText('Nothing needs you')).toBeVisible();
+  await expect(page.getByText('Nothing needs your attention')).toBeVisible();
   await expect(page.getByRole('status')).toHaveText('All 3 members hold everything.');
   expect(complaints).toEqual([]);
 });
@@ -100,7 +100,7 @@ test.describe('nine members', () => {
     await expect(names).toHaveText(['bee', 'eel', 'hen']);
     await expect(page.getByLabel('Details of bee')).toBeVisible();
     await page.getByRole('searchbox').fill('gnu');
-    await expect(page.getByRole('heading', { name: 'No member is like that' })).toBeVisible();
+    await expect(page.getByRole('heading', { name: 'No member matches' })).toBeVisible();
     await page.getByRole('button', { name: '8 active' }).click();
     await expect(names).toHaveText(['gnu']);
     expect(complaints).toEqual([]);

@@ -58,7 +58,7 @@ test.describe('two members', () => {
           await expect(of('Files').getByTitle(name, { exact: true })).toHaveCount(1);
         await expect(of('Conflicts').getByRole('heading', { name: 'There are no conflicts' })).toBeVisible();
         await expect(of('Transfers').getByRole('heading', { name: 'Everything is here' })).toBeVisible();
-        await expect(of('Problems').getByText('Nothing needs you')).toBeVisible();
+        await expect(of('Problems').getByText('Nothing needs your attention')).toBeVisible();
       });
     }
     expect(errors).toEqual([]);

@@ -55,7 +55,7 @@ test.describe('two members', () => {
 
     await test.step('once it is resumed, the file arrives', async () => {
       await choose(menu, item('Resume ant'));
-      await expect(result).toContainText('ant takes part again.');
+      await expect(result).toContainText('ant is resumed.');
       await expect
         .poll(() =>
           access(join(ant.folder, 'held.txt')).then(
@@ -70,7 +70,7 @@ test.describe('two members', () => {
 
     await choose(menu, item('Rescan the folder'));
     await expect(result).toContainText(/The whole folder was compared in .+: nothing had been missed\./);
-    await choose(menu, item('Retry what waits'));
+    await choose(menu, item('Retry now'));
     await expect(result).toContainText('No path was waiting.');
     await page.getByRole('button', { name: 'Close' }).click();
     await expect(result).toBeHidden();
@@ -116,7 +116,7 @@ test.describe('a slow link', () => {
     cluster.shapes('cat', { bytesPerSecond: 400_000 });
     const back = cat.start();
     const row = page.getByRole('listitem').filter({ hasText: 'cat' });
-    await expect(row).toContainText(/operations from (ant|bee)|still to be put on its disk/);
+    await expect(row).toContainText(/operations from (ant|bee)|still to be written to its disk/);
     await expect(row.getByRole('progressbar')).toBeVisible();
     // Numbers that change every second are not read aloud.
     await expect(page.locator('[data-tone="busy"]')).toHaveAttribute('aria-live', 'off');

@@ -13,8 +13,8 @@ const theme = createTheme({
 });
 
 /**
- * The library's dimmed text and our links are too pale to be read by everybody (WCAG asks for a contrast of 4.5 to 1), and in the dark its
- * outlines are nearly white, whatever they warn of.
+ * Corrections to the library's colours. Its dimmed text and its links are too pale (WCAG requires a contrast of 4.5 to 1). In the dark
+ * scheme its outlines are nearly white, whatever their colour.
  */
 const cssVariables: CSSVariablesResolver = () => ({
   variables: {},

@@ -18,12 +18,12 @@ const Operations = lazy(async () => ({ default: (await import('../features/opera
 const Problems = lazy(async () => ({ default: (await import('../features/problems/problems.tsx')).Problems }));
 const Transfers = lazy(async () => ({ default: (await import('../features/transfers/transfers.tsx')).Transfers }));
 
-/** The page: how the cluster is, in a sentence that is always there, and the views. */
+/** The page: the sentence on the cluster's condition, which is always present, and the views. */
 export function App() {
   const { status, silentSince } = useStatusFeed();
   const [isOpen, { toggle, close }] = useDisclosure(false);
   const [location] = useLocation();
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a new place closes the menu of a narrow screen
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new location closes the menu on a narrow screen
   useEffect(close, [location]);
   return (
     <AppShell
@@ -75,14 +75,14 @@ export function App() {
                   <Route path="/" component={Overview} />
                   <Route path="/latency" component={Latency} />
                   <Route path="/conflicts" component={Conflicts} />
-                  {/* An expression: in a pattern the rest of a path could not hold a newline. */}
+                  {/* A regular expression: in a pattern the rest of a path could not contain a newline. */}
                   <Route path={/^\/files(?:\/|$)/} component={Files} />
                   <Route path="/transfers" component={Transfers} />
                   <Route path="/operations" component={Operations} />
                   <Route path="/problems" component={Problems} />
                   <Route>
                     <Empty title="There is nothing at this address">
-                      Perhaps the link was cut off. The views are in the menu.
+                      The link may be incomplete. The views are in the menu.
                     </Empty>
                   </Route>
                 </Switch>
@@ -97,7 +97,7 @@ export function App() {
   );
 }
 
-/** The agent does not answer: since when, and what to do. */
+/** The alert for an agent that does not answer: for how long, and what to do. */
 function Silence({ since, isKnown }: { readonly since: number; readonly isKnown: boolean }) {
   const [now, setNow] = useState(Date.now);
   useEffect(() => {
@@ -107,9 +107,9 @@ function Silence({ since, isKnown }: { readonly since: number; readonly isKnown:
   return (
     <Alert color="red" variant="outline" role="alert" title="The agent of this machine does not answer">
       <Text>
-        Nothing was heard for {formatDuration(Math.max(1_000, now - since) / 1_000)}. If it was stopped, start it again
-        with <Code>lockstep up</Code> in its folder. This page asks again by itself
-        {isKnown ? '; what it shows is what was known last, and may be old.' : '.'}
+        It has been silent for {formatDuration(Math.max(1_000, now - since) / 1_000)}. If it was stopped, start it again
+        with <Code>lockstep up</Code> in its folder. This page reconnects by itself
+        {isKnown ? '; it shows the last known state, which may be out of date.' : '.'}
       </Text>
     </Alert>
   );

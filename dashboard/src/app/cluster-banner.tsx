@@ -12,14 +12,14 @@ const icons = {
   stale: IconClock,
 } as const;
 
-/** One sentence and one colour for the whole cluster, above every view. */
+/** The sentence and the colour for the whole cluster, above every view. */
 export function ClusterBanner({ isStale }: { readonly isStale: boolean }) {
   const status = useStatus();
   const { tone, text } = clusterVerdict(status);
   const doubt = ownTrouble(status);
   const shown = isStale ? 'stale' : tone;
   const ToneIcon = icons[shown];
-  // While members catch up the numbers change every second: read aloud, one would hear nothing else.
+  // While members catch up the numbers change every second: a screen reader would read nothing else.
   const announced = shown === 'busy' ? 'off' : 'polite';
   return (
     <div className={classes.banner} data-tone={shown} role="status" aria-live={announced}>

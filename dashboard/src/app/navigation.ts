@@ -15,11 +15,11 @@ export interface Place {
   readonly href: string;
   readonly title: string;
   readonly icon: Icon;
-  /** A number to show beside the title, where there is something to see to. */
+  /** The number of items that need attention; shown next to the title when it is not 0. */
   readonly count?: (status: Status) => number;
 }
 
-/** The views, in the order in which they are offered. */
+/** The views, in the order of the menu. */
 export const places: readonly Place[] = [
   { href: '/', title: 'Overview', icon: IconServer },
   { href: '/latency', title: 'Latency', icon: IconArrowsExchange },

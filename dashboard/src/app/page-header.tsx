@@ -8,7 +8,7 @@ import classes from './page-header.module.css';
 
 const ActionMenu = lazy(async () => ({ default: (await import('./actions/action-menu.tsx')).ActionMenu }));
 
-/** The name of the page, which member it is of, what it can be asked to do, and the switch between light and dark. */
+/** The header: the page's name, the member that serves it, the menu of actions, and the switch between light and dark. */
 export function PageHeader({ status }: { readonly status: Status | undefined }) {
   const { setColorScheme } = useMantineColorScheme();
   const scheme = useComputedColorScheme('light');

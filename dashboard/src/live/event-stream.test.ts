@@ -6,7 +6,7 @@ function event(number: number): LiveMessage {
   return { type: 'event', event: { number, at: 0, kind: 'joined', data: {} } };
 }
 
-test('[DB-A6] events are told once, in order, also where a connection broke and sends some again', () => {
+test('[DB-A6] events are delivered once and in order, also if a new connection sends some again', () => {
   const messages: readonly LiveMessage[] = [
     { type: 'live', last: 3 },
     event(4),
@@ -28,6 +28,6 @@ test('[DB-A6] events are told once, in order, also where a connection broke and 
   expect(last).toBe(10);
 });
 
-test('[DB-A6] a journal that was lost numbers its events anew: the gap says where to go on', () => {
+test('[DB-A6] a journal that was lost restarts the numbers of its events: the gap says where to continue', () => {
   expect(advance(500, { type: 'gap', oldest: 1 }).last).toBe(0);
 });

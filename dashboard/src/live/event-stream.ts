@@ -1,13 +1,13 @@
 import type { ApiEvent, LiveMessage } from '@lockstep/shared/api';
 
-/** What one message changes for a reader that has seen all events up to number `last`. */
+/** The effect of one message on a reader that has seen all events up to number `last`. */
 export function advance(
   last: number | undefined,
   message: LiveMessage,
 ): { readonly last: number | undefined; readonly event?: ApiEvent } {
   switch (message.type) {
     case 'event':
-      // Sent again where a connection broke between the sending and the reading.
+      // An event is sent again if a connection broke after it was sent.
       if (last !== undefined && message.event.number <= last) return { last };
       return { last: message.event.number, event: message.event };
     case 'gap':
@@ -18,8 +18,8 @@ export function advance(
 }
 
 /**
- * The agent's live events. Each connection goes on after the last event that was read, so none is missed or told twice, however often
- * it breaks. Whoever owns it decides when to connect again.
+ * The stream of the agent's live events. Each connection continues after the last event that was read, so no event is missed or delivered
+ * twice, however often the connection breaks. The owner decides when to reconnect.
  */
 export class EventStream {
   readonly #happened: () => void;
@@ -27,7 +27,7 @@ export class EventStream {
   #last: number | undefined;
   #socket: WebSocket | undefined;
 
-  /** `happened` is called after each event, `broke` when a connection ended that was not closed here. */
+  /** `happened` is called after each event, `broke` when a connection ends without `close`. */
   constructor(happened: () => void, broke: () => void) {
     this.#happened = happened;
     this.#broke = broke;

@@ -4,14 +4,14 @@ import { type Feed, StatusFeed } from './status-feed.ts';
 
 const feed = new StatusFeed();
 
-/** The status of the agent that served this page, as it was last heard, and since when it is silent. */
+/** The last known status of the agent that served this page, and since when the agent is silent. */
 export function useStatusFeed(): Feed {
   return useSyncExternalStore(feed.subscribe, feed.get);
 }
 
 const StatusContext = createContext<Status | undefined>(undefined);
 
-/** Holds the status for the views; they are shown only when there is one. */
+/** Provides the status to the views, which are shown only when there is one. */
 export const StatusProvider = StatusContext.Provider;
 
 /** The newest status. Throws outside of the views. */

@@ -2,16 +2,16 @@ import type { Status } from '@lockstep/shared/api';
 import { EventStream } from './event-stream.ts';
 import { Store } from './store.ts';
 
-/** How often the status is asked for while nothing happens: round trips change without an event. */
+/** The interval between requests for the status without events: round trips change without an event. */
 const pollIntervalMs = 1_500;
 
 /** An agent that has not answered for this long is shown as silent, though the answer may still come. */
 const silentAfterMs = 2_800;
 
-/** Events are gathered for this long before the status is asked for again. */
+/** The delay from an event to the next request for the status, so that one request covers several events. */
 const gatherMs = 150;
 
-/** How long the agent may take to answer. */
+/** The time limit for an answer of the agent. */
 const timeoutMs = 5_000;
 
 export interface Feed {
@@ -22,8 +22,8 @@ export interface Feed {
 }
 
 /**
- * Keeps the status of the agent that served the page: asked for at intervals while the page is visible, and at once when the
- * stream of live events says that something happened.
+ * The status of the agent that served the page. It is requested at intervals while the page is visible, and after each event of the live
+ * stream.
  */
 export class StatusFeed extends Store<Feed> {
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -31,7 +31,7 @@ export class StatusFeed extends Store<Feed> {
   #silence: ReturnType<typeof setTimeout> | undefined;
   readonly #events = new EventStream(
     () => this.#schedule(gatherMs),
-    // An agent that ends closes the stream first: asking shows it at once.
+    // An agent that ends closes the stream first: a request detects that at once.
     () => this.#schedule(0),
   );
   #answeredAt = 0;
@@ -60,7 +60,7 @@ export class StatusFeed extends Store<Feed> {
     if (document.visibilityState === 'visible') void this.#ask();
   };
 
-  /** Asks after `delayMs`, or earlier where that was arranged already: a stream of events must not put it off for ever. */
+  /** Schedules a request after `delayMs`, unless an earlier one is scheduled: a series of events must not delay it indefinitely. */
   #schedule(delayMs: number): void {
     const at = performance.now() + delayMs;
     if (at >= this.#timerAt) return;
@@ -88,7 +88,7 @@ export class StatusFeed extends Store<Feed> {
       this.set({ status, silentSince: undefined });
       if (this.isFollowed) this.#events.open();
     } catch {
-      // Whatever the reason, the agent did not answer: that is what the page says, and it asks again.
+      // Whatever the reason, there is no valid answer: the page says so and asks again.
       this.#noteSilence();
     }
     clearTimeout(silence);
@@ -99,7 +99,7 @@ export class StatusFeed extends Store<Feed> {
     this.#askAgain = false;
   }
 
-  /** How long an answer may take before the agent counts as silent. After a pause of the page itself that pause is no silence. */
+  /** How long an answer may take before the agent counts as silent. Time in which the page itself did not ask does not count. */
   #patienceMs(): number {
     return Math.max(silentAfterMs - pollIntervalMs, this.#answeredAt + silentAfterMs - performance.now());
   }

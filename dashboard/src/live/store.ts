@@ -1,4 +1,4 @@
-/** Something outside of React that views follow with `useSyncExternalStore`: a state, and who is told when there is a new one. */
+/** A state outside of React that views follow with `useSyncExternalStore`, and its listeners. */
 export abstract class Store<State> {
   #state: State;
   readonly #listeners = new Set<() => void>();
@@ -27,9 +27,9 @@ export abstract class Store<State> {
     for (const listener of this.#listeners) listener();
   }
 
-  /** Somebody follows it, after a time when nobody did. */
+  /** Called when the first listener subscribes. */
   protected abstract started(): void;
 
-  /** Nobody follows it any more. */
+  /** Called when the last listener unsubscribes. */
   protected abstract stopped(): void;
 }

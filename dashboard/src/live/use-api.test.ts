@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { oneAtATime } from './use-api.ts';
 
-test('what is asked for faster than it is answered is answered all the same, and once more for what came meanwhile', async () => {
+test('requests that come during a run cause one more run after it', async () => {
   const answers: (() => void)[] = [];
   const run = oneAtATime(() => new Promise((resolve) => answers.push(resolve)));
   const running = run();

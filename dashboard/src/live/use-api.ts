@@ -5,18 +5,17 @@ export const apiPrefix = '/api/v1';
 const timeoutMsUsual = 10_000;
 
 export interface Answer<Data> {
-  /** The newest answer; that of an earlier address is not shown for a later one. */
+  /** The newest answer to this path; an answer to an earlier path is not returned. */
   readonly data: Data | undefined;
-  /** A sentence: why there is no newer one. */
+  /** A sentence: the reason why there is no newer answer. */
   readonly error: string | undefined;
   /** Asks again now. */
   readonly again: () => void;
 }
 
 /**
- * Asks the agent for `path` (below `/api/v1`), and again whenever `trigger` changes: events and the status say when it is worth it, so
- * nothing polls by itself. An answer may take longer than a trigger lasts: it is awaited, and asked for once more. An undefined path asks
- * for nothing.
+ * Requests `path` (below `/api/v1`) from the agent, and again whenever `trigger` changes: events and the status are the triggers, so
+ * nothing polls. If `trigger` changes during a request, one more request follows it. An undefined path requests nothing.
  */
 export function useApi<Data>(path: string | undefined, trigger?: unknown): Answer<Data> {
   const [answer, setAnswer] = useState<{ path: string; data?: Data; error?: string }>();
@@ -62,14 +61,14 @@ export function oneAtATime(task: () => Promise<void>): () => Promise<void> {
   };
 }
 
-/** What the agent answers to one request. Throws an `Error` whose message is a sentence for people. */
+/** Sends one request and returns the agent's answer. Throws an `Error` whose message is a sentence for users. */
 export async function askApi<Data>(
   path: string,
   options: {
     readonly method?: 'GET' | 'POST';
     readonly body?: unknown;
     readonly signal?: AbortSignal;
-    /** How long the agent may take, where that is more than for a mere answer. */
+    /** The time limit, for actions that take longer than a usual answer. */
     readonly timeoutMs?: number;
   } = {},
 ): Promise<Data> {
@@ -85,7 +84,7 @@ export async function askApi<Data>(
   throw new Error(answer?.error.message ?? `The agent answered ${response.status}.`);
 }
 
-/** What to tell a person of something that was thrown. */
+/** A sentence for users about a thrown value. */
 export function sentenceOf(error: unknown): string {
   if (error instanceof DOMException && error.name === 'TimeoutError') return 'The agent did not answer in time.';
   if (error instanceof TypeError) return 'The agent does not answer.';

@@ -1,7 +1,7 @@
 import { Button, Group, Modal, Stack } from '@mantine/core';
 import type { ReactNode } from 'react';
 
-/** Says what something means before it is done, and asks. What does harm has the focus on the way back. */
+/** A dialog that explains an action and asks for confirmation. For a harmful action the cancel button has the focus. */
 export function ConfirmDialog({
   title,
   isOpen,
@@ -13,7 +13,7 @@ export function ConfirmDialog({
 }: {
   readonly title: string;
   readonly isOpen: boolean;
-  /** What the button that goes on says. */
+  /** The label of the button that confirms. */
   readonly confirm: string;
   readonly cancel?: string;
   readonly isHarmful?: boolean;
@@ -21,14 +21,14 @@ export function ConfirmDialog({
   readonly children: ReactNode;
 }) {
   return (
-    // The library holds the page still by a style that the content security policy forbids.
+    // `lockScroll` is off: the library locks the page with a style that the content security policy forbids.
     <Modal
       opened={isOpen}
       onClose={() => answer(false)}
       title={title}
       centered
       lockScroll={false}
-      // The focus goes back at once, before what was answered moves it on.
+      // The focus returns at once, before the answer's own effects move it.
       transitionProps={{ duration: 0 }}
       closeButtonProps={{ 'aria-label': 'Close' }}
     >

@@ -8,10 +8,10 @@ import classes from './latency-cut.module.css';
 import { pairLink } from './links.ts';
 import { Since } from './moment.tsx';
 
-/** More pairs than these say nothing more: one look at the matrix does. */
+/** More pairs than this are only counted: the matrix shows them better. */
 const listedMax = 8;
 
-/** Who is cut off from whom, since when, and what to look at. */
+/** The alert about pairs that are cut off: which, since when, and what to check. */
 export function LatencyCut({ matrix }: { readonly matrix: Matrix }) {
   const { cut } = matrix;
   const key = cut.map(({ from, to }) => `${from.id} ${to.id}`).join();
@@ -59,8 +59,8 @@ export function LatencyCut({ matrix }: { readonly matrix: Matrix }) {
         </Text>
       )}
       <Text mt="xs" size="sm">
-        All of them are up. Look at the addresses they tell each other, and at the firewalls between them: one of the
-        two must be able to open a connection to the other.
+        All of them are up. Check the addresses that they announce to each other, and the firewalls between them: one of
+        the two must be able to open a connection to the other.
       </Text>
     </Alert>
   );

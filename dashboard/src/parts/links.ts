@@ -1,6 +1,6 @@
-/** Where each thing is shown: every address can be sent to a colleague. */
+/** The links of the page: every address can be sent to a colleague. */
 
-/** A member, opened; without an `id`, all of them closed. `among`: the parameters of the address, of which the others are kept. */
+/** An opened member, or without an `id` all members closed. `among`: the current parameters, of which the others are kept. */
 export function memberLink(id: string | undefined, among?: URLSearchParams): string {
   const parameters = new URLSearchParams(among);
   if (id === undefined) parameters.delete('member');
@@ -11,13 +11,13 @@ export function memberLink(id: string | undefined, among?: URLSearchParams): str
 
 const filesPlace = '/files';
 
-/** A file or directory; the empty path is the folder itself. With `search`, beside the results of that search. */
+/** A file or directory; the empty path is the folder itself. With `search`, next to the results of that search. */
 export function pathLink(path: string, search = ''): string {
   const place = path === '' ? filesPlace : `${filesPlace}/${encodePath(path)}`;
   return search === '' ? place : `${place}?q=${encodeURIComponent(search)}`;
 }
 
-/** The path that an address made by `pathLink` speaks of; undefined when somebody damaged it. */
+/** The path in an address made by `pathLink`; undefined if the address is damaged. */
 export function pathOfLink(pathname: string): string | undefined {
   const names = pathname
     .slice(filesPlace.length)
@@ -25,19 +25,19 @@ export function pathOfLink(pathname: string): string | undefined {
     .filter((name) => name !== '');
   try {
     const plain = names.map(decodeURIComponent);
-    // No file has such a name, and in the address of a question to the agent it would lead to another one.
+    // No file has such a name, and in the address of a request to the agent it would lead to another one.
     return plain.some((name) => name === '.' || name === '..' || name.includes('/')) ? undefined : plain.join('/');
   } catch {
     return undefined;
   }
 }
 
-/** Each name percent-encoded: a name may hold whatever it likes but a slash. */
+/** The path with each name percent-encoded: a name may contain any character except a slash. */
 export function encodePath(path: string): string {
   return path.split('/').map(encodeURIComponent).join('/');
 }
 
-/** The conflict that `path`, a conflict copy or what it is a copy of, is part of, opened. */
+/** The opened conflict of `path`, which is a conflict copy or its original. */
 export function conflictLink(path: string): string {
   return `/conflicts?copy=${encodeURIComponent(path)}`;
 }

@@ -5,7 +5,7 @@ const exact = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyl
 const listeners = new Set<() => void>();
 let timer: ReturnType<typeof setInterval> | undefined;
 
-/** One timer for all moments of the page. */
+/** Renders the caller again every second. All callers share one timer. */
 function useSeconds(): void {
   const [, render] = useState(0);
   useEffect(() => {
@@ -33,7 +33,7 @@ export function Moment({ at }: { readonly at: number }) {
   );
 }
 
-/** How long something has lasted, counting on. */
+/** The duration since `at`, updated every second. */
 export function Since({ at }: { readonly at: number }) {
   useSeconds();
   return (

@@ -1,7 +1,7 @@
 import { Alert, Button, Group, Paper, Skeleton, Stack, Text, Title } from '@mantine/core';
 import type { ReactNode } from 'react';
 
-/** A view that has nothing to show: what that means, and what would change it. */
+/** The notice of a view that has nothing to show: what that means, and what would change it. */
 export function Empty({ title, children }: { readonly title: string; readonly children?: ReactNode }) {
   return (
     <Paper withBorder p="xl" ta="center">
@@ -15,7 +15,7 @@ export function Empty({ title, children }: { readonly title: string; readonly ch
   );
 }
 
-/** The agent refused, or does not answer. `again` tries once more. */
+/** The alert for a failed request. `again` repeats it. */
 export function Failed({ error, again }: { readonly error: string; readonly again?: (() => void) | undefined }) {
   return (
     <Alert color="red" variant="outline" role="alert" title="This could not be loaded">
@@ -31,7 +31,7 @@ export function Failed({ error, again }: { readonly error: string; readonly agai
   );
 }
 
-/** Holds the place of what is being loaded. */
+/** A placeholder for content that is loading. */
 export function Loading({ rows = 6 }: { readonly rows?: number }) {
   return (
     <Stack gap="xs" aria-busy="true" aria-label="Loading">

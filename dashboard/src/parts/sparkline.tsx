@@ -5,7 +5,7 @@ import { sparklinePath } from './sparkline-path.ts';
 const width = 120;
 const height = 18;
 
-/** Round trips of the last hour, one in `everyMs`, as a line without axes; how far they went, in words, for who does not see it or points at it. */
+/** The round trips of the last hour, one in `everyMs`, as a line without axes. Its title gives their range in words. */
 export function Sparkline({
   samples,
   everyMs,
@@ -14,7 +14,7 @@ export function Sparkline({
   readonly everyMs: number;
 }) {
   const path = sparklinePath(samples, width, height);
-  // Holds its place, so that nothing moves when there is something to draw.
+  // An empty chart of the same size, so that nothing moves when there is something to draw.
   if (path === undefined) return <span className={classes.chart} />;
   const known = samples.filter((sample) => sample !== null);
   const range = `${formatRoundTrip(Math.min(...known))} to ${formatRoundTrip(Math.max(...known))}`;

@@ -7,27 +7,27 @@ import classes from './time-chart.module.css';
 const height = 220;
 const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
 const clockToMinutes = new Intl.DateTimeFormat(undefined, { timeStyle: 'short' });
-/** Spaces between marks on the axis of time that people count in, in seconds. */
+/** The possible steps between marks on the time axis, in seconds. */
 const timeStepsS = [5, 10, 15, 30, 60, 120, 300, 600, 900, 1_800];
 
 interface Props {
-  /** What the line is and its main figures: the chart for who does not see it. */
+  /** The chart in words, with its main figures, for screen readers. */
   readonly summary: string;
   /** Milliseconds since the epoch, oldest first; the line ends at the last. */
   readonly at: readonly number[];
   /** null: nothing was measured, and there is a gap in the line. */
   readonly values: readonly (number | null)[];
-  /** How far back it shows, in milliseconds. */
+  /** The width of the time axis, in milliseconds. */
   readonly spanMs: number;
   readonly format: (value: number) => string;
   /** The times to mark as without a value, and the word for them. */
   readonly gaps: readonly (readonly [from: number, to: number])[];
   readonly gapWord: string;
-  /** What stands below it, where the value under the pointer is shown. */
+  /** The text below the chart while the pointer is not over it; the value under the pointer replaces it. */
   readonly caption: string;
 }
 
-/** A value over time. Follows the width it is given and the colours of the page; new values move it on. */
+/** A chart of a value over time. It follows the available width, the colours of the page, and new values. */
 export function TimeChart(props: Props) {
   const { summary, at, values, spanMs, format, gaps, gapWord, caption } = props;
   const scheme = useComputedColorScheme('light');
@@ -79,7 +79,7 @@ function optionsFor(
   hover: (index: number | undefined) => void,
 ): uPlot.Options {
   const style = getComputedStyle(box);
-  // A canvas understands no light-dark(), which is what variables of our own would hold.
+  // A canvas does not understand light-dark(), so variables of our own would not work.
   const colour = (light: string, dark: string): string =>
     style.getPropertyValue(`--mantine-color-${scheme === 'dark' ? dark : light}`);
   const line = colour('cyan-8', 'cyan-4');
@@ -89,7 +89,7 @@ function optionsFor(
   return {
     width: box.clientWidth,
     height,
-    // The last mark on the axis of time stands half outside.
+    // Half of the last mark's label on the time axis is beyond the axis.
     padding: [8, 32, 0, 0],
     legend: { show: false },
     cursor: { y: false, drag: { x: false, y: false }, points: { size: 8, fill: line } },
@@ -128,7 +128,7 @@ function optionsFor(
   };
 }
 
-/** Stripes, so that a gap does not rest on its colour alone. */
+/** Draws gaps as stripes, so that they do not depend on their colour alone. */
 function drawGaps(plot: uPlot, gaps: Props['gaps'], colour: string): void {
   const { ctx, bbox } = plot;
   ctx.save();

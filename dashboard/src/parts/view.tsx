@@ -1,7 +1,7 @@
 import { Box, Group, Stack, Text, Title } from '@mantine/core';
 import { type ReactNode, useEffect } from 'react';
 
-/** A view: its title, what can be done in it, and what it shows. */
+/** The frame of a view: its title, its actions and its content. */
 export function View({
   title,
   aside,
@@ -19,7 +19,7 @@ export function View({
   return (
     <Stack gap="md">
       <Group justify="space-between" align="end" gap="sm">
-        {/* Where the actions stand does not hang on how long the words beside them are at the moment. */}
+        {/* A fixed basis, so that the place of the actions does not depend on the length of the text next to them. */}
         <Box flex="1 1 16rem" miw={0}>
           <Title order={1} size="h2">
             {title}

@@ -11,10 +11,10 @@ import classes from './actions.module.css';
 import { pauseWarning, rescanSentence, retrySentence } from './sentences.ts';
 import { useAction } from './use-action.ts';
 
-/** A folder of many millions of files takes its time to be compared. */
+/** Long enough to compare a folder of many millions of files. */
 const rescanTimeoutMs = 3_600_000;
 
-/** What the member that serves the page can be asked to do. */
+/** The menu of actions on the member that serves the page. */
 export function ActionMenu() {
   const { member, members, paused } = useStatus();
   const { state, run, forget } = useAction();
@@ -24,7 +24,7 @@ export function ActionMenu() {
   const connected = members.filter((other) => !other.self && other.connected).length;
   const answerPause = (isYes: boolean): void => {
     close();
-    // The item that opened the dialog is gone: the focus would be lost.
+    // The menu item that opened the dialog no longer exists: without this the focus would be lost.
     button.current?.focus();
     if (!isYes) return;
     void run(`Pausing ${member.name} …`, async () => {
@@ -35,7 +35,7 @@ export function ActionMenu() {
   const resume = (): void => {
     void run(`Resuming ${member.name} …`, async () => {
       await askApi<PauseResult>('/resume', { method: 'POST' });
-      return `${member.name} takes part again.`;
+      return `${member.name} is resumed.`;
     });
   };
   const rescan = (): void => {
@@ -44,7 +44,7 @@ export function ActionMenu() {
     );
   };
   const retry = (): void => {
-    void run('Trying again …', async () => retrySentence(await askApi<RetryResult>('/retry', { method: 'POST' })));
+    void run('Retrying …', async () => retrySentence(await askApi<RetryResult>('/retry', { method: 'POST' })));
   };
   return (
     <>
@@ -55,7 +55,7 @@ export function ActionMenu() {
             px="sm"
             className={classes.open}
             ref={button}
-            // Not `loading`, which disables the button: one that is disabled cannot keep the focus.
+            // Not `loading`, which disables the button: a disabled button cannot keep the focus.
             rightSection={isRunning ? <Loader size={16} /> : <IconChevronDown size={16} aria-hidden="true" />}
           >
             Actions
@@ -67,7 +67,7 @@ export function ActionMenu() {
             Rescan the folder
           </Menu.Item>
           <Menu.Item leftSection={<IconReload size={18} aria-hidden="true" />} onClick={retry}>
-            Retry what waits
+            Retry now
           </Menu.Item>
           <Menu.Divider />
           {paused ? (
@@ -90,7 +90,7 @@ export function ActionMenu() {
         answer={answerPause}
       >
         <Text>{pauseWarning(member.name, connected)}</Text>
-        <Text>It stays paused until somebody resumes it, also when its agent is started again.</Text>
+        <Text>It stays paused until somebody resumes it, even if its agent is restarted.</Text>
       </ConfirmDialog>
       <ActionResult state={state} forget={forget} />
     </>

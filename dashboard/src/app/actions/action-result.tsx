@@ -3,7 +3,7 @@ import { IconAlertTriangle, IconCheck } from '@tabler/icons-react';
 import classes from './actions.module.css';
 import type { Action } from './use-action.ts';
 
-/** What the agent is doing, and what came of it; it stays until it is read and closed. */
+/** The running action or its result; the notification stays until the user closes it. */
 export function ActionResult({ state, forget }: Pick<Action, 'state' | 'forget'>) {
   if (state.is === 'idle') return null;
   const isFailed = state.is === 'failed';

@@ -1,7 +1,7 @@
 import { useCallback, useState } from 'react';
 import { sentenceOf } from '../../live/use-api.ts';
 
-/** What became of the last thing that was asked for. */
+/** The state of the last requested action. */
 export type ActionState =
   | { readonly is: 'idle' }
   | { readonly is: 'running'; readonly text: string }
@@ -10,12 +10,12 @@ export type ActionState =
 
 export interface Action {
   readonly state: ActionState;
-  /** Asks for something: `doing` is said meanwhile, and what `ask` resolves with afterwards. */
+  /** Runs `ask`. The text is `doing` while it runs, and then the text that `ask` resolves with. */
   readonly run: (doing: string, ask: () => Promise<string>) => Promise<void>;
   readonly forget: () => void;
 }
 
-/** One thing at a time that the agent is asked to do, and how it ended. */
+/** One request for an action of the agent at a time, and its result. */
 export function useAction(): Action {
   const [state, setState] = useState<ActionState>({ is: 'idle' });
   const run = useCallback(async (doing: string, ask: () => Promise<string>) => {

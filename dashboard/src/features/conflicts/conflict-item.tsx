@@ -6,7 +6,7 @@ import { Moment } from '../../parts/moment.tsx';
 import { ConflictVersions } from './conflict-versions.tsx';
 import classes from './conflicts.module.css';
 
-/** One conflict in the list; opened, both its versions. */
+/** One conflict in the list; when it is open, with both versions. */
 export function ConflictItem({
   conflict,
   isOpen,
@@ -21,7 +21,7 @@ export function ConflictItem({
   readonly isOpen: boolean;
   readonly isSelected: boolean;
   readonly isBusy: boolean;
-  /** Why it could not be settled when that was last asked for. */
+  /** The reason why the last attempt to settle it failed. */
   readonly refusal: string | undefined;
   readonly toggle: () => void;
   readonly select: (isSelected: boolean) => void;

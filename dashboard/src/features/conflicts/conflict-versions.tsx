@@ -59,8 +59,8 @@ export function ConflictVersions({
       )}
       <Group gap="sm" justify="space-between">
         <Text size="sm" c="dimmed" maw="44rem">
-          What is replaced or removed stays in the history of each member for a while. Keeping both gives the copy an
-          ordinary name beside the other.
+          Each member keeps replaced and removed versions in its history for a while. Keeping both gives the copy an
+          ordinary name next to the original.
         </Text>
         <Button variant="default" size="xs" disabled={isBusy} onClick={() => choose('both')}>
           Keep both
@@ -91,7 +91,7 @@ function Version({
         <div>
           <Text fw={600}>{title}</Text>
           <Text size="sm" c="dimmed" component="div">
-            {entry === null ? 'It was deleted, or moved away.' : place}
+            {entry === null ? 'It was deleted or moved away.' : place}
             {at !== null && at > 0 && (
               <>
                 , written <Moment at={at} />
@@ -137,11 +137,11 @@ function Picture({ url, title }: { readonly url: string; readonly title: string 
   );
 }
 
-/** The content of an entry, loaded once for each version; undefined while it is on its way, and for nothing. */
+/** The content of an entry, loaded once for each version; undefined while it loads, and for no entry. */
 function useContent(entry: TreeEntry | null): ShownContent | undefined {
   const [loaded, setLoaded] = useState<{ readonly version: string; readonly content: ShownContent }>();
   const version = entry === null ? '' : `${entry.path}\n${entry.origin}:${entry.seq}`;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the version says which content it is; the entry is new with each answer
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the version identifies the content; each answer brings a new entry object
   useEffect(() => {
     if (entry === null) return;
     const controller = new AbortController();

@@ -17,7 +17,7 @@ const pageItemsMax = 1_000;
 
 type Result = ResolveResult['results'][number];
 
-/** The conflicts that nobody has settled: both versions of each, and the choice between them, singly and for many at once. */
+/** The unsettled conflicts: both versions of each, and the choice between them, for one or for many at once. */
 export function Conflicts() {
   const status = useStatus();
   const [limit, setLimit] = useState(pageItems);
@@ -31,12 +31,12 @@ export function Conflicts() {
   const [said, setSaid] = useState('');
   const sayer = useRef<HTMLDivElement>(null);
   const list = useRef<HTMLUListElement>(null);
-  /** Where in the list the conflict stood that was settled alone; undefined for many. */
+  /** Index in the list of a conflict that was settled alone; undefined for many. */
   const settledPlace = useRef<number>(undefined);
 
-  /** Settled ones leave the list at once: the journal tells of it a moment later. */
+  /** Settled conflicts leave the list at once: the journal reports them a moment later. */
   const conflicts = (data?.conflicts ?? []).filter(({ copy }) => results.get(copy.path)?.done !== true);
-  // A link may also name the file that it is a conflict of.
+  // A link may also name the original instead of the copy.
   const open = (conflicts.find(({ copy }) => copy.path === asked) ?? conflicts.find(({ path }) => path === asked))?.copy
     .path;
   const chosen = conflicts.filter(({ copy }) => selected.has(copy.path));
@@ -55,7 +55,7 @@ export function Conflicts() {
     again();
   };
 
-  // What was pressed left with its conflict: the focus goes on to the next one, or to what is said of many.
+  // The pressed button disappeared with its conflict: the focus moves to the next conflict, or to the result of many.
   useEffect(() => {
     if (results.size === 0 || (settledPlace.current !== undefined && document.activeElement !== document.body)) return;
     const toggles = list.current?.querySelectorAll<HTMLElement>('[aria-expanded]') ?? [];
@@ -70,7 +70,7 @@ export function Conflicts() {
       aside={
         conflicts.length === 0
           ? undefined
-          : 'Two members changed the same file without knowing of each other. The later version has the name; the other is in a copy.'
+          : 'Two members changed the same file independently. The later version has the name; the other is in a conflict copy.'
       }
     >
       <div ref={sayer} role="status" tabIndex={-1} className={classes.said} data-shown={said !== '' || undefined}>
@@ -80,13 +80,13 @@ export function Conflicts() {
       {data === undefined && error === undefined && <Loading />}
       {data !== undefined && conflicts.length === 0 && (
         <Empty title="There are no conflicts">
-          When two members change the same file without knowing of each other, both versions are kept, and listed here
-          until somebody chooses.
+          When two members change the same file independently, both versions are kept, and listed here until somebody
+          chooses.
         </Empty>
       )}
       {asked !== null && data !== undefined && rest === 0 && open === undefined && (
         <Text c="dimmed" className={classes.path}>
-          {asked} is no conflict any more.
+          {asked} is no longer in conflict.
         </Text>
       )}
       {conflicts.length > 0 && (
@@ -157,30 +157,30 @@ export function Conflicts() {
         </Paper>
       )}
       <ConfirmDialog
-        title={asking === undefined ? '' : `${buttons[asking]}, of ${formatItems(chosen.length, 'conflict')}?`}
+        title={asking === undefined ? '' : `${buttons[asking]} in ${formatItems(chosen.length, 'conflict')}?`}
         isOpen={asking !== undefined}
         confirm={asking === undefined ? '' : buttons[asking]}
         answer={(isYes) => (isYes && asking !== undefined ? void settle(chosen, asking) : setAsking(undefined))}
       >
-        <Text>{asking !== undefined && meanings[asking]} Every member gets this.</Text>
+        <Text>{asking !== undefined && meanings[asking]} This applies to every member.</Text>
       </ConfirmDialog>
     </View>
   );
 }
 
 const buttons: Record<Keep, string> = {
-  original: 'Keep what has the name',
+  original: 'Keep the originals',
   copy: 'Keep the copies',
   both: 'Keep both',
 };
 
 const meanings: Record<Keep, string> = {
-  original: 'The conflict copies are removed; what has the name stays.',
-  copy: 'Each copy replaces what has the name now.',
-  both: 'Each copy gets an ordinary name beside the other, such as “notes (from bee).txt”.',
+  original: 'The conflict copies are removed; the versions that have the name stay.',
+  copy: 'Each copy replaces the version that has the name now.',
+  both: 'Each copy gets an ordinary name next to the original, such as “notes (from bee).txt”.',
 };
 
-/** What came of it, in one sentence. */
+/** The results in one sentence. */
 function sentenceOf(results: readonly Result[]): string {
   const done = results.filter((result) => result.done);
   const left = results.length - done.length;

@@ -4,7 +4,7 @@ import { useMemo } from 'react';
 import classes from './diff-table.module.css';
 import { type DiffLine, type DiffRow, differInEndingsOnly, diffRows } from './text-diff.ts';
 
-/** More rows than this nobody reads, and the browser takes its time to draw them. */
+/** More rows than this are slow to draw, and too many to read. */
 const rowsMax = 2_000;
 
 /** Two texts side by side, line by line; on a narrow screen one below the other. */
@@ -15,19 +15,19 @@ export function DiffTable({
 }: {
   readonly left: string;
   readonly right: string;
-  /** Whose versions these are. */
+  /** The titles of the left and the right version. */
   readonly names: readonly [string, string];
 }) {
   const rows = useMemo(() => diffRows(left, right), [left, right]);
   if (differInEndingsOnly(left, right)) {
-    return <p className={classes.note}>Both versions have the same words; only the line endings differ.</p>;
+    return <p className={classes.note}>Both versions have the same text; only the line endings differ.</p>;
   }
-  if (rows === undefined) return <p className={classes.note}>These versions differ too much to be compared here.</p>;
+  if (rows === undefined) return <p className={classes.note}>These versions differ too much to compare them here.</p>;
   if (rows.every(({ kind }) => kind !== 'changed')) {
     return <p className={classes.note}>Both versions have the same lines.</p>;
   }
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable part must be reachable by keyboard
     <section className={classes.diff} aria-label="The two versions, line by line" tabIndex={0}>
       {rows.slice(0, rowsMax).map((row, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: the rows of one comparison never move
@@ -41,7 +41,7 @@ export function DiffTable({
 }
 
 function Row({ row, names }: { readonly row: DiffRow; readonly names: readonly [string, string] }) {
-  if (row.kind === 'gap') return <div className={classes.gap}>{formatItems(row.lines, 'line')} alike</div>;
+  if (row.kind === 'gap') return <div className={classes.gap}>{formatItems(row.lines, 'identical line')}</div>;
   const isChanged = row.kind === 'changed';
   return (
     <div className={classes.row} data-kind={row.kind}>

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { batchesOf } from './resolve-conflicts.ts';
 
-test('[DB-C4] many choices go in several requests, none too large, in order', () => {
+test('[DB-C4] many choices are sent in order, in several requests below the size limit', () => {
   const choices = Array.from({ length: 50 }, (_, index) => {
     return { copy: `${'ö'.repeat(100)}${index}`, keep: 'both' as const, copySeen: 'a:1', originalSeen: null };
   });

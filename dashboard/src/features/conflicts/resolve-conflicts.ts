@@ -4,16 +4,16 @@ import { askApi, sentenceOf } from '../../live/use-api.ts';
 type Choice = ResolveRequest['conflicts'][number];
 type Result = ResolveResult['results'][number];
 
-/** Well below what the agent takes as one request. */
+/** Well below the agent's limit for the body of a request. */
 const bodyBytesMax = 32_768;
 
-/** What a person decided about a conflict, with the versions that they saw. */
+/** A person's decision about a conflict, with the versions that they saw. */
 export function choiceOf({ copy, original }: Conflict, keep: Keep): Choice {
   const originalSeen = original === null ? null : `${original.origin}:${original.seq}`;
   return { copy: copy.path, keep, copySeen: `${copy.origin}:${copy.seq}`, originalSeen };
 }
 
-/** The choices in requests that are small enough. */
+/** The choices in batches, each small enough for one request. */
 export function batchesOf(choices: readonly Choice[], bytesMax = bodyBytesMax): readonly (readonly Choice[])[] {
   const batches: Choice[][] = [];
   let left = 0;
@@ -29,7 +29,7 @@ export function batchesOf(choices: readonly Choice[], bytesMax = bodyBytesMax): 
   return batches;
 }
 
-/** Has the agent settle conflicts. Answers a result for each: also where the agent does not answer. */
+/** Asks the agent to settle conflicts. Returns a result for each, also if the agent does not answer. */
 export async function askResolve(choices: readonly Choice[]): Promise<readonly Result[]> {
   const results: Result[] = [];
   for (const conflicts of batchesOf(choices)) {

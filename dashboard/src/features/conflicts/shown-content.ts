@@ -2,29 +2,29 @@ import type { TreeEntry } from '@lockstep/shared/api';
 import { apiPrefix, sentenceOf } from '../../live/use-api.ts';
 import { encodePath } from '../../parts/links.ts';
 
-/** Texts above this are not asked for; the agent gives out no larger ones. */
+/** Larger texts are not requested; the agent does not serve them. */
 const textBytesMax = 2 * 1_048_576;
 
 const pictureName = /\.(avif|bmp|gif|ico|jpe?g|png|webp)$/i;
 
-/** What can be shown of one version. */
+/** The displayable content of one version. */
 export type ShownContent =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'picture'; readonly url: string }
   | { readonly kind: 'none'; readonly reason: string };
 
-/** Where the agent gives out the bytes of exactly this version. */
+/** The URL at which the agent serves the bytes of exactly this version. */
 export function contentUrl({ path, origin, seq }: TreeEntry): string {
   return `${apiPrefix}/content/${encodePath(path)}?version=${encodeURIComponent(`${origin}:${seq}`)}`;
 }
 
-/** Loads what a person can compare of an entry. */
+/** Loads the content of an entry in a form that a person can compare. */
 export async function loadContent(entry: TreeEntry, signal: AbortSignal): Promise<ShownContent> {
   if (entry.type === 'directory') return { kind: 'none', reason: 'A directory.' };
   if (entry.type === 'symlink') return { kind: 'none', reason: `A link to ${entry.target ?? ''}` };
   const url = contentUrl(entry);
   if (pictureName.test(entry.path)) return { kind: 'picture', url };
-  if ((entry.size ?? 0) > textBytesMax) return { kind: 'none', reason: 'Too large to be shown here.' };
+  if ((entry.size ?? 0) > textBytesMax) return { kind: 'none', reason: 'Too large to show here.' };
   try {
     const response = await fetch(url, { signal });
     if (!response.ok) {

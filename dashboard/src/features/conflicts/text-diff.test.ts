@@ -23,7 +23,7 @@ describe('[DB-C2] two texts side by side', () => {
     expect(shown(left, right)).toEqual(rows);
   });
 
-  test('what is the same is left out but for three lines around each change', () => {
+  test('identical lines are omitted except for three around each change', () => {
     expect(shown(`${numbers(20)}a\n`, `${numbers(20)}b\n`)).toEqual(['…17', '=18', '=19', '=20', 'a|b']);
     expect(shown(`a\n${numbers(20)}c\n`, `b\n${numbers(20)}d\n`)).toEqual([
       'a|b',
@@ -49,7 +49,7 @@ describe('[DB-C2] two texts side by side', () => {
     ]);
   });
 
-  test('texts that have nothing in common are not compared for ever', () => {
+  test('the comparison of texts with nothing in common is given up', () => {
     const text = (letter: string) => Array.from({ length: 20_000 }, (_, index) => `${letter}${index}\n`).join('');
     expect(diffRows(text('a'), text('b'))).toBeUndefined();
   });

@@ -6,20 +6,20 @@ export interface DiffLine {
   readonly text: string;
 }
 
-/** A row of two versions side by side, or the lines between that are the same in both and are left out. */
+/** A row of two versions side by side, or a gap: omitted lines that are the same in both. */
 export type DiffRow =
   | { readonly kind: 'same'; readonly left: DiffLine; readonly right: DiffLine }
   | { readonly kind: 'changed'; readonly left: DiffLine | undefined; readonly right: DiffLine | undefined }
   | { readonly kind: 'gap'; readonly lines: number };
 
-/** Lines that are shown around a change. */
+/** Identical lines that are shown before and after a change. */
 const contextLines = 3;
 
-/** Two texts that differ in more than this are not worth reading line by line, and comparing them would hold up the page. */
+/** Texts with more edits than this are not worth reading line by line, and comparing them would block the page. */
 const editsMax = 4_000;
 const comparingMsMax = 500;
 
-/** The rows that show how `right` differs from `left`; undefined where they differ too much to be compared. */
+/** The rows that show how `right` differs from `left`; undefined if they differ too much to compare. */
 export function diffRows(left: string, right: string): readonly DiffRow[] | undefined {
   const parts = diffLines(left, right, { maxEditLength: editsMax, timeout: comparingMsMax });
   if (parts === undefined) return undefined;
@@ -49,20 +49,20 @@ export function diffRows(left: string, right: string): readonly DiffRow[] | unde
   return withoutLongRuns(rows);
 }
 
-/** True when two texts differ in nothing that is seen: in how their lines end, or whether the last one does. */
+/** True if two texts differ only invisibly: in their line endings, or in a line break at the end. */
 export function differInEndingsOnly(left: string, right: string): boolean {
   const plain = (text: string): string => text.replaceAll('\r\n', '\n').replace(/\n$/, '');
   return left !== right && plain(left) === plain(right);
 }
 
-/** The lines of a text; the one after a final line break is none. */
+/** The lines of a text; nothing after a final line break counts as a line. */
 function linesOf(text: string): readonly string[] {
   const lines = text.split('\n');
   if (lines.at(-1) === '') lines.pop();
   return lines;
 }
 
-/** Leaves out what is the same on both sides and further than `contextLines` from any change. */
+/** Replaces identical rows further than `contextLines` from any change by gaps. */
 function withoutLongRuns(rows: readonly DiffRow[]): readonly DiffRow[] {
   const kept: DiffRow[] = [];
   for (let start = 0; start < rows.length; ) {

@@ -3,16 +3,16 @@ import { Store } from '../../live/store.ts';
 import { askApi, sentenceOf } from '../../live/use-api.ts';
 import { extendListing, type Listing, pageEntriesMax } from './listing.ts';
 
-/** The least time between two readings of a directory that keeps changing. */
+/** The minimum time between two readings of a directory that keeps changing. */
 const againAfterMs = 700;
 
 export interface DirectoryState {
   readonly listing: Listing | undefined;
-  /** A sentence: why there is no newer one. */
+  /** A sentence: the reason why there is no newer listing. */
   readonly error: string | undefined;
 }
 
-/** Reads one directory, as far as somebody scrolled, and again after it changed. One request at a time. */
+/** Reads one directory as far as the user scrolled, and again after it changed. It sends one request at a time. */
 export class DirectoryReader extends Store<DirectoryState> {
   readonly #path: string;
   #wantedRows = 1;
@@ -30,22 +30,22 @@ export class DirectoryReader extends Store<DirectoryState> {
   }
 
   protected override stopped(): void {
-    // What is being read is read to its end, and nothing after it.
+    // A running request ends by itself; the loop sends no other one after it.
   }
 
-  /** It may have changed. */
+  /** The directory may have changed. */
   refresh(): void {
     this.#isStale = true;
     void this.#work();
   }
 
-  /** Row number `row` is about to be seen. */
+  /** Row number `row` is about to come into sight. */
   want(row: number): void {
     this.#wantedRows = Math.max(this.#wantedRows, row + 1);
     void this.#work();
   }
 
-  /** The entry at `path`, of this directory, is to be shown: everything up to it is read. */
+  /** Reads the directory at least up to its entry at `path`. */
   seek(path: string): void {
     this.#wantedPath = path;
     void this.#work();

@@ -13,7 +13,7 @@ const icons = { file: IconFile, directory: IconFolderFilled, symlink: IconFileSy
 const kinds = { file: 'File', directory: 'Directory', symlink: 'Link' } as const;
 
 interface Props {
-  /** Undefined while it is being read. */
+  /** Undefined until it is read. */
   readonly entry: TreeEntry | undefined;
   readonly row: number;
   readonly height: number;

@@ -4,30 +4,30 @@ import { type KeyboardEvent, type RefObject, useEffect, useRef, useState } from 
 import { FileRow } from './file-row.tsx';
 import classes from './file-table.module.css';
 
-/** As the style sheet has it. */
+/** The same as in the style sheet. */
 const headHeightPx = 38;
 
 interface Props {
   readonly label: string;
   readonly entries: readonly TreeEntry[];
-  /** Rows to make room for: at least as many as there are entries. */
+  /** The number of rows to reserve: at least the number of entries. */
   readonly rows: number;
-  /** Row number `row` is about to be seen. */
+  /** Called when row number `row` is about to come into sight. */
   readonly want?: (row: number) => void;
   /** Path of the entry that the panel shows. */
   readonly chosen: string;
   readonly linkOf: (entry: TreeEntry) => string;
-  /** Where the entries lie is not plain from the place: say it. */
+  /** Shows the directory of each entry: the entries are from more than one. */
   readonly withDirectory?: boolean;
   /** On a narrow screen only the name and the holders have columns. */
   readonly isNarrow: boolean;
-  /** Leaves the directory for the one above. */
+  /** Goes to the parent directory. */
   readonly up: () => void;
-  /** A path to put the focus on once it is there, or '' for the first row; emptied when done. */
+  /** The path to focus once its row exists, or '' for the first row; reset to undefined when done. */
   readonly focusOn: RefObject<string | undefined>;
 }
 
-/** Entries, one in each row; only the rows in sight exist. Arrow keys go from row to row, and Backspace goes up. */
+/** A table with one entry in each row; only the rows in sight exist. Arrow keys go from row to row, and Backspace goes up. */
 export function FileTable(props: Props) {
   const { label, entries, rows, want, chosen, linkOf, withDirectory = false, isNarrow, up, focusOn } = props;
   const scroller = useRef<HTMLDivElement>(null);
@@ -44,7 +44,7 @@ export function FileTable(props: Props) {
   const items = virtualizer.getVirtualItems();
   const [firstItem, lastItem] = [items.at(0), items.at(-1)];
   const lastRow = lastItem?.index ?? 0;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a page that came may not reach down to what is in sight
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new page of entries may end above the rows in sight
   useEffect(() => want?.(lastRow), [want, lastRow, entries.length]);
 
   const goTo = (row: number): void => {
@@ -60,14 +60,14 @@ export function FileTable(props: Props) {
       focusOn.current = undefined;
       goTo(entries.findIndex((entry) => entry.path === path));
     }
-    // The row may not be there yet: it comes with a later rendering.
+    // The row may not exist yet: it comes with a later rendering.
     const link = scroller.current?.querySelector<HTMLElement>(`[data-row="${focusRow.current}"]`);
     if (link == null) return;
     focusRow.current = undefined;
     link.focus({ preventScroll: true });
   });
 
-  // Who comes by a link, or from a search, sees the row that the panel speaks of; where it is in sight already nothing moves.
+  // The row of the entry in the panel is scrolled into sight, for a user who comes by a link or from a search.
   const shownFor = useRef<string>(undefined);
   useEffect(() => {
     if (shownFor.current === chosen) return;
@@ -92,7 +92,7 @@ export function FileTable(props: Props) {
     const to = moves[event.key];
     if (to !== undefined) goTo(to);
     else if (event.key === 'Backspace') up();
-    // The link itself opens; the focus follows into the directory.
+    // The link itself opens the directory; the focus follows into it.
     else if (event.key === 'Enter' && entries[row]?.type === 'directory') focusOn.current = '';
     if (to !== undefined || event.key === 'Backspace') event.preventDefault();
   };
@@ -138,7 +138,7 @@ export function FileTable(props: Props) {
   );
 }
 
-/** Takes the room of the rows that are out of sight. */
+/** Takes the space of the rows that are out of sight. */
 function Spacer({ height, columns }: { readonly height: number; readonly columns: number }) {
   if (height <= 0) return null;
   return (

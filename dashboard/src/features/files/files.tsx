@@ -17,10 +17,10 @@ import { SearchBox } from './search-box.tsx';
 import { Trail } from './trail.tsx';
 import { useDirectory } from './use-directory.ts';
 
-/** A longer list of results helps nobody: a longer text does. */
+/** A longer list of results is not useful; a longer search text is. */
 const resultsMax = 200;
 
-/** The replicated tree: a directory or the results of a search, and beside it what is known of the path in the address. */
+/** The replicated tree: a directory or the results of a search, with the details of the path in the address. */
 export function Files() {
   const status = useStatus();
   const path = pathOfLink(usePathname());
@@ -35,7 +35,7 @@ export function Files() {
       actions={<SearchBox value={query} onSearch={search} />}
     >
       {path === undefined ? (
-        <Empty title="This address is damaged">Perhaps a part of it was cut off or changed on its way.</Empty>
+        <Empty title="This address is damaged">A part of it may be missing or changed.</Empty>
       ) : (
         <Place path={path} query={query} isNarrow={isNarrow} focusOn={focusOn} />
       )}
@@ -59,7 +59,7 @@ function Place({ path, query, isNarrow, focusOn }: PlaceProps) {
   } = useApi<PathReport>(path === '' ? undefined : `/paths/${encodePath(path)}`, trigger);
   const directory = useDirectoryOf(path, report);
   const isDirectory = directory === path;
-  // On a narrow screen a file has the page to itself.
+  // On a narrow screen only the panel is shown for a file.
   const withList = !isNarrow || isDirectory;
   const [head] = report?.heads ?? [];
   const isThere = head !== undefined && typeOf(head) !== 'absent';
@@ -81,9 +81,9 @@ function Place({ path, query, isNarrow, focusOn }: PlaceProps) {
           ) : report.known ? (
             <PathPanel report={report} />
           ) : (
-            <Empty title="Nothing is known of this path">
-              No member ever told of anything there. Perhaps it has not arrived here yet; this page shows it as soon as
-              it does.
+            <Empty title="Nothing is known about this path">
+              No member has reported anything there. It may not have arrived here yet; this page shows it as soon as it
+              does.
             </Empty>
           ))}
       </div>
@@ -92,8 +92,8 @@ function Place({ path, query, isNarrow, focusOn }: PlaceProps) {
 }
 
 /**
- * The directory to list for `path`: it itself, or the one that it lies in. Until the agent has said which, the one that is listed
- * already stays where it fits, so that choosing a file moves nothing.
+ * The directory to list for `path`: `path` itself or its parent. Until the agent has answered which, the listed directory stays if it is
+ * one of the two, so that choosing a file moves nothing.
  */
 function useDirectoryOf(path: string, report: PathReport | undefined): string | undefined {
   const listed = useRef<string>(undefined);
@@ -105,10 +105,10 @@ function useDirectoryOf(path: string, report: PathReport | undefined): string | 
   return listed.current;
 }
 
-/** Why a list is empty. Of where an unknown path would lie, nobody said that it is there. */
+/** The reason why a list is empty. The parent directory of an unknown path may itself be unknown. */
 function reasonOf(directory: string, isKnown: boolean): string {
-  if (directory === '') return 'What is put into the folder of any member shows here.';
-  return isKnown ? 'The directory is empty.' : 'The directory is empty, or there is none of this name.';
+  if (directory === '') return 'Files in the folder of any member appear here.';
+  return isKnown ? 'The directory is empty.' : 'The directory is empty, or there is no directory of this name.';
 }
 
 interface ListProps {
@@ -119,7 +119,7 @@ interface ListProps {
 
 interface DirectoryProps extends ListProps {
   readonly directory: string;
-  /** What is chosen stands there: the list shows it. */
+  /** Whether the chosen path has an entry, which the list then shows. */
   readonly isThere: boolean;
 }
 
@@ -132,7 +132,7 @@ function Directory({ directory, isThere, focusOn, ...props }: DirectoryProps) {
   const entries = useMemo(() => (listing === undefined ? [] : shownEntries(listing)), [listing]);
   if (listing === undefined) return error === undefined ? <Loading /> : <Failed error={error} again={again} />;
   if (entries.length === 0) {
-    return <Empty title="Nothing lies in here">{reasonOf(directory, isThere || props.chosen === directory)}</Empty>;
+    return <Empty title="Nothing is in here">{reasonOf(directory, isThere || props.chosen === directory)}</Empty>;
   }
   const up = (): void => {
     if (directory === '') return;
@@ -154,7 +154,7 @@ function Directory({ directory, isThere, focusOn, ...props }: DirectoryProps) {
       />
       <Text c="dimmed" size="sm" mt={6} className={classes.foot}>
         {formatCount(listing.total)} {listing.total === 1 ? 'entry' : 'entries'}
-        {error !== undefined && `. This may be old: ${error}`}
+        {error !== undefined && `. This may be out of date: ${error}`}
       </Text>
     </div>
   );
@@ -166,13 +166,13 @@ function Results({ query, ...props }: ListProps & { readonly query: string }) {
   const { data, error, again } = useApi<SearchResult>(`/search?${parameters}`, operations);
   if (data === undefined) return error === undefined ? <Loading /> : <Failed error={error} again={again} />;
   if (data.entries.length === 0) {
-    return <Empty title={`No name holds “${query}”`}>Small and capital letters are the same here.</Empty>;
+    return <Empty title={`No name contains “${query}”`}>The search ignores case.</Empty>;
   }
   return (
     <div>
       <FileTable
         key={String(props.isNarrow)}
-        label={`Names that hold ${query}`}
+        label={`Names that contain ${query}`}
         entries={data.entries}
         rows={data.entries.length}
         withDirectory

@@ -4,10 +4,10 @@ import { useStatus } from '../../live/status-context.ts';
 import classes from './holder-marks.module.css';
 import { initialsOf } from './listing.ts';
 
-/** With more members than this, a bar says what single marks would. */
+/** With more members than this, a bar replaces the marks. */
 const marksMax = 6;
 
-/** How many members hold an entry: a mark for each, filled where it does, and the count. Where room is short the count alone. */
+/** The holders of an entry: a mark for each member, filled if it holds the entry, and the count. `isShort`: the count alone. */
 export function HolderMarks({ entry, isShort }: { readonly entry: TreeEntry; readonly isShort: boolean }) {
   const members = useStatus().members.filter(({ state }) => state !== 'left');
   const missing = new Set(entry.missing);

@@ -31,7 +31,7 @@ function page(names: readonly string[], total: number, next: string | null): Tre
   return { path: 'd', entries, total, next, members: 3 };
 }
 
-test('[DB-F1] a listing grows page by page, and has room for what is not read yet', () => {
+test('[DB-F1] a listing grows page by page, and reserves rows for unread entries', () => {
   const first = extendListing(undefined, page(['a', 'b'], 5, 'b'));
   expect(rowsOf(first)).toBe(5);
   const second = extendListing(first, page(['c', 'd'], 4, 'd'));
@@ -58,7 +58,7 @@ test('the parts of a path', () => {
   expect([nameOf('a'), nameOf('a/b')]).toEqual(['a', 'b']);
 });
 
-test('what stands at a path, and what an operation did', () => {
+test('the type of the entry at a path, and what an operation did', () => {
   expect(typeOf({ ...operation, kind: 'attr' })).toBe('directory');
   expect(typeOf({ ...operation, kind: 'attr', content: 'b3:0' })).toBe('file');
   expect(typeOf({ ...operation, kind: 'delete' })).toBe('absent');
@@ -71,7 +71,7 @@ test('initials', () => {
   expect(['ant', 'build-server', 'Ärzte Haus 2', '🐜', ''].map(initialsOf)).toEqual(['A', 'BS', 'Ä2', '🐜', '']);
 });
 
-test('[DB-F1] directories stand first, unless the directory is too large to be read at once', () => {
+test('[DB-F1] directories come first, unless the listing has more than one page', () => {
   const entries = ['a', 'b', 'c', 'd'].map(
     (name) => ({ name, type: name === 'b' || name === 'd' ? 'directory' : 'file' }) as TreeEntry,
   );

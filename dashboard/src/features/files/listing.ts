@@ -1,10 +1,10 @@
 import type { LoggedOperation, OperationReport, Status, TreeEntry, TreePage } from '@lockstep/shared/api';
 
-/** As much of a directory as was read so far. */
+/** The part of a directory that was read so far. */
 export interface Listing {
   readonly entries: readonly TreeEntry[];
   readonly total: number;
-  /** Where the next page begins; null when all was read. */
+  /** The start of the next page; null when everything was read. */
   readonly next: string | null;
 }
 
@@ -13,12 +13,12 @@ export function extendListing(listing: Listing | undefined, page: TreePage): Lis
   return { entries: [...(listing?.entries ?? []), ...page.entries], total: page.total, next: page.next };
 }
 
-/** The largest page that the agent gives. */
+/** The largest page that the agent serves. */
 export const pageEntriesMax = 1_000;
 
 /**
- * The entries as they are shown: directories first, as people know it. A directory that is larger than a page is read piece by piece as
- * one scrolls, and stays in the order of the names.
+ * The entries in the order of display: directories first, as in other file managers. A directory larger than a page stays in the order of
+ * names, because it is read page by page during scrolling.
  */
 export function shownEntries({ entries, total }: Listing): readonly TreeEntry[] {
   if (total > pageEntriesMax) return entries;
@@ -26,17 +26,17 @@ export function shownEntries({ entries, total }: Listing): readonly TreeEntry[] 
   return [...entries.filter(isDirectory), ...entries.filter((entry) => !isDirectory(entry))];
 }
 
-/** Rows to make room for: those that are still to be read count, so that the scroll bar tells the truth. */
+/** The number of rows to reserve, including unread entries, so that the scroll bar has the right size. */
 export function rowsOf({ entries, total, next }: Listing): number {
   return next === null ? entries.length : Math.max(total, entries.length + 1);
 }
 
-/** Changes whenever an entry, or who holds it, may have changed. */
+/** A text that changes whenever an entry or its holders may have changed. */
 export function treeTrigger({ operations, pending, members }: Status): string {
   return [operations, pending, ...members.map(({ state, behind }) => `${state}${behind}`)].join(' ');
 }
 
-/** The directories above `path` and it itself, from the top. */
+/** The directories above `path`, from the top, and `path` itself. */
 export function trailOf(path: string): readonly { readonly name: string; readonly path: string }[] {
   const names = path === '' ? [] : path.split('/');
   return names.map((name, index) => ({ name, path: names.slice(0, index + 1).join('/') }));
@@ -50,7 +50,7 @@ export function nameOf(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1);
 }
 
-/** What stands at a path whose visible head is `head`. */
+/** The type of the entry at a path whose visible head is `head`. */
 export function typeOf(head: OperationReport): TreeEntry['type'] | 'absent' {
   switch (head.kind) {
     case 'delete':

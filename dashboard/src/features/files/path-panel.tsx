@@ -10,7 +10,7 @@ import classes from './path-panel.module.css';
 
 const kinds = { file: 'File', directory: 'Directory', symlink: 'Symbolic link', absent: 'Deleted' } as const;
 
-/** What this member knows of one path: its version, who holds it, what it waits for, and what was done to it. */
+/** The details of one path: its version, its holders, what it waits for, and its history. */
 export function PathPanel({ report }: { readonly report: PathReport }) {
   const { path, heads, holders, waitsFor, problem } = report;
   const [head] = heads;
@@ -32,11 +32,11 @@ export function PathPanel({ report }: { readonly report: PathReport }) {
           color="orange"
           variant="outline"
           classNames={{ title: classes.warning }}
-          title={`${heads.length} versions at once`}
+          title={`${heads.length} concurrent versions`}
           p="sm"
         >
-          {heads.map(({ memberName }) => memberName).join(' and ')} changed it without knowing of each other. A copy of
-          what loses the name is being made.
+          {heads.map(({ memberName }) => memberName).join(' and ')} changed it independently. A conflict copy is being
+          made of the version that loses the name.
         </Alert>
       )}
       <ConflictNote report={report} />
@@ -65,7 +65,7 @@ export function PathPanel({ report }: { readonly report: PathReport }) {
       {waitsFor.length > 0 && (
         <section aria-labelledby="waits">
           <Title order={3} size="h5" id="waits">
-            What it waits for
+            Waiting for
           </Title>
           <ul className={classes.reasons}>
             {waitsFor.map(({ member = '', reason }) => (
@@ -79,7 +79,7 @@ export function PathPanel({ report }: { readonly report: PathReport }) {
   );
 }
 
-/** The other versions that a conflict left, or of what this is one. */
+/** Links to the conflict copies of a path, or from a conflict copy to its original. */
 function ConflictNote({ report: { path, copyOf, conflictCopies } }: { readonly report: PathReport }) {
   const others = copyOf === undefined ? conflictCopies : [copyOf];
   if (others.length === 0) return null;
@@ -92,8 +92,8 @@ function ConflictNote({ report: { path, copyOf, conflictCopies } }: { readonly r
       p="sm"
     >
       {copyOf === undefined
-        ? 'It was changed on two members at once. What lost the name is kept as '
-        : 'It is what lost the name to '}
+        ? 'It was changed on two members at once. The version that lost the name is kept as '
+        : 'It is the version that lost the name to '}
       {others.map((other, index) => (
         <span key={other} className={classes.other}>
           {index > 0 && ', '}
@@ -121,7 +121,7 @@ function Facts({ head }: { readonly head: PathReport['heads'][number] }) {
       )}
       {head.target !== undefined && (
         <>
-          <dt>Leads to</dt>
+          <dt>Target</dt>
           <dd>{head.target}</dd>
         </>
       )}
@@ -150,7 +150,7 @@ function History({ log }: { readonly log: PathReport['log'] }) {
               {deedOf(operation)} by <b>{operation.memberName}</b>
               {operation.from !== undefined && (
                 <>
-                  {', before that '}
+                  {' from '}
                   <Anchor component={Link} href={pathLink(operation.from)}>
                     {operation.from}
                   </Anchor>

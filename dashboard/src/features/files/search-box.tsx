@@ -3,10 +3,10 @@ import { IconSearch } from '@tabler/icons-react';
 import { useEffect, useRef, useState } from 'react';
 import classes from './search-box.module.css';
 
-/** How long typing must rest before it is searched for. */
+/** The pause in typing after which the search starts. */
 const restMs = 200;
 
-/** Asks for part of a name; `onSearch` gets it once the typing rests. */
+/** A field for part of a name; `onSearch` gets the text after a pause in typing. */
 export function SearchBox({ value, onSearch }: { readonly value: string; readonly onSearch: (text: string) => void }) {
   const [text, setText] = useState(value);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
@@ -31,7 +31,9 @@ export function SearchBox({ value, onSearch }: { readonly value: string; readonl
         if (event.key === 'Escape') change('', 0);
       }}
       leftSection={<IconSearch size={16} aria-hidden="true" />}
-      rightSection={text !== '' && <CloseButton size="sm" aria-label="End the search" onClick={() => change('', 0)} />}
+      rightSection={
+        text !== '' && <CloseButton size="sm" aria-label="Clear the search" onClick={() => change('', 0)} />
+      }
     />
   );
 }

@@ -4,7 +4,7 @@ import { pathLink } from '../../parts/links.ts';
 import { trailOf } from './listing.ts';
 import classes from './trail.module.css';
 
-/** Where one is: the folder, and each directory down to `path`. */
+/** The breadcrumbs: the folder, and each directory down to `path`. */
 export function Trail({ path }: { readonly path: string }) {
   const steps = [{ name: 'All files', path: '' }, ...trailOf(path)];
   return (

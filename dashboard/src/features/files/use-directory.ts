@@ -2,8 +2,8 @@ import { useCallback, useEffect, useMemo, useSyncExternalStore } from 'react';
 import { DirectoryReader, type DirectoryState } from './directory-reader.ts';
 
 /**
- * What lies in a directory; read again whenever `trigger` changes. `want` reads up to a row that is about to be seen, and what is there is
- * read at least up to the entry `sought`.
+ * The listing of a directory, read again whenever `trigger` changes. It is read at least up to the entry `sought`; `want` reads up to a row
+ * that is about to come into sight.
  */
 export function useDirectory(
   path: string,
@@ -12,7 +12,7 @@ export function useDirectory(
 ): DirectoryState & { readonly want: (row: number) => void; readonly again: () => void } {
   const reader = useMemo(() => new DirectoryReader(path), [path]);
   const state = useSyncExternalStore(reader.subscribe, reader.get);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a new trigger reads again, though it is not part of the question
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new trigger reads again, though it is not part of the request
   useEffect(() => reader.refresh(), [reader, trigger]);
   useEffect(() => {
     if (sought !== undefined) reader.seek(sought);

@@ -3,7 +3,7 @@ import { IconPlugConnectedX } from '@tabler/icons-react';
 import { heatLimitsMs } from './latency-heat.ts';
 import classes from './latency-table.module.css';
 
-/** What the colours and signs of the heat map mean. `isDense`: no cell has room for a word. */
+/** The legend of the heat map's colours and signs. `isDense`: the cells have no room for a word. */
 export function LatencyLegend({ isDense }: { readonly isDense: boolean }) {
   return (
     <ul className={classes.legend} aria-label="What the colours mean">

@@ -13,20 +13,20 @@ import classes from './latency-pair.module.css';
 import { gapsOf, latencySeries, summarise } from './latency-series.ts';
 
 const hourMs = 3_600_000;
-/** A member that has only just begun to measure gets a chart that is not empty for the most part. */
+/** The minimum span of the chart. A short one keeps the chart of a member that has just started from being mostly empty. */
 const spanMsMin = 120_000;
 
-/** One direction of one pair over the last hour, going on as it is looked at. */
+/** The round trips in one direction of a pair over the last hour, updated live. */
 export function LatencyPair({ from, to }: { readonly from: MemberReport; readonly to: MemberReport }) {
   const { now, member } = useStatus();
   const section = useRef<HTMLElement>(null);
   const query = new URLSearchParams({ from: from.id, to: to.id });
-  // A new sample is kept every ten seconds.
+  // The agent keeps a new sample every ten seconds.
   const { data, error, again } = useApi<LatencyHistory>(`/latencies/history?${query}`, Math.floor(now / 10_000));
   const rttMs = from.latenciesMs?.[to.id];
   const series = useMemo(() => data && latencySeries(data, { at: now, rttMs }), [data, now, rttMs]);
   const gaps = useMemo(() => (series ? gapsOf(series) : []), [series]);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another pair is brought into view
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another pair is scrolled into view
   useEffect(() => {
     section.current?.scrollIntoView({ block: 'nearest' });
   }, [from.id, to.id]);
@@ -81,7 +81,7 @@ export function LatencyPair({ from, to }: { readonly from: MemberReport; readonl
             format={formatRoundTrip}
             gaps={gaps}
             gapWord="no session"
-            caption={summary.gaps ?? 'There was a session all of that time.'}
+            caption={summary.gaps ?? 'There was a session throughout.'}
           />
         </>
       )}

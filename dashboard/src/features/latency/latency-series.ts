@@ -1,15 +1,15 @@
 import type { LatencyHistory } from '@lockstep/shared/api';
 import { formatDuration, formatRoundTrip } from '@lockstep/shared/present';
 
-/** One line over time, as the chart takes it. */
+/** One line over time, in the form that the chart takes. */
 export interface Series {
   /** Milliseconds since the epoch, oldest first. */
   readonly at: readonly number[];
-  /** null: there was nothing to measure. */
+  /** null: there was no session to measure. */
   readonly values: readonly (number | null)[];
 }
 
-/** The kept samples, and after them what is known now: the line goes on between two samples. */
+/** The kept samples and the current value, so that the line continues between two samples. */
 export function latencySeries(
   history: Pick<LatencyHistory, 'everyMs' | 'samples'>,
   now: { readonly at: number; readonly rttMs: number | undefined },
@@ -19,7 +19,7 @@ export function latencySeries(
   const add = (moment: number, rttMs: number | null): void => {
     const last = at.at(-1);
     if (last !== undefined && moment <= last) return;
-    // The agent stood still, or the machine slept: nothing is known of that time, and no line is drawn across it.
+    // The agent was stopped or the machine slept: there are no values for that time, and no line is drawn across it.
     if (last !== undefined && moment - last > 2.5 * history.everyMs) {
       at.push(last + history.everyMs);
       values.push(null);
@@ -37,11 +37,11 @@ export interface Summary {
   readonly least: string;
   readonly median: string;
   readonly most: string;
-  /** How long there was no session, as a sentence; undefined when there always was. */
+  /** The total time without a session, as a sentence; undefined if there is none. */
   readonly gaps: string | undefined;
 }
 
-/** The line in numbers; undefined when it has no value at all. */
+/** The line in numbers; undefined if it has no value at all. */
 export function summarise({ at, values }: Series): Summary | undefined {
   const known = values.filter((value) => value !== null).sort((a, b) => a - b);
   const [least] = known;
@@ -54,7 +54,7 @@ export function summarise({ at, values }: Series): Summary | undefined {
     least: formatRoundTrip(least),
     median: formatRoundTrip(known[Math.floor((known.length - 1) / 2)] ?? least),
     most: formatRoundTrip(most),
-    gaps: gapMs === 0 ? undefined : `There was no session for ${formatDuration(gapMs / 1_000)} of it.`,
+    gaps: gapMs === 0 ? undefined : `There was no session for ${formatDuration(gapMs / 1_000)} of this time.`,
   };
 }
 

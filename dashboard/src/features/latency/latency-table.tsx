@@ -6,7 +6,7 @@ import { pairLink } from '../../parts/links.ts';
 import { heatOf } from './latency-heat.ts';
 import classes from './latency-table.module.css';
 
-/** More members than this get narrow columns, with their names on end. */
+/** More members than this get narrow columns with vertical names. */
 export const wideMax = 12;
 
 const steps: Record<string, readonly [row: number, column: number]> = {
@@ -21,7 +21,7 @@ interface Chosen {
   readonly to: string | null;
 }
 
-/** The heat map: a grid in which the arrow keys go from cell to cell, and each cell leads to its hour. */
+/** The heat map: a grid in which the arrow keys go from cell to cell, and each cell links to the last hour of its pair. */
 export function LatencyTable({ matrix, chosen }: { readonly matrix: Matrix; readonly chosen: Chosen }) {
   const { members, rows } = matrix;
   const table = useRef<HTMLTableElement>(null);
@@ -31,7 +31,7 @@ export function LatencyTable({ matrix, chosen }: { readonly matrix: Matrix; read
     return Math.min(...place) < 0 ? [0, 1] : place;
   });
 
-  /** To the next cell in this direction that leads somewhere. */
+  /** Moves the focus to the next cell in this direction that has a link. */
   const go = (event: KeyboardEvent): void => {
     const step = steps[event.key];
     if (step === undefined || event.altKey || event.ctrlKey || event.metaKey) return;
@@ -50,7 +50,7 @@ export function LatencyTable({ matrix, chosen }: { readonly matrix: Matrix; read
       role="grid"
       className={classes.table}
       data-dense={members.length > wideMax || undefined}
-      aria-label="Round trips: who measured in the rows, to whom in the columns"
+      aria-label="Round trips: from the member in the row to the member in the column"
       onKeyDown={go}
     >
       <thead>
@@ -104,14 +104,14 @@ interface CellProps {
   readonly href: string;
   readonly isDense: boolean;
   readonly isChosen: boolean;
-  /** By the Tab key; all others by the arrows. */
+  /** Whether the Tab key reaches this cell; the arrow keys reach all others. */
   readonly isReached: boolean;
   readonly row: number;
   readonly column: number;
   readonly setPlace: (place: readonly [number, number]) => void;
 }
 
-/** Only what changed is drawn again: fifty members make 2,500 of them, every two seconds. */
+/** One cell. Only changed cells render again: fifty members have 2,500 of them, and every status may change some. */
 const Cell = memo(function Cell(props: CellProps) {
   const { kind, rttMs, words, between, href, isDense, isChosen, isReached, row, column, setPlace } = props;
   if (kind === 'self') {

@@ -11,7 +11,7 @@ import { LatencyPair } from './latency-pair.tsx';
 import classes from './latency-table.module.css';
 import { LatencyTable, wideMax } from './latency-table.tsx';
 
-/** Who reaches whom, how fast, and how that was over the last hour. */
+/** The round trips between all members, and those of one pair over the last hour. */
 export function Latency() {
   const status = useStatus();
   const [parameters] = useSearchParams();
@@ -21,7 +21,7 @@ export function Latency() {
   if (matrix.members.length < 2) {
     return (
       <View title="Latency">
-        <Empty title="There is nobody to measure">
+        <Empty title="There is no other member">
           Round trips between all members are shown here as soon as there is a second one.
         </Empty>
       </View>
@@ -45,7 +45,7 @@ export function Latency() {
           <Text c="dimmed">
             {chosen.from === null || chosen.to === null
               ? 'Choose a pair in the table to see its last hour.'
-              : 'One of the two members of this address is no member any more. Choose a pair in the table.'}
+              : 'One of the two members in this address is no longer a member. Choose a pair in the table.'}
           </Text>
         </Paper>
       )}

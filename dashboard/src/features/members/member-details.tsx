@@ -16,7 +16,7 @@ import { stateSince } from './member-state.tsx';
 
 type Fact = readonly [title: string, value: ReactNode];
 
-/** Everything that is known of one member. */
+/** Everything that is known about one member. */
 export function MemberDetails({
   member,
   members,
@@ -49,7 +49,7 @@ function factsOf(member: MemberReport, members: readonly MemberReport[]): readon
   const facts: readonly (readonly [string, ReactNode | false])[] = [
     ['In this state since', moment(stateSince(member))],
     ['Enabled', moment(member.enabledAt)],
-    ['Last heard', !member.self && moment(member.lastSeenAt)],
+    ['Last heard from', !member.self && moment(member.lastSeenAt)],
     ['Last error', member.stopped !== true && (member.lastError ?? false)],
     [
       'Problems',
@@ -61,13 +61,13 @@ function factsOf(member: MemberReport, members: readonly MemberReport[]): readon
       ),
     ],
     ['Not on its disk yet', (member.pending ?? 0) > 0 && formatItems(member.pending ?? 0, 'path')],
-    ['Round trips that it measures', trips.length > 0 && trips.join(', ')],
+    ['Round trips it measures', trips.length > 0 && trips.join(', ')],
     ['Addresses', member.addresses.length > 0 && member.addresses.join(', ')],
     ['Connected from', member.remote ?? false],
     ['Clock', clockSkewMs !== undefined && skewText(clockSkewMs)],
     ['Processors in use', load !== undefined && `${load.toFixed(2)}`],
-    ['Contents sent to it', bytes(member.sentBytes)],
-    ['Contents received from it', bytes(member.receivedBytes)],
+    ['Content sent to it', bytes(member.sentBytes)],
+    ['Content received from it', bytes(member.receivedBytes)],
     ['Waiting to be sent to it', (member.queuedBytes ?? 0) > 0 && bytes(member.queuedBytes)],
     ['Operations it knows', member.version !== undefined && formatCount(knownCount(member.version))],
     ['Digest', member.digest !== undefined && <Code>{member.digest}</Code>],
@@ -80,7 +80,7 @@ function knownCount(version: Readonly<Record<string, number>>): number {
   return Object.values(version).reduce((sum, seq) => sum + seq, 0);
 }
 
-/** Below a tenth of a second it is the network, not the clock. */
+/** The clock skew in words. A skew below 100 ms may be due to the network rather than the clock. */
 function skewText(ms: number): string {
   if (Math.abs(ms) < 100) return 'the same as here';
   return `${formatDuration(Math.abs(ms) / 1_000)} ${ms > 0 ? 'ahead' : 'behind'}`;

@@ -17,7 +17,7 @@ const words: Readonly<Record<Standing, string>> = {
   left: 'left',
 };
 
-/** How many members stand how, and which of them are to be seen; the address says which. */
+/** The number of members of each standing, and the filter by name and standing, which is in the address. */
 export function MemberFilter({ members }: { readonly members: readonly MemberReport[] }) {
   const [parameters, setParameters] = useSearchParams();
   const part = parameters.get('name') ?? '';
@@ -48,7 +48,7 @@ export function MemberFilter({ members }: { readonly members: readonly MemberRep
         rightSection={part !== '' && <CloseButton size="sm" aria-label="Clear" onClick={() => set('name', '')} />}
       />
       <fieldset className={classes.standings}>
-        <legend>Only those that are</legend>
+        <legend>Show only members that are</legend>
         {standings.map((standing) => {
           const count = members.filter((member) => standingOf(member) === standing).length;
           const isChosen = standing === chosen;

@@ -5,7 +5,7 @@ import { Link } from 'wouter';
 import classes from './member-table.module.css';
 import { Nothing } from './nothing.tsx';
 
-/** What a member lacks of what is known here: how many operations, for how long, and what is in the way. */
+/** The lag of a member behind this one: how many operations, for how long, and its problems. */
 export function Lag({ member }: { readonly member: MemberReport }) {
   const { catchUp, behind, behindSeconds, trouble } = member;
   if (member.state === 'left') return <Nothing why="has left" />;

@@ -31,14 +31,14 @@ const few = [
 ];
 const namesOf = (members: readonly MemberReport[]) => members.map(({ name }) => name).join(' ');
 
-test('[DB-O5] in a crowd those come first that need a person most; a few stay as they are', () => {
+test('[DB-O5] many members are sorted by need of attention; a few keep their order', () => {
   expect(few.map(standingOf)).toEqual('active left paused syncing silent stopped problems down'.split(' '));
   expect(sortedByNeed(few)).toBe(few);
   const crowd = [...few, member('ibis', { behind: 1_204 })];
   expect(namesOf(sortedByNeed(crowd))).toBe('hen gnu fox eel dog cat ant ibis bee');
 });
 
-test('[DB-O6] members are narrowed down to a part of a name or address and to how they stand', () => {
+test('[DB-O6] members are filtered by part of a name or address, and by standing', () => {
   expect(namesOf(narrowed(few, { part: ' E', standing: null }))).toBe(namesOf(few));
   expect(namesOf(narrowed(few, { part: 'GNU', standing: null }))).toBe('gnu');
   expect(namesOf(narrowed(few, { part: 'fox.example', standing: 'stopped' }))).toBe('fox');

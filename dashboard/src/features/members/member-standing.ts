@@ -1,11 +1,11 @@
 import type { MemberReport } from '@lockstep/shared/api';
 
-/** How a member stands: who needs a person most urgently, first. */
+/** The standings of a member, those that need attention most urgently first. */
 export const standings = ['down', 'problems', 'stopped', 'silent', 'syncing', 'paused', 'active', 'left'] as const;
 
 export type Standing = (typeof standings)[number];
 
-/** More members than these are not taken in at one look: they are sorted by need, counted, and can be narrowed down. */
+/** From this number on, members are sorted by need of attention, counted, and can be filtered. */
 export const crowdMin = 9;
 
 export function standingOf({ state, stopped, paused, problems = 0 }: MemberReport): Standing {
@@ -18,8 +18,8 @@ export function standingOf({ state, stopped, paused, problems = 0 }: MemberRepor
 }
 
 /**
- * A crowd with those first that need a person; a few as they came. How far somebody is behind does not count: it changes by the second,
- * and rows that move cannot be read.
+ * Many members sorted by need of attention; a few in their given order. The lag does not count: it changes every second, and rows that
+ * move cannot be read.
  */
 export function sortedByNeed(members: readonly MemberReport[]): readonly MemberReport[] {
   if (members.length < crowdMin) return members;
@@ -27,7 +27,7 @@ export function sortedByNeed(members: readonly MemberReport[]): readonly MemberR
   return members.toSorted((a, b) => rank(a) - rank(b));
 }
 
-/** Those with this part of a name or address, and of this standing, where one is given. */
+/** The members with this part in their name or an address, and with this standing unless it is null. */
 export function narrowed(
   members: readonly MemberReport[],
   { part, standing }: { readonly part: string; readonly standing: string | null },

@@ -5,7 +5,7 @@ import classes from './member-table.module.css';
 
 const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
 
-/** How a member is, for how long, and below it why, or since when it is enabled. */
+/** A member's state and its duration; below it the reason, or when the member was enabled. */
 export function MemberState({
   member,
   members,
@@ -34,7 +34,7 @@ export function MemberState({
   );
 }
 
-/** An active member says itself since when: this one may have started later. */
+/** When a member entered its state. An active member reports this itself: the serving member may have started later. */
 export function stateSince({ state, stateSince, enabledAt }: MemberReport): number | undefined {
   return state === 'active' ? (enabledAt ?? stateSince) : stateSince;
 }
@@ -51,8 +51,10 @@ function whyOf(member: MemberReport, members: readonly MemberReport[]): string |
     case 'down':
     case 'suspect':
       if (member.paused === true) return 'takes part again when it is resumed';
-      if (member.stopped === true) return 'stopped in order';
-      return member.lastError ?? (member.lastSeenAt === undefined ? 'not heard since this agent started' : undefined);
+      if (member.stopped === true) return 'stopped cleanly';
+      return (
+        member.lastError ?? (member.lastSeenAt === undefined ? 'not heard from since this agent started' : undefined)
+      );
     case 'left':
       return undefined;
   }

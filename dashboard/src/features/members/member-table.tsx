@@ -14,14 +14,14 @@ import { Nothing } from './nothing.tsx';
 const titles = ['Member', 'State', 'Round trip', 'Behind', 'Files', 'Free space', 'Version'];
 
 interface Shared {
-  /** All there are. */
+  /** All members, also those that are filtered out. */
   readonly members: readonly MemberReport[];
   /** Id of the member that has been active longest. */
   readonly oldest: string | undefined;
   readonly recent: RecentLatencies | undefined;
 }
 
-/** The members, one in each row; on a narrow screen one in each card. The `chosen` one is shown with all that is known of it. */
+/** The members, one in each row, or on a narrow screen in each card. The `chosen` one is shown with its details. */
 export function MemberTable({
   shown,
   chosen,
@@ -76,7 +76,7 @@ function MemberRow({
         </Link>
         {member.self && <span className={classes.tag}>this machine</span>}
         {member.id === oldest && members.length > 1 && (
-          <span className={classes.tag} title="Active longest: who lacks something asks it first">
+          <span className={classes.tag} title="Active longest: members that lack something ask it first">
             oldest
           </span>
         )}
@@ -100,7 +100,7 @@ function MemberRow({
       </td>
       <td data-title="Files">
         {member.files === undefined ? (
-          <Nothing why="never heard" />
+          <Nothing why="never heard from" />
         ) : (
           <span className={classes.number}>{formatCount(member.files)}</span>
         )}
@@ -108,19 +108,19 @@ function MemberRow({
       </td>
       <td data-title="Free space">
         {member.freeBytes === undefined ? (
-          <Nothing why="never heard" />
+          <Nothing why="never heard from" />
         ) : (
           <span className={classes.number}>{formatBytes(member.freeBytes)}</span>
         )}
       </td>
-      <td data-title="Version">{member.software ?? <Nothing why="never heard" />}</td>
+      <td data-title="Version">{member.software ?? <Nothing why="never heard from" />}</td>
     </tr>
   );
 }
 
 function DetailsRow({ member, members }: Pick<Shared, 'members'> & { member: MemberReport }) {
   const row = useRef<HTMLTableRowElement>(null);
-  // Who follows a link to the fortieth member wants to see it.
+  // A link may lead to a member far down the table.
   useEffect(() => {
     row.current?.previousElementSibling?.scrollIntoView({ block: 'nearest' });
   }, []);

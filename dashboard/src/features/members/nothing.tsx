@@ -1,7 +1,7 @@
 import { VisuallyHidden } from '@mantine/core';
 import classes from './member-table.module.css';
 
-/** A dash for the eye, the reason for a screen reader. */
+/** A dash in place of a value, with the reason for screen readers. */
 export function Nothing({ why }: { readonly why: string }) {
   return (
     <span className={classes.quiet} title={why}>

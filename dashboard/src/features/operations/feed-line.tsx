@@ -34,7 +34,7 @@ interface LineProps {
   readonly toggle: (row: number) => void;
 }
 
-/** One operation, or a group that opens. */
+/** One line of the feed: an operation, or a group that can be opened. */
 export function FeedLine({ row, chosen, choose, toggle }: LineProps) {
   if (row.type === 'member') {
     return (
@@ -54,7 +54,7 @@ function isChosen(operation: LoggedOperation, chosen: string | undefined): boole
   return chosen !== undefined && chosen === nameOf(operation);
 }
 
-/** An operation never changes: its line is made once, however often the list around it is. */
+/** The line of one operation. An operation never changes, so its line renders only once. */
 const OperationLine = memo(function OperationLine({
   operation,
   isChosen,
@@ -118,7 +118,7 @@ function What({ act }: { readonly act: Act }) {
   );
 }
 
-/** A long path loses its middle directories before its name. */
+/** A path. If it is too long, its directories are cut off before its name. */
 function Path({ path, former }: { readonly path: string; readonly former?: string | undefined }) {
   const cut = path.lastIndexOf('/', path.length - 2) + 1;
   return (
@@ -130,7 +130,7 @@ function Path({ path, former }: { readonly path: string; readonly former?: strin
   );
 }
 
-/** A name may hold line breaks: shown as such they would reach into the next line of the feed. */
+/** The path with spaces for line breaks: a name may contain them, and they would overlap the next line of the feed. */
 function inOneLine(path: string): string {
   return path.replaceAll(/[\n\r]/g, ' ');
 }

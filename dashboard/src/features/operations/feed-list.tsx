@@ -11,23 +11,23 @@ import type { OperationFeed } from './operation-feed.ts';
 
 const wideLinePixels = 40;
 const narrowLinePixels = 60;
-/** Below this width a line becomes two. */
+/** Below this width each line has two rows of text. */
 const narrow = '(max-width: 47.99em)';
-/** Nearer to the top than this, the reader follows. */
+/** Scrolling further down than this pauses the feed. */
 const topPixels = 8;
-/** Lines made above and below those in sight, so that quick scrolling shows no gap. */
+/** The number of lines rendered above and below those in sight, so that quick scrolling shows no gap. */
 const overscan = 6;
-/** Older operations are asked for when this many lines are left. */
+/** Older operations are requested when fewer lines than this are left. */
 const linesAhead = 30;
 
 const ends: Record<FeedState['end'], string> = {
   more: '',
   loading: 'Reading older operations…',
-  beginning: 'This is where the journal of this member begins.',
+  beginning: 'The journal of this member begins here.',
   full: `The feed holds ${formatCount(feedOperationsMax)} operations. The history of a path goes further back.`,
 };
 
-/** The lines of the feed, of which only those in sight exist. */
+/** The list of the feed's lines, of which only those in sight exist. */
 export function FeedList({
   feed,
   state,
@@ -49,12 +49,12 @@ export function FeedList({
     estimateSize: () => linePixels,
     overscan,
   });
-  // biome-ignore lint/correctness/useExhaustiveDependencies: lines measured for one width are wrong for another
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the measured heights depend on the width
   useEffect(() => virtualizer.measure(), [linePixels]);
 
   const lines = virtualizer.getVirtualItems();
-  // As many places as lines can exist at one time: a line that scrolls out of sight leaves its place to the next one, so that scrolling
-  // changes the text of elements rather than making new ones.
+  // The maximum number of lines that exist at one time. A line that scrolls out of sight leaves its element to the next one, so scrolling
+  // changes the text of elements instead of creating new ones.
   const places = Math.ceil((virtualizer.scrollRect?.height ?? 0) / linePixels) + 2 * overscan + 2;
   const lastLine = lines.at(-1)?.index ?? 0;
   const isNearEnd = rows.count - lastLine < linesAhead;
@@ -62,7 +62,7 @@ export function FeedList({
     if (isNearEnd && state.end === 'more' && state.error === undefined) feed.loadOlder();
   }, [feed, isNearEnd, state.end, state.error]);
 
-  // Also where the button of the view asked to follow.
+  // Here, so that the view's own "Follow" button has the same effect.
   useEffect(() => {
     if (state.isFollowing) scroller.current?.scrollTo({ top: 0 });
   }, [state.isFollowing]);
@@ -96,7 +96,7 @@ export function FeedList({
         onScroll={({ currentTarget }) => {
           if (currentTarget.scrollTop > topPixels) feed.pause();
         }}
-        // A line that moves away under the finger cannot be chosen.
+        // A line that moves under the pointer cannot be chosen.
         onPointerDown={() => feed.pause()}
       >
         <div className={classes.head} aria-hidden="true">

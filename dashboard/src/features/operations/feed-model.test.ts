@@ -6,15 +6,15 @@ import { FeedModel, type PageWish } from './feed-model.ts';
 const pageOperations = 1_000;
 const batchOperations = 100;
 
-/** A feed, and an agent that grants its wishes as shared/src/api says it, when the test lets it: pages of a journal, and its stream. */
+/** A feed and a simulated agent. The agent serves pages of a journal and its stream as shared/src/api specifies, when the test lets it. */
 class Scene {
   readonly feed = new FeedModel();
   rows: number;
   isSilent = false;
-  /** Pages that are asked for wait until they are given. */
+  /** Whether requested pages wait for `givePages`. */
   holdsPages = false;
   readonly #asked: PageWish[] = [];
-  /** Row up to which the stream has told; undefined when there is none. */
+  /** The last row that the stream has sent; undefined without a stream. */
   #told: number | undefined;
 
   constructor(rows = 0) {
@@ -58,7 +58,7 @@ class Scene {
     this.moves();
   }
 
-  /** Grants what the feed wishes for, until there is nothing that may be granted. */
+  /** Grants the feed's wishes until none is left that may be granted. */
   moves(): void {
     if (!this.feed.isStreaming) this.#told = undefined;
     for (let wish = this.feed.next(); wish !== undefined; wish = this.feed.next()) {
@@ -78,7 +78,7 @@ class Scene {
 
   #answer(wish: PageWish): void {
     if (this.isSilent) {
-      this.feed.failedPage('nobody answers');
+      this.feed.failedPage('no answer');
       return;
     }
     const before = wish.before ?? this.rows + 1;
@@ -117,7 +117,7 @@ function oneAfterTheOther(rows: readonly number[]): boolean {
   return rows.every((row, index) => index === 0 || row === (rows[index - 1] ?? 0) + 1);
 }
 
-test('[DB-J7] [DB-A6] whatever breaks in between, each operation is there once, in order', () => {
+test('[DB-J7] [DB-A6] each operation is listed once and in order, whatever breaks in between', () => {
   const does: Record<string, (scene: Scene, count: number) => void> = {
     journal: (scene, count) => scene.journal(count),
     cut: (scene) => scene.cut(),
@@ -155,7 +155,7 @@ test('[DB-J7] [DB-A6] whatever breaks in between, each operation is there once, 
   fc.assert(fc.property(fc.array(step, { maxLength: 30 }), run), { numRuns: 100 });
 });
 
-test('[DB-A6] who leaves the view and comes back before the first page is there misses nothing', () => {
+test('[DB-A6] a user who returns to the view before the first page has arrived misses nothing', () => {
   const scene = new Scene(20);
   scene.holdsPages = true;
   scene.open();
@@ -167,21 +167,21 @@ test('[DB-A6] who leaves the view and comes back before the first page is there 
   expect(scene.shown).toEqual(rowsTo(30));
 });
 
-test('[DB-A6] a first page that is read anew while the stream runs already tells nothing twice', () => {
+test('[DB-A6] a first page that is read again while the stream is open repeats no operation', () => {
   const scene = new Scene(20);
   scene.isSilent = true;
   scene.open();
   expect(scene.feed.state).toMatchObject({ connection: 'live' });
   expect(scene.shown).toEqual([]);
   scene.isSilent = false;
-  // The page has them before the stream brings them.
+  // The page contains these rows before the stream sends them.
   scene.rows += 5;
   scene.older();
   scene.journal(5);
   expect(scene.shown).toEqual(rowsTo(30));
 });
 
-test('[DB-J7] a journal that was lost and begins anew: so does the feed', () => {
+test('[DB-J7] the feed starts over with a journal that was lost and started over', () => {
   const scene = new Scene(500);
   scene.open();
   scene.rows = 3;
@@ -193,7 +193,7 @@ test('[DB-J7] a journal that was lost and begins anew: so does the feed', () => 
   expect(scene.shown).toEqual([1, 2, 3, 4, 5]);
 });
 
-test('[DB-J7] an older page of a journal that was lost is no part of the new one', () => {
+test('[DB-J7] an older page of a lost journal is not added to the new one', () => {
   const scene = new Scene(2_500);
   scene.open();
   scene.holdsPages = true;
@@ -205,7 +205,7 @@ test('[DB-J7] an older page of a journal that was lost is no part of the new one
   expect(scene.shown).toEqual([1, 2, 3]);
 });
 
-test('[DB-J3] more than is kept came while the reader stood still: the feed goes on with the newest, and reads the rest', () => {
+test('[DB-J3] after a pause with more operations than are kept, the feed shows the newest and reads the others on request', () => {
   const scene = new Scene();
   const { feed } = scene;
   scene.open();

@@ -2,38 +2,38 @@ import type { LiveOperationsMessage, LoggedOperation, OperationsPage } from '@lo
 import type { OperationFilter } from './operation-filter.ts';
 import { OperationList } from './operation-list.ts';
 
-/** What the feed keeps, some fifty megabytes. */
+/** The maximum number of operations in the feed, about fifty megabytes. */
 export const feedOperationsMax = 100_000;
-/** What came while the reader stands still; when there is more, the feed begins anew when he goes on. */
+/** At least this many of the operations that arrive during a pause are kept. If any were dropped, the feed starts over after the pause. */
 const waitingMax = 20_000;
 
-/** What a view shows of the feed besides its items. */
+/** The state of the feed that a view shows in addition to its items. */
 export interface FeedState {
   readonly isFollowing: boolean;
-  /** How many operations came since the reader stands still. */
+  /** How many operations arrived since the feed was paused. */
   readonly waiting: number;
   readonly connection: 'opening' | 'live' | 'lost';
-  /** There is nothing older in the journal, or the feed holds as much as it can. */
+  /** `beginning`: the journal has nothing older. `full`: the feed holds as many operations as it can. */
   readonly end: 'more' | 'loading' | 'beginning' | 'full';
   readonly error: string | undefined;
 }
 
-/** A page of operations older than row `before`, or the newest. `era`: which journal it is of, counted by this page. */
+/** A wish for the page of operations before row `before`, or for the newest page. `era`: the number of the journal that it is for. */
 export interface PageWish {
   readonly for: 'page';
   readonly before: number | undefined;
   readonly era: number;
 }
 
-/** The stream of what comes after row `after`, or after now. */
+/** A wish for the stream of operations after row `after`, or from now on. */
 export interface StreamWish {
   readonly for: 'stream';
   readonly after: number | undefined;
 }
 
 /**
- * What the feed knows and what it needs next, without a socket, a clock or a browser. Whoever drives it tells it what happened, and then
- * grants its wishes until it has none. The newest page comes first and the stream from there on, so nothing is missed between them.
+ * The state machine of the feed, without a socket, a clock or a browser. Its owner reports what happened, and then grants its wishes until
+ * it has none. The newest page comes first and the stream continues after it, so nothing is missed between them.
  */
 export class FeedModel {
   readonly list = new OperationList(feedOperationsMax);
@@ -44,7 +44,7 @@ export class FeedModel {
   #era = 0;
   #isFollowed = false;
   #page: 'none' | 'wanted' | 'asked' = 'none';
-  /** The stream waits for the newest page, or for that to fail. */
+  /** The stream waits until the newest page has arrived or failed. */
   #isPageFirst = false;
   #stream: 'none' | 'asked' | 'resting' = 'none';
 
@@ -52,12 +52,12 @@ export class FeedModel {
     return this.#state;
   }
 
-  /** Whether the stream that was granted last is still of use; if not, it is to be closed. */
+  /** Whether the last granted stream is still needed; if not, the owner closes it. */
   get isStreaming(): boolean {
     return this.#stream === 'asked';
   }
 
-  /** What is needed now and was not asked for yet; to be called until there is nothing. */
+  /** The next wish that was not granted yet. The owner calls this until it is undefined. */
   next(): PageWish | StreamWish | undefined {
     if (this.#page === 'wanted') {
       this.#page = 'asked';
@@ -68,27 +68,27 @@ export class FeedModel {
     return { for: 'stream', after: this.#lastRow };
   }
 
-  /** Somebody looks at the feed, after a time when nobody did. */
+  /** The first view follows the feed. */
   followed(): void {
     this.#isFollowed = true;
     this.#begin();
   }
 
-  /** Nobody looks at it any more: it need not be connected. */
+  /** No view follows the feed any more: it needs no stream. */
   unfollowed(): void {
     this.#isFollowed = false;
     this.#stream = 'none';
   }
 
-  /** Leaves the shown operations as they are; what comes is counted. */
+  /** Stops adding operations to the list; new ones are only counted. */
   pause(): void {
     this.#set({ isFollowing: false });
   }
 
-  /** Shows what came, and goes on. */
+  /** Adds the operations that arrived during the pause, and continues. */
   follow(): void {
     if (this.#state.isFollowing) return;
-    // Some between what is shown and what came were left out: the older ones are read from the journal again when they are wanted.
+    // Operations between the list and the waiting ones were dropped, so the list starts over; older ones are read again on request.
     const beginsAnew = this.#waitingCount > this.#waiting.length;
     if (beginsAnew) this.list.clear();
     this.list.append(this.#waiting);
@@ -100,17 +100,17 @@ export class FeedModel {
     this.list.filter = filter;
   }
 
-  /** A page of older operations is wanted. Who asks while one is on its way is answered by that one. */
+  /** Requests a page of older operations, unless one is requested already or there is none. */
   wantOlder(): void {
     if (this.#page !== 'none' || this.#state.end !== 'more') return;
     if (!this.list.isFull) this.#page = 'wanted';
     this.#set({ end: this.list.isFull ? 'full' : 'loading' });
   }
 
-  /** The page that was wished for. */
+  /** A requested page has arrived. */
   gotPage({ before, era }: PageWish, { operations, next }: OperationsPage): void {
     this.#page = 'none';
-    // The feed began anew meanwhile, and this is no part of it.
+    // The feed started over meanwhile: the page does not belong to it.
     if (era !== this.#era || this.list.firstRow !== before) {
       this.#set({ end: 'more' });
       if (this.#isPageFirst) this.wantOlder();
@@ -122,37 +122,37 @@ export class FeedModel {
     this.#set({ end: next === null ? 'beginning' : 'more', error: undefined });
   }
 
-  /** The page that was wished for could not be had; `error` says why to a person. */
+  /** A requested page could not be read; `error` gives the reason as a sentence. */
   failedPage(error: string): void {
     this.#page = 'none';
     this.#isPageFirst = false;
     this.#set({ end: 'more', error });
   }
 
-  /** The stream said this. */
+  /** The stream sent a message. */
   received(message: LiveOperationsMessage): void {
     if (message.type === 'live') {
-      // The journal was lost, and begins anew: so does the feed.
+      // The journal was lost and started over: so does the feed.
       if (message.last < (this.#lastRow ?? 0)) this.#beginAnew();
       else this.#set({ connection: 'live', error: undefined });
       this.#lastRow ??= this.#isPageFirst ? undefined : message.last;
       return;
     }
     this.#lastRow = message.operations.at(-1)?.row ?? this.#lastRow;
-    // A page that was read while the stream was open already may have brought the first of them.
+    // A page that was read while the stream was already open may contain the first of them.
     const shown = this.list.lastRow ?? 0;
     const operations = message.operations.filter(({ row }) => row > shown);
     if (this.#state.isFollowing) this.list.append(operations);
     else this.#keepWaiting(operations);
   }
 
-  /** The stream ended. It is not wished for again before it has rested. */
+  /** The stream ended. The feed wishes for a new one only after `rested`. */
   lost(): void {
     if (this.#stream === 'asked') this.#stream = 'resting';
     this.#set({ connection: 'lost' });
   }
 
-  /** It is long enough since the stream was lost. */
+  /** The delay after the loss of the stream has passed. */
   rested(): void {
     if (this.#stream !== 'resting') return;
     this.#stream = 'none';

@@ -2,19 +2,19 @@ import type { LoggedOperation } from '@lockstep/shared/api';
 import { type OperationItem, placeOf } from './operation-item.ts';
 import type { OperationList } from './operation-list.ts';
 
-/** A line as it is shown: an item, or one operation of a group that is open. */
+/** One line of the list: an item, or one operation of an open group. */
 export type FeedRow =
   | { readonly type: 'item'; readonly item: OperationItem; readonly shown: readonly LoggedOperation[] | undefined }
   | { readonly type: 'member'; readonly operation: LoggedOperation };
 
-/** Answers what stands in each line, newest first, without making a list of all of them: most are never shown. */
+/** The lines of the feed, newest first. Each is computed on request: most are never shown. */
 export class FeedRows {
   readonly count: number;
   readonly #items: readonly OperationItem[];
-  /** Open groups from the newest to the oldest: in which line their item stands, and what follows it. */
+  /** The open groups from the newest to the oldest: the line of their item, and the operations that follow it. */
   readonly #open: readonly { readonly line: number; readonly shown: readonly LoggedOperation[] }[];
 
-  /** `open` holds the places of the groups that are open. */
+  /** `open`: the rows of the open groups' items. */
   constructor(list: OperationList, open: ReadonlySet<number>) {
     this.#items = list.visible;
     const found: { line: number; shown: readonly LoggedOperation[] }[] = [];

@@ -15,12 +15,12 @@ import { type JourneyStep, longestOf, placeOnLine, stepsOf } from './journey-ste
 import { journeyTrigger } from './journey-trigger.ts';
 import { actOf, acts } from './operation-filter.ts';
 
-/** A file that was written longer before it was seen has brought its time with it. */
+/** A modification time further before the journaling than this was copied with the file. */
 const writtenMsMax = 60_000;
 const operationForm = /^[^:]+:[1-9]\d*$/;
 const exact = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
 
-/** How the chosen operation (`origin:seq`) came to each member. */
+/** The journey of the chosen operation (`origin:seq`) to each member. */
 export function JourneyPanel({ chosen, close }: { readonly chosen: string | undefined; readonly close: () => void }) {
   return (
     <Drawer
@@ -28,7 +28,7 @@ export function JourneyPanel({ chosen, close }: { readonly chosen: string | unde
       onClose={close}
       position="right"
       size="lg"
-      title="The way of an operation"
+      title="The journey of an operation"
       withOverlay={false}
       lockScroll={false}
       closeButtonProps={{ 'aria-label': 'Close' }}
@@ -38,7 +38,7 @@ export function JourneyPanel({ chosen, close }: { readonly chosen: string | unde
         (operationForm.test(chosen) ? (
           <Way key={chosen} chosen={chosen} />
         ) : (
-          <Empty title="No operation is named so">The address is damaged: an operation is ORIGIN:NUMBER.</Empty>
+          <Empty title="There is no such operation">The address is damaged: an operation is ORIGIN:NUMBER.</Empty>
         ))}
     </Drawer>
   );
@@ -77,7 +77,7 @@ function Way({ chosen }: { readonly chosen: string }) {
         </Text>
         {from !== undefined && (
           <Text c="dimmed" className={classes.path}>
-            was {from}
+            renamed from {from}
           </Text>
         )}
       </div>
@@ -111,7 +111,7 @@ function Way({ chosen }: { readonly chosen: string }) {
         ))}
       </ol>
       <Text size="sm" c="dimmed">
-        Times count from its journaling to when this member learned of each step. The line is logarithmic.
+        Times run from its journaling until this member learned of each step. The scale is logarithmic.
       </Text>
     </Stack>
   );

@@ -23,7 +23,7 @@ describe('[DB-J5] the steps of a journey', () => {
       ['sent done 2 2', 'journaled open', 'on disk open'],
     ],
     [
-      'there before anybody looked',
+      'done at an unknown time',
       { pushedAt: null, receivedAt: null, appliedAt: null },
       ['journaled unknown', 'on disk unknown'],
     ],
@@ -40,7 +40,7 @@ describe('[DB-J5] the steps of a journey', () => {
     expect(told).toEqual(expected);
   });
 
-  test('the line is as long as the last step, and milliseconds stay apart beside hours', () => {
+  test('the line is as long as the last step, and milliseconds stay apart next to hours', () => {
     const late = journey(stop(), stop({ receivedAt: 3_601_000, appliedAt: 3_601_000 }));
     expect(longestOf(late)).toBe(3_600_000);
     expect(longestOf(journey())).toBe(1);

@@ -5,16 +5,16 @@ export type StepName = 'sent' | 'journaled' | 'on disk';
 /** One step of an operation on its way to one member. */
 export interface JourneyStep {
   readonly name: StepName;
-  /** `unknown`: it is done, but nobody kept when. */
+  /** `unknown`: it is done, but its time was not recorded. */
   readonly state: 'done' | 'unknown' | 'open';
   readonly at: number | undefined;
-  /** Milliseconds since the operation was made; never negative, for clocks differ. */
+  /** Milliseconds since the operation was made; never negative, although clocks differ. */
   readonly sinceMs: number | undefined;
-  /** Milliseconds since the step before it that has a moment. */
+  /** Milliseconds since the previous step with a known time. */
   readonly tookMs: number | undefined;
 }
 
-/** The steps to one member, in their order. Who sent it is told only where the asked member did. */
+/** The steps to one member, in their order. `sent` is one of them only if the asked member sent the operation itself. */
 export function stepsOf({ madeAt }: Journey, stop: JourneyStop): readonly JourneyStep[] {
   const { pushedAt, receivedAt, appliedAt, received, applied } = stop;
   const raw: readonly { name: StepName; at: number | null; isDone: boolean }[] = [
@@ -34,14 +34,14 @@ export function stepsOf({ madeAt }: Journey, stop: JourneyStop): readonly Journe
 }
 
 /**
- * Where a moment stands on the line, from 0 to 1. A member that was away gets it hours after the others: by its logarithm the
- * milliseconds of these stay readable beside it.
+ * The position of a time on the line, from 0 to 1. A member that was away receives an operation hours after the others: on a logarithmic
+ * scale the milliseconds of the others stay readable.
  */
 export function placeOnLine(sinceMs: number, longestMs: number): number {
   return longestMs <= 0 ? 0 : Math.min(1, Math.log1p(sinceMs) / Math.log1p(longestMs));
 }
 
-/** How long the line must be. */
+/** The time of the last step: the length of the line. */
 export function longestOf(journey: Journey): number {
   const all = journey.stops.flatMap((stop) => stepsOf(journey, stop).map(({ sinceMs }) => sinceMs ?? 0));
   return Math.max(1, ...all);

@@ -14,14 +14,14 @@ const trigger = (bee: Partial<MemberReport>, journey?: Journey) =>
     journey,
   );
 
-test('[DB-J5] the way is asked for again when a member that lacks the operation went on, or one changed its state', () => {
+test('[DB-J5] the journey is requested again when a member that lacks the operation proceeds, or any changes its state', () => {
   const before = trigger({ version: { o: 6 }, behind: 3 }, heldBy('ant'));
   expect(trigger({ version: { o: 7 }, behind: 3 }, heldBy('ant'))).not.toBe(before);
   expect(trigger({ version: { o: 6 }, behind: 2 }, heldBy('ant'))).not.toBe(before);
   expect(trigger({ version: { o: 6 }, behind: 3, state: 'down' }, heldBy('ant'))).not.toBe(before);
 });
 
-test('[DB-J5] what does not concern the operation asks for nothing', () => {
+test('[DB-J5] changes that do not concern the operation cause no request', () => {
   const before = trigger({ version: { o: 7 }, behind: 1 }, heldBy('ant', 'bee'));
   expect(trigger({ version: { o: 20 }, behind: 400 }, heldBy('ant', 'bee'))).toBe(before);
   expect(trigger({ version: { o: 7 }, behind: 1, rttMs: 3 }, heldBy('ant', 'bee'))).toBe(before);

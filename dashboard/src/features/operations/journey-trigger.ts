@@ -1,8 +1,8 @@
 import type { Journey, Status } from '@lockstep/shared/api';
 
 /**
- * Changes whenever the way of operation `seq` of `origin` may have gone on. Who holds it already has nothing more to tell but its state;
- * of the others it counts what they know and lack.
+ * A text that changes whenever the journey of operation `seq` of `origin` may have continued. For a member that holds the operation only
+ * the state counts; for the others also whether they know it and how much they lack.
  */
 export function journeyTrigger(
   { members, version }: Pick<Status, 'members' | 'version'>,

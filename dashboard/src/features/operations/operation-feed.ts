@@ -4,20 +4,20 @@ import { askApi, sentenceOf } from '../../live/use-api.ts';
 import { FeedModel, type FeedState, type PageWish, type StreamWish } from './feed-model.ts';
 import type { OperationFilter } from './operation-filter.ts';
 
-/** Nobody reads more pictures than these in a second, and the page has other things to do. */
+/** More updates in a second than these cannot be read, and would cost the page too much. */
 const renderIntervalMs = 100;
 const connectAgainMs = 1_000;
-/** The largest page that the API gives. */
+/** The largest page that the API serves. */
 const pageOperations = 1_000;
 
-/** What views follow: a new version with everything that is to be shown anew. */
+/** The state that views follow: the version changes whenever there is something new to show. */
 export interface FeedView extends FeedState {
   readonly version: number;
 }
 
 /**
- * The newest operations of the agent's journal, live: the browser's part of `FeedModel`, which decides. Lives outside of React, which is
- * told at most ten times a second, on a frame, that there are new ones. It is connected while somebody follows it.
+ * The newest operations of the agent's journal, live: the browser's part of `FeedModel`, which decides. It lives outside of React, and
+ * notifies it of new operations at most ten times a second, on a frame. It is connected while a view follows it.
  */
 export class OperationFeed extends Store<FeedView> {
   readonly #model: FeedModel;
@@ -35,13 +35,13 @@ export class OperationFeed extends Store<FeedView> {
     return this.#model.list;
   }
 
-  /** Leaves the shown operations as they are; what comes is counted. */
+  /** Stops adding operations to the list; new ones are only counted. */
   pause(): void {
     this.#model.pause();
     this.#moved();
   }
 
-  /** Shows what came, and goes on. */
+  /** Adds the operations that arrived during the pause, and continues. */
   follow(): void {
     this.#model.follow();
     this.#moved();
@@ -52,7 +52,7 @@ export class OperationFeed extends Store<FeedView> {
     this.#moved();
   }
 
-  /** Reads one page of older operations, unless one is on its way. */
+  /** Reads one page of older operations, unless one is requested already or there is none. */
   loadOlder(): void {
     this.#model.wantOlder();
     this.#moved();
@@ -71,7 +71,7 @@ export class OperationFeed extends Store<FeedView> {
     this.#moved();
   }
 
-  /** Does what the model needs now, and shows how it stands. */
+  /** Grants the model's wishes and publishes its state. */
   #moved(): void {
     if (!this.#model.isStreaming) this.#disconnect();
     for (let wish = this.#model.next(); wish !== undefined; wish = this.#model.next()) {

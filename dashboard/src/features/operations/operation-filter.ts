@@ -1,11 +1,11 @@
 import type { LoggedOperation } from '@lockstep/shared/api';
 
-/** Which operations the feed shows; an empty part asks for nothing. */
+/** The filter of the feed; an empty field lets every operation through. */
 export interface OperationFilter {
-  /** Part of the path, in any case of letters. */
+  /** Part of the path; case is ignored. */
   readonly text: string;
   readonly kind: string;
-  /** Id of the member that made it. */
+  /** Id of the member that made the operation. */
   readonly member: string;
 }
 
@@ -24,7 +24,7 @@ export function passes(operation: LoggedOperation, { text, kind, member }: Opera
   return operation.path.toLowerCase().includes(wanted) || (operation.from?.toLowerCase().includes(wanted) ?? false);
 }
 
-/** What an operation did, in the words that the feed and its filter use. */
+/** The effect of an operation, by which the feed names and filters it. */
 export type Act = 'added' | 'changed' | 'renamed' | 'deleted' | 'attributes' | 'member';
 
 export const acts: Readonly<Record<Act, string>> = {

@@ -3,20 +3,20 @@ import { type Act, actOf } from './operation-filter.ts';
 
 /** One line of the feed: an operation, or a group of them (a directory's rename, an unpacked archive) with its sums. */
 export interface OperationItem {
-  /** Its place among the items: that of the operation for which it was made, and never changed. */
+  /** The row of the operation for which the item was made. It sorts the items and never changes. */
   readonly row: number;
   readonly group: string | undefined;
   /** Oldest first. */
   readonly operations: LoggedOperation[];
   bytes: number;
   readonly acts: Set<Act>;
-  /** The path that all live ones lie in, or are; the same of the deleted ones, and of the names that renamed ones had before. */
+  /** The common path of all live entries; below, that of the deleted ones, and of the former names of renamed ones. */
   livePlace: string | undefined;
   gonePlace: string | undefined;
   formerPlace: string | undefined;
 }
 
-/** What the operations of one group have in common; undefined for one that belongs to none. */
+/** The id of an operation's group; undefined for an operation without a group. */
 export function groupOf({ origin, group }: LoggedOperation): string | undefined {
   return group === undefined ? undefined : `${origin}#${group}`;
 }
@@ -36,13 +36,13 @@ export function itemOf(operation: LoggedOperation): OperationItem {
   return item;
 }
 
-/** Adds an operation that came after all others of its item. */
+/** Adds an operation that is newer than all others of its item. */
 export function addTo(item: OperationItem, operation: LoggedOperation): void {
   item.operations.push(operation);
   count(item, operation);
 }
 
-/** Adds operations, newest first, that came before all others of their item: all at once, since each time all others move. */
+/** Adds operations, newest first, that are older than all others of their item. One call adds all: each call moves the others. */
 export function addOlderTo(item: OperationItem, operations: readonly LoggedOperation[]): void {
   item.operations.unshift(...operations.toReversed());
   for (const operation of operations) count(item, operation);
@@ -56,7 +56,7 @@ function count(item: OperationItem, operation: LoggedOperation): void {
   if (operation.from !== undefined) item.formerPlace = common(item.formerPlace, operation.from);
 }
 
-/** Where the first of `items`, which ascend, with this row or a higher one stands. */
+/** The index of the first of the ascending `items` with this row or a higher one. */
 export function placeOf(items: readonly OperationItem[], row: number): number {
   let low = 0;
   let high = items.length;
@@ -68,18 +68,18 @@ export function placeOf(items: readonly OperationItem[], row: number): number {
   return low;
 }
 
-/** What a group did as a whole: the deletes of a rename are part of it. */
+/** The effect of a group as a whole: the deletes of a rename are part of it. */
 export function actOfItem({ acts }: OperationItem): Act {
   if (acts.has('renamed')) return 'renamed';
   const [only] = acts;
   return acts.size === 1 && only !== undefined ? only : 'changed';
 }
 
-/** Where a group did something: with a slash at the end, unless it is about a single file, such as one that was renamed. */
+/** The path of a group's changes. It ends with a slash unless it is a single file, such as a renamed one. */
 export function pathOfItem({ livePlace, gonePlace, operations }: OperationItem): string {
   const place = livePlace ?? gonePlace ?? '';
   const live = operations.find(({ kind }) => kind !== 'delete');
-  // Nothing lies in a file: where the place of all live ones is one, there is no other.
+  // A file contains nothing: if the common path of all live entries is a file, it is the only one.
   return live !== undefined && live.kind !== 'mkdir' && live.path === place ? place : `${place}/`;
 }
 
@@ -87,7 +87,7 @@ function common(place: string | undefined, path: string): string {
   return place === undefined ? path : commonPath(place, path);
 }
 
-/** The longest path that both lie in, or are: `''` is the folder itself. */
+/** The longest path that both paths are or lie in; `''` is the folder itself. */
 export function commonPath(one: string, other: string): string {
   if (one === other) return one;
   const names = one.split('/');

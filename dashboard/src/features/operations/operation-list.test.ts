@@ -24,7 +24,7 @@ function operation(row: number, more: Partial<LoggedOperation> = {}): LoggedOper
 const run = (from: number, to: number, more: Partial<LoggedOperation> = {}) =>
   Array.from({ length: to - from + 1 }, (_, index) => operation(from + index, more));
 
-/** The lines from the newest on: a row, or a group as the rows in it. */
+/** The lines, newest first: a row number, or for a group the array of its rows. */
 function linesOf(list: OperationList, open: readonly number[] = []): unknown[] {
   const rows = new FeedRows(list, new Set(open));
   return Array.from({ length: rows.count }, (_, line) => {
@@ -36,7 +36,7 @@ function linesOf(list: OperationList, open: readonly number[] = []): unknown[] {
 }
 
 describe('[DB-J2] the lines of the feed', () => {
-  test('newest first, whether they come or are read afterwards', () => {
+  test('newest first, whether they arrive live or are read later', () => {
     const list = new OperationList(100);
     list.append(run(5, 6));
     list.prepend(run(3, 4).reverse());
@@ -46,7 +46,7 @@ describe('[DB-J2] the lines of the feed', () => {
     expect([list.firstRow, list.lastRow, list.operations]).toEqual([2, 7, 6]);
   });
 
-  test('a group is one line where its first operation stood, and opens', () => {
+  test('a group is one line at the place of its first operation, and can be opened', () => {
     const list = new OperationList(100);
     const group = { group: 2 };
     list.append([operation(4, group), operation(5), operation(6, group)]);
@@ -62,7 +62,7 @@ describe('[DB-J2] the lines of the feed', () => {
     ]);
   });
 
-  test('pages of older operations go to the front of their group, in order', () => {
+  test('older operations are added to the front of their group, in order', () => {
     const list = new OperationList(100);
     const group = { group: 1 };
     list.append([operation(9, group), operation(10)]);
@@ -78,7 +78,7 @@ describe('[DB-J2] the lines of the feed', () => {
     expect(linesOf(list, [1, 4, 99])).toEqual([6, [4, 5], '· 5', '· 4', 3, [1, 2], '· 2', '· 1']);
   });
 
-  test('the oldest go when there are too many', () => {
+  test('the oldest are dropped when there are too many', () => {
     const list = new OperationList(1_000);
     for (let row = 1; row <= 20_000; row += 100) list.append(run(row, row + 99));
     expect(list.lastRow).toBe(20_000);
@@ -102,17 +102,17 @@ describe('[DB-J4] the filter', () => {
   test.each([
     ['nothing', everyOperation, [[3, 4, 5, 6], 2, 1]],
     ['part of a path', { ...everyOperation, text: 'a/' }, [[3, 4, 5, 6], 2, 1]],
-    ['in any case', { ...everyOperation, text: 'oNE' }, [1]],
-    ['what it did', { ...everyOperation, kind: 'deleted' }, [2]],
-    ['who did it', { ...everyOperation, member: 'bee' }, [2]],
-    ['all of them', { text: 'six', kind: 'changed', member: 'ant' }, [[3, 4, 5, 6]]],
+    ['case is ignored', { ...everyOperation, text: 'oNE' }, [1]],
+    ['the effect', { ...everyOperation, kind: 'deleted' }, [2]],
+    ['the member', { ...everyOperation, member: 'bee' }, [2]],
+    ['all fields', { text: 'six', kind: 'changed', member: 'ant' }, [[3, 4, 5, 6]]],
   ])('%s', (_, filter, expected) => {
     const filtered = list();
     filtered.filter = filter;
     expect(linesOf(filtered)).toEqual(expected);
   });
 
-  test('what comes later passes it too, and an open group shows what passes', () => {
+  test('later operations pass it too, and an open group shows only those that pass', () => {
     const filtered = list();
     filtered.filter = { ...everyOperation, text: 'six' };
     filtered.append([operation(7), operation(8, { path: 'six' }), operation(9, { group: 3, path: 'six/b' })]);
@@ -121,13 +121,13 @@ describe('[DB-J4] the filter', () => {
     expect(linesOf(filtered)).toEqual([8, 7, [3, 4, 5, 6, 9], 2, 1]);
   });
 
-  test('what comes one by one leaves the lines that a look at all of them finds, also once the oldest go', () => {
+  test('incremental filtering gives the same lines as filtering everything, also after the oldest are dropped', () => {
     const filter = { ...everyOperation, text: '7' };
     const live = new OperationList(1_000);
     live.filter = filter;
     const later = new OperationList(1_000);
     for (let row = 1; row <= 8_000; row += 100) {
-      // Each group gets its first operation that passes only in a later batch.
+      // The first operation of a group that passes is in a later batch than the group's first operation.
       const batch = run(row, row + 99).map((one) =>
         one.row % 5 === 0 ? { ...one, group: (one.row % 1_000) + 1 } : one,
       );
@@ -164,7 +164,7 @@ test.each([
   expect(commonPath(one, other)).toBe(expected);
 });
 
-test('[DB-J2] a group is told of as a directory, but for a file that was renamed', () => {
+test('[DB-J2] a group is shown as a directory, except for a renamed file', () => {
   const group = (...operations: readonly Partial<LoggedOperation>[]): string => {
     const [first, ...others] = operations.map((more, index) => operation(index + 1, { group: 1, ...more }));
     const item = itemOf(first ?? operation(1));

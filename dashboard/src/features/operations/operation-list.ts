@@ -2,12 +2,12 @@ import type { LoggedOperation } from '@lockstep/shared/api';
 import { everyOperation, isEveryOperation, type OperationFilter, passes } from './operation-filter.ts';
 import { addOlderTo, addTo, groupOf, itemOf, type OperationItem, placeOf } from './operation-item.ts';
 
-/** Dropping one item at a time from the front of an array would move all others each time. */
+/** The excess over the maximum at which items are dropped: dropping one at a time would move all others each time. */
 const slackOperations = 5_000;
 
 /**
- * The operations that the feed holds, as items, oldest first. New ones join at the end and old ones at the front; the group of an
- * operation grows where it stands, so that nothing moves under the reader's eyes.
+ * The operations of the feed as items, oldest first. New ones are added at the end and older ones at the front. A group keeps its place
+ * when it grows, so that no line moves while it is read.
  */
 export class OperationList {
   readonly #operationsMax: number;
@@ -28,7 +28,7 @@ export class OperationList {
     return this.#visible;
   }
 
-  /** How many operations are held, whether they pass the filter or not. */
+  /** The number of operations in the list, whether they pass the filter or not. */
   get operations(): number {
     return this.#operations;
   }
@@ -55,7 +55,7 @@ export class OperationList {
     this.#select();
   }
 
-  /** Operations that came since, oldest first. Those at the other end go once there are too many. */
+  /** Adds new operations, oldest first. The oldest in the list are dropped if there are too many. */
   append(operations: readonly LoggedOperation[]): void {
     const isAll = isEveryOperation(this.#filter);
     for (const operation of operations) {
@@ -71,7 +71,7 @@ export class OperationList {
     if (this.#operations > this.#operationsMax + slackOperations) this.#dropOldest();
   }
 
-  /** A page of operations that came before all others, newest first. */
+  /** Adds a page of operations that are older than all others, newest first. */
   prepend(operations: readonly LoggedOperation[]): void {
     const made: OperationItem[] = [];
     const grown = new Map<OperationItem, LoggedOperation[]>();
@@ -88,7 +88,7 @@ export class OperationList {
     this.#select();
   }
 
-  /** Forgets all operations. */
+  /** Removes all operations. */
   clear(): void {
     this.#items = [];
     this.#groups.clear();
@@ -98,7 +98,7 @@ export class OperationList {
     this.#select();
   }
 
-  /** Those of an item's operations that pass the filter, newest first. */
+  /** The operations of an item that pass the filter, newest first. */
   shownOf(item: OperationItem): readonly LoggedOperation[] {
     return item.operations.filter((operation) => passes(operation, this.#filter)).reverse();
   }
@@ -114,7 +114,7 @@ export class OperationList {
     return item;
   }
 
-  /** Puts an item that passes the filter among the others that do. It is nearly always the newest, or there already. */
+  /** Inserts an item that passes the filter into the visible ones. It is nearly always the newest, or already one of them. */
   #show(item: OperationItem): void {
     const place = placeOf(this.#visible, item.row);
     if (this.#visible[place] !== item) this.#visible.splice(place, 0, item);

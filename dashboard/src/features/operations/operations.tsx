@@ -12,10 +12,10 @@ import { OperationFeed } from './operation-feed.ts';
 import { acts, isEveryOperation, type OperationFilter } from './operation-filter.ts';
 import classes from './operations.module.css';
 
-/** One for the page: who comes back to the view finds it as he left it. */
+/** One feed for the whole page: it keeps its operations while the user is in another view. */
 const feed = new OperationFeed();
 
-/** What happens to the files of the cluster, as this member journals it. */
+/** The live feed of the operations in this member's journal. */
 export function Operations() {
   const { members } = useStatus();
   const state = useSyncExternalStore(feed.subscribe, feed.get);
@@ -71,15 +71,15 @@ export function Operations() {
           aria-label="Who did it"
           value={filter.member}
           onChange={({ currentTarget }) => setFilter({ member: currentTarget.value })}
-          data={[{ value: '', label: 'By everybody' }, ...members.map(({ id, name }) => ({ value: id, label: name }))]}
+          data={[{ value: '', label: 'By any member' }, ...members.map(({ id, name }) => ({ value: id, label: name }))]}
         />
       </Group>
       {state.error !== undefined && <Failed error={state.error} again={() => feed.loadOlder()} />}
       {isEmpty && state.end !== 'more' && state.end !== 'loading' ? (
         <Empty title={isEveryOperation(filter) ? 'Nothing has happened yet' : 'Nothing matches'}>
           {isEveryOperation(filter)
-            ? 'Put a file into the folder of any member, and it shows here.'
-            : 'What matches shows here when it happens. Change the filter to see more.'}
+            ? 'Put a file into the folder of any member, and it appears here.'
+            : 'New operations that match appear here. Change the filter to see more.'}
         </Empty>
       ) : isEmpty && state.connection === 'opening' ? (
         <Loading rows={10} />
@@ -101,11 +101,11 @@ function Connection({
   readonly count: number;
 }) {
   if (connection === 'opening') return 'Connecting…';
-  if (connection === 'lost') return 'The connection is lost; what happens meanwhile follows when it is back.';
-  return `${isFollowing ? 'Live' : 'Paused'}, ${formatItems(count, 'operation')} at hand.`;
+  if (connection === 'lost') return 'The connection is lost; missed operations follow when it is back.';
+  return `${isFollowing ? 'Live' : 'Paused'}, ${formatItems(count, 'operation')} loaded.`;
 }
 
-/** The filter is in the address, so that it can be sent on. */
+/** The filter. It is in the address, so that a link to it can be shared. */
 function useFilter(): readonly [OperationFilter, (change: Partial<OperationFilter>) => void] {
   const [parameters, setParameters] = useSearchParams();
   const text = parameters.get('path') ?? '';

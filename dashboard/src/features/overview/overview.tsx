@@ -11,10 +11,10 @@ import { crowdMin, narrowed, sortedByNeed } from '../members/member-standing.ts'
 import { MemberTable } from '../members/member-table.tsx';
 import classes from './overview.module.css';
 
-/** The agent notes a round trip this often. */
+/** The interval at which the agent keeps a sample of each round trip. */
 const renewMs = 10_000;
 
-/** All members. */
+/** The table of all members. */
 export function Overview() {
   const status = useStatus();
   const [parameters] = useSearchParams();
@@ -34,13 +34,13 @@ export function Overview() {
     >
       {isNobody && (
         <Empty title="There is no such member">
-          The address speaks of {chosen.slice(0, 8)}, whom {status.member.name} does not know: a member of another
+          The address names {chosen.slice(0, 8)}, which {status.member.name} does not know: it is a member of another
           cluster, or the address is damaged.
         </Empty>
       )}
       {members.length >= crowdMin && <MemberFilter members={members} />}
       {shown.length === 0 ? (
-        <Empty title="No member is like that">There are {formatItems(members.length, 'member')} in all.</Empty>
+        <Empty title="No member matches">There are {formatItems(members.length, 'member')} in total.</Empty>
       ) : (
         <Paper withBorder className={classes.members}>
           <MemberTable
@@ -57,7 +57,7 @@ export function Overview() {
   );
 }
 
-/** The cluster has one member only: what to do about it. */
+/** Instructions for adding a second member. */
 function HowToAdd() {
   const status = useStatus();
   const address = status.member.addresses[0] ?? status.member.address;
@@ -67,8 +67,8 @@ function HowToAdd() {
         Add a second machine
       </Title>
       <Text>
-        Copy <Code>.lockstep/cluster.key</Code> from {status.member.name} to the other machine. There, in the folder
-        that is to become the same, run:
+        Copy <Code>.lockstep/cluster.key</Code> from {status.member.name} to the other machine. There, in the folder to
+        keep the same, run:
       </Text>
       <Code block mt="sm" className={classes.command}>
         {`lockstep init --name bee --cluster-key-file cluster.key --peer ${address}\nlockstep up`}

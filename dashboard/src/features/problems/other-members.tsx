@@ -7,7 +7,7 @@ import classes from './problems.module.css';
 
 const kinds = { stopped: 'stopped', down: 'down', problems: 'has problems' } as const;
 
-/** The other members that need a person, as far as it is known here what for. */
+/** The other members that need attention, each with what is known here about the reason. */
 export function OtherMembers({ troubles }: { readonly troubles: readonly MemberTrouble[] }) {
   return (
     <Paper withBorder component="section" aria-labelledby="other-problems" className={classes.section}>
@@ -40,7 +40,7 @@ function WhatToDo({ trouble: { member, why } }: { readonly trouble: MemberTroubl
   if (why === 'stopped') {
     return (
       <>
-        was stopped in order. Start it again with <Code>lockstep up</Code> in its folder, or retire it there with{' '}
+        was stopped cleanly. Start it again with <Code>lockstep up</Code> in its folder, or retire it there with{' '}
         <Code>lockstep leave</Code>.
       </>
     );
@@ -48,15 +48,15 @@ function WhatToDo({ trouble: { member, why } }: { readonly trouble: MemberTroubl
   if (why === 'down') {
     return (
       <>
-        does not answer. {member.lastError} See whether its machine runs and is reachable, and start it with{' '}
+        does not answer. {member.lastError} Check that its machine is running and reachable, and start it with{' '}
         <Code>lockstep up</Code> in its folder.
       </>
     );
   }
   return (
     <>
-      tells of {formatItems(member.problems ?? 0, 'problem')}
-      {member.trouble !== undefined && `: ${problemWords(member.trouble)}`}. Open its own page there, or run{' '}
+      reports {formatItems(member.problems ?? 0, 'problem')}
+      {member.trouble !== undefined && `: ${problemWords(member.trouble)}`}. Open its own dashboard, or run{' '}
       <Code>lockstep status</Code> on that machine, to see what to do.
     </>
   );

@@ -8,10 +8,10 @@ import classes from './problems.module.css';
 
 type Problem = Status['problems'][number];
 
-/** A list of thousands is not read: the rest is counted, and the command line lists what the agent gives out. */
+/** More problems than this are only counted: a list of thousands is not read, and the command line lists all that the agent reports. */
 const shownMax = 200;
 
-/** What is wrong on the member that answers, and what to do about it. */
+/** The problems of the serving member, each with what to do about it. */
 export function ProblemList({ status }: { readonly status: Status }) {
   const { problems, problemCount, member } = status;
   const shown = problems.slice(0, shownMax);

@@ -6,16 +6,16 @@ import { View } from '../../parts/view.tsx';
 import { OtherMembers } from './other-members.tsx';
 import { ProblemList } from './problem-list.tsx';
 
-/** Everything that needs a person, until it is gone. */
+/** Everything that needs attention, until it is resolved. */
 export function Problems() {
   const status = useStatus();
   const others = memberTroubles(status);
   return (
-    <View title="Problems" aside="Everything that needs a person, with what to do about it, until it is gone">
+    <View title="Problems" aside="Everything that needs attention, with what to do about it, until it is resolved">
       {troubleCount(status) === 0 && (
-        <Empty title="Nothing needs you">
-          {status.member.name} has no problem, no other member is down or tells of one, and no two are cut off from each
-          other. What needs a person is listed here.
+        <Empty title="Nothing needs your attention">
+          {status.member.name} has no problem, no other member is down or reports one, and no two are cut off from each
+          other. Anything that needs your attention is listed here.
         </Empty>
       )}
       {status.problemCount > 0 && <ProblemList status={status} />}

@@ -5,7 +5,7 @@ import { Link } from 'wouter';
 import { pathLink } from '../../parts/links.ts';
 import classes from './transfers.module.css';
 
-/** The paths that this member does not show yet and nothing is fetched for, each with its reason. `count`: all of them. */
+/** The paths that are not on this member yet and for which nothing is fetched, each with its reason. `count`: their total number. */
 export function PendingList({
   paths,
   count,
@@ -33,7 +33,7 @@ export function PendingList({
       </ul>
       {unlisted > 0 && (
         <Text c="dimmed" size="sm" className={classes.more}>
-          And {formatCount(unlisted)} more, after these in the order of their names.
+          And {formatCount(unlisted)} more after these, in order of name.
         </Text>
       )}
     </Paper>

@@ -6,7 +6,7 @@ import { memberLink } from '../../parts/links.ts';
 import { resyncStep } from './transfer-text.ts';
 import classes from './transfers.module.css';
 
-/** The members that are catching up, each with its source and how far it is. `entries`: how many there are to be had. */
+/** The members that are catching up, each with its source and progress. `entries`: the number of entries on the serving member. */
 export function ResyncList({ resyncs, entries }: { readonly resyncs: readonly Resync[]; readonly entries: number }) {
   return (
     <Paper withBorder component="section" aria-labelledby="resyncs">

@@ -8,10 +8,10 @@ import classes from './transfers.module.css';
 
 type Traffic = Transfers['traffic'][number];
 
-/** Of more members than these only those are listed with whom something passes. */
+/** With more connected members than this, only those with traffic are listed. */
 const listedMax = 12;
 
-/** What passes between this member and each that it is connected to, by name. */
+/** The traffic between this member and each connected one, by name. */
 export function TrafficTable({ traffic, name }: { readonly traffic: Transfers['traffic']; readonly name: string }) {
   const sorted = traffic.toSorted((a, b) => a.name.localeCompare(b.name));
   const listed = sorted.length > listedMax ? sorted.filter(isMoving) : sorted;
@@ -24,7 +24,7 @@ export function TrafficTable({ traffic, name }: { readonly traffic: Transfers['t
       {listed.length > 0 && <Rows traffic={listed} />}
       {quiet > 0 && (
         <Text c="dimmed" className={classes.more}>
-          Nothing passes between {name} and {formatItems(quiet, listed.length === 0 ? 'other' : 'more member')}.
+          No traffic between {name} and {formatItems(quiet, listed.length === 0 ? 'other' : 'more member')}.
         </Text>
       )}
     </Paper>

@@ -6,7 +6,7 @@ import { memberLink, pathLink } from '../../parts/links.ts';
 import { progressText, rateText, timeLeftText } from './transfer-text.ts';
 import classes from './transfers.module.css';
 
-/** The files whose content is on its way here, the one that began first on top. */
+/** The files whose content is on its way here, the transfer that began first at the top. */
 export function TransferTable({ transfers, name }: { readonly transfers: readonly Transfer[]; readonly name: string }) {
   return (
     <Paper withBorder component="section" aria-labelledby="arriving">

@@ -2,7 +2,7 @@ import type { Resync } from '@lockstep/shared/api';
 import { expect, test } from 'vitest';
 import { progressText, rateText, resyncStep, timeLeftText } from './transfer-text.ts';
 
-test('[DB-X3] a transfer in units as people read them', () => {
+test('[DB-X3] a transfer is described in readable units', () => {
   expect(progressText({ done: 64_000_000, size: 200_000_000 })).toBe('64 MB of 200 MB');
   expect(rateText(37_772_913)).toBe('37.8 MB/s');
   expect(rateText(0)).toBe('–');
@@ -11,7 +11,7 @@ test('[DB-X3] a transfer in units as people read them', () => {
   expect(timeLeftText(135)).toBe('2 min left');
 });
 
-test('[DB-X4] a newcomer’s progress names its step, and its source', () => {
+test('[DB-X4] the progress of a newcomer names its step and its source', () => {
   const resync: Resync = {
     member: 'c',
     name: 'cat',
@@ -25,13 +25,13 @@ test('[DB-X4] a newcomer’s progress names its step, and its source', () => {
   expect(resyncStep({ ...resync, done: 1_204 }, 900)).toEqual({
     value: 893,
     max: 900,
-    text: '7 paths still to be put on its disk; the operations came from bee',
+    text: '7 paths still to be written to its disk; the operations came from bee',
   });
   const own = { ...resync, source: null, sourceName: null, done: 0, total: 0 };
   expect(resyncStep({ ...own, pending: 1 }, 0)).toMatchObject({
     value: 0,
     max: 1,
-    text: '1 path still to be put on its disk',
+    text: '1 path still to be written to its disk',
   });
   expect(resyncStep({ ...own, pending: 0 }, 5)).toMatchObject({ value: 5, max: 5 });
 });

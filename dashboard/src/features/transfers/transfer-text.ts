@@ -6,18 +6,18 @@ export function progressText({ done, size }: Pick<Transfer, 'done' | 'size'>): s
   return `${formatBytes(done)} of ${formatBytes(size)}`;
 }
 
-/** `38 MB/s`; a dash where nothing moves. */
+/** `38 MB/s`; a dash below 1 B/s. */
 export function rateText(bytesPerSecond: number): string {
   return bytesPerSecond < 1 ? '–' : `${formatBytes(bytesPerSecond)}/s`;
 }
 
-/** `4 s left`; undefined where that cannot be known. */
+/** `4 s left`; undefined if the time is not known. */
 export function timeLeftText(secondsLeft: number | null): string | undefined {
   if (secondsLeft === null) return undefined;
   return secondsLeft < 1 ? 'a moment left' : `${formatDuration(secondsLeft)} left`;
 }
 
-/** How far a member is that catches up: which share of which step, and the step in words. */
+/** The progress of a member that is catching up: its share of the current step, and the step in words. */
 export interface ResyncStep {
   readonly value: number;
   readonly max: number;
@@ -25,8 +25,8 @@ export interface ResyncStep {
 }
 
 /**
- * First the operations come, then the entries they speak of are put on its disk: of those `entries` is how many the
- * member that answers has.
+ * The current step of a resync. First the operations arrive, then the member applies them to its disk. `entries`: the number of entries
+ * on the serving member, which the second step is measured by.
  */
 export function resyncStep(resync: Resync, entries: number): ResyncStep {
   const { sourceName, done, total, pending } = resync;
@@ -35,7 +35,7 @@ export function resyncStep(resync: Resync, entries: number): ResyncStep {
     return { value: done, max: total, text };
   }
   const max = Math.max(1, entries, pending);
-  if (pending === 0) return { value: max, max, text: 'has everything; it compares its folder' };
+  if (pending === 0) return { value: max, max, text: 'has everything and compares its folder' };
   const from = sourceName === null ? '' : `; the operations came from ${sourceName}`;
-  return { value: max - pending, max, text: `${formatItems(pending, 'path')} still to be put on its disk${from}` };
+  return { value: max - pending, max, text: `${formatItems(pending, 'path')} still to be written to its disk${from}` };
 }

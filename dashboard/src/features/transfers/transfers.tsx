@@ -9,13 +9,13 @@ import { ResyncList } from './resync-list.tsx';
 import { TrafficTable } from './traffic-table.tsx';
 import { TransferTable } from './transfer-table.tsx';
 
-/** What moves from whom to whom, and what does not and why. */
+/** The transfers between members, and the paths that wait, each with its reason. */
 export function Transfers() {
   const status = useStatus();
   const { data, error, again } = useApi<TransferReport>('/transfers', status.now);
   const { name } = status.member;
   return (
-    <View title="Transfers" aside={`What is on its way to ${name}, and between it and the others`}>
+    <View title="Transfers" aside={`Files on their way to ${name}, and the traffic between it and the others`}>
       {error !== undefined && <Failed error={error} again={again} />}
       {data === undefined ? error === undefined && <Loading /> : <Report report={data} />}
     </View>
@@ -31,8 +31,8 @@ function Report({ report }: { readonly report: TransferReport }) {
       {isQuiet && (
         <Empty title={paused ? `Nothing moves: ${member.name} is paused` : 'Everything is here'}>
           {paused
-            ? 'What the others change arrives once it is resumed.'
-            : `${files === 0 ? `${member.name} knows of no file yet` : `${member.name} shows all ${formatItems(files, 'file')} that it knows of`}. What arrives is listed here with its rate and the time it still takes.`}
+            ? 'Changes by the others arrive once it is resumed.'
+            : `${files === 0 ? `${member.name} knows of no file yet` : `${member.name} has all ${formatItems(files, 'file')} that it knows of`}. Arriving files are listed here with their rate and remaining time.`}
         </Empty>
       )}
       {resyncs.length > 0 && <ResyncList resyncs={resyncs} entries={files + directories} />}
