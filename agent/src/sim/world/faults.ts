@@ -1,4 +1,4 @@
-import { dotKey } from '@lockstep/shared';
+import { dotKey, type Operation } from '@lockstep/shared';
 import type { Random } from '../base/random.ts';
 import { isZeros, rotten } from '../disk/content.ts';
 import { fingerprintOf, sameFingerprint } from '../disk/inode.ts';
@@ -291,6 +291,16 @@ export class Faults {
     }
   }
 
+  /** What the agent itself replaced after its old journal was copied looks like a change that a user made knowing of what the journal shows. */
+  #releaseReplaced({ name, journal, volume }: Machine): void {
+    for (const row of journal.diskBelow('', undefined, Number.MAX_SAFE_INTEGER)) {
+      const value = row.content ?? linkValue(journal.operation(row.dot));
+      if (value !== undefined && valueAt(volume.disk.at(row.path)) !== value) {
+        this.#world.ledger.release(value, 'fate', `replaced before ${name} got an old journal`);
+      }
+    }
+  }
+
   #loseJournal(machine: Machine): void {
     this.#releaseUnjournaled(machine);
     // Without its rows nobody can tell what a power cut left from what a user wrote.
@@ -338,6 +348,7 @@ export class Faults {
     if (what === 'journal') this.#releaseUnjournaled(machine);
     else this.#releaseBroughtBack(machine);
     machine.setBack(what);
+    if (what === 'journal') this.#releaseReplaced(machine);
     ledger.tookBack(machine.name, valuesOn(machine));
     for (const value of before) machine.onceHeld.add(value);
     this.#world.releaseLost(`only ${machine.name} had it, which was set back`);
@@ -382,4 +393,8 @@ function placesOn({ volume }: Machine): ReadonlyMap<ValueKey, string> {
     if (value !== undefined) places.set(value, `${places.get(value) ?? ''}\n${path} ${inode.number}`);
   }
   return places;
+}
+
+function linkValue(operation: Operation | undefined): ValueKey | undefined {
+  return operation?.target === undefined ? undefined : `link:${operation.target}`;
 }

@@ -89,7 +89,7 @@ export function drawScenario(random: Random): Scenario {
   const powerCut = sometimes(0.4, 4);
   // Snapshots and the cache are of the folder's own disk.
   const nestedDisks = setBack === 0 && powerCut === 0 ? sometimes(0.4, 3) : 0;
-  return {
+  const scenario: Scenario = {
     members,
     workMs,
     pauseMsMax,
@@ -135,4 +135,6 @@ export function drawScenario(random: Random): Scenario {
     mapsFiles: random.chance(0.3),
     meddlesMax: random.pick([0, 0, 3, 10, 30]),
   };
+  // How long ago a file was changed cannot be known while the clock jumps, as GUARANTEES says of mappings.
+  return scenario.faults.clockJump > 0 ? { ...scenario, mapsFiles: false } : scenario;
 }
