@@ -152,7 +152,7 @@ test('[CT14] an older version that a disk shows is not deleted: a person decides
   const [bee] = others;
   await vi.waitFor(async () => {
     const { detail = '' } = (await bee.status()).problems.find(({ code }) => code === 'content-missing') ?? {};
-    expect(detail).toContain('No member that has not left has it');
+    expect(detail).toContain('No remaining member has it');
   }, patience);
   for (const { path } of others.map((member) => ({ path: member.path('file') })))
     expect(await readFile(path, 'utf8')).toBe('the older version');

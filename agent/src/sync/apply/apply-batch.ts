@@ -10,18 +10,18 @@ import { StepExecutor } from './execute-steps.ts';
 import { JournalPlanView } from './plan-view.ts';
 import type { RenameGate } from './rename-gate.ts';
 
-/** When nothing moves, what waits for something else here is looked at again after this time. */
+/** Without progress, waiting paths are planned again after this time. */
 const waitingLookMs = 500;
 
-/** What came of some pending paths. */
+/** The result of a batch. */
 export interface BatchOutcome {
-  /** Anything could be done for any of them. */
+  /** At least one of the paths was ready. */
   readonly isReady: boolean;
   readonly progress: boolean;
   readonly waiting: boolean;
-  /** There was no room for all fetches of these sizes. */
+  /** Sizes for which some fetches were refused, because the fetcher has no room. */
   readonly refused: ReadonlySet<FetchSize>;
-  /** A directory is to be moved otherwise than was planned. */
+  /** A directory must be moved in another way than planned. */
   readonly planAgain: boolean;
 }
 
@@ -33,7 +33,7 @@ const nothingReady: BatchOutcome = {
   planAgain: false,
 };
 
-/** Does for some pending paths what can be done now: chooses those that are ready, plans, fetches what is missing, carries out. */
+/** Applies a batch of pending paths: selects those that are ready, plans, fetches missing content and executes the steps. */
 export class ApplyBatch {
   readonly #context: Context;
   readonly #transfers: ContentFetcher;
@@ -66,7 +66,7 @@ export class ApplyBatch {
     this.#carryOut = new StepExecutor(context, transfers, parked);
   }
 
-  /** To be called under the folder's lock, with rows that were read under it. */
+  /** Applies what it can of `rows`. Call it under the folder lock, with rows that were read under the same lock. */
   async run(rows: readonly PendingPath[]): Promise<BatchOutcome> {
     const { journal, clock } = this.#context;
     const nowMs = clock.monotonicMs();
@@ -88,7 +88,7 @@ export class ApplyBatch {
     const done = await this.#carryOut.steps(plan.steps);
     const progress = plan.records.length > 0 || done.progress;
     const waiting = plan.waiting.length > 0;
-    // Waiting paths are looked at again when something else has moved; without that they only wait for others.
+    // Waiting paths are planned again after progress elsewhere; without progress they only wait for one another.
     if (!progress && waiting) this.#timer.in(waitingLookMs);
     for (const { path } of plan.records) this.#parked.over(path);
     return { isReady: true, progress, waiting, refused, planAgain: done.planAgain };
@@ -105,29 +105,32 @@ export class ApplyBatch {
     return this.#gate.isOpen(head);
   }
 
-  /** Without those over whose entries nothing may be put yet, for a user's edit of this moment might be under it. */
+  /** The rows without those whose entry must not be replaced yet, because it may hold a very recent edit of a user. */
   async #withoutRacy(rows: readonly PendingPath[]): Promise<readonly PendingPath[]> {
     const { certain, changed, racy, dirty, large } = await lookAtRacyRows(this.#context, rows);
     for (const { path, heads } of changed) {
-      if (heads[0]) this.#parked.park(path, heads[0], 'what stands there has changed and is looked at first');
+      if (heads[0])
+        this.#parked.park(path, heads[0], 'its entry on this disk has changed, and that change is journaled first');
       this.#context.facts.doubted.tell(path);
     }
     for (const { path, heads } of racy) {
-      if (heads[0]) this.#parked.park(path, heads[0], 'what stands there has changed a moment ago');
+      if (heads[0]) this.#parked.park(path, heads[0], 'its entry on this disk changed a moment ago');
     }
     if (dirty.length > 0) this.#context.facts.syncWanted.tell();
     for (const { path, heads } of dirty) {
-      if (heads[0]) this.#parked.park(path, heads[0], 'what stands there was changed lately and is made durable first');
+      if (heads[0])
+        this.#parked.park(path, heads[0], 'its entry on this disk changed recently and is made durable first');
     }
     for (const { path, heads } of large) {
-      if (heads[0]) this.#parked.park(path, heads[0], 'the large file there was changed lately and is read once more');
+      if (heads[0])
+        this.#parked.park(path, heads[0], 'the large file at its path changed recently and is read again first');
     }
     return certain;
   }
 
   /**
-   * Without those at whose path a file stands that was never looked at: after the journal was lost, or in a newcomer's folder, it
-   * may hold that very content, and then nothing is to be fetched.
+   * `needs` without those at whose path a file was never read, as after the journal was lost or in a newcomer's folder: the file
+   * may hold that very content, and then no fetch is needed.
    */
   async #withoutUnseen(needs: readonly Operation[]): Promise<readonly Operation[]> {
     const { journal, folder } = this.#context;
@@ -140,7 +143,7 @@ export class ApplyBatch {
     }
     for (const operation of unseen) {
       if (!standing.has(operation.path)) continue;
-      this.#parked.park(operation.path, operation, 'a file stands there that has not been read yet');
+      this.#parked.park(operation.path, operation, 'the file at its path has not been read yet');
       this.#context.facts.doubted.tell(operation.path);
     }
     return needs.filter(({ path }) => !standing.has(path));
@@ -150,17 +153,17 @@ export class ApplyBatch {
     const names = this.#context.missing.blockedBy(operation).map((id) => this.#nameOf(id));
     const isDamaged = this.#context.journal.disk(operation.path)?.damaged === true;
     const write = isDamaged
-      ? 'delete what is there, and after that put a file there'
+      ? 'delete what is there, and then put a file there'
       : 'put a file there, or delete what is there';
-    if (names.length === 0) return `No member that has not left has it: ${write}.`;
-    return `It comes when one that has it is back, ${names.join(' or ')} perhaps. When it is lost for good, ${write}.`;
+    if (names.length === 0) return `No remaining member has it: ${write}.`;
+    return `It arrives when a member that has it is back; ${names.join(' or ')} may have it. If it is lost for good, ${write}.`;
   }
 
-  /** False when there is no room for it now. */
+  /** Starts to fetch the content of `operation`. False if the fetcher has no room now. */
   #fetch(operation: Operation): boolean {
     const { path } = operation;
     return this.#transfers.fetch(operation, (outcome) => {
-      // Nobody can be asked then; that is no trouble of the path.
+      // A paused member asks no other member: that is no problem of the path.
       if (this.#isPaused()) return;
       if (outcome === 'missing') {
         const detail = `No reachable member has the content of ${path}. ${this.#wayOut(operation)}`;
@@ -169,7 +172,11 @@ export class ApplyBatch {
         const detail = `There is no room for ${path}. Free some space; it is tried again by itself.`;
         this.#parked.park(path, operation, detail, 'disk-full');
       } else if (outcome === 'lost') {
-        this.#parked.park(path, operation, 'what had come of its content is gone from .lockstep and is fetched again');
+        this.#parked.park(
+          path,
+          operation,
+          'the part of its content that was fetched is gone from .lockstep and is fetched again',
+        );
       }
     });
   }

@@ -10,22 +10,22 @@ import type { RenameGate } from './rename-gate.ts';
 
 const pausedReason = 'this member is paused';
 const fetchingReason = 'its content is being fetched';
-/** What broke the loop once, such as a full disk under the journal, may be over by then. */
+/** A failure of the loop, such as a full disk under the journal, may be over after this time. */
 const afterFailureMs = 1_000;
-/** Fetches are begun some at a time: for a single one a page of rows would be read again and again. */
+/** Room for this many fetches makes a pass worthwhile: a pass per fetch would read the same page of rows each time. */
 const roomWorthFilling = 16;
 
-/** What came of going through the pending paths. */
+/** The result of a pass over the pending paths. */
 interface PassOutcome {
   progress: boolean;
   waiting: boolean;
-  /** A directory is to be moved otherwise than was planned. */
+  /** A directory must be moved in another way than planned. */
   planAgain: boolean;
 }
 
 /**
- * Makes the disk show the journal: streams the paths whose visible head the disk does not show, plans a batch, fetches what is
- * missing, carries the plan out and records it. What is left to do is never kept in memory: it is asked of the journal again.
+ * Applies the journal to the disk: streams the paths whose visible head is not on the disk, plans a batch, fetches missing
+ * content, executes the plan and records the result. Pending work is never kept in memory: the journal is queried again.
  */
 export class ApplyLoop {
   readonly #context: Context;
@@ -34,8 +34,9 @@ export class ApplyLoop {
   readonly #parked: BlockedPaths;
   readonly #batches: ApplyBatch;
   readonly #pace: Pace;
-  /** Paths whose content has come, and where in the order of paths there was no room for more fetches of each size. */
+  /** Paths whose fetch has ended. */
   readonly #fetched: string[] = [];
+  /** For each size, the path from which on fetches found no room. */
   readonly #fetchesFrom = new Map<FetchSize, string>();
   readonly #loop: TaskLoop;
   #everything = false;
@@ -60,7 +61,7 @@ export class ApplyLoop {
       clock: context.clock,
       run: () => this.#run(),
       failed: (error) => {
-        context.log.error({ error: String(error) }, 'applying failed; it is tried again');
+        context.log.error({ error: String(error) }, 'applying failed; it is retried');
         this.#everything = true;
       },
       retryMs: afterFailureMs,
@@ -76,7 +77,7 @@ export class ApplyLoop {
     for (const fact of [facts.made, facts.damaged, facts.sessionClosed]) fact.on(() => this.poke());
     for (const fact of [facts.revealed, facts.sessionOpened]) fact.on(() => this.unpark());
     facts.received.on((operations) => {
-      // In the middle of a large rename there is nothing to do yet, and streaming all of it again for each frame would cost.
+      // An incomplete large rename cannot be applied yet, and streaming all of it again for each frame is expensive.
       if (operations.some((operation) => gate.isOpen(operation))) this.poke();
     });
     facts.fetched.on(({ paths }) => this.#contentsCame(paths));
@@ -86,7 +87,7 @@ export class ApplyLoop {
     });
   }
 
-  /** Changes nothing in the folder until `resume`; what has begun is finished. */
+  /** Stops changing the folder until `resume`; a batch under way is finished. */
   pause(): void {
     this.#paused = true;
   }
@@ -100,25 +101,25 @@ export class ApplyLoop {
     return this.#paused || this.#loop.isStopped;
   }
 
-  /** Something may have become possible: new operations, new content, a resolver's decision. */
+  /** Requests a pass over all pending paths: after new operations, new content or a resolver's decision. */
   poke(): void {
     this.#everything = true;
     this.#loop.poke();
   }
 
-  /** The content of these paths has come, or will not: they are seen to, and the next fetches begin, without a look at all the rest. */
+  /** The fetches of these paths have ended: applies these paths and begins the next fetches, without a pass over all the others. */
   #contentsCame(paths: readonly string[]): void {
     this.#fetched.push(...paths);
     this.#loop.poke();
   }
 
-  /** Forgets why paths were put off: somebody asks to try again, or the ignore rules changed. */
+  /** Unblocks all paths: a user asked to try again, or the ignore rules changed. */
   unpark(): void {
     this.#parked.clear();
     this.poke();
   }
 
-  /** Why a pending path is not applied yet, where that is known. */
+  /** Why a pending path is not applied yet, if known. */
   reason(path: string): string | undefined {
     if (this.#paused) return pausedReason;
     const fetching = this.#context.journal.heads(path).some((head) => this.#transfers.isFetching(head));
@@ -141,15 +142,15 @@ export class ApplyLoop {
   async #passEverything(): Promise<void> {
     this.#everything = false;
     const live = await this.#pass('live');
-    // Were the deletes to come first, they would take away what is still to be moved.
+    // Deletes must not come first: they would delete entries that are still to be moved.
     if (live.planAgain) return this.poke();
     const deleted = await this.#pass('delete');
     this.#pace.passed();
-    // Deletes make room for files where directories were, and renames of directories settle both sides.
+    // Deletes make room for files in the place of directories, and renames of directories settle both sides.
     if (deleted.progress || (live.progress && live.waiting)) this.poke();
   }
 
-  /** Goes through the pending paths; for `fetches` only from there on, and until there is no room for more of them again. */
+  /** Visits the pending paths. With `fetches`, only from its path on, and until the fetcher has no room again. */
   async #pass(
     which: 'live' | 'delete',
     fetches?: { readonly size: FetchSize; readonly from: string },
@@ -160,12 +161,12 @@ export class ApplyLoop {
     if (fetches !== undefined) this.#fetchesFrom.delete(fetches.size);
     else if (which === 'live') this.#fetchesFrom.clear();
     for (;;) {
-      // More rows than there is room for would be planned in vain.
+      // Rows beyond the room of the fetcher would be planned without a result.
       const limit = fetches === undefined ? batchPathsMax : Math.max(1, this.#transfers.room(fetches.size));
       const query = { which, after, limit };
       await this.#pace.giveWay();
       if (this.#isHalted || journal.counts().pending === 0) return outcome;
-      // The rows are read under the lock: what a look journals in the meantime must not be planned over.
+      // The rows are read under the lock: a change that is journaled in the meantime must not be planned over.
       const { last, ...done } = await lock.run(async () => {
         const sinceMs = clock.monotonicMs();
         const rows = journal.pending(query);

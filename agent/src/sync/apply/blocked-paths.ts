@@ -8,7 +8,7 @@ import { PathProblems } from './path-problems.ts';
 const retry = { minMs: 50, maxMs: 10_000 };
 const parkedMax = 100_000;
 
-/** A path that could not be brought to its head: tried again later, or when the head changes. */
+/** A path whose head could not be applied: tried again later, or when the head changes. */
 interface Parked {
   readonly head: string;
   readonly attempts: number;
@@ -16,21 +16,21 @@ interface Parked {
   readonly reason: string;
 }
 
-/** The paths that were put off: why, until when, and what of it is a problem that people are told of. */
+/** The blocked paths: why, until when, and which of them are reported as problems. */
 export class BlockedPaths {
   readonly #context: Context;
   readonly #timer: WakeTimer;
   readonly #troubles: PathProblems;
   readonly #parked = new Map<string, Parked>();
 
-  /** `timer` rings when it is time to try again. `isBehind`: some member here knows operations that this one does not know yet. */
+  /** `timer` rings at the next retry. `isBehind`: some connected member knows operations that this one does not know yet. */
   constructor(context: Context, timer: WakeTimer, isBehind: () => boolean) {
     this.#context = context;
     this.#timer = timer;
     this.#troubles = new PathProblems(context, isBehind);
   }
 
-  /** Puts a path off; with a `code` that is a problem. Each further attempt at the same head waits longer. */
+  /** Blocks a path, and reports a problem if there is a `code`. Each further attempt at the same head waits longer. */
   park(path: string, head: Operation, reason: string, code?: ProblemCode): void {
     const { clock } = this.#context;
     const known = this.#parked.get(path);
@@ -43,18 +43,18 @@ export class BlockedPaths {
     this.#timer.in(delayMs);
   }
 
-  /** The path was brought to its head. */
+  /** Unblocks the path: its head was applied. */
   over(path: string): void {
     this.#parked.delete(path);
     this.#troubles.over(path);
   }
 
-  /** Forgets why paths were put off. */
+  /** Unblocks all paths. */
   clear(): void {
     this.#parked.clear();
   }
 
-  /** How long the path is put off yet; 0 when this head of it may be tried. */
+  /** Milliseconds for which the path stays blocked; 0 if this head may be tried. */
   restMs(path: string, head: Operation, nowMs: number): number {
     const parked = this.#parked.get(path);
     return parked?.head === dotKey(head) ? Math.max(0, parked.untilMs - nowMs) : 0;
@@ -64,12 +64,12 @@ export class BlockedPaths {
     return this.#parked.get(path)?.reason;
   }
 
-  /** How often it was put off again. */
+  /** Number of retries for the present head. */
   attempts(path: string): number {
     return this.#parked.get(path)?.attempts ?? 0;
   }
 
-  /** Called now and then: withdraws problems of what is not pending any more. */
+  /** Withdraws the problems of paths that are no longer pending. Must be called regularly. */
   withdrawProblems(): void {
     this.#troubles.withdraw();
   }

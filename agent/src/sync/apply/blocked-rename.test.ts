@@ -14,7 +14,7 @@ import { RenameGate } from './rename-gate.ts';
 const quiet = (): void => undefined;
 const bee = 'bee' as OriginId;
 
-/** A folder whose disk cannot show `path`, for its name is too long there. */
+/** A folder whose disk cannot hold `path`, because its name is too long. */
 function cannotShow(path: string): (folder: Folder) => Folder {
   const isRefused = ({ action }: ActionRequest): boolean => ('path' in action ? action.path : action.to) === path;
   return (folder) =>
@@ -33,7 +33,7 @@ function cannotShow(path: string): (folder: Folder) => Folder {
     });
 }
 
-/** What the member answers to somebody who asks for the content of `text`. */
+/** The member's answer to a request for the content of `text`. */
 async function answerTo(member: LoneMember, text: string): Promise<PeerMessage | undefined> {
   const answers: PeerMessage[] = [];
   const link = { send: (message: PeerMessage) => answers.push(message), queuedBytes: () => 0 } as Partial<Link> as Link;
@@ -52,7 +52,7 @@ test.each([
   ['is ignored here', (member: LoneMember) => member.context.ignored.take('new-name')],
   ['cannot be shown here', quiet],
 ])(
-  '[CT4] where the new name of a renamed file %s, the content outlives the old name, and others can have it',
+  '[CT4] if the new name of a renamed file %s, the content outlives the old name and is served to others',
   async (_, prepare) => {
     const member = new LoneMember(cannotShow('new-name'));
     prepare(member);
@@ -68,7 +68,7 @@ test.each([
     const gone = member.operation('old-name', { kind: 'delete', replaced: 'text' }, { origin: bee, parents });
     member.received(renamed, { ...gone, group: put.seq });
     const gate = new RenameGate(journal, context.clock, () => []);
-    // Nothing is put over a file that may change without a trace until it was synced.
+    // A file that may change without an event is not replaced before a sync.
     new WriteBack(context).poke();
     const applyLoop = new ApplyLoop(context, member.transfers, gate);
     applyLoop.poke();
@@ -77,7 +77,7 @@ test.each([
     new Retention(context, { bytesMax: 0, filesMax: 0, ageMsMax: 0 }).start();
     await member.passes(200_000);
     expect(await answerTo(member, 'text')).toMatchObject({ type: 'block', bytes: contentOfText('text').parts[0] });
-    // And when the name can be shown one day, nobody else is needed for it.
+    // Once the name can be applied, the content needs no other member.
     expect([...volume.history.keys()]).toEqual([contentOfText('text').id]);
     expect(member.errors).toEqual([]);
   },

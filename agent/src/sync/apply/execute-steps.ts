@@ -9,25 +9,25 @@ import type { ContentFetcher } from '../transfer/content-fetcher.ts';
 import type { BlockedPaths } from './blocked-paths.ts';
 import { noteBatch, recordBatch } from './interrupted-batch.ts';
 
-/** Failures to remove a directory that is empty as far as the journal knows, before it is kept. */
+/** Number of failures to remove a directory without known entries after which it is kept. */
 const keepDirectoryAfter = 3;
-/** Forgetting them costs one more attempt each. */
+/** Above this number all are forgotten, which costs one more attempt each. */
 const notWholeMax = 1_000;
 
-/** What came of some steps. `planAgain`: a directory is to be moved otherwise than was planned. */
+/** The result of executing steps. `planAgain`: a directory must be moved in another way than planned. */
 export interface StepsOutcome {
   readonly progress: boolean;
   readonly planAgain: boolean;
 }
 
-/** Carries out the steps of plans in the folder, records what they did, and sees to what went otherwise. */
+/** Executes the steps of plans in the folder, records the results and handles failures. */
 export class StepExecutor {
   readonly #context: Context;
   readonly #transfers: ContentFetcher;
   readonly #parked: BlockedPaths;
   /**
-   * Renames that one rename(2) cannot do. The entries of directories that hold more than the journal knows are moved one by one, and what
-   * is on another disk is written anew.
+   * Renames that one rename(2) cannot do. A directory that holds entries unknown to the journal is moved entry by entry;
+   * a rename to another disk is a new write.
    */
   readonly #notWhole = new Set<string>();
 
@@ -37,11 +37,12 @@ export class StepExecutor {
     this.#parked = parked;
   }
 
-  /** Whether this rename may be tried by one rename(2). */
+  /** Whether one rename(2) may be tried for this rename. */
   movesWhole(rename: Operation): boolean {
     return !this.#notWhole.has(dotKey(rename));
   }
 
+  /** Executes `steps` in order, in batches of bounded size. */
   async steps(steps: readonly PlanStep[]): Promise<StepsOutcome> {
     let progress = false;
     let planAgain = false;
@@ -58,7 +59,7 @@ export class StepExecutor {
     noteBatch(journal, steps);
     const results = await folder.apply(steps.map((step) => step.request));
     const changes: DiskChange[] = [];
-    // Of several writes of one staged content the last takes its file. Where that one fails the file is left over.
+    // Of several writes of one staged content, the last takes the staged file. If that one fails, the staged file remains.
     const taken = new Set<ContentId>();
     let planAgain = false;
     let count = 0;
@@ -82,7 +83,7 @@ export class StepExecutor {
         else this.#transfers.drop(action.content);
       }
       if (action.do === 'mkdir') this.#context.facts.unscanned.tell(action.path);
-      // One that was just moved here is as its row says from now on: the look at it finds no difference, and asks for no scan.
+      // A directory that was just moved here now matches its row, so that no detection would find it and request a scan.
       if (action.do === 'attr' && isDirectoryMode(action.expected.mode))
         this.#context.facts.unscanned.tell(action.path);
       if (action.do === 'rename-directory') this.#context.facts.unscanned.tell(action.to);
@@ -94,7 +95,7 @@ export class StepExecutor {
     return { progress: changes.length > 0, planAgain };
   }
 
-  /** True when the path is to be planned again at once. */
+  /** Handles a failed step. True if the path must be planned again at once. */
   #failed(step: PlanStep, result: Exclude<ActionResult, { result: 'done' }>): boolean {
     const head = this.#context.journal.heads(step.path)[0];
     if (head === undefined) return false;
@@ -114,14 +115,14 @@ export class StepExecutor {
     }
   }
 
-  /** Somebody changed what we were about to change: their edit is journaled first. */
+  /** A user changed the entry before the step did: that edit is journaled first. */
   #foundChanged(step: PlanStep, head: Operation): boolean {
     const { action } = step.request;
     const planAgain = action.do === 'rename-directory' && this.movesWhole(head);
     if (planAgain) this.#moveOtherwise(head);
-    else this.#parked.park(step.path, head, 'what stands there has changed and is looked at first');
+    else this.#parked.park(step.path, head, 'its entry on this disk has changed, and that change is journaled first');
     this.#context.facts.doubted.tell(step.path);
-    // It may be the parent that is gone, and the event of that was lost.
+    // The parent may be gone and its event lost.
     this.#context.facts.doubted.tell(parentOf(step.path));
     if (action.do === 'rename' || action.do === 'rename-directory') this.#context.facts.doubted.tell(action.from);
     const expected = 'expected' in action ? action.expected : undefined;
@@ -149,21 +150,21 @@ export class StepExecutor {
   }
 
   /**
-   * Something that the journal does not know keeps a directory that should go: a socket, an ignored file. The row is forgotten, so
-   * that the directory is found as new here, and raises the directory again: what is this member's own business stays.
+   * Keeps a directory whose delete fails because of an entry that the journal does not know, such as a socket or an ignored file.
+   * The row is removed: the next scan finds the directory as new and journals it again, so that this member keeps its own entries.
    */
   #keepDirectory(step: PlanStep, head: Operation): void {
     const { journal } = this.#context;
     if (this.#parked.attempts(step.path) < keepDirectoryAfter) return;
     if (journal.diskBelow(step.path, undefined, 1).length > 0) return;
     const { origin, seq } = head;
-    // A file that must go there stays pending: the directory may be gone before it is found.
+    // A file that replaces the directory stays pending: the directory may be gone before a scan finds it.
     journal.recordDisk([{ path: step.path, entry: isLive(head) ? undefined : { dot: { origin, seq } } }]);
     this.#context.facts.unscanned.tell(step.path);
   }
 }
 
-/** A mount point cannot be renamed, nothing is renamed to another disk, and nothing that a disk hides which is not what it was. */
+/** Codes after which a rename becomes a new write: mount points, other disks and changed mounts rule out rename(2). */
 const mountCodes: ReadonlySet<ProblemCode> = new Set(['path-in-the-way', 'mount-changed']);
 
 function isRename({ request }: PlanStep): boolean {

@@ -11,7 +11,7 @@ const bee = 'bee' as OriginId;
 let member: LoneMember;
 let changes: LocalChanges;
 
-/** The agent begins to watch the folder, and has compared all of it with the journal. */
+/** Starts the watcher, and waits until the whole folder was compared with the journal. */
 async function startAgent(): Promise<void> {
   changes = new LocalChanges(member.context, member.operationWriter, 600_000);
   const started = changes.start();
@@ -19,7 +19,7 @@ async function startAgent(): Promise<void> {
   await started;
 }
 
-/** A batch begins that is to put something at `path`, or to do `action` there. */
+/** Begins a batch that puts an entry at `path`, or executes `action` there. */
 function begins(
   path: string,
   action: Action = { do: 'symlink', path, expected: 'absent', target: '', mtimeUs: 0 },
@@ -27,14 +27,14 @@ function begins(
   noteBatch(member.journal, [{ path, request: { action }, record: () => [] }]);
 }
 
-/** The agent begins again. */
+/** Restarts the agent. */
 async function beginsAgain(): Promise<void> {
   const recorded = recordInterruptedBatch(member.context);
   await member.passes(1_000);
   await recorded;
 }
 
-/** What the agent does: it puts what the operation says at its path. */
+/** Puts the entry of the operation at its path, as the agent does. */
 function puts({ path, mode = 0o644, mtimeUs = 0 }: Operation, text: string): void {
   const { disk } = member.volume;
   disk.write('/elsewhere/new', contentOfText(text), mode);
@@ -42,7 +42,7 @@ function puts({ path, mode = 0o644, mtimeUs = 0 }: Operation, text: string): voi
   disk.rename('/elsewhere/new', path);
 }
 
-/** A user replaces what is at the path, as editors do. */
+/** A user replaces the file at the path, as editors do. */
 function replaces(path: string, text: string): void {
   member.volume.disk.write(`${path}.tmp`, contentOfText(text));
   member.volume.disk.rename(`${path}.tmp`, path);
@@ -59,7 +59,7 @@ beforeEach(() => {
   member = new LoneMember();
 });
 
-test('[LC13] what was put where nothing was shown is recorded before others delete it, or after', async () => {
+test('[LC13] an entry put at an empty path is recorded, whether others delete it later or have deleted it', async () => {
   const put = member.operation('file', { kind: 'put', text: 'theirs' }, { origin: bee });
   const late = member.operation('late', { kind: 'put', text: 'theirs' }, { origin: bee });
   const gone = member.operation('late', { kind: 'delete' }, { origin: bee, parents: [late] });
@@ -76,7 +76,7 @@ test('[LC13] what was put where nothing was shown is recorded before others dele
   expect(newest('late')).toEqual(gone);
 });
 
-test('[LC13] what was taken away is recorded before somebody puts it back', async () => {
+test('[LC13] a removal is recorded before the file is put back', async () => {
   const put = member.operation('file', { kind: 'put', text: 'text' }, { origin: bee });
   const gone = member.operation('file', { kind: 'delete' }, { origin: bee, parents: [put] });
   member.received(put);
@@ -96,7 +96,7 @@ test('[LC13] what was taken away is recorded before somebody puts it back', asyn
 test.each([
   ['a file', 'renamed'],
   ['a directory', 'renamed-directory'],
-])('[LC13] the former name of %s that was renamed is recorded before somebody gives it back', async (_what, kind) => {
+])('[LC13] the old name of %s that was renamed is recorded as gone before it is used again', async (_what, kind) => {
   const isFile = kind === 'renamed';
   const file = isFile ? 'old' : 'old/file';
   const put = member.operation(file, { kind: 'put', text: 'text' }, { origin: bee });
@@ -121,8 +121,8 @@ test.each([
   expect(newest(file)).toEqual(back);
 });
 
-describe('[LC35] what its user did over what may have been put there', () => {
-  /** What the disk showed, and what others wrote without knowing of it. */
+describe('[LC35] a user's change over an entry that the agent may have put there', () => {
+  /** The operation that the disk showed, and the concurrent one of another member. */
   let shown: Operation;
   let theirs: Operation;
 
@@ -145,7 +145,7 @@ describe('[LC35] what its user did over what may have been put there', () => {
     expect(headTexts('file', 'shown', 'theirs', 'edited')).toEqual(['shown', 'theirs', 'edited']);
   });
 
-  test('a delete is undone, for it may have been of either', async () => {
+  test('a delete is undone: it may have been of either', async () => {
     member.keeps('shown');
     puts(theirs, 'theirs');
     member.volume.disk.unlink('file');
@@ -158,8 +158,8 @@ describe('[LC35] what its user did over what may have been put there', () => {
 
   test.each([
     ['in place, of the file that was shown', true],
-    ['where that was not kept, so that nothing was put there', false],
-  ])('an edit %s, supersedes what was shown', async (_, isKept) => {
+    ['while that was not kept, so that the agent put no entry there', false],
+  ])('an edit %s, supersedes the operation that was shown', async (_, isKept) => {
     if (isKept) {
       member.keeps('shown');
       member.volume.disk.write('file', contentOfText('edited'));
@@ -170,7 +170,7 @@ describe('[LC35] what its user did over what may have been put there', () => {
     expect(headTexts('file', 'shown', 'theirs', 'edited')).toEqual(['theirs', 'edited']);
   });
 
-  test('an edit after a batch that was recorded supersedes what was shown', async () => {
+  test('an edit after a batch that was recorded supersedes the operation that was shown', async () => {
     begins('file');
     recordBatch(member.journal, []);
     member.keeps('shown');

@@ -6,23 +6,24 @@ import type { Observation } from '../ports/folder.ts';
 import type { Journal } from '../ports/journal.ts';
 import type { Context } from '../state/context.ts';
 
-/** Under this name the journal keeps where the last batch was about to put something, or to take something away. */
+/** Name of the journal setting that holds the paths which the last batch was about to change. */
 const batchSetting = 'batch';
 const nothing = '[]';
-/** How far back an operation can lie that was put on the disk and not recorded before the agent was killed. */
+/** Number of the newest log rows of a path to search for an operation that was applied but not recorded before the agent was killed. */
 const journaledMax = 64;
 
-/** `whole`: a directory that is moved there, or away from there, with all that is in it. */
+/** A path that a batch changes. `whole`: a directory that is moved to or from the path with all its entries. */
 interface Target {
   readonly path: string;
   readonly whole?: true;
 }
 
 /**
- * Notes where a batch is about to put something or to take something away. An agent that is killed before it records what it did could
- * not tell that from what users do: a file that others delete meanwhile would be published as new, an edit of what it had just put there
- * would supersede what it had taken away, which its user did not see, and a file that it removed, and that somebody puts back, would be
- * deleted once more.
+ * Notes the paths at which a batch is about to put or remove entries. An agent that is killed before it records the results
+ * could not distinguish them from users' changes:
+ * - a file that others delete meanwhile would be published as new;
+ * - an edit of an entry just put there would supersede the replaced entry, which the user did not see;
+ * - a removed file that is put back would be deleted again.
  */
 export function noteBatch(journal: Journal, steps: readonly PlanStep[]): void {
   const targets = steps.flatMap(({ path, request: { action } }): readonly Target[] => {
@@ -43,7 +44,7 @@ export function noteBatch(journal: Journal, steps: readonly PlanStep[]): void {
   if (targets.length > 0) journal.noteSetting(batchSetting, JSON.stringify(targets));
 }
 
-/** Records what the batch did, and that it is over. */
+/** Records the results of the batch, and that it has ended. */
 export function recordBatch(journal: Journal, changes: readonly DiskChange[]): void {
   const isNoted = (journal.setting(batchSetting) ?? nothing) !== nothing;
   if (changes.length === 0 && !isNoted) return;
@@ -54,8 +55,8 @@ export function recordBatch(journal: Journal, changes: readonly DiskChange[]): v
 }
 
 /**
- * Records what the last run did to the folder and was killed before it could record. To be called before the first operation of
- * another member arrives.
+ * Records the changes that the last run made to the folder and was killed before recording. Call it before the first operation
+ * of another member arrives.
  */
 export async function recordInterruptedBatch(context: Context): Promise<void> {
   const { journal, lock } = context;
@@ -66,11 +67,11 @@ export async function recordInterruptedBatch(context: Context): Promise<void> {
   for (let from = 0; from < paths.length; from += batchPathsMax) {
     isSeen = (await lock.run(() => recordPaths(context, paths.slice(from, from + batchPathsMax)))) && isSeen;
   }
-  // What could not be looked at, while the folder is away, is looked at by the next start.
+  // Paths that could not be observed, as while the folder is away, are left to the next start.
   if (isSeen) journal.noteSetting(batchSetting, nothing);
 }
 
-/** Of a directory that was moved whole, also the paths in it that are not recorded, or that it had where it was. */
+/** The paths of a target. For a directory moved as a whole, also the paths in it, recorded or pending. */
 function pathsOf(journal: Journal, { path, whole }: Target): readonly string[] {
   if (!whole) return [path];
   const paths = [path];
@@ -84,14 +85,14 @@ function pathsOf(journal: Journal, { path, whole }: Target): readonly string[] {
     const rows = journal.pending({ which: 'live', after, limit: batchPathsMax });
     paths.push(...rows.map((row) => row.path).filter((pending) => isBelow(pending, path)));
     const last = rows.at(-1)?.path;
-    // Paths that begin like the directory's, and go on with a character before the slash, lie between it and what is in it.
+    // Paths that begin with the directory's path and go on with a character before the slash sort between it and its entries.
     if (last === undefined || rows.length < batchPathsMax || last >= `${path}0`) break;
     after = last;
   }
   return paths;
 }
 
-/** False where not all of them could be looked at. */
+/** Records the changes at `paths`. False if not all of them could be observed. */
 async function recordPaths(context: Context, paths: readonly string[]): Promise<boolean> {
   const { journal, folder } = context;
   const rows = paths.map((path) => journal.disk(path));
@@ -118,7 +119,7 @@ function isEntry(observation: Observation): observation is Observation & Seen {
   return ['absent', 'file', 'directory', 'symlink'].includes(observation.state);
 }
 
-/** `isKept`: what the row shows is in history or has no content, so that the agent may have replaced it. */
+/** The rows to record for an entry. `isKept`: the row's content is in history, or it has none, so that the agent may have replaced it. */
 function changesFor(
   { journal }: Context,
   seen: Observation & Seen,
@@ -141,9 +142,9 @@ function changesFor(
     return [entryFor(path, finding.head, finding.fingerprint, finding.racy, { unsynced: true })];
   }
   if (finding.do !== 'draft' || row?.fingerprint === undefined || !isKept) return [];
-  // In place: its user had what the row shows before their eyes.
+  // An edit in place: the user had the version of the row before their eyes.
   if (seen.state !== 'absent' && mayBeSameInode(row.fingerprint, seen.fingerprint)) return [];
-  // Nobody can say whether they had that, or what was put there. As an edit of damage theirs supersedes neither, and no delete counts.
+  // It is unknown which of the two the user saw. As an edit of damage, theirs supersedes neither, and a delete has no effect.
   const { dot, fingerprint } = row;
   return [{ path, entry: { dot, fingerprint, damaged: true } }];
 }

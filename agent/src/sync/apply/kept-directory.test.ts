@@ -6,8 +6,8 @@ import { LocalChanges } from '../local/local-changes.ts';
 import { ApplyLoop } from './apply-loop.ts';
 import { RenameGate } from './rename-gate.ts';
 
-test.each(['before it is found there as new', 'before the member is started again'])(
-  '[MT9] a directory that could not be replaced by a file, and goes %s, makes room for the file',
+test.each(['before a scan finds it as new', 'before the member is restarted'])(
+  '[MT9] a directory that could not be replaced by a file, and is removed %s, makes room for the file',
   async (moment) => {
     const member = new LoneMember();
     const { context, journal, volume } = member;
@@ -21,7 +21,7 @@ test.each(['before it is found there as new', 'before the member is started agai
     member.keeps('text');
     const parents = journal.heads('name');
     member.received(member.operation('name', { kind: 'put', text: 'text' }, { origin: 'bee' as OriginId, parents }));
-    const isSeen = moment === 'before it is found there as new';
+    const isSeen = moment === 'before a scan finds it as new';
     context.facts.unscanned.on(() => {
       volume.disk.unlink('name/mine.tmp');
       volume.disk.rmdir('name');

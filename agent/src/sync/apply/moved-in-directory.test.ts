@@ -25,7 +25,7 @@ function withLateHints(released: Promise<void>): (folder: Folder) => Folder {
     });
 }
 
-test('[LC8] a directory that is moved into the folder is scanned, also when its mode is applied before it is looked at', async () => {
+test('[LC8] a directory that is moved into the folder is scanned, also if its mode is applied before it is observed', async () => {
   let release = quiet;
   const member = new LoneMember(withLateHints(new Promise((resolve) => (release = resolve))));
   const { context, journal, volume } = member;
@@ -37,7 +37,7 @@ test('[LC8] a directory that is moved into the folder is scanned, also when its 
   const fingerprint = fingerprintOf(disk.mkdir('directory'));
   journal.recordDisk([{ path: 'directory', entry: { dot: made, fingerprint } }]);
   disk.write('directory/file', contentOfText('written while the agent was down'));
-  // Away while the folder is scanned at the start: it gets no watch.
+  // Away during the scan at the start: it gets no watch.
   disk.rename('directory', '/elsewhere/directory');
   const changes = new LocalChanges(context, member.operationWriter);
   const applyLoop = new ApplyLoop(context, member.transfers, new RenameGate(journal, context.clock, () => []));

@@ -5,20 +5,20 @@ import { PathProblems } from './path-problems.ts';
 
 const bee = 'bee' as OriginId;
 
-/** A member that was told of a file whose content nobody has, while others know more than it. */
+/** A member that knows a file whose content no member has, while other members know more operations. */
 function behind() {
   const member = new LoneMember();
   const put = member.operation('file', { kind: 'put', text: 'gone' }, { origin: bee });
   member.received(put);
   const others = { knowMore: true };
   const troubles = new PathProblems(member.context, () => others.knowMore);
-  const report = (): void => troubles.report('file', put, 'content-missing', 'Nobody has it.');
+  const report = (): void => troubles.report('file', put, 'content-missing', 'No member has it.');
   const reported = (): readonly string[] => member.context.problems.list().map(({ code, path }) => `${code} ${path}`);
   report();
   return { member, put, others, troubles, report, reported };
 }
 
-test('[MT18] what nobody has is not reported while what replaced it may be on its way', () => {
+test('[MT18] a missing content is not reported while the operation that replaced it may be on its way', () => {
   const { member, put, others, troubles, reported } = behind();
   troubles.withdraw();
   expect(reported()).toEqual([]);
@@ -28,7 +28,7 @@ test('[MT18] what nobody has is not reported while what replaced it may be on it
   expect(reported()).toEqual([]);
 });
 
-test('[MT18] what nobody has, and is still wanted when all is known, is reported', async () => {
+test('[MT18] a missing content that is still needed when all operations are known is reported', async () => {
   const { member, others, troubles, reported } = behind();
   others.knowMore = false;
   await member.passes(6_000);
@@ -36,7 +36,7 @@ test('[MT18] what nobody has, and is still wanted when all is known, is reported
   expect(reported()).toEqual(['content-missing file']);
 });
 
-test('[MT18] what nobody has is not reported while who replaced it may be about to journal that', async () => {
+test('[MT18] a missing content is not reported while another member may be about to journal its replacement', async () => {
   const { member, put, others, troubles, report, reported } = behind();
   others.knowMore = false;
   await member.passes(4_000);
@@ -49,7 +49,7 @@ test('[MT18] what nobody has is not reported while who replaced it may be about 
   expect(reported()).toEqual([]);
 });
 
-test('[MT18] others that make operations without end keep it back for half a minute', async () => {
+test('[MT18] members that make operations without end delay the report for half a minute', async () => {
   const { member, troubles, report, reported } = behind();
   await member.passes(29_000);
   report();

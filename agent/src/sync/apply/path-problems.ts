@@ -1,9 +1,9 @@
 import { dotKey, isLive, type Operation, type ProblemCode } from '@lockstep/shared';
 import type { Context } from '../state/context.ts';
 
-/** So long is it kept back that nobody has a content: whoever overwrites it all the time journals that once it rests for a moment. */
+/** A missing content is reported after this time: a file that is overwritten continuously is journaled once it rests for a moment. */
 const overwrittenMsMax = 5_000;
-/** So long at most, when others know more and go on making operations without end. */
+/** Longest delay of the report while others know more operations and keep making them. */
 const keptBackMsMax = 30_000;
 
 interface KeptBack {
@@ -12,21 +12,22 @@ interface KeptBack {
   readonly sinceMs: number;
 }
 
-/** Problems that stand in the way of bringing paths to their heads: each is over once its operation is no longer to be shown. */
+/** Problems of applying paths. Each ends once its operation no longer has to be applied. */
 export class PathProblems {
   readonly #context: Context;
   readonly #isBehind: () => boolean;
-  /** Which operation the problem of a path is about. */
+  /** The operation that the problem of a path is about. */
   readonly #reported = new Map<string, { readonly head: string; readonly code: ProblemCode }>();
-  /** Paths whose content nobody has, while it may yet turn out that nobody wants it either. */
+  /** Paths whose content is missing, not reported yet: it may turn out that it is not needed either. */
   readonly #keptBack = new Map<string, KeptBack>();
 
-  /** `isBehind`: some member here knows operations that this one does not know yet. */
+  /** `isBehind`: some connected member knows operations that this one does not know yet. */
   constructor(context: Context, isBehind: () => boolean) {
     this.#context = context;
     this.#isBehind = isBehind;
   }
 
+  /** Reports a problem of applying `head` at `path`; a missing content only after a delay. */
   report(path: string, head: Operation, code: ProblemCode, detail: string): void {
     const { problems } = this.#context;
     if (code === 'folder-missing' || code === 'state-unusable') {
@@ -49,14 +50,14 @@ export class PathProblems {
     if (problems.has(code, { path })) this.#reported.set(path, { head: dotKey(head), code });
   }
 
-  /** The path was brought to its head. */
+  /** Withdraws the problems of the path: its head was applied. */
   over(path: string): void {
     this.#keptBack.delete(path);
     this.#reported.delete(path);
     this.#context.problems.clearPath(path);
   }
 
-  /** Withdraws what was said of operations that nobody wants to show here any more: others replaced or deleted them, or a user did. */
+  /** Withdraws problems of operations that no longer have to be applied: other members or a user replaced or deleted them. */
   withdraw(): void {
     const { problems, missing, journal } = this.#context;
     this.#tellKeptBack();
@@ -67,15 +68,15 @@ export class PathProblems {
       problems.clear(code, { path });
     }
     for (const { code, path, member } of problems.list()) {
-      // A source is named for any operation of the path: the visible one, or one that loses and must be kept.
+      // The problem may be about any operation of the path: the visible one, or a losing one that must be kept.
       if (code === 'content-corrupt' && path !== undefined && !this.#isOpen(path))
         problems.clear(code, { path, member });
     }
   }
 
   /**
-   * What is missing may have been renamed or replaced long ago, by an operation that is still on its way here; or this moment, by
-   * somebody whose member has yet to journal it.
+   * Delays the report of a missing content; false if it must be reported now. The file may have been renamed or replaced by an
+   * operation that is still on its way, or by a user whose member has yet to journal it.
    */
   #keepBack(path: string, head: Operation, detail: string): boolean {
     const known = this.#keptBack.get(path);

@@ -5,7 +5,7 @@ import type { PlanView } from '../../core/plan/plan-step.ts';
 import type { Context } from '../state/context.ts';
 import { fileSource, filesWith } from '../transfer/local-content.ts';
 
-/** What a plan may know: the journal, and where content lies on this member. Valid while the folder lock is held. */
+/** The planner's view of the journal and of the contents on this member. Valid while the folder lock is held. */
 export class JournalPlanView implements PlanView {
   readonly #context: Context;
   readonly #staged: (content: ContentId) => boolean;
@@ -24,6 +24,7 @@ export class JournalPlanView implements PlanView {
     this.#history = history;
   }
 
+  /** Opens a view for planning `rows`: looks up which of their contents are in history. */
   static async open(
     context: Context,
     rows: readonly PendingPath[],

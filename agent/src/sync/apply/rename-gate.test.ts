@@ -3,7 +3,7 @@ import { groupTimeoutMs } from '@lockstep/shared';
 import { describe, expect, test } from 'vitest';
 import { directoriesOf, openTestMember, ScriptedPeer } from '../../../test/support/scripted-peer.ts';
 
-/** The first of bee's operations: a rename of so many operations, of which only this one comes, and then one of another path. */
+/** A member that received two operations of bee: the first one of a rename of `span` operations, and one of another path. */
 async function heldUp(span: number) {
   const bee = new ScriptedPeer('b');
   const member = openTestMember([bee]);
@@ -18,13 +18,13 @@ async function heldUp(span: number) {
 }
 
 describe('[LC12]', () => {
-  test('a group that its maker never completes is shown as it is, after a time without progress', async () => {
+  test('a group that its origin never completes is applied as it is after a time without progress', async () => {
     const { isShown, until } = await heldUp(1_000);
     expect(await until(isShown, groupTimeoutMs - 2_000)).toBe(false);
     expect(await until(isShown, 4_000)).toBe(true);
   });
 
-  test('a group that keeps coming, however slowly, is waited for', async () => {
+  test('a group that makes progress, however slowly, is waited for', async () => {
     const { bee, isShown, until } = await heldUp(5);
     for (const seq of [3, 4]) {
       expect(await until(isShown, groupTimeoutMs - 2_000)).toBe(false);
@@ -35,7 +35,7 @@ describe('[LC12]', () => {
     expect(await until(isShown, 1_000)).toBe(true);
   });
 
-  test('a group whose maker goes away is shown at once', async () => {
+  test('a group whose origin disconnects is applied at once', async () => {
     const { bee, isShown, until } = await heldUp(5);
     expect(await until(isShown, 5_000)).toBe(false);
     bee.end('gone');

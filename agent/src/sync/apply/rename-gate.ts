@@ -5,24 +5,24 @@ import type { Journal } from '../ports/journal.ts';
 
 const spansMax = 64;
 
-/** What the gate wants to know of a member that can be reached. */
+/** A reachable member, as far as the gate needs it. */
 interface Reachable {
   readonly origin: OriginId | undefined;
   readonly known: VersionVector;
 }
 
-/** An origin whose group is not complete. */
+/** The wait for an origin whose group is incomplete. */
 interface Wait {
-  /** How much of the origin was known when last some of it came, and when that was. */
+  /** The highest known number of the origin at its last progress, and the time of that. */
   readonly known: number;
   readonly sinceMs: number;
-  /** Nothing more came for so long that it is not waited for. */
+  /** No progress for `groupTimeoutMs`: the group is applied as it is. */
   isOver: boolean;
 }
 
 /**
- * Holds back the operations of a rename until all of them are here, so that nobody sees both names or neither. It opens
- * anyway when no reachable member has the rest, or when none of it comes for a long time: then what is known is all there is.
+ * Holds back the operations of a rename until all of them are here, so that users see neither both names nor none. It opens
+ * early if no reachable member has the rest, or if no progress is made for a long time: the known part is then all there is.
  */
 export class RenameGate {
   readonly #journal: Journal;
@@ -37,6 +37,7 @@ export class RenameGate {
     this.#reachable = reachable;
   }
 
+  /** Whether the operation may be applied now. */
   isOpen(operation: Operation): boolean {
     const { origin, group } = operation;
     if (group === undefined) return true;
@@ -44,13 +45,13 @@ export class RenameGate {
     const known = this.#journal.known()[origin] ?? 0;
     if (known >= last) return true;
     for (const peer of this.#reachable()) {
-      // Who made a group made it whole: the rest is on its way, even if the word that it exists is not here yet.
+      // An origin makes its groups whole: the rest is on its way, even before that member announces it.
       if (peer.origin === origin || (peer.known[origin] ?? 0) >= last) return this.#waited(origin, known);
     }
     return true;
   }
 
-  /** Called now and then: true when something opened because it has been waited for in vain. */
+  /** Ends waits that timed out. True if a group opened because of that. Must be called regularly. */
   tick(): boolean {
     const nowMs = this.#clock.monotonicMs();
     const knownNow = this.#journal.known();
@@ -65,7 +66,7 @@ export class RenameGate {
     return opened;
   }
 
-  /** Whether the rest of the origin's group has been waited for in vain; begins to wait when some of it has come meanwhile. */
+  /** Whether the wait for the rest of the origin's group timed out. Starts a new wait after progress. */
   #waited(origin: OriginId, known: number): boolean {
     const wait = this.#waits.get(origin);
     if (wait?.known === known) return wait.isOver;
