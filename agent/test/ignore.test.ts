@@ -99,8 +99,8 @@ test('[IG3] lines that are no pattern are reported with their numbers, and the o
   await rules('*.log\n[a-\n/\n!\n*.bak\n', 'y.bak', true);
   await vi.waitFor(async () => expect(await detail()).toBeDefined(), 10_000);
   expect(await detail()).toBe(
-    'Line 2 of .lockstepignore is left out, the other lines hold. A bracket [ is not closed: add the ], or write \\[ to match a ' +
-      'bracket. Left out too: line 3, 4.',
+    'Line 2 of .lockstepignore is skipped; the other lines are in force. A bracket [ is not closed: add the ], or write \\[ to match a ' +
+      'bracket. Also skipped: lines 3, 4.',
   );
   for (const name of ['x.log', 'x.bak', 'x.txt']) await writeFile(ant.path(name), name);
   await ant.wait({ for: 'all' });

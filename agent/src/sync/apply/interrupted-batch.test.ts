@@ -121,7 +121,7 @@ test.each([
   expect(newest(file)).toEqual(back);
 });
 
-describe('[LC35] a user's change over an entry that the agent may have put there', () => {
+describe('[LC35] a change by a user over an entry that the agent may have put there', () => {
   /** The operation that the disk showed, and the concurrent one of another member. */
   let shown: Operation;
   let theirs: Operation;

@@ -1,10 +1,10 @@
-/** Paths that somebody waits for, until each has been looked at. */
+/** Paths that a caller waits for until each has been examined by a detection. */
 export interface AwaitedPaths {
-  /** Those that are still waited for, with the number of the first look at each that counts. */
+  /** The paths still waited for, each with the number of the first detection that counts. */
   readonly open: ReadonlyMap<string, number>;
   /** Resolves when `open` is empty. */
   readonly empty: Promise<void>;
-  /** One of them was gone before anything of it was journaled: it may stand under another name, which nobody waits for. */
+  /** One of them was gone before it was journaled: its content may be at another path, which is not waited for. */
   readonly hasLost: boolean;
 }
 
@@ -31,30 +31,30 @@ class Wait implements AwaitedPaths {
 }
 
 /**
- * Who waits for looks at which paths. Looks are numbered in the order in which they begin: one that had begun before a change was
- * noticed may have seen what stood there before it, so it is no answer to whoever asks for what stands there now.
+ * Waits for detections at paths. Detections are numbered in the order in which they begin. One that began before a change was
+ * noticed may have seen the entry as it was before, so it does not end a wait for the present entry.
  */
 export class AwaitedLooks {
   readonly #waits = new Set<Wait>();
 
-  /** Waits for these paths, each from the look with this number on, until `remove`. */
+  /** Waits for these paths, each until a detection with its number or a later one, or until `remove`. */
   add(paths: Iterable<readonly [path: string, look: number]>): AwaitedPaths {
     const wait = new Wait(paths);
     this.#waits.add(wait);
     return wait;
   }
 
-  /** Nobody waits for these any more. */
+  /** Ends a wait. */
   remove(awaited: AwaitedPaths): void {
     this.#waits.delete(awaited as Wait);
   }
 
-  /** Nothing stands at `path` any more, and nothing of it was ever journaled. */
+  /** Notes that the entry at `path` is gone and was never journaled. */
   lost(path: string): void {
     for (const wait of this.#waits) if (wait.open.has(path)) wait.hasLost = true;
   }
 
-  /** The look with this number is done with `path`, for all who wait for it or for one of them. */
+  /** Notes that the detection with this number is done with `path`: for all waits, or only for `by`. */
   passed(path: string, look: number, by?: AwaitedPaths): void {
     for (const wait of this.#waits) if (by === undefined || wait === by) wait.passed(path, look);
   }

@@ -5,7 +5,7 @@ import { supersedes } from '../../core/version.ts';
 import type { OperationWriter } from '../members/operation-writer.ts';
 import type { Context } from '../state/context.ts';
 
-/** What one look journals: operations yet to be made, and rows of `disk`, in one transaction. */
+/** The drafts of operations and the rows of `disk` that one detection journals in one transaction. */
 export class ChangeBatch {
   readonly #context: Context;
   readonly #operationWriter: OperationWriter;
@@ -13,7 +13,7 @@ export class ChangeBatch {
   readonly #deleted: Draft[] = [];
   readonly #rows: DiskChange[] = [];
   readonly #drafted = new Set<string>();
-  /** Directories of this batch that began a group. */
+  /** Directories of this batch that opened a group. */
   readonly #opened = new Set<string>();
 
   constructor(context: Context, operationWriter: OperationWriter) {
@@ -21,18 +21,18 @@ export class ChangeBatch {
     this.#operationWriter = operationWriter;
   }
 
-  /** True where there is a draft of this path. */
+  /** True if the batch has a draft of this path. */
   has(path: string): boolean {
     return this.#drafted.has(path);
   }
 
-  /** Adds a draft that keeps its place among the others, as those of a rename do. */
+  /** Adds a draft that keeps its position in the batch, as those of a rename must. */
   add(draft: Draft): void {
     this.#drafted.add(draft.path);
     this.#created.push(draft);
   }
 
-  /** Adds a draft of one path: a delete after all that stands, anything else to the group of a directory above it that was just made. */
+  /** Adds a draft of one path. Deletes go last; other drafts join the group of a new directory above them. */
   addSingle(draft: Draft): void {
     if (draft.kind !== 'delete') {
       this.add({ ...draft, groupPath: this.#groupPath(draft) });
@@ -46,7 +46,7 @@ export class ChangeBatch {
     this.#rows.push(change);
   }
 
-  /** Journals everything: what stands, in the order of the drafts, then what is gone, children first. `refused`: paths that no other member would accept. */
+  /** Journals the batch: drafts in their order, then deletes, children first. `refused`: paths whose operations no other member would accept. */
   commit(): { readonly drafts: readonly Draft[]; readonly refused: ReadonlySet<string> } {
     this.#deleteMissing();
     this.#deleted.sort((a, b) => (a.path < b.path ? 1 : -1));
@@ -55,8 +55,8 @@ export class ChangeBatch {
   }
 
   /**
-   * What is written or deleted where a content is told to be missing also replaces the operation that has none: its author knew. Where
-   * something stands, only what it was to be replaced by: damage of that operation, or a sibling of it, is no reason to give it up.
+   * Adds operations with a reported missing content to the parents: the author of the draft knew of them. If the disk shows an entry,
+   * only operations that replace it are added: its damage, or a sibling of its operation, does not justify giving them up.
    */
   #withMissing(draft: Draft): Draft {
     const { journal, missing } = this.#context;
@@ -71,7 +71,7 @@ export class ChangeBatch {
     return lost.length === 0 ? draft : { ...draft, parents: [...draft.parents, ...lost] };
   }
 
-  /** With a directory go the entries in it whose content is told to be missing: nobody can remove them, and they would raise it again. */
+  /** Deletes entries with a reported missing content along with their directory: users cannot remove them, and they would resurrect it. */
   #deleteMissing(): void {
     const { journal, missing } = this.#context;
     for (const { path: directory } of [...this.#deleted]) {
@@ -84,7 +84,7 @@ export class ChangeBatch {
     }
   }
 
-  /** A new directory opens a group, and what comes into it soon belongs to that group: an unpacked archive is one line to people. */
+  /** The group of a draft. A new directory opens a group, which entries made in it soon after join: people see an unpacked archive as one line. */
   #groupPath(draft: Draft): string | undefined {
     const ancestors: string[] = [];
     for (let parent = parentOf(draft.path); parent !== ''; parent = parentOf(parent)) ancestors.push(parent);

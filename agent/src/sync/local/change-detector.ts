@@ -11,32 +11,32 @@ import { ChangeBatch } from './change-batch.ts';
 import { draftDirectoryRename, draftRename, findRenameSource, type Standing } from './rename-detector.ts';
 import { RowComparison } from './row-comparison.ts';
 
-/** What a look at a batch of paths decided, besides what it journaled. */
+/** The result of a detection for a batch of paths, except for the operations that it journaled. */
 export interface Detection {
-  /** Nothing more to do for these now. */
+  /** Paths that need nothing more now. */
   readonly settled: readonly string[];
   readonly published: readonly string[];
   readonly deferred: readonly { readonly unsettled: Unsettled; readonly dueMs: number }[];
-  /** Those of them that are put off because of a problem of their own, which people have been told of. */
+  /** Those of the deferred paths that have a reported problem of their own. */
   readonly troubled: readonly string[];
   /** Large files that may be hashed now. */
   readonly large: readonly Unsettled[];
-  /** What was gone before anything of it was journaled: removed, or moved to another name. */
+  /** Paths whose entry was gone before it was journaled: removed, or moved to another name. */
   readonly lost: readonly string[];
-  /** Directories that are new here: to be watched, and scanned for what they already held. */
+  /** Directories that are new here: to be watched, and scanned for their entries. */
   readonly scan: readonly string[];
-  /** Other paths that must be looked at. */
+  /** Other paths that must be examined. */
   readonly mark: readonly string[];
-  /** Something is gone, and waits for all names that appeared before to be looked at. */
+  /** An entry is missing, and its delete waits until all names that appeared before have been examined. */
   readonly vanished: boolean;
-  /** The folder is not there: nothing was seen. */
+  /** The folder is missing, so that no entry was seen. */
   readonly lostSight: boolean;
 }
 
 /**
- * Looks at a batch of paths and journals what changed, all under the folder lock, which the caller holds. `read` are large files
- * that have been read already: their content is used if they are still the same. `seenToMs`: what appeared before has been
- * looked at, so what was gone by then is not somewhere else.
+ * Examines a batch of paths and journals the changes. The caller holds the folder lock. `read`: large files that have already been
+ * read; their content is used if they are unchanged. `seenToMs`: all names that appeared before this time have been examined, so
+ * that an entry missing since then is not at another path.
  */
 export async function detectChanges(
   context: Context,
@@ -106,25 +106,25 @@ class ChangeDetector implements Detection {
       if (!unsettled || !observation || !wanted(observation) || this.#changes.has(unsettled.path)) return;
       await this.#judge(unsettled, observation, rows[index]);
     };
-    // What stands, parents first; then what is gone, children first: a renamed entry is seen at its new name first.
+    // Existing entries first, parents before children; then missing ones, children before parents: so a rename is first seen at its new name.
     for (let index = 0; index < batch.length; index++) await judge(index, ({ state }) => state !== 'absent');
     for (let index = batch.length - 1; index >= 0; index--) await judge(index, ({ state }) => state === 'absent');
     const { drafts, refused } = this.#changes.commit();
-    // Only what a path holds changes again and again: where it is gone, what comes next may be a rename to it, and is not kept waiting.
+    // Deletes are not rate-limited: the next event at the path may be a rename to it.
     for (const { kind, path } of drafts) {
       if (refused.has(path)) this.#refuse(path);
       else (kind === 'delete' ? this.settled : this.published).push(path);
     }
   }
 
-  /** Nothing could be journaled about the path: it is compared again, for the heads may have changed by then. */
+  /** Defers a path whose operation was refused: it is compared again, because the heads may have changed by then. */
   #refuse(path: string): void {
     const { settled } = this;
     if (settled.includes(path)) settled.splice(settled.indexOf(path), 1);
     this.#putOff(path, refusedRetryMs);
   }
 
-  /** Paths in order, parents first, with those ancestors that this disk has not shown before. */
+  /** The paths in order, parents first, with those ancestors that have no entry on this disk yet. */
   #withMissingParents(): readonly Unsettled[] {
     const { journal } = this.#context;
     const paths = new Map(this.#batch.map((unsettled) => [unsettled.path, unsettled]));
@@ -150,7 +150,7 @@ class ChangeDetector implements Detection {
         const read = this.#read.get(path);
         if (read) await this.#judgeEntry(unsettled, read, row);
         else {
-          // That a directory's own entry is as it was says nothing of whether it can be listed: only its scan does.
+          // An unchanged entry of a directory does not show that it can be listed: only a scan does.
           if (isDirectoryRow(row) && problems.ofPath(path) !== undefined) this.scan.push(path);
           this.#settle(path);
         }
@@ -163,7 +163,7 @@ class ChangeDetector implements Detection {
         this.deferred.push({ unsettled, dueMs: this.#nowMs + quietMsMin * 4 });
         return;
       case 'problem':
-        // The mount point has the problem, not each path below it, and what is there is scanned when it is over.
+        // The mount point has the problem, not each path below it. Its entries are scanned when the problem is over.
         if (observation.code === 'mount-changed') {
           this.#context.hiding.add(observation.mount ?? path);
           this.settled.push(path);
@@ -196,8 +196,8 @@ class ChangeDetector implements Detection {
   }
 
   /**
-   * It is ignored and gone: no operation. The row says that it is not shown here: as an entry that stands, it would keep the delete
-   * of a directory above it waiting for its own, for ever.
+   * Settles an ignored entry that is gone, without an operation. Its row gets no fingerprint: as that of an existing entry, it
+   * would block the delete of a directory above it.
    */
   #passOver(path: string, row: DiskEntry | undefined): void {
     const [head] = this.#context.journal.heads(path);
@@ -212,8 +212,8 @@ class ChangeDetector implements Detection {
       await this.#compare(unsettled.path, { state: 'absent' }, row);
       return;
     }
-    // Its new name may be about to be seen: then this is a rename, and nobody sees neither name. Counted from the look that found
-    // it gone: of a path that changed often before, that look alone comes late, and the one at its new name as late.
+    // The entry may be about to be seen at a new name: a rename then shows users one of its names at any time. The wait counts from
+    // the detection that found it missing: at a path that changed often, that one is late, and the one at the new name as late.
     const vanishedMs = unsettled.vanishedMs ?? this.#nowMs;
     const heldUntilMs = vanishedMs + vanishedHoldMs;
     if (this.#seenToMs < vanishedMs) {
@@ -224,12 +224,12 @@ class ChangeDetector implements Detection {
     } else if (!this.#childrenGoFirst(unsettled, row)) await this.#compare(unsettled.path, { state: 'absent' }, row);
   }
 
-  /** Where a directory stood, what was in it is deleted before it: a delete with live entries below it would raise it again. */
+  /** Whether the entries of a former directory must be deleted before it: a delete with live entries below would resurrect it. */
   #childrenGoFirst(unsettled: Unsettled, row: DiskEntry | undefined): boolean {
     if (row?.fingerprint === undefined || !isDirectoryMode(row.fingerprint.mode)) return false;
     const below = this.#context.journal.diskBelow(unsettled.path, undefined, childrenAtOnceMax);
     const open = below.filter((child) => !this.#changes.has(child.path));
-    // All of them, and not only the first ones, go in this very batch.
+    // All of them, not only the first ones, are deleted in this batch.
     if (open.length === 0 && below.length < childrenAtOnceMax) return false;
     for (const child of open) this.mark.push(child.path);
     this.deferred.push({ unsettled, dueMs: this.#nowMs + childrenRetryMs });
@@ -241,7 +241,7 @@ class ChangeDetector implements Detection {
     const { fingerprint } = observation;
     const isDirectory = isDirectoryMode(fingerprint.mode);
     const known = row?.fingerprint?.ino === fingerprint.ino;
-    // An inode number says nothing here: a directory made where another was removed often gets the same, and has no watch.
+    // The inode number proves nothing here: a new directory often gets that of a removed one, and has no watch.
     if (isDirectory) this.scan.push(path);
     const isPlace = isDirectory && row?.fingerprint !== undefined && isDirectoryMode(row.fingerprint.mode);
     if (!known && !isPlace) {
@@ -275,12 +275,12 @@ class ChangeDetector implements Detection {
     if (drafts === undefined || drafts.some((draft) => this.#changes.has(draft.path))) return false;
     for (const draft of drafts) this.#changes.add(draft);
     this.settled.push(unsettled.path);
-    // It was taken for the renamed one unread: were it another one, the others would hold wrong bytes until it is read.
+    // The file was taken for the renamed one without reading. If it is another one, the others have wrong bytes until it is read.
     if (standing.state === 'large') this.mark.push(unsettled.path);
     return true;
   }
 
-  /** The agent itself carried this rename out, and was killed before it was recorded: the disk shows the head, which is adopted. */
+  /** True if the agent executed this rename and was killed before it recorded it: the disk shows the head, which is adopted. */
   #isOwnRename(path: string, from: string): boolean {
     const { journal } = this.#context;
     const [head] = journal.heads(path);
@@ -288,10 +288,10 @@ class ChangeDetector implements Detection {
     return head !== undefined && isLive(head) && head.from === from && gone !== undefined && !isLive(gone);
   }
 
-  /** Keeps what is either an edit or damage under a name of its own, and has the content of the row fetched. False: it is an edit. */
+  /** Handles a file that is either an edit or damage: keeps it under another name and has the row's content fetched. False: it is an edit. */
   async #judgeDoubt(unsettled: Unsettled, seen: Observation & { state: 'file' }, row: DiskEntry): Promise<boolean> {
     const doubt = judgeDoubt(this.#context, row, seen);
-    // Members that nothing is heard of for so long cannot say that they have it.
+    // Members that were not heard of for so long cannot say that they have it.
     if (doubt === 'none' || (doubt === 'undecided' && this.#nowMs - unsettled.firstMs >= undecidedMsMax)) return false;
     if (doubt === 'undecided') {
       this.deferred.push({ unsettled, dueMs: this.#nowMs + undecidedRetryMs });
@@ -323,7 +323,7 @@ class ChangeDetector implements Detection {
     await this.#comparison.compare(path, seen, row);
   }
 
-  /** The path has a problem of its own, and is compared again later. */
+  /** Defers a path that has a problem of its own: it is compared again later. */
   #putOff(path: string, forMs: number): void {
     const unsettled = { path, firstMs: this.#nowMs, lastMs: this.#nowMs, dueMs: this.#nowMs };
     this.deferred.push({ unsettled, dueMs: this.#nowMs + forMs });
@@ -337,14 +337,14 @@ class ChangeDetector implements Detection {
 }
 
 const problemRetryMs = 2_000;
-/** How long an edit that may be damage waits for members to say whether they have the content before it, and how often it asks. */
+/** How long a possible damage waits for members to say whether they have the previous content, and the interval of the checks. */
 const undecidedMsMax = 10_000;
 const undecidedRetryMs = 200;
-/** Siblings that were joined meanwhile may let it pass; where nothing changes, comparing it this often costs nothing. */
+/** A join of siblings may make the operation acceptable. Without changes, a comparison this often costs next to nothing. */
 const refusedRetryMs = 10_000;
-/** Long after what appeared before has been looked at, which ends the wait. */
+/** Longer than it takes to examine the names that appeared before, which ends the wait. */
 const unseenRetryMs = 2_000;
-/** Entries of a vanished directory that are marked at a time, and how long the directory then waits for them. */
+/** Entries of a missing directory that are marked at a time, and how long the directory then waits for them. */
 const childrenAtOnceMax = 512;
 const childrenRetryMs = 10;
 

@@ -5,26 +5,26 @@ import { TaskLoop } from '../scheduling/task-loop.ts';
 import type { Context } from '../state/context.ts';
 
 const turnMs = 2_000;
-/** So many files of a turn are hot ones at most: the others must have their turn too. */
+/** Largest share of hot files in a turn: the others must have their turn too. */
 const hotShare = 0.5;
-/** How often mappings are listed, and how many times as long as that took it rests at least: a fifth of a percent of a processor. */
+/** Interval at which mappings are listed, and the shortest rest as a multiple of the time it took: 0.2 % of a processor. */
 const mappedEveryMs = 3_000;
 const mappedRestFactor = 500;
 
 /**
- * Compares the times of files with their rows, some each second: a store through a mapping, or through a name of a hard link that lies
- * outside the folder, raises no event. Hot files have their turn every few seconds, all others one after another.
+ * Polls files for changes that raise no event: stores through a mapping, and through a name of a hard link outside the folder. It
+ * compares the times of some files with their rows at each turn: hot files every few seconds, the others in rotation.
  */
 export class ChangePoll {
   readonly #context: Context;
   readonly #isOpen: (path: string) => boolean;
   readonly #hot = new HotFiles();
-  /** The path that the round over all files has reached. */
+  /** The path that the rotation over all files has reached. */
   #after: string | undefined;
   #mappedDueMs = 0;
   readonly #loop: TaskLoop;
 
-  /** `isOpen`: the path waits for a look already. */
+  /** `isOpen`: the path already waits for a detection. */
   constructor(context: Context, isOpen: (path: string) => boolean) {
     this.#context = context;
     this.#isOpen = isOpen;
@@ -32,7 +32,7 @@ export class ChangePoll {
     this.#loop = new TaskLoop({
       clock: context.clock,
       run: () => this.#turn(),
-      failed: (error) => context.log.error({ error: String(error) }, 'the poll for changes failed; it is tried again'),
+      failed: (error) => context.log.error({ error: String(error) }, 'the poll for changes failed; it is retried'),
       retryMs: turnMs,
     });
   }

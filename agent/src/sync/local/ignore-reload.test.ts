@@ -7,7 +7,7 @@ import type { Context } from '../state/context.ts';
 import { IgnoreFile } from '../state/ignore-file.ts';
 import { untilRulesAreKnown } from './ignore-reload.ts';
 
-/** A newcomer to which `.lockstepignore` of another member has come. */
+/** A newcomer that received an operation of another member for `.lockstepignore`. */
 async function newcomer(): Promise<{ readonly ant: LoneMember; readonly context: Context }> {
   const ant = new LoneMember();
   const context = { ...ant.context, ignored: new IgnoreFile(undefined) };
@@ -16,18 +16,18 @@ async function newcomer(): Promise<{ readonly ant: LoneMember; readonly context:
   return { ant, context };
 }
 
-/** The file stands in the folder, and its row says so. */
+/** Puts the file into the folder and records its row. */
 async function isPlaced({ volume, context, journal }: LoneMember): Promise<void> {
   volume.disk.write(ignoreFileName, contentOfText('*.tmp\n'));
   const [seen] = await context.folder.observe([{ path: ignoreFileName }]);
   const [head] = journal.heads(ignoreFileName);
-  if (seen?.state !== 'file' || head === undefined) throw new Error('it is not there');
+  if (seen?.state !== 'file' || head === undefined) throw new Error('the file is missing');
   const { origin, seq } = head;
   const entry = { dot: { origin, seq }, content: seen.content, fingerprint: seen.fingerprint, racy: false };
   journal.recordDisk([{ path: ignoreFileName, entry }]);
 }
 
-test('[IG7] a newcomer waits for the rules of the others as long as their file was never here', async () => {
+test('[IG7] a newcomer waits for the rules of the others until their file is here', async () => {
   const { ant, context } = await newcomer();
   let isKnown = false;
   void untilRulesAreKnown(context, () => false).then(() => {
@@ -40,7 +40,7 @@ test('[IG7] a newcomer waits for the rules of the others as long as their file w
   expect([isKnown, context.ignored.ignores('a.tmp', false)]).toEqual([true, true]);
 });
 
-test('[IG7] a newcomer whose user removes the rules before they were read goes on without any', async () => {
+test('[IG7] a newcomer whose user removes the rules before they were read continues without rules', async () => {
   const { ant, context } = await newcomer();
   const placed = isPlaced(ant);
   await ant.passes(10);
@@ -51,7 +51,7 @@ test('[IG7] a newcomer whose user removes the rules before they were read goes o
     isKnown = true;
   });
   await ant.passes(900);
-  expect(isKnown, 'while it may only be saved').toBe(false);
+  expect(isKnown, 'while the file may be in the middle of a save').toBe(false);
   await ant.passes(600);
   expect([isKnown, context.ignored.ignores('a.tmp', false)]).toEqual([true, false]);
 });

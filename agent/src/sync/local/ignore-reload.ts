@@ -7,27 +7,27 @@ import { writeIfRoom } from '../state/disk-room.ts';
 import { ignoreRulesSetting, rulesRestMs } from '../state/ignore-file.ts';
 
 const headsAtOnce = 1_000;
-/** Paths after the file's own that are looked through for conflict copies of it, which come first. */
+/** Number of paths after the file's own that are searched for its conflict copies, which sort first. */
 const copiesMax = 64;
 
-/** How often a member that knows no rules yet looks whether it can read them. */
+/** Interval at which a member that knows no rules yet tries to read them. */
 const unknownRetryMs = 250;
 const unreadRetryMs = 1_000;
 /**
- * Reads `.lockstepignore` again; true when the rules changed. What they let go is pending then where it does not stand here:
- * what went while it was ignored was nobody's delete, and must not become one because a rule went. `mayBeNone`: false before it is
- * known whether the others have rules, when a missing file does not mean that there are none.
+ * Reads `.lockstepignore` again. Resolves with true if the rules changed. Entries that are no longer ignored and are missing here are
+ * then pending: the removal of an ignored entry was no delete, and must not become one because of new rules. `mayBeNone`: false
+ * while it is unknown whether other members have rules, so that a missing file does not mean that there are none.
  */
 export async function followIgnoreRules(context: Context, mayBeNone = true): Promise<boolean> {
   const { ignored, folder, journal, lock, clock } = context;
-  // Under the lock: between these two steps no look may find absent what was ignored a moment before.
+  // Under the lock: between these two steps no detection may find an entry missing that was ignored a moment before.
   const changed = await lock.run(async () => {
     const isDamaged = journal.disk(ignoreFileName)?.damaged === true;
     const reading = await ignored.read(folder, isDamaged);
     const isRemoved = reading.state === 'absent' && journal.disk(ignoreFileName)?.fingerprint !== undefined;
-    // A newcomer whose file is still on its way.
+    // On a newcomer the file may still be on its way.
     const isOnItsWay = reading.state === 'absent' && !ignored.isKnown && !(mayBeNone && (isRemoved || isGone(context)));
-    // What only one side of a conflict keeps back is nobody's to send.
+    // A path that only one side of a conflict ignores must not be sent.
     const copies = await ignored.readCopies(folder, copiesOf(context));
     const isContested = copies.includes(undefined) || journal.heads(ignoreFileName).length > 1;
     const text = withPatternsOf(
@@ -49,7 +49,7 @@ export async function followIgnoreRules(context: Context, mayBeNone = true): Pro
   return changed;
 }
 
-/** Keeps the rules as `.lockstepignore` says. What they let go is compared and brought up to date; nothing is ever deleted by it. */
+/** The loop that follows changes of `.lockstepignore`. Paths that are no longer ignored are compared and synchronized; none is deleted. */
 export class IgnoreReload {
   readonly #context: Context;
   readonly #isActive: () => boolean;
@@ -90,7 +90,7 @@ export class IgnoreReload {
   }
 }
 
-/** Resolves once there are rules, or it is known that there are none; looks until then. */
+/** Resolves once the rules were read, or the file was found absent, or `isStopped` returns true. Polls until then. */
 export async function untilRulesAreKnown(context: Context, isStopped: () => boolean): Promise<void> {
   for (;;) {
     await followIgnoreRules(context);
@@ -114,7 +114,7 @@ function isGone({ journal }: Context): boolean {
   return head === undefined || !isLive(head);
 }
 
-/** Removes the rows of entries that are ignored now, will not be under the rules of `text`, and do not stand here. */
+/** Removes the rows of entries that are ignored now, not under the rules of `text`, and missing here. */
 async function forgetVanished({ journal, folder, ignored }: Context, text: string): Promise<void> {
   const next = parseIgnoreRules(text);
   let after: string | undefined;
@@ -134,8 +134,8 @@ async function forgetVanished({ journal, folder, ignored }: Context, text: strin
 }
 
 /**
- * Rows of entries that were passed over because they were ignored, and are not any more, are removed, so that the entries count
- * as pending again.
+ * Removes the rows of entries that were not applied because they were ignored, and no longer are, so that these entries are
+ * pending again.
  */
 function unparkIgnored({ journal, ignored }: Context): void {
   let after: string | undefined;
@@ -162,8 +162,11 @@ function reportIgnoreRules({ ignored, problems }: Context): void {
     problems.clear('ignore-rule');
     return;
   }
-  const others = more.length === 0 ? '' : ` Left out too: line ${more.map(({ line }) => line).join(', ')}.`;
-  const detail = `Line ${first.line} of ${ignoreFileName} is left out, the other lines hold. ${first.detail}${others}`;
-  // The file itself is in order, and a look at it would withdraw what is said of its path.
+  const others =
+    more.length === 0
+      ? ''
+      : ` Also skipped: ${more.length === 1 ? 'line' : 'lines'} ${more.map(({ line }) => line).join(', ')}.`;
+  const detail = `Line ${first.line} of ${ignoreFileName} is skipped; the other lines are in force. ${first.detail}${others}`;
+  // Without the path: the file itself can be read, and a detection at its path would withdraw the problem.
   problems.set('ignore-rule', {}, detail);
 }

@@ -10,14 +10,14 @@ import { ScanQueue } from './scan-queue.ts';
 import { WatchBarrier } from './watch-barrier.ts';
 
 const folderRetryMs = 1_000;
-/** Directories that cannot be watched, or could not be listed, are scanned this often. */
+/** Interval of scans of directories that cannot be watched or listed. */
 const unseenScanMs = 5_000;
-/** How often a wait looks at everything again because something was moved away under it. */
+/** How often a wait starts over because an entry was moved under it. */
 const followedMax = 5;
 
 /**
- * The loop from dirty paths to operations. Events and scans only mark paths; when a path has settled it is looked at, and what
- * differs from the row of `disk` becomes an operation.
+ * The loop from dirty paths to operations. Events and scans only mark paths. Once a path has settled, a detection compares it
+ * with its row of `disk` and journals each difference as an operation.
  */
 export class LocalChanges {
   readonly #context: Context;
@@ -26,13 +26,13 @@ export class LocalChanges {
   readonly #settle = new Settle();
   readonly #scans: ScanQueue;
   readonly #appearances: WatchBarrier;
-  /** Large files being read outside the lock, and those waiting for it, one at a time. */
+  /** Large files that are read, or wait to be read, outside the lock, one at a time. */
   readonly #reading = new Map<string, Unsettled>();
-  /** Looks under way, by their numbers; what they were given is in no other list. */
+  /** Detections under way, by number. Their paths are in no other list. */
   readonly #looks = new Map<number, readonly Unsettled[]>();
   #looksBegun = 0;
   readonly #awaited = new AwaitedLooks();
-  /** What the start waits for. It goes on without paths in trouble: one unreadable file would keep a member from ever being active. */
+  /** The paths that the start waits for, except those with a problem: one unreadable file must not keep a member from becoming active. */
   #startWaitsFor: AwaitedPaths | undefined;
   readonly #timers = new Set<Timer>();
   #wake: Timer | undefined;
@@ -59,7 +59,7 @@ export class LocalChanges {
     context.facts.revealed.on(() => this.scan('', true));
   }
 
-  /** Watches and scans the whole folder. Resolves when the first scan is done and what it found has been looked at. */
+  /** Watches and scans the whole folder. Resolves when the first scan is done and the paths that it marked have been examined. */
   async start(): Promise<void> {
     await this.#context.folder.watch((hints) => this.#hinted(hints));
     this.#appearances.open();
@@ -91,14 +91,14 @@ export class LocalChanges {
     this.#schedule();
   }
 
-  /** More paths are marked than memory should hold: one scan finds them all again, a directory at a time. */
+  /** Drops all marks, because they are too many for memory: a scan of the folder finds them again, a directory at a time. */
   #forgetMarks(): void {
     const forgotten = this.#settle.paths();
     this.#settle.clear();
     this.#appearances.lostSight();
     const { log } = this.#context;
     this.#scans.request('', true).then(
-      // What the scan did not find again is as it should be.
+      // Paths that the scan did not mark again match their rows.
       () => {
         const open = this.#openPaths();
         for (const path of forgotten) if (!open.has(path)) this.#awaited.passed(path, Number.POSITIVE_INFINITY);
@@ -113,31 +113,31 @@ export class LocalChanges {
     });
   }
 
-  /** Directories at and below `path` that could not be listed: what is in them is neither journaled nor known. */
+  /** Directories at and below `path` that could not be listed: their entries are neither journaled nor known. */
   unread(path: string): readonly string[] {
     return this.#scans.unread(path);
   }
 
-  /** True while the path waits for a look, or is being looked at. */
+  /** True while the path waits for a detection or is read. */
   isOpen(path: string): boolean {
     return this.#settle.has(path) || this.#reading.has(path);
   }
 
-  /** Paths that changed, or may have, and are not journaled yet. */
+  /** Number of paths that changed, or may have changed, and are not journaled yet. */
   get unsettled(): number {
     return this.#settle.size + this.#reading.size + [...this.#looks.values()].flat().length;
   }
 
   /**
-   * Looks at everything that is at or below `path` now, noticed or not, and journals it. Resolves with the paths that were
-   * still not journaled when `giveUp` resolved; a path that goes on changing counts once it has been journaled once.
+   * Scans `path` and everything below it, and journals all changes, noticed before or not. Resolves with the paths that were not
+   * journaled yet when `giveUp` resolved. A path that changes continuously counts as journaled after the first time.
    */
   async settleAll(path: string, giveUp: Promise<void>): Promise<readonly string[]> {
     let expired = false;
     const expiry = giveUp.then(() => {
       expired = true;
     });
-    // Who goes on renaming what was never journaled, again and again, is not followed for ever.
+    // A user who keeps renaming an entry that was never journaled is not followed without limit.
     for (let again = followedMax; ; again--) {
       const awaited = await this.#lookAtEverything(path, expiry);
       await Promise.race([awaited.empty, expiry]);
@@ -147,7 +147,7 @@ export class LocalChanges {
     }
   }
 
-  /** Resolves, once what is at or below `path` was scanned or `expiry` resolved, with the paths that are still to be journaled. */
+  /** Scans `path` and everything below it, or stops at `expiry`. Resolves with the paths that are still to be journaled. */
   async #lookAtEverything(path: string, expiry?: Promise<void>): Promise<AwaitedPaths> {
     const scanned = this.#scans.request(path, true);
     await (expiry ? Promise.race([scanned, expiry]) : scanned);
@@ -159,8 +159,8 @@ export class LocalChanges {
   }
 
   /**
-   * Paths that may differ from what is journaled, with the number of the look that will tell. Of one that is being looked at and has
-   * not been marked since, this look will; of one that is marked, only the next.
+   * Paths that may differ from the journal, each with the number of the detection that decides. That is the one under way, unless
+   * the path was marked since; then it is the next one.
    */
   #openPaths(): Map<string, number> {
     const open = new Map<string, number>();
@@ -170,7 +170,7 @@ export class LocalChanges {
     return open;
   }
 
-  /** Paths whose entries may have appeared since they were looked at, with the number of the look that will tell. */
+  /** Paths whose entries may have appeared since they were last examined, each with the number of the detection that decides. */
   #unseen(): Map<string, number> {
     const open = new Map<string, number>();
     for (const [look, paths] of this.#looks) for (const { path } of paths) open.set(path, look);
@@ -192,9 +192,9 @@ export class LocalChanges {
     else {
       const which = beyond === 1 ? '1 directory' : `${beyond} directories`;
       const detail =
-        `${which} cannot be watched: a limit of the system is reached. What is there is scanned every ` +
-        `${unseenScanMs / 1000} s instead; on Linux raise fs.inotify.max_user_watches or max_user_instances ` +
-        '(sysctl; lockstep doctor says which) to have changes seen at once.';
+        `${which} cannot be watched: a limit of the system is reached. Instead, a scan finds changes there every ` +
+        `${unseenScanMs / 1000} s. On Linux raise fs.inotify.max_user_watches or max_user_instances ` +
+        '(sysctl; lockstep doctor says which) to have changes noticed at once.';
       problems.set('watch-limit', {}, detail);
     }
   }
@@ -208,7 +208,7 @@ export class LocalChanges {
   }
 
   #schedule(): void {
-    // Nothing is journaled before it is known what must not be.
+    // Without known ignore rules nothing is journaled.
     if (this.#stopped || this.#looks.size > 0 || !this.#context.ignored.isKnown) return;
     const dueMs = this.#settle.nextDueMs();
     this.#wake?.cancel();
@@ -225,7 +225,7 @@ export class LocalChanges {
   }
 
   #failed(batch: readonly Unsettled[], error: unknown): void {
-    this.#context.log.error({ error: String(error) }, 'a look at changed paths failed; they are looked at again');
+    this.#context.log.error({ error: String(error) }, 'a detection at changed paths failed; it is retried');
     const nowMs = this.#context.clock.monotonicMs();
     for (const { path, firstMs } of batch) this.#settle.defer(path, firstMs, nowMs, nowMs + folderRetryMs);
     this.#schedule();
@@ -248,7 +248,7 @@ export class LocalChanges {
         const { path, firstMs, lastMs, vanishedMs } = unsettled;
         this.#settle.defer(path, firstMs, lastMs, dueMs, vanishedMs);
       }
-      // What is waiting for its look already is not put off by this.
+      // Paths that already wait for a detection are not delayed.
       for (const path of result.mark) if (!this.#settle.has(path)) this.mark(path);
       for (const directory of result.scan) this.scan(directory, true);
       for (const unsettled of result.large) this.#read(unsettled);
@@ -277,7 +277,7 @@ export class LocalChanges {
       });
   }
 
-  /** Reads large files one after another without holding the lock, then journals each if it is still what was read. */
+  /** Reads large files one after another without the lock, then journals each one if it is unchanged since. */
   async #readAll(): Promise<void> {
     for (const [path, unsettled] of this.#reading) {
       if (this.#stopped) return;
@@ -287,7 +287,7 @@ export class LocalChanges {
         this.#reading.delete(path);
         if (seen?.state === 'file') await this.#look([unsettled], new Map([[path, seen]]));
         else {
-          // It changed while it was read: its patience begins anew, or a file that grows for ever would be read without a pause.
+          // The file changed while it was read. Its rest period starts again: a file that keeps growing must not be read without pause.
           const nowMs = clock.monotonicMs();
           this.#settle.defer(path, nowMs, nowMs, nowMs);
           this.#schedule();

@@ -8,7 +8,7 @@ import { LocalChanges } from './local-changes.ts';
 
 const bee = 'bee' as OriginId;
 
-/** Bee's journal knows another member's state, as one of older software may. */
+/** A member that received operations in another member's state directory, as older software may send. */
 function memberThatHears(): LoneMember {
   const member = new LoneMember();
   member.keeps('secret');
@@ -25,7 +25,7 @@ function applyLoopOf({ context, transfers }: LoneMember): ApplyLoop {
   return new ApplyLoop(context, transfers, gate);
 }
 
-test("[WT7] what a journal knows of another member's state is shown nowhere, and counts as done", async () => {
+test("[WT7] operations in another member's state directory are not applied, and count as applied", async () => {
   const member = memberThatHears();
   const { journal, volume } = member;
   applyLoopOf(member).poke();
@@ -36,7 +36,7 @@ test("[WT7] what a journal knows of another member's state is shown nowhere, and
   expect(journal.applied().vector[bee]).toBe(3);
 });
 
-test("[WT7] another member's state that stands where the journal knows it is left alone, and no operation is made", async () => {
+test("[WT7] another member's state directory at a journaled path is left alone and not journaled", async () => {
   const member = memberThatHears();
   const { journal, volume, context, operationWriter } = member;
   volume.disk.mkdir('a');
@@ -57,7 +57,7 @@ test("[WT7] another member's state that stands where the journal knows it is lef
 });
 
 test.each(['.LOCKSTEP', '.lock\u017ftep', '.lockstep.', 'LOCKST~1'])(
-  '[WT8] %s at the top: what a journal knows is shown nowhere, what stands here is left alone and reported',
+  '[WT8] %s at the top: journaled operations are not applied, an existing entry is left alone and reported',
   async (name) => {
     const member = new LoneMember();
     const { journal, volume, context, operationWriter } = member;

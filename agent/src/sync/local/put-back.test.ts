@@ -10,7 +10,7 @@ const name = 'original';
 const copy = conflictPath(name, 1_024, 'ant');
 const kinds = ['file', 'link'] as const;
 
-/** Puts a file or a link there; a file that is there is written over, a link is replaced. */
+/** Puts a file or a link at the path. An existing file is overwritten, an existing link is replaced. */
 function make(disk: Disk, path: string, kind: (typeof kinds)[number], text: string): void {
   if (kind === 'file') disk.write(path, contentOfText(text));
   else {
@@ -19,7 +19,7 @@ function make(disk: Disk, path: string, kind: (typeof kinds)[number], text: stri
   }
 }
 
-/** What `original` says lost, has its copy, and is to be replaced by what bee wrote, which has not come yet. */
+/** A member whose `original` lost and has a conflict copy. The version of bee that replaces it has not been applied yet. */
 async function lostHere(kind: (typeof kinds)[number]) {
   const member = new LoneMember();
   const { disk } = member.volume;

@@ -47,7 +47,7 @@ test('[LC30] another large file of equal size, time and inode number is not take
   ]);
 });
 
-test('[LC30] without birth times such a file is taken for the old one, and put right within a second', async () => {
+test('[LC30] without birth times such a file is taken for the old one, and corrected within a second', async () => {
   const { member, disk } = await withLargeFile({ keepsBirths: false });
   const { mtimeMs = 0 } = member.journal.disk('old-name')?.fingerprint ?? {};
   const other = virtualContent('other', size);
@@ -58,7 +58,7 @@ test('[LC30] without birth times such a file is taken for the old one, and put r
   expect(member.journal.heads('new-name')).toMatchObject([{ kind: 'put', content: other.id }]);
 });
 
-test('[LC7] a large file that was changed, given its old time and renamed before anybody looked, is not taken for the old one', async () => {
+test('[LC7] a large file that was changed, given its old time and renamed before a detection, is not taken for the old one', async () => {
   const { member, disk, looked } = await withLargeFile();
   const { mtimeMs = 0 } = member.journal.disk('old-name')?.fingerprint ?? {};
   const after = virtualContent('after', size);
@@ -116,13 +116,13 @@ test.each([true, false])(
     await looked();
     disk.rename('copy', 'original');
     await looked();
-    // Without an operation the content would be lost with the old name where another version of the path is on its way.
+    // Without an operation the content would be lost with the old name if another version of the path is on its way.
     expect(member.journal.heads('original')).toMatchObject([{ kind: 'put', content: equal.id, from: 'copy' }]);
   },
 );
 
 test.each([true, false])(
-  '[LC33] two files that change names, one of which has its new content already, are renamed (birth times: %s)',
+  '[LC33] two files that exchange names, one of which already has its new content, are renamed (birth times: %s)',
   async (keepsBirths) => {
     const { member, disk, looked } = await withLargeFile({ keepsBirths });
     const equal = contentOfText('equal');
@@ -144,7 +144,7 @@ test.each([true, false])(
   },
 );
 
-test('[LC30] a small file of equal content that got the inode number of a removed one is no rename of it', async () => {
+test('[LC30] a small file of equal content that got the inode number of a removed one is not a rename of it', async () => {
   const { member, disk, looked } = await withLargeFile();
   const equal = contentOfText('equal');
   disk.write('gone', equal);

@@ -11,19 +11,19 @@ import { type Draft, isCarriedAlong, isSameFile } from '../../core/local-change.
 import type { Observation } from '../ports/folder.ts';
 import type { Context } from '../state/context.ts';
 
-/** A renamed entry: the row of where it stood, and whether that path is empty now. */
+/** The source of a rename: the row of the old path, and whether that path is empty now. */
 export interface RenamedFrom {
   readonly row: DiskEntry;
   readonly operation: Operation;
   readonly vanished: boolean;
 }
 
-/** An entry that stands at a path, as it was seen there. */
+/** An existing entry, as it was observed. */
 export type Standing = Observation & { readonly fingerprint: Fingerprint };
 
 /**
- * Where the entry that was seen at a path stood before, by its inode and by what it holds. Undefined when it is new, or when
- * its old path still has it (a hard link). `own` is the row of the path itself.
+ * Finds the old path of an entry by its inode and its content. Undefined if the entry is new, or if the old path still has it (a
+ * hard link). `own`: the row of the path itself.
  */
 export async function findRenameSource(
   context: Context,
@@ -40,8 +40,8 @@ export async function findRenameSource(
     if (seen === undefined || seen.state === 'same' || seen.state === 'problem') continue;
     if (seen.state === 'absent') return { row, operation, vanished: true };
     if (!('fingerprint' in seen) || seen.fingerprint.ino === fingerprint.ino) continue;
-    // A restore deals out inode numbers again, and puts back both files. Where the old name is gone or has other bytes, the content
-    // would be lost if this were a rename after all.
+    // A restore reassigns inode numbers and puts back both files. If the old name is gone or has other bytes, the content would be
+    // lost if this were a rename after all.
     const isTold = areBirthsKnown(row.fingerprint, fingerprint);
     if (!isTold && isAsRecorded(context, own, standing) && isAsRecorded(context, row, seen)) continue;
     return { row, operation, vanished: false };
@@ -50,8 +50,8 @@ export async function findRenameSource(
 }
 
 /**
- * True when a path has the content that its row says. Without birth times such an entry counts as put back by a restore, and as no other
- * one that was renamed to it. An unread large file has that content while size and time are those of the row.
+ * True if a path has the content of its row. Without birth times such an entry counts as restored, not as another entry that was
+ * renamed to the path. An unread large file has the content of its row while size and time are the recorded ones.
  */
 function isAsRecorded({ journal }: Context, row: DiskEntry | undefined, seen: Observation): boolean {
   if (row?.fingerprint === undefined || row.damaged) return false;
@@ -80,14 +80,14 @@ function holdsTheSame(row: DiskEntry, operation: Operation, standing: Standing):
     case 'symlink':
       return operation.target === standing.target;
     default:
-      // A directory that was made where another one was removed often gets its inode number.
+      // A new directory often gets the inode number of a removed one, so that the row must be of a directory too.
       return row.fingerprint !== undefined && isDirectoryMode(row.fingerprint.mode);
   }
 }
 
 /**
- * Drafts of the rename of a directory and everything in it: first the new tree, parents first, then the deletes of the old
- * one, children first. `span` on the first lets a receiver wait for all of it. Undefined when it is too large for that, or cannot be listed whole.
+ * Drafts of the rename of a directory with all its entries: first the new tree, parents first, then the deletes of the old one,
+ * children first. `span` of the first lets a receiver wait for all of them. Undefined if it is too large or cannot be listed whole.
  */
 export async function draftDirectoryRename(
   context: Context,
@@ -99,7 +99,7 @@ export async function draftDirectoryRename(
   const from = source.row.path;
   const rows = journal.diskBelow(from, undefined, directoryRenameEntriesMax + 1);
   if (rows.length > directoryRenameEntriesMax) return undefined;
-  // The group would delete an operation whose content is not under the new name. One by one, its path is fetched again.
+  // The group would delete an operation whose content is not under the new name. As a single change, its path is fetched again.
   if (rows.some(({ damaged }) => damaged)) return undefined;
   const standing = await listBelow(context, path);
   if (standing === undefined) return undefined;
@@ -112,7 +112,7 @@ export async function draftDirectoryRename(
     const now = standing.get(target);
     const operation = journal.operation(row.dot);
     if (operation === undefined || row.fingerprint === undefined) continue;
-    // What is ignored is not deleted: the others keep it.
+    // Ignored entries are not deleted: the other members keep them.
     if (context.ignored.ignores(row.path, isDirectoryMode(row.fingerprint.mode))) continue;
     deleted.push({
       path: row.path,
@@ -141,13 +141,13 @@ export async function draftDirectoryRename(
   return [first, ...created, ...deleted];
 }
 
-/** Drafts of the rename of one file or link: the new name, and the delete of the old one when nothing stands there now. */
+/** Drafts of the rename of one file or link: the new name, and the delete of the old one if that path is empty now. */
 export function draftRename(context: Context, standing: Standing, source: RenamedFrom): readonly Draft[] {
   const { path, fingerprint } = standing;
-  // A large file has not been read, and its time, taken for the renamed one's, is that.
+  // A large file has not been read; it was matched by its time, which is therefore that of the operation.
   const mtimeUs = 'mtimeUs' in standing ? standing.mtimeUs : source.operation.mtimeUs;
   const carried = renamedDraft(context, path, source.row, source.operation, fingerprint, path);
-  // A large file was taken for the renamed one unread, by marks that anybody can set back: the caller has it read at once.
+  // A large file was matched without reading, by metadata that users can set: the caller has it read at once.
   const racy = standing.state === 'file' ? standing.racy : standing.state === 'large';
   const draft = { ...carried, mtimeUs, racy };
   if (!source.vanished) return [draft];
@@ -194,7 +194,7 @@ function renamedDraft(
   };
 }
 
-/** What the user saw at `path` before: the operation of its row, if the disk showed one (or its delete). */
+/** The version that the user saw at `path` before: the operation of its row, if the disk showed it (or its delete). */
 function parentsAt(context: Context, path: string): readonly Operation[] {
   const row = context.journal.disk(path);
   if (row === undefined || row.damaged) return [];
@@ -202,7 +202,7 @@ function parentsAt(context: Context, path: string): readonly Operation[] {
   return shown && (row.fingerprint !== undefined || shown.kind === 'delete') ? [shown] : [];
 }
 
-/** All that stands below `directory`; undefined when any of it could not be listed. */
+/** All entries below `directory`, by path; undefined if any of them could not be listed. */
 async function listBelow(context: Context, directory: string): Promise<Map<string, Fingerprint> | undefined> {
   const { folder, ignored } = context;
   const found = new Map<string, Fingerprint>();

@@ -15,18 +15,18 @@ import { isPutBack } from '../integrity/copy-check.ts';
 import type { Context } from '../state/context.ts';
 import type { ChangeBatch } from './change-batch.ts';
 
-/** How far back an operation can lie that was put on the disk and not recorded before the agent was killed. */
+/** Number of the newest log rows of a path to search for an operation that was applied but not recorded before the agent was killed. */
 const journaledMax = 64;
 
-/** What becomes of paths besides what is journaled. */
+/** Callbacks for paths that need more than a journal entry. */
 interface ComparisonEvents {
-  /** The path may have changed, and is to be compared again. */
+  /** The path may have changed and must be compared again. */
   readonly changed: (path: string) => void;
-  /** The path has a problem, and is to be compared later. */
+  /** The path has a problem and must be compared later. */
   readonly failed: (path: string) => void;
 }
 
-/** Compares paths with their rows: each difference becomes a draft of an operation, a new row, or nothing. To be used under the folder lock. */
+/** Compares paths with their rows: each difference becomes a draft of an operation, a new row, or nothing. Use it under the folder lock. */
 export class RowComparison {
   readonly #context: Context;
   readonly #changes: ChangeBatch;
@@ -40,7 +40,7 @@ export class RowComparison {
     this.#wallMs = context.clock.wallMs();
   }
 
-  /** Compares what was seen at a path with its row, and notes the difference in the batch. */
+  /** Compares an observed entry with its row, and adds the difference to the batch. */
   async compare(path: string, seen: Seen, row: DiskEntry | undefined): Promise<void> {
     const { journal } = this.#context;
     const shown = row && journal.operation(row.dot);
@@ -70,7 +70,7 @@ export class RowComparison {
           return;
         }
         const content = seen.state === 'file' ? seen.content : undefined;
-        // Read again for the mark that it is racy alone, it was not written again.
+        // A file that was read again only because its row was racy has not been written since.
         const unsynced = row.unsynced || !row.fingerprint || !isSameFingerprint(row.fingerprint, fingerprint);
         const unconfirmed = unconfirmedAfter(row, fingerprint, this.#wallMs);
         this.#changes.record({ path, entry: { dot, content, fingerprint, racy, unsynced, unconfirmed } });
@@ -100,7 +100,7 @@ export class RowComparison {
     }
   }
 
-  /** The marks of a row of what a user did. */
+  /** The marks of a row for a user's change. */
   #marks(fingerprint: Fingerprint | undefined): RowMarks {
     return { unsynced: true, unconfirmed: fingerprint && unconfirmedAt(fingerprint, this.#wallMs) };
   }
@@ -114,7 +114,7 @@ export class RowComparison {
     }
   }
 
-  /** Whether what the row shows outlives its replacement: content in history, and what has no content anyway. */
+  /** Whether the entry of the row outlives its replacement: its content is in history, or it has none. */
   async #isKept(row: DiskEntry | undefined): Promise<boolean> {
     if (row?.content === undefined) return true;
     return (await this.#context.folder.inHistory([row.content])).has(row.content);
@@ -130,18 +130,18 @@ export class RowComparison {
     const mtimeUs = isDirectoryMode(expected.mode) ? undefined : head.mtimeUs;
     const [done] = await this.#context.folder.apply([{ action: { do: 'attr', path, expected, mode, mtimeUs } }]);
     if (done?.result === 'done' && done.fingerprint) {
-      // What changed in the moment between look and call is now under a time of our choosing.
+      // A change between the observation and the call now has a time that the agent set.
       const { fingerprint } = done;
       this.#changes.record(entryFor(path, head, fingerprint, racy || (done.racy ?? false), this.#marks(fingerprint)));
     } else if (done?.result === 'problem') {
-      // It is somebody else's file, perhaps: asking again at once would be told the same.
+      // The file may belong to another user: an immediate retry would fail in the same way.
       this.#context.problems.set(done.code, { path }, done.detail);
       this.#on.failed(path);
     } else this.#on.changed(path);
   }
 }
 
-/** The draft of a new version that is as `shown`. */
+/** The draft of a new version equal to `shown`. */
 function draftAgain(shown: Operation): Draft {
   const { path, content, size, mode, mtimeUs, target, blocks } = shown;
   const entry = { path, mtimeUs, parents: [shown], replaced: content };

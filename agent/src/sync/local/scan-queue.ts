@@ -8,22 +8,22 @@ export interface ScanListener {
   mark(path: string): void;
   /** The whole folder was scanned. */
   scanned(): void;
-  /** The folder is not there, or could not be scanned. */
+  /** The folder is missing, or could not be scanned. */
   lostSight(): void;
 }
 
 /**
- * Compares directories with the rows of `disk` and marks what differs. A directory that was found, made or renamed is scanned
- * because what was written into it before its watch was set raised no event; the whole folder is scanned at the start, by
- * timer, and when events may have been lost.
+ * Compares directories with the rows of `disk` and marks differences. A directory that was found, made or renamed is scanned,
+ * because writes into it before its watch was set raised no event. The whole folder is scanned at the start, by timer, and when
+ * events may have been lost.
  */
 export class ScanQueue {
   readonly #context: Context;
   readonly #listener: ScanListener;
-  /** In the order of the requests. `ticket`: how many requests had been made when the first one for it was. */
+  /** Queued scans in the order of the requests. `ticket`: number of requests made before the first one for this directory. */
   readonly #queue = new Map<string, { readonly recursive: boolean; readonly ticket: number }>();
   readonly #waiting = new Set<{ readonly ticket: number; readonly resolve: () => void }>();
-  /** Directories that could not be listed when they were last to be, and the code of the problem that this is, if any. */
+  /** Directories whose last listing failed, each with the code of the reported problem, if any. */
   readonly #unread = new Map<string, ProblemCode | undefined>();
   #tickets = 0;
   #running = false;
@@ -39,7 +39,7 @@ export class ScanQueue {
     if (this.#stopped) return Promise.resolve();
     let ticket = this.#tickets++;
     if (recursive && directory === '') {
-      // It does what is waiting too, and whoever waits for that waits for this.
+      // This scan covers the queued ones, so their waiters wait for it.
       for (const waiting of this.#queue.values()) ticket = Math.min(ticket, waiting.ticket);
       this.#queue.clear();
     }
@@ -57,13 +57,13 @@ export class ScanQueue {
     return this.finished();
   }
 
-  /** Resolves when everything that is scheduled now is done. */
+  /** Resolves when all scans scheduled so far are done. */
   finished(): Promise<void> {
     if (!this.#running) return Promise.resolve();
     return new Promise((resolve) => this.#waiting.add({ ticket: this.#tickets, resolve }));
   }
 
-  /** Directories at and below `path` that could not be listed when they were last to be: what is in them is not known. */
+  /** Directories at and below `path` whose last listing failed: their entries are not known. */
   unread(path: string): readonly string[] {
     return [...this.#unread.keys()].filter((directory) => directory === path || isBelow(directory, path));
   }
@@ -93,7 +93,7 @@ export class ScanQueue {
     return first;
   }
 
-  /** Those may go on that wait for nothing from `ticket` on. */
+  /** Resolves the waits that need no scan from `ticket` on. */
   #release(ticket: number): void {
     for (const waiting of this.#waiting) {
       if (waiting.ticket > ticket) continue;
@@ -117,23 +117,23 @@ export class ScanQueue {
     } catch (error) {
       this.#listener.lostSight();
       if (!this.#unread.has(directory)) this.#unread.set(directory, undefined);
-      log.warn({ directory, error: String(error) }, 'a scan failed; it is repeated by timer');
+      log.warn({ directory, error: String(error) }, 'a scan failed; a timer repeats it');
     }
   }
 
-  /** Nobody looks at an entry that is left alone: only a listing without it says that what was said of it is over. */
+  /** Withdraws problems of skipped entries that a listing no longer contains: no detection examines these entries. */
   #forgetSkipped(directory: string, recursive: boolean, { skipped, unread }: Found): void {
     const { problems, journal } = this.#context;
     for (const { code, path } of problems.list()) {
       if (path === undefined || !skippedCodes.has(code) || skipped.has(path)) continue;
-      // What others have put there has the same problem for another reason: it cannot be shown here.
+      // An operation of another member at the path has the same problem for another reason: it cannot be applied here.
       if (code === 'path-too-long' && journal.heads(path).length > 0) continue;
       const listed = recursive ? isBelow(path, directory) : parentOf(path) === directory;
       if (listed && !unread.some((closed) => isBelow(path, closed))) problems.clear(code, { path });
     }
   }
 
-  /** What could be listed now, or was not come across any more. */
+  /** Withdraws problems of directories that could be listed now, or no longer exist. */
   #forgetUnread(directory: string, recursive: boolean, { unread }: Found): void {
     for (const [path, code] of this.#unread) {
       const covered = path === directory || (recursive && isBelow(path, directory));
@@ -175,15 +175,15 @@ export class ScanQueue {
       rows.delete(child);
       if (row?.fingerprint === undefined || row.racy || !isSameEntry(row.fingerprint, entry.fingerprint))
         this.#listener.mark(child);
-      // What its look said of a link stands until the next look.
+      // The problem of a link's target stays until the next detection.
       if (problems.has('path-not-utf8', { path: child })) found.skipped.add(child);
     }
-    // A directory that could not be read whole says nothing about what is missing from it.
+    // A name that is missing in an incomplete listing may still exist.
     if (scanned.problem === undefined) for (const gone of rows.keys()) this.#listener.mark(gone);
   }
 }
 
-/** What a scan found beside the entries to compare. */
+/** Results of a scan, in addition to the entries to compare. */
 interface Found {
   /** Paths that are left alone. */
   readonly skipped: Set<string>;
@@ -191,7 +191,7 @@ interface Found {
   readonly unread: string[];
 }
 
-/** The problems of entries that are left alone as they are. */
+/** Codes of entries that are not synchronized. */
 const skippedCodes: ReadonlySet<ProblemCode> = new Set([
   'path-not-utf8',
   'path-special',

@@ -36,7 +36,7 @@ const anyText = fc.oneof(
     .map(([text, count]) => text.repeat(count)),
 );
 
-/** Paths as a scan and a watcher may name them: below a directory or not, and of any spelling. */
+/** Paths as a scan or a watcher may report them: at any depth and in any spelling. */
 const anyPath = fc.oneof(
   anyText,
   fc
@@ -63,11 +63,11 @@ const anyContent = fc
   )
   .map(([domain, digits]) => `${domain}${digits}` as ContentId);
 
-const anyDetail = { code: fc.constant('path-io' as const), detail: fc.constant('It is in trouble: mend it.') };
+const anyDetail = { code: fc.constant('path-io' as const), detail: fc.constant('It has a problem: repair it.') };
 
 type WithoutPath<T> = T extends unknown ? Omit<T, 'path'> : never;
 
-/** Whatever the port may answer about one path. */
+/** Any answer of the port about one path. */
 const anyObservation: fc.Arbitrary<WithoutPath<Observation>> = fc.oneof(
   {
     weight: 4,
@@ -111,14 +111,14 @@ const parent: WithoutPath<Observation> = {
   fingerprint: { ino: 2 ** 40, size: 0, mtimeMs: 0, ctimeMs: 0, mode: 0o040_755 },
 };
 
-/** What `operation` is after it went to another member. */
+/** `operation` after encoding and decoding, as another member receives it. */
 function carried(operation: Operation): Operation | undefined {
   const frames = encodeMessage({ type: 'operations', id: 1, carried: [{ operation }] });
   const message = decodeMessage(frames.map((frame) => Buffer.from(frame)));
   return message.type === 'operations' ? message.carried[0]?.operation : undefined;
 }
 
-describe('[LC20] whatever is seen in the folder', () => {
+describe('[LC20] any observation in the folder', () => {
   test('is journaled as an operation that arrives equal, or becomes a problem of its path and is not journaled', async () => {
     let journaled = 0;
     let refused = 0;

@@ -16,13 +16,13 @@ async function watched(around?: (folder: Folder) => Folder) {
   return { member, changes };
 }
 
-/** A folder that gives out what it saw of a file, once it is asked to hold that back, only when it is let go. */
+/** A folder that can hold back its observations of files until they are released. */
 class SlowFolder {
   #released: Promise<void> = Promise.resolve();
   #release: () => void = () => undefined;
   #isHeld: () => void = () => undefined;
 
-  /** The next look sees what stands there, and keeps it to itself. Resolves once it has seen it. */
+  /** Holds back the next observation. Resolves once it has been made. */
   hold(): Promise<void> {
     this.#released = new Promise((resolve) => {
       this.#release = resolve;
@@ -54,7 +54,7 @@ class SlowFolder {
   }
 }
 
-test('[AK5] what is renamed while it is waited for, before anything of it was journaled, is journaled under its new name', async () => {
+test('[AK5] a file that is renamed during a wait, before it was journaled, is journaled under its new name', async () => {
   const { member, changes } = await watched();
   const { disk } = member.volume;
   const film = virtualContent('film', 3_000_000);
@@ -72,7 +72,7 @@ test('[AK5] what is renamed while it is waited for, before anything of it was jo
   expect(heads).toMatchObject([{ content: film.id }]);
 });
 
-test('[AK5] a look that began before the call, and saw less than what was there then, is not what a wait waits for', async () => {
+test('[AK5] a detection that began before the call, and saw an older version, does not end a wait', async () => {
   const slow = new SlowFolder();
   const { member, changes } = await watched((folder) => slow.around(folder));
   const held = slow.hold();

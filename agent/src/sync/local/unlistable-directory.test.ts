@@ -22,7 +22,7 @@ function closable(isClosed: () => boolean): (folder: Folder) => Folder {
     });
 }
 
-test('[WT6] a folder that is gone is one problem, and none of a path', async () => {
+test('[WT6] a missing folder is one problem of the folder, not of its paths', async () => {
   const member = new LoneMember();
   member.volume.disk.mkdir('directory');
   const changes = new LocalChanges(member.context, member.operationWriter);
@@ -37,7 +37,7 @@ test('[WT6] a folder that is gone is one problem, and none of a path', async () 
   expect(member.context.problems.list().map(({ code, path }) => [code, path])).toEqual([['folder-missing', undefined]]);
 });
 
-test('[LC15] a directory that cannot be listed is told of until it can, whatever looks at its own entry', async () => {
+test('[LC15] a directory that cannot be listed is reported until it can, even if its own entry is observed', async () => {
   let isClosed = false;
   const member = new LoneMember(closable(() => isClosed));
   const { problems } = member.context;

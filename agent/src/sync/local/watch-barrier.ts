@@ -5,8 +5,8 @@ import type { ScanQueue } from './scan-queue.ts';
 const retryMs = 1_000;
 
 /**
- * Knows up to when every name that appeared in the folder has been looked at. What is found gone may stand under another name that
- * nobody has told of yet, and a delete published before that name is would leave its content nowhere, were this member lost in between.
+ * A barrier for new names: the time up to which every name that appeared in the folder has been examined. A missing entry may have
+ * another name that was not reported yet. If its delete were published first, the loss of this member would lose the content.
  */
 export class WatchBarrier {
   readonly #context: Context;
@@ -17,13 +17,13 @@ export class WatchBarrier {
   #blinded: () => void = () => undefined;
   #seenToMs = Number.NEGATIVE_INFINITY;
   #isBlind = false;
-  /** Nothing is known before the whole folder was scanned once. */
+  /** The first run must scan the whole folder. */
   #mustScan = true;
   #isOpen = false;
   #running = false;
   #isWanted = false;
 
-  /** `unseen`: paths that wait for a look, with its number. `advanced`: called when `seenToMs` has grown. */
+  /** `unseen`: paths that wait for a detection, with its number. `advanced`: called when `seenToMs` has grown. */
   constructor(options: {
     readonly context: Context;
     readonly scans: ScanQueue;
@@ -36,18 +36,18 @@ export class WatchBarrier {
     this.#advanced = options.advanced;
   }
 
-  /** Every name that appeared before this moment of the monotonic clock has been looked at. */
+  /** Every name that appeared before this time of the monotonic clock has been examined. */
   get seenToMs(): number {
     return this.#seenToMs;
   }
 
-  /** The folder is watched from now on, and may be scanned. */
+  /** The watcher runs, so that the folder may be scanned. */
   open(): void {
     this.#isOpen = true;
     if (this.#isWanted) this.request();
   }
 
-  /** Sees to it that `seenToMs` reaches the moment of this call. */
+  /** Starts a run that advances `seenToMs` at least to the time of this call. */
   request(): void {
     this.#isWanted = true;
     if (this.#running || !this.#isOpen) return;
@@ -58,12 +58,12 @@ export class WatchBarrier {
     });
   }
 
-  /** The look with this number saw what stands at `path`, and what it asked to have scanned is being scanned. */
+  /** The detection with this number has examined `path`, and the scans that it requested are scheduled. */
   looked(path: string, look: number): void {
     this.#awaited.passed(path, look);
   }
 
-  /** Something could not be seen at all, or was forgotten: only a scan of the whole folder brings it back. */
+  /** Some names could not be seen, or were forgotten: only a scan of the whole folder finds them. */
   lostSight(): void {
     this.#isBlind = true;
     this.#blinded();
@@ -94,7 +94,7 @@ export class WatchBarrier {
     const isComplete = await folder.flushHints();
     if (!isComplete || this.#mustScan) await this.#scans.request('', true);
     await this.#allSeen();
-    // What was moved into a directory that is new itself.
+    // Scans of new directories may have found entries that were moved into them.
     await this.#scans.finished();
     await this.#allSeen();
   }
