@@ -101,7 +101,7 @@ test('[CF8] what the person did not see is not touched, and each refusal says wh
   expect(taken).toMatchObject({ done: true, path: 'three (from ant)' });
   await cluster().settled();
   const [gone] = await resolve(choices.slice(2));
-  expect(gone?.reason).toContain('is gone: somebody has settled this conflict already');
+  expect(gone?.reason).toContain('is gone: this conflict is already resolved');
 });
 
 test('[CF9] both versions can be read; nothing through a link, of a directory or of .lockstep', async () => {

@@ -2,18 +2,18 @@ import { nameBytesMax, nameOf } from '@lockstep/shared';
 import { conflictPath, loserOf, originalPath } from '../../core/conflict-name.ts';
 import type { Journal } from '../ports/journal.ts';
 
-/** A name is shortened by whole characters, of which the longest has four bytes. */
+/** Shortest length of a shortened name: names are shortened by whole characters of at most four bytes. */
 const shortenedBytesMin = nameBytesMax - 3;
 
-/** Names that are looked at, and operations of each: more of them share their first two hundred bytes hardly ever. */
+/** Limits of names searched, and of operations of each: more names that share their first two hundred bytes are very rare. */
 const namesMax = 100;
 const operationsMax = 50;
 
 const encoder = new TextEncoder();
 
 /**
- * The path that `copy` is a conflict copy of. Where the copy's name had to be shortened, that is the file with a longer name of which
- * an operation lost just then, if it is still there.
+ * The path that `copy` is a conflict copy of. If the name of the copy had to be shortened, that is an existing file with a longer
+ * name, one of whose operations has the stamp of the copy.
  */
 export function findOriginal(journal: Journal, copy: string): string {
   const plain = originalPath(copy);

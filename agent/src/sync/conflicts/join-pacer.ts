@@ -3,18 +3,18 @@ import { LRUCache } from 'lru-cache';
 const joinsAtOnce = 3;
 const pauseMsMin = 1_000;
 const pauseMsMax = 60_000;
-/** Paths that are remembered; each costs about 100 bytes. */
+/** Number of paths remembered; each costs about 100 bytes. */
 const pathsMax = 20_000;
 
 /**
- * Paces the joins of one path. Members that do not agree about who is there can join the same siblings again and again, each join
- * a new sibling for the others; the more often that happens, the longer each of them waits, until one of them is alone with it.
+ * Limits the rate of joins at each path. Members that disagree about who is present can join the same siblings repeatedly: each join
+ * is a new sibling for the others. With each join the pause grows, until one member joins alone.
  */
 export class JoinPacer {
   readonly #joined = new LRUCache<string, { readonly times: number; readonly untilMs: number }>({ max: pathsMax });
   readonly #random: () => number;
 
-  /** `random`: a number from 0 to 1, so that members do not wait for the same time. */
+  /** `random` returns a number from 0 to 1, so that members do not wait for the same time. */
   constructor(random: () => number) {
     this.#random = random;
   }
@@ -24,7 +24,7 @@ export class JoinPacer {
     return nowMs >= (this.#joined.get(path)?.untilMs ?? 0);
   }
 
-  /** The path was joined. */
+  /** Records a join of the path. */
   joined(path: string, nowMs: number): void {
     const before = this.#joined.get(path);
     const isOld = before !== undefined && nowMs - before.untilMs > pauseMsMax;

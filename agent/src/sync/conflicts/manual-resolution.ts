@@ -5,22 +5,22 @@ import type { Action } from '../../core/plan/action.ts';
 import type { Context } from '../state/context.ts';
 import { findOriginal } from './find-original.ts';
 
-/** What a person decided about one conflict copy, and what they saw when they did. */
+/** A user's decision about one conflict copy, with the versions that the user saw. */
 export interface ConflictChoice {
   readonly copy: string;
   readonly keep: 'original' | 'copy' | 'both';
   /** `dotKey` of the copy. */
   readonly copySeen: string;
-  /** The same of what stood at the original name; null when nothing did. */
+  /** `dotKey` of the entry at the original path; null if there was none. */
   readonly originalSeen: string | null;
 }
 
-/** `path`: where the copy stands now, when both were kept. `reason`: a sentence, why nothing was done. */
+/** `path`: the new path of the copy, if both were kept. `reason`: a sentence that says why nothing was done. */
 export type Resolution =
   | { readonly done: true; readonly path?: string }
   | { readonly done: false; readonly reason: string };
 
-/** What stands at a path, the same in the journal and on the disk. */
+/** The entry at a path, equal in the journal and on the disk, or why there is none that both agree on. */
 type Standing =
   | { readonly operation: undefined }
   | { readonly operation: Operation; readonly fingerprint: Fingerprint }
@@ -29,8 +29,8 @@ type Standing =
 const namesTriedMax = 100;
 
 /**
- * Settles one conflict in this member's folder, as a person with a shell would: `mark` then has the change journaled like any other.
- * Nothing that the person did not see is touched: what stands there is compared with what they saw, under the folder's lock.
+ * Resolves one conflict in this member's folder, as a user with a shell would: `mark` then has the change journaled like any other.
+ * Under the folder lock it compares the entries with those that the user saw, and changes nothing if they differ.
  */
 export function resolveConflict(
   context: Context,
@@ -43,7 +43,7 @@ export function resolveConflict(
     const path = findOriginal(context.journal, copy);
     const loser = await standing(context, copy);
     if ('refusal' in loser) return refused(loser.refusal);
-    if (loser.operation === undefined) return refused(`${copy} is gone: somebody has settled this conflict already.`);
+    if (loser.operation === undefined) return refused(`${copy} is gone: this conflict is already resolved.`);
     if (dotKey(loser.operation) !== choice.copySeen) return refused(unseen(copy));
     const winner = await standing(context, path);
     if ('refusal' in winner) return refused(winner.refusal);
@@ -53,13 +53,13 @@ export function resolveConflict(
     switch (keep) {
       case 'original':
         if (winner.operation === undefined) {
-          return refused(`Nothing stands at ${path} any more: keep the copy, or delete it as you would any file.`);
+          return refused(`There is no entry at ${path} any more: keep the copy, or delete it like any other file.`);
         }
         return await done(context, { do: 'unlink', path: copy, expected: fingerprint }, loser.operation, mark);
       case 'copy': {
         const expected = winner.operation === undefined ? 'absent' : winner.fingerprint;
         if (expected !== 'absent' && isDirectoryMode(expected.mode)) {
-          return refused(`A directory stands at ${path}: keep the directory, or both.`);
+          return refused(`There is a directory at ${path}: keep the directory, or both.`);
         }
         const action = { do: 'rename', from: copy, to: path, expectedFrom: fingerprint, expected } as const;
         return await done(context, action, winner.operation, mark);
@@ -75,7 +75,7 @@ export function resolveConflict(
   });
 }
 
-/** Carries the action out. What it replaces, the content of `replaced`, goes to history like any other old version. */
+/** Executes the action. The content of `replaced` goes to history like any other old version. */
 async function done(
   { folder }: Context,
   action: Extract<Action, { do: 'unlink' | 'rename' }>,
@@ -89,7 +89,7 @@ async function done(
   return result?.result === 'done' ? { done: true } : refused(unseen(paths.join(' or ')));
 }
 
-/** Looks at `path` on the disk: only what the journal says of it may stand there. */
+/** Observes `path`: the entry must be the one that the journal has. */
 async function standing({ journal, folder }: Context, path: string): Promise<Standing> {
   const [visible, ...siblings] = journal.heads(path);
   if (siblings.length > 0) return { refusal: `${path} has versions that are being joined now: try again in a moment.` };
@@ -98,7 +98,7 @@ async function standing({ journal, folder }: Context, path: string): Promise<Sta
   const fingerprint = row?.fingerprint;
   const isShown = row !== undefined && !row.damaged && visible !== undefined && dotKey(row.dot) === dotKey(visible);
   if (operation ? !isShown || fingerprint === undefined : fingerprint !== undefined) {
-    return { refusal: `This member's disk does not show ${path} as it is known yet: try again in a moment.` };
+    return { refusal: `This member's disk does not show the current version of ${path} yet: try again in a moment.` };
   }
   const [seen] = await folder.observe([{ path, expected: row?.racy || row?.unconfirmed ? undefined : fingerprint }]);
   if (seen?.state === 'problem') return { refusal: seen.detail };
@@ -108,14 +108,14 @@ async function standing({ journal, folder }: Context, path: string): Promise<Sta
     return { operation, fingerprint: seen.fingerprint };
   }
   if (seen?.state === 'same' && fingerprint !== undefined) return { operation, fingerprint };
-  // Written so recently that the fingerprint alone proves nothing: it was read again.
+  // The file was written so recently that the fingerprint alone proves nothing: it was read again.
   if (seen?.state === 'file' && seen.content === operation.content) return { operation, fingerprint: seen.fingerprint };
   if (seen?.state === 'symlink' && seen.target === operation.target)
     return { operation, fingerprint: seen.fingerprint };
   return { refusal: unseen(path) };
 }
 
-/** The first ordinary name for the copy at which nothing stands, is known to have stood lately, or would be ignored. */
+/** The first ordinary name for the copy that is free in the journal and on the disk; undefined if it is invalid or ignored. */
 async function freePath({ journal, folder, ignored }: Context, copy: string): Promise<string | undefined> {
   for (let attempt = 1; attempt <= namesTriedMax; attempt++) {
     const path = ordinaryPath(copy, attempt);

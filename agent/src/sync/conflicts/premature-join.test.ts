@@ -4,7 +4,7 @@ import { openTestMember, ScriptedPeer } from '../../../test/support/scripted-pee
 import { isConflictPath } from '../../core/conflict-name.ts';
 import { worldBeganMs } from '../../sim/base/sim-clock.ts';
 
-/** A link that zoe made apart from ant and cat; ant made one there too, which cat overwrote knowingly. Zoe has ant's, and not cat's. */
+/** Zoe and ant make a link at the same path concurrently, and cat overwrites ant's knowingly. Zoe has ant's operation, not cat's. */
 async function withoutCats() {
   const [ant, cat] = [new ScriptedPeer('a'), new ScriptedPeer('c')];
   const member = openTestMember([ant]);
@@ -39,7 +39,7 @@ async function withoutCats() {
   return { ant, byCat, copies, ...member };
 }
 
-test('[CF10] siblings are left until this member knows what the others know: one that was overwritten gets no copy', async () => {
+test('[CF10] siblings are not joined until this member knows what the others know: an overwritten one gets no copy', async () => {
   const { ant, byCat, copies, journal, until } = await withoutCats();
   expect(await until(() => journal.counts().contested === 0, 5_000)).toBe(false);
   ant.sayOperations([byCat]);
@@ -48,7 +48,7 @@ test('[CF10] siblings are left until this member knows what the others know: one
   expect(copies()).toEqual(['by zoe']);
 });
 
-test('[CF10] but not for ever: what nobody sends is not waited for', async () => {
+test('[CF10] the wait for operations that no member sends ends', async () => {
   const { copies, journal, until } = await withoutCats();
   expect(await until(() => journal.counts().contested === 0, 20_000)).toBe(true);
   expect(journal.heads('link')).toMatchObject([{ target: 'by ant' }]);

@@ -5,7 +5,7 @@ import { conflictPath } from '../../core/conflict-name.ts';
 import { contentOfText } from '../../sim/disk/content.ts';
 import { directoryDraft, hasCopy } from './resolution-batch.ts';
 
-test('[MG8] a directory that is held up gets the mode that it had last, however much the path has been since', () => {
+test('[MG8] a resurrected directory gets the last mode that it had, regardless of later entries at the path', () => {
   const bee = new ScriptedPeer('b');
   const { engine, journal } = openTestMember([bee]);
   const { origin } = bee;
@@ -24,7 +24,7 @@ test('[MG8] a directory that is held up gets the mode that it had last, however 
 });
 
 test.each([
-  { what: 'that has a copy already gets no other one', moved: false, has: true },
+  { what: 'that already has a copy gets no other one', moved: false, has: true },
   { what: 'to whose name the user moved its copy gets one', moved: true, has: false },
 ])('[CF2] a loser $what', async ({ moved, has }) => {
   const bee = new ScriptedPeer('b');
@@ -39,6 +39,6 @@ test.each([
   };
   const [visible, loser] = [put(2, 'f', 'visible'), put(3, 'f', 'loser', moved ? copy : undefined)];
   journal.append([put(1, copy, 'loser'), visible, loser]);
-  // The copy is journaled with the content that the user moved away: what has its name now was not looked at yet.
+  // The copy is journaled with the content that the user moved away: the entry that now has its name has not been examined yet.
   expect(await hasCopy(engine.context, loser, conflictPath('f', loser.hlc, 'bee'))).toBe(has);
 });

@@ -6,56 +6,56 @@ import { copiesLike, isAnyWhole, isCopyOf } from '../integrity/copy-check.ts';
 import type { Context } from '../state/context.ts';
 
 const logRowsAtOnce = 64;
-/** For a directory of which nothing but what is in it has come here: its own operation says better when it comes. */
+/** Mode of a directory whose own operation has not arrived; only entries in it have. That operation corrects the mode later. */
 const unknownDirectoryMode = 0o755;
 
-/** A conflict copy, for people: of what `loser` wrote at `path`. */
+/** A conflict copy, for people: of the version that `loser` wrote at `path`. */
 export interface ConflictCopy {
   readonly path: string;
   readonly copy: string;
   readonly loser: MemberId;
 }
 
-/** A conflict copy that is to be made of `head`. */
+/** A conflict copy that must be made of `head`. */
 export interface CopyToMake extends ConflictCopy {
   readonly head: Operation;
 }
 
-/** What a resolver has to do at a contested path. */
+/** The actions of the resolver at a contested path. */
 export interface Verdict {
   readonly path: string;
   /** All heads, the visible one first. */
   readonly heads: readonly Operation[];
-  /** Something live lies below: a directory takes the name whatever the heads say. */
+  /** There are live entries below the path: a directory takes the name, regardless of the heads. */
   readonly directoryWins: boolean;
   /** The visible head was resurrected, and its siblings are deletes: the next join is one too. */
   readonly deleteHolds: boolean;
   /**
-   * The heads that this member joins. Each content of theirs that is lost gets a copy, also where a head with equal content stays for
-   * another member: a member that sees both joins later takes that head for one whose content has its copy.
+   * The heads that this member joins. Each content that loses gets a copy, also if a head with equal content is left to another
+   * member: a member that sees both joins later assumes that the content of that head has its copy.
    */
   readonly mine: readonly Operation[];
-  /** Of the lost contents, those that have no copy yet. */
+  /** The copies to make: of those losing contents that have none yet. */
   readonly copies: readonly CopyToMake[];
 }
 
 /**
- * The drafts of what a resolver does at several paths, for one transaction: for each path the conflict copies, and after them the join
- * that ends the siblings.
+ * The drafts of the resolver for several paths, for one transaction: for each path the conflict copies, then the join that ends the
+ * siblings.
  */
 export class ResolutionBatch {
   readonly drafts: Draft[] = [];
   readonly copies: ConflictCopy[] = [];
   readonly #context: Context;
   readonly #paths = new Set<string>();
-  /** Contents that have a copy in this batch, with the stem that they are copies of. */
+  /** Contents that have a copy in this batch, each with the name stem of the copy. */
   readonly #copied = new Set<string>();
 
   constructor(context: Context) {
     this.#context = context;
   }
 
-  /** Adds what is to be done at one path. False, and nothing is added, when the batch has something at one of its paths already. */
+  /** Adds the actions at one path. Adds nothing and returns false if the batch already has drafts at one of the paths. */
   add({ path, heads, directoryWins, deleteHolds, mine, copies }: Verdict): boolean {
     const open = copies.filter(({ head, copy }) => !this.#copied.has(copyKey(copy, head)));
     const paths = [path, ...open.map(({ copy }) => copy)];
@@ -83,14 +83,14 @@ export class ResolutionBatch {
 }
 
 /**
- * Whether the losing content has a conflict copy already, perhaps under another stamp than that of `copy`, its name: an operation that
- * joined it once may lose in its turn, when members that were cut apart each joined what they knew. One under its very name that a user
- * has changed or deleted counts, for it was made of that very loser.
+ * Whether the losing content already has a conflict copy, possibly with another stamp than that of `copy`, its name: the operation
+ * of a join may lose in turn if partitioned members each joined the operations they knew. A copy under exactly this name counts even
+ * if a user changed or deleted it, because it was made of this loser.
  */
 export async function hasCopy(context: Context, head: Operation, copy: string): Promise<boolean> {
   if (context.journal.everHad(copy, head)) return true;
   const others = copiesLike(context, copy).filter(
-    // A conflict copy may lose in its turn: it is no copy of itself. Nor is one that was moved to the path of the loser.
+    // A conflict copy may lose in turn: it is no copy of itself. Nor is one that was moved to the path of the loser.
     (other) => other.path !== head.path && !(isLive(other) && other.path === head.from),
   );
   if (others.some((other) => !isLive(other) && isDoneWith(other, head))) return true;
@@ -98,7 +98,7 @@ export async function hasCopy(context: Context, head: Operation, copy: string): 
   return alike.length > 0 && (await isAnyWhole(context, alike));
 }
 
-/** Whether a user who deleted a copy was done with the content that loses now: not who gave the copy another name, or wrote it again. */
+/** Whether a deleted copy shows that its user no longer needs the content. Not so if the user renamed the copy or wrote it again. */
 function isDoneWith(deleted: Operation, head: Operation): boolean {
   if (head.content === undefined || deleted.replaced !== head.content || head.hlc >= deleted.hlc) return false;
   return deleted.origin !== head.origin || deleted.group === undefined || deleted.group !== (head.group ?? head.seq);
@@ -108,13 +108,13 @@ function copyKey(copy: string, { content, target }: Operation): string {
   return `${copyPrefix(copy)}\0${content ?? target}`;
 }
 
-/** The copy of a losing entry. */
+/** The draft of the copy of a losing entry. */
 function copyDraft({ content, size, mode, mtimeUs, target, blocks }: Operation, path: string): Draft {
   const kind = target === undefined ? 'put' : 'symlink';
   return { path, kind, content, size, mode, mtimeUs, target, blocks, parents: [] };
 }
 
-/** An operation that leaves the visible entry as it is and includes what its siblings include. */
+/** The draft of a join: it repeats the visible entry and supersedes all siblings. */
 function joinDraft(visible: Operation, parents: readonly Operation[]): Draft {
   const { path, content, size, mode, mtimeUs, target, blocks, member } = visible;
   const type = entryType(visible);
@@ -126,7 +126,7 @@ function joinDraft(visible: Operation, parents: readonly Operation[]): Draft {
   return { path, kind: 'put', content, size, mode, mtimeUs, blocks, parents, keeps };
 }
 
-/** The directory at `path` anew, with the mode that it had last, however long ago that was. */
+/** The draft that resurrects the directory at `path`, with the last mode that the log has for it. */
 export function directoryDraft({ journal }: Context, path: string, parents: readonly Operation[]): Draft {
   let beforeRow: number | undefined = Number.MAX_SAFE_INTEGER;
   while (beforeRow !== undefined) {

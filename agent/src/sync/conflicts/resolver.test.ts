@@ -14,7 +14,7 @@ function resolverOf(member: LoneMember, state: 'active' | 'syncing' = 'active'):
   return new ConflictResolver(member.context, member, seniority);
 }
 
-/** Both wrote each of these files while they were apart, and bee later. */
+/** Ant and bee wrote each of these files concurrently, bee later. */
 function bothWrote(member: LoneMember, paths: readonly string[]): void {
   const own: Operation[] = [];
   const others: Operation[] = [];
@@ -30,7 +30,7 @@ function bothWrote(member: LoneMember, paths: readonly string[]): void {
 const named = (count: number): string[] =>
   Array.from({ length: count }, (_, index) => `file-${String(index).padStart(4, '0')}`);
 
-test('[JN2] a thousand conflicts are settled in a few transactions', async () => {
+test('[JN2] a thousand conflicts are resolved in a few transactions', async () => {
   const member = new LoneMember();
   const paths = named(1_000);
   bothWrote(member, paths);
@@ -46,7 +46,7 @@ test('[JN2] a thousand conflicts are settled in a few transactions', async () =>
   expect(member.errors).toEqual([]);
 });
 
-test('[MG8] a directory is raised anew also behind hundreds that are left to others', async () => {
+test('[MG8] a directory is resurrected also behind hundreds that are left to others', async () => {
   const member = new LoneMember();
   const own: Operation[] = [];
   const others: Operation[] = [];
@@ -67,7 +67,7 @@ test('[MG8] a directory is raised anew also behind hundreds that are left to oth
   expect(member.journal.heads('file-0000')).toMatchObject([{ kind: 'delete' }]);
 });
 
-test('[CF5] a copy that a user renamed back to its name, or wrote again there, is made anew when it loses again', async () => {
+test('[CF5] a copy that a user renamed back, or wrote again at its original name, is made again when it loses again', async () => {
   const member = new LoneMember();
   const old = member.operation('file.txt', { kind: 'put', text: 'lost' }, { origin: bee });
   const own = member.operation('file.txt', { kind: 'put', text: 'won' });
@@ -83,7 +83,7 @@ test('[CF5] a copy that a user renamed back to its name, or wrote again there, i
   if (copy === undefined) throw new Error('no copy was made');
   const [joined] = member.journal.heads('file.txt');
   if (joined === undefined) throw new Error('nothing was joined');
-  // The copy is deleted, and its content is at the name again, while somebody else writes there.
+  // The copy is deleted and its content is at the original name again, while another member writes there.
   const gone = member.operation(copy.path, { kind: 'delete', replaced: 'lost' }, { origin: bee, parents: [copy] });
   const again = member.operation('file.txt', { kind: 'put', text: 'lost' }, { origin: bee, parents: [joined] });
   const newer = member.operation('file.txt', { kind: 'put', text: 'newer' }, { origin: cat, parents: [joined] });
@@ -96,11 +96,11 @@ test('[CF5] a copy that a user renamed back to its name, or wrote again there, i
 });
 
 test.each([
-  { there: 'an empty file, which is yet to be removed', isThere: true, pending: 1 },
+  { there: 'an empty file that is still to be removed', isThere: true, pending: 1 },
   { there: 'an empty file that a power cut left of it', isThere: true, damaged: true, pending: 1 },
   { there: 'nothing', isThere: false, pending: 0 },
 ])(
-  '[CT14] [CT15] what is lost is deleted, and where it is to be, there is $there',
+  '[CT14] [CT15] a file with lost content is deleted while at its path there is $there',
   async ({ isThere, damaged, pending }) => {
     const member = new LoneMember();
     const { journal, context } = member;
@@ -121,7 +121,7 @@ test.each([
   },
 );
 
-test('[CF6] a join makes the copy of what it ends, also where an equal sibling stays for another', async () => {
+test('[CF6] a join makes the copy of a sibling that it ends, also if an equal sibling is left to another member', async () => {
   const member = new LoneMember();
   member.keeps('lost');
   member.keeps('newer');
@@ -139,12 +139,12 @@ test('[CF6] a join makes the copy of what it ends, also where an equal sibling s
   expect(copies).toMatchObject([{ content: written.content }]);
 });
 
-// The simulator's seed 80145: the user had changed the copy by a mapping, and written the loser again.
+// The simulator's seed 80145: the user had changed the copy through a mapping, and written the loser again.
 test.each([
   { what: 'is whole', shows: 'lost', isHere: true, copies: 1 },
   { what: 'was changed since it was journaled', shows: 'changed', isHere: true, copies: 2 },
   { what: 'was removed since it was journaled', shows: undefined, isHere: true, copies: 2 },
-  { what: 'has not come here yet', shows: undefined, isHere: false, copies: 1 },
+  { what: 'has not arrived here yet', shows: undefined, isHere: false, copies: 1 },
 ])('[CF2] a loser whose content has a copy that $what', async ({ shows, isHere, copies }) => {
   const member = new LoneMember();
   const { journal, volume } = member;
@@ -164,7 +164,7 @@ test.each([
   expect(live.map((head) => head.content)).toEqual(new Array(copies).fill(copy.content));
 });
 
-/** Ant deletes the later one of two siblings, the one that it sees, while bee does something. Answers the kinds of the heads. */
+/** Ant deletes the visible one of two siblings, the later, during `meanwhile` of bee. Returns the kinds of the heads. */
 async function deletedMeanwhile(
   earlier: string,
   meanwhile: (member: LoneMember, siblings: readonly [other: Operation, seen: Operation]) => readonly Operation[],
@@ -183,7 +183,7 @@ async function deletedMeanwhile(
   return member.journal.heads('file').map(({ kind }) => kind);
 }
 
-describe('[MG10] a delete that a join is concurrent with', () => {
+describe('[MG10] a delete concurrent with a join', () => {
   const byBee = { origin: bee };
   type Siblings = readonly [other: Operation, seen: Operation];
   const joinOf = (member: LoneMember, siblings: Siblings): Operation => {
@@ -192,11 +192,11 @@ describe('[MG10] a delete that a join is concurrent with', () => {
     return member.operation('file', { kind: 'put', text: 'visible' }, { ...byBee, parents: siblings, keeps });
   };
 
-  test('holds: nobody edited', async () => {
+  test('holds if no user edited', async () => {
     expect(await deletedMeanwhile('other', (member, siblings) => [joinOf(member, siblings)])).toEqual(['delete']);
   });
 
-  test('holds where two joined, one after the other', async () => {
+  test('holds if two members joined, one after the other', async () => {
     const join = (member: LoneMember, siblings: Siblings) => {
       const first = joinOf(member, siblings);
       const byCat = { origin: cat, parents: [first], keeps: [first] };
@@ -205,7 +205,7 @@ describe('[MG10] a delete that a join is concurrent with', () => {
     expect(await deletedMeanwhile('other', join)).toEqual(['delete']);
   });
 
-  test('is undone by an edit of what was joined', async () => {
+  test('is undone by an edit of the join', async () => {
     const edit = (member: LoneMember, siblings: Siblings) => {
       const join = joinOf(member, siblings);
       const parents = [join];
@@ -217,11 +217,11 @@ describe('[MG10] a delete that a join is concurrent with', () => {
     expect(await deletedMeanwhile('other', edit)).toEqual(['put']);
   });
 
-  test('is undone where the sibling that nobody had seen holds the same', async () => {
+  test('is undone if the sibling that no user had seen holds the same', async () => {
     expect(await deletedMeanwhile('visible', (member, siblings) => [joinOf(member, siblings)])).toEqual(['put']);
   });
 
-  test('is undone by a change of the mode of what was joined', async () => {
+  test('is undone by a change of the mode of the join', async () => {
     const change = (member: LoneMember, siblings: Siblings) => {
       const join = joinOf(member, siblings);
       const made = member.operation(
@@ -234,7 +234,7 @@ describe('[MG10] a delete that a join is concurrent with', () => {
     expect(await deletedMeanwhile('other', change)).toEqual(['put']);
   });
 
-  test('is undone by whoever deleted it too, and made it again', async () => {
+  test('is undone if another member also deleted the file and made it again', async () => {
     const again = (member: LoneMember, siblings: readonly Operation[]) => {
       const gone = member.operation('file', { kind: 'delete', replaced: 'visible' }, { ...byBee, parents: siblings });
       return [gone, member.operation('file', { kind: 'put', text: 'visible' }, { ...byBee, parents: [gone] })];
@@ -242,7 +242,7 @@ describe('[MG10] a delete that a join is concurrent with', () => {
     expect(await deletedMeanwhile('other', again)).toEqual(['put']);
   });
 
-  test('is undone where it knew of a delete after which the entry was made again', async () => {
+  test('is undone if it knew a delete after which the entry was made again', async () => {
     const member = new LoneMember();
     for (const text of ['visible', 'other']) member.keeps(text);
     const other = member.operation('file', { kind: 'put', text: 'other' }, { origin: bee });
@@ -267,8 +267,8 @@ describe('[MG10] a delete that a join is concurrent with', () => {
 });
 
 /**
- * Ant joined what it had of bee's and of its own, of which bee's went first, while bee, who does not know of ant's, did something else
- * that went before its own. Answers what keeps the name, and what is copied.
+ * Ant joined its own version and that of bee, which was visible, while bee, without ant's version, made an operation in `meanwhile` that
+ * takes precedence over its own version. Returns the contents at the name and in the copies.
  */
 async function joinedMeanwhile(meanwhile: (member: LoneMember, seen: Operation) => readonly Operation[]): Promise<{
   readonly name: readonly string[];
@@ -300,10 +300,10 @@ async function joinedMeanwhile(meanwhile: (member: LoneMember, seen: Operation) 
   };
 }
 
-describe('[CF11] what a join repeats', () => {
+describe('[CF11] the version that a join repeats', () => {
   const byBee = { origin: bee };
 
-  test('neither keeps the name nor gets a second copy where it had lost to another join', async () => {
+  test('neither keeps the name nor gets a second copy if it had lost to another join', async () => {
     const outcome = await joinedMeanwhile((member, seen) => {
       const better = member.operation('file', { kind: 'put', text: 'better' }, byBee);
       const copy = member.operation(conflictPath('file', seen.hlc, 'bee'), { kind: 'put', text: 'seen' }, byBee);
@@ -313,7 +313,7 @@ describe('[CF11] what a join repeats', () => {
     expect(outcome).toMatchObject({ name: ['better'], copies: ['least', 'seen'] });
   });
 
-  test('goes before or after its siblings as what it repeats did, and its copy has the name of that', async () => {
+  test('is ordered among its siblings as its original was, and its copy has the name of that', async () => {
     let first: Operation | undefined;
     const outcome = await joinedMeanwhile((member, seen) => {
       first = seen;
@@ -323,14 +323,14 @@ describe('[CF11] what a join repeats', () => {
     expect(outcome.paths).toContain(conflictPath('file', first?.hlc ?? 0, 'bee'));
   });
 
-  test('gets no copy where it was overwritten', async () => {
+  test('gets no copy if it was overwritten', async () => {
     const outcome = await joinedMeanwhile((member, seen) => [
       member.operation('file', { kind: 'put', text: 'better', replaced: 'seen' }, { ...byBee, parents: [seen] }),
     ]);
     expect(outcome).toMatchObject({ name: ['better'], copies: ['least'] });
   });
 
-  test('stands where somebody else had written it too', async () => {
+  test('stays if another member had written it too', async () => {
     const outcome = await joinedMeanwhile((member, seen) => [
       member.operation('file', { kind: 'put', text: 'better', replaced: 'seen' }, { ...byBee, parents: [seen] }),
       member.operation('file', { kind: 'put', text: 'seen' }, { origin: cat }),

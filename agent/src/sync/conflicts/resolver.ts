@@ -34,17 +34,17 @@ import {
   type Verdict,
 } from './resolution-batch.ts';
 
-/** Paths decided on together: bounds what is held in memory, and how long one transaction takes. */
+/** Number of paths resolved together: bounds memory and the duration of one transaction. */
 const pathsAtOnce = 256;
-/** The fallback resolver steps in after the others had this long to be back. */
+/** The fallback resolver acts after the others had this long to return. */
 const fallbackRetryMs = 2_000;
 
-/** So long at most siblings are left as they are because others know more than this member: they may make operations without end. */
+/** Longest delay of joins because others know more than this member: they may make operations without end. */
 const learnMsMax = 10_000;
-/** How often it is looked meanwhile whether they still do. */
+/** Interval at which that is checked. */
 const learnRetryMs = 50;
 
-/** How old this member is among those that could settle something. */
+/** This member's data for the choice of the oldest active member. */
 export interface Seniority {
   readonly id: MemberId;
   readonly state: 'active' | 'syncing';
@@ -57,9 +57,9 @@ interface Contested {
 }
 
 /**
- * Settles what concurrent operations left behind (DESIGN 4): gives the losing content a name of its own, joins siblings, and
- * journals directories anew that something live holds up. One member does it for each operation: its origin, or the oldest
- * active member when the origin is away. Name and content are the same whoever does it.
+ * Resolves the results of concurrent operations (DESIGN 4): writes losing contents as conflict copies, joins siblings, and
+ * resurrects directories that live entries need. One member is responsible for each operation: its origin, or the oldest active
+ * member while the origin is away. Name and content of a copy do not depend on which member makes it.
  */
 export class ConflictResolver {
   readonly #context: Context;
@@ -71,10 +71,10 @@ export class ConflictResolver {
   readonly #pace: Pace;
   readonly #startedMs: number;
   readonly #loop: TaskLoop;
-  /** Since when siblings have been left as they are because others know more. */
+  /** Start of the present delay because others know more. */
   #learningSinceMs: number | undefined;
 
-  /** `seniority`: this member's own, by which those that are present choose the oldest. */
+  /** `seniority`: that of this member; the present members choose the oldest by it. */
   constructor(
     context: Context,
     parts: { readonly operationWriter: OperationWriter; readonly peers: Peers; readonly transfers: ContentFetcher },
@@ -91,7 +91,7 @@ export class ConflictResolver {
     this.#loop = new TaskLoop({
       clock: context.clock,
       run: () => this.#run(),
-      failed: (error) => context.log.error({ error: String(error) }, 'settling conflicts failed; it is tried again'),
+      failed: (error) => context.log.error({ error: String(error) }, 'resolving conflicts failed; it is retried'),
       retryMs: fallbackRetryMs,
     });
     const { made, received, contentLost, membersChanged, sessionOpened, sessionClosed, fetched } = context.facts;
@@ -99,7 +99,7 @@ export class ConflictResolver {
       fact.on(() => this.poke());
     }
     fetched.on(({ areHere }) => {
-      // What nobody has now is asked for again later: at once would be an endless loop.
+      // A content that no member has now is requested again later: an immediate retry would be an endless loop.
       if (areHere) this.poke();
     });
   }
@@ -108,7 +108,7 @@ export class ConflictResolver {
     this.#loop.stop();
   }
 
-  /** There may be siblings to join or directories to hold up. */
+  /** Requests a run: there may be siblings to join or directories to resurrect. */
   poke(): void {
     this.#loop.poke();
   }
@@ -129,8 +129,8 @@ export class ConflictResolver {
   }
 
   /**
-   * What is still on its way here may settle what is open: somebody has seen a sibling and overwritten it. A join made without knowing
-   * that would resurrect the overwritten content, or make a copy of it.
+   * Whether joins must wait, because an operation still on its way may supersede a sibling. A join made without that operation
+   * would resurrect the overwritten content, or make a copy of it.
    */
   #mayBeSettled(): boolean {
     const { clock, journal } = this.#context;
@@ -142,7 +142,7 @@ export class ConflictResolver {
     return clock.monotonicMs() - this.#learningSinceMs < learnMsMax;
   }
 
-  /** Returns how many paths are left to others, or for later. */
+  /** Resolves all contested paths. Returns how many of them are left to others, or for later. */
   async #settleAll(): Promise<number> {
     const { journal } = this.#context;
     if (journal.counts().contested === 0) return 0;
@@ -160,7 +160,7 @@ export class ConflictResolver {
     }
   }
 
-  /** Joins what this member is responsible for at these paths, in one transaction. Returns how many are left to others, or for later. */
+  /** Joins the heads at these paths that this member is responsible for, in one transaction. Returns how many paths are left to others, or for later. */
   async #settle(contested: readonly Contested[]): Promise<number> {
     const { journal } = this.#context;
     const verdicts: Verdict[] = [];
@@ -172,7 +172,7 @@ export class ConflictResolver {
     }
     const batch = new ResolutionBatch(this.#context);
     for (const verdict of verdicts) {
-      // Keeping what loses took time: what is decided now must be about the heads as they are now.
+      // Keeping the losing contents took time: the verdict must be about the present heads.
       if (!sameHeads(journal.heads(verdict.path), verdict.heads) || !batch.add(verdict)) this.#loop.poke();
     }
     const refused = new Set(this.#operationWriter.commit(batch.drafts).refused);
@@ -185,14 +185,14 @@ export class ConflictResolver {
     return left + refused.size;
   }
 
-  /** What this member has to join at `path`; nothing while the content that the join would repeat is not here. */
+  /** The verdict at `path`. `mine` is empty while the content that the join would repeat is not here. */
   async #judge(path: string, heads: readonly Operation[]): Promise<Verdict & { readonly candidates: number }> {
     const { journal } = this.#context;
     const heldUp = journal.hasLiveBelow(path);
     const find: FindOperation = (dot) => journal.operation(dot);
     const originals = new Map(heads.map((head) => [head, originalOf(head, find)]));
     const original = (head: Operation): Operation => originals.get(head) ?? head;
-    // Of what no member has any more there is nothing to keep, nor to make a copy of.
+    // A content that no member has any more can neither be kept nor copied.
     const { missing } = this.#context;
     const gone = heads.filter((head) => missing.isLost(head));
     const yielding = heldUp ? [] : [...new Set([...resurrectedAmong(heads, find), ...gone])];
@@ -217,7 +217,7 @@ export class ConflictResolver {
     };
     if (visible === undefined || candidates.length === 0) return verdict;
     if (!this.#pacer.allows(path, this.#context.clock.monotonicMs())) return verdict;
-    // The join repeats the visible content, and may outlive every other operation that speaks of it.
+    // The join repeats the visible content, and may outlive all other operations with that content.
     if (!directoryWins && !(await this.#keep(visible))) return verdict;
     for (const head of candidates) {
       if (lost.some((loser) => isSameContent(loser, head)) && !(await this.#keep(head))) continue;
@@ -235,8 +235,8 @@ export class ConflictResolver {
   }
 
   /**
-   * Deletes entries of which nothing is left on any disk: neither their content, nor an older version at their path. They were removed
-   * everywhere while they were ignored, or lost with the only disk that had them. Where something stands, its user decides.
+   * Deletes entries that no disk has any more, neither their content nor an older version at their path: they were removed
+   * everywhere while they were ignored, or lost with the only disk that had them. If a disk has an entry there, its user decides.
    */
   #deleteLost(): void {
     const { journal, missing } = this.#context;
@@ -249,7 +249,7 @@ export class ConflictResolver {
         !showsSomething(row) &&
         heads.every((head) => !isLive(head) || (missing.isLost(head) && !missing.isShown(head)));
       if (visible === undefined || !isLive(visible) || !isNowhere || !this.#isResponsible(visible)) continue;
-      // An empty file is yet to be removed.
+      // An empty file at the path is still to be removed.
       const vanished = row?.fingerprint === undefined;
       deleted.set(path, { path, kind: 'delete', parents: heads, vanished });
       this.#noteLost(visible);
@@ -257,7 +257,7 @@ export class ConflictResolver {
     if (deleted.size > 0) this.#operationWriter.commit([...deleted.values()]);
   }
 
-  /** Live entries whose parent is not a directory: their parents are journaled anew. Returns how many are left to others. */
+  /** Resurrects the parents of live entries whose parent is not a directory. Returns how many are left to others. */
   async #holdUp(): Promise<number> {
     const { journal } = this.#context;
     let left = 0;
@@ -271,7 +271,7 @@ export class ConflictResolver {
     }
   }
 
-  /** Journals the parents of these entries anew, in one transaction. Returns how many parents are left to others. */
+  /** Journals the parents of these entries again, in one transaction. Returns how many parents are left to others. */
   async #raise(orphans: readonly Operation[]): Promise<number> {
     const { journal } = this.#context;
     const raised: Draft[] = [];
@@ -305,24 +305,24 @@ export class ConflictResolver {
   }
 
   /**
-   * Whether the member that made these operations joins them itself. Only one that is down for everybody does not: were a session
-   * that broke enough, each side of it would take the other's part, and join what the other joined.
+   * Whether the member that made these operations joins them itself. Only a member that is down for all others does not: if a broken
+   * session were enough, both of its sides would act for each other, and join the same siblings.
    */
   #isCaredFor(origin: OriginId): boolean {
     const peer = this.#peers.get(memberOf(origin));
     if (peer === undefined || peer.state === 'left') return false;
-    // An operation of a journal that its member has lost is nobody's own any more.
+    // An operation of a lost journal belongs to no present origin.
     if (peer.ready && peer.origin !== origin) return false;
     if (peer.state !== 'down') return true;
-    // Right after the start everybody is away who has not been heard yet.
+    // Right after the start, members that were not heard yet are not down.
     if (this.#context.clock.monotonicMs() - this.#startedMs < downAfterMs) return true;
     return this.#peers.ready().some(({ heartbeat }) => heartbeat?.latenciesMs[peer.id] !== undefined);
   }
 
   /**
-   * Every member keeps the losing content until the copy is made, so that any of them can make it; and nobody makes a copy of what
-   * they do not hold. What `disk` says may be out of date: a user may have overwritten it this moment. False when it is not here:
-   * then it is fetched.
+   * Keeps a losing content in history. Every member does so until the copy is made, so that any of them can make it, and none makes a
+   * copy of a content that it lacks. The rows of `disk` may be outdated: a user may have just overwritten the file. False if the
+   * content is not here: then it is fetched.
    */
   async #keep(head: Operation): Promise<boolean> {
     const { content, blocks, size = 0 } = head;
@@ -347,7 +347,7 @@ export class ConflictResolver {
 
   #sources(content: ContentId): readonly ContentSource[] {
     const { inbox } = this.#context;
-    // What is kept in history already stays as it is.
+    // A content that is already in history stays as it is.
     const sources: ContentSource[] = [{ from: 'history' }];
     const bytes = inbox.get(content);
     if (bytes) sources.push({ from: 'bytes', bytes });

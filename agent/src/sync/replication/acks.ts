@@ -6,9 +6,9 @@ import type { Context } from '../state/context.ts';
 
 const retryMs = 1_000;
 
-/** Tells the others what this member knows and holds, a few milliseconds after it changed. */
+/** Sends acknowledgements: what this member knows and holds, a few milliseconds after it changed. */
 export class AckLoop {
-  /** When operations were found to be on this disk, wall clock. */
+  /** The times at which operations were found applied on this disk, wall clock. */
   readonly appliedAt = new AckTimes(timedRangesMax);
   readonly #context: Context;
   readonly #peers: Peers;
@@ -21,7 +21,8 @@ export class AckLoop {
       clock: context.clock,
       run: () => this.#send(),
       delayMs: () => ackCoalesceMs,
-      failed: (error) => context.log.error({ error: String(error) }, 'an acknowledgement failed; it is tried again'),
+      failed: (error) =>
+        context.log.error({ error: String(error) }, 'sending an acknowledgement failed; it is retried'),
       retryMs,
     });
     const { made, received, applied, durable, damaged } = context.facts;
@@ -33,7 +34,7 @@ export class AckLoop {
     this.#loop.stop();
   }
 
-  /** Knowledge or disk changed. */
+  /** Requests an acknowledgement: the journal or the disk changed. */
   poke(): void {
     this.#loop.poke();
   }

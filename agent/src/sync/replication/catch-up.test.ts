@@ -2,7 +2,7 @@ import { type Operation, type PullMessage, pullTimeoutMs } from '@lockstep/share
 import { describe, expect, test } from 'vitest';
 import { directoriesOf, noMarks, openTestMember, ScriptedPeer } from '../../../test/support/scripted-peer.ts';
 
-/** Ten directories of cat, whom nobody can reach; ant, the oldest member, and bee know them. */
+/** Ten directories of cat, which is unreachable; ant, the oldest member, and bee know them. */
 function threeMembers() {
   const [ant, bee, cat] = ['a', 'b', 'c'].map((letter) => new ScriptedPeer(letter)) as [
     ScriptedPeer,
@@ -13,7 +13,7 @@ function threeMembers() {
   for (const peer of [ant, bee]) peer.known = { [cat.origin]: operations.length };
   bee.enabledAt = 2;
   const member = openTestMember([ant, bee]);
-  /** The peer answers pulls with the first `count` of them, and says that it is done when these are all. */
+  /** Makes the peer answer pulls with the first `count` operations, and with `done` if these are all. */
   const answers = (peer: ScriptedPeer, count = operations.length): void => {
     peer.answer = (message) => {
       if (message.type === 'pull') tell(peer, message, count);
@@ -30,7 +30,7 @@ function threeMembers() {
 }
 
 describe('[SY2] the next oldest is asked from where the oldest stopped', () => {
-  test('when that one is connected and beats, and sends nothing more', async () => {
+  test('when that one is connected and sends heartbeats, but no more operations', async () => {
     const { ant, bee, cat, answers, isActive, until } = threeMembers();
     answers(ant, 3);
     answers(bee);
@@ -51,7 +51,7 @@ describe('[SY2] the next oldest is asked from where the oldest stopped', () => {
     expect(bee.all('pull').map(({ known }) => known[cat.origin])).toEqual([3]);
   });
 
-  test('but not when it is merely slow', async () => {
+  test('but not when it is only slow', async () => {
     const { ant, bee, operations, isActive, until } = threeMembers();
     expect(await until(() => ant.all('pull').length > 0, 5_000)).toBe(true);
     const [{ id }] = ant.all('pull') as [PullMessage];
@@ -64,7 +64,7 @@ describe('[SY2] the next oldest is asked from where the oldest stopped', () => {
     expect(bee.all('pull')).toEqual([]);
   });
 
-  test('nor when nobody else has it', async () => {
+  test('nor when no other member has the operations', async () => {
     const { ant, bee, operations, isActive, until } = threeMembers();
     bee.known = {};
     expect(await until(isActive, 5 * pullTimeoutMs)).toBe(false);
@@ -84,7 +84,7 @@ describe('[SY2] the next oldest is asked from where the oldest stopped', () => {
     expect([ant.all('pull').length, bee.all('pull').length]).toEqual([2, 1]);
   });
 
-  test('and one that claims what it does not have is not asked without end', async () => {
+  test('and one that claims operations that it lacks is not asked without end', async () => {
     const { ant, bee, answers, isActive, until } = threeMembers();
     for (const peer of [ant, bee]) {
       answers(peer);
@@ -96,7 +96,7 @@ describe('[SY2] the next oldest is asked from where the oldest stopped', () => {
   });
 });
 
-test('[SY7] a newcomer becomes active while others make more than it can ever be level with', async () => {
+test('[SY7] a newcomer becomes active while others make operations faster than it can catch up', async () => {
   const { ant, cat, journal, isActive, until } = threeMembers();
   let made = 10;
   const make = (): void => {
@@ -111,7 +111,7 @@ test('[SY7] a newcomer becomes active while others make more than it can ever be
     const first = (known[cat.origin] ?? 0) + 1;
     const operations: readonly Operation[] = directoriesOf(cat, first, made);
     ant.sayOperations(operations);
-    // By the time that a pull is done there is always more.
+    // At the end of each pull there are already more operations.
     make();
     ant.say({ type: 'pulled', id, total: operations.length, done: true });
   };

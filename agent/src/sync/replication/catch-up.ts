@@ -5,44 +5,44 @@ import { countBeyond, joinVectors } from '../../core/version.ts';
 import type { Peer, Peers } from '../members/peers.ts';
 import type { Context } from '../state/context.ts';
 
-/** Who brought nothing of what it claims to know is asked for it again after this time. */
+/** A peer that sent none of the operations that it claims to know is asked again after this time. */
 const futileMs = 10_000;
 
 interface Pull {
   readonly id: number;
   readonly source: Peer;
-  /** What the source said that it knows, when it was asked. */
+  /** The operations that the source claimed to know when it was asked. */
   readonly claimed: VersionVector;
   readonly startedMs: number;
   readonly startCount: number;
   total: number;
-  /** When last some of it came. */
+  /** Time of the last progress. */
   progressMs: number;
 }
 
 /**
- * Gets the operations that this member lacks. A newcomer asks the oldest active member for all of them, and the next oldest
- * when that one fails or stalls, from where it stopped. Later, what members made is pushed by themselves; what cannot come that
- * way (its origin is unreachable from here) is pulled from a third member that knows it.
+ * Fetches the operations that this member lacks. A newcomer pulls all of them from the oldest active member; if that one fails or
+ * stalls, it continues with the next oldest. Later, members push their own operations. Those of an unreachable origin are pulled
+ * from a third member that knows them.
  */
 export class CatchUp {
   readonly #context: Context;
   readonly #peers: Peers;
   readonly #waitsForUs: (peer: Peer) => boolean;
   readonly #subscribed = new Map<OriginId, Peer>();
-  /** What a peer claimed to know when a pull from it brought nothing new: it is not asked again for the same until some time. */
+  /** Peers whose last pull brought nothing new, with their claim at that time: they are not asked for the same until `untilMs`. */
   readonly #futile = new Map<Peer, { readonly claimed: VersionVector; readonly untilMs: number }>();
-  /** Sources that were given up for others because nothing came any more. */
+  /** Sources that were replaced because they stalled. */
   readonly #stalled = new Set<Peer>();
-  /** What the members knew when they were first met: the first catch-up is over when this member knows it too. */
+  /** The operations that members knew when they were first met: the first catch-up ends when this member knows them too. */
   #goal: VersionVector = {};
   readonly #met = new Set<MemberId>();
   #pull: Pull | undefined;
   #pullId = 0;
-  /** Operations are pushed to us from here on: the first catch-up is over. */
+  /** The first catch-up is over: from here on members push their operations. */
   #level = false;
 
-  /** `waitsForUs`: the peer has sent as much as it may before this member has dealt with some of it. */
+  /** `waitsForUs`: the peer waits for this member to confirm operations before it may send more. */
   constructor(context: Context, peers: Peers, waitsForUs: (peer: Peer) => boolean) {
     this.#context = context;
     this.#peers = peers;
@@ -60,8 +60,8 @@ export class CatchUp {
   }
 
   /**
-   * Brings this member level with what the others knew when they were met, however much they make meanwhile. Resolves at once when
-   * nobody knows more.
+   * Pulls all operations that the others knew when they were met, regardless of later ones. Resolves at once if no member knows
+   * more.
    */
   async first(): Promise<void> {
     while (this.#startPull()) await new Promise<void>((resolve) => this.#waiting.push(resolve));
@@ -74,7 +74,7 @@ export class CatchUp {
   /** A session began. */
   ready(peer: Peer): void {
     if (!this.#level) {
-      // Once for each: one that comes again and again has made more each time.
+      // Once for each member: one that reconnects repeatedly has made more operations each time.
       if (!this.#met.has(peer.id)) this.#goal = joinVectors(this.#goal, peer.known);
       this.#met.add(peer.id);
       return;
@@ -96,7 +96,7 @@ export class CatchUp {
     this.check();
   }
 
-  /** Operations came. */
+  /** Operations of the peer arrived. */
   progressed(peer: Peer): void {
     this.#stalled.delete(peer);
     if (this.#pull?.source === peer) this.#pull.progressMs = this.#context.clock.monotonicMs();
@@ -121,13 +121,13 @@ export class CatchUp {
     this.check();
   }
 
-  /** Pulls what others know and nobody pushes to us; goes on with another source where one has stalled. */
+  /** Pulls operations that others know and that are not pushed to this member. Replaces a source that has stalled. */
   check(): void {
     this.#giveUpStalled();
     if (this.#level) this.#startPull();
   }
 
-  /** Nothing is lost by it if the source was slow after all: what it still sends is as welcome as before. */
+  /** Replaces a stalled source. A source that was only slow loses nothing: its operations are still accepted. */
   #giveUpStalled(): void {
     const pull = this.#pull;
     if (pull === undefined) return;
@@ -136,7 +136,7 @@ export class CatchUp {
     if (nowMs - pull.progressMs < pullTimeoutMs) return;
     this.#stalled.add(pull.source);
     if (this.#candidates().length === 0) {
-      // There is nobody else, or all have stalled by now: each gets another chance.
+      // There is no other source, or all have stalled: each gets another chance.
       this.#stalled.clear();
       pull.progressMs = nowMs;
       return;
@@ -157,13 +157,13 @@ export class CatchUp {
     peer.link?.send({ type: 'subscribe', origin, after: this.#context.journal.known()[origin] ?? 0 });
   }
 
-  /** Up to which number operations of this origin are to be pulled. */
+  /** The number up to which operations of this origin must be pulled. */
   #wanted(origin: OriginId): number {
     if (!this.#level) return this.#goal[origin] ?? 0;
     return this.#subscribed.has(origin) ? 0 : Number.MAX_SAFE_INTEGER;
   }
 
-  /** Who knows something that is wanted, the one to be asked first. */
+  /** Peers that know operations to pull, in the order in which they are asked. */
   #candidates(): readonly Peer[] {
     const own = this.#context.journal.known();
     const nowMs = this.#context.clock.monotonicMs();
@@ -181,13 +181,13 @@ export class CatchUp {
     return order.map(({ peer }) => peer);
   }
 
-  /** Starts a pull, unless one runs or nobody knows more that is wanted. True when one runs. */
+  /** Starts a pull if none runs and a peer knows operations to pull. Returns true if a pull runs. */
   #startPull(): boolean {
     if (this.#pull !== undefined) return true;
     const [source] = this.#candidates();
     if (source === undefined) return false;
     const own = this.#context.journal.known();
-    // Origins that are pushed to us are left out, whatever more of them the source knows by the time it answers.
+    // Origins that are pushed to this member are left out, including operations that the source learns before it answers.
     const known = { ...own };
     for (const origin of Object.keys(source.known) as OriginId[]) {
       if (this.#wanted(origin) <= (own[origin] ?? 0)) known[origin] = Number.MAX_SAFE_INTEGER;

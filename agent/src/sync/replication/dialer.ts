@@ -5,7 +5,7 @@ import type { Timer } from '../ports/clock.ts';
 import type { Link, Network } from '../ports/network.ts';
 import type { Context } from '../state/context.ts';
 
-/** Whoever was refused tries again sooner than this, unless somebody mended it or switched it off. */
+/** How long a refusal is reported: a refused member retries sooner, unless a user fixed it or switched it off. */
 export const refusalLastsMs = 3 * joinIntervalMs;
 
 const redial = { minMs: 100, maxMs: joinIntervalMs };
@@ -14,13 +14,13 @@ interface Target {
   attempts: number;
   dialling: boolean;
   timer: Timer | undefined;
-  /** Who answered there last. */
+  /** The member that last answered at the address. */
   member: MemberId | undefined;
-  /** Somebody answered there and refused this member. */
+  /** A member answered at the address and refused this one. */
   refused: boolean;
 }
 
-/** Announces this member (JOIN) at every known address that it has no session with, again and again, backing off to 10 s. */
+/** Dials every known address without a session (JOIN), repeatedly, with a backoff of up to 10 s. */
 export class Dialer {
   readonly #context: Context;
   readonly #network: Network;
@@ -52,7 +52,7 @@ export class Dialer {
     for (const target of this.#targets.values()) target.timer?.cancel();
   }
 
-  /** Dials nobody until `resume`. */
+  /** Stops dialling until `resume`. */
   pause(): void {
     this.#paused = true;
   }
@@ -63,7 +63,7 @@ export class Dialer {
     this.redial();
   }
 
-  /** Dials every address without a session now, however long it would still be waited. */
+  /** Dials every address without a session now, without waiting for its backoff. */
   redial(): void {
     for (const [address, target] of this.#targets) {
       if (target.dialling) continue;
@@ -73,7 +73,7 @@ export class Dialer {
     }
   }
 
-  /** Addresses that were learned are dialled too; a lost session is dialled at once. */
+  /** Dials addresses that are new in the member list, and drops those that are no longer in it. */
   refresh(): void {
     if (this.#stopped || this.#paused) return;
     const wanted = new Set(this.#addresses());
@@ -97,7 +97,7 @@ export class Dialer {
     }
   }
 
-  /** True when this member has a session with nobody, and somebody whom it reached refused it. */
+  /** True if this member has no session and a member that it reached refused it. */
   isRefused(): boolean {
     return this.#peers.ready().length === 0 && [...this.#targets.values()].some(({ refused }) => refused);
   }
@@ -175,7 +175,7 @@ export class Dialer {
       this.#context.problems.set('member-refused', { member: address }, reason, refusalLastsMs);
     }
     this.#firstDone();
-    // Our own address, by another name or in a list that all members share: nobody else will ever answer there.
+    // This member's own address, by another name or in a list that all members share: no other member will ever answer there.
     if ((error as { code?: unknown }).code !== 'self-dialled') this.#later(address, target);
   }
 
@@ -191,13 +191,13 @@ export class Dialer {
   }
 }
 
-/** Another member was refused here. Each attempt comes from another port: the host is what stays. */
+/** Reports that this member refused another one. Each attempt comes from another port, so the problem names only the host. */
 export function noteRefused({ problems }: Context, remote: string, reason: string): void {
   const member = remote.slice(0, remote.lastIndexOf(':'));
   problems.set('member-refused', { member }, reason, refusalLastsMs);
 }
 
-/** A refusal needs a person; a machine that is off does not. */
+/** Whether the error is a refusal, which a user must resolve, unlike a machine that is off. */
 function refusedFor(error: unknown): boolean {
   const code = (error as { code?: unknown }).code;
   return code === 'cluster-mismatch' || code === 'protocol-mismatch';

@@ -2,7 +2,7 @@ import type { FolderHealth } from '../ports/folder.ts';
 import type { Context } from '../state/context.ts';
 import { reportRoom } from '../state/disk-room.ts';
 
-/** How the folder and the machine are, as measured for the last heartbeat. */
+/** The state of the folder and the machine, as measured for the last heartbeat. */
 export class Health {
   folder: FolderHealth = { ok: true, freeBytes: 0 };
   /** Processors in use. */
@@ -10,7 +10,7 @@ export class Health {
   readonly #context: Context;
   readonly #meter: (() => number) | undefined;
 
-  /** `meter`: processors in use since its last call. */
+  /** `meter` returns the processors in use since its last call. */
   constructor(context: Context, meter: (() => number) | undefined) {
     this.#context = context;
     this.#meter = meter;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { directoriesOf, openTestMember, ScriptedPeer } from '../../../test/support/scripted-peer.ts';
 
-test('[MB1] a message that takes long to arrive is no silence, and nothing at all for 10 s is', async () => {
+test('[MB1] a message that takes long to arrive is no silence; 10 s without a byte are', async () => {
   const bee = new ScriptedPeer('b');
   const { engine, scheduler, until } = openTestMember([bee]);
   void engine.start();
@@ -14,7 +14,7 @@ test('[MB1] a message that takes long to arrive is no silence, and nothing at al
   trickle();
   expect(await until(() => bee.ends.length > 0, 29_000)).toBe(false);
   expect(await until(() => bee.ends.length > 0, 13_000)).toBe(true);
-  expect(bee.ends).toEqual(['nothing was heard of it for 10 s']);
+  expect(bee.ends).toEqual(['nothing was heard from it for 10 s']);
 });
 
 test('[FK8] a digest that differs under equal numbers leads to the comparison of all logs, and a fork is repaired', async () => {
@@ -29,7 +29,7 @@ test('[FK8] a digest that differs under equal numbers leads to the comparison of
   const { engine, journal, until } = openTestMember([bee]);
   void engine.start();
   expect(await until(() => journal.known()[origin] === 3 && engine.lifecycle.state === 'active', 20_000)).toBe(true);
-  // It sends no hashes with its numbers, so that nothing was compared yet. Its third operation is another one.
+  // It sends no marks with its numbers, so that no log was compared yet. Its third operation is another one.
   bee.known = journal.known();
   expect(await until(() => bee.all('fork').length === Object.keys(bee.known).length, 20_000)).toBe(true);
   const report = bee.all('fork').find((one) => one.origin === origin);

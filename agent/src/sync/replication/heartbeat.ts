@@ -6,15 +6,15 @@ import type { Timer } from '../ports/clock.ts';
 import type { Context } from '../state/context.ts';
 import { writeIfRoom } from '../state/disk-room.ts';
 
-/** Weight of a new round trip in the smoothed one (as TCP does it, RFC 6298). */
+/** Weight of a new round trip in the smoothed one (as in TCP, RFC 6298). */
 const rttGain = 1 / 8;
 const saveAcksMs = 10_000;
-/** Heartbeats by which a clock is judged. */
+/** Number of heartbeats by which a clock is judged. */
 const skewsMax = 5;
-/** Equal knowledge and unequal digests this many heartbeats in a row are no accident of timing. */
+/** Equal vectors with unequal digests in this many successive heartbeats are not due to timing. */
 const mismatchesMax = 3;
 
-/** What the engine adds to a heartbeat. */
+/** The part of a heartbeat that the engine supplies. */
 export interface Vitals {
   readonly state: MemberState;
   readonly enabledAt: number | undefined;
@@ -23,7 +23,7 @@ export interface Vitals {
   readonly progress: HeartbeatMessage['progress'];
 }
 
-/** Once a second: tells every peer how this member is, measures round trips, and notices who has fallen silent. */
+/** Sends a heartbeat to every peer each second, measures round trips, and closes sessions with silent peers. */
 export class HeartbeatLoop {
   readonly #context: Context;
   readonly #peers: Peers;
@@ -55,7 +55,7 @@ export class HeartbeatLoop {
     this.#saveAcks();
   }
 
-  /** A peer answered a heartbeat. */
+  /** Handles a peer's answer to a heartbeat. */
   reply(peer: Peer, id: number): void {
     const sent = this.#sent.get(id);
     this.#sent.delete(id);
@@ -64,13 +64,13 @@ export class HeartbeatLoop {
     peer.rttMs = peer.rttMs === undefined ? rttMs : peer.rttMs + rttGain * (rttMs - peer.rttMs);
   }
 
-  /** A peer told how it is: compares clocks and digests. True when the digest has just been found to differ for good. */
+  /** Handles a peer's heartbeat: compares clocks and digests. Returns true once the digests have differed in `mismatchesMax` successive heartbeats. */
   received(peer: Peer, message: HeartbeatMessage): boolean {
     this.#checkClock(peer, message);
     return this.#checkDigest(peer, message);
   }
 
-  /** Sends one heartbeat now, to everyone or to one. */
+  /** Sends one heartbeat now, to all peers or only to one. */
   async send(only?: Peer): Promise<void> {
     const { clock, journal, problems } = this.#context;
     const vitals = await this.#vitals();
@@ -121,7 +121,7 @@ export class HeartbeatLoop {
     });
   }
 
-  /** While this agent stood still it heard nobody, whatever they said: that time is no silence of theirs. */
+  /** Extends the peers' deadlines by the time for which this agent stalled: it could not hear them then. */
   #forgiveStall(): void {
     const stalledMs = this.#context.clock.monotonicMs() - this.#dueMs;
     if (stalledMs < heartbeatIntervalMs) return;
@@ -137,9 +137,9 @@ export class HeartbeatLoop {
     }
     for (const peer of this.#peers.all()) {
       peer.noteBytes(nowMs);
-      // A half-open connection says nothing by itself: whoever is silent for so long is not there.
+      // A half-open connection raises no error: a peer that is silent for so long counts as gone.
       if (peer.link && nowMs - (peer.lastHeardMs ?? nowMs) > downAfterMs) {
-        peer.link.close(`nothing was heard of it for ${downAfterMs / 1000} s`);
+        peer.link.close(`nothing was heard from it for ${downAfterMs / 1000} s`);
       }
     }
   }
@@ -159,7 +159,7 @@ export class HeartbeatLoop {
   #checkClock(peer: Peer, message: HeartbeatMessage): void {
     const { clock, problems } = this.#context;
     const member = this.#peers.nameOf(peer.id);
-    // A heartbeat that came late makes the clock that it tells of seem late: the best of some counts.
+    // A late heartbeat makes the clock of its sender seem late: the best of several counts.
     const skewsMs = this.#skewsMs.get(peer) ?? [];
     skewsMs.push(message.wallMs + (peer.rttMs ?? 0) / 2 - clock.wallMs());
     if (skewsMs.length > skewsMax) skewsMs.shift();
@@ -171,7 +171,7 @@ export class HeartbeatLoop {
       const seconds = Math.round(Math.abs(skewMs) / 1000);
       const detail =
         `The clock of ${member} is ${seconds} s ${skewMs > 0 ? 'ahead of' : 'behind'} this one. ` +
-        'Nothing is lost by that, but the wrong copy may keep the name in a conflict: set both by NTP.';
+        'No data is lost, but in a conflict the wrong version may keep the name: synchronize both clocks with NTP.';
       problems.set('clock-skew', { member }, detail);
     }
   }
@@ -192,7 +192,7 @@ export class HeartbeatLoop {
     const { differing } = journal.verifyHeads(true);
     log.error({ peer: peer.id, differing: differing.length }, 'heads differ from those of a peer that knows the same');
     const detail =
-      `This member and ${member} know the same operations and disagree about the outcome. ` +
+      `This member and ${member} know the same operations but disagree about the outcome. ` +
       (differing.length > 0
         ? `${differing.length} paths were wrong here and have been rebuilt from the log.`
         : `The heads here agree with the log: run "lockstep verify" on ${member}.`);

@@ -6,28 +6,28 @@ import type { Link } from '../ports/network.ts';
 import type { Context } from '../state/context.ts';
 import { isWanted } from '../transfer/local-content.ts';
 
-/** A session whose operations find no room is kept up for this long: opened anew it would bring the same ones at once. */
+/** A session is closed only this long after its operations found no room: a new session would bring them again at once. */
 const noRoomPauseMs = 5_000;
 
 /** The inbox has room while it holds less than this. */
 const roomBytes = inlineWaitingBytesMax / 2;
-/** So many seconds may pass without a confirmation before bytes are dropped that are still needed: they are asked for again later. */
+/** After this many seconds without a confirmation, even needed bytes are dropped: they are requested again later. */
 const stuckMax = 5;
 
-/** Contents of the inbox that are looked at in one go: while it has room, and while senders wait for that. */
+/** Number of contents of the inbox that a sweep checks: while it has room, and while senders wait for room. */
 const sweptMin = 256;
 const sweptMax = 4_096;
 
-/** Journals the operations that come in, and keeps the bytes that came along until they are applied. */
+/** Journals received operations, and keeps their bytes until they are applied. */
 export class Incoming {
   readonly #context: Context;
   readonly #operationWriter: OperationWriter;
   /** Frames journaled but not confirmed: the inbox is full, and the senders wait until some of it is applied. */
   readonly #unconfirmed: { readonly link: Link; readonly id: number }[] = [];
-  /** The oldest of them when the inbox was last tidied, and how often that has been the same. */
+  /** The oldest unconfirmed frame at the last tidying, and for how many calls it has been the same. */
   #stuck: { readonly link: Link; readonly id: number } | undefined;
   #stuckFor = 0;
-  /** Sessions that are about to be closed: after an operation that could not be journaled, those that follow cannot be either. */
+  /** Sessions that are about to be closed: after an operation that could not be journaled, its successors cannot be journaled either. */
   readonly #refused = new Set<Link>();
 
   constructor(context: Context, operationWriter: OperationWriter) {
@@ -36,6 +36,7 @@ export class Incoming {
     context.facts.applied.on(() => this.confirm());
   }
 
+  /** Journals the operations of a frame, and confirms it once the inbox has room. */
   operations(peer: Peer, message: OperationsMessage): void {
     const { journal, inbox, clock } = this.#context;
     const { link } = peer;
@@ -61,9 +62,9 @@ export class Incoming {
   }
 
   /**
-   * Called once a second: lets go of bytes that nobody will put anywhere, because what they came with was replaced or deleted before its
-   * turn, or is on this disk already; and of any, when none of them could be put in its place for some time. Without that they would fill
-   * the inbox in the end, and no frame would be confirmed ever again.
+   * Drops bytes that will not be applied, because their operation was superseded or is already on this disk. Drops any bytes if none
+   * could be applied for some time. Otherwise they would fill the inbox, and no frame would be confirmed any more. Must be called
+   * once a second.
    */
   tidy(): void {
     const { inbox, journal } = this.#context;
@@ -92,7 +93,7 @@ export class Incoming {
     return this.#unconfirmed.some((frame) => frame.link === link);
   }
 
-  /** Forgets a session that ended: confirmations for it are of no use to anybody. */
+  /** Drops the state of a session that ended. */
   closed(link: Link): void {
     this.#refused.delete(link);
     const open = this.#unconfirmed.filter((frame) => frame.link !== link);

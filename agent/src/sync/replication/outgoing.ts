@@ -14,11 +14,11 @@ import type { Context } from '../state/context.ts';
 
 const operationOverheadBytes = 200;
 const readsAtOnce = 64;
-/** About what each origin that a frame names adds to it, and each entry of a version. */
+/** Approximate size of each origin that a frame names, and of each entry of a version. */
 const originBytes = 64;
 const versionEntryBytes = 8;
 
-/** Operations still to be sent: what a peer subscribed to, or what it pulled. */
+/** Operations to send: a subscription or a pull of the peer. */
 interface Stream {
   /** The next operations, at most `limit`; empty when there are none now. */
   next(limit: number): readonly Operation[];
@@ -28,8 +28,8 @@ interface Stream {
 }
 
 /**
- * Sends operations to one peer: this member's own as they are made, and whatever the peer pulls. Frames are confirmed by the
- * receiver; a slow one holds up nobody but itself.
+ * Sends operations to one peer: this member's own as they are made, and those that the peer pulls. The receiver confirms
+ * frames, so that a slow peer delays no other one.
  */
 export class Outgoing {
   readonly #context: Context;
@@ -44,7 +44,7 @@ export class Outgoing {
   #wanted = false;
   #closed = false;
 
-  /** `sent` counts the bytes of contents that go along; `pushed` is told of the operations in each frame as it goes. */
+  /** `sent`: called with the bytes of contents sent inline. `pushed`: called with the operations of each frame when it is sent. */
   constructor(
     context: Context,
     link: Link,
@@ -64,8 +64,8 @@ export class Outgoing {
   }
 
   /**
-   * From now on this member's own operations after `after` are sent. Those of its earlier incarnations that the peer lacks go first:
-   * what a member made arrives in the order in which it was made.
+   * Sends this member's own operations after `after`, now and as they are made. Operations of its earlier incarnations that the peer
+   * lacks go first: a member's operations arrive in the order in which they were made.
    */
   subscribe(origin: OriginId, after: number, peerKnown: VersionVector): void {
     const { batches } = this.#context;
@@ -107,7 +107,7 @@ export class Outgoing {
     };
   }
 
-  /** Sends everything beyond `known`, then says so. */
+  /** Sends all operations beyond `known`, then a `pulled` with `done`. */
   pull(id: number, known: VersionVector): void {
     const { journal } = this.#context;
     const total = countBeyond(journal.known(), known);
@@ -124,7 +124,7 @@ export class Outgoing {
     this.poke();
   }
 
-  /** There may be something to send. */
+  /** Requests a run: there may be operations to send. */
   poke(): void {
     this.#wanted = true;
     if (this.#pumping || this.#closed) return;
@@ -177,7 +177,7 @@ export class Outgoing {
     return undefined;
   }
 
-  /** Cuts off as many operations as fit into one frame with their bytes; at least one. */
+  /** Takes as many operations as fit into one frame with their bytes; at least one. */
   #takeFrame(unsent: { operations: Operation[] }): readonly Operation[] {
     let bytes = 0;
     let count = 0;
@@ -186,7 +186,7 @@ export class Outgoing {
       const inline = operation.size !== undefined && operation.size <= inlineBytesMax ? operation.size : 0;
       bytes += operationOverheadBytes + operation.path.length + (operation.blocks?.length ?? 0) + inline;
       bytes += versionBytes(operation, origins);
-      // A version names no more origins than one frame may: so a single operation always fits.
+      // A version names no more origins than one frame may, so that a single operation always fits.
       if (count > 0 && (bytes > operationsFrameBytesTarget || origins.size > originsMax)) break;
       count++;
     }
@@ -209,11 +209,11 @@ export class Outgoing {
     return carried;
   }
 
-  /** The bytes to send along: of small files whose content still is what the path shows. */
+  /** The bytes to send inline: those of a small file that the path still shows. */
   #bytesOf(operation: Operation): Uint8Array | undefined | Promise<Uint8Array | undefined> {
     const { content, size, kind } = operation;
     if (kind !== 'put' || content === undefined || size === undefined || size > inlineBytesMax) return undefined;
-    // A renamed file is there already, under its old name.
+    // The peer has a renamed file already, under its old name.
     if (operation.from !== undefined) return undefined;
     const { outbox, journal, folder } = this.#context;
     const kept = outbox.get(content);
@@ -228,7 +228,7 @@ export class Outgoing {
   }
 }
 
-/** About how many bytes the version of an operation adds to a frame that names `origins` already; they are added to these. */
+/** Approximate bytes that the version of an operation adds to a frame that names `origins`. Adds its origins to `origins`. */
 function versionBytes({ version: { vector, except = [] } }: Operation, origins: Set<string>): number {
   const before = origins.size;
   let entries = except.length;

@@ -4,7 +4,7 @@ import type { CatchUp } from './catch-up.ts';
 import type { Health } from './health.ts';
 import type { Vitals } from './heartbeat.ts';
 
-/** What a member can say of itself. */
+/** The parts of a member that its hello and its heartbeats describe. */
 export interface Describable {
   readonly context: Context;
   readonly lifecycle: { readonly state: MemberState; readonly enabledAt: number | undefined };
@@ -12,7 +12,7 @@ export interface Describable {
   readonly catchUp: CatchUp;
 }
 
-/** How this member introduces itself in a new session. */
+/** The hello of this member for a new session. */
 export function helloMessage({ context, lifecycle: { state, enabledAt } }: Describable): HelloMessage {
   const { journal, self } = context;
   return {
@@ -30,7 +30,7 @@ export function helloMessage({ context, lifecycle: { state, enabledAt } }: Descr
   };
 }
 
-/** Looks how this member is, and says it as heartbeats do. */
+/** Measures the state of this member for a heartbeat. */
 export async function measureVitals(member: Describable): Promise<Vitals> {
   const { health, catchUp, lifecycle } = member;
   await health.measure();

@@ -11,7 +11,7 @@ import type { HeartbeatLoop } from './heartbeat.ts';
 import type { Incoming } from './incoming.ts';
 import { Outgoing } from './outgoing.ts';
 
-/** What runs for one peer while there is a session with it. */
+/** The tasks that run for one peer during a session. */
 interface Session {
   readonly outgoing: Outgoing;
   readonly server: ContentServer;
@@ -28,7 +28,7 @@ export interface SessionLoops {
   readonly ownOrigin: OwnOrigin;
 }
 
-/** The sessions with all peers: what begins and ends with each, and which loop each message goes to. */
+/** The sessions with all peers: starts and stops the tasks of each, and routes messages to the loops. */
 export class Sessions {
   readonly #context: Context;
   readonly #loops: SessionLoops;
@@ -41,17 +41,17 @@ export class Sessions {
     context.facts.made.on(() => this.poke());
   }
 
-  /** What still comes is passed over, and nobody is told of sessions that end. */
+  /** Ignores further messages, and does not report sessions that end. */
   stop(): void {
     this.#stopped = true;
   }
 
-  /** There are operations of this member's own to send. */
+  /** Wakes all sessions: there are new operations of this member to send. */
   poke(): void {
     for (const { outgoing } of this.#sessions.values()) outgoing.poke();
   }
 
-  /** A session has begun: the other side has said hello. */
+  /** Starts the tasks of a session: the other side has sent its hello. */
   open(peer: Peer): void {
     const { link } = peer;
     const { clock, journal, events, facts } = this.#context;
@@ -79,7 +79,7 @@ export class Sessions {
     facts.sessionOpened.tell(peer.id);
   }
 
-  /** The session over `link` has ended. */
+  /** Stops the tasks of the session over `link`, which has ended. */
   close(peer: Peer, link: Link, reason: string): void {
     const { events, facts } = this.#context;
     const { peers, incoming, transfers, catchUp } = this.#loops;
@@ -96,7 +96,7 @@ export class Sessions {
     facts.sessionClosed.tell(peer.id);
   }
 
-  /** Hands a message to the loop that it is for. */
+  /** Passes a message to the loop that handles it. */
   message(peer: Peer, message: PeerMessage): void {
     if (this.#stopped) return;
     const session = this.#sessions.get(peer);
@@ -154,7 +154,7 @@ export class Sessions {
       // These begin and end a session: see `Peers`.
       case 'leave':
       case 'hello':
-      // These were dealt with above.
+      // These were handled above.
       case 'fork':
       case 'sealed':
         return;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { BlockTodo } from './block-todo.ts';
 
-test('gives each block once, in order, and first those to be asked for again', () => {
+test('returns each block once, in order, and blocks to request again first', () => {
   const todo = new BlockTodo(4);
   expect([todo.take(), todo.take(), todo.take()]).toEqual([0, 1, 2]);
   todo.again(1);

@@ -1,4 +1,4 @@
-/** The blocks of a content that are still to be asked for, first to last; those to be asked for again come before the others. */
+/** The blocks of a content that must still be requested, in order; those to be requested again come first. */
 export class BlockTodo {
   readonly #count: number;
   readonly #again: number[] = [];
@@ -8,14 +8,14 @@ export class BlockTodo {
     this.#count = count;
   }
 
-  /** The next one, which is not given out again; undefined when there is none now. */
+  /** Takes the next block; undefined if there is none now. */
   take(): number | undefined {
     const again = this.#again.shift();
     if (again !== undefined) return again;
     return this.#next < this.#count ? this.#next++ : undefined;
   }
 
-  /** Block `index` was taken, and did not come or was not what it should be. */
+  /** Puts back block `index`, which was taken and did not arrive or was wrong. */
   again(index: number): void {
     this.#again.push(index);
   }

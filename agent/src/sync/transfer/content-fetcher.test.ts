@@ -11,7 +11,7 @@ import { blockOf, type Content, virtualContent } from '../../sim/disk/content.ts
 
 const mebibyte = 1_048_576;
 
-/** Bee says that it has files of these sizes in MiB; `ask` hears of each want. */
+/** Bee has files of these sizes in MiB. `ask` is called with each of the member's wants. */
 async function offered(sizes: Readonly<Record<string, number>>, ask: (want: WantMessage, content: Content) => void) {
   const bee = new ScriptedPeer('b');
   const contents = Object.entries(sizes).map(([path, size]) => virtualContent(path, Math.round(size * mebibyte)));
@@ -35,7 +35,7 @@ async function offered(sizes: Readonly<Record<string, number>>, ask: (want: Want
   return { bee, isThere, byId, ...member };
 }
 
-test('[CT3] a large file and many small ones share their source: blocks are asked for in turn', async () => {
+test('[CT3] a large file and many small ones share their source: blocks are requested in turn', async () => {
   const small = Object.fromEntries(Array.from({ length: 200 }, (_, index) => [`m${100 + index}`, 0.1]));
   const sizes = { large: 200, ...small };
   const asked: { readonly want: WantMessage; readonly content: Content }[] = [];
@@ -49,12 +49,12 @@ test('[CT3] a large file and many small ones share their source: blocks are aske
   expect(asked).toHaveLength(400);
   const kinds = asked.map(({ content }) => (content.parts.length > 1 ? 'large' : 'small'));
   const largeMeanwhile = kinds.slice(0, kinds.lastIndexOf('small')).filter((kind) => kind === 'large').length;
-  // More than it gets while it is alone.
+  // More than the blocks that it gets before the others begin.
   expect(largeMeanwhile).toBeGreaterThan(blocksInFlightPerSourceMax + 1);
   expect(largeMeanwhile).toBeLessThan(50);
 });
 
-test('[CT3] a small file does not wait until one of many large files has come', async () => {
+test('[CT3] a small file does not wait until one of many large files is complete', async () => {
   const large = Object.fromEntries(Array.from({ length: fetchesMax + 1 }, (_, index) => [`large${100 + index}`, 12]));
   const asked: { readonly want: WantMessage; readonly content: Content }[] = [];
   const { bee, until, isThere } = await offered({ ...large, small: 0.1 }, (want, content) =>
@@ -70,7 +70,7 @@ test('[CT3] a small file does not wait until one of many large files has come', 
   expect(new Set(asked.map(({ content }) => content.id)).size).toBe(fetchesMax + 1);
 });
 
-test('[CT10] what is on its way for a version that was replaced meanwhile is given up for the next one', async () => {
+test('[CT10] the transfer of a version that was replaced meanwhile is abandoned for the next one', async () => {
   const asked: WantMessage[] = [];
   const { bee, until, isThere, engine, byId } = await offered({ film: 20 }, (want) => asked.push(want));
   expect(await until(() => asked.length === blocksInFlightPerSourceMax, 5_000)).toBe(true);
@@ -91,12 +91,12 @@ test('[CT10] what is on its way for a version that was replaced meanwhile is giv
 });
 
 describe('[CT5] a source that stalls', () => {
-  test('is one that does not answer what is due, however many others were asked before', async () => {
+  test('is one that does not answer the oldest request, regardless of the number of requests', async () => {
     const asked: WantMessage[] = [];
     const { bee, byId, until, isThere, engine } = await offered({ large: 20 }, (want) => asked.push(want));
     expect(await until(() => asked.length === blocksInFlightPerSourceMax, 5_000)).toBe(true);
     const lastsMs = blockTimeoutMs - 5_000;
-    // Each block takes nearly as long as is allowed: together they take much longer.
+    // Each block takes nearly as long as allowed; together they take much longer.
     for (let next = 0; next < 20; next++) {
       expect(await until(() => isThere('large'), lastsMs)).toBe(false);
       const want = asked[next] as WantMessage;
@@ -108,7 +108,7 @@ describe('[CT5] a source that stalls', () => {
     expect(engine.context.problems.ofPath('large')).toBeUndefined();
   });
 
-  test('is given up after a time, and said to lack the content when nobody else has it', async () => {
+  test('is abandoned after a time, and the content is reported missing if no other member has it', async () => {
     const { until, engine } = await offered({ large: 20 }, () => undefined);
     const isMissed = (): boolean => engine.context.problems.ofPath('large')?.code === 'content-missing';
     expect(await until(isMissed, blockTimeoutMs - 1_000)).toBe(false);

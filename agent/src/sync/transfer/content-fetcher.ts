@@ -10,56 +10,56 @@ import type { LackingMember } from '../state/missing-contents.ts';
 import { BlockTodo } from './block-todo.ts';
 
 /**
- * `ok`: the content is staged, and verified. `missing`: nobody reachable has it. `unneeded`: its version was superseded meanwhile, or it
- * is here by other means. `lost`: what was staged of it is gone, or could not be written.
+ * `ok`: the content is staged and verified. `missing`: no reachable member has it. `unneeded`: its version was superseded meanwhile, or
+ * it is here by other means. `lost`: the staged part is gone, or could not be written.
  */
 export type FetchOutcome = 'ok' | 'missing' | 'disk-full' | 'unneeded' | 'lost';
 
-/** Small and large contents do not wait for each other's room. */
+/** The size class of a fetch. Small and large contents have separate limits, so that they do not wait for each other. */
 export type FetchSize = 'small' | 'large';
 
-/** Which of the two a content of so many bytes is. */
+/** The size class of a content of `bytes` bytes. */
 export function fetchSize(bytes: number): FetchSize {
   return bytes > smallFetchBytesMax ? 'large' : 'small';
 }
 
-/** One content on its way here. */
+/** The transfer of one content to this member. */
 interface Fetch {
   readonly operation: Operation;
   readonly content: ContentId;
   readonly size: number;
   readonly waiting: { readonly operation: Operation; readonly done: (outcome: FetchOutcome) => void }[];
   readonly tried: Set<MemberId>;
-  /** Those of them that said that they have it nowhere. */
+  /** Those of them that answered that they have it nowhere. */
   readonly lacking: LackingMember[];
   source: Peer | undefined;
   /**
-   * No block that has come is asked for again while it is being written: a second write could reach the file when it is in its place
-   * already, and give it a new modification time.
+   * A block is not requested again while it is being written: a second write could reach the file after it was moved into place,
+   * and change its modification time.
    */
   readonly todo: BlockTodo;
-  /** How many blocks are being written, and how many have been. */
+  /** Number of blocks that are being written, and that have been written. */
   staging: number;
   staged: number;
-  /** Bytes that were staged. */
+  /** Rate of staged bytes. */
   readonly meter: RateMeter;
-  /** Why it cannot be staged, once that is so. */
+  /** Why it cannot be staged, once that has failed. */
   failure: 'disk-full' | 'lost' | undefined;
-  /** Whose turn was least recently is asked for next. */
+  /** The fetch with the lowest turn requests the next block. */
   turn: number;
   readonly startedMs: number;
 }
 
-/** A block that a peer was asked for. */
+/** A request for a block from a peer. */
 interface Want {
   readonly fetch: Fetch;
   readonly index: number;
   readonly peer: Peer;
-  /** Peers answer in order: since when this one is due, for all that was asked before it has been answered. */
+  /** Time since which all earlier requests to the peer have been answered: peers answer in order. */
   dueSinceMs: number;
 }
 
-/** A transfer as people see it. */
+/** A transfer, for people. */
 export interface TransferProgress {
   readonly path: string;
   readonly source: MemberId | undefined;
@@ -67,30 +67,29 @@ export interface TransferProgress {
   readonly doneBytes: number;
   readonly bytesPerSecond: number;
   readonly startedMs: number;
-  /** When some of it last came. */
+  /** Time of the last progress. */
   readonly progressMs: number | undefined;
-  /** Its source was asked for some of it and has not answered yet. */
+  /** A request to its source is unanswered. */
   readonly isAsked: boolean;
-  /** It came and could not be written: the disk is full. */
+  /** A block could not be written: the disk is full. */
   readonly isFull: boolean;
 }
 
-/** Fetches content block by block from the operation's origin, or from whoever else has it, and stages it verified. */
+/** Fetches contents block by block, from the operation's origin or another member that has it, verifies and stages them. */
 export class ContentFetcher {
   readonly #context: Context;
   readonly #peers: Peers;
   readonly #fetches = new Map<ContentId, Fetch>();
-  /** The operations whose content is on its way. */
+  /** Operations whose content is being fetched. */
   readonly #fetching = new Set<string>();
   readonly #staged = new Set<ContentId>();
-  /** By their ids, which ascend. */
+  /** Open requests by id; ids ascend. */
   readonly #wants = new Map<number, Want>();
   readonly #inFlight = new Map<Peer, number>();
   #wantId = 0;
   #turn = 0;
   #stopped = false;
 
-  /** `finished`: a fetch came to its end, whoever asked for it; others may have waited for the same content. */
   constructor(context: Context, peers: Peers) {
     this.#context = context;
     this.#peers = peers;
@@ -109,7 +108,7 @@ export class ContentFetcher {
     return this.#peers.nameOf(member);
   }
 
-  /** How many more fetches of this size could begin. */
+  /** Number of further fetches of this size class that may begin. */
   room(size: FetchSize): number {
     let open = 0;
     for (const fetch of this.#fetches.values()) if (fetchSize(fetch.size) === size) open++;
@@ -136,34 +135,34 @@ export class ContentFetcher {
     }));
   }
 
-  /** True while a member that could be asked knows operations that this one does not know yet. */
+  /** True while a connected member knows operations that this one does not know yet. */
   mayLearnMore(): boolean {
     const known = this.#context.journal.known();
     return this.#peers.ready().some((peer) => countBeyond(peer.known, known) > 0);
   }
 
-  /** The staged content was used: its file moved into place. */
+  /** Notes that the staged file was moved into place. */
   applied(content: ContentId): void {
     this.#staged.delete(content);
   }
 
-  /** The staged content was copied, or turned out to be unusable: nobody needs it any more. */
+  /** Deletes a staged content that was copied, or turned out to be unusable. */
   drop(content: ContentId): void {
     if (this.#staged.delete(content)) this.#unstage(content);
   }
 
-  /** Drops what was staged, or is on its way, for versions that have been superseded since: nobody comes for it. */
+  /** Deletes staged contents, and ends fetches, of versions that have been superseded. */
   dropUnneeded(isNeeded: (content: ContentId) => boolean): void {
     for (const content of this.#staged) if (!isNeeded(content)) this.drop(content);
     for (const fetch of [...this.#fetches.values()]) {
-      // What is being written comes to its end first.
+      // Blocks that are being written are waited for.
       if (fetch.staging === 0 && !isNeeded(fetch.content)) this.#finish(fetch, 'unneeded');
     }
   }
 
   /**
-   * Fetches what `operation` put at its path; `done` is called once. False, and nothing happens, when it is on its way already
-   * or `fetchesMax` others of its size are: ask again when one is done.
+   * Fetches the content of `operation`; `done` is called once. Returns false, without a call, if it is already being fetched or
+   * `fetchesMax` others of its size class are: ask again when one of them is done.
    */
   fetch(operation: Operation, done: (outcome: FetchOutcome) => void): boolean {
     const { content, size } = operation;
@@ -197,7 +196,7 @@ export class ContentFetcher {
     return true;
   }
 
-  /** A block that was asked for. */
+  /** Handles a block that was requested. */
   block(peer: Peer, id: number, bytes: Uint8Array): void {
     peer.received.add(bytes.length, this.#context.clock.monotonicMs());
     const want = this.#take(peer, id);
@@ -208,17 +207,17 @@ export class ContentFetcher {
         want.fetch.failure = 'lost';
       })
       .finally(() => {
-        // Not before: until it is staged a block fills memory, and a disk can be slower than the network.
+        // Not earlier: a block occupies memory until it is staged, and a disk can be slower than the network.
         this.#release(peer);
         this.#pump();
       });
   }
 
-  /** The peer has no such content. */
+  /** Handles a peer's answer that it cannot send the block. */
   missing(peer: Peer, { id, lacks, shows }: MissingMessage): void {
     const want = this.#take(peer, id);
     if (want === undefined) return;
-    // One that has not compared its whole folder with its journal yet may have it without knowing.
+    // A member that has not yet compared its whole folder with its journal may have the content without knowing.
     if (lacks && peer.state === 'active') want.fetch.lacking.push({ member: peer.id, shows });
     this.#release(peer);
     want.fetch.todo.again(want.index);
@@ -226,7 +225,7 @@ export class ContentFetcher {
     this.#pump();
   }
 
-  /** The session ended: what was asked of it is asked of others. */
+  /** Handles the end of a session: its open requests go to other peers. */
   closed(peer: Peer): void {
     for (const [id, want] of this.#wants) {
       if (want.peer !== peer) continue;
@@ -240,7 +239,7 @@ export class ContentFetcher {
     this.#pump();
   }
 
-  /** Called now and then: replaces sources that stall. Who was not asked for anything, because others were first, does not. */
+  /** Replaces stalled sources. A source with no outstanding request cannot stall. Must be called regularly. */
   tick(): void {
     const nowMs = this.#context.clock.monotonicMs();
     for (const { fetch, peer, dueSinceMs } of [...this.#wants.values()]) {
@@ -303,17 +302,17 @@ export class ContentFetcher {
       if (fetch.failure === undefined) fetch.source ??= this.#chooseSource(fetch);
       const { source } = fetch;
       if (fetch.failure !== undefined || source === undefined) {
-        // What is being written is waited for: it must not be written again by the next attempt at the same time.
+        // Blocks that are being written are waited for: the next attempt must not write them at the same time.
         if (fetch.staging === 0) this.#finish(fetch, fetch.failure ?? 'missing');
       }
     }
     const queue = [...this.#fetches.values()].sort((a, b) => a.turn - b.turn);
-    // The queue grows while it is gone through: one block of each content in turn, so that neither a large one nor many small ones
-    // keep the others waiting.
+    // The queue grows during the loop: it requests one block of each content in turn, so that neither a large content nor many small
+    // ones delay the others.
     for (const fetch of queue) if (fetch.failure === undefined && this.#askNext(fetch)) queue.push(fetch);
   }
 
-  /** Asks for one more block of the content, if there is one to ask for and its source is not busy enough. */
+  /** Requests the next block of the content, if there is one and its source has less than the limit of open requests. */
   #askNext(fetch: Fetch): boolean {
     const { source } = fetch;
     const inFlight = source === undefined ? 0 : (this.#inFlight.get(source) ?? 0);
@@ -328,7 +327,7 @@ export class ContentFetcher {
     return true;
   }
 
-  /** The operation's origin; else a member that says it holds the operation, the nearest first; else anyone at all. */
+  /** The source to use: the operation's origin, else the nearest member that holds the operation, else any other member. */
   #chooseSource(fetch: Fetch): Peer | undefined {
     const candidates = this.#peers.ready().filter((peer) => !fetch.tried.has(peer.id));
     const rank = (peer: Peer): number =>
@@ -354,7 +353,7 @@ export class ContentFetcher {
     if (outcome !== 'missing') return;
     const members = this.#peers.all().flatMap(({ id, state }) => (state === 'left' ? [] : id));
     const nowMs = clock.monotonicMs();
-    // They were asked about the path of the first; what they show elsewhere is not known.
+    // The members were asked about the path of the first operation; their entries at other paths are not known.
     for (const [index, { operation }] of waiting.entries()) {
       const known = index === 0 ? lacking : lacking.map(({ member }) => ({ member, shows: true }));
       missing.searched(operation, { lacking: known, members, nowMs });
@@ -363,7 +362,7 @@ export class ContentFetcher {
 
   #unstage(content: ContentId): void {
     this.#context.folder.unstage(content).catch((error: unknown) => {
-      this.#context.log.warn({ error: String(error) }, 'what was staged could not be removed');
+      this.#context.log.warn({ error: String(error) }, 'a staged file could not be removed');
     });
   }
 }

@@ -8,7 +8,7 @@ import { fileSource, filesWith } from './local-content.ts';
 
 const readsAtOnce = 2;
 
-/** Answers one peer's requests for blocks from this member's folder and history, as fast as the peer takes them. */
+/** Answers one peer's requests for blocks from this member's folder and history, at the speed of the peer. */
 export class ContentServer {
   readonly #context: Context;
   readonly #link: Link;
@@ -16,10 +16,10 @@ export class ContentServer {
   readonly #queue: WantMessage[] = [];
   #reading = 0;
   #closed = false;
-  /** Where the content asked for last lies: the next block is most likely of the same one. */
+  /** The source of the content that was last requested: the next request is most likely for the same content. */
   #last: { readonly content: ContentId; readonly source: ContentSource; readonly operation: Operation } | undefined;
 
-  /** `sent` counts the bytes of contents. */
+  /** `sent`: called with the bytes of each block sent. */
   constructor(context: Context, link: Link, sent: (bytes: number) => void) {
     this.#context = context;
     this.#sent = sent;

@@ -8,7 +8,7 @@ const textBytes = 60_000;
 const savesPerFrame = 16;
 const frames = 2 * operationFramesInFlightMax;
 
-/** Bee saves small files, each at the path that `pathOf` its number says, and waits for confirmations as a sender does. */
+/** Bee saves small files, each at the path that `pathOf` returns for its number, and waits for confirmations as a sender does. */
 async function saved(pathOf: (seq: number) => string, prepare: (volume: Volume) => void = () => undefined) {
   const bee = new ScriptedPeer('b');
   const { origin } = bee;
@@ -47,12 +47,12 @@ async function saved(pathOf: (seq: number) => string, prepare: (volume: Volume) 
   return { ...member, inbox: member.engine.context.inbox, contents };
 }
 
-test('[CT9] what came along with a version that was replaced before its turn does not keep the sender waiting for ever', async () => {
+test('[CT9] inline bytes of a version that was superseded before it was applied do not block the sender', async () => {
   const { until, volume, inbox } = await saved(() => 'log');
   expect(await until(() => volume.disk.at('log') !== undefined && inbox.bytes === 0, 60_000)).toBe(true);
 });
 
-test('[CT9] nor does what cannot be put in its place here, and it is asked for when it can', async () => {
+test('[CT9] inline bytes of a path that cannot be applied do not block the sender, and are requested later', async () => {
   const blocked = Array.from({ length: frames * savesPerFrame - 1 }, (_, index) => `blocked${index + 1}`);
   const { until, volume, engine } = await saved(
     (seq) => blocked[seq - 1] ?? 'free',

@@ -4,7 +4,7 @@ import type { ContentSource } from '../ports/folder.ts';
 import type { Journal } from '../ports/journal.ts';
 import type { Context } from '../state/context.ts';
 
-/** Files that are considered as a source of their content; more of them while a disk hides some. */
+/** Number of files considered as a source of their content; more while a changed mount hides some. */
 const filesMax = 4;
 const hiddenFilesMax = 64;
 
@@ -12,8 +12,8 @@ const hiddenFilesMax = 64;
 export type ShownFile = DiskEntry & { readonly fingerprint: Fingerprint };
 
 /**
- * Files of this member that show `content`, by their rows: a few, those that are certain first. Files on a disk that is not the one that
- * was accepted are left out.
+ * Rows of some files of this member that hold `content`, those that are certain first. Files below a mount that is not the accepted
+ * one are left out.
  */
 export function filesWith(
   { journal, problems }: Pick<Context, 'journal' | 'problems'>,
@@ -25,7 +25,7 @@ export function filesWith(
     (row): row is ShownFile =>
       row.fingerprint !== undefined && !hiding.some((mount) => row.path === mount || isBelow(row.path, mount)),
   );
-  // A racy row may be wrong. Whoever reads the file compares it with the content id, and asking the others is dearer than trying.
+  // A racy row may be wrong. A reader verifies the content id, and a failed read costs less than a request to other members.
   return [...shown.filter(({ racy }) => !racy), ...shown.filter(({ racy }) => racy)];
 }
 
@@ -34,7 +34,7 @@ export function fileSource({ path, fingerprint }: ShownFile): ContentSource {
   return { from: 'file', path, fingerprint };
 }
 
-/** True if a path is to show `content`, and no file of this member does. */
+/** True if a head has `content` and no file of this member does. */
 export function isWanted(journal: Journal, content: ContentId): boolean {
   return journal.headWithContent(content) !== undefined && journal.diskWithContent(content, 1).length === 0;
 }

@@ -4,11 +4,11 @@ import type { ContentFetcher } from './content-fetcher.ts';
 
 const askAgainMs = 50;
 
-/** Gets contents that are on this member no more, for whoever wants to see what once stood somewhere. */
+/** Fetches contents that this member no longer has, for users who view old versions. */
 export class OldVersions {
   readonly #context: Context;
   readonly #transfers: ContentFetcher;
-  /** Those that are being copied from staging into history. */
+  /** Contents that are being copied from staging into history. */
   readonly #keeping = new Set<ContentId>();
   #stopped = false;
 
@@ -21,12 +21,12 @@ export class OldVersions {
     this.#stopped = true;
   }
 
-  /** It is staged for this alone. */
+  /** Whether the content is staged only to be copied into history. */
   isKeeping(content: ContentId): boolean {
     return this.#keeping.has(content);
   }
 
-  /** Fetches a content that is not on this member into `history/`; false when nobody reachable has it. */
+  /** Fetches a content that this member lacks into `history/`; false if no reachable member has it. */
   async obtain(operation: Operation): Promise<boolean> {
     const { content, blocks, size = 0 } = operation;
     if (content === undefined) return false;

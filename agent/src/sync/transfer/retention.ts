@@ -4,7 +4,7 @@ import type { Context } from '../state/context.ts';
 
 const intervalMs = 60_000;
 
-/** Keeps `history/` within its limits. Content that a head still needs stays whatever they say. */
+/** Keeps `history/` within its limits. Content that a head still needs stays beyond them. */
 export class Retention {
   readonly #context: Context;
   readonly #limits: HistoryLimits;
@@ -17,7 +17,7 @@ export class Retention {
       clock: context.clock,
       run: () => this.#trim(),
       failed: (error) => {
-        context.log.warn({ error: String(error) }, 'old versions could not be removed; it is tried again in a minute');
+        context.log.warn({ error: String(error) }, 'old versions could not be removed; this is retried in a minute');
       },
       retryMs: intervalMs,
     });
