@@ -32,7 +32,9 @@ export interface AgentOptions {
   readonly directory: string;
   readonly config: Config;
   readonly log: Log;
-  /** The state directory is a copy or a backup of one that is gone, or may be: its journal may lack the last operations of the original. */
+  /**
+   * The state directory is, or may be, a copy or a backup of one that is gone. Its journal may lack the last operations of the original.
+   */
   readonly adopted?: boolean | undefined;
   /** A member that left the cluster joins it again; without this it is refused. */
   readonly rejoin?: boolean | undefined;
@@ -162,8 +164,8 @@ interface SetAside {
 }
 
 /**
- * Opens the journal. A damaged one is put aside and a new one made: the log is rebuilt from the peers and the folder (DESIGN 3, rule 5),
- * under a new incarnation, so that no operation number is used twice.
+ * Opens the journal. A damaged one is put aside and a new one made: the log is rebuilt from the peers and the folder (DESIGN 3, rule 5).
+ * The new incarnation ensures that no operation number is used twice.
  */
 async function openJournalOrRebuild(
   path: string,

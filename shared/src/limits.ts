@@ -52,8 +52,8 @@ export const hashUnderLockBytesMax = 1_048_576;
 export const ignoreFileBytesMax = 1_048_576;
 
 /**
- * Changed paths waiting in memory; above it they become one scan of the whole folder. All of them may be in one directory: a scan of that
- * directory would mark the differing paths one by one again, and so save nothing and compare all others as well.
+ * Changed paths waiting in memory; above it they become one scan of the whole folder. All of them may be in one directory. A scan of that
+ * directory would mark the differing paths one by one again: it would save nothing, and compare all others as well.
  */
 export const dirtyPathsMax = 50_000;
 
@@ -130,7 +130,7 @@ export const writeBackIdleMs = 50;
 export const writeBackIntervalMs = 1_000;
 
 /**
- * A job in the folder that makes no progress for this long is reported: a healthy disk answers within a second, a busy one within a few.
+ * A job in the folder that makes no progress for this long is reported. A healthy disk answers within a second, a busy one within a few.
  */
 export const folderStallMs = 20_000;
 

@@ -17,8 +17,8 @@ import type { Operation, OperationKind, Version } from './operation.ts';
 import { carriedPathFault, memberPath } from './path.ts';
 
 /**
- * The limits in the rules that every operation obeys before it is journaled and before it is accepted: one definition for its author and
- * for its receivers. The limits for accepting are higher than those for sending, so that no member makes what another refuses.
+ * The limits in the rules that every operation obeys before it is journaled and before it is accepted. Author and receivers share one
+ * definition. The limits for accepting are higher than those for sending, so that no member makes what another refuses.
  */
 export interface OperationLimits {
   readonly originsMax: number;

@@ -11,7 +11,7 @@ export type VersionVector = Readonly<Record<OriginId, number>>;
 
 /**
  * The set of operations on one path that an operation supersedes, itself included: every dot up to `vector`, except those in `except`. The
- * exceptions make it exact: an edit made while the path has an older sibling of the same origin supersedes only the sibling that was on the
+ * exceptions make it exact. An edit made while the path has an older sibling of the same origin supersedes only the sibling that was on the
  * editor's disk. (Version vectors with exceptions: Malkhi and Terry, "Concise Version Vectors in WinFS", DISC 2005.)
  */
 export interface Version {
@@ -35,8 +35,8 @@ export interface MemberRecord {
 }
 
 /**
- * One change to one path by one member. Every operation describes the whole resulting entry (an `attr` of a file repeats its
- * content id), so that the head of a path never needs an earlier operation to be understood.
+ * One change to one path by one member. Every operation describes the whole resulting entry: an `attr` of a file repeats its content id. So
+ * the head of a path is complete without earlier operations.
  */
 export interface Operation {
   readonly origin: OriginId;
@@ -70,8 +70,8 @@ export interface Operation {
   /** `member` operations only. */
   readonly member?: MemberRecord;
   /**
-   * The heads that it replaces and whose content it leaves in place, the visible one first: those that a join repeats, or the one of which
-   * an `attr` changes mode or time. No other operation has this field.
+   * The heads that it replaces and whose content it leaves in place, the visible one first. A join names those that it repeats, an `attr`
+   * the one of which it changes mode or time. No other operation has this field.
    */
   readonly keeps?: readonly Dot[];
 }

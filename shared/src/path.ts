@@ -53,7 +53,7 @@ export function pathFault(path: string): string | undefined {
 
 /**
  * The reason why an operation may not have `path`, as a sentence without its subject; undefined if it may. Every path from a peer is
- * checked here before it reaches the disk (rule Confined). A state directory deeper in the folder, or in another spelling, passes: journals
+ * checked here before it reaches the disk (rule Confined). A state directory deeper in the folder, or in another spelling, passes. Journals
  * may hold some from when these were replicated, and could not be sent otherwise. They are known and never shown [WT7].
  */
 export function carriedPathFault(path: string): string | undefined {

@@ -7,8 +7,8 @@ function literal(value: ConfigText): string {
 }
 
 /**
- * The text of a new `config.toml`: a comment and a line for every key. Keys without a given value are commented out and show the default,
- * so that a later version can change a default that the user did not choose.
+ * The text of a new `config.toml`: a comment and a line for every key. Keys without a given value are commented out and show the default.
+ * So a later version can change a default that the user did not choose.
  */
 export function configTemplate(values: Readonly<Record<string, ConfigText | undefined>>): string {
   const blocks = configKeys.map((key) => {

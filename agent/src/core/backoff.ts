@@ -1,7 +1,7 @@
 /**
  * The wait before the next attempt, in milliseconds, after `attempt` failures in a row (from 0): exponential backoff with equal jitter. The
- * waits double from `minMs` to `maxMs`. Half of each is drawn by `random01` (0 inclusive to 1 exclusive), so that members which lost the
- * same peer at the same moment do not return in step. The result lies between `minMs` and `maxMs`.
+ * waits double from `minMs` to `maxMs`. Half of each is drawn by `random01` (0 inclusive to 1 exclusive). So members that lost the same
+ * peer at the same moment do not return in step. The result lies between `minMs` and `maxMs`.
  */
 export function backoffMs(
   attempt: number,

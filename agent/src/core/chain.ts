@@ -1,10 +1,10 @@
 import type { Dot, Operation } from '@lockstep/shared';
 
 /**
- * The canonical text of an operation (docs/PROTOCOL.md, section 8): a JSON array without white space in a fixed order of fields, null for a
- * field that has no value. All members must compute the same text, so a change of this function is a change of the wire protocol. `keeps`
- * is an element only where it has a value: operations journaled before that field existed keep their text. Block hashes are left out,
- * because the content id stands for them.
+ * The canonical text of an operation (docs/PROTOCOL.md, section 8). It is a JSON array without white space in a fixed order of fields; a
+ * field without a value is null. All members must compute the same text, so a change of this function is a change of the wire protocol.
+ * `keeps` is an element only where it has a value: operations journaled before that field existed keep their text. Block hashes are left
+ * out, because the content id stands for them.
  */
 export function canonicalText(operation: Operation): string {
   const { origin, seq, hlc, kind, path, version, member, keeps } = operation;

@@ -6,7 +6,7 @@ const fileBits = 0o100000;
 
 /**
  * `dirty` if the content of a file that was just read may change while its fingerprint stays; undefined if it cannot. Linux updates a
- * file's times at the first store into a clean page of a mapping, and not at further stores until that page was written back. So stores
+ * file's times at the first store into a clean page of a mapping. Further stores change no time until that page was written back. So stores
  * into the pages of a file that changed lately may leave no trace. `wallMs`: when it was read, by the clock of the file times.
  */
 export function unconfirmedAt({ mode, ctimeMs }: Fingerprint, wallMs: number): Unconfirmed | undefined {
@@ -32,8 +32,8 @@ export interface SyncSpan {
 
 /**
  * The change times of the files whose pages a sync has made clean for good: those up to `upToMs`, and those above `aboveMs`. A file may
- * have dirty pages again if it was changed while the sync ran, or so shortly before that a later store has the same time. A change time
- * beyond the end was given before the clock was set back; no store gets it now.
+ * have dirty pages again if it was changed during the sync, or so shortly before that a later store has the same time. A change time beyond
+ * the end was given before the clock was set back; no store gets it now.
  */
 export function cleanedBy({ beganMs, endedMs }: SyncSpan): { readonly upToMs: number; readonly aboveMs: number } {
   return { upToMs: beganMs - fileTimeStepMsMax, aboveMs: endedMs };

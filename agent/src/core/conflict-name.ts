@@ -17,8 +17,8 @@ const suffixPattern = /\.conflict-\d{8}T\d{9}(?:\+\d{1,4})?Z-[^\p{Cc}\s./\\:*?"<
 const awkwardPattern = /[\p{Cc}\s./\\:*?"<>|%]+/gu;
 
 /**
- * Splits a name into the stem and the extension by which programs know the file. `.tar.gz` and the like stay whole, a leading dot begins no
- * extension, and an ending is part of the stem if it has a space or more than 16 characters.
+ * Splits a name into the stem and the extension by which programs know the file. `.tar.gz` and the like stay whole, and a leading dot
+ * begins no extension. An ending with a space or more than 16 characters is part of the stem.
  */
 const extensionPattern = /^(.+?)((?:\.tar)?\.[^.\s]{1,16})$/su;
 

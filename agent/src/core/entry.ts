@@ -48,8 +48,8 @@ export interface DiskEntry {
   readonly content?: ContentId | undefined;
   readonly fingerprint?: Fingerprint | undefined;
   /**
-   * The entry was read so soon after its last change that a later change could have left the same fingerprint (file times advance in steps
-   * of some milliseconds). The next check reads it whatever the fingerprint says.
+   * The entry was read so soon after its last change that a later change could have left the same fingerprint. (File times advance in steps
+   * of some milliseconds.) The next check reads it whatever the fingerprint says.
    */
   readonly racy?: boolean | undefined;
   /** A user made this change or delete, and a power cut may undo it on this disk: no sync has ended since. */

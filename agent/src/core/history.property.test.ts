@@ -6,9 +6,9 @@ import { inOrder, losers, mergeHead } from './merge.ts';
 import { covers, joinVersions, nextVersion, ownNumbersNeeded, supersedes } from './version.ts';
 
 /**
- * Histories of one path as a cluster can produce them. Members that each hold a part of the operations edit what their disk shows, join
- * siblings as resolvers, and send operations, those of one origin in order and those of different origins in any. In addition to the
- * versions, the test keeps for each operation the set of all operations before it.
+ * Histories of one path as a cluster can produce them. Each member holds a part of the operations. It edits the entry on its disk and joins
+ * siblings as a resolver. It sends operations of one origin in order, those of different origins in any order. In addition to the versions,
+ * the test keeps for each operation the set of all operations before it.
  */
 interface Made {
   readonly operation: Operation;

@@ -5,8 +5,8 @@ const stampsPerMs = 1024;
 const stampMax = Number.MAX_SAFE_INTEGER;
 
 /**
- * The stamp of a new operation (a hybrid logical clock): not before the wall clock, later than `last` (the clock of this member), and later
- * than every stamp in `parents` (the operations it replaces). Only at the end of the range, which no correct clock reaches before 2248, can
+ * The stamp of a new operation (a hybrid logical clock). It is not before the wall clock, and later than `last` (the clock of this member)
+ * and every stamp in `parents` (the operations it replaces). Only at the end of the range, which no correct clock reaches before 2248, can
  * the stamp equal those that it follows. Stamps choose names, never whether there is a conflict, so nothing is lost then.
  *
  * The caller passes the result through `mergeStamp` too, as if it were remote, to advance `last`. So an edit of a file whose stamp lies a
@@ -24,7 +24,7 @@ export function nextStamp(input: {
 
 /**
  * `last`, advanced by a stamp that was seen; it never goes back. A stamp further than `driftMsMax` ahead of the wall clock advances it to
- * that bound only: one member with a wrong clock must not advance the clocks of all.
+ * that bound only. One member with a wrong clock must not advance the clocks of all.
  */
 export function mergeStamp(input: {
   readonly last: number;

@@ -2,8 +2,8 @@ import { hotFileMs, hotFilesMax } from '@lockstep/shared';
 import { LRUCache } from 'lru-cache';
 
 /**
- * The files that are most likely to change without an event: those that changed lately, those that a program has mapped, and those with
- * more than one name. Each kind is bounded; the newest stay. Times in milliseconds of a monotonic clock.
+ * The files that are most likely to change without an event. They changed lately, are mapped by a program, or have more than one name. Each
+ * kind is bounded; the newest stay. Times in milliseconds of a monotonic clock.
  */
 export class HotFiles {
   readonly #changed = new LRUCache<string, number>({ max: hotFilesMax });

@@ -83,8 +83,8 @@ export type Finding =
       readonly racy: boolean;
     }
   /**
-   * The row is to be removed, so that the live head is pending again. The row was of an entry that was passed over and whose path is free
-   * now, of damage that was removed, or of an entry that the agent itself took away before it was killed.
+   * The row is to be removed, so that the live head is pending again. There are three such rows: an entry was passed over and its path is
+   * free now, damage was removed, or the agent itself removed the entry before a kill.
    */
   | { readonly do: 'forget' }
   /** The entry is the damage that the row describes; only its fingerprint changed. */
@@ -95,11 +95,11 @@ export type Finding =
 
 /**
  * Compares the entry at a path with the row of `disk` (never with the heads: rule 1), and makes a draft of the difference. `shown` is the
- * operation of the row. `head` is the visible head, used only to notice that the disk has come to show it by other means: the same file
- * copied onto two members, a journal that was lost. `journaled` returns the newest operations at the path, and is called only if the head
- * is not the shown operation. `isKept`: the entry of the row would not be lost by a replacement, because history has it or it is no file;
- * so the agent may have replaced it, and been killed before it recorded that. `isInterrupted`: the agent was killed in a batch that was to
- * write at the path.
+ * operation of the row. `head` is the visible head. It serves only to notice that the disk has come to show it by other means, such as a
+ * user's copy or a lost journal. `journaled` returns the newest operations at the path, and is called only if the head is not the shown
+ * operation. `isKept`: the entry of the row would not be lost by a replacement, because history has it or it is no file; so the agent may
+ * have replaced it, and been killed before it recorded that. `isInterrupted`: the agent was killed in a batch that was to write at the
+ * path.
  */
 export function findLocalChange(input: {
   readonly path: string;
@@ -189,7 +189,7 @@ function isStillDamaged(row: DiskEntry, seen: Exclude<Seen, { state: 'absent' }>
 }
 
 /**
- * True when the file has the time that the row's operation left it with, although that is not the operation's own: this file system cannot
+ * True when the file has the time that the row's operation left it with, although that is not the operation's own. This file system cannot
  * keep that time and took the nearest. It is no edit: as an operation it would replace the true time on members whose disks can keep it.
  */
 function isLeftTime({ fingerprint }: Exclude<Seen, { state: 'absent' }>, left: Fingerprint): boolean {
@@ -197,8 +197,8 @@ function isLeftTime({ fingerprint }: Exclude<Seen, { state: 'absent' }>, left: F
 }
 
 /**
- * True when the agent may have removed a file or link for a directory whose author did not know of it, and was killed before it made the
- * directory: no system call does both. A delete would supersede a sibling that has no copy yet. If the user removed the entry at that
+ * True when the agent may have removed a file or link for a directory whose author did not know of it. It was then killed before it made
+ * the directory: no system call does both. A delete would supersede a sibling that has no copy yet. If the user removed the entry at that
  * moment, the sibling gets a copy all the same.
  */
 function isTakenAway(

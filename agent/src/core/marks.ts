@@ -29,8 +29,8 @@ export function packMarks(marks: readonly string[]): Uint8Array {
 const denseMax = 1_024;
 
 /**
- * The numbers of an origin, from `last` down to 1, with which two members search for the point where its log forked: the newest ones one by
- * one, then at distances that double.
+ * The numbers of an origin, from `last` down to 1, with which two members search for the point where its log forked. The newest ones come
+ * one by one, then the distances double.
  */
 export function forkNumbers(last: number): readonly number[] {
   const numbers: number[] = [];

@@ -20,8 +20,8 @@ export function inOrder(heads: readonly Operation[], originalOf = itself): reado
 }
 
 /**
- * Orders siblings; the first keeps the name. A live entry comes before a delete, a directory before anything else, then the later clock
- * stamp, then origin and number, so that all members choose alike.
+ * Orders siblings; the first keeps the name. A live entry comes before a delete, a directory before anything else. Then the later clock
+ * stamp decides, then origin and number, so that all members choose alike.
  */
 export function compareHeads(a: Operation, b: Operation): number {
   return (

@@ -44,8 +44,8 @@ export type Verdict =
     };
 
 /**
- * Compares the entry at a path after a power cut with a row that was `unsynced`. An entry that a power cut can leave is never taken for an
- * edit: one that is missing, empty, shorter or older than the row, or that ends in zeros. `shown` is the operation of the row; `earlier`
+ * Compares the entry at a path after a power cut with a row that was `unsynced`. An entry that a power cut can leave never counts as an
+ * edit. Such an entry is missing, empty, shorter or older than the row, or ends in zeros. `shown` is the operation of the row; `earlier`
  * are those of the path that this journal knows, the newest first. `isKnown`: an operation at the path has the content of the entry.
  * `isTouched`: the entry was changed since the boot, which no power cut does.
  */

@@ -43,11 +43,11 @@ export function joinVersions(versions: readonly Version[]): Version {
 }
 
 /**
- * The number above which all operations of `origin` at the path must be looked up and given to `nextVersion` too, for a new operation of
- * `origin` that replaces `parents`. Undefined when the heads are enough, which is nearly always.
+ * The number above which `nextVersion` needs all operations of `origin` at the path, for a new operation of `origin` that replaces
+ * `parents`. Undefined when the heads are enough, which is nearly always.
  *
  * If the parents include every head, they include every earlier operation. If they do not, an operation of our own may be hidden behind a
- * head that others made from it: it is no head any more, but the new operation does not replace it.
+ * head that others made from it. It is no head any more, but the new operation does not replace it.
  */
 export function ownNumbersNeeded(
   origin: OriginId,

@@ -2,8 +2,8 @@ import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
 
 /**
- * Tracks the connections without a request yet. Browsers open such ones in advance, and Node counts them neither as idle nor as active:
- * without this they would delay the end of the server. Returns a function that closes them.
+ * Tracks the connections without a request yet. Browsers open such ones in advance, and Node counts them neither as idle nor as active.
+ * Without this they would delay the end of the server. Returns a function that closes them.
  */
 export function followFreshConnections(server: Server): () => void {
   const fresh = new Set<Socket>();

@@ -41,9 +41,9 @@ export function isFromThisMachine(request: GuardedRequest): boolean {
 
 /**
  * The reason to refuse a request, or undefined. The API has no passwords, so pages of other sites must not be able to use it through a
- * browser that can reach it. Such a page has two ways: a DNS name of its own that points here (then the Host header names that site), or a
- * cross-site request that a browser sends without reading the answer (then Origin or Sec-Fetch-Site shows it). Programs such as curl send
- * neither header.
+ * browser that can reach it. Such a page has two ways. It can use a DNS name of its own that points here; then the Host header names that
+ * site. Or it makes the browser send a cross-site request without reading the answer; then Origin or Sec-Fetch-Site shows it. Programs such
+ * as curl send neither header.
  */
 export function refusalOf(request: GuardedRequest, hostNames: ReadonlySet<string>): Refusal | undefined {
   const { host, origin } = request.headers;

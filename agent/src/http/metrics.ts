@@ -152,7 +152,7 @@ const snapshotCounters: readonly {
 ];
 
 /**
- * The registry behind `/metrics`. It counts nothing itself: every scrape reads the current values of the agent, so a member that left or a
+ * The registry behind `/metrics`. It counts nothing itself: every scrape reads the current values of the agent. So a member that left or a
  * problem that ended leaves no stale series. Labels are member names and fixed words, never a path.
  */
 export function createMetrics(read: () => { readonly status: Status; readonly snapshot: MetricsSnapshot }): Metrics {

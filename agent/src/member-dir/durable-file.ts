@@ -2,8 +2,8 @@ import { lstat, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 /**
- * Writes a file of the state directory, readable by its owner only unless `mode` says otherwise, so that a power cut leaves the old file or
- * the new one. The first sync makes the bytes durable before the name; the second makes the name durable.
+ * Writes a file of the state directory so that a power cut leaves the old file or the new one. Only its owner can read it, unless `mode`
+ * says otherwise. The first sync makes the bytes durable before the name; the second makes the name durable.
  */
 export async function writeDurably(path: string, text: string, mode = 0o600): Promise<void> {
   // The name is always the same, so that a draft which a kill left is overwritten.

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { writeDurably } from './durable-file.ts';
 
 /**
- * The place of a state directory. The inode numbers survive a move and a restart but no copy, so they distinguish a folder that was moved
+ * The place of a state directory. The inode numbers survive a move and a restart but no copy. So they distinguish a folder that was moved
  * from a state directory that was copied. Two members with one identity would use the same operation numbers.
  */
 const instanceSchema = z.object({
@@ -57,7 +57,7 @@ async function readInstance(state: string): Promise<Instance | 'missing' | 'dama
 
 /**
  * Checks whether the state directory is where it was made, and writes nothing. 'remounted': only the device number differs, which may
- * change at each mount. 'damaged': the record cannot be parsed, which a power cut or a failing disk causes, but no copy. Rejects with
+ * change at each mount. 'damaged': the record cannot be parsed; a power cut or a failing disk causes that, but no copy. Rejects with
  * 'copied-state' if it is a copy, or if there is no record.
  */
 export async function inspectInstance(directory: string): Promise<'same' | 'moved' | 'remounted' | 'damaged'> {

@@ -11,8 +11,8 @@ const binaryFrame = { binary: true, compress: false } as const;
 type Frames = readonly [Uint8Array] | readonly [Uint8Array, Uint8Array];
 
 /**
- * The messages that a link still has to send. Operations and blocks are given to the socket only as fast as it takes them, so that signals,
- * above all heartbeats, never wait behind more than two messages of bulk data.
+ * The messages that a link still has to send. The socket gets operations and blocks only as fast as it takes them. So signals, above all
+ * heartbeats, never wait behind more than two messages of bulk data.
  */
 export class SendQueue {
   readonly #socket: WebSocket;

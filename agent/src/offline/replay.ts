@@ -18,8 +18,7 @@ const operationsAtOnce = 1_000;
 
 /**
  * Rebuilds the folder in the empty directory `into` from the operation log alone. The log is replayed into a separate journal, whose heads
- * are the entries to write; each content comes from this member or else from a peer. (To rebuild an earlier state, the replay would end
- * earlier.) Throws `request-invalid` if `into` cannot be used.
+ * are the entries to write; each content comes from this member or else from a peer. Throws `request-invalid` if `into` cannot be used.
  */
 export async function replayInto(engine: ReplayedMember, into: string, signal: AbortSignal): Promise<ReplayResult> {
   const startMs = performance.now();

@@ -72,7 +72,7 @@ export class JournalDatabase {
 
   /**
    * Runs `body` in one transaction and returns its result; nested calls join the outer one. A throw rolls everything back, even if it came
-   * out of a nested call and was caught outside it: half of a nested body's writes must not be committed.
+   * out of a nested call and was caught outside it. Half of a nested body's writes must not be committed.
    */
   transaction<T>(body: () => T): T {
     return this.#inTransaction ? this.#nested(body) : this.#outermost(body);

@@ -9,7 +9,7 @@ import { ant, antMember, openAnt, temporaryFolder } from './fixtures.contract.ts
 const built = new URL('./journal.js', import.meta.url).href.replace('/src/', '/dist/');
 
 /**
- * Appends without end, in batches of 20 with their rows of disk in one transaction, and prints the last number of each batch once its
+ * Appends without end, in batches of 20 with their rows of disk in one transaction. Prints the last number of each batch once its
  * transaction is committed.
  */
 const writer = `

@@ -10,8 +10,9 @@ import { pathsOf, put, temporaryFolder } from './fixtures.contract.ts';
 import { openJournal } from './journal.ts';
 
 /**
- * Journals that earlier versions of Lockstep wrote, one for each schema. Two members made files, moved a directory with its entries, made a
- * link, a delete, a change of mode, an edit of the other member's file, and a conflict that was settled with a copy.
+ * Journals that earlier versions of Lockstep wrote, one for each schema. They hold the work of two members: files, a moved directory with
+ * its entries, a link, a delete and a change of mode. There is also an edit of the other member's file, and a conflict that was settled
+ * with a copy.
  */
 const stored = [1, 2, 3, 4, 5, 6, 7].map((version) => ({ version }));
 

@@ -5,8 +5,8 @@ import { translated } from './journal-error.ts';
 export type Bindable = string | number | Uint8Array | null;
 
 /**
- * The clause `LIMIT ?`. SQLite plans by the number bound to a bare parameter there, and so compiles the statement again at each binding:
- * fifty times the work of a look-up.
+ * The clause `LIMIT ?`. SQLite plans by the number bound to a bare parameter there. So it compiles the statement again at each binding,
+ * which is fifty times the work of a look-up.
  */
 export const limitTo = 'LIMIT 0 + ?';
 

@@ -1,7 +1,7 @@
 import type { MemberReport } from '../api.ts';
 import { formatCount, formatNames, formatRoundTrip } from './units.ts';
 
-/** The age of a state below which a member may not have connected to all others yet, or may have old information. */
+/** The age of a state below which a member may not have connected to all others yet, or the information about it may be old. */
 const settledMs = 5_000;
 
 /** The state of one member's connection to another. */

@@ -14,8 +14,8 @@ export interface PlanView {
   diskBelow(directory: string): readonly DiskEntry[];
   hasDiskBelow(directory: string): boolean;
   /**
-   * False when the rename `operation` was tried and one rename(2) cannot do it: an entry that the journal does not know kept the directory
-   * from moving whole, or the old name is on another disk.
+   * False when the rename `operation` was tried and one rename(2) cannot do it. Either an entry that the journal does not know kept the
+   * directory from moving whole, or the old name is on another disk.
    */
   movesWhole(operation: Operation): boolean;
   /** The place where this member itself has the content. */

@@ -30,8 +30,8 @@ export interface Plan {
 }
 
 /**
- * Turns pending paths into an ordered list of actions: renames before the entries they come from are removed, parents before children, new
- * content before the deletes that supply it (the caller asks for `live` rows before `delete` rows).
+ * Turns pending paths into an ordered list of actions. Renames come before the removal of their old names, parents before children, and new
+ * content before the deletes that supply it. (For the last, the caller plans `live` rows before `delete` rows.)
  */
 export function planBatch(rows: readonly PendingPath[], view: PlanView): Plan {
   return new Planner(view).run(rows);

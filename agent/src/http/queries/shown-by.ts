@@ -6,8 +6,8 @@ import type { Engine } from '../../sync/engine.ts';
 const durableWithinMs = 5_000;
 
 /**
- * The operations that a member holds or is about to hold: its applied vector and its own operations of the last seconds, which its disk
- * shows. For people a member is not behind with its own changes. For durability use its applied vector.
+ * The operations that a member holds or is about to hold. They are its applied vector and its own operations of the last seconds, which its
+ * disk shows. For people a member is not behind with its own changes. For durability use its applied vector.
  */
 export function shownBy({ context }: Engine, member: MemberId, applied: Applied): Applied {
   const { journal, clock } = context;

@@ -11,8 +11,8 @@ interface ChildRow {
 
 /**
  * Maintains the mark of live heads that have lost their parent directory: `orphans` is queried after every batch and is nearly always
- * empty. For that, the table `parents` counts the live entries in each directory, so that the removal of an empty directory (every ordinary
- * `rm -r`) costs one look-up.
+ * empty. For that, the table `parents` counts the live entries in each directory. So the removal of an empty directory (every ordinary `rm
+ * -r`) costs one look-up.
  */
 export class ParentStore {
   readonly #visibleType: Statement<{ type: number }>;

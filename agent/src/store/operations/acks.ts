@@ -17,7 +17,7 @@ export class AckStore {
   }
 
   /**
-   * Stores an acknowledgement. They come every few milliseconds, and an older one only understates, so this does not wait for the disk
+   * Stores an acknowledgement. They come every few milliseconds, and an older one only understates. So this does not wait for the disk,
    * unless it is part of a transaction that does.
    */
   save(member: string, applied: Applied): void {

@@ -15,7 +15,7 @@ interface Parts {
 }
 
 /**
- * Cuts operations off an origin whose log forked. Their rows stay in the log under the name of a branch, which does not count: the heads
+ * Cuts operations off an origin whose log forked. Their rows stay in the log under the name of a branch, which does not count. The heads
  * and the known numbers follow from the rest of the log.
  */
 export class BranchCutter {
@@ -43,7 +43,7 @@ export class BranchCutter {
 
   /**
    * Cuts off the operations of `origin` above `last`, within a transaction. Returns, under their new name, the operations that this would
-   * lose: heads, and contents that another operation covers but did not replace, because it was made on another branch.
+   * lose. These are heads, and contents that another operation covers but did not replace, because it was made on another branch.
    */
   cut(origin: OriginId, last: number): readonly Operation[] {
     const { origins, log, verifier } = this.#parts;

@@ -17,8 +17,8 @@ import { fromRow, insertOperationSql, type OperationRow, operationColumns, toRow
 import type { OriginTable } from './origin-table.ts';
 
 /**
- * The number of operations cached, some megabytes at most. The head of a path is read at each step on its way to the disk, and its
- * construction from the row is most of the cost. Rows of the log never change.
+ * The number of operations cached, some megabytes at most. The head of a path is read at each step on its way to the disk; its construction
+ * from the row is most of the cost. Rows of the log never change.
  */
 const operationsKeptMax = 4_096;
 
