@@ -5,7 +5,7 @@ import { repositoryRoot } from '../testkit/repository.ts';
 import { scenes } from '../testkit/scenes/all.ts';
 import { runDrills } from './main.ts';
 
-test('docs/DRILLS.md has a row for every drill, and no other', () => {
+test('docs/DRILLS.md has a row for every drill and no other rows', () => {
   const rows = read('docs', 'DRILLS.md')
     .split('\n')
     .filter((line) => line.startsWith('| `'));
@@ -17,7 +17,7 @@ test('docs/DRILLS.md has a row for every drill, and no other', () => {
 
 const read = (...path: readonly string[]): string => readFileSync(join(repositoryRoot, ...path), 'utf8');
 
-/** What a complete run of the tests plays by this command, on containers or on processes. */
+/** The scenes that a complete test run plays by this command, on containers or on processes. */
 function playedByCommand(): readonly string[] {
   const lists = [...read('scripts', 'test.mjs').matchAll(/const drillsOn\w+ = \[([^\]]*)\]/g)].map(
     ([, list = '']) => list,
@@ -26,7 +26,7 @@ function playedByCommand(): readonly string[] {
   return lists.flatMap((list) => [...list.matchAll(/'([a-z0-9-]+)'/g)].map(([, name = '']) => name));
 }
 
-/** What tests play. The array of all scenes names them as tests do. */
+/** The scenes that tests play. The tests refer to them by the same constants as the array of all scenes. */
 function playedByTests(): readonly string[] {
   const [, array = ''] =
     /const scenes: readonly Scene\[\] = \[([^\]]*)\]/.exec(read('testkit', 'scenes', 'all.ts')) ?? [];
@@ -46,11 +46,11 @@ test('a complete test run plays every scene, by tests or by this command', () =>
 });
 
 test.each([
-  ['a drill that there is not', ['--local', 'fire'], 2],
-  ['an option that there is not', ['--fast'], 2],
-  ['a number that is none', ['--minutes', 'many', '--local', 'kill'], 2],
+  ['an unknown drill', ['--local', 'fire'], 2],
+  ['an unknown option', ['--fast'], 2],
+  ['an invalid number', ['--minutes', 'many', '--local', 'kill'], 2],
   ['the list', ['--list'], 0],
   ['help', ['--help', 'fire'], 0],
-])('%s: the exit code says whether it was wrong use', async (_what, args, code) => {
+])('%s: the exit code says whether this is wrong use', async (_what, args, code) => {
   expect(await runDrills(args)).toBe(code);
 });

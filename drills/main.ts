@@ -7,18 +7,18 @@ import { type Result, Runner } from './runner.ts';
 
 const help = `Usage: npm run drill -- [options] [DRILL…]
 
-Drills hurt a cluster on purpose, and look whether anything was lost. Never aim them at a cluster that matters.
+Drills inject faults into a cluster and check that nothing is lost. Never run them on a cluster that matters.
 Without names all drills are run, one after the other; each prints what it did, what it saw and a verdict. Each has
-a cluster of its own, made of docker-compose.yml and removed afterwards.
+its own cluster, which is made from docker-compose.yml and removed afterwards.
 
-  --local         on processes of this machine, in temporary folders
-  --short         as short as each drill still shows something: some minutes for all
-  --minutes N     how long churn goes on (60; 2 with --short)
-  --seed N        repeats the random choices of a run, which prints its seed
-  --list          prints the drills
-  --help          prints this
+  --local         run on processes of this machine, in temporary folders
+  --short         run each drill in a short form: some minutes for all
+  --minutes N     duration of churn (60; 2 with --short)
+  --seed N        repeat the random choices of a run, which prints its seed
+  --list          print the drills
+  --help          print this help
 
-Ends with 0 when all that was run was survived, 1 when not, 2 for wrong use.
+Exits with 0 if no drill failed, 1 if one did, and 2 for wrong use.
 `;
 
 class WrongUse extends Error {}
@@ -42,7 +42,7 @@ function parse(args: readonly string[]) {
   }
 }
 
-/** A whole number of at least 1 that an option gives, or `otherwise`. */
+/** The whole number of at least 1 in an option, or `otherwise` without the option. */
 function numberOf(option: string, text: string | undefined, otherwise: number): number {
   if (text === undefined) return otherwise;
   const number = Number(text);
@@ -71,7 +71,7 @@ async function run(args: readonly string[]): Promise<number> {
   process.stdout.write(`Drills on ${place.title}, seed ${seed}.\n`);
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.once(signal, () => {
-      // Agents end with this process; folders and mounts do not.
+      // Agents end with this process, but folders and mounts must be removed.
       void runner.interrupt().finally(() => process.exit(1));
     });
   }
@@ -92,7 +92,7 @@ export async function runDrills(args: readonly string[]): Promise<number> {
     return await run(args);
   } catch (error) {
     if (!(error instanceof WrongUse || error instanceof NoEngine)) throw error;
-    // What the parser of options says has no full stop.
+    // The messages of the option parser have no full stop.
     process.stderr.write(`drill: ${error.message.replace(/(?<![.])$/, '.')} See --help.\n`);
     return 2;
   }

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { Runner } from './runner.ts';
 
-test('a drill that is interrupted has no verdict, whatever it comes to, and what goes on by itself is stopped', async () => {
+test('an interrupted drill has no verdict, whatever its result, and its background work is stopped', async () => {
   let said = '';
   const write = vi.spyOn(process.stdout, 'write').mockImplementation((text) => {
     said += String(text);
@@ -25,7 +25,7 @@ test('a drill that is interrupted has no verdict, whatever it comes to, and what
   });
   expect(runner.interrupted).toBe(false);
   await runner.interrupt();
-  // The terminal interrupts what the drill has started as well.
+  // The terminal also interrupts the processes that the drill has started.
   fail(new Error('docker-compose was killed'));
   await running;
   expect(runner.interrupted).toBe(true);

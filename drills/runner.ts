@@ -8,14 +8,14 @@ export interface Result {
 
 type Settings = Pick<Stage, 'short' | 'random' | 'churnMs'>;
 
-/** How much of each log is shown after a drill that failed. */
+/** The number of lines of each log that are shown after a failed drill. */
 const logLinesShown = 40;
 
-/** Runs drills, each on labs of its own, and tells of them on standard output. */
+/** Runs drills, each on labs of its own, and reports on standard output. */
 export class Runner {
   readonly #place: Place;
   readonly #settings: Settings;
-  /** Kept from the moment they are being opened: what is interrupted then must be removed too. */
+  /** The labs, from the moment they are being opened: an interrupt during that must remove them too. */
   readonly #labs: Promise<Lab>[] = [];
   readonly #stops: (() => Promise<unknown>)[] = [];
   #interrupted = false;
@@ -55,7 +55,7 @@ export class Runner {
     } catch (error) {
       tell('verdict', `FAILED: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
       if (!this.#interrupted) {
-        // What goes on by itself works on what is removed next.
+        // Background work must end before the files that it uses are removed.
         await Promise.allSettled(this.#stops.map((stop) => stop()));
         await this.#showLogs();
       }
@@ -66,24 +66,24 @@ export class Runner {
     }
   }
 
-  /** Somebody has had enough: what the drill that runs comes to is no verdict, and none may begin after it. */
+  /** Whether the user has interrupted the run: the running drill gets no verdict, and no other may begin. */
   get interrupted(): boolean {
     return this.#interrupted;
   }
 
-  /** Ends the drill that runs, and what it has started. */
+  /** Ends the running drill and everything that it has started. */
   async interrupt(): Promise<void> {
     this.#interrupted = true;
-    process.stdout.write('\nInterrupted: what the drill has made is being removed.\n');
-    // Each ends after what it does just now, which may fail: the terminal has interrupted that too.
+    process.stdout.write('\nInterrupted: removing what the drill has made.\n');
+    // Each stops after its current action, which may fail: the terminal has interrupted that too.
     for (const stop of this.#stops) void stop().catch(() => undefined);
     await this.close();
   }
 
-  /** Ends what the drill that runs has started. */
+  /** Ends everything that the running drill has started. */
   async close(): Promise<void> {
     for (const opening of this.#labs.splice(0)) {
-      // One that could not be opened has removed itself.
+      // A lab that could not be opened has removed itself.
       const lab = await opening.catch(() => undefined);
       await lab?.close();
     }
