@@ -13,17 +13,17 @@ import {
 } from '@lockstep/shared/api';
 import { readTree, type Tree } from './tree.ts';
 
-/** What an agent holds of its machine. */
+/** The resources of its machine that an agent uses. */
 export interface Usage {
   readonly memoryMiB: number;
   readonly descriptors: number;
 }
 
-/** A member wherever it runs: its folder as it is seen from here, and what its API answers. */
+/** A member in any kind of lab: its folder, as a path of this machine, and its API. */
 export class MemberApi {
   readonly name: string;
   readonly folder: string;
-  /** Where its dashboard answers; ends with a slash. */
+  /** The URL of its dashboard; ends with a slash. */
   readonly url: string;
 
   constructor(name: string, folder: string, url: string) {
@@ -41,7 +41,7 @@ export class MemberApi {
     return join(this.folder, '.lockstep', ...names);
   }
 
-  /** Puts a file into the folder when it is whole: one operation, also where the agent looks between its making and its filling. */
+  /** Moves a complete file into the folder. It is one operation: the agent cannot see the file between its creation and its last write. */
   async put(path: string, content: string): Promise<void> {
     const outside = `${this.folder}.outside`;
     await writeFile(outside, content);
@@ -72,7 +72,7 @@ export class MemberApi {
     await this.#ask('POST', '/retry', {});
   }
 
-  /** The value of a metric; with `labels` those series that hold this text, summed. */
+  /** The value of a metric, as the sum of its series; with `labels` only of those that contain this text. */
   async metric(name: string, labels = ''): Promise<number> {
     const lines = (await this.#send('GET', '/metrics')).split('\n');
     const series = lines.filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `));
@@ -81,12 +81,12 @@ export class MemberApi {
       .reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
   }
 
-  /** Codes of the problems that it reports now. */
+  /** Codes of the problems that the member reports now. */
   async problems(): Promise<readonly string[]> {
     return (await this.status()).problems.map(({ code }) => code);
   }
 
-  /** What the API answers to a GET of this path. */
+  /** The API's answer to a GET of this path. */
   get(path: string): Promise<unknown> {
     return this.#ask('GET', path);
   }

@@ -3,8 +3,8 @@ import Database from 'better-sqlite3';
 import { eventually } from './eventually.ts';
 
 /**
- * Waits until a member is certain of all its files: bytes that differ from then on are damage, no edit of the moment in which a file
- * was put there.
+ * Waits until no path of a member is racy. From then on, differing bytes under an unchanged fingerprint are damage, not an edit in the same
+ * tick of the clock as the last recorded change.
  */
 export async function untilCertain(member: { state(file: string): string; rescan(): Promise<unknown> }): Promise<void> {
   await eventually(async () => {

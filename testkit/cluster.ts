@@ -9,30 +9,30 @@ import { lockstep, Member, type StartOptions } from './member.ts';
 import type { Tree } from './tree.ts';
 
 export interface ClusterOptions {
-  /** Every two members speak through proxies that can be cut: see `Cluster.link`. */
+  /** Members connect to each other through proxies that can be cut: see `Cluster.link`. */
   readonly proxied?: boolean;
-  /** How the agents are started. */
+  /** The start options of all agents. */
   readonly start?: StartOptions;
-  /** Where its temporary folder is made; by default where the system has such. */
+  /** The directory in which the cluster's temporary folder is made; by default that of the system. */
   readonly directory?: string;
 }
 
 export interface AddOptions {
   readonly start?: StartOptions;
-  /** Called with the folder before it becomes a member's. */
+  /** Called with the folder before `lockstep init`. */
   readonly prepare?: (folder: string) => Promise<void>;
-  /** Where the folder is to be; by default beside those of the others. */
+  /** The path of the folder; by default next to those of the others. */
   readonly folder?: string;
-  /** False: made a member and not started. */
+  /** False: the member is initialised but not started. */
   readonly up?: boolean;
-  /** The members whose addresses it is given; by default all. Not for a proxied cluster. */
+  /** The members whose addresses the new one gets; by default all. Not for a proxied cluster. */
   readonly peers?: readonly string[];
 }
 
-/** Nobody listens there: members that advertise it are reached by their proxies only. */
+/** An address on which no process listens: members that advertise it are reached only through their proxies. */
 const nowhere = '127.0.0.1:1';
 
-/** Some real agents on this machine, each with a temporary folder. `close` ends and removes everything. */
+/** A cluster of real agents on this machine, each with a temporary folder. `close` ends and removes everything. */
 export class Cluster {
   readonly root: string;
   readonly members: Member[] = [];
@@ -44,7 +44,7 @@ export class Cluster {
     this.#options = options;
   }
 
-  /** Makes and starts members of these names, one after the other: the first begins the cluster and is the oldest. */
+  /** Makes and starts members with these names, one after the other. The first creates the cluster and is the oldest. */
   static async start(names: readonly string[], options: ClusterOptions = {}): Promise<Cluster> {
     const cluster = new Cluster(
       await realpath(await mkdtemp(join(options.directory ?? tmpdir(), 'lockstep-test-'))),
@@ -61,7 +61,7 @@ export class Cluster {
     return cluster;
   }
 
-  /** Makes one more member, and starts it. */
+  /** Makes one more member and, unless `up` is false, starts it. */
   async add(name: string, options: AddOptions = {}): Promise<Member> {
     const folder = options.folder ?? join(this.root, name);
     await mkdir(folder, { recursive: true });
@@ -83,7 +83,7 @@ export class Cluster {
 
   member(name: string): Member {
     const member = this.members.find((known) => known.name === name);
-    if (member === undefined) throw new Error(`No member is called ${name}`);
+    if (member === undefined) throw new Error(`There is no member ${name}`);
     return member;
   }
 
@@ -111,12 +111,12 @@ export class Cluster {
     await this.connected();
   }
 
-  /** What the link between two members of a proxied cluster does to all that passes it from now on. */
+  /** Sets what the link between two members of a proxied cluster does to the bytes that pass through it. */
   shape(a: string, b: string, shape: LinkShape): void {
     for (const key of [`${a}>${b}`, `${b}>${a}`]) this.#proxies.get(key)?.shape(shape);
   }
 
-  /** The same of all links of one member. */
+  /** The same for all links of one member. */
   shapes(name: string, shape: LinkShape): void {
     for (const other of this.members) if (other.name !== name) this.shape(name, other.name, shape);
   }
@@ -159,7 +159,7 @@ export class Cluster {
   }
 
   async close(): Promise<void> {
-    // Stopped first: a killed one may be held by SIGSTOP, and a peer that is told goodbye does not redial.
+    // SIGKILL also ends agents that SIGSTOP holds. All end before their proxies, so that none dials a closed one.
     await Promise.all(this.members.map((member) => member.kill()));
     await Promise.all([...this.#proxies.values()].map((proxy) => proxy.close()));
     await rm(this.root, { recursive: true, force: true });

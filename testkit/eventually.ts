@@ -5,7 +5,7 @@ export interface Patience {
   readonly intervalMs?: number;
 }
 
-/** Tries until `attempt` does not fail any more and answers what it did; when the time is over, fails as the last attempt did. */
+/** Repeats `attempt` until it succeeds, and returns its result. After the timeout it fails with the error of the last attempt. */
 export async function eventually<Result>(
   attempt: () => Promise<Result> | Result,
   { timeoutMs = 30_000, intervalMs = 50 }: Patience = {},

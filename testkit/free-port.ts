@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-/** Below the ports that the kernel gives to outgoing connections: nobody takes one of these by accident before it is used. */
+/** The range is below the kernel's ephemeral ports: no outgoing connection takes one of these before the test uses it. */
 const lowest = 12_000;
 const highest = 32_000;
 
@@ -23,7 +23,7 @@ async function isFree(port: number): Promise<boolean> {
   }
 }
 
-/** A port of loopback that nobody uses. A member keeps it over its restarts, so 0 does not do. */
+/** An unused port of the loopback interface. Port 0 would not do, because a member keeps its port over restarts. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = lowest + Math.floor(Math.random() * (highest - lowest));

@@ -3,10 +3,10 @@ import type { MemberApi } from './api.ts';
 import { eventually } from './eventually.ts';
 import { diffTrees, type Tree } from './tree.ts';
 
-/** How many differences are told; what is wrong is seen from the first ones. */
+/** The number of differences in a failure's message: the first ones show what is wrong. */
 const differencesMax = 20;
 
-/** Resolves when each of these has a session with each other. */
+/** Resolves when each of these members has a session with each other one. */
 export async function allConnected(members: readonly MemberApi[], timeoutMs = 60_000): Promise<void> {
   for (const member of members) {
     await eventually(
@@ -38,9 +38,9 @@ export async function bothApart(one: MemberApi, other: MemberApi, timeoutMs = 60
 }
 
 /**
- * Resolves with the common tree when everything that is on any disk is on all of them: each member has seen its disk and all
- * hold what it knows, journals are equal, nothing is pending, and then, without a second try, the folders are equal.
- * `heldBy`: how many members each can hear it from; fewer than all where two cannot reach each other.
+ * Resolves with the common tree when everything on any disk is on all disks. First each member has scanned its disk and all hold what it
+ * knows, then the journals are equal and nothing is pending. Then the folders must be equal at the first comparison.
+ * `heldBy`: the number of members whose acknowledgements each member can get; fewer than all if two cannot reach each other.
  */
 export async function allSettled(
   members: readonly MemberApi[],
@@ -53,8 +53,8 @@ export async function allSettled(
       for: heldBy,
       timeoutMs: Math.ceil(Math.max(1_000, untilMs - performance.now())),
     });
-    assert.deepEqual(result.blocking, [], `what the wait on ${member.name} is for`);
-    assert.ok(result.done, `the wait on ${member.name} has ended in vain`);
+    assert.deepEqual(result.blocking, [], `the wait on ${member.name} is blocked`);
+    assert.ok(result.done, `the wait on ${member.name} has timed out`);
   }
   const leftMs = Math.max(2_000, untilMs - performance.now());
   await eventually(() => assertLevelled(members), { timeoutMs: leftMs });

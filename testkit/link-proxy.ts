@@ -1,32 +1,32 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 
-/** How a link behaves: it works, it refuses and resets, or it stays open and passes nothing on. */
+/** The state of a link: it works, it refuses and resets connections, or it keeps them open and forwards nothing. */
 export type LinkState = 'open' | 'cut' | 'half-open';
 
-/** What a link does to the bytes that it passes on. */
+/** What a link does to the bytes that it forwards. */
 export interface LinkShape {
-  /** Everything arrives this much later. */
+  /** The delay of everything. */
   readonly delayMs?: number;
-  /** So much each way. */
+  /** The bandwidth in each direction. */
   readonly bytesPerSecond?: number;
-  /** This share of the pieces, and all behind them, arrives so much later still, as after a lost packet. */
+  /** This share of the chunks, and everything after them, is delayed further by `ms`, as after a lost packet. */
   readonly stalls?: { readonly share: number; readonly ms: number };
 }
 
-/** How many bytes of a slow link are on their way; more than that and the sender has to wait, as with a socket's buffer. */
+/** The maximum number of bytes in flight on a slow link; beyond it the sender has to wait, as with a socket's buffer. */
 const inFlightBytesMax = 256 * 1024;
 
-/** A TCP proxy between two members, one direction of dialling, that can be cut, go half-open, delay and be slow. */
+/** A TCP proxy between two members for one direction of dialling. It can be cut, half-open, delayed and slow. */
 export class LinkProxy {
   readonly #server: Server;
   readonly #targetPort: () => number;
   readonly #sockets = new Set<Socket>();
   #state: LinkState = 'open';
   #shape: LinkShape = {};
-  /** Bytes passed on since the start, both ways. */
+  /** The number of bytes forwarded since the start, in both directions. */
   bytes = 0;
-  /** Connections passed on since the start. */
+  /** The number of connections forwarded since the start. */
   connections = 0;
 
   private constructor(server: Server, targetPort: () => number) {
@@ -35,7 +35,7 @@ export class LinkProxy {
     server.on('connection', (socket) => this.#accept(socket));
   }
 
-  /** Listens on a free port of loopback and passes on to `targetPort` there, asked at each connection. */
+  /** Listens on a free port of the loopback interface and forwards to `targetPort`, which is read at each connection. */
   static async open(targetPort: () => number): Promise<LinkProxy> {
     const server = createServer({ allowHalfOpen: true });
     const proxy = new LinkProxy(server, targetPort);
@@ -48,7 +48,7 @@ export class LinkProxy {
     return `127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** Cutting resets what is open; from half-open back to open what was open is reset too, as after a lost route. */
+  /** Sets the state. Cutting resets all connections; so does the change from half-open to open, as after a lost route. */
   set(state: LinkState): void {
     const before = this.#state;
     this.#state = state;
@@ -56,7 +56,7 @@ export class LinkProxy {
     else if (state === 'half-open') for (const socket of this.#sockets) socket.pause();
   }
 
-  /** Applies to what comes from now on. */
+  /** Sets the shape for bytes that arrive from now on. */
   shape(shape: LinkShape): void {
     this.#shape = shape;
   }
@@ -123,12 +123,12 @@ export class LinkProxy {
   }
 }
 
-/** Does things at their times and in their order: timers alone may overtake each other by a millisecond. */
+/** A queue that runs tasks at their times and in their order: timers alone may overtake each other by a millisecond. */
 class DelayLine {
   readonly #waiting: { readonly atMs: number; readonly run: () => void }[] = [];
   #timer: NodeJS.Timeout | undefined;
 
-  /** What is due already and has nothing before it is done at once. */
+  /** Queues `run`. If it is due and the queue is empty, it runs at once. */
   put(atMs: number, run: () => void): void {
     if (this.#waiting.length === 0 && atMs <= performance.now()) run();
     else {

@@ -5,15 +5,15 @@ import { text } from 'node:stream/consumers';
 import { MemberApi, type Usage } from './api.ts';
 import { lockstepProgram } from './repository.ts';
 
-/** Lines of an agent's log that are kept for a test that fails. */
+/** The number of lines of an agent's log that are kept for a failed test. */
 const logLinesMax = 400;
 
-/** How an agent is started, beyond what its config says. */
+/** The options of an agent's start, in addition to its configuration. */
 export interface StartOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Arguments of `up`. */
   readonly args?: readonly string[];
-  /** What runs the agent: a program and its arguments, before `node`. */
+  /** The command that runs the agent: a program and its arguments, before `node`. */
   readonly wrapper?: readonly string[];
   /** The `lockstep.js` of another build. */
   readonly program?: string;
@@ -27,7 +27,7 @@ export interface Outcome {
   readonly err: string;
 }
 
-/** Runs `lockstep` with these arguments to its end. */
+/** Runs `lockstep` with these arguments until it ends. */
 export async function lockstep(
   args: readonly string[],
   options: {
@@ -47,10 +47,10 @@ export async function lockstep(
   return { code, out, err };
 }
 
-/** One real agent and its folder. It can be started, stopped, killed and started again. */
+/** One real agent and its folder. It can be started, stopped, killed and restarted. */
 export class Member extends MemberApi {
   readonly port: number;
-  /** Used at every start, under what that start brings itself. */
+  /** The options of every start; those of the start itself take precedence. */
   readonly defaults: StartOptions;
   readonly log: string[] = [];
   #child: ChildProcess | undefined;
@@ -70,7 +70,7 @@ export class Member extends MemberApi {
     return child !== undefined && child.exitCode === null && child.signalCode === null;
   }
 
-  /** The process that runs, or ran last. */
+  /** The id of the current or last process. */
   get pid(): number | undefined {
     return this.#child?.pid;
   }
@@ -88,7 +88,7 @@ export class Member extends MemberApi {
     this.#note(`--- ${this.name} starts ${JSON.stringify(env ?? {})}`);
     const child = spawn(program, [...rest, script, 'up', this.folder, '--stop-with-input', ...args], {
       env: { ...process.env, LOCKSTEP_LOG_LEVEL: 'info', ...this.defaults.env, ...env },
-      // The open input ends with this process, however it ends, and the agent with it.
+      // The pipe closes when this process ends, however it ends, and the agent stops with its input.
       stdio: ['pipe', 'pipe', 'pipe'],
     });
     this.#child = child;
@@ -139,8 +139,8 @@ export class Member extends MemberApi {
   }
 
   /**
-   * What the agent uses, and the processor time that its threads have had. By the scheduler's own count: that in `stat` is a sample taken at
-   * each tick of the kernel, which is too coarse for an agent that wakes for a tenth of a millisecond.
+   * The agent's resources and the processor time of its threads. The time is the scheduler's own count: that in `stat` is sampled at each
+   * tick of the kernel, which is too coarse for an agent that wakes for a tenth of a millisecond.
    */
   async usage(): Promise<Usage & { readonly cpuMs: number }> {
     const process = `/proc/${this.pid}`;
@@ -148,7 +148,7 @@ export class Member extends MemberApi {
     const descriptors = await readdir(`${process}/fd`);
     let cpuNs = 0;
     for (const thread of await readdir(`${process}/task`)) {
-      // A thread that has ended since counts for nothing.
+      // A thread that has ended since counts as 0.
       const schedstat = await readFile(`${process}/task/${thread}/schedstat`, 'utf8').catch(() => '0');
       cpuNs += Number(schedstat.split(' ')[0]);
     }

@@ -10,7 +10,7 @@ export interface RunOptions {
   readonly gid?: number;
 }
 
-/** Runs a program to its end and returns what it printed. A failure says what the program said. */
+/** Runs a program until it ends and returns its output. A failure contains the program's messages. */
 export async function run(program: string, args: readonly string[], options: RunOptions = {}): Promise<string> {
   const { stdout } = await execute(program, args, {
     ...options,
@@ -34,7 +34,7 @@ const gitSettings = {
   GIT_CONFIG_NOSYSTEM: '1',
 };
 
-/** Runs git, untouched by the settings of whoever runs the tests. */
+/** Runs git without the settings of the user who runs the tests. */
 export function git(cwd: string, ...args: readonly string[]): Promise<string> {
   return run('git', ['-c', 'init.defaultBranch=main', '-c', 'gc.auto=0', ...args], { cwd, env: gitSettings });
 }

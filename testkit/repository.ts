@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 
 const program = join('agent', 'bin', 'lockstep.js');
 
-/** Found by what it holds: this file stands at another depth when it was compiled. */
+/** Finds the clone by its content: the compiled version of this file is at another depth. */
 function find(directory: string): string {
   if (existsSync(join(directory, program))) return directory;
   const above = dirname(directory);
@@ -15,5 +15,5 @@ function find(directory: string): string {
 /** The root of the clone. */
 export const repositoryRoot = find(dirname(fileURLToPath(import.meta.url)));
 
-/** The program that people run. */
+/** The program that users run. */
 export const lockstepProgram = join(repositoryRoot, program);

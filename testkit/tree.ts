@@ -4,18 +4,18 @@ import { type BigIntStats, lstatSync, readdirSync, readFileSync, readlinkSync } 
 const stateDirectory = '.lockstep';
 
 export interface TreeEntry {
-  /** Type, mode, content: everything that must be equal as it is. */
+  /** Type, mode and content as text, for comparison. */
   readonly what: string;
   /** Modification time; files only. */
   readonly mtimeUs?: number;
 }
 
-/** Everything that must be the same on every member: by name (its bytes, one character each), what stands there. */
+/** Everything that must be the same on every member: the entries by name (its bytes, one character each). */
 export type Tree = ReadonlyMap<string, TreeEntry>;
 
 /**
- * Reads a tree: names as bytes, type, mode, content, time of files to the microsecond, text of links. Without `.lockstep`.
- * Synchronous, which takes a fraction of the time where the files are small.
+ * Reads a tree without `.lockstep`: names as bytes, type, mode, content, time of files to the microsecond, text of links. It reads
+ * synchronously, which takes a fraction of the time if the files are small.
  */
 export function readTree(root: string): Tree {
   const entries = new Map<string, TreeEntry>();
@@ -50,13 +50,13 @@ function describe(path: Buffer, stats: BigIntStats): TreeEntry {
   };
 }
 
-/** Rounded down, also before 1970, where a division of whole numbers would round up. */
+/** Whole microseconds, rounded down also before 1970: a division of negative bigints would round up. */
 function wholeUs(ns: bigint): number {
   const us = ns / 1000n;
   return Number(us * 1000n > ns ? us - 1n : us);
 }
 
-/** A name of a tree for people. */
+/** A name of a tree in readable form. */
 function shown(name: string): string {
   return JSON.stringify(Buffer.from(name, 'latin1').toString('utf8'));
 }
@@ -85,7 +85,7 @@ export function diffTrees(a: Tree, b: Tree, names: readonly [a: string, b: strin
   return lines;
 }
 
-/** The part of a tree below `directory`, with names from there. */
+/** The part of a tree below `directory`, with names relative to it. */
 export function subtree(tree: Tree, directory: string): Tree {
   const prefix = `${Buffer.from(directory).toString('latin1')}/`;
   const below = [...tree].filter(([name]) => name.startsWith(prefix));

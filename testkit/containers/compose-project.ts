@@ -7,15 +7,15 @@ import { run } from '../programs.ts';
 import { repositoryRoot } from '../repository.ts';
 import { ContainerMember, docker } from './container-member.ts';
 
-/** The members that docker-compose.yml knows. */
+/** The members in docker-compose.yml. */
 const services = ['ant', 'bee', 'cat', 'dan', 'eve'] as const;
 
 const profiles = ['five', 'metrics'] as const;
 
-/** Made by the test that needs it: there may be no registry to have one from. */
+/** The name of an image that the test makes itself: a registry may not be reachable. */
 export const prometheusImage = 'lockstep-test-prometheus';
 
-/** How Compose is called here: as a plugin of docker, or as a program of its own. */
+/** The command for Compose, which may be a plugin of docker or a separate program; undefined if there is none. */
 async function findCompose(): Promise<readonly string[] | undefined> {
   for (const [program = '', ...args] of [['docker', 'compose'], ['docker-compose']]) {
     const found = await run(program, [...args, 'version'], asRoot).catch(() => undefined);
@@ -24,7 +24,7 @@ async function findCompose(): Promise<readonly string[] | undefined> {
   return undefined;
 }
 
-/** What docker-compose.yml describes, as a project with a name, folders, a network and ports of its own: no other is touched. */
+/** The cluster of docker-compose.yml as a project with its own name, folders, network and ports: no other project is affected. */
 export class ComposeProject {
   readonly name: string;
   /** A temporary folder with the members' folders in `lab`. */
@@ -52,7 +52,7 @@ export class ComposeProject {
     };
   }
 
-  /** Starts nothing yet. Members run as `owner`. Undefined where there is no Compose. */
+  /** Makes the project without starting anything. Members run as `owner`. Undefined if there is no Compose. */
   static async make(prefix: string, owner: Person): Promise<ComposeProject | undefined> {
     const program = await findCompose();
     if (program === undefined) return undefined;
@@ -60,7 +60,7 @@ export class ComposeProject {
     await chmod(root, 0o755);
     const ports = new Map<string, number>();
     for (const name of [...services, 'prometheus', 'grafana']) ports.set(name, await freePort());
-    // A name that Compose takes as it is: the ends of those of temporary folders may have capitals.
+    // Not the name of the temporary folder: that may contain capital letters, which Compose does not accept.
     return new ComposeProject(`${prefix}-${process.pid}-${ports.get('ant')}`, root, { program, ports, owner });
   }
 
@@ -72,20 +72,20 @@ export class ComposeProject {
     return `http://127.0.0.1:${this.#ports.get(service)}`;
   }
 
-  /** Runs Compose as a person would in the clone, and answers what it printed. */
+  /** Runs Compose as a user would in the clone, and returns its output. */
   async compose(...args: readonly string[]): Promise<string> {
     const [program = '', ...rest] = [...this.#program, '--project-name', this.name, ...args];
     return (await run(program, rest, { cwd: repositoryRoot, env: this.#env, ...asRoot })).trim();
   }
 
-  /** The id of the container of a service, running or not; empty when there is none. */
+  /** The id of a service's container, running or not; empty if there is none. */
   container(service: string): Promise<string> {
     const labels = { project: this.name, service, oneoff: 'False' };
     const filters = Object.entries(labels).map(([key, value]) => `label=com.docker.compose.${key}=${value}`);
     return docker('ps', '--all', '--quiet', '--no-trunc', ...filters.flatMap((filter) => ['--filter', filter]));
   }
 
-  /** The member of this name in the container that it has now. */
+  /** The member of this name in its current container. */
   async member(name: string): Promise<ContainerMember> {
     const container = await this.container(name);
     if (container === '') throw new Error(`${name} has no container`);
@@ -93,11 +93,11 @@ export class ComposeProject {
     return new ContainerMember({ name, folder, url: `${this.url(name)}/`, container, network: this.network });
   }
 
-  /** Ends and removes everything, images excepted. */
+  /** Ends and removes everything except images. */
   async close(): Promise<void> {
     const all = profiles.flatMap((profile) => ['--profile', profile]);
     await this.compose(...all, 'down', '--volumes', '--timeout', '5');
-    // Some of what is in there may belong to others.
+    // Some of its files may belong to other users.
     await run('rm', ['-rf', this.root], asRoot);
   }
 }

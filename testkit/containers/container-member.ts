@@ -3,10 +3,10 @@ import { eventually } from '../eventually.ts';
 import { asRoot } from '../machine/person.ts';
 import { run } from '../programs.ts';
 
-/** What runs in a container that was started answers within so much, also where several start at once. */
+/** The time within which the agent in a started container answers, even if several start at once. */
 const readyTimeoutMs = 120_000;
 
-/** Runs docker and answers what it printed. */
+/** Runs docker and returns its output. */
 export async function docker(...args: readonly string[]): Promise<string> {
   return (await run('docker', args, asRoot)).trim();
 }
@@ -19,10 +19,10 @@ interface Place {
   readonly network: string;
 }
 
-/** A member in a container; its folder is one of this machine. */
+/** A member in a container; its folder is on this machine. */
 export class ContainerMember extends MemberApi {
   readonly container: string;
-  /** The network that it is in now. */
+  /** The network to which its container is connected now. */
   network: string;
   #running = true;
   #paused = false;
@@ -52,7 +52,7 @@ export class ContainerMember extends MemberApi {
     return docker('exec', this.container, ...command);
   }
 
-  /** What `inspect` says of the container, in this template. */
+  /** The output of `docker inspect` for the container, with this template. */
   inspect(template: string): Promise<string> {
     return docker('inspect', '--format', template, this.container);
   }
@@ -68,17 +68,17 @@ export class ContainerMember extends MemberApi {
   }
 
   async pause(paused: boolean): Promise<void> {
-    // On a busy machine the engine gives up when a process does not freeze in time, and leaves it running.
+    // Repeated, because on a busy machine the engine gives up if a process does not freeze in time, and leaves it running.
     await eventually(() => docker(paused ? 'pause' : 'unpause', this.container));
     this.#paused = paused;
   }
 
-  /** A paused container cannot be removed. */
+  /** Unpauses the container: a paused one cannot be removed. */
   async release(): Promise<void> {
     if (this.#paused) await this.pause(false);
   }
 
-  /** What the agent uses, as its container sees it. */
+  /** The agent's resources, as seen inside its container. */
   async usage(): Promise<Usage> {
     const script = 'read -r agent _ < /proc/1/task/1/children; cat /proc/$agent/statm; ls /proc/$agent/fd | wc -l';
     const [statm = '', descriptors = ''] = (await this.exec('sh', '-c', script)).split('\n');

@@ -8,17 +8,17 @@ import { allConnected } from '../level.ts';
 import { self } from '../machine/person.ts';
 import { type Lab, type LabMember, type Need, type Place, patienceMs } from './lab.ts';
 
-/** What cannot be changed from outside, without rights that the containers do not have. */
+/** The needs that containers cannot meet: each would take rights that they do not have. */
 const lacking: Readonly<Record<Need, string>> = {
-  disk: 'What is mounted here does not reach into a container that runs: use --local for it.',
-  image: 'What is mounted here does not reach into a container that runs: use --local for it.',
-  clock: 'Containers have the clock of their machine: use --local for it.',
-  links: 'The links of containers cannot be made slow from here: use --local for it.',
+  disk: 'A mount on the host does not reach a running container: use --local for this drill.',
+  image: 'A mount on the host does not reach a running container: use --local for this drill.',
+  clock: 'Containers have the clock of their machine: use --local for this drill.',
+  links: 'The links of containers cannot be slowed down from here: use --local for this drill.',
 };
 
 const noEngine = 'No Docker engine with Compose answers here. Start one, or use --local.';
 
-/** Nothing can be run in containers here; the message says what to do. */
+/** Containers cannot be used here; the message says what to do. */
 export class NoEngine extends Error {}
 
 async function makeProject(): Promise<ComposeProject> {
@@ -27,7 +27,7 @@ async function makeProject(): Promise<ComposeProject> {
   return project;
 }
 
-/** The cluster of docker-compose.yml, as a project of its own with folders, network and ports of its own: no other is touched. */
+/** A lab on a `ComposeProject`. */
 class ComposeLab implements Lab {
   readonly members: ContainerMember[] = [];
   readonly #project: ComposeProject;
@@ -51,7 +51,7 @@ class ComposeLab implements Lab {
 
   member(name: string): ContainerMember {
     const member = this.members.find((known) => known.name === name);
-    if (member === undefined) throw new Error(`No member is called ${name}`);
+    if (member === undefined) throw new Error(`There is no member ${name}`);
     return member;
   }
 
@@ -67,7 +67,7 @@ class ComposeLab implements Lab {
     await this.member(member.name).pause(false);
   }
 
-  /** The first group stays where it is; each other one is moved to a network of its own. */
+  /** The first group stays in its network; each other group moves to a new one. */
   async split(groups: readonly (readonly LabMember[])[]): Promise<void> {
     for (const [index, group] of groups.slice(1).entries()) {
       const network = `${this.#project.name}-split-${index}`;
@@ -141,7 +141,7 @@ class ComposeLab implements Lab {
     for (const network of this.#splitNetworks.splice(0)) await docker('network', 'rm', network);
   }
 
-  /** Resolves when this member is connected with none of those. */
+  /** Resolves when `member` has a session with none of `others`. */
   async #alone(member: LabMember, others: readonly LabMember[]): Promise<void> {
     if (!member.running) return;
     await eventually(async () => {
@@ -157,7 +157,7 @@ class ComposeLab implements Lab {
     member.network = to;
   }
 
-  /** Starts these; resolves when each of them answers. */
+  /** Starts these members; resolves when each of them answers. */
   async #up(names: readonly string[]): Promise<void> {
     await this.#project.compose('--profile', 'five', 'up', '--detach', ...names);
     const added = await Promise.all(names.map((name) => this.#project.member(name)));
@@ -166,7 +166,7 @@ class ComposeLab implements Lab {
   }
 }
 
-/** Containers of this machine. */
+/** The place for drills in containers on this machine. */
 export async function composePlace(): Promise<Place> {
   if ((await docker('info').catch(() => undefined)) === undefined) throw new NoEngine(noEngine);
   return { title: 'containers', lacks: (need) => lacking[need], open: (names) => ComposeLab.open(names) };

@@ -11,7 +11,7 @@ import { addUnprivileged, isRoot } from '../machine/unprivileged.ts';
 import type { Member } from '../member.ts';
 import { type Lab, type LabDisk, type LabImage, type LabMember, type Place, patienceMs } from './lab.ts';
 
-/** Agents as processes of this machine, each with a temporary folder; their links are proxies in this process. */
+/** A lab of agents that are processes of this machine, each with a temporary folder. Their links are proxies in this process. */
 class LocalLab implements Lab {
   readonly #cluster: Cluster;
   readonly #disks: TmpfsDisk[] = [];
@@ -86,7 +86,7 @@ class LocalLab implements Lab {
     await this.#cluster.connected();
     const cutPower = async (): Promise<void> => {
       await disk.cutPower(() => member.kill());
-      // The wrapper reads the file: the same one sees the next boot.
+      // The same wrapper sees the next boot: it reads the boot id from a file.
       await disk.nextBoot();
     };
     const rot = (paths: readonly string[], marker: string): Promise<void> => {
@@ -127,11 +127,11 @@ class LocalLab implements Lab {
   }
 }
 
-/** Processes of this machine. */
+/** The place for scenes on processes of this machine. */
 export const localPlace: Place = {
   title: 'processes of this machine',
   lacks: (need) => {
-    if (need === 'disk' && !isRoot) return 'A disk is mounted for it, which only root may do: run it as root.';
+    if (need === 'disk' && !isRoot) return 'It mounts a disk, which only root may do: run it as root.';
     return need === 'image' ? loopDiskLacks : undefined;
   },
   open: (names) => LocalLab.open(names),

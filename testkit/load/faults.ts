@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Lab, LabMember } from '../labs/lab.ts';
 
-/** Hurts one of the members, waits, and mends it. */
+/** A fault of one member: causes it, waits, and repairs it. */
 type Fault = (lab: Lab, member: LabMember, waitMs: number) => Promise<void>;
 
 const faults: Readonly<Record<string, Fault>> = {
@@ -27,20 +27,20 @@ const faults: Readonly<Record<string, Fault>> = {
   },
 };
 
-/** Random faults of random victims, one after the other, until it is stopped. */
+/** A series of random faults of random victims, one after the other, until it is stopped. */
 export class Faults {
   readonly counts = new Map<string, number>(Object.keys(faults).map((name) => [name, 0]));
   #going = true;
   readonly #work: Promise<void>;
 
-  /** `waitMsMax`: how long a fault lasts, and how long nothing is done before it. */
+  /** `waitMsMax`: the maximum duration of a fault, and of the pause before it. */
   constructor(lab: Lab, victims: readonly LabMember[], waitMsMax: number, random: () => number) {
     this.#work = this.#run(lab, victims, waitMsMax, random);
-    // Told of by `stop`.
+    // `stop` reports the failure.
     this.#work.catch(() => undefined);
   }
 
-  /** Resolves when the last one is mended; fails as one of them did. */
+  /** Resolves when the last fault is repaired; fails if one of them failed. */
   async stop(): Promise<void> {
     this.#going = false;
     await this.#work;

@@ -6,19 +6,19 @@ import { eventually } from '../eventually.ts';
 import { namesOf, subtree, type Tree } from '../tree.ts';
 import { RandomUser, randomFrom, wholeFault, wholePrefix } from './random-user.ts';
 
-/** How often somebody looks at the files that are only ever put in place whole. */
+/** The interval between checks of the files that are only ever put in place whole. */
 const lookMs = 20;
 
-/** How long a user rests between two actions. */
+/** The pause of a user between two actions. */
 const restMs = { least: 20, most: 100 } as const;
 
 export interface Workplace {
   readonly member: MemberApi;
-  /** A directory on the same file system and outside of the folder, for what is saved whole. */
+  /** A directory outside of the folder and on the same file system, for files that are put in place whole. */
   readonly outside: string;
 }
 
-/** A random user on each of some members, all at work at the same time, whether the agents run or not. */
+/** A random user on each of some members. All work at the same time, whether the agents run or not. */
 export class Load {
   readonly #users: readonly RandomUser[];
   readonly #places: readonly Workplace[];
@@ -27,10 +27,10 @@ export class Load {
   #working: Promise<unknown> | undefined;
   #going = false;
   #failure: unknown;
-  /** What all users have done so far. */
+  /** The number of actions of all users so far. */
   actions = 0;
 
-  /** `room`: the directory of the folder that they work in; the whole folder when it is empty. */
+  /** `room`: the directory of the folder that the users work in; if it is empty, the whole folder. */
   constructor(places: readonly Workplace[], room: string, random: () => number) {
     this.#places = places;
     this.#room = room;
@@ -46,20 +46,20 @@ export class Load {
     this.#working = Promise.all([...this.#users.map((user) => this.#work(user)), this.#look()]);
   }
 
-  /** Lets all of them finish what they do; fails as the first of them did. */
+  /** Lets all users finish their current action; fails with the first failure of any of them. */
   async stop(): Promise<void> {
     this.#going = false;
     await this.#working;
     if (this.#failure !== undefined) throw this.#failure;
   }
 
-  /** Resolves when so many more things were done, however long that takes; fails when nothing is done any more. */
+  /** Resolves after this many more actions, however long they take; fails if the users stop acting. */
   async progress(actions: number): Promise<void> {
     const until = this.actions + actions;
     for (let before = this.actions; before < until; before = this.actions) {
       await eventually(
         () => {
-          if (this.#failure === undefined && this.actions === before) throw new Error('The users do nothing any more');
+          if (this.#failure === undefined && this.actions === before) throw new Error('The users have stopped acting');
         },
         { intervalMs: 5 },
       );
@@ -67,12 +67,12 @@ export class Load {
     }
   }
 
-  /** How many files were written that nobody has overwritten or deleted. */
+  /** The number of written files that no user has overwritten or deleted. */
   get kept(): number {
     return this.#users.reduce((sum, { kept }) => sum + kept.length, 0);
   }
 
-  /** The beginnings of those of them that are not in the folder of this member, whose tree is `tree`. */
+  /** The beginnings of those of these files that are missing in the folder of this member, whose tree is `tree`. */
   lost(member: MemberApi, tree: Tree): readonly string[] {
     const names = namesOf(this.#room === '' ? tree : subtree(tree, this.#room));
     const paths = names.filter((name) => name.startsWith('keep/')).map((name) => member.path(this.#room, name));
@@ -82,23 +82,23 @@ export class Load {
     return lost.map((text) => text.slice(0, 40));
   }
 
-  /** What users deleted for good and is in the folder, whose tree is `tree`, all the same. */
+  /** The names of files that are in the folder with the tree `tree` although users deleted them for good. */
   returned(tree: Tree): readonly string[] {
     const names = new Set(namesOf(this.#room === '' ? tree : subtree(tree, this.#room)));
     return this.#users.flatMap(({ removed }) => removed).filter((name) => names.has(`gone/${name}`));
   }
 
-  /** What only its user deletes, and was gone before that. */
+  /** The names of files that disappeared before their user, who alone deletes them, did so. */
   get vanished(): readonly string[] {
     return this.#users.flatMap(({ vanished }) => vanished);
   }
 
-  /** How many files their users have deleted for good. */
+  /** The number of files that users have deleted for good. */
   get removed(): number {
     return this.#users.reduce((sum, { removed }) => sum + removed.length, 0);
   }
 
-  /** What is wrong with a file that is only ever put in place whole, as any member shows it now. */
+  /** The fault of a file that is only ever put in place whole, on any member now; undefined if there is none. */
   fault(): string | undefined {
     for (const { member } of this.#places) {
       for (const directory of ['', 'a', 'b']) {
@@ -109,7 +109,7 @@ export class Load {
     return undefined;
   }
 
-  /** Somebody who reads what is there meanwhile: nowhere is a file in part that was put in place whole. */
+  /** Reads the files meanwhile: a file that was put in place whole must never be visible in part. */
   async #look(): Promise<void> {
     while (this.#going && this.#failure === undefined) {
       const fault = this.fault();
@@ -136,7 +136,7 @@ function faultOfWholeFiles(directory: string): string | undefined {
   try {
     found = readdirSync(directory).filter((name) => name.startsWith(wholePrefix));
   } catch {
-    // A user put something else there.
+    // A user has replaced the directory by something else.
   }
   for (const name of found) {
     try {

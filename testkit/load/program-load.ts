@@ -5,7 +5,7 @@ import type { Program } from './programs.ts';
 
 const room = 'programs';
 
-/** Programs rest a little, so that their rounds are told apart. */
+/** The pause of a program between two rounds, so that they are separate changes. */
 const restMs = 300;
 
 interface Place {
@@ -14,7 +14,7 @@ interface Place {
   rounds: number;
 }
 
-/** Real programs at work, each in a directory of its own of one member's folder. */
+/** Real programs at work, each in a separate directory of one member's folder. */
 export class ProgramLoad {
   readonly #places: readonly Place[];
   readonly #lab: Lab;
@@ -51,13 +51,13 @@ export class ProgramLoad {
     await this.#working;
   }
 
-  /** Looks at what each has left, as each other member shows it. */
+  /** Checks what each program has left, in the folder of each other member. */
   async check(): Promise<void> {
     for (const place of this.#places) {
       for (const member of this.#lab.members) {
         if (member === place.member) continue;
         const failed = (cause: unknown): never => {
-          throw new Error(`What ${place.program.binary} left on ${place.member.name} is not so on ${member.name}`, {
+          throw new Error(`What ${place.program.binary} left on ${place.member.name} is different on ${member.name}`, {
             cause,
           });
         };
@@ -68,7 +68,7 @@ export class ProgramLoad {
     }
   }
 
-  /** How often each has worked. */
+  /** The number of rounds of each program. */
   get rounds(): string {
     return this.#places.map(({ program, rounds }) => `${program.binary} ${rounds}`).join(', ');
   }

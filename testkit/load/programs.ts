@@ -3,14 +3,14 @@ import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { git, run, shell } from '../programs.ts';
 
-/** A real program at work in a directory of its own. */
+/** A real program that works in a separate directory. */
 export interface Program {
-  /** What must be installed, also the name of its Debian package. */
+  /** The name of the program, and of its Debian package. */
   readonly binary: string;
-  /** Once, before the first round; `outside` is on the same file system and outside of the folder. */
+  /** Called once before the first round. `outside` is a directory outside of the folder and on the same file system. */
   prepare(directory: string, outside: string): Promise<unknown>;
   work(directory: string, round: number, outside: string): Promise<unknown>;
-  /** Looks at the directory as another member shows it, after `rounds` rounds; fails when it is not what the program left. */
+  /** Checks the directory on another member after `rounds` rounds; fails if it is not as the program left it. */
   check(directory: string, rounds: number, outside: string): Promise<unknown>;
 }
 
@@ -95,7 +95,8 @@ const onStressNg: Program = {
       directory,
       'stress-ng --quiet --temp-path . --timeout 10s --hdd 1 --hdd-ops 20 --hdd-bytes 4m --dentry 1 --dentry-ops 500 --dentries 100 --rename 1 --rename-ops 200 --link 1 --link-ops 20 --symlink 1 --symlink-ops 20 --dir 1 --dir-ops 100 --dir-dirs 100',
     ),
-  check: async (directory) => assert.equal(await shell(directory, 'ls -A'), '', 'what stress-ng has removed is there'),
+  check: async (directory) =>
+    assert.equal(await shell(directory, 'ls -A'), '', 'entries that stress-ng has removed still exist'),
 };
 
 const all: readonly Program[] = [onGit, onSqlite, onTar, onSed, onFio, onStressNg];
@@ -111,7 +112,7 @@ function isInstalled(name: string): boolean {
   });
 }
 
-/** The programs that are there, and the names of those that are not. */
+/** The installed programs, and the names of the missing ones. */
 export function installedPrograms(): { readonly there: readonly Program[]; readonly missing: readonly string[] } {
   const there = all.filter(({ binary }) => isInstalled(binary));
   return { there, missing: all.filter((program) => !there.includes(program)).map(({ binary }) => binary) };

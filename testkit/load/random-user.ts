@@ -25,32 +25,32 @@ export function randomFrom(seed: number): () => number {
   };
 }
 
-/** Files of this prefix are only ever put in place whole, and say themselves what they must hold. */
+/** The prefix of files that are only ever put in place whole. Each contains the hash of its own text. */
 export const wholePrefix = 'whole-';
 
 function wholeText(body: string): string {
   return `${createHash('sha256').update(body).digest('hex')}\n${body}`;
 }
 
-/** What is wrong with the text of a whole file; undefined when it is as somebody wrote it. */
+/** The fault of a whole file's text; undefined if it is as a user wrote it. */
 export function wholeFault(text: string): string | undefined {
   const end = text.indexOf('\n');
   const body = text.slice(end + 1);
-  return wholeText(body) === text ? undefined : `${text.length} B that nobody wrote: ${text.slice(0, 80)}`;
+  return wholeText(body) === text ? undefined : `${text.length} B that no user wrote: ${text.slice(0, 80)}`;
 }
 
 const names = ['a', 'b', 'c', 'd e', 'f\ng', 'ü'];
 
 /**
- * Somebody who works in one member's folder without care: writes, appends, saves whole, renames, swaps, deletes, links. Below
- * `keep` nothing is ever overwritten or deleted, only added and renamed: all of `kept` must be there in the end. Below `gone` each deletes
- * what it wrote there itself, and nobody else touches that: nothing of `removed` may ever be back.
+ * A user who works in one member's folder without care: writes, appends, saves whole, renames, swaps, deletes, links. Below `keep` users
+ * only add and rename files: all of `kept` must exist at the end. Below `gone` each user deletes only its own files, and no other user
+ * touches them: none of `removed` may ever come back.
  */
 export class RandomUser {
   readonly kept: string[] = [];
-  /** Names below `gone`. */
+  /** Names below `gone` that the user has deleted. */
   readonly removed: string[] = [];
-  /** Names below `gone` that were not there any more when their user, and nobody else, was to delete them. */
+  /** Names below `gone` that had disappeared before their user deleted them. */
   readonly vanished: string[] = [];
   readonly #passing: string[] = [];
   readonly #root: string;
@@ -67,7 +67,7 @@ export class RandomUser {
     mkdirSync(outside, { recursive: true });
   }
 
-  /** Does one thing. What is not possible just now (a file where a directory was meant) is left. */
+  /** Does one action. One that is not possible now (a file at the place of a directory) is skipped. */
   act(): void {
     try {
       this.#act();
@@ -122,7 +122,7 @@ export class RandomUser {
     }
   }
 
-  /** Renamed without ever replacing: link(2) and unlink would do, but a name that was never given suffices. */
+  /** Renames a kept file without replacing another: the new name was never used before. */
   #renameKept(): void {
     const directory = join(this.#root, 'keep', this.#pick(['x', 'y', 'z']));
     const name = this.#pick(readdirSync(directory));
@@ -152,7 +152,7 @@ export class RandomUser {
       readFileSync(path);
       file = true;
     } catch {
-      // A directory, or nothing.
+      // It is a directory, or does not exist.
     }
     rmSync(path, { recursive: true, force: true });
     if (file) mkdirSync(join(path, this.#pick(names)), { recursive: true });

@@ -6,22 +6,22 @@ import { eventually } from '../eventually.ts';
 import { run } from '../programs.ts';
 
 const imageBytes = 256 * 1_048_576;
-/** The file is read in such pieces. */
+/** The size of the pieces in which the image is searched. */
 const pieceBytes = 8 * 1_048_576;
 
-/** Why no file can be mounted as a disk here; undefined where one can. */
+/** The reason why no file can be mounted as a disk here; undefined if one can. */
 export const loopDiskLacks: string | undefined = lacking();
 
 function lacking(): string | undefined {
   const isRoot = process.getuid?.() === 0;
   const isThere = spawnSync('sh', ['-c', 'command -v losetup mkfs.ext4 unshare && losetup -f']).status === 0;
   if (isRoot && isThere) return undefined;
-  return 'A file is mounted as a disk for it: run it as root, where there are loop devices, mkfs.ext4 and unshare.';
+  return 'It mounts a file as a disk: run it as root on a machine with loop devices, mkfs.ext4 and unshare.';
 }
 
 /**
- * An ext4 disk in a file. Its power can be cut: what the kernel has not written to the file is gone then. Its bytes can be changed behind the
- * file system's back.
+ * An ext4 disk in a file. Its power can be cut, which drops everything that the kernel has not written to the file. Its bytes can be changed
+ * below the file system.
  */
 export class LoopDisk {
   readonly directory: string;
@@ -46,10 +46,10 @@ export class LoopDisk {
     return disk;
   }
 
-  /** Takes the power away: `end` must end what runs on the disk. Then the disk is mounted as it was at that moment. */
+  /** Cuts the power: `end` must end the processes that use the disk. Then the disk is mounted as it was before `end`. */
   async cutPower(end: () => Promise<void>): Promise<void> {
     const left = `${this.#image}.left`;
-    // The file has what the kernel wrote to the disk, and not what it holds in memory for the mounted one.
+    // The image contains what the kernel has written to the disk, but not its dirty pages in memory.
     await run('cp', ['--sparse=always', this.#image, left]);
     await end();
     await run('umount', [this.directory]);
@@ -57,7 +57,7 @@ export class LoopDisk {
     await this.#mount();
   }
 
-  /** What must run an agent for it to see another boot of the machine. */
+  /** The wrapper command with which an agent sees another boot of the machine. */
   async nextBoot(): Promise<readonly string[]> {
     this.#boots += 1;
     await writeFile(this.#bootId, `boot-${this.#boots}\n`);
@@ -66,8 +66,8 @@ export class LoopDisk {
   }
 
   /**
-   * Changes the first letter of `marker` wherever the disk holds it, as failing memory cells do: no time of any file moves. `paths`, relative
-   * to the directory, are the files that hold it. They are read from the disk from then on.
+   * Changes the first letter of every `marker` on the disk, as failing memory cells do: no time of any file changes. `paths`, relative to
+   * the directory, are the files that contain it. When this resolves, reads return the changed bytes.
    */
   async rot(paths: readonly string[], marker: string): Promise<void> {
     await run('sync', ['-f', this.directory]);
@@ -79,9 +79,9 @@ export class LoopDisk {
     await image.close();
     for (const path of paths.map((relative) => join(this.directory, relative))) {
       await eventually(async () => {
-        // The kernel has the file in memory, and goes on giving out what it was.
+        // The kernel still has the old bytes in its page cache.
         await run('dd', [`if=${path}`, 'iflag=nocache', 'count=0', 'status=none']);
-        assert.ok(!(await readFile(path)).includes(marker), `${path} is as it was`);
+        assert.ok(!(await readFile(path)).includes(marker), `${path} is unchanged`);
       });
     }
   }
@@ -92,12 +92,12 @@ export class LoopDisk {
   }
 
   async #mount(): Promise<void> {
-    // The kernel writes back by itself as late as it can.
+    // The file system commits by itself as late as it can.
     await run('mount', ['-o', 'loop,commit=300', this.#image, this.directory]);
   }
 }
 
-/** Where in a file a text is. */
+/** The offsets of a text in a file. */
 async function placesOf(file: FileHandle, text: string): Promise<readonly number[]> {
   const found: number[] = [];
   const piece = Buffer.alloc(pieceBytes + text.length - 1);

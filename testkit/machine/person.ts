@@ -1,23 +1,23 @@
 import { run } from '../programs.ts';
 
-/** The user that the members of the lab in containers run as when nothing else is said. */
+/** The user and group id that members in containers run as by default. */
 const ordinary = 1_000;
 
 const isRoot = process.getuid?.() === 0;
 
-/** Options of a program that needs root's rights, while this process acts as somebody else. */
+/** Options of a program that needs root's rights while this process acts as another user. */
 export const asRoot = isRoot ? { uid: 0, gid: 0 } : {};
 
-/** Who works on this machine. */
+/** A user of this machine. */
 export interface Person {
   readonly uid: number;
   readonly gid: number;
 }
 
-/** Whoever runs this. */
+/** The user who runs this process. */
 export const self: Person = { uid: process.getuid?.() ?? ordinary, gid: process.getgid?.() ?? ordinary };
 
-/** Who types the commands is no superuser: where root runs the tests, the files that they make from now on are an ordinary user's. */
+/** Makes this process act as an ordinary user, like the users who type the commands. It changes something only if root runs the tests. */
 export function becomeOrdinary(): Person {
   if (!isRoot) return self;
   process.setegid?.(ordinary);
@@ -25,7 +25,7 @@ export function becomeOrdinary(): Person {
   return { uid: ordinary, gid: ordinary };
 }
 
-/** Runs a line of shell script as that user; stops at the first command that fails. */
+/** Runs a line of shell script as this user; stops at the first command that fails. */
 export function shellAs({ uid, gid }: Person, cwd: string, script: string): Promise<string> {
   const change = isRoot ? ['setpriv', `--reuid=${uid}`, `--regid=${gid}`, '--clear-groups', '--'] : [];
   const [program = 'sh', ...args] = [...change, 'sh', '-euc', script];

@@ -1,5 +1,5 @@
-// Loaded into an agent with NODE_OPTIONS=--import: its clock is wrong by as many milliseconds as the file at
-// LOCKSTEP_TEST_CLOCK_FILE says, which may change while it runs.
+// A preload for an agent (NODE_OPTIONS=--import) that shifts its clock. The file at LOCKSTEP_TEST_CLOCK_FILE contains the shift in
+// milliseconds; it may change while the agent runs.
 import { readFileSync } from 'node:fs';
 
 const RealDate = globalThis.Date;

@@ -4,22 +4,22 @@ import { repositoryRoot } from '../repository.ts';
 
 const preload = join(repositoryRoot, 'testkit', 'machine', 'shifted-clock.mjs');
 
-/** The clock of one agent, which is wrong by as much as `set` says, also while the agent runs. */
+/** The clock of one agent, which `set` shifts, also while the agent runs. */
 export class ShiftedClock {
   readonly #file: string;
 
-  /** `file`: where to keep by how much. */
+  /** `file`: the path of the file that stores the shift. */
   constructor(file: string) {
     this.#file = file;
     this.set(0);
   }
 
-  /** What the agent is to be started with. */
+  /** The environment to start the agent with. */
   get env(): Readonly<Record<string, string>> {
     return { NODE_OPTIONS: `--import=${preload}`, LOCKSTEP_TEST_CLOCK_FILE: this.#file };
   }
 
-  /** Positive: ahead. */
+  /** A positive number of hours is ahead of the real time. */
   set(hours: number): void {
     writeFileSync(this.#file, String(hours * 3_600_000));
   }

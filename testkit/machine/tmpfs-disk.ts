@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import type { LabDisk } from '../labs/lab.ts';
 import { run, shell } from '../programs.ts';
 
-/** Enough for a journal and the files of a scene, and soon full. */
+/** Large enough for a journal and the files of a scene, and quick to fill. */
 const sizeMiB = 48;
 
-/** A small disk in memory. It is mounted in two places: the one aside holds it while it is taken away from its own. */
+/** A small disk in memory. It is mounted in two places: the mount aside keeps it alive while it is detached from its mount point. */
 export class TmpfsDisk implements LabDisk {
   readonly mountPoint: string;
   readonly #aside: string;
@@ -40,7 +40,7 @@ export class TmpfsDisk implements LabDisk {
     await run('mount', ['--bind', this.#aside, this.mountPoint]);
   }
 
-  /** Takes it out of both places, in whatever state it is. */
+  /** Unmounts it from both places, in whatever state it is. */
   async unmount(): Promise<void> {
     for (const path of [this.mountPoint, this.#aside]) await run('umount', ['-l', path]).catch(() => undefined);
   }

@@ -3,20 +3,20 @@ import type { Cluster } from '../cluster.ts';
 import type { Member } from '../member.ts';
 import { run } from '../programs.ts';
 
-/** Only root can make a folder that is closed to the agent, and start the agent as somebody else. */
+/** Only root can make a folder that is closed to the agent, and start the agent as another user. */
 export const isRoot = process.getuid?.() === 0;
 
 const nobody = 65_534;
 
-/** Root may do everything: what is refused is seen as somebody else. */
+/** The wrapper command that runs a program as the user nobody: root is never refused anything. */
 export const asNobody = ['setpriv', `--reuid=${nobody}`, `--regid=${nobody}`, '--clear-groups', '--'];
 
-/** Makes all of `paths` the property of the unprivileged user, with what is in them. */
+/** Makes the user nobody the owner of `paths` and of everything in them. */
 export async function giveToNobody(...paths: readonly string[]): Promise<void> {
   await run('chown', ['-R', `${nobody}:${nobody}`, ...paths]);
 }
 
-/** A new member whose agent may do only what any user may. Resolves when it has a session with each of the others. */
+/** Adds a member whose agent runs as the user nobody. Resolves when it has a session with each of the others. */
 export async function addUnprivileged(cluster: Cluster, name: string): Promise<Member> {
   await chmod(cluster.root, 0o755);
   const member = await cluster.add(name, { up: false, start: { wrapper: asNobody } });

@@ -15,7 +15,7 @@ import type { Scene, Stage } from './stage.ts';
 const rounds = 5;
 const smallFiles = 20;
 
-/** What the files of a directory hold that are going to rot. */
+/** The text in those files of a directory that are going to rot. */
 const markerOf = (directory: string): string => `these bytes of ${directory} are going to rot`;
 
 interface Rotting {
@@ -27,7 +27,7 @@ interface Rotting {
   readonly image: LabImage;
 }
 
-/** The operations that a member shows at these paths. */
+/** The operations of the visible heads at these paths on a member. */
 async function headsAt(member: LabMember, paths: readonly string[]): Promise<readonly string[]> {
   const heads: string[] = [];
   for (const path of paths) {
@@ -37,13 +37,13 @@ async function headsAt(member: LabMember, paths: readonly string[]): Promise<rea
   return heads;
 }
 
-/** What a program sees of a file without reading it, and the agent's fingerprint is made of. */
+/** The attributes of a file from which the agent makes its fingerprint, and which a program sees without reading the file. */
 async function fingerprintOf(path: string): Promise<string> {
   const { ino, size, mode, mtimeNs, ctimeNs, birthtimeNs } = await lstat(path, { bigint: true });
   return [ino, size, mode, mtimeNs, ctimeNs, birthtimeNs].join(' ');
 }
 
-/** Has these files of bee, which are all that have a marker in this directory, rot. Returns what they hold then. */
+/** Makes these files of bee rot, which are all that contain the marker of this directory. Returns their damaged contents. */
 async function rot(
   { stage, bee, image }: Rotting,
   directory: string,
@@ -58,7 +58,7 @@ async function rot(
   return Promise.all(paths.map((path) => readFile(join(bee.folder, path))));
 }
 
-/** The versions that bee has put aside include all of these. */
+/** Checks that the history of bee contains all of these versions. */
 function putAside(bee: LabMember, versions: readonly Buffer[]): void {
   const kept = readdirSync(bee.state('history'), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
@@ -67,12 +67,12 @@ function putAside(bee: LabMember, versions: readonly Buffer[]): void {
   assert.equal(lost.length, 0, `${lost.length} damaged files were not kept`);
 }
 
-/** The folders of the others are as they were, byte for byte. */
+/** Checks that the folders of these members are unchanged, byte for byte. */
 function untouched(others: readonly LabMember[], before: ReturnType<LabMember['tree']>): void {
   for (const member of others) assert.deepEqual(diffTrees(before, member.tree(), ['before', member.name]), []);
 }
 
-/** Ant makes sound files, and some with the marker, and all members hold them. Returns the names of the latter. */
+/** Makes files with the marker and files without on ant, and waits until all members hold them. Returns the paths of the former. */
 async function make({ lab, bee }: Rotting, directory: string): Promise<readonly string[]> {
   const small = Array.from({ length: smallFiles }, (_, index) => `rots-${index}`);
   const marker = markerOf(directory);
@@ -83,7 +83,7 @@ async function make({ lab, bee }: Rotting, directory: string): Promise<readonly 
     (head -c 2500000 /dev/urandom; printf %s '${marker}'; head -c 500000 /dev/urandom) > rots-large
     touch -d 2020-01-01 *`;
   await shell(ant.folder, script);
-  assert.ok((await ant.wait({ for: 'all' })).done, 'not everybody holds the files');
+  assert.ok((await ant.wait({ for: 'all' })).done, 'not all members hold the files');
   await untilCertain(bee);
   return [...small, 'rots-large'].map((name) => `${directory}/${name}`);
 }
@@ -100,11 +100,11 @@ async function byVerify(rotting: Rotting, round: number): Promise<void> {
   assert.equal(found.disk.differing, paths.length, 'files that verify calls damaged');
   const { repair } = await bee.verify({ repair: true });
   assert.deepEqual(repair, { repaired: paths.length, left: 0, paths: [] });
-  stage.saw(`verify on bee finds ${paths.length} files, and verify --repair heals all of them`);
+  stage.saw(`verify on bee finds ${paths.length} files, and verify --repair repairs all of them`);
   putAside(bee, spoilt);
   untouched([...others, bee], before);
   for (const member of [...others, bee]) assert.deepEqual(await headsAt(member, paths), heads, member.name);
-  stage.saw('what was there is in the history of bee, and no member heard of a change');
+  stage.saw('the damaged versions are in the history of bee, and no member received a change');
 }
 
 async function byRead(rotting: Rotting): Promise<void> {
@@ -114,22 +114,22 @@ async function byRead(rotting: Rotting): Promise<void> {
   const heads = await headsAt(bee, paths);
   const spoilt = await rot(rotting, 'read', paths);
   for (const member of others) await member.stop();
-  stage.did('stopped all but bee, and let a member join that asks it for everything');
+  stage.did('stopped all but bee, and let a newcomer join that asks bee for everything');
   const newcomer = await lab.addNewcomer('dan');
   const isFound = async (): Promise<void> => {
     const damaged = (await bee.status()).problems.filter(({ code }) => code === 'file-damaged');
-    assert.deepEqual(damaged.map(({ path }) => path).sort(), paths.toSorted(), 'what bee finds damaged');
+    assert.deepEqual(damaged.map(({ path }) => path).sort(), paths.toSorted(), 'the files that bee reports as damaged');
   };
   await eventually(isFound, { timeoutMs: patienceMs });
-  stage.saw('bee finds the damage as it reads the files for the newcomer');
+  stage.saw('bee finds the damage when it reads the files for the newcomer');
   await shell(bee.folder, `touch ${paths.join(' ')}`);
   await bee.rescan();
   assert.deepEqual(await headsAt(bee, paths), heads, 'a touch has published the damage');
   for (const path of paths)
-    await assert.rejects(lstat(join(newcomer.folder, path)), `the newcomer was given ${path}, which is damaged`);
+    await assert.rejects(lstat(join(newcomer.folder, path)), `the newcomer received ${path}, which is damaged`);
   untouched(others, before);
   for (const member of others) await member.start();
-  stage.did('touched the damaged files, which published nothing, and started the others again');
+  stage.did('touched the damaged files, which published nothing, and restarted the others');
   await compare(stage, lab);
   putAside(bee, spoilt);
   untouched(lab.members, before);
@@ -138,7 +138,7 @@ async function byRead(rotting: Rotting): Promise<void> {
 
 export const bitRot: Scene = {
   name: 'bit-rot',
-  title: 'bytes of files change on the disk of one member, and nothing else of them',
+  title: 'bytes of files change on the disk of one member, under unchanged fingerprints',
   needs: 'image',
   async run(stage) {
     const lab = await stage.open(['ant', 'cat']);
@@ -149,6 +149,6 @@ export const bitRot: Scene = {
     await byRead(rotting);
     assert.deepEqual(conflictCopies(await compare(stage, lab)), []);
     await noProblems(lab);
-    stage.saw('every member has every file as it was written, and nothing of the damage');
+    stage.saw('every member has every file as it was written, without the damage');
   },
 };

@@ -9,19 +9,19 @@ import { type Sample, slopePerHour } from './slope.ts';
 import type { Scene } from './stage.ts';
 import { loadRoom, startLoad } from './users.ts';
 
-/** How often all is compared; what users kept is removed then, so that the folder stays as large as it is. */
+/** The number of phases. Each ends with a comparison and removes the users' files, so that the folder does not grow. */
 const phases = 6;
 
-/** What may grow in an hour. Below half an hour the slopes say nothing, and are only told. */
+/** The maximum growth in an hour. In a run shorter than `judgedFromMs` the slopes mean nothing, and are only reported. */
 const slopeMax = { memoryMiB: 60, descriptors: 10 } as const;
 const judgedFromMs = 1_800_000;
 
-/** How long a fault lasts at most, and how long it is quiet before the next. */
+/** The maximum duration of a fault, and of the pause before the next. */
 const faultMsMax = { judged: 4_000, short: 1_500 } as const;
 
 export const churn: Scene = {
   name: 'churn',
-  title: 'five members, random faults, users without care and real programs; memory and descriptors stay flat',
+  title: 'five members, random faults, careless users and real programs; memory and descriptors stay flat',
   async run(stage) {
     const lab = await stage.open(['ant', 'bee', 'cat', 'dan', 'eve']);
     const measured = lab.member('ant');
@@ -32,7 +32,7 @@ export const churn: Scene = {
       );
     }
     const isJudged = stage.churnMs >= judgedFromMs;
-    // Who is measured must not be started again in between.
+    // The measured member must not be restarted meanwhile.
     const victims = isJudged ? lab.members.filter((member) => member !== measured) : lab.members;
     const programs = await ProgramLoad.prepare(lab, there);
     const memory: Sample[] = [];
@@ -46,12 +46,10 @@ export const churn: Scene = {
       await pause(stage.churnMs / count);
       await Promise.all([programs.stop(), faults.stop(), load.stop()]);
       const hurt = [...faults.counts].map(([name, times]) => `${times} ${name}`).join(', ');
-      stage.did(
-        `phase ${phase} of ${count}: ${load.actions} things done; members ${hurt}; rounds of ${programs.rounds}`,
-      );
+      stage.did(`phase ${phase} of ${count}: ${load.actions} actions; members ${hurt}; rounds of ${programs.rounds}`);
       await compare(stage, lab, load);
       await programs.check();
-      stage.saw('what the programs left, as they left it, on every member');
+      stage.saw('the results of the programs are unchanged on every member');
       rmSync(measured.path(loadRoom), { recursive: true });
       await compare(stage, lab);
       const { memoryMiB, descriptors: open } = await lab.usage(measured);
@@ -59,12 +57,12 @@ export const churn: Scene = {
       descriptors.push({ atMs: performance.now(), value: open });
       stage.saw(`ant uses ${memoryMiB.toFixed(0)} MiB and ${open} descriptors`);
     }
-    // The first third warms up: caches fill, and the young generation grows to its size.
+    // The first third is the warm-up: caches fill, and the young generation grows to its size.
     const warm = (samples: readonly Sample[]): readonly Sample[] => samples.slice(Math.floor(samples.length / 3));
     const slopes = { memoryMiB: slopePerHour(warm(memory)), descriptors: slopePerHour(warm(descriptors)) };
     stage.saw(
       `slopes of ant: ${slopes.memoryMiB.toFixed(1)} MiB and ${slopes.descriptors.toFixed(1)} descriptors an hour` +
-        (isJudged ? '' : ' (not judged: it takes half an hour at least to tell growth from warming up)'),
+        (isJudged ? '' : ' (not judged: it takes at least half an hour to distinguish growth from warm-up)'),
     );
     if (!isJudged) return;
     for (const key of ['memoryMiB', 'descriptors'] as const) {

@@ -31,7 +31,7 @@ export const clock: Scene = {
         writeFileSync(member.path('clock', 'in-turn'), `round ${++round}`);
         writeFileSync(member.path('clock', `made-${round}`), `by ${member.name}`);
         const { done } = await member.wait({ for: 'all' });
-        assert.ok(done, `what ${member.name} wrote is not everywhere`);
+        assert.ok(done, `not all members hold what ${member.name} wrote`);
       }
       const skew = async (): Promise<string | undefined> =>
         (await ant.status()).problems.find(({ code }) => code === 'clock-skew')?.detail;

@@ -22,7 +22,7 @@ export async function noProblems(lab: Lab): Promise<void> {
   }
 }
 
-/** What each member journaled at these names, for a failure. */
+/** The operations that each member journaled for these names, for the message of a failure. */
 async function story(lab: Lab, names: readonly string[]): Promise<string> {
   const pages = names.flatMap((name) =>
     lab.members.map(async (member) => ({
@@ -33,12 +33,12 @@ async function story(lab: Lab, names: readonly string[]): Promise<string> {
   return JSON.stringify(await Promise.all(pages));
 }
 
-/** What users kept is there, what they deleted for good is not, and nothing is left over from the way to that. */
+/** Checks that the users' kept files exist, that their deleted files do not, and that staging is empty. */
 async function compareLoad(lab: Lab, load: Load, tree: Tree): Promise<void> {
   for (const member of lab.members) assert.deepEqual(load.lost(member, tree), [], `lost on ${member.name}`);
   const returned = load.returned(tree);
   assert.deepEqual(returned, [], `came back after their users had deleted them: ${await story(lab, returned)}`);
-  assert.deepEqual(load.vanished, [], 'was gone before its user, and nobody else, was to delete it');
+  assert.deepEqual(load.vanished, [], 'disappeared before its user, who alone deletes it, did so');
   assert.equal(load.fault(), undefined);
   for (const member of lab.members) {
     await eventually(() =>
@@ -47,7 +47,7 @@ async function compareLoad(lab: Lab, load: Load, tree: Tree): Promise<void> {
   }
 }
 
-/** Starts who is down, waits until all is everywhere, and compares folders and journals; with a load, what its users kept too. */
+/** Starts stopped members, waits until all hold everything, and compares folders and journals; with a load, also its users' files. */
 export async function compare(stage: Stage, lab: Lab, load?: Load): Promise<Tree> {
   for (const member of lab.members) if (!member.running) await member.start();
   await allConnected(lab.members, patienceMs);
@@ -57,7 +57,7 @@ export async function compare(stage: Stage, lab: Lab, load?: Load): Promise<Tree
   if (load !== undefined) {
     await compareLoad(lab, load, tree);
     stage.saw(
-      `all ${load.kept} files that nobody changed later, none of ${load.removed} that were deleted for good, each file that was saved whole as it was saved`,
+      `all ${load.kept} files that no user changed later, none of ${load.removed} that were deleted for good, and each file that was saved whole, unchanged`,
     );
   }
   return tree;

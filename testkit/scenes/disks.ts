@@ -8,7 +8,7 @@ import { compare, conflictCopies, noProblems } from './compare.ts';
 import type { Scene, Stage } from './stage.ts';
 
 const before = 'mkdir -p disk; cd disk; for n in $(seq 50); do echo $n > f$n; done; head -c 3000000 /dev/zero > zeros';
-/** One of everything, by a member whose disk is well. */
+/** One change of each kind, by a member with a working disk. */
 const meanwhile = `
   cd disk; for n in $(seq 200); do echo new $n > n$n; done; rm f1 f2; echo changed > f3; mv f4 g4; mkdir -p d/e; echo x > d/e/x`;
 
@@ -17,7 +17,7 @@ interface Reported {
   readonly detail: RegExp;
 }
 
-/** Waits until a member reports the problem, and says what it says. */
+/** Waits until a member reports the problem, and prints its detail. */
 async function reported(stage: Stage, member: LabMember, { code, detail: wanted }: Reported): Promise<void> {
   const detail = await eventually(
     async () => {
@@ -31,7 +31,7 @@ async function reported(stage: Stage, member: LabMember, { code, detail: wanted 
   stage.saw(`${member.name} says: ${detail}`);
 }
 
-/** All is as `meanwhile` left it, nobody needed a copy, and nothing is reported any more. */
+/** Checks that all folders are as `meanwhile` left them, without conflict copies, and that no problem is reported any more. */
 async function healed(stage: Stage, lab: Lab): Promise<void> {
   const tree = await compare(stage, lab);
   const names = namesOf(tree);
@@ -40,27 +40,27 @@ async function healed(stage: Stage, lab: Lab): Promise<void> {
   for (const name of ['disk/f1', 'disk/f2', 'disk/f4']) assert.ok(!names.includes(name), `${name} has come back`);
   assert.deepEqual(conflictCopies(tree), []);
   await noProblems(lab);
-  stage.saw('what was changed meanwhile, nothing else, and no problem any more');
+  stage.saw('the changes made meanwhile and no others, and no problem any more');
 }
 
-/** What ant's user has not touched is there. */
+/** Checks that the files that ant's user did not change still exist. */
 function nothingDeleted(member: LabMember): void {
   const names = namesOf(member.tree());
   const gone = Array.from({ length: 40 }, (_, index) => `disk/f${index + 10}`).filter((name) => !names.includes(name));
-  assert.deepEqual(gone, [], `gone on ${member.name}`);
+  assert.deepEqual(gone, [], `deleted on ${member.name}`);
 }
 
 interface Hurt {
-  /** For people: what is done to the disk of bee, and what undoes it. */
+  /** The printed sentences on what is done to the disk of bee, and on what undoes it. */
   readonly hurt: string;
   readonly mend: string;
-  /** What bee then reports. */
+  /** The problem that bee then reports. */
   readonly reports: Reported;
-  /** Hurts it; what it answers mends it. */
+  /** Damages the disk. The returned function repairs it. */
   run(lab: Lab, bee: LabMember, disk: LabDisk): Promise<() => Promise<void>>;
 }
 
-/** The disk of bee is hurt; ant's user works meanwhile. */
+/** A scene in which the disk of bee is damaged while ant's user works. */
 function onDisk(name: string, title: string, { hurt, mend, reports, run }: Hurt): Scene {
   return {
     name,
@@ -77,10 +77,14 @@ function onDisk(name: string, title: string, { hurt, mend, reports, run }: Hurt)
       await shell(ant.folder, meanwhile);
       await reported(stage, bee, reports);
       const { done } = await ant.wait({ for: 2 });
-      assert.ok(done, 'the others do not go on without bee');
-      assert.equal((await ant.wait({ for: 3, timeoutMs: 300 })).done, false, 'a disk that cannot be written holds it');
+      assert.ok(done, 'the others do not continue without bee');
+      assert.equal(
+        (await ant.wait({ for: 3, timeoutMs: 300 })).done,
+        false,
+        'bee counts as a holder although its disk cannot be written',
+      );
       for (const member of [ant, lab.member('cat')]) nothingDeleted(member);
-      stage.saw('ant and cat go on, and nobody takes bee for a holder of what is new');
+      stage.saw('ant and cat continue, and no member counts bee as a holder of the new files');
       await mended();
       stage.did(mend);
       await healed(stage, lab);
@@ -88,9 +92,9 @@ function onDisk(name: string, title: string, { hurt, mend, reports, run }: Hurt)
   };
 }
 
-export const diskFull = onDisk('disk-full', 'a disk without a byte left, and room again', {
-  hurt: 'filled the disk of bee to the last byte, where its user goes on with what needs no room',
-  mend: 'made room again',
+export const diskFull = onDisk('disk-full', 'a disk is filled to the last byte, and then has free space again', {
+  hurt: 'filled the disk of bee to the last byte; its user goes on with changes that need no space',
+  mend: 'freed the space again',
   reports: {
     code: 'disk-full',
     detail: /^The disk of the folder has 0 MiB left; .* Free some space: nothing is lost/,
@@ -102,7 +106,10 @@ export const diskFull = onDisk('disk-full', 'a disk without a byte left, and roo
       await eventually(async () => assert.match((await lab.log(bee)).join('\n'), /There is no room for the journal/), {
         timeoutMs: patienceMs,
       });
-      assert.ok(namesOf(lab.member('ant').tree()).includes('disk/f5'), 'what bee cannot journal is published');
+      assert.ok(
+        namesOf(lab.member('ant').tree()).includes('disk/f5'),
+        'bee has published a change that it cannot journal',
+      );
       await disk.free();
       const names = async (): Promise<readonly string[]> => namesOf(lab.member('ant').tree());
       await eventually(async () => assert.ok((await names()).includes('disk/g6'), 'g6 is lost'), {
@@ -127,7 +134,7 @@ export const unmounted = onDisk('unmounted', 'the disk of a folder is taken away
 
 export const readOnly: Scene = {
   name: 'read-only',
-  title: 'a folder that the agent may not write any more, and may again',
+  title: 'a folder becomes read-only for the agent, and then writable again',
   async run(stage) {
     const lab = await stage.open(['ant', 'cat']);
     const { member: bee, setWritable } = await lab.addUnprivileged('bee');
@@ -143,8 +150,12 @@ export const readOnly: Scene = {
       detail: /^The folder .* cannot be written: give the agent's user permission, or mount it writable\.$/,
     });
     const { done } = await ant.wait({ for: 2 });
-    assert.ok(done, 'the others do not go on without bee');
-    assert.equal((await ant.wait({ for: 3, timeoutMs: 300 })).done, false, 'a folder that cannot be written holds it');
+    assert.ok(done, 'the others do not continue without bee');
+    assert.equal(
+      (await ant.wait({ for: 3, timeoutMs: 300 })).done,
+      false,
+      'bee counts as a holder although its folder cannot be written',
+    );
     assert.deepEqual(readdirSync(bee.folder).sort(), there);
     await setWritable(true);
     stage.did('made it writable again');

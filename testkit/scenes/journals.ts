@@ -10,7 +10,7 @@ import type { Scene, Stage } from './stage.ts';
 
 const pageBytes = 4_096;
 
-/** What travels inside the operations themselves: the few bytes of each small file. */
+/** The maximum of content bytes sent inside the operations themselves, which contain the contents of small files. */
 const inlineBytesMax = 20_000;
 
 const fill = `
@@ -23,7 +23,7 @@ async function filled(stage: Stage): Promise<{ lab: Lab; bee: LabMember; tree: T
   return { lab, bee: lab.member('bee'), tree: await compare(stage, lab) };
 }
 
-/** The folders are as they were, and the member works as before. */
+/** Checks that the folders are unchanged and that the member works as before. Returns the tree. */
 async function unharmed(stage: Stage, lab: Lab, before: Tree, round: string): Promise<Tree> {
   const after = await compare(stage, lab);
   assert.deepEqual(diffTrees(before, after, ['before', 'after']).slice(0, 20), []);
@@ -31,7 +31,7 @@ async function unharmed(stage: Stage, lab: Lab, before: Tree, round: string): Pr
   return compare(stage, lab);
 }
 
-/** Fills a random page of the journal, or of what was written last and lies beside it, with noise. */
+/** Fills a random page of the journal or of its write-ahead log with noise. */
 function damage(member: LabMember, random: () => number): { file: string; page: number; pages: number } {
   const pagesOf = (file: string): number =>
     Math.floor((statSync(member.state(file), { throwIfNoEntry: false })?.size ?? 0) / pageBytes);
@@ -50,7 +50,7 @@ function damage(member: LabMember, random: () => number): { file: string; page: 
 const says = async (member: LabMember): Promise<string> =>
   (await member.status()).problems.map(({ detail }) => detail).join(' ') || 'nothing';
 
-/** How many bytes of contents these have sent since their starts. */
+/** The number of content bytes that these members have sent since their starts. */
 async function sentBytes(members: readonly LabMember[]): Promise<number> {
   const sums = await Promise.all(members.map((member) => member.metric('lockstep_peer_sent_bytes_total')));
   return sums.reduce((sum, bytes) => sum + bytes, 0);
@@ -58,7 +58,7 @@ async function sentBytes(members: readonly LabMember[]): Promise<number> {
 
 export const journalDeleted: Scene = {
   name: 'journal-deleted',
-  title: 'the journal of a member is deleted, and of all members one after the other',
+  title: 'the journal of each member is deleted, one after the other',
   async run(stage) {
     const { lab, tree } = await filled(stage);
     let before = tree;
@@ -69,19 +69,19 @@ export const journalDeleted: Scene = {
       for (const name of readdirSync(member.state())) {
         if (name.startsWith('journal.db')) rmSync(member.state(name));
       }
-      stage.did(`killed ${member.name}, deleted its journal and started it again`);
+      stage.did(`killed ${member.name}, deleted its journal and restarted it`);
       await member.start();
       assert.match((await lab.log(member)).join('\n'), /The journal was gone\. It is being rebuilt from the folder/);
       before = await unharmed(stage, lab, before, `deleted-${member.name}`);
       const sentSince = (await sentBytes(others)) - sent + (await sentBytes([member]));
-      assert.ok(sentSince < inlineBytesMax, `${sentSince} B of contents were sent that everybody had`);
+      assert.ok(sentSince < inlineBytesMax, `${sentSince} B of content were sent that all members had`);
       assert.deepEqual(await member.problems(), [], `problems of ${member.name}`);
     }
-    stage.saw('nobody has asked for a content');
+    stage.saw('no member has requested content');
   },
 };
 
-/** Stops the member and spoils its journal, which nothing lies beside: one page of it, or all. */
+/** Stops the member and damages one page of its journal, or all of it. The write-ahead log is removed. */
 async function spoil(member: LabMember, page: number | undefined): Promise<void> {
   await member.stop();
   const bytes = readFileSync(member.state('journal.db'));
@@ -90,7 +90,7 @@ async function spoil(member: LabMember, page: number | undefined): Promise<void>
   rmSync(member.state('journal.db-wal'), { force: true });
 }
 
-/** The member has noticed, says what it did, and no more once the damaged one is removed. */
+/** Checks that the member reports the rebuilt journal, and stops reporting it once the damaged one is removed. */
 async function rebuilt(member: LabMember): Promise<void> {
   const [problem, ...others] = (await member.status()).problems;
   assert.deepEqual(others, []);
@@ -103,7 +103,7 @@ async function rebuilt(member: LabMember): Promise<void> {
   await eventually(async () => assert.deepEqual(await member.problems(), [], `problems of ${member.name}`));
 }
 
-/** Removes the journals that were put aside; answers how many. */
+/** Removes the journals that were put aside; returns their number. */
 function removeDamaged(member: LabMember): number {
   const damaged = readdirSync(member.state()).filter((name) => name.startsWith('journal.db.damaged'));
   for (const name of damaged) rmSync(member.state(name));
@@ -112,7 +112,8 @@ function removeDamaged(member: LabMember): number {
 
 export const journalDamaged: Scene = {
   name: 'journal-damaged',
-  title: 'the journal of a member is damaged in its first page, in another, in all, and in random ones again and again',
+  title:
+    'the journal of a member is damaged: its first page, another page, all of it, and then random pages repeatedly',
   async run(stage) {
     const { lab, bee, tree } = await filled(stage);
     let before = tree;
@@ -122,13 +123,13 @@ export const journalDamaged: Scene = {
       ['all', undefined],
     ] as const) {
       await spoil(bee, page);
-      stage.did(`stopped bee and spoilt ${what} of its journal`);
+      stage.did(`stopped bee and damaged ${what} of its journal`);
       await bee.start();
       before = await unharmed(stage, lab, before, `spoilt-${page}`);
       await rebuilt(bee);
     }
     for (let round = 0; round < (stage.short ? 2 : 20); round++) {
-      // In turn with and without what was written last still beside the journal.
+      // Alternately without and with a write-ahead log next to the journal.
       if (round % 2 === 0) await bee.stop();
       else await bee.kill();
       const { file, page, pages } = damage(bee, stage.random);

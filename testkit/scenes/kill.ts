@@ -2,7 +2,7 @@ import { compare } from './compare.ts';
 import type { Scene } from './stage.ts';
 import { startLoad } from './users.ts';
 
-/** How much the users do between two kills. */
+/** The number of user actions between two kills. */
 const actionsBetween = 60;
 
 export const kill: Scene = {
@@ -14,7 +14,7 @@ export const kill: Scene = {
     for (const member of lab.members) {
       await load.progress(actionsBetween);
       await member.kill();
-      stage.did(`killed ${member.name} after ${load.actions} things done; its user goes on`);
+      stage.did(`killed ${member.name} after ${load.actions} actions; its user goes on`);
       await load.progress(actionsBetween);
       await member.start();
     }
@@ -25,7 +25,7 @@ export const kill: Scene = {
     await Promise.all(lab.members.map((member) => member.start()));
     await load.progress(actionsBetween);
     await load.stop();
-    stage.did(`started all, and stopped the users after ${load.actions} things done`);
+    stage.did(`started all, and stopped the users after ${load.actions} actions`);
     await compare(stage, lab, load);
   },
 };

@@ -38,14 +38,17 @@ async function survive(
   await shell(ant.folder, `echo ${name} > by-ant-${name}`);
   await shell(bee.folder, `echo ${name} > by-bee-${name}`);
   await ant.rescan();
-  await eventually(async () => assert.ok(namesOf(bee.tree()).includes(`by-ant-${name}`), 'the others do not go on'), {
-    timeoutMs: patienceMs,
-  });
+  await eventually(
+    async () => assert.ok(namesOf(bee.tree()).includes(`by-ant-${name}`), 'the others do not continue'),
+    {
+      timeoutMs: patienceMs,
+    },
+  );
   for (const directory of ['disk', 'plain']) {
     const left = namesOf(bee.tree()).filter((path) => path.startsWith(`${directory}/f`));
     assert.equal(left.length, files, `${files - left.length} files of ${directory} were deleted on bee`);
   }
-  stage.saw('nothing was deleted, and everything else goes on');
+  stage.saw('nothing was deleted, and everything else continues');
   await mend();
   await eventually(async () => assert.deepEqual(await ant.problems(), [], 'problems of ant'), {
     timeoutMs: patienceMs,
@@ -54,7 +57,7 @@ async function survive(
 
 export const nestedMount: Scene = {
   name: 'nested-mount',
-  title: 'a disk inside a folder is taken away, and an empty one is mounted over a directory',
+  title: 'a disk inside a folder is removed, and an empty one is mounted over a directory',
   needs: 'disk',
   async run(stage) {
     const lab = await stage.open(['ant', 'bee']);
@@ -80,7 +83,7 @@ export const nestedMount: Scene = {
         () => run('umount', ['-l', inside]),
         () => run('mount', ['--bind', aside, inside]),
       );
-      stage.did('took the disk away and brought it back');
+      stage.did('removed the disk and brought it back');
       await survive(
         stage,
         { ant, bee },
@@ -92,8 +95,12 @@ export const nestedMount: Scene = {
           await ant.rescan();
           await shell(ant.folder, 'echo after > after');
           await eventually(() => assert.ok(namesOf(bee.tree()).includes('after')), { timeoutMs: patienceMs });
-          assert.ok(!namesOf(bee.tree()).includes('plain/in-the-way'), 'what is on the other disk was published');
-          assert.deepEqual(readdirSync(plain), ['in-the-way'], 'what the others wrote is on the other disk');
+          assert.ok(!namesOf(bee.tree()).includes('plain/in-the-way'), 'a file of the other disk was published');
+          assert.deepEqual(
+            readdirSync(plain),
+            ['in-the-way'],
+            'a file of another member was written to the other disk',
+          );
           await run('umount', ['-l', plain]);
         },
       );

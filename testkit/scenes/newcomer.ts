@@ -7,7 +7,7 @@ import { compare } from './compare.ts';
 import type { Scene } from './stage.ts';
 import { startLoad } from './users.ts';
 
-/** Enough that a newcomer is busy for a while. */
+/** Enough data to keep a newcomer busy for a while. */
 const fill = `
   for d in $(seq 30); do mkdir -p full/d$d; for n in $(seq 100); do echo $d $n > full/d$d/f$n; done; done
   for n in $(seq 12); do head -c 6000000 /dev/urandom > full/large$n; done`;
@@ -16,20 +16,20 @@ const filesBeforeKill = 50;
 
 export const newcomer: Scene = {
   name: 'newcomer',
-  title: 'a newcomer while everything writes, and the oldest member killed in the middle of it',
+  title: 'a member joins while users work on all, and the oldest member is killed during the join',
   async run(stage) {
     const lab = await stage.open(['ant', 'bee', 'cat']);
     const { oldestMember } = await lab.member('ant').status();
     const ids = await Promise.all(lab.members.map(async (member) => (await member.status()).member.id));
     const oldest = lab.members[ids.indexOf(oldestMember ?? '')];
-    assert.ok(oldest !== undefined, 'nobody is the oldest member');
+    assert.ok(oldest !== undefined, 'no member is the oldest');
     await shell(oldest.folder, fill);
     await oldest.wait({ for: 'all' });
     stage.did('filled the folder with 3,000 small files and 12 of 6 MB');
     const load = startLoad(stage, lab);
     await load.progress(30);
     const dan = await lab.addNewcomer('dan');
-    stage.did('started dan, which knows nothing');
+    stage.did('started dan, a newcomer without data');
     await eventually(async () => assert.ok((await dan.status()).files > filesBeforeKill), {
       timeoutMs: patienceMs,
       intervalMs: 2,
@@ -46,7 +46,7 @@ export const newcomer: Scene = {
     await oldest.start();
     await load.progress(60);
     await load.stop();
-    stage.did(`started ${oldest.name} again, and stopped the users after ${load.actions} things done`);
+    stage.did(`restarted ${oldest.name}, and stopped the users after ${load.actions} actions`);
     await compare(stage, lab, load);
   },
 };

@@ -11,14 +11,14 @@ type Groups = readonly (readonly LabMember[])[];
 
 const shown = (groups: Groups): string => groups.map((group) => group.map(({ name }) => name).join('+')).join(' | ');
 
-/** What stood there before the split; `all` and the others say who will write to them. */
+/** The files that exist before the split; their names say how many groups will write to them. */
 const common = ['all.txt', 'two.txt', 'one.txt', 'edited-and-deleted.txt', 'deleted.txt'];
 
 const copyStamp = /\.conflict-.*(?=\.txt$)/;
 
 /**
- * The members of a group write one after the other, each when all of the group hold what the one before wrote: whoever writes later
- * overwrites knowingly. Of the groups, all write to `all.txt`, the first two to `two.txt`, the first to `one.txt`.
+ * Makes the members of a group write one after the other, each when all of the group hold what the previous one wrote. So later writers
+ * overwrite versions that they have seen. All groups write to `all.txt`, the first two to `two.txt`, the first to `one.txt`.
  */
 async function writeIn(group: readonly LabMember[], index: number, room: string): Promise<void> {
   for (const member of group) {
@@ -36,7 +36,7 @@ async function writeIn(group: readonly LabMember[], index: number, room: string)
   }
 }
 
-/** What must be left: by the name that was meant, the contents, one of which has the name and the others a conflict copy each. */
+/** The expected contents by original name. One of them has the name, and each other one is in a conflict copy. */
 function expected(groups: Groups): Map<string, string[]> {
   const last = (group: readonly LabMember[]): string => group.at(-1)?.name ?? '';
   const by = (name: string, writers: readonly string[]): [string, string[]] => [
@@ -53,7 +53,7 @@ function expected(groups: Groups): Map<string, string[]> {
   ]);
 }
 
-/** What is left, in the same form; `bare` are the names that stand there as they were meant. */
+/** The found contents in the same form; `bare` are the names that are not those of conflict copies. */
 function found(tree: Tree, member: LabMember, room: string): { contents: Map<string, string[]>; bare: string[] } {
   const contents = new Map<string, string[]>();
   const names = namesOf(subtree(tree, room));
@@ -74,7 +74,7 @@ async function survive(lab: Lab, groups: Groups, room: string): Promise<number> 
   const { contents, bare } = found(tree, first, room);
   const wanted = expected(groups);
   const inOrder = (map: Map<string, string[]>): unknown => [...map].sort(([a], [b]) => (a < b ? -1 : 1));
-  assert.deepEqual(inOrder(contents), inOrder(wanted), `left after the split ${shown(groups)}`);
+  assert.deepEqual(inOrder(contents), inOrder(wanted), `contents after the split ${shown(groups)}`);
   assert.deepEqual(bare.sort(), [...wanted.keys()].sort(), `names after the split ${shown(groups)}`);
   return [...contents.values()].reduce((sum, { length }) => sum + length - 1, 0);
 }
@@ -82,7 +82,7 @@ async function survive(lab: Lab, groups: Groups, room: string): Promise<number> 
 function partition(names: readonly string[]): Scene {
   return {
     name: `partition-${names.length}`,
-    title: `every split of ${names.length} members, with writes on all sides, and healed again`,
+    title: `every split of ${names.length} members, with writes on all sides, and then healed`,
     async run(stage) {
       const lab = await stage.open(names);
       const all = splitsOf(lab.members);
@@ -97,7 +97,7 @@ function partition(names: readonly string[]): Scene {
       for (const [index, groups] of splits.entries()) {
         const copies = await survive(lab, groups, `split-${index}`);
         stage.did(
-          `split ${shown(groups)}: each write is there or was overwritten by who had seen it; ${copies} lost races, as many copies`,
+          `split ${shown(groups)}: each write is there or was overwritten by a user who had seen it; ${copies} lost races, as many copies`,
         );
       }
       if (splits.length < all.length) stage.did(`took one split of each shape, ${splits.length} of ${all.length}`);

@@ -8,7 +8,7 @@ import type { Scene } from './stage.ts';
 
 const filesEach = 200;
 
-/** What a member says of another one. */
+/** A member's report about another one. */
 async function seen(
   from: LabMember,
   other: LabMember,
@@ -18,7 +18,7 @@ async function seen(
 
 export const pause: Scene = {
   name: 'pause',
-  title: 'a member that is frozen, with its connections open, for longer than until the others call it down',
+  title: 'a member is frozen with its connections open until the others call it down',
   async run(stage) {
     const lab = await stage.open(['ant', 'bee', 'cat']);
     const [ant, bee, cat] = [lab.member('ant'), lab.member('bee'), lab.member('cat')];
@@ -34,15 +34,15 @@ export const pause: Scene = {
     for (const member of [ant, bee, cat]) write(member);
     writeFileSync(ant.path('pause', 'raced'), 'by ant');
     writeFileSync(bee.path('pause', 'raced'), 'by bee');
-    stage.did(`wrote ${filesEach} files into each folder, and one file both into that of ant and into that of bee`);
+    stage.did(`wrote ${filesEach} files into each folder, and one file into both that of ant and that of bee`);
     for (const member of [ant, cat]) {
       await eventually(async () => assert.equal((await seen(member, bee)).state, 'down'), { timeoutMs: patienceMs });
     }
     const { done } = await ant.wait({ for: 2 });
-    assert.ok(done, 'the others do not go on without bee');
-    stage.saw('ant and cat call bee down, and go on without it');
+    assert.ok(done, 'the others do not continue without bee');
+    stage.saw('ant and cat call bee down, and continue without it');
     await lab.thaw(bee);
-    stage.did('let bee go on');
+    stage.did('resumed bee');
     const tree = await compare(stage, lab);
     const own = namesOf(tree).filter((name) => /^pause\/(ant|bee|cat)-\d+$/.test(name));
     assert.equal(own.length, 3 * filesEach);
@@ -50,6 +50,6 @@ export const pause: Scene = {
     assert.equal(copies.length, 1, `conflict copies: ${copies.join(', ')}`);
     const contents = ['pause/raced', ...copies].map((name) => readFileSync(cat.path(name), 'utf8'));
     assert.deepEqual(contents.sort(), ['by ant', 'by bee']);
-    stage.saw('all files of all three, and one copy for the one race that was lost');
+    stage.saw('all files of all three members, and one conflict copy for the one lost race');
   },
 };

@@ -10,14 +10,14 @@ import type { Scene } from './stage.ts';
 const rounds = 3;
 const names = Array.from({ length: 70 }, (_, index) => `power/f${index}`);
 
-/** What a round writes into each file: longer than the last one, so that a disk may keep the old length. */
+/** The text that a round writes into a file. It is longer than the previous one, so that a disk may keep the old length. */
 function textOf(name: string, round: number): string {
   return `${name} in round ${round}${' and on'.repeat(round)}\n`;
 }
 
 export const powerCut: Scene = {
   name: 'power-cut',
-  title: 'the power of the member that wrote goes before its disk has the files',
+  title: 'the power of the member that wrote is cut before its disk has the files',
   needs: 'image',
   async run(stage) {
     const lab = await stage.open(['bee', 'cat']);
@@ -31,8 +31,8 @@ export const powerCut: Scene = {
           assert.equal(await readFile(join(bee.folder, name), 'utf8').catch(() => ''), textOf(name, round));
       };
       await eventually(arrived, { timeoutMs: patienceMs });
-      // In the last round what wait calls held must be on the disk.
-      if (round === rounds) assert.ok((await ant.wait({ for: 'all' })).done, 'not everybody holds the files');
+      // In the last round the files must be on the disk, because the wait says that all members hold them.
+      if (round === rounds) assert.ok((await ant.wait({ for: 'all' })).done, 'not all members hold the files');
       await image.cutPower();
       const texts = await Promise.all(names.map((name) => readFile(join(ant.folder, name), 'utf8').catch(() => '')));
       const damaged = texts.filter((text, index) => text !== textOf(names[index] ?? '', round)).length;
@@ -49,6 +49,6 @@ export const powerCut: Scene = {
       }
       await noProblems(lab);
     }
-    stage.saw('every member has every file as it was written, and nobody needed a copy');
+    stage.saw('every member has every file as it was written, and there is no conflict copy');
   },
 };

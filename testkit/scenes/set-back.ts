@@ -10,19 +10,19 @@ import type { Scene, Stage } from './stage.ts';
 
 const room = 'set-back';
 
-/** Writes as one branch of the member's history: an edit, a new file, a new directory, and a delete. */
+/** Makes the changes of one branch of the member's history: an edit, a new file, a new directory, and a delete. */
 async function workOn(member: LabMember, branch: string): Promise<void> {
   writeFileSync(member.path(room, 'edited'), `edited on branch ${branch}`);
   writeFileSync(member.path(room, `new-${branch}`), `new on branch ${branch}`);
   await shell(member.path(room), `mkdir -p dir; echo -n in dir on branch ${branch} > dir/in; rm -f gone-${branch}`);
 }
 
-/** The member's folder with its state is copied while its agent is stopped; the function puts it back as it was. */
+/** Copies the folder of a stopped member with its state. The returned function restores the copy. */
 async function copied(lab: Lab, member: LabMember): Promise<() => Promise<void>> {
   const copy = join(lab.outside(member), `copy-of-${member.name}`);
   await shell('/', `mkdir -p ${lab.outside(member)}; cp -a ${member.folder} ${copy}`);
   return async () => {
-    // The state directory stays the same one, as on the disk of a virtual machine.
+    // The state directory itself is kept (the same inode), as on the disk of a virtual machine.
     await shell(member.folder, 'find . -mindepth 1 ! -path ./.lockstep -delete');
     await shell('/', `cp -a ${copy}/. ${member.folder}`);
   };
@@ -36,10 +36,10 @@ function checkBoth(stage: Stage, member: LabMember, tree: Tree): void {
       assert.ok(texts.includes(`${what} on branch ${branch}`), `${what} ${branch}`);
     assert.ok(!names.includes(`${room}/gone-${branch}`), `gone-${branch} is back`);
   }
-  stage.saw('what was written on both branches, and nothing of what was deleted on one of them');
+  stage.saw('everything that was written on both branches, and nothing that was deleted on one of them');
 }
 
-/** `knows`: the other member that runs when cat has been set back, and knows nothing of the first branch. */
+/** One round of the scene. `knows`: the member that runs when cat has been set back, and does not know the first branch. */
 async function round(stage: Stage, knows: 'nobody' | 'bee'): Promise<void> {
   const lab = await stage.open(['ant', 'bee', 'cat']);
   const [ant, bee, cat] = ['ant', 'bee', 'cat'].map((name) => lab.member(name)) as [LabMember, LabMember, LabMember];
@@ -56,14 +56,14 @@ async function round(stage: Stage, knows: 'nobody' | 'bee'): Promise<void> {
   await allSettled(lab.members.filter(({ running }) => running));
   for (const member of lab.members) if (member.running) await member.stop();
   await setBack();
-  stage.did('copied cat with its state, let it go on, and set it back to the copy');
+  stage.did('copied cat with its state, let it work on, and set it back to the copy');
   if (knows === 'bee') await bee.start();
   await cat.start();
   await workOn(cat, 'two');
   const { done } = await cat.wait({ for: 'all', timeoutMs: 2_000 });
-  assert.ok(!done, 'cat said that all hold what it wrote, and ant was down');
+  assert.ok(!done, 'cat said that all hold what it wrote although ant was down');
   stage.did(
-    `let cat write with ${knows === 'bee' ? 'bee, which had not heard of the first branch' : 'no other member there'}`,
+    `let cat write with ${knows === 'bee' ? 'bee, which did not know the first branch' : 'no other member running'}`,
   );
   await ant.start();
   checkBoth(stage, cat, await compare(stage, lab));
@@ -71,7 +71,7 @@ async function round(stage: Stage, knows: 'nobody' | 'bee'): Promise<void> {
 
 export const setBack: Scene = {
   name: 'set-back',
-  title: 'a member is set back to a snapshot, starts alone or with one that knows no better, and is worked on',
+  title: 'a member is set back to a snapshot, starts alone or with one that does not know better, and is changed',
   async run(stage) {
     await round(stage, 'nobody');
     await round(stage, 'bee');

@@ -11,6 +11,6 @@ test.each([
   ['one more every ten minutes', every(10, [1, 2, 3, 4]), 6],
   ['less and less', every(30, [9, 7, 5]), -4],
   ['up and down around a line', every(10, [0, 3, 2, 5]), 8.4],
-])('the slope of what is %s', (_what, samples, slope) => {
+])('the slope: %s', (_what, samples, slope) => {
   expect(slopePerHour(samples)).toBeCloseTo(slope);
 });

@@ -5,7 +5,7 @@ export interface Sample {
 
 const hourMs = 3_600_000;
 
-/** By how much the value grows in an hour: the slope of the line with the least squares. 0 for fewer than two samples. */
+/** The growth of the value in an hour: the slope of the least-squares line. 0 for fewer than two samples. */
 export function slopePerHour(samples: readonly Sample[]): number {
   const mean = (of: (sample: Sample) => number): number =>
     samples.reduce((sum, sample) => sum + of(sample), 0) / samples.length;

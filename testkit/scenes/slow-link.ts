@@ -9,7 +9,7 @@ const bytesPerSecond = 2_000_000;
 
 export const slowLink: Scene = {
   name: 'slow-link',
-  title: 'links of 60 and 120 ms each way with 2 MB/s, where 1 % of what is sent stalls for a second',
+  title: 'links of 60 and 120 ms each way with 2 MB/s, where 1 % of the sent data stalls for a second',
   needs: 'links',
   async run(stage) {
     const lab = await stage.open(['ant', 'bee', 'cat']);
@@ -33,7 +33,7 @@ export const slowLink: Scene = {
       `wrote ${small} small files and one of ${megabytes} MB on ant, 100 and one of ${megabytes / 2} MB on cat`,
     );
     await compare(stage, lab);
-    assert.equal(lab.connections - before, 0, 'sessions that have ended and were begun anew');
+    assert.equal(lab.connections - before, 0, 'sessions that ended and were opened again');
     const roundTrips: string[] = [];
     for (const [{ name }, delayMs] of [
       [bee, 60],

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { onePerShape, splitsOf } from './splits.ts';
 
-describe('the splits of some members into groups', () => {
+describe('the splits of members into groups', () => {
   test.each([
     [2, 1],
     [3, 4],
     [4, 14],
     [5, 51],
-  ])('of %i there are %i, each another one, and each has every member once', (members, count) => {
+  ])('%i members have %i different splits, each with every member once', (members, count) => {
     const items = Array.from({ length: members }, (_, index) => index);
     const splits = splitsOf(items);
     expect(splits).toHaveLength(count);
@@ -24,7 +24,7 @@ describe('the splits of some members into groups', () => {
     }
   });
 
-  test('one of each shape: of five members there are six', () => {
+  test('five members have splits of six shapes', () => {
     const sizes = onePerShape(splitsOf(['a', 'b', 'c', 'd', 'e'])).map((groups) =>
       groups.map(({ length }) => length).sort(),
     );

@@ -1,4 +1,4 @@
-/** All ways to part the items into groups, one group of all included: each item joins one that is there, or begins one. */
+/** All partitions of the items into groups, including a single group: each item joins an existing group or begins a new one. */
 function* partitions<Item>(items: readonly Item[]): Generator<readonly (readonly Item[])[]> {
   const [first, ...rest] = items;
   if (first === undefined) {
@@ -11,12 +11,12 @@ function* partitions<Item>(items: readonly Item[]): Generator<readonly (readonly
   }
 }
 
-/** All ways to part the items into two groups or more. */
+/** All partitions of the items into two groups or more. */
 export function splitsOf<Item>(items: readonly Item[]): readonly (readonly (readonly Item[])[])[] {
   return [...partitions(items)].filter((groups) => groups.length > 1);
 }
 
-/** One split of each shape: of 3 and 2, of 4 and 1, … */
+/** One split of each shape, such as 3 and 2, or 4 and 1. */
 export function onePerShape<Item>(
   splits: readonly (readonly (readonly Item[])[])[],
 ): readonly (readonly (readonly Item[])[])[] {

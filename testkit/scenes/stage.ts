@@ -1,23 +1,23 @@
 import type { Lab, Need } from '../labs/lab.ts';
 
-/** What a scene is given by whoever plays it. */
+/** The environment of a scene, from its player. */
 export interface Stage {
-  /** True: as short as it still shows something. */
+  /** True: the scene is as short as it can be and still be meaningful. */
   readonly short: boolean;
   readonly random: () => number;
-  /** How long the scenes without a natural end go on. */
+  /** The duration of scenes without a natural end. */
   readonly churnMs: number;
-  /** A cluster with members of these names, connected. It is closed after the scene. */
+  /** Starts a cluster of connected members with these names. It is closed after the scene. */
   open(names: readonly string[]): Promise<Lab>;
-  /** What goes on by itself is stopped so when the scene is interrupted or fails, before what it works on is removed. */
+  /** Registers a function that stops background work if the scene is interrupted or fails, before the lab is removed. */
   whenInterrupted(stop: () => Promise<unknown>): void;
-  /** Says what was done. */
+  /** Reports an action. */
   did(what: string): void;
-  /** Says what was seen. */
+  /** Reports an observation. */
   saw(what: string): void;
 }
 
-/** Something that is done to a cluster and must be survived: what fails throws. Two play them, tests and `npm run drill`. */
+/** Something that is done to a cluster, which must survive it; `run` throws on a failure. Tests and `npm run drill` play scenes. */
 export interface Scene {
   readonly name: string;
   /** One line for `--list`. */

@@ -2,10 +2,10 @@ import type { Lab } from '../labs/lab.ts';
 import { Load } from '../load/load.ts';
 import type { Stage } from './stage.ts';
 
-/** The directory in which users without care work. */
+/** The directory in which the careless users work. */
 export const loadRoom = 'load';
 
-/** Somebody on each member who writes, renames and deletes without a pause, until it is stopped. */
+/** Starts a user on each member who writes, renames and deletes until the load is stopped. */
 export function startLoad(stage: Stage, lab: Lab): Load {
   const places = lab.members.map((member) => ({ member, outside: lab.outside(member) }));
   const load = new Load(places, loadRoom, stage.random);

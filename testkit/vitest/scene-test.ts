@@ -8,10 +8,10 @@ const churnMs = 60_000;
 const timeoutMs = 400_000;
 const logLinesShown = 60;
 
-/** How the machine's choices are repeated: `LOCKSTEP_SCENE_SEED=4711 npx vitest run …`. */
+/** The seed of the random choices. To repeat those of a run: `LOCKSTEP_SCENE_SEED=4711 npx vitest run …`. */
 const seed = Number(process.env.LOCKSTEP_SCENE_SEED ?? 1 + Math.floor(Math.random() * 1e9));
 
-/** A test that plays a scene on processes of this machine, in its short form. `rules`: what it shows, as any title says it. */
+/** A test that plays a scene on processes of this machine, in its short form. `rules`: the cited SPEC rules, for the title. */
 export function sceneTest(rules: string, scene: Scene): void {
   const lacking = scene.needs && localPlace.lacks(scene.needs);
   test.skipIf(lacking !== undefined)(`${rules} ${scene.title}`, () => play(scene), timeoutMs);
@@ -21,11 +21,11 @@ async function play(scene: Scene): Promise<void> {
   const story = [`${scene.name}, LOCKSTEP_SCENE_SEED=${seed}`];
   const opened: Promise<Lab>[] = [];
   const stops: (() => Promise<unknown>)[] = [];
-  /** One that could not be opened has removed itself. */
+  /** The opened labs; a lab that could not be opened has removed itself. */
   const labs = async (): Promise<readonly Lab[]> =>
     (await Promise.allSettled(opened)).flatMap((lab) => (lab.status === 'fulfilled' ? [lab.value] : []));
   onTestFinished(async () => {
-    // What goes on by itself works on what is removed next.
+    // Background work must end before the files that it uses are removed.
     await Promise.allSettled(stops.map((stop) => stop()));
     for (const lab of await labs()) await lab.close();
   });

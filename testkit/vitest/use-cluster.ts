@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, onTestFailed, onTestFinished } from 'vitest';
 import { Cluster, type ClusterOptions } from '../cluster.ts';
 
-/** Starts a cluster for the test that runs now. It is ended and removed after the test, however that ends. */
+/** Starts a cluster for the current test. It is ended and removed after the test, however that ends. */
 export async function startCluster(names: readonly string[], options?: ClusterOptions): Promise<Cluster> {
   const cluster = await Cluster.start(names, options);
   onTestFinished(() => cluster.close());
@@ -9,7 +9,7 @@ export async function startCluster(names: readonly string[], options?: ClusterOp
   return cluster;
 }
 
-/** One cluster for all tests of a file; each of them works in a directory of its own. Answers how to get it in a test. */
+/** Starts one cluster for all tests of a file; each test works in a separate directory. Returns a function that gets the cluster. */
 export function useCluster(names: readonly string[], options?: ClusterOptions): () => Cluster {
   let cluster: Cluster | undefined;
   beforeAll(async () => {
@@ -18,7 +18,7 @@ export function useCluster(names: readonly string[], options?: ClusterOptions): 
   afterAll(() => cluster?.close());
   beforeEach((context) => context.onTestFailed(() => cluster?.printLogs()));
   return () => {
-    if (cluster === undefined) throw new Error('The cluster is there in tests only');
+    if (cluster === undefined) throw new Error('The cluster exists only during tests');
     return cluster;
   };
 }
