@@ -1,9 +1,8 @@
-import { dotKey, type Operation } from '@lockstep/shared';
 import type { Random } from '../base/random.ts';
-import { isZeros, rotten } from '../disk/content.ts';
+import { rotten } from '../disk/content.ts';
 import { fingerprintOf, sameFingerprint } from '../disk/inode.ts';
-import { type ValueKey, valueAt } from '../users/ledger.ts';
-import { durabilityWatch, valuesAmong, valuesOn } from './durability-watch.ts';
+import { durabilityWatch } from './durability-watch.ts';
+import { Excuses } from './excuses.ts';
 import type { Machine } from './machine.ts';
 import type { FaultWeights } from './scenario.ts';
 import type { World } from './world.ts';
@@ -18,12 +17,12 @@ export class Faults {
   #working = true;
   /** What shows again what a machine's mounts hide. */
   readonly #repairs: [machine: Machine, repair: () => void][] = [];
-  /** When each machine was last copied, as the ledger counts. */
-  readonly #copiedAt = new Map<Machine, number>();
+  readonly #excuses: Excuses;
 
   constructor(world: World, random: Random) {
     this.#world = world;
     this.#random = random;
+    this.#excuses = new Excuses(world);
   }
 
   start(): void {
@@ -123,18 +122,9 @@ export class Faults {
 
   #losePower(machine: Machine): void {
     const { story, ledger } = this.#world;
-    const placesBefore = placesOn(machine);
-    for (const { before, now } of machine.powerCut()) {
-      // Half of what a user wrote: it is somebody's, so it may be kept, and nobody owes it.
-      if (!isZeros(now)) ledger.tore(now);
+    for (const { before, now } of this.#excuses.powerCut(machine, () => machine.powerCut())) {
       story.tell(machine.name, () => `  loses ${ledger.nameOf(before.id)}: ${now.size} bytes are left`);
     }
-    ledger.tookBack(machine.name, valuesOn(machine));
-    const placesAfter = placesOn(machine);
-    for (const value of new Set([...placesBefore.keys(), ...placesAfter.keys()])) {
-      if (placesBefore.get(value) !== placesAfter.get(value)) ledger.movedBack(value);
-    }
-    this.#world.releaseLost('lost in a power cut on the only machine that had it');
   }
 
   #cutTwo(how: 'refused' | 'silent'): void {
@@ -276,82 +266,24 @@ export class Faults {
     });
   }
 
-  /**
-   * An old content that a user put back just before the journal was lost looks like a file that was never brought up to date. No
-   * agent could tell; that value is not owed.
-   */
-  #releaseUnjournaled(machine: Machine): void {
-    const { ledger, standing } = this.#world;
-    for (const [path, inode] of machine.volume.disk.entries()) {
-      const { content } = inode;
-      if (content === undefined || machine.journal.disk(path)?.content === content.id) continue;
-      if (standing.some(({ journal }) => journal.everHad(path, { content: content.id }))) {
-        ledger.release(valueAt(inode), 'fate', `an old version when ${machine.name} lost its journal`);
-      }
-    }
-  }
-
-  /** What the agent itself replaced after its old journal was copied looks like a change that a user made knowing of what the journal shows. */
-  #releaseReplaced({ name, journal, volume }: Machine): void {
-    for (const row of journal.diskBelow('', undefined, Number.MAX_SAFE_INTEGER)) {
-      const value = row.content ?? linkValue(journal.operation(row.dot));
-      if (value !== undefined && valueAt(volume.disk.at(row.path)) !== value) {
-        this.#world.ledger.release(value, 'fate', `replaced before ${name} got an old journal`);
-      }
-    }
-  }
-
   #loseJournal(machine: Machine): void {
-    this.#releaseUnjournaled(machine);
-    // Without its rows nobody can tell what a power cut left from what a user wrote.
-    for (const [, { content }] of machine.volume.disk.entries()) {
-      if (content !== undefined && isZeros(content)) this.#world.ledger.tore(content);
-    }
-    machine.loseJournal();
-    // What a power cut took from its folder, or what lost a conflict and has no copy yet, was in its journal alone.
-    this.#world.releaseLost(`lost with the journal of ${machine.name}`);
+    this.#excuses.journalLost(machine, () => machine.loseJournal());
     this.#later(downMsMax, () => machine.start());
   }
 
   #copy(machine: Machine): void {
     machine.takeSnapshot();
-    this.#copiedAt.set(machine, this.#world.ledger.moment);
-  }
-
-  /**
-   * What its user let go of and brought back after the copy was made, and nobody else heard of. The copy may hold the value from before
-   * that: the others know that it was let go of, and not that it came back. A disk from which it is yet to be deleted does not count.
-   */
-  #releaseBroughtBack(machine: Machine): void {
-    const { ledger, standing } = this.#world;
-    const others = standing.filter((other) => other !== machine);
-    const elsewhere = valuesAmong(others, (path, operation) =>
-      others.some(({ journal }) => {
-        const isKnown = journal.operation(operation) !== undefined;
-        return isKnown && !journal.heads(path).some((head) => dotKey(head) === dotKey(operation));
-      }),
-    );
-    for (const { key, writer, timesReleased, owedSince } of ledger.owed()) {
-      if (writer !== machine.name || timesReleased === 0 || elsewhere.has(key)) continue;
-      if (owedSince > (this.#copiedAt.get(machine) ?? 0)) ledger.release(key, 'fate', 'brought back before a set-back');
-    }
+    this.#excuses.copied(machine);
   }
 
   /** Alone, among some of the others, or among all of them. What nobody else had heard of is gone. */
   #setBack(): void {
-    const { ledger, standing } = this.#world;
+    const { standing } = this.#world;
     const copied = standing.filter(({ hasSnapshot }) => hasSnapshot);
     if (copied.length === 0) return;
     const machine = this.#random.pick(copied);
-    const before = valuesOn(machine);
     const what = this.#random.pick(['all', 'all', 'journal'] as const);
-    if (what === 'journal') this.#releaseUnjournaled(machine);
-    else this.#releaseBroughtBack(machine);
-    machine.setBack(what);
-    if (what === 'journal') this.#releaseReplaced(machine);
-    ledger.tookBack(machine.name, valuesOn(machine));
-    for (const value of before) machine.onceHeld.add(value);
-    this.#world.releaseLost(`only ${machine.name} had it, which was set back`);
+    this.#excuses.setBack(machine, what, () => machine.setBack(what));
     const alone = this.#random.pick([0, 0.5, 1]);
     const forMs = this.#random.between(10, downMsMax);
     for (const other of this.#world.standing) {
@@ -383,18 +315,4 @@ export class Faults {
   #later(withinMs: number, body: () => void): void {
     this.#world.scheduler.after(this.#random.between(1, withinMs), body);
   }
-}
-
-/** The paths and inodes of each value in a machine's folder, as one text. */
-function placesOn({ volume }: Machine): ReadonlyMap<ValueKey, string> {
-  const places = new Map<ValueKey, string>();
-  for (const [path, inode] of volume.disk.entries()) {
-    const value = valueAt(inode);
-    if (value !== undefined) places.set(value, `${places.get(value) ?? ''}\n${path} ${inode.number}`);
-  }
-  return places;
-}
-
-function linkValue(operation: Operation | undefined): ValueKey | undefined {
-  return operation?.target === undefined ? undefined : `link:${operation.target}`;
 }
