@@ -6,7 +6,7 @@ import { blockingOrigins, countBehind, holds, holdsAll } from './durability.ts';
 const ant = 'ant' as OriginId;
 const bee = 'bee' as OriginId;
 
-describe('[AK2] what a member holds, from its applied vector and ranges', () => {
+describe('[AK2] the operations that a member holds, from its applied vector and ranges', () => {
   const applied: Applied = {
     vector: { [ant]: 5 },
     ranges: {

@@ -119,7 +119,7 @@ describe('the state', () => {
     expect(page).toMatchObject({ oldest: 1, last: 2 });
   });
 
-  test('healthz tells a healthy agent from one whose folder is gone', async () => {
+  test('healthz distinguishes a healthy agent from one whose folder is gone', async () => {
     expect(await get('/healthz')).toEqual({ ok: true, state: 'active' });
     served.ant.volume.missing = true;
     await served.cluster.until(() => !served.engine.health.folder.ok);

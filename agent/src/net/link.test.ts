@@ -86,7 +86,7 @@ describe('a session', () => {
     expect(accepted.queuedBytes()).toBe(0);
   });
 
-  test('a network that closes tells its peers and frees its port', async () => {
+  test('a network that closes ends its sessions and frees its port', async () => {
     const { a, b, dialled } = await openPair();
     const received = receive(dialled);
     await b.network.close();

@@ -127,7 +127,7 @@ function explain(error: NodeJS.ErrnoException, wanted: HostPort): LockstepError 
     case 'EACCES':
       return new LockstepError(
         'config-invalid',
-        `This user may not listen on ${address}: choose a port from 1024 on (listen in .lockstep/config.toml, or --listen).`,
+        `This user may not listen on ${address}: choose port 1024 or a higher one (listen in .lockstep/config.toml, or --listen).`,
         { cause: error },
       );
     default:

@@ -35,7 +35,7 @@ async function checkFree(key: string, wanted: HostPort): Promise<Finding> {
     case 'EACCES':
       return fail(
         `This user may not listen on ${address} (${key}).`,
-        `Choose a port from 1024 on: ${key} in ${settings}.`,
+        `Choose port 1024 or a higher one: ${key} in ${settings}.`,
       );
     default:
       return fail(

@@ -198,7 +198,7 @@ describe('parents, children, and entries in the way', () => {
   ])('$name', check);
 });
 
-describe('where content comes from', () => {
+describe('sources of content', () => {
   test.each<PlanCase>([
     {
       name: '[CT4] from another file of the folder',
