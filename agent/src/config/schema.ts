@@ -133,7 +133,7 @@ export const configKeys: readonly ConfigKey[] = [
     placeholder: 'HOST:PORT',
     list: false,
     comment: [
-      'The address of the dashboard and the API. They ask for no password:',
+      'The address of the dashboard and the API, which ask for no password:',
       'leave this on 127.0.0.1 unless all who can reach the address may see and change everything.',
     ],
     allowed: 'HOST:PORT with a port from 0 to 65535, such as "127.0.0.1:4800"',

@@ -69,5 +69,5 @@ export async function checkPermissions({ directory, state }: Subject): Promise<r
   const found = [...rights];
   for (const name of secrets) found.push(...(await checkSecret(join(state, name))));
   if (rights.length === 0) found.push(...(await checkOwners(state)), ...(await checkForOwner(directory, state)));
-  return found.length > 0 ? found : [ok(`${directory} can be written, and the keys are this user's alone.`)];
+  return found.length > 0 ? found : [ok(`${directory} can be written, and only its owner can read the keys.`)];
 }

@@ -23,9 +23,9 @@ export const commandHelp: Readonly<Record<string, CommandHelp>> = {
   },
   up: {
     details: [
-      'Prints the addresses, and "ready" once this member is level with the others. It ends in order at SIGINT and SIGTERM, and starts ' +
-        'again after a crash as if nothing had been. The log goes to the standard error, one line of JSON for each entry.',
-      'An option wins over the environment, and that over config.toml.',
+      'Prints the addresses, and "ready" once this member is in sync with the others. Stops in order at SIGINT and SIGTERM, and recovers ' +
+        'from a crash at the next start. The log goes to the standard error, one line of JSON for each entry.',
+      'An option overrides the environment, and the environment overrides config.toml.',
     ],
     examples: [
       ['lockstep up ~/shared', 'run the agent of that folder until Ctrl-C'],
