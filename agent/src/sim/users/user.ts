@@ -13,6 +13,7 @@ import { type Content, contentOfText, virtualContent, withNewTail } from '../dis
 import { DiskError } from '../disk/disk-error.ts';
 import type { Inode, InodeType } from '../disk/inode.ts';
 import type { Agenda } from './agenda.ts';
+import { type Habit, habitsOf } from './habits.ts';
 import type { UserShell } from './user-shell.ts';
 
 /** Few names, so that members meet at the same paths. */
@@ -20,44 +21,6 @@ const names = ['a', 'b', 'c', 'Doc.txt', 'notes.tar.gz', '-x y%'];
 const depthMax = 3;
 /** Here each user makes files and deletes them again, and nobody touches another's: what is deleted here is wanted by nobody. */
 const passingDirectory = 'passing';
-
-/** What users do, and how often in proportion. */
-const habits = {
-  create: 14,
-  overwrite: 12,
-  overwriteTwice: 4,
-  append: 5,
-  appendOften: 1,
-  atomicSave: 7,
-  remove: 5,
-  recreate: 2,
-  replaceAlike: 3,
-  renameFile: 7,
-  renameOver: 3,
-  renameCase: 2,
-  swap: 2,
-  renameDirectory: 5,
-  copy: 2,
-  makeTree: 5,
-  unpack: 1,
-  removeTree: 3,
-  fileToDirectory: 2,
-  directoryToFile: 2,
-  chmod: 3,
-  touch: 2,
-  symlink: 3,
-  moveOutAndIn: 2,
-  pipe: 0.3,
-  storeMapped: 8,
-  writeElsewhere: 3,
-  pass: 6,
-} as const;
-
-type Habit = keyof typeof habits;
-
-/** Users who keep images of disks, and those whose programs map no files and know no other names of them, differ in these habits. */
-const imageHabits = { replaceAlike: 60 };
-const noUnseenHabits = { storeMapped: 0, writeElsewhere: 0 };
 
 /** File times at the limits of what programs set and messages carry, milliseconds: seconds for milliseconds, before 1970, fractions. */
 const extremeTimesMs = [
@@ -127,11 +90,7 @@ export class User {
     this.#random = options.random;
     this.#pauseMsMax = options.pauseMsMax;
     this.#mayWork = options.mayWork;
-    this.#weights = {
-      ...habits,
-      ...(options.keepsImages && imageHabits),
-      ...(!options.mapsFiles && noUnseenHabits),
-    };
+    this.#weights = habitsOf(options);
   }
 
   /** Works until `stop`. */
