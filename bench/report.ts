@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { availableParallelism, cpus, release, totalmem } from 'node:os';
 import { limitOf, median, type Result } from './result.ts';
 
-/** What the figures were measured on. */
+/** The machine on which the figures were measured. */
 export interface Machine {
   readonly processors: string;
   readonly memoryGiB: number;
@@ -29,7 +29,7 @@ function figure(value: number | undefined, unit: Result['unit']): string {
   return unit === '%' ? `${value.toFixed(2)} %` : `${Math.round(value)} MiB`;
 }
 
-/** A Markdown table: medians, and whether what must be reached was reached. */
+/** A Markdown table of the medians, with a mark that says whether each target was reached. */
 export function formatTable(results: readonly Result[]): string {
   const rows = results.map((result) => {
     const own = median(result.lockstep);
@@ -50,7 +50,7 @@ const rowHeight = 34;
 const barLeft = 330;
 const barWidth = 380;
 
-/** Bars of the workloads that other programs were given too: Lockstep beside cp and rsync, each row scaled to its longest bar. */
+/** A bar chart of the workloads that cp or rsync also ran, each row scaled to its longest bar. */
 export function drawChart(results: readonly Result[], machine: Machine): string {
   const timed = results.filter(({ unit, cp, rsync }) => unit === 'ms' && (cp ?? rsync) !== undefined);
   const height = 60 + timed.length * rowHeight * 1.6;
@@ -79,7 +79,7 @@ export function drawChart(results: readonly Result[], machine: Machine): string 
     'text{font:11px system-ui,sans-serif;fill:#333}.name{font-size:12px;font-weight:600}.title{font-size:13px}';
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 880 ${height}" width="880" height="${height}" role="img">`,
-    `<title>Lockstep beside cp and rsync</title><style>${style}</style><rect width="100%" height="100%" fill="#fff"/>`,
+    `<title>Lockstep compared with cp and rsync</title><style>${style}</style><rect width="100%" height="100%" fill="#fff"/>`,
     `<text x="12" y="24" class="title">Median times to both peers; shorter is better. ${machine.processors}, ${machine.fileSystem}, Node ${machine.node}</text>`,
     ...parts,
     '</svg>',

@@ -1,4 +1,4 @@
-/** What one workload took, in the unit it names; one number for each repetition. */
+/** The result of one workload in its unit, one number for each repetition. */
 export interface Result {
   readonly name: string;
   readonly unit: 'ms' | 'MiB' | '%';
@@ -23,7 +23,7 @@ export function percentile(values: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.ceil(share * sorted.length) - 1)] ?? 0;
 }
 
-/** The most that the median may be. */
+/** The upper limit for the median. */
 export function limitOf(result: Result, bound: Result['target']): number {
   return 'atMost' in bound ? bound.atMost : bound.timesRsync * median(result.rsync ?? []);
 }

@@ -25,7 +25,7 @@ const { values } = parseArgs({
 
 type Name = (typeof names)[number];
 
-/** Runs one workload on members of its own in `root`. */
+/** Runs one workload on its own members in `root`. */
 async function measure(name: Name, root: string, scratch: string, repetitions: number): Promise<readonly Result[]> {
   if (name === 'page') return page(scratch);
   const cluster = await Cluster.start(['ant', 'bee', 'cat'], { directory: root });
@@ -50,7 +50,7 @@ async function measure(name: Name, root: string, scratch: string, repetitions: n
 
 const isName = (name: string): name is Name => (names as readonly string[]).includes(name);
 
-/** Runs the workloads, each on a cluster of its own, prints the table and writes JSON and a chart into bench/results. */
+/** Runs the workloads, each on its own cluster, prints the table and writes JSON and a chart into bench/results. */
 async function main(): Promise<void> {
   const repetitions = Number(values.repetitions);
   const asked = values.only ?? names;

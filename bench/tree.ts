@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** `count` files of `size` random bytes, 100 in each directory. */
+/** Writes `count` files of `size` random bytes, 100 in each directory. */
 export async function makeSmallFiles(directory: string, count: number, size: number): Promise<void> {
   for (let first = 0; first < count; first += 100) {
     const sub = join(directory, `d${String(first / 100).padStart(4, '0')}`);
@@ -17,14 +17,14 @@ export async function makeSmallFiles(directory: string, count: number, size: num
   }
 }
 
-/** One file of `mebibytes` MiB without repetition. */
+/** Writes one file of `mebibytes` MiB of random bytes. */
 export async function makeLargeFile(path: string, mebibytes: number): Promise<void> {
   const file = await open(path, 'w');
   for (let index = 0; index < mebibytes; index++) await file.write(randomBytes(1_048_576));
   await file.close();
 }
 
-/** Runs a program and gives back the milliseconds that it took. */
+/** Runs a program and returns its duration in milliseconds. */
 export async function timed(program: string, ...args: string[]): Promise<number> {
   const startMs = performance.now();
   await run(program, args);
@@ -39,7 +39,7 @@ export async function remove(path: string): Promise<void> {
   await rm(path, { recursive: true, force: true });
 }
 
-/** A hash of everything below `directory` but `.lockstep`: names, types, bytes, link texts. */
+/** A hash of everything below `directory` except `.lockstep`: names, bytes of files and texts of links. */
 export async function treeHash(directory: string): Promise<string> {
   const hash = createHash('sha256');
   const walk = async (path: string): Promise<void> => {

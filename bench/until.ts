@@ -8,7 +8,7 @@ const patience = { timeoutMs: 3_600_000, intervalMs: 10 };
 export async function until(members: readonly Member[], condition: (status: Status) => boolean): Promise<void> {
   for (const member of members) {
     await eventually(async () => {
-      if (!condition(await member.status())) throw new Error(`${member.name} does not get to where it should`);
+      if (!condition(await member.status())) throw new Error(`${member.name} does not reach the expected state`);
     }, patience);
   }
 }

@@ -15,7 +15,7 @@ interface Series {
 
 const newSeries = (): Series => ({ lockstep: [], cp: [], rsync: [] });
 
-/** Times a change made in ant's folder until both peers show it, then checks that the trees are equal. */
+/** The time from a change in ant's folder until both peers hold it. Then checks that the trees are equal. */
 async function throughLockstep(members: Trio, change: () => Promise<unknown>): Promise<number> {
   const [ant, ...peers] = members;
   const before = (await ant.status()).operations;
@@ -30,7 +30,7 @@ async function throughLockstep(members: Trio, change: () => Promise<unknown>): P
   return elapsedMs;
 }
 
-/** The same change followed by a copying program, to two plain folders. */
+/** The time that a copying program takes to bring a change to two plain folders. */
 async function throughProgram(program: 'cp' | 'rsync', source: string, targets: readonly string[]): Promise<number> {
   let sumMs = 0;
   for (const target of targets) {
@@ -42,7 +42,7 @@ async function throughProgram(program: 'cp' | 'rsync', source: string, targets: 
   return sumMs;
 }
 
-/** Create, rename, delete, on a tree made beforehand. The programs are given the same change to a plain folder first. */
+/** Creates, renames and deletes a copy of a template tree. For the other programs the same changes are made to a plain folder first. */
 async function series(
   members: Trio,
   scratch: string,

@@ -7,7 +7,7 @@ import { until } from '../until.ts';
 const settleMs = 20_000;
 const idleMs = 60_000;
 
-/** Resident memory and processor time of an agent at rest, with 10,000 files and with 100,000. */
+/** Resident memory of an agent with 10,000 files and with 100,000, and its processor time at rest. */
 export async function idle(members: readonly [Member, Member, Member]): Promise<Result[]> {
   const [ant, bee] = members;
   const results: Result[] = [];
@@ -26,10 +26,10 @@ export async function idle(members: readonly [Member, Member, Member]): Promise<
       lockstep: usage.map(({ memoryMiB }) => memoryMiB),
       target: { atMost: target },
       goal: { atMost: goal },
-      note: 'resident, right after the files came; writer and receiver',
+      note: 'resident, right after the files arrived; writer and receiver',
     });
   }
-  // What so many new files have set off, such as one more scan of them all, is no idleness yet.
+  // The agents are not idle yet: the new files have started work such as another scan of everything.
   await new Promise((resolve) => setTimeout(resolve, settleMs));
   const before = await Promise.all(members.map((member) => member.usage()));
   await new Promise((resolve) => setTimeout(resolve, idleMs));

@@ -12,7 +12,7 @@ async function untilVisible(paths: readonly string[]): Promise<void> {
   while (!paths.every((path) => existsSync(path))) await new Promise((resolve) => setTimeout(resolve, 1));
 }
 
-/** One file of 1 KiB at a time: milliseconds from the end of the write until it is visible on both peers. */
+/** The milliseconds from the start of the write of a 1 KiB file until the file is visible on both peers. */
 export async function latency([ant, bee, cat]: readonly [Member, Member, Member], scratch: string): Promise<Result[]> {
   const bytes = Buffer.alloc(1024, 'x');
   const lockstep: number[] = [];

@@ -6,7 +6,7 @@ import type { Result } from '../result.ts';
 import { flush, makeLargeFile, makeSmallFiles, remove, timed, treeHash } from '../tree.ts';
 import { until } from '../until.ts';
 
-/** A member that joins a cluster with 10,000 files and 1 GiB: from its start until it holds everything. */
+/** The time that a newcomer to a cluster with 10,000 files and 1 GiB takes from its start until it holds everything. */
 export async function newcomer(
   cluster: Cluster,
   [ant, bee, cat]: readonly [Member, Member, Member],

@@ -5,10 +5,7 @@ import { join } from 'node:path';
 import { repositoryRoot } from '../../testkit/repository.ts';
 import type { Result } from '../result.ts';
 
-/**
- * What the dashboard costs a real browser. Measured where the browser tests are, with an agent of its own: this only runs it and
- * takes the figures.
- */
+/** The cost of the dashboard in a real browser. Playwright measures it with its own agent (`e2e/bench`); this only reads its figures. */
 export async function page(scratch: string): Promise<Result[]> {
   const file = join(scratch, 'page.json');
   const playwright = spawn(
