@@ -1,4 +1,4 @@
-// `npm run bench`: sets up, then measures the built agent beside cp and rsync, and its page in a browser.
+// `npm run bench`: sets up, then compares the built agent with cp and rsync, and measures its page in a browser.
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { ensureBrowser } from './lib/browser.mjs';
@@ -10,7 +10,7 @@ await main(async (args) => {
   if ((await runTool('tsc', ['-b', 'bench'])).code !== 0) throw new SetupError('The measurements could not be built.');
   const run = [join(root, 'bench', 'dist', 'bench', 'run.js'), ...args];
   const env = { ...process.env };
-  // Only the page needs one.
+  // Only the page needs a browser.
   if (!args.includes('--only') || args.includes('page')) env.LOCKSTEP_CHROMIUM = await ensureBrowser();
   return spawnSync(process.execPath, run, { cwd: root, env, stdio: 'inherit' }).status ?? 1;
 });

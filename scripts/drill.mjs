@@ -1,10 +1,10 @@
-// `npm run drill`: sets up, then hurts a cluster on purpose and looks whether anything was lost.
+// `npm run drill`: sets up, then injects faults into a cluster and checks that nothing is lost.
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { aptInstall, canUseApt, findProgram, root, runTool, SetupError } from './lib/process.mjs';
 import { main, setup } from './setup.mjs';
 
-/** What churn lets work, by the name of its Debian package. Whichever is missing after all is left out, which is told. */
+/** The programs that churn runs, by the name of their Debian package. The drill reports those that are missing and leaves them out. */
 const programs = ['git', 'sqlite3', 'tar', 'sed', 'fio', 'stress-ng'];
 
 await main(async (args) => {
@@ -13,7 +13,7 @@ await main(async (args) => {
   const missing = programs.filter((name) => findProgram(name) === undefined);
   const willRun = !args.includes('--help') && !args.includes('--list');
   if (willRun && missing.length > 0 && canUseApt()) await aptInstall(missing);
-  // In this process: one fewer between the terminal and the agents to pass Ctrl-C on.
+  // Runs in this process, so that there is one process fewer between the terminal and the agents to pass Ctrl-C on.
   const { runDrills } = await import(pathToFileURL(join(root, 'drills', 'dist', 'drills', 'main.js')).href);
   return runDrills(args);
 });

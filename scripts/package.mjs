@@ -1,5 +1,5 @@
-// `npm run package`: the package that people install on their machines, as dist-package/lockstep-VERSION.tgz. It holds the built
-// agent and page and nothing of the sources, in the places that they have in the clone.
+// `npm run package`: makes the package that users install, dist-package/lockstep-VERSION.tgz. It contains the built agent and page, but no
+// sources, at the same paths as in the clone.
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -10,13 +10,13 @@ import { main, setup } from './setup.mjs';
 const target = join(root, 'dist-package');
 const content = join(target, 'content');
 
-/** The program that npm links. All modules of the package are those that it needs: the labs and the simulator are other programs. */
+/** The program that npm links. The package contains only the modules that it needs: the labs and the simulator are other programs. */
 const program = 'agent/bin/lockstep.js';
 
-/** npm links it to where `man` looks. */
+/** The manual page, which npm links into a directory that `man` searches. */
 const manualPath = 'packaging/man/lockstep.1';
 
-/** What is taken over as it is. */
+/** The paths that are copied unchanged. */
 const asItIs = [
   'README.md',
   'LICENSE',
@@ -33,7 +33,7 @@ const asItIs = [
   'packaging/systemd',
 ];
 
-/** What `@lockstep/shared` and its parts are, in the clone and in the package. */
+/** The modules of `@lockstep/shared`, at the same paths in the clone and in the package. */
 const sharedModules = {
   '@lockstep/shared': 'shared/dist/index.js',
   '@lockstep/shared/api': 'shared/dist/api.js',
@@ -41,8 +41,8 @@ const sharedModules = {
 };
 
 /**
- * A module as the package holds it: `@lockstep/shared`, a package of its own in the clone only, is named by its place, for npm
- * installs no package that lies inside another reliably; and the line that names the source map, which stays behind, is left out.
+ * The text of a module for the package. Imports of `@lockstep/shared` become relative, because npm does not reliably install a package
+ * inside another one. The line that names the source map is removed, because the map is not in the package.
  */
 function packaged(path, text) {
   return text
@@ -58,7 +58,7 @@ function write(path, text) {
   writeFileSync(join(content, path), text);
 }
 
-/** The package.json of the package, from those of the clone and its workspaces. */
+/** The package.json of the package, made from those of the clone and its workspaces. */
 function manifest() {
   const { name, version, description, license, engines } = readJson(join(root, 'package.json'));
   const needed = ['agent', 'shared'].flatMap((workspace) =>
@@ -79,7 +79,7 @@ function manifest() {
   };
 }
 
-/** The manual page, made from what the built program says of its commands. */
+/** The manual page, made from the command descriptions of the built program. */
 async function manual() {
   const load = (path) => import(pathToFileURL(join(root, 'agent', 'dist', 'cli', path)).href);
   const [{ buildProgram }, { manPage }, { processTerminal }] = await Promise.all(
@@ -93,7 +93,7 @@ async function manual() {
 }
 
 async function gather() {
-  // It reads modules with a package, which in a new clone the set-up has only just installed.
+  // A dynamic import: it needs a package that `setup` installs in a new clone.
   const { importClosure } = await import('./lib/import-closure.mjs');
   rmSync(target, { recursive: true, force: true });
   write(manualPath, await manual());

@@ -1,4 +1,4 @@
-// `npm run screenshots`: sets up, then takes the pictures in docs/screenshots of real agents.
+// `npm run screenshots`: sets up, then takes the pictures in docs/screenshots.
 import { ensureBrowser } from './lib/browser.mjs';
 import { runTool } from './lib/process.mjs';
 import { main, setup } from './setup.mjs';

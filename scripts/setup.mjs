@@ -1,19 +1,19 @@
-// Sets the clone up: dependencies, build and, with --browser, a browser for the tests. Uses nothing but Node, and takes a
-// fraction of a second when nothing has changed.
+// Sets up the clone: dependencies, build and, with --browser, a browser for the tests. It needs only Node, and takes a fraction of a second
+// if nothing has changed.
 import { pathToFileURL } from 'node:url';
 import { ensureBrowser } from './lib/browser.mjs';
 import { ensureBuild } from './lib/build.mjs';
 import { checkNode, ensureDependencies } from './lib/dependencies.mjs';
 import { SetupError, UsageError } from './lib/process.mjs';
 
-/** Makes the clone ready to run. */
+/** Sets up dependencies and build. */
 export async function setup() {
   checkNode();
   await ensureDependencies();
   await ensureBuild();
 }
 
-/** Runs the body of a script; what a person can do something about is told as a sentence, not as a stack. */
+/** Runs the body of a script. A SetupError is printed as a sentence, without a stack. */
 export async function main(body) {
   try {
     process.exitCode = (await body(process.argv.slice(2))) ?? 0;

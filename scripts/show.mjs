@@ -1,4 +1,4 @@
-// `npm run show`: sets up, then serves the page over fifty simulated members, to look at.
+// `npm run show`: sets up, then serves the page for fifty simulated members, as a demonstration.
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { root } from './lib/process.mjs';

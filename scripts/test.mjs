@@ -1,5 +1,5 @@
-// `npm test`: every check that needs nothing but Node, npm and git, in the order of how soon it can say no. Stops at the first that
-// fails. With --complete also those that need more: what this machine does not let us have is named in the last lines.
+// `npm test`: runs the checks, the quickest first, and stops at the first that fails. --complete adds those with special needs. The last
+// lines name the checks that cannot run on this machine.
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { ensureBrowser } from './lib/browser.mjs';
@@ -10,7 +10,7 @@ import { main, setup } from './setup.mjs';
 
 const reports = join(root, 'node_modules', '.cache', 'lockstep-tests');
 
-/** A check without tests of its own to count: when it fails, it counts as one. */
+/** A check without tests to count: its failure counts as one. */
 function check(tool, args) {
   return async () => {
     const { code } = await runTool(tool, args);
@@ -18,7 +18,7 @@ function check(tool, args) {
   };
 }
 
-/** The counts of a runner; a runner that fails without a failed test (a crash, a broken file) counts as one failure. */
+/** The counts of a runner. If it fails without a failed test (a crash, a broken file), that counts as one failure. */
 function counts(code, passed = 0, failed = 0) {
   return { passed, failed: code === 0 ? failed : Math.max(1, failed) };
 }
@@ -41,7 +41,7 @@ function vitest(project, { leaveOut = () => [] } = {}) {
   };
 }
 
-/** Tests of the installed package that need what not every machine has. */
+/** Tests of the installed package with needs that not every machine meets. */
 const particular = [
   { tests: 'systemd-verify', program: 'systemd-analyze', debianPackage: 'systemd' },
   { tests: 'systemd-run', program: 'systemd-analyze', debianPackage: 'systemd', asRoot: true },
@@ -49,14 +49,14 @@ const particular = [
   { tests: 'completion-fish', program: 'fish' },
 ];
 
-/** Those of them that cannot run here, each with a sentence that says why. */
+/** The patterns of those of them that cannot run here. Prints a sentence for each that says why. */
 async function leftOut() {
   const patterns = [];
   for (const { tests, program, debianPackage = program, asRoot = false } of particular) {
     const isThere = await hasProgram(program, debianPackage);
     if (isThere && (!asRoot || process.getuid?.() === 0)) continue;
     const how = isThere ? 'run npm test as root' : `install it (on Debian: apt-get install -y ${debianPackage})`;
-    console.log(`Left out: ${tests}.test.ts needs ${program}${asRoot ? ' and root' : ''}. To have it run, ${how}.`);
+    console.log(`Left out: ${tests}.test.ts needs ${program}${asRoot ? ' and root' : ''}. To run it, ${how}.`);
     patterns.push(`**/${tests}.test.ts`);
   }
   return patterns;
@@ -81,13 +81,13 @@ async function e2e() {
   return counts(code, (stats?.expected ?? 0) + (stats?.flaky ?? 0), stats?.unexpected);
 }
 
-/** Alert rules and dashboard, against a real Prometheus. */
+/** Tests the alert rules and the dashboard with a real Prometheus. */
 async function monitoring() {
   await ensureProgram('promtool', 'prometheus');
   return vitest('monitoring')();
 }
 
-/** Drills in their short form, on containers or, with `--local`, on processes. */
+/** Runs drills in their short form, on containers or, with `--local`, on processes. */
 async function drills(args) {
   const { code, output } = await run(process.execPath, [join('scripts', 'drill.mjs'), '--short', ...args], {
     capture: true,
@@ -96,13 +96,13 @@ async function drills(args) {
   return counts(survived === undefined ? 1 : code, Number(survived ?? 0), Number(failed ?? 0));
 }
 
-/** Drills that are done on containers: they kill, freeze and cut off, which is another thing there than with processes. */
+/** The drills that run on containers: killing, freezing and cutting off is different there than with processes. */
 const drillsOnContainers = ['kill', 'partition-3', 'pause', 'newcomer'];
 
-/** On processes the tests of `integration` play the scenes. These they do not, and where there are no containers nobody else does. */
+/** The drills that run on processes: the integration tests do not play these scenes, and containers may not be available. */
 const drillsOnProcesses = ['kill', 'pause'];
 
-/** The lab in containers, then the drills that differ there. An engine that is started for it is stopped after it. */
+/** Tests the lab in containers, then runs the drills that differ there. If it starts an engine, it stops the engine afterwards. */
 async function compose() {
   const docker = await ensureDocker();
   try {
@@ -116,7 +116,7 @@ async function compose() {
   }
 }
 
-/** `extra`: only run when it is asked for. What it needs, or one that is `optional`, may not be to be had here. */
+/** `extra`: runs only on request. The needs of a stage that is `extra` or `optional` may not be met here; it is then left out. */
 const stages = [
   { name: 'lint', run: check('biome', ['check', '.']) },
   { name: 'types', run: check('tsc', ['-b']) },
@@ -131,7 +131,7 @@ const stages = [
   { name: 'drill', run: () => drills(['--local', ...drillsOnProcesses]), extra: true },
 ];
 
-/** The stages that `--only a,b` names, or all of them with `--complete`; without either all that need nothing special. */
+/** The stages that `--only a,b` names, or with `--complete` all of them; without either, all that are not `extra`. */
 function chosen(args) {
   if (args.length === 1 && args[0] === '--complete') return stages;
   const names = [];
@@ -150,7 +150,7 @@ function chosen(args) {
   return stages.filter(({ name, extra }) => (names.length === 0 ? extra !== true : names.includes(name)));
 }
 
-/** Runs an extra or optional stage where it can be run. What the machine does not let us have is told, and nothing has failed. */
+/** Runs an extra or optional stage. If its needs cannot be met here, it is reported as left out, not as failed. */
 async function runExtra({ run }) {
   try {
     return await run();
@@ -183,7 +183,7 @@ await main(async (args) => {
     console.log(`── ${stage.name}: ${verdict}, ${seconds} s`);
     if (result.failed > 0) break;
   }
-  // Last, where it is read: a run that could not try everything must not look like one that did.
+  // Printed last, where it is read: an incomplete run must not look like a complete one.
   for (const sentence of notRun) console.log(`\n${sentence}`);
   console.log(`\nTests: ${passed} passed, ${failed} failed`);
   return failed === 0 ? 0 : 1;

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { aptInstall, findProgram, run, SetupError } from './process.mjs';
 
-/** What package managers and Node trust on this machine, which may be more than Debian's authorities. */
+/** The certificates that this machine trusts, which may be more than Debian's authorities. */
 const certificates = '/etc/ssl/certs/ca-certificates.crt';
 
-/** Debian's own sources; those of others need keys that the image has not. */
+/** Debian's own package sources; other sources need keys that the image does not have. */
 const sources = ['/etc/apt/sources.list', '/etc/apt/sources.list.d/debian.sources', '/etc/apt/apt.conf.d'];
 
 function debianSuite() {
@@ -20,7 +20,7 @@ function copyInto(directory, path) {
   cpSync(path, join(directory, path), { recursive: true, dereference: true });
 }
 
-/** Puts Node and npm where the official image has them. */
+/** Copies Node and npm to their places in the official image. */
 function copyNode(directory) {
   const prefix = dirname(dirname(process.execPath));
   const local = join(directory, 'usr', 'local');
@@ -37,7 +37,7 @@ function copyNode(directory) {
   }
 }
 
-/** Packs the tree and gives it to the engine as an image of that name. */
+/** Packs the directory and imports it into the engine as an image of this name. */
 async function importImage(directory, name) {
   const settings = [
     `ENV NODE_EXTRA_CA_CERTS=${certificates} SSL_CERT_FILE=${certificates} npm_config_nodedir=/usr/local`,
@@ -45,13 +45,13 @@ async function importImage(directory, name) {
   ].flatMap((setting) => ['--change', setting]);
   const pack = spawn('tar', ['-C', directory, '-c', '.'], { stdio: ['ignore', 'pipe', 'inherit'] });
   const take = spawn('docker', ['import', ...settings, '-', name], { stdio: [pack.stdout, 'ignore', 'inherit'] });
-  // The other end is docker's alone: held open here too, it would be waited for.
+  // Only docker reads this pipe: if it stayed open here too, this process would wait for it.
   pack.stdout.destroy();
   const codes = await Promise.all([pack, take].map((child) => new Promise((resolve) => child.once('exit', resolve))));
   return codes.every((code) => code === 0);
 }
 
-/** Makes a stand-in for the official Node image `name`, as root on Debian, of Debian's packages and the Node that runs this. */
+/** Makes a stand-in for the official Node image `name` from Debian's packages and the current Node. It needs root on Debian. */
 export async function standInImage(name) {
   if (findProgram('debootstrap') === undefined) await aptInstall(['debootstrap']);
   const directory = mkdtempSync(join(tmpdir(), 'lockstep-image-'));
@@ -71,7 +71,9 @@ export async function standInImage(name) {
       rmSync(join(directory, path), { recursive: true, force: true });
     }
     if (await importImage(directory, name)) return;
-    throw new SetupError(`The stand-in for ${name} could not be given to the Docker engine: see its message above.`);
+    throw new SetupError(
+      `The stand-in for ${name} could not be imported into the Docker engine: see its message above.`,
+    );
   } finally {
     rmSync(directory, { recursive: true, force: true });
   }

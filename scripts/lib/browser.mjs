@@ -27,11 +27,11 @@ function findBrowser() {
   );
 }
 
-/** The browser for the tests: one that is there, else a Debian package, else Playwright's own. */
+/** The path of a browser for the tests: an installed one, else a Debian package, else Playwright's own. */
 export async function ensureBrowser() {
   const found = findBrowser();
   if (found !== undefined) return found;
-  // The Debian package brings the libraries it needs along, which Playwright's download does not: it goes first.
+  // The Debian package is tried first: it installs the libraries it needs, which Playwright's download does not.
   if (canUseApt()) await aptInstall(['chromium']);
   if (findBrowser() === undefined) {
     console.error('Downloading Chromium (playwright install)…');

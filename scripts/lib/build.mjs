@@ -5,7 +5,7 @@ import { readJson, root, runTool, SetupError } from './process.mjs';
 
 const stampPath = join(root, '.setup-stamp');
 
-/** What each part is built from, and a file that shows that it was built. */
+/** The parts of the build: their inputs, and a file that shows that they were built. */
 const parts = {
   agent: {
     inputs: [
@@ -21,7 +21,7 @@ const parts = {
     output: 'agent/dist/cli/main.js',
     async build() {
       const whole = existsSync(join(root, 'agent', 'dist')) && existsSync(join(root, 'shared', 'dist'));
-      // The compiler trusts its own notes: where the output was removed they must not count.
+      // The compiler trusts its build information, which must not count if the output was removed.
       return (await runTool('tsc', ['-b', ...(whole ? [] : ['--force']), 'shared', 'agent'])).code === 0;
     },
   },
@@ -60,14 +60,14 @@ function fingerprint(inputs) {
   return hash.digest('hex');
 }
 
-/** Builds what has changed since it was last built. */
+/** Builds the parts whose inputs have changed since their last build. */
 export async function ensureBuild() {
   const stamp = { ...readJson(stampPath) };
   for (const [name, { inputs, output, build }] of Object.entries(parts)) {
     const now = fingerprint(inputs);
     if (stamp[name] === now && existsSync(join(root, output))) continue;
     console.error(`Building ${name}…`);
-    // The stamp goes first: a build that is interrupted must be made again.
+    // The stamp is removed first: an interrupted build must be repeated.
     delete stamp[name];
     if (Object.keys(stamp).length === 0) rmSync(stampPath, { force: true });
     else writeFileSync(stampPath, JSON.stringify(stamp));

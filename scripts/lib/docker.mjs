@@ -7,9 +7,9 @@ import { standInImage } from './base-image.mjs';
 import { aptInstall, canUseApt, findProgram, root, run, SetupError } from './process.mjs';
 
 const howTo =
-  'Install Docker (https://docs.docker.com/engine/install/), start it, and see that `docker info` answers for your user.';
+  'Install Docker (https://docs.docker.com/engine/install/), start it, and check that `docker info` answers for your user.';
 
-/** An engine that has not answered by then does not start. */
+/** The time within which a started engine must answer. */
 const engineStartMs = 60_000;
 
 /** A registry that hangs must not hang the tests; the base image is some 80 MB. */
@@ -22,17 +22,17 @@ async function succeeds(program, args) {
 
 const engineAnswers = () => succeeds('docker', ['info']);
 
-/** How Compose is called here, a program and its first arguments; undefined when there is none. */
+/** The command for Compose: a program and its first arguments; undefined if there is none. */
 async function findCompose() {
   if (await succeeds('docker', ['compose', 'version'])) return ['docker', 'compose'];
   return findProgram('docker-compose') === undefined ? undefined : ['docker-compose'];
 }
 
-/** Starts an engine of our own. Resolves with how to stop it. */
+/** Starts our own engine. Resolves with a function that stops it. */
 async function startEngine() {
   const place = mkdtempSync(join(tmpdir(), 'lockstep-docker-'));
   const log = openSync(join(place, 'log'), 'w');
-  // In a session of its own: Ctrl-C is for the tests, which stop their containers before we stop the engine.
+  // It gets its own session: Ctrl-C must reach only the tests, which stop their containers before we stop the engine.
   const child = spawn('dockerd', ['--pidfile', join(place, 'pid')], { detached: true, stdio: ['ignore', log, log] });
   closeSync(log);
   let failure;
@@ -65,8 +65,8 @@ async function startEngine() {
 }
 
 /**
- * Finds a Docker engine and Compose, or installs and starts them where that is possible. Resolves with how Compose is called and
- * how to stop what was started here; throws a SetupError that says what is missing.
+ * Finds a Docker engine and Compose, or installs and starts them if that is possible. Resolves with the command for Compose, and a function
+ * that stops what was started here. Throws a SetupError that says what is missing.
  */
 export async function ensureDocker() {
   const present = (await engineAnswers()) && (await findCompose()) !== undefined;
@@ -84,12 +84,12 @@ export async function ensureDocker() {
   return { compose, stop: await startEngine() };
 }
 
-/** The image that the Dockerfile builds upon. */
+/** The base image of the Dockerfile. */
 function baseImage() {
   return /^ARG BASE=(\S+)$/m.exec(readFileSync(join(root, 'Dockerfile'), 'utf8'))?.[1];
 }
 
-/** Gets the base image: it is there, or comes from its registry, or is made of this machine's own Node where there is none. */
+/** Makes sure that the base image exists: pulls it, or without a registry makes a stand-in with this machine's Node. */
 async function ensureBaseImage() {
   const name = baseImage();
   if (await succeeds('docker', ['image', 'inspect', name])) return;
@@ -99,12 +99,13 @@ async function ensureBaseImage() {
     timeoutMs: pullTimeoutMs,
   });
   if (code === 0) return;
-  if (!canUseApt()) throw new SetupError(`The image ${name} cannot be had from its registry. Try: docker pull ${name}`);
-  console.error(`No registry has ${name}: a stand-in is made of Debian's packages and this machine's Node…`);
+  if (!canUseApt())
+    throw new SetupError(`The image ${name} could not be pulled from its registry. Try: docker pull ${name}`);
+  console.error(`${name} could not be pulled: making a stand-in from Debian's packages and this machine's Node…`);
   await standInImage(name);
 }
 
-/** Builds the image of the members as `docker compose up` would; false when that fails. */
+/** Builds the image of the members as `docker compose up` would; returns false if that fails. */
 export async function buildImage(compose) {
   await ensureBaseImage();
   const [program, ...args] = compose;

@@ -1,7 +1,7 @@
-// The versions that the tests ran with, for who installs the package. npm heeds a lock file inside a package only when the package
-// comes from a registry, and `overrides` never: so the package names all that it needs itself, directly or not.
+// The dependencies of the package, in the versions that the tests ran with. npm follows a lock file inside a package only if the package
+// comes from a registry, and never follows `overrides`. So the package itself names all that it needs, directly or not.
 
-/** Where Node finds `name` from the package at `from`: beside it, else further up. */
+/** The path at which Node finds `name` from the package at `from`: in its own node_modules, or in one further up. */
 function resolve(packages, from, name) {
   for (let base = from; ; base = base.slice(0, Math.max(0, base.lastIndexOf('/node_modules/')))) {
     const path = base === '' ? `node_modules/${name}` : `${base}/node_modules/${name}`;
@@ -11,8 +11,8 @@ function resolve(packages, from, name) {
 }
 
 /**
- * Every package that those of `names` need at run time, with the version that `lock` (a package-lock.json) gives it. What a package
- * has for itself, because another version stands at the top, is left to its own range.
+ * All packages that those in `names` need at run time, with their versions in `lock` (a package-lock.json). A nested package, which exists
+ * because another version is at the top, is left to the range of the package that needs it.
  */
 export function lockedClosure(lock, names) {
   const required = {};
@@ -21,12 +21,12 @@ export function lockedClosure(lock, names) {
   const todo = names.map((name) => ({ from: '', name, into: required }));
   for (let next = todo.pop(); next !== undefined; next = todo.pop()) {
     const path = resolve(lock.packages, next.from, next.name);
-    // A package may be needed by one and an option of another: needed wins, whichever is met first.
+    // A package may be required by one package and optional for another: required wins, in any order.
     const key = `${path} ${next.into === required}`;
     if (path === undefined || seen.has(key)) continue;
     seen.add(key);
     const { version, os, dependencies = {}, optionalDependencies = {} } = lock.packages[path];
-    // Of a binary for one system the lock knows those of the system that it was made on; whoever needs it names it exactly.
+    // A binary for one system is left out: the lock may name only that of its own system, and the package that needs it names it exactly.
     if (os === undefined && path === `node_modules/${next.name}`) next.into[next.name] = version;
     for (const name of Object.keys(dependencies)) todo.push({ from: path, name, into: next.into });
     for (const name of Object.keys(optionalDependencies)) todo.push({ from: path, name, into: optional });

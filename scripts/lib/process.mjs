@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 /** The root of the clone. */
 export const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
 
-/** Trouble that a person can do something about: the message says what. */
+/** A problem that the user can solve: the message says how. */
 export class SetupError extends Error {
   exitCode = 1;
 }
@@ -31,8 +31,8 @@ export function findProgram(name) {
 }
 
 /**
- * Runs a program in the clone and resolves with its exit code (1 when it was killed). Output goes to the terminal; with
- * `capture` standard output is also collected and resolved as `output`, with `quiet` all output is only collected.
+ * Runs a program in the clone and resolves with its exit code (1 if it was killed). Its output goes to the terminal. With `capture`
+ * standard output is also collected as `output`; with `quiet` all output is only collected.
  */
 export function run(
   program,
@@ -63,12 +63,12 @@ export function runTool(name, args, options) {
   return run(join(root, 'node_modules', '.bin', name), args, options);
 }
 
-/** True when this is Debian or a relative of it and packages may be installed. */
+/** True if this is Debian or a derivative, and packages may be installed. */
 export function canUseApt() {
   return process.getuid?.() === 0 && existsSync('/etc/debian_version') && findProgram('apt-get') !== undefined;
 }
 
-/** Installs Debian packages; false when that did not work. Services that they bring are not started. */
+/** Installs Debian packages; returns false if that fails. Their services are not started. */
 export async function aptInstall(packages) {
   console.error(`Installing ${packages.join(', ')} (apt-get)…`);
   const env = { DEBIAN_FRONTEND: 'noninteractive', SYSTEMD_OFFLINE: '1' };
@@ -78,7 +78,7 @@ export async function aptInstall(packages) {
   return code === 0;
 }
 
-/** The JSON in `path`, or undefined when there is none. */
+/** The JSON in `path`, or undefined if there is none. */
 export function readJson(path) {
   try {
     return JSON.parse(readFileSync(path, 'utf8'));
