@@ -18,7 +18,7 @@ let prometheus: Prometheus;
 const dashboardOf = (member: Member): string => new URL(member.url).host;
 const metricsOf = async (member: Member): Promise<string> => (await fetch(`${member.url}metrics`)).text();
 
-/** The labels of each alert that fires, but for those that speak of this machine: its disk may be small, and it may be busy. */
+/** The labels of each firing alert, except those about this machine: its disk may be small, and it may be busy. */
 async function firing(): Promise<readonly object[]> {
   const ofMachine = new Set((await prometheus.alertRules('lockstep-resources')).map(({ name }) => name));
   const alerts = (await prometheus.alerts()).filter(({ state }) => state === 'firing').map(({ labels }) => labels);
@@ -32,7 +32,7 @@ beforeAll(async () => {
 afterAll(() => prometheus?.close());
 beforeEach((context) => context.onTestFailed(() => prometheus.printLog()));
 
-test('every agent is scraped, and every rule is understood', async () => {
+test('every agent is scraped, and every rule is valid', async () => {
   await vi.waitFor(async () => {
     const targets = await prometheus.targets();
     expect(targets.map(({ health, lastError }) => ({ health, lastError }))).toEqual(
@@ -46,12 +46,12 @@ test('every agent is scraped, and every rule is understood', async () => {
   expect(rules.filter(({ health }) => health !== 'ok')).toEqual([]);
 });
 
-test('a cluster in which all is well raises no alert', async () => {
+test('a healthy cluster raises no alert', async () => {
   await cluster().settled();
   await vi.waitFor(async () => expect(await firing()).toEqual([]), patience);
 });
 
-test('alerts and dashboard ask for metrics that an agent has, and docs/METRICS.md describes all of those', async () => {
+test('alerts and dashboard use only existing metrics, and docs/METRICS.md describes all of them', async () => {
   const exposed = await metricsOf(cluster().member('ant'));
   const types = new Map(
     [...exposed.matchAll(/^# TYPE (\w+) (\w+)$/gm)].map(([, name = '', type = '']) => [name, type]),
@@ -59,7 +59,7 @@ test('alerts and dashboard ask for metrics that an agent has, and docs/METRICS.m
   const documented = await documentedMetrics();
   expect([...documented].sort()).toEqual([...types].sort());
 
-  // Made by Prometheus itself.
+  // Prometheus makes `up` and `ALERTS` itself.
   const known = new Set([...types.keys(), 'up', 'ALERTS']);
   for (const [name, type] of types) {
     if (type === 'histogram') for (const suffix of ['_sum', '_count', '_bucket']) known.add(name + suffix);
@@ -75,11 +75,11 @@ test('alerts and dashboard ask for metrics that an agent has, and docs/METRICS.m
   expect(named.filter((name) => !known.has(name))).toEqual([]);
 });
 
-test('promtool finds no fault with the names and texts of our metrics', async () => {
+test('promtool finds no mistake in the names and texts of our metrics', async () => {
   const promtool = spawn('promtool', ['check', 'metrics'], { stdio: ['pipe', 'ignore', 'pipe'] });
   promtool.stdin.end(await metricsOf(cluster().member('ant')));
   const [said] = await Promise.all([text(promtool.stderr), once(promtool, 'close')]);
-  // What prom-client adds on its own has names that we do not choose.
+  // We do not choose the names of the metrics that prom-client adds.
   expect(said.split('\n').filter((line) => line.includes('lockstep_') || line.includes('error'))).toEqual([]);
 });
 
@@ -99,7 +99,7 @@ test('every panel of the dashboard shows something', async () => {
   }, patience);
 });
 
-test('an alert fires when a member is killed, and is over when it is back', async () => {
+test('an alert fires when a member is killed, and ends when the member is back', async () => {
   const cat = cluster().member('cat');
   await cat.kill();
   await vi.waitFor(async () => {
@@ -115,7 +115,7 @@ test('an alert fires when a member is killed, and is over when it is back', asyn
   await vi.waitFor(async () => expect(await firing()).toEqual([]), patience);
 });
 
-test('a problem raises the alert of its code, which leads to its entry, until it is mended', async () => {
+test('a problem raises the alert of its code, which links to its runbook entry, until it is solved', async () => {
   const [ant, bee] = [cluster().member('ant'), cluster().member('bee')];
   await writeFile(ant.path('.lockstepignore'), '*.o\n');
   await cluster().settled();

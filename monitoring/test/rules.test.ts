@@ -30,7 +30,7 @@ async function alertRules(): Promise<readonly Rule[]> {
   return groups.flatMap(({ rules }) => rules);
 }
 
-/** Resolves with what promtool prints; rejects with it when it finds fault. */
+/** Resolves with the output of promtool; rejects with it if promtool finds a mistake. */
 const promtool = async (...args: readonly string[]): Promise<string> => {
   const { stdout, stderr } = await promisify(execFile)('promtool', args, { cwd: monitoring });
   return stdout + stderr;
@@ -51,7 +51,7 @@ test('every alert is raised by one of the rule tests', async () => {
   expect((await alertRules()).map(({ alert }) => alert).filter((alert) => !raised.has(alert))).toEqual([]);
 });
 
-test('every alert has a severity, says what to do, and leads to an entry of the runbook', async () => {
+test('every alert has a severity, says what to do, and links to an entry of the runbook', async () => {
   const anchors = await runbookAnchors();
   const rules = await alertRules();
   expect(rules.length).toBeGreaterThan(15);
@@ -64,12 +64,12 @@ test('every alert has a severity, says what to do, and leads to an entry of the 
     const entries = anchor === '{{ $labels.code }}' ? problemCodes : [anchor];
     expect(
       entries.filter((entry) => !anchors.has(entry)),
-      `entries that ${alert} leads to`,
+      `entries to which ${alert} links`,
     ).toEqual([]);
   }
 });
 
-test('an alert by the codes of problems names codes that there are', async () => {
+test('alerts on problem codes name only existing codes', async () => {
   const named = (await alertRules()).flatMap(({ expr }) =>
     [...expr.matchAll(/code[!=]~?"([^"]+)"/g)].flatMap(([, codes = '']) => codes.split('|')),
   );
@@ -77,7 +77,7 @@ test('an alert by the codes of problems names codes that there are', async () =>
   expect(named.filter((code) => !(problemCodes as readonly string[]).includes(code))).toEqual([]);
 });
 
-test('the panels of the dashboard have ids of their own and lie beside each other', async () => {
+test('the panels of the dashboard have unique ids and do not overlap', async () => {
   const { panels } = await readDashboard();
   expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length);
   const cells = panels.flatMap(({ title, gridPos: { x, y, w, h } }) => {

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { monitoring } from './prometheus.ts';
 
-/** What Grafana puts in place of a variable when all agents are chosen. */
+/** The values that Grafana inserts for the variables when all agents are chosen. */
 const variables: Readonly<Record<string, string>> = { $instance: '.*', $__rate_interval: '10s' };
 
 interface Panel {
@@ -13,13 +13,13 @@ interface Panel {
   readonly targets?: readonly { readonly expr: string }[];
 }
 
-/** The dashboard, as far as the tests look at it. */
+/** The parts of the dashboard that the tests use. */
 interface Dashboard {
   readonly annotations: { readonly list: readonly { readonly expr: string }[] };
   readonly panels: readonly Panel[];
 }
 
-/** The dashboard that is shipped. */
+/** The shipped dashboard. */
 export async function readDashboard(): Promise<Dashboard> {
   return JSON.parse(await readFile(join(monitoring, 'grafana/dashboards/lockstep.json'), 'utf8'));
 }

@@ -1,10 +1,10 @@
-/** What a query needs besides metrics. */
+/** The words of PromQL that look like metrics. */
 const keywords = new Set(['and', 'or', 'unless', 'bool', 'offset', 'atan2']);
 
 /** Clauses that list labels: `by (peer)`, `on (instance)`, `group_left (member)`. */
 const labelLists = /\b(?:by|without|on|ignoring|group_left|group_right)\s*\([^)]*\)/g;
 
-/** The names of the metrics that a PromQL query asks for. */
+/** The names of the metrics in a PromQL query. */
 export function metricNames(query: string): readonly string[] {
   const bare = query
     .replaceAll(/"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'/g, '')

@@ -8,10 +8,10 @@ import { vi } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { freePort } from '../../../testkit/free-port.ts';
 
-/** What is shipped: scrape configuration, alert rules, dashboard. */
+/** The directory of the shipped files: scrape configuration, alert rules, dashboard. */
 export const monitoring = fileURLToPath(new URL('../../', import.meta.url));
 
-/** One alert rule as Prometheus has understood it. */
+/** One alert rule as Prometheus has parsed it. */
 export interface AlertRule {
   readonly name: string;
   readonly query: string;
@@ -43,8 +43,8 @@ interface Rules {
 }
 
 /**
- * A real Prometheus over the files that are shipped. They are changed in two ways only: it scrapes what `scrape` names (by
- * files, as on real machines) each second, and no alert waits before it fires.
+ * A real Prometheus with the shipped files. Only two things are changed: it scrapes the targets that `scrape` names (by files, as on real
+ * machines) every second, and no alert waits before it fires.
  */
 export class Prometheus {
   readonly #directory: string;
@@ -57,7 +57,7 @@ export class Prometheus {
     this.#port = port;
   }
 
-  /** Resolves when it is ready. */
+  /** Resolves when Prometheus is ready. */
   static async start(): Promise<Prometheus> {
     const directory = await mkdtemp(join(tmpdir(), 'lockstep-prometheus-'));
     const prometheus = new Prometheus(directory, await freePort());
@@ -75,7 +75,7 @@ export class Prometheus {
   /** Replaces the targets: `host:port` of each agent's dashboard. */
   async scrape(targets: readonly string[]): Promise<void> {
     const file = join(this.#directory, 'targets', 'members.yml');
-    // It is read as soon as it is there: it must be there whole.
+    // Prometheus reads the file as soon as it exists, so it must appear complete.
     await writeFile(`${file}.new`, stringify([{ targets }]));
     await rename(`${file}.new`, file);
   }
@@ -96,7 +96,7 @@ export class Prometheus {
     return alerts;
   }
 
-  /** The series that a query gives now. Rejects with what is wrong with it. */
+  /** The current series of a query. Rejects with the error in it. */
   async query(query: string): Promise<readonly { readonly metric: Readonly<Record<string, string>> }[]> {
     const { result } = await this.#ask<{ result: { metric: Record<string, string> }[] }>(
       `query?${new URLSearchParams({ query })}`,
