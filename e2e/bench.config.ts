@@ -7,6 +7,6 @@ export default defineConfig(base, {
   testMatch: 'page.ts',
   timeout: 900_000,
   reporter: 'line',
-  // The record for a failed test is made in the page, and costs it much.
+  // The trace for failed tests is recorded in the page, at a high cost.
   use: { trace: 'off' },
 });

@@ -1,10 +1,7 @@
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
-/**
- * The browser to test with: the one that LOCKSTEP_CHROMIUM names, else a Chromium of this machine, else (undefined) the one
- * that Playwright downloads for itself.
- */
+/** The path of the browser: the one in LOCKSTEP_CHROMIUM, else a Chromium of this machine, else (undefined) Playwright's own. */
 export function chromiumPath(env: NodeJS.ProcessEnv): string | undefined {
   const named = env.LOCKSTEP_CHROMIUM;
   if (named !== undefined && named !== '') return named;
@@ -21,7 +18,7 @@ function isProgram(path: string): boolean {
   }
 }
 
-/** The tests need no graphics processor, and the browser shall speak to nobody but the agents. */
+/** The arguments of the browser. The tests need no graphics processor, and the browser must connect only to the agents. */
 export function chromiumArguments(): string[] {
   const always = [
     '--disable-gpu',
@@ -31,6 +28,6 @@ export function chromiumArguments(): string[] {
     '--disable-component-update',
     '--disable-sync',
   ];
-  // Chromium's sandbox does not work for root, which is who runs the tests in a container.
+  // Chromium's sandbox does not work for root, which runs the tests in a container.
   return process.getuid?.() === 0 ? [...always, '--no-sandbox'] : always;
 }

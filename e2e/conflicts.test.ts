@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { makeConflicts } from './make-conflicts.ts';
 import { expect, test } from './test.ts';
 
-/** Pictures of one point, red and blue. */
+/** Pictures of one pixel, red and blue. */
 const pictures: Readonly<Record<string, Buffer>> = {
   ant: Buffer.from(
     'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGO4Y6MBAAM4AUGx7UnvAAAAAElFTkSuQmCC',
@@ -17,7 +17,7 @@ const pictures: Readonly<Record<string, Buffer>> = {
 
 const text = (by: string) => `# Minutes\n${'all agreed\n'.repeat(12)}said ${by}\nend\n`;
 
-test('[DB-C1][DB-C2][DB-C3] both versions stand side by side, and each choice is what all members have', async ({
+test('[DB-C1][DB-C2][DB-C3] both versions are shown side by side, and each choice reaches all members', async ({
   page,
   cluster,
   complaints,
@@ -49,12 +49,12 @@ test('[DB-C1][DB-C2][DB-C3] both versions stand side by side, and each choice is
     await page.reload();
     await page.getByRole('button', { name: 'Keep ant’s version' }).click();
     await expect(page.getByRole('status').filter({ hasText: '1 conflict settled.' })).toBeVisible();
-    // What was pressed is gone: who uses the keyboard goes on with the next conflict.
+    // The pressed button is gone: the focus moves to the next conflict, for users of the keyboard.
     await expect(page.getByRole('button', { name: /photo\.png/ })).toBeFocused();
     await everywhere('notes.txt', text('ant'));
   });
 
-  await test.step('a picture is shown as one, and the version that has the name can be kept', async () => {
+  await test.step('a picture is shown as a picture, and the version that has the name can be kept', async () => {
     await page.getByRole('button', { name: /photo\.png/ }).click();
     for (const name of ['ant’s version', 'bee’s version']) {
       const shown = page.getByRole('img', { name });
@@ -64,7 +64,7 @@ test('[DB-C1][DB-C2][DB-C3] both versions stand side by side, and each choice is
     await expect(nav.getByRole('link', { name: 'Conflicts' })).toContainText('2');
   });
 
-  await test.step('[DB-C4] many at once are asked for first, and both are kept under ordinary names', async () => {
+  await test.step('[DB-C4] many at once need a confirmation, and both versions are kept under ordinary names', async () => {
     await page.getByRole('checkbox', { name: 'Select all 2' }).check();
     await page.getByRole('button', { name: 'Keep both', exact: true }).first().click();
     await page.getByRole('dialog').getByRole('button', { name: 'Keep both' }).click();
@@ -84,7 +84,7 @@ test('[DB-C1][DB-C2][DB-C3] both versions stand side by side, and each choice is
 test.describe('two members', () => {
   test.use({ names: ['ant', 'bee'] });
 
-  test('[DB-C5] what changed since it was shown is not touched, and the reason is shown; it fits a telephone', async ({
+  test('[DB-C5] a file that changed since it was shown is kept, and the reason is shown; it fits a telephone', async ({
     page,
     cluster,
   }) => {
@@ -95,7 +95,7 @@ test.describe('two members', () => {
     await page.getByRole('button', { name: /notes\.txt/ }).press('Enter');
     await expect(page.getByRole('region', { name: 'line by line' })).toContainText('said ant');
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
-    // The page does not hear of the change: it asks with what it has shown.
+    // The page does not learn of the change: its request names the versions that it has shown.
     await page.route('**/api/v1/conflicts?*', (route) => route.abort());
     await writeFile(join(ant.folder, 'notes.txt'), 'newer\n');
     await page.getByRole('button', { name: 'Keep ant’s version' }).click();

@@ -27,7 +27,7 @@ const test = base.extend<{ readonly complaints: string[] }, { readonly office: s
   },
 });
 
-/** What happens to simulated members takes as long as it takes the machine to simulate it. */
+/** The speed of the simulation depends on the machine. */
 const patience = { timeout: 120_000 };
 test.describe.configure({ mode: 'serial', timeout: 300_000 });
 
@@ -37,7 +37,7 @@ const row = (page: Page, name: string) =>
     .getByRole('row')
     .filter({ has: page.getByRole('rowheader', { name, exact: false }) });
 
-test('[DB-X3] [DB-X4] a film from a slow machine is shown on its way, and a newcomer that catches up', async ({
+test('[DB-X3] [DB-X4] a film on its way from a slow machine is shown, and a newcomer that is catching up', async ({
   page,
   office,
   complaints,
@@ -51,7 +51,7 @@ test('[DB-X3] [DB-X4] a film from a slow machine is shown on its way, and a newc
   expect(complaints).toEqual([]);
 });
 
-test('[DB-O4] [DB-O5] of fifty members those that need a person stand first, each with what is wrong', async ({
+test('[DB-O4] [DB-O5] of fifty members those that need attention come first, each with its reason', async ({
   page,
   office,
   complaints,
@@ -74,7 +74,7 @@ test('[DB-O4] [DB-O5] of fifty members those that need a person stand first, eac
   expect(complaints).toEqual([]);
 });
 
-test('[DB-P2] [DB-L5] whoever needs a person is on one page: own problems, the others, and a pair that is cut off', async ({
+test('[DB-P2] [DB-L5] one page lists all that needs attention: own problems, other members, and a pair that is cut off', async ({
   page,
   office,
   complaints,
@@ -99,13 +99,13 @@ test('[DB-L1] the matrix of fifty members names every pair, near and far', async
   expect(complaints).toEqual([]);
 });
 
-test('[DB-J1] what fifty members do all the time shows in the feed', async ({ page, office, complaints }) => {
+test('[DB-J1] the feed shows what fifty members do all the time', async ({ page, office, complaints }) => {
   await page.goto(`${office}operations`);
   await expect(page.getByText(/^Live, /)).toBeVisible(patience);
   const lines = page.getByRole('region', { name: 'Operations, newest first' }).getByRole('button');
   const before = (await lines.first().textContent()) ?? '';
   await expect(lines.first()).not.toHaveText(before, patience);
-  // A line that stands for a group opens, and tells of no way.
+  // The pattern leaves out lines of groups, which open and have no journey.
   await lines
     .filter({ hasText: /^(Added|Changed).*\.(csv|dwg|md|ods|pdf)/ })
     .first()
@@ -114,7 +114,11 @@ test('[DB-J1] what fifty members do all the time shows in the feed', async ({ pa
   expect(complaints).toEqual([]);
 });
 
-test('[DB-C1] what two of them wrote at the same time stands side by side', async ({ page, office, complaints }) => {
+test('[DB-C1] two versions that were written at the same time are shown side by side', async ({
+  page,
+  office,
+  complaints,
+}) => {
   await page.goto(`${office}conflicts`);
   await page.getByRole('button', { name: /2026-11-19/ }).click();
   const lines = page.getByRole('region', { name: 'line by line' });

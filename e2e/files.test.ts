@@ -10,10 +10,10 @@ const shell = (folder: string, script: string) => promisify(execFile)('sh', ['-c
 const row = (page: Page, name: string) =>
   page.getByRole('row').filter({ has: page.getByRole('link', { name, exact: true }) });
 
-/** The names of the rows in sight, in their order. */
+/** The links of the rows in sight, in their order. */
 const names = (page: Page) => page.locator('[data-row]');
 
-test('[DB-F1] [DB-F3] [DB-F4] a person finds a file, who holds it and what was done to it', async ({
+test('[DB-F1] [DB-F3] [DB-F4] a user finds a file, its holders and its history', async ({
   page,
   cluster,
   complaints,
@@ -37,7 +37,7 @@ test('[DB-F1] [DB-F3] [DB-F4] a person finds a file, who holds it and what was d
   await expect(panel.getByRole('heading', { name: 'Held by 3 of 3 members' })).toBeVisible();
   await expect(panel.getByRole('listitem').filter({ hasText: 'Written by bee' })).toHaveCount(1);
 
-  await test.step('a member that is stopped does not hold what is written meanwhile, and is named', async () => {
+  await test.step('a stopped member does not hold what is written meanwhile, and is named', async () => {
     await cat.stop();
     await ant.put('reports/2026/summary.txt', 'second, longer\n');
     await expect(panel.getByRole('heading', { name: 'Held by 2 of 3 members' })).toBeVisible();
@@ -51,7 +51,7 @@ test('[DB-F1] [DB-F3] [DB-F4] a person finds a file, who holds it and what was d
     await expect(row(page, 'summary.txt')).toContainText('3 of 3');
   });
 
-  await test.step('[DB-F5] a search goes over all directories', async () => {
+  await test.step('[DB-F5] a search covers all directories', async () => {
     await page.getByRole('searchbox').fill('SUMM');
     await expect(names(page)).toHaveText(['summary.txt']);
     await expect(row(page, 'summary.txt')).toContainText('in reports/2026');
@@ -64,7 +64,7 @@ test('[DB-F1] [DB-F3] [DB-F4] a person finds a file, who holds it and what was d
 test.describe('one member', () => {
   test.use({ names: ['ant'] });
 
-  test('[DB-F1] [DB-F6] a directory of 10,000 entries scrolls and is walked through with the keyboard alone', async ({
+  test('[DB-F1] [DB-F6] a directory of 10,000 entries scrolls, and can be used with the keyboard alone', async ({
     page,
     cluster,
     complaints,
@@ -103,7 +103,7 @@ test.describe('one member', () => {
     expect(complaints).toEqual([]);
   });
 
-  test('[DB-F2] [DB-A4] the address of any name can be opened anew, also on a telephone', async ({
+  test('[DB-F2] [DB-A4] the address of any name can be reopened, also on a telephone', async ({
     page,
     cluster,
     complaints,

@@ -3,10 +3,10 @@ import { makeConflicts } from './make-conflicts.ts';
 import { expect, test } from './test.ts';
 import { views } from './views.ts';
 
-/** More stops than any view has before what is looked for. */
+/** More stops than any view has before a target. */
 const stopsMax = 80;
 
-/** What has the focus, when it cannot be seen that it has; undefined when it can. */
+/** The focused element if its focus is not visible; undefined if it is. */
 async function unseenFocus(page: Page): Promise<string | undefined> {
   return page.evaluate(() => {
     const { activeElement: element } = document;
@@ -24,7 +24,7 @@ async function unseenFocus(page: Page): Promise<string | undefined> {
   });
 }
 
-/** Presses Tab until `target` has the focus; at every stop it can be seen where the focus is. */
+/** Presses Tab until `target` has the focus, and checks that the focus is visible at every stop. */
 async function tabTo(page: Page, target: Locator, key: 'Tab' | 'Shift+Tab' = 'Tab'): Promise<void> {
   await expect(target).toBeVisible();
   for (let stop = 0; stop < stopsMax; stop++) {
@@ -38,12 +38,12 @@ async function tabTo(page: Page, target: Locator, key: 'Tab' | 'Shift+Tab' = 'Ta
 test.describe('two members', () => {
   test.use({ names: ['ant', 'bee'] });
 
-  test('[DB-A9] everything can be done with the keyboard alone, and the focus is always seen', async ({
+  test('[DB-A9] everything can be done with the keyboard alone, and the focus is always visible', async ({
     page,
     cluster,
     complaints,
   }) => {
-    // Hundreds of keys.
+    // The test presses hundreds of keys.
     test.slow();
     const ant = cluster.member('ant');
     await makeConflicts(cluster, { 'notes.txt': (by) => `said ${by}\n` });
@@ -141,7 +141,7 @@ test.describe('two members', () => {
       await expect(page.locator('[data-tone]')).toHaveText('Both members hold everything.');
     });
 
-    await test.step('on a telephone the menu opens, and is not in the way while it is closed', async () => {
+    await test.step('on a telephone the menu opens, and the focus skips it while it is closed', async () => {
       await page.setViewportSize({ width: 390, height: 844 });
       await page.goto(ant.url);
       const menu = page.getByRole('button', { name: 'Menu' });

@@ -2,7 +2,7 @@ import type { Page } from '@playwright/test';
 import type { Cluster } from '../testkit/cluster.ts';
 import { expect, test } from './test.ts';
 
-/** The cell of the matrix for one way. */
+/** The cell of the matrix for one direction. */
 const cell = (page: Page, from: string, to: string) =>
   page.getByRole('grid').getByRole('link', { name: new RegExp(`^${from} to ${to}: `) });
 
@@ -11,7 +11,7 @@ async function open(page: Page, cluster: Cluster): Promise<void> {
   await expect(page.getByRole('heading', { name: 'Latency', level: 1 })).toBeVisible();
 }
 
-test('[DB-L1] [DB-L2] the matrix has a number for each way, and words for a member that is down', async ({
+test('[DB-L1] [DB-L2] the matrix has a number for each direction, and words for a member that is down', async ({
   page,
   cluster,
   complaints,
@@ -33,7 +33,7 @@ test('[DB-L1] [DB-L2] the matrix has a number for each way, and words for a memb
   expect(complaints).toEqual([]);
 });
 
-test('[DB-L3] [DB-L4] the keyboard alone reaches the hour of a pair, which has an address and goes on by itself', async ({
+test('[DB-L3] [DB-L4] the keyboard alone reaches the chart of a pair, which has an address and updates itself', async ({
   page,
   cluster,
   complaints,
@@ -68,7 +68,7 @@ test('[DB-L3] [DB-L4] the keyboard alone reaches the hour of a pair, which has a
 test.describe('a link that is cut', () => {
   test.use({ proxied: true });
 
-  test('[DB-L2] [DB-L5] two members that are cut off from each other are shown as that on every page, until it heals', async ({
+  test('[DB-L2] [DB-L5] every page shows that two members are cut off from each other, until the link is back', async ({
     page,
     cluster,
     complaints,
@@ -91,7 +91,7 @@ test.describe('a link that is cut', () => {
     await page.getByRole('link', { name: /^Problems/ }).click();
     await expect(page.getByRole('alert')).toContainText('bee and cat have no session with each other');
 
-    await test.step('to the two themselves the other is not down', async () => {
+    await test.step('neither of the two shows the other one as down', async () => {
       await page.goto(cluster.member('bee').url);
       await expect(sentence).toHaveText('bee and cat are cut off from each other; ant reaches both.');
     });

@@ -4,7 +4,7 @@ import type { Cluster } from '../testkit/cluster.ts';
 import type { Member } from '../testkit/member.ts';
 import { expect } from './test.ts';
 
-/** Files that ant and bee change without hearing of each other; bee's version is the later one. */
+/** Makes conflicts: ant and bee write these files without a connection. The later version is bee's. */
 export async function makeConflicts(
   cluster: Cluster,
   files: Readonly<Record<string, (by: string) => string | Buffer>>,
@@ -25,7 +25,7 @@ export async function makeConflicts(
   }
 }
 
-/** What a member has in its folder, and what it says was done, for a person who asks why there are too many copies, or too few. */
+/** A member's folder, operations and events, for the message of a failure: why there are too many or too few copies. */
 async function told({ name, folder, url }: Member): Promise<string> {
   const asked = ['ops?limit=100', 'events?after=0&limit=500'].map(async (what) => {
     const response = await fetch(new URL(`/api/v1/${what}`, url));

@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from './test.ts';
 
-test('the page shows the members as they are', async ({ page, cluster, complaints }) => {
+test('the page shows the current state of the members', async ({ page, cluster, complaints }) => {
   const [ant, cat] = [cluster.member('ant'), cluster.member('cat')];
   const row = (name: string) => page.getByRole('row').filter({ has: page.getByRole('rowheader', { name }) });
 

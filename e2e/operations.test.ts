@@ -14,7 +14,7 @@ async function writeFiles(member: Member, directory: string, count: number): Pro
   for (let file = 0; file < count; file++) await writeFile(join(member.folder, directory, `file-${file}.txt`), 'x');
 }
 
-test('[DB-J1] [DB-J2] [DB-J4] [DB-J5] what happens anywhere shows in the feed, and how it came to each member', async ({
+test('[DB-J1] [DB-J2] [DB-J4] [DB-J5] the feed shows operations of all members, and their journey to each member', async ({
   page,
   cluster,
   complaints,
@@ -27,7 +27,7 @@ test('[DB-J1] [DB-J2] [DB-J4] [DB-J5] what happens anywhere shows in the feed, a
   const letter = line(page, 'letter.txt');
   await expect(letter).toContainText(/Added.*bee.*5 B/);
 
-  await test.step('a chosen one tells its way', async () => {
+  await test.step('a chosen operation shows its journey', async () => {
     await letter.click();
     await expect(page).toHaveURL(/op=/);
     const panel = page.getByRole('dialog');
@@ -40,7 +40,7 @@ test('[DB-J1] [DB-J2] [DB-J4] [DB-J5] what happens anywhere shows in the feed, a
     await expect(panel).toBeHidden();
   });
 
-  await test.step('a renamed directory is one line, which opens', async () => {
+  await test.step('a renamed directory is one line, which can be opened', async () => {
     await writeFiles(ant, 'old', 5);
     await expect.poll(async () => (await ant.status()).files).toBe(6);
     await expect.poll(async () => (await ant.status()).synchronised).toBe(true);
@@ -65,12 +65,12 @@ test('[DB-J1] [DB-J2] [DB-J4] [DB-J5] what happens anywhere shows in the feed, a
   expect(complaints).toEqual([]);
 });
 
-test('[DB-J3] [DB-J7] a reader who stands still is told what came, and goes on, also after the stream was cut', async ({
+test('[DB-J3] [DB-J7] a paused feed counts new operations and continues, also after the stream was cut', async ({
   page,
   cluster,
 }) => {
   const [ant, bee] = [cluster.member('ant'), cluster.member('bee')];
-  // The stream passes through here, so that it can be cut as a line is.
+  // The stream passes through this route, so that it can be cut like a link.
   let isCut = false;
   let cut = async (): Promise<void> => undefined;
   await page.routeWebSocket(/ops\/live/, async (socket) => {
@@ -95,7 +95,7 @@ test('[DB-J3] [DB-J7] a reader who stands still is told what came, and goes on, 
   await expect(line(page, 'one.txt')).toHaveCount(1);
 });
 
-/** How many operations the journal of a member holds, counted one by one. */
+/** The number of operations in the journal of a member, counted one by one. */
 async function journaled(member: Member): Promise<number> {
   let count = 0;
   for (let after = 0; ; ) {
@@ -126,7 +126,7 @@ test('[DB-J6] ten thousand operations flow in, and the page stays smooth and sma
   const before = await heapBytes();
   const count = 10_000;
   const work = await traceWork(browser, page, async () => {
-    // In the folder itself each is a line of its own.
+    // Directly in the folder each file is a separate line.
     await writeFiles(bee, '', count);
     await expect.poll(async () => (await ant.status()).files, { timeout: 200_000 }).toBe(count);
     const operations = (await journaled(ant)).toLocaleString('en');
@@ -144,15 +144,15 @@ test('[DB-J6] ten thousand operations flow in, and the page stays smooth and sma
   ];
   test.info().annotations.push(...measured.map((description) => ({ type: 'measured', description })));
   process.stdout.write(`${measured.map((figure) => `    ${figure}\n`).join('')}`);
-  // Processor time, not the clock: frames are late on a busy machine whatever the page does, but no task of its own holds them up.
+  // Processor time, not the clock: on a busy machine frames are late whatever the page does, but none of its tasks may delay them.
   expect(partOf(tasksMs, 1)).toBeLessThan(50);
   expect(grownBytes).toBeLessThan(40_000_000);
   expect(lines).toBeLessThan(80);
 
-  await test.step('pausing, as pressing a line does, moves no line of a telephone', async () => {
+  await test.step('a pause moves no line on a telephone', async () => {
     await page.setViewportSize({ width: 390, height: 844 });
     await expect(page.getByText(/^Live, /)).toBeVisible();
-    // While members are behind the sentence above says so, and is longer.
+    // While members are behind, the sentence above says so and is longer.
     await expect(page.getByRole('status')).toContainText('All 3 members hold everything.');
     const topOf = async () => (await feed(page).boundingBox())?.y;
     const before = await topOf();
@@ -166,7 +166,7 @@ test.describe('a member with a long name', () => {
   const longName = 'the-old-workstation-in-the-second-cellar';
   test.use({ names: ['ant', longName], viewport: { width: 390, height: 844 } });
 
-  test('[DB-A10] [DB-J2] the way of an operation fits a telephone, and a renamed file is told of as a file', async ({
+  test('[DB-A10] [DB-J2] the journey of an operation fits a telephone, and a renamed file is shown as a file', async ({
     page,
     cluster,
     complaints,

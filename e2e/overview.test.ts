@@ -6,7 +6,7 @@ import { expect, test } from './test.ts';
 
 const run = promisify(execFile);
 
-test('[DB-O1] [DB-O3] [DB-O4] a member opens to all that is known of it, by its name and by its address', async ({
+test('[DB-O1] [DB-O3] [DB-O4] the name and the address of a member open everything that is known about it', async ({
   page,
   cluster,
   complaints,
@@ -37,7 +37,7 @@ test('[DB-O1] [DB-O3] [DB-O4] a member opens to all that is known of it, by its 
   expect(complaints).toEqual([]);
 });
 
-test('[DB-O2] [DB-P1] [DB-P2] who needs a person is listed with what to do, until it is over', async ({
+test('[DB-O2] [DB-P1] [DB-P2] everything that needs attention is listed with what to do, until it is resolved', async ({
   page,
   cluster,
   complaints,
@@ -59,7 +59,7 @@ test('[DB-O2] [DB-P1] [DB-P2] who needs a person is listed with what to do, unti
   await expect(row('bee')).toContainText('stopped cleanly');
   await expect(row('cat')).toContainText('The connection was lost');
 
-  await test.step('[DB-A5] who is connected to nobody says that the rest may be old', async () => {
+  await test.step('[DB-A5] a member without any session says that its data about others may be old', async () => {
     await expect(page.getByRole('status')).toContainText('ant sees none of the other 2 members: it may be cut off.');
     await expect(page.getByRole('status')).toContainText('may be old');
   });
@@ -75,12 +75,12 @@ test('[DB-O2] [DB-P1] [DB-P2] who needs a person is listed with what to do, unti
 test.describe('nine members', () => {
   test.use({ names: ['ant', 'bee', 'cat', 'dog', 'eel', 'fox', 'gnu', 'hen', 'ibis'] });
 
-  test('[DB-O5] [DB-O6] of many the one that needs a person stands first, and they can be narrowed down', async ({
+  test('[DB-O5] [DB-O6] of many members the one that needs attention comes first, and they can be filtered', async ({
     page,
     cluster,
     complaints,
   }) => {
-    // Nine agents are to be started.
+    // The test starts nine agents.
     test.slow();
     const ant = cluster.member('ant');
     const names = page.getByRole('table', { name: 'Members' }).getByRole('rowheader').getByRole('link');

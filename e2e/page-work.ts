@@ -1,12 +1,12 @@
 import type { Browser, Page } from '@playwright/test';
 
-/** What the browser did for a page while it was traced. */
+/** The browser's work for a page while it was traced. */
 export interface PageWork {
-  /** Processor time of each task of the page's main thread, ascending: how busy the machine is does not show in it. */
+  /** Processor time of each task of the page's main thread, ascending. It does not depend on other load of the machine. */
   readonly tasksMs: readonly number[];
-  /** From the beginning of each frame until it was on the screen, ascending. Wall-clock time: a busy machine shows. */
+  /** Wall-clock time from the beginning of each frame until it was on the screen, ascending. It depends on the load of the machine. */
   readonly framesMs: readonly number[];
-  /** Frames that were to show something new and came too late for it. */
+  /** The number of frames with new content that were too late to be shown. */
   readonly dropped: number;
 }
 
@@ -32,7 +32,7 @@ const categories = [
   'disabled-by-default-devtools.timeline.frame',
 ] as const;
 
-/** Traces what the browser does for `page` while `body` runs. */
+/** Traces the browser's work for `page` while `body` runs. */
 export async function traceWork(browser: Browser, page: Page, body: () => Promise<void>): Promise<PageWork> {
   await browser.startTracing(page, { categories: [...categories] });
   await body();
@@ -48,14 +48,14 @@ function workOf(events: readonly TraceEvent[]): PageWork {
   const mainThread = own.find(({ name, args }) => name === 'thread_name' && args?.name === 'CrRendererMain')?.tid;
   const tasks = own.filter(({ name, tid }) => name === 'RunTask' && tid === mainThread);
   const frames = own.filter(({ name }) => name === 'PipelineReporter');
-  if (tasks.length === 0 || frames.length === 0) throw new Error('the trace tells nothing of the page');
+  if (tasks.length === 0 || frames.length === 0) throw new Error('the trace contains nothing about the page');
   return { tasksMs: tasks.map(({ tdur = 0 }) => tdur / 1_000).sort((a, b) => a - b), ...framesOf(frames) };
 }
 
 function framesOf(events: readonly TraceEvent[]): Pick<PageWork, 'framesMs' | 'dropped'> {
   const framesMs: number[] = [];
   let dropped = 0;
-  // Ids are given to one frame after the other: an end belongs to the last beginning with its id.
+  // Ids are reused by later frames: an end belongs to the last beginning with its id.
   const begun = new Map<string | undefined, TraceEvent>();
   for (const event of events.toSorted((a, b) => a.ts - b.ts)) {
     const id = event.id2?.local;
@@ -75,7 +75,7 @@ export function partOf(values: readonly number[], share: number): number {
   return values[Math.max(0, Math.ceil(share * values.length) - 1)] ?? 0;
 }
 
-/** Median, p95 and most of ascending milliseconds, for people. */
+/** Median, p95 and maximum of ascending milliseconds as a text. */
 export function describeMs(values: readonly number[]): string {
   const [median, most, longest] = [0.5, 0.95, 1].map((share) => partOf(values, share).toFixed(1));
   return `median ${median} ms, p95 ${most} ms, longest ${longest} ms`;

@@ -3,7 +3,7 @@ import { chromiumArguments, chromiumPath } from './browser.ts';
 
 const executablePath = chromiumPath(process.env);
 
-/** Real agents in real folders: `npm run build` first (npm test does). */
+/** The browser tests. They start real agents in real folders from agent/dist: build first (npm test does). */
 export default defineConfig({
   testDir: '.',
   // One after the other: each test starts several agents.

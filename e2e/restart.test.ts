@@ -7,11 +7,11 @@ const files = (count: number, prefix: string) => Array.from({ length: count }, (
 test.describe('two members', () => {
   test.use({ names: ['ant', 'bee'] });
 
-  test('[DB-A2] [DB-A6] [DB-J7] each view says that its agent is gone, and goes on with all that happened meanwhile', async ({
+  test('[DB-A2] [DB-A6] [DB-J7] each view says that its agent is gone, and then continues with everything that it missed', async ({
     page,
     cluster,
   }) => {
-    // Two restarts under seven pages.
+    // The test restarts an agent twice with seven pages open.
     test.slow();
     const [ant, bee] = [cluster.member('ant'), cluster.member('bee')];
     const errors: string[] = [];
@@ -74,7 +74,7 @@ test.describe('one member', () => {
     await page.goto(ant.url);
     await expect(page.getByRole('status')).toHaveText('ant is alone and waits for others.');
     ant.signal('SIGSTOP');
-    // The page's own clock, so that a busy machine changes nothing.
+    // The page's clock is simulated, so that the result does not depend on the load of the machine.
     await page.clock.runFor(3_000);
     await expect(page.getByRole('alert')).toContainText('does not answer');
     ant.signal('SIGCONT');

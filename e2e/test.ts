@@ -6,14 +6,14 @@ export { expect } from '@playwright/test';
 interface Fixtures {
   /** Names of the members to start; change it with `test.use`. */
   readonly names: readonly string[];
-  /** Whether their links can be cut and made slow: see `Cluster.link`. */
+  /** Whether their links can be cut and slowed down: see `Cluster.link` and `Cluster.shape`. */
   readonly proxied: boolean;
   readonly cluster: Cluster;
-  /** What the page complained about, and every address outside the agent that it asked for. */
+  /** The page's errors and warnings, and its requests to addresses outside of the agents. */
   readonly complaints: string[];
 }
 
-/** Playwright's test, with real agents. */
+/** Playwright's `test` with a cluster of real agents. */
 export const test = base.extend<Fixtures>({
   names: [['ant', 'bee', 'cat'], { option: true }],
   proxied: [false, { option: true }],

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Locator } from '@playwright/test';
 import { expect, test } from './test.ts';
 
-/** Chooses what `member` is to do, by the keyboard. */
+/** Chooses an item of the menu with the keyboard. */
 async function choose(menu: Locator, item: Locator): Promise<void> {
   await menu.focus();
   await menu.press('Enter');
@@ -15,7 +15,7 @@ async function choose(menu: Locator, item: Locator): Promise<void> {
 test.describe('two members', () => {
   test.use({ names: ['ant', 'bee'], proxied: true });
 
-  test('[DB-X1] [DB-X2] a member is paused, resumed, rescanned and told to try again from its page', async ({
+  test('[DB-X1] [DB-X2] a member can be paused, resumed, rescanned and made to retry from its page', async ({
     page,
     cluster,
     complaints,
@@ -29,7 +29,7 @@ test.describe('two members', () => {
     await expect(page.getByRole('heading', { name: 'Everything is here' })).toBeVisible();
     await expect(page.getByRole('table', { name: 'Between ant and the others' })).toContainText('bee');
 
-    await test.step('the pause asks first, and holds what the others make', async () => {
+    await test.step('the pause asks first, and holds back changes by the others', async () => {
       await choose(menu, item('Pause ant'));
       await expect(page.getByRole('dialog')).toContainText('ends its session with the other member');
       await page.getByRole('button', { name: 'Do not pause' }).click();
@@ -77,7 +77,7 @@ test.describe('two members', () => {
     expect(complaints).toEqual([]);
   });
 
-  test('[DB-X3] a large file is shown on its way, with its source and how much of it has come', async ({
+  test('[DB-X3] a large file on its way is shown with its source and progress', async ({
     page,
     cluster,
     complaints,
@@ -85,9 +85,9 @@ test.describe('two members', () => {
     const [ant, bee] = [cluster.member('ant'), cluster.member('bee')];
     await page.goto(`${ant.url}transfers`);
     await expect(page.getByRole('heading', { name: 'Everything is here' })).toBeVisible();
-    // Half a minute, so that it is seen on its way on any machine.
+    // The transfer takes half a minute, so that any machine shows it on its way.
     cluster.shapes('ant', { bytesPerSecond: 2_000_000 });
-    // Whole at once: what a half-written file holds may be on its way too.
+    // The file appears whole: otherwise the page may also show a transfer of its half-written content.
     await writeFile(`${bee.folder}-film`, randomBytes(60_000_000));
     await rename(`${bee.folder}-film`, join(bee.folder, 'film.mkv'));
     const row = page.getByRole('listitem').filter({ hasText: 'film.mkv' });
@@ -107,7 +107,7 @@ test.describe('a slow link', () => {
     const [ant, bee, cat] = [cluster.member('ant'), cluster.member('bee'), cluster.member('cat')];
     await cat.stop();
     await mkdir(join(ant.folder, 'many'));
-    // More than the link lets through while the page is looked at, and nothing that could be compressed.
+    // More than the link transfers while the page is checked, and not compressible.
     for (let file = 0; file < 300; file++)
       await writeFile(join(ant.folder, 'many', `file-${file}`), randomBytes(100_000));
     await expect.poll(async () => (await bee.status()).files).toBe(300);
@@ -118,7 +118,7 @@ test.describe('a slow link', () => {
     const row = page.getByRole('listitem').filter({ hasText: 'cat' });
     await expect(row).toContainText(/operations from (ant|bee)|still to be written to its disk/);
     await expect(row.getByRole('progressbar')).toBeVisible();
-    // Numbers that change every second are not read aloud.
+    // A screen reader does not read numbers that change every second.
     await expect(page.locator('[data-tone="busy"]')).toHaveAttribute('aria-live', 'off');
     cluster.shapes('cat', { bytesPerSecond: Number.POSITIVE_INFINITY });
     await back;

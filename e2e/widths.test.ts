@@ -10,7 +10,7 @@ import { views } from './views.ts';
 const longName = 'a name of many words that does not fit beside anything else on a small screen.txt';
 const longWord = 'a-name-without-any-place-at-which-a-browser-would-break-it-into-two-lines.txt';
 
-/** What reaches beyond the sides of the screen and cannot be scrolled to, the closed menu left out. */
+/** The elements beyond the sides of the screen that no scrolling box contains, without the closed menu. */
 async function cutOff(page: Page): Promise<readonly string[]> {
   return page.evaluate(() => {
     const width = document.documentElement.clientWidth;
@@ -29,7 +29,7 @@ async function cutOff(page: Page): Promise<readonly string[]> {
 test.describe('two members', () => {
   test.use({ names: ['ant', 'bee'] });
 
-  test('[DB-A10] every view fits a telephone and a very wide screen: nothing is cut off, nor scrolls sideways', async ({
+  test('[DB-A10] every view fits a telephone and a very wide screen: nothing is cut off or scrolls sideways', async ({
     page,
     cluster,
     complaints,

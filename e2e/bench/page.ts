@@ -8,12 +8,12 @@ import type { Member } from '../../testkit/member.ts';
 import { describeMs, type PageWork, partOf, traceWork } from '../page-work.ts';
 import { expect, test } from '../test.ts';
 
-/** As many as the feed keeps, as fast as the page is to bear. */
+/** The maximum that the feed keeps, and the highest rate that the page must bear. */
 const operations = 100_000;
 const perSecond = 2_000;
 const burst = 20_000;
 const stepMs = 50;
-/** From one end of the feed to the other: nobody scrolls faster. */
+/** The number of frames in which the feed is scrolled from one end to the other: no user scrolls faster. */
 const scrollFrames = 600;
 const loads = 5;
 
@@ -39,7 +39,7 @@ test('from the navigation to the members', async ({ browser, cluster }) => {
     const [first, again] = [await loadMs(page, ant.url), await loadMs(page, ant.url)];
     const work = await traceWork(browser, page, async () => void (await loadMs(page, ant.url)));
     await context.close();
-    // The first of all warms the browser itself.
+    // The first load warms up the browser itself.
     if (load === 0) continue;
     cold.push(first);
     warm.push(again);
@@ -48,7 +48,7 @@ test('from the navigation to the members', async ({ browser, cluster }) => {
   const bounds = { unit: 'ms', target: { atMost: 1_000 }, goal: { atMost: 500 } } as const;
   results.push({ name: 'page: from navigation to the members, first visit', lockstep: cold, ...bounds });
   results.push({ name: 'page: the same, later visits', lockstep: warm, ...bounds });
-  const note = 'processor time: unlike the others it stays the same when the machine has other things to do';
+  const note = 'processor time: unlike the others it does not depend on other load of the machine';
   results.push({ name: 'page: main thread in a later visit', lockstep: busy, note, ...bounds });
 });
 
@@ -82,7 +82,7 @@ test('the feed', async ({ browser, page, cluster }) => {
   note('scrolling through 100,000 lines', scroll, scrollMs);
   await page.getByRole('button', { name: 'Follow' }).click();
 
-  // The stream ends with the view, and goes on from where it was.
+  // The stream ends when the view is left, and then continues where it ended.
   const menu = page.getByRole('navigation', { name: 'Views' });
   await menu.getByRole('link', { name: 'Overview' }).click();
   await writeSteadily(ant, 'burst', burst);
@@ -97,7 +97,7 @@ test('the feed', async ({ browser, page, cluster }) => {
   note('20,000 operations at once', caughtUp, burstMs);
 });
 
-/** Writes `count` files, as many in each second as the page is to bear; a machine that cannot write so many takes longer. */
+/** Writes `count` files, `perSecond` in each second; a machine that cannot write so many takes longer. */
 async function writeSteadily(member: Member, name: string, count: number): Promise<void> {
   const beginMs = performance.now();
   for (let file = 0; file < count; ) {
@@ -122,7 +122,7 @@ async function untilShown(page: Page, member: Member): Promise<void> {
   await expect(page.getByRole('button').filter({ hasText: newest.path })).toBeVisible();
 }
 
-/** Scrolls to the end, a part in each frame, and gives back how long that took. */
+/** Scrolls to the end, a part in each frame, and returns the duration. */
 async function scrollThrough(page: Page): Promise<number> {
   const begin = performance.now();
   await page.getByRole('region', { name: 'Operations, newest first' }).evaluate(
@@ -183,7 +183,7 @@ async function heapMiB(page: Page): Promise<number> {
   return usedSize / 1024 ** 2;
 }
 
-/** Runs in the page before its own scripts: notes when the members are there and the main thread is free. */
+/** Records the time at which the members are shown and the main thread is free. It runs in the page before its own scripts. */
 function noteMembers(): void {
   const observer = new MutationObserver(() => {
     if (document.querySelector('tbody tr') === null) return;

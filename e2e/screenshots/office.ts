@@ -22,14 +22,14 @@ async function write(member: Member, path: string, content: string | Buffer): Pr
   await writeFile(place, content);
 }
 
-/** Resolves when all of them hold everything. */
+/** Resolves when all of these members hold everything. */
 export async function settled(cluster: Cluster, members: readonly Member[] = cluster.members): Promise<void> {
   for (const member of members) {
     await expect.poll(async () => (await member.status()).synchronised, { timeout: 60_000 }).toBe(true);
   }
 }
 
-/** Fills the folder as the people of a small office would, each on a machine of their own. */
+/** Fills the folder as the people of a small office would, each on their own machine. */
 export async function fillOffice(cluster: Cluster): Promise<void> {
   const [ant, bee, cat] = ['ant', 'bee', 'cat'].map((name) => cluster.member(name)) as [Member, Member, Member];
   await write(ant, 'Minutes/2026-11-19.md', minutes('It begins in March.'));
@@ -55,7 +55,7 @@ export async function fillOffice(cluster: Cluster): Promise<void> {
   await settled(cluster);
 }
 
-/** Two people write the same minutes while their machines do not hear of each other. */
+/** Makes conflicts: two people edit the same files while their machines have no connection. */
 export async function disagree(cluster: Cluster): Promise<void> {
   const [ant, bee] = [cluster.member('ant'), cluster.member('bee')];
   await bee.stop();

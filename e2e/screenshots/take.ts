@@ -9,7 +9,7 @@ import { disagree, fillOffice } from './office.ts';
 
 const folder = fileURLToPath(new URL('../../docs/screenshots', import.meta.url));
 
-/** Takes `view` as it stands, in both themes: `name-light.png` and `name-dark.png`. */
+/** Takes a picture of the page in both colour schemes: `name-light.png` and `name-dark.png`. */
 async function take(page: Page, name: string): Promise<void> {
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
@@ -48,7 +48,7 @@ test('the pictures of every view', async ({ page, cluster }) => {
   await page.setViewportSize({ width: 1440, height: 640 });
   await open('/');
   await expect(page.getByRole('status')).toContainText('All 5 members hold everything');
-  // A line of one point is none.
+  // Wait until there are enough points for a line.
   const points = async () => {
     const response = await fetch(new URL('/api/v1/latencies/recent', ant.url));
     return ((await response.json()) as RecentLatencies).members[0]?.samples.length ?? 0;
@@ -86,7 +86,7 @@ test('the pictures of fifty members, which are simulated', async ({ page }) => {
   try {
     await page.setViewportSize({ width: 1440, height: 820 });
     await page.goto(simulated.url);
-    // All others but the one that has left, and a clock that is wrong for a while is right again: else each of them tells of it.
+    // All others have a line, except the one that has left. A clock is wrong for a while: until it is right again each member reports it.
     await expect(page.getByRole('table').getByRole('img')).toHaveCount(48, { timeout: 240_000 });
     await expect(page.getByRole('table').getByText('clock is wrong')).toHaveCount(0, { timeout: 240_000 });
     await take(page, 'fifty');
