@@ -174,7 +174,12 @@ describe('the disk has come to show the head', () => {
       head: after(file('B'), []),
       expected: 'put after ant1+bee2 for A',
     },
-    { name: 'the entry of the row, and the head is an edit', is: file('A'), head: after(file('B')), expected: 'refresh' },
+    {
+      name: 'the entry of the row, and the head is an edit',
+      is: file('A'),
+      head: after(file('B')),
+      expected: 'refresh',
+    },
   ])('[LC9] $name: $expected', ({ is, head, expected }) => {
     expect(words(find({ seen: seen(is), row: rowA, shown: shownA, head }))).toBe(expected);
   });
