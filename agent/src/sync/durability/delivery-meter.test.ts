@@ -4,7 +4,7 @@ import { ant, beeMember, put } from '../../store/fixtures.contract.ts';
 import type { Peer, Peers } from '../members/peers.ts';
 import { DeliveryMeter } from './delivery-meter.ts';
 
-test('a file that was looked at between its making and its filling is one file', () => {
+test('a file that was journaled empty and then with its content counts as one file', () => {
   const { context, journal } = new LoneMember();
   const { made, acknowledged } = context.facts;
   const peer = { id: beeMember, applied: { vector: { [ant]: 2 }, ranges: {} } };

@@ -3,17 +3,17 @@ import { holds } from '../../core/durability.ts';
 import type { Peers } from '../members/peers.ts';
 import type { Context } from '../state/context.ts';
 
-/** Paths of a burst that are remembered, so that a file that was written twice counts once. */
+/** Number of paths of a burst that are remembered, so that a file that was written twice counts once. */
 const rememberedMax = 10_000;
 
-/** A run of changes made here, and how long it took until the connected members held all of it. */
+/** A burst of local changes, and the time until the connected members held all of it. */
 export interface Delivered {
   readonly operations: number;
-  /** Files that were written, each once, however often. */
+  /** Number of distinct files written. */
   readonly files: number;
   readonly deletes: number;
   readonly bytes: number;
-  /** The first path of the run. */
+  /** The first path of the burst. */
   readonly path: string;
   readonly ms: number;
   readonly members: number;
@@ -30,14 +30,14 @@ interface Burst {
   last: Operation;
 }
 
-/** Measures from the first change of a burst to the moment when all connected members hold the last one. */
+/** Measures the time from the first change of a burst until all connected members hold the last one. */
 export class DeliveryMeter {
   readonly #context: Context;
   readonly #peers: Peers;
   readonly #isBusy: () => boolean;
   #burst: Burst | undefined;
 
-  /** `isBusy`: more changes are on their way into the journal. */
+  /** `isBusy` returns true while more changes are about to be journaled. */
   constructor(context: Context, peers: Peers, isBusy: () => boolean) {
     this.#context = context;
     this.#peers = peers;

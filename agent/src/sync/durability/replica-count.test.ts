@@ -10,20 +10,20 @@ import { goalOf } from './wait-goal.ts';
 
 const path = 'file.txt';
 
-/** This member, whose wait it is, and another one; both have journals of their own. */
+/** This member, which waits, and another one; both have journals of their own. */
 class Pair {
   readonly ant = new LoneMember();
   readonly bee = new LoneMember();
   readonly peer = new Peer('bee' as MemberId, undefined, 0, new Agreement(this.ant.journal));
   readonly beeOrigin = 'bee' as OriginId;
 
-  /** Both come to know these. */
+  /** Adds operations to both journals. */
   known(...operations: readonly Operation[]): void {
     this.ant.received(...operations);
     this.bee.received(...operations);
   }
 
-  /** The member's disk comes to show this. */
+  /** Records that the member's disk shows the operation. */
   shows(member: LoneMember, { path, origin, seq, content }: Operation): void {
     const fingerprint = { ino: seq, size: 1, mtimeMs: 1, ctimeMs: 1, mode: 0o100644 };
     member.journal.recordDisk([{ path, entry: { dot: { origin, seq }, content, fingerprint } }]);
@@ -47,7 +47,7 @@ class Pair {
   }
 }
 
-/** What happens after ant's write while bee still fetches it. Answers what must be on bee's disk until it holds what ant wrote. */
+/** Events after ant's write while bee still fetches it. Each returns the operations that bee's disk must show to hold ant's content. */
 const stories: Record<string, (pair: Pair, written: Operation) => readonly Operation[]> = {
   'nothing more': (_, written) => [written],
   'a change of its mode': ({ ant, beeOrigin: origin, ...pair }, written) => {
@@ -144,7 +144,7 @@ describe.each([
   });
 });
 
-test('[AK6] a wait for a path asks for the conflict copies that were made of it before', () => {
+test('[AK6] a wait for a path requires the conflict copies that were made of it before', () => {
   const pair = new Pair();
   const written = pair.wrote();
   const origin = pair.beeOrigin;
@@ -159,7 +159,7 @@ test('[AK6] a wait for a path asks for the conflict copies that were made of it 
   expect(holding()).toBe(2);
 });
 
-test('[AK6] a wait for a path that is renamed already, and not yet here, asks for the new name', () => {
+test('[AK6] a wait for a path whose rename is not applied here yet requires the new name', () => {
   const pair = new Pair();
   const written = pair.wrote();
   const origin = pair.beeOrigin;
@@ -174,13 +174,13 @@ test('[AK6] a wait for a path that is renamed already, and not yet here, asks fo
   expect(holding()).toBe(2);
 });
 
-test('[AK6] [FK3] what a member knew before its log was sealed is not asked for any more', () => {
+test('[AK6] [FK3] operations that a seal has cut off are no longer required', () => {
   const pair = new Pair();
   pair.shows(pair.bee, pair.wrote());
   const cut = pair.ant.operation('cut', { kind: 'delete' }, { origin: 'cat' as OriginId });
   pair.bee.received(cut);
   const holding = pair.wait(undefined);
-  expect(holding(), 'while it may be a rename of what is waited for').toBe(1);
+  expect(holding(), 'while the operation may be a rename of an entry in the goal').toBe(1);
   for (const { journal } of [pair.ant, pair.bee]) journal.seal(cut.origin, 0);
   expect(holding()).toBe(2);
 });

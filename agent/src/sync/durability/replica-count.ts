@@ -8,7 +8,7 @@ import type { Context } from '../state/context.ts';
 
 const rowsAtOnce = 1_000;
 
-/** What must be held: everything up to a vector, or certain operations. */
+/** The operations that must be held: all up to a vector, or certain ones. */
 export type Goal = { readonly vector: VersionVector } | { readonly dots: readonly Dot[] };
 
 function reached(applied: Peer['applied'], goal: Goal): boolean {
@@ -16,17 +16,18 @@ function reached(applied: Peer['applied'], goal: Goal): boolean {
 }
 
 /**
- * Counts the members that hold a goal, this one included. An operation that lost a conflict counts as held once it is joined, for
- * then it is no head any more; but its content is only where its conflict copy is. Likewise one whose path was renamed meanwhile is
- * superseded by a delete, and its content is only at the new name; and one that won, or whose mode was changed, is superseded by an
- * operation that keeps it, which the other may not have on its disk yet. So a member whose vector reaches the goal
- * counts when this member knows all that the other knew at that moment, and the other holds all of these operations among it. What a
- * user has overwritten or deleted since, knowing of it, is not asked for.
+ * Counts the members that hold a goal, this one included. An operation of the goal may be superseded while its content lives on in
+ * another operation, which the other member may not have on its disk yet:
+ * - one that lost a conflict counts as held once it is joined, but its content is only in its conflict copy;
+ * - one whose path was renamed is superseded by a delete, and its content is only at the new name;
+ * - one that won, or whose mode was changed, is superseded by an operation that keeps it.
+ * So a member whose vector reaches the goal counts when this member knows all that the other knew at that moment, and the other holds
+ * all such operations among it. Content that a user has knowingly overwritten or deleted since is not required.
  */
 export class ReplicaCount {
   readonly #context: Context;
   readonly #goal: Goal;
-  /** What a member knew when its vector first reached the goal. */
+  /** The operations that a member knew when its vector first reached the goal. */
   readonly #reachedAt = new Map<Peer | 'self', VersionVector>();
   readonly #elsewhere: Dot[] = [];
   #lastRow: number;
@@ -37,6 +38,7 @@ export class ReplicaCount {
     this.#lastRow = context.journal.counts().operations;
   }
 
+  /** The number of members that hold the goal, of this one and `others`. */
   count(others: readonly Peer[]): number {
     const { journal } = this.#context;
     this.#findElsewhere();
@@ -45,7 +47,7 @@ export class ReplicaCount {
     return self + others.filter((peer) => this.#holds(peer, peer.applied, peer.known, known)).length;
   }
 
-  /** What a member lacks, at most `limit` operations. */
+  /** Operations that a member with this `applied` lacks, at most `limit`. */
   missing(applied: Peer['applied'], limit: number): readonly Dot[] {
     const goal =
       'vector' in this.#goal
@@ -61,7 +63,7 @@ export class ReplicaCount {
     }
     const at = this.#reachedAt.get(member) ?? knows;
     this.#reachedAt.set(member, at);
-    // Numbers above a seal that was set since count nowhere: this member never gets to know them.
+    // Numbers above a seal that was set since do not count: this member never receives them.
     const stillCounts = withinSeals(at, this.#context.journal.seals());
     return countBeyond(stillCounts, known) === 0 && this.#elsewhere.every((dot) => holds(applied, dot));
   }
@@ -78,7 +80,7 @@ export class ReplicaCount {
   }
 
   #isElsewhere({ from, path, keeps = [] }: Operation): boolean {
-    // An operation that has not come here yet may be one that keeps a wanted one.
+    // An operation that has not arrived here yet may be one that keeps an operation of the goal.
     const isWanted = (dot: Dot): boolean => this.#isWanted(dot) || this.#context.journal.operation(dot) === undefined;
     return from !== undefined || isConflictPath(path) || keeps.some(isWanted);
   }

@@ -7,29 +7,29 @@ import type { Context } from '../state/context.ts';
 
 type Difference = VerifyResult['disk']['paths'][number];
 
-/** Differing paths that one call repairs; the rest is left to the next one. */
+/** Number of differing paths that one call repairs; the rest is left to the next call. */
 const repairedAtOnceMax = 10_000;
 const checkIntervalMs = 100;
-/** A repair ends when for so long nothing was repaired and nothing is on its way: some content is nowhere to be had. */
+/** A repair ends after this time without a repaired path or a fetch: some content is not available. */
 const idleMsMax = 10_000;
 
-/** What a repair needs of the engine. */
+/** Callbacks of a repair into the engine. */
 export interface Repairer {
-  /** Reads the file at a path whole, and has it fetched again where it is damaged. */
+  /** Reads the whole file at a path, and has it fetched again if it is damaged. */
   check(path: string): Promise<unknown>;
-  /** Has a path looked at for changes of a user. */
+  /** Requests a detection at a path. */
   look(path: string): void;
-  /** Tries again at once what was put off. */
+  /** Retries all blocked paths at once. */
   retry(): void;
-  /** Content is on its way here. */
+  /** Whether any content is being fetched. */
   isFetching(): boolean;
-  /** Why a path is not repaired yet, where that is known. */
+  /** Why a path is not repaired yet, if known. */
   reason(path: string): string | undefined;
 }
 
 /**
  * Replays the log and compares it with the heads, then reads the folder and compares it with the content ids. Without `repairer` it
- * changes nothing; with it what differs is repaired, and the result says what is left.
+ * changes nothing; with it, differences are repaired, and the result says which are left.
  */
 export async function verifyMember(
   context: Context,
@@ -71,7 +71,7 @@ export async function verifyMember(
   };
 }
 
-/** Repairs what differs, and returns what differs still. */
+/** Repairs differences, and returns those that are left. */
 async function repair(
   context: Context,
   repairer: Repairer,
@@ -107,7 +107,7 @@ async function repair(
   });
 }
 
-/** The differences between what rows say and what is there, each read whole. */
+/** The differences between rows and their entries, each of which is read whole. */
 async function compareRows({ folder, lock }: Context, rows: readonly DiskEntry[]): Promise<readonly Difference[]> {
   return await lock.run(async () => {
     const seen = await folder.observe(rows.map(({ path }) => ({ path, hashLarge: true })));
@@ -124,14 +124,14 @@ const headsReason = 'The stored heads are not those of the log: lockstep verify 
 function reasonOf(row: DiskEntry, entry: Observation): string | undefined {
   switch (entry.state) {
     case 'absent':
-      return 'It is not there. That is a delete, which the next scan journals at the latest: put the file back if it should stay.';
+      return 'It is missing. This counts as a delete, which the next scan journals at the latest: put the file back to keep it.';
     case 'problem':
       return entry.detail;
     case 'changing':
-      return 'It changes while it is read: verify again when it is at rest.';
+      return 'It changed while it was read: verify again when it no longer changes.';
     case 'special':
       return (
-        entry.problem?.detail ?? 'A socket, pipe or device is there: move it away, and the file is put there again.'
+        entry.problem?.detail ?? 'A socket, pipe or device is at its path: move it away, and the file is restored.'
       );
     case 'file':
       if (row.damaged && entry.content !== row.content) return damagedReason;
@@ -143,14 +143,14 @@ function reasonOf(row: DiskEntry, entry: Observation): string | undefined {
     case 'symlink':
       return row.content === undefined
         ? undefined
-        : `It is a ${entry.state} where a file was: verify again in a moment.`;
+        : `It is now a ${entry.state} instead of a file: verify again in a moment.`;
   }
 }
 
 const damagedReason =
-  'It is damaged on this disk, and fetched from another member as soon as one that has it can be reached.';
+  'It is damaged on this disk, and is fetched from another member as soon as one that has it is reachable.';
 const changedReason =
-  'Its bytes are not those of its content id. A change made a moment ago shows here until it is journaled; else the disk is failing: ' +
+  'Its bytes are not those of its content id. A change made a moment ago shows here until it is journaled; otherwise the disk is failing: ' +
   'lockstep verify --repair fetches the file from another member.';
 
 function listed(differences: readonly Difference[]): Difference[] {

@@ -4,13 +4,13 @@ import type { Context } from '../state/context.ts';
 import type { Goal } from './replica-count.ts';
 
 const headsAtOnce = 1_000;
-/** Above this many heads below a path, its newest operation of each origin stands for all of them. */
+/** Above this number of heads below a path, the newest operation of each origin stands for all of them. */
 const dotsMax = 10_000;
 const copiesMax = 64;
 
 /**
- * What must be held of what is on this disk at or below `path` now. With it go the conflict copies of the path, and where the heads
- * have gone on from what this disk still shows, an operation that has that content now: a copy just made, a new name.
+ * The goal for the entries on this disk at or below `path` now. It includes the conflict copies of the path. If the heads differ from
+ * the entry that this disk still shows, it also includes an operation with that content: a copy just made, or a new name.
  */
 export function goalOf(context: Context, path: string | undefined): Goal {
   const { journal } = context;

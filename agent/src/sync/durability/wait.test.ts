@@ -13,7 +13,7 @@ const bee = 'bee' as MemberId;
 const origin = 'bee.1' as OriginId;
 const timeoutMs = 10_000;
 
-/** Ant waits for both members, and knows two operations of bee, which was set back: its log may fork above the first. */
+/** Ant waits for both members. It knows two operations of bee, which was restored from a snapshot: its log may fork above the first. */
 async function waiting(): Promise<{
   readonly ant: LoneMember;
   readonly peer: Peer;
@@ -48,7 +48,7 @@ async function waiting(): Promise<{
   return { ant, peer, cut, outcome, isOver: () => isOver };
 }
 
-test('[FK3] [FK5] a wait goes on across a seal: it ends when all hold what was journaled again', async () => {
+test('[FK3] [FK5] a wait continues across a seal: it ends when all hold the operations that were journaled again', async () => {
   const { ant, peer, outcome, isOver } = await waiting();
   // Bee has another operation under the second number: it does not count.
   peer.known = { [origin]: 2 };
@@ -70,7 +70,7 @@ test('[FK3] [FK5] a wait goes on across a seal: it ends when all hold what was j
   expect(await outcome).toMatchObject({ done: true, holding: 2 });
 });
 
-test('[FK3] [FK6] a wait that a seal does not help says at the timeout what is in the way', async () => {
+test('[FK3] [FK6] a wait that a seal does not end names the blocking operations at the timeout', async () => {
   const { ant, peer, cut, outcome } = await waiting();
   const { journal } = ant;
   journal.transaction(() => ant.operationWriter.repeat(journal.seal(origin, 1)));
@@ -80,7 +80,7 @@ test('[FK3] [FK6] a wait that a seal does not help says at the timeout what is i
   expect(await outcome).toMatchObject({ done: false, holding: 1, blocking: [{ path: cut.path, member: bee }] });
 });
 
-test('[AK5] a wait at a member that is stopping says so, and not that what it did not look at is durable', async () => {
+test('[AK5] a wait at a member that is stopping says so, and does not report unexamined changes as durable', async () => {
   const ant = new LoneMember();
   const { context } = ant;
   const localChanges = new LocalChanges(context, ant.operationWriter);
@@ -105,7 +105,7 @@ test('[AK5] a wait at a member that is stopping says so, and not that what it di
   expect(await outcome).toMatchObject({ done: false, blocking: [{ reason: expect.stringContaining('is stopping') }] });
 });
 
-test('[AK5] a wait ends only when every directory could be listed, and names those that could not', async () => {
+test('[AK5] a wait ends only when every directory could be listed, and names the others', async () => {
   const ant = new LoneMember();
   const { context, volume } = ant;
   const localChanges = new LocalChanges(context, ant.operationWriter);

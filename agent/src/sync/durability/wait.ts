@@ -12,11 +12,11 @@ import type { WriteBack } from './write-back.ts';
 
 const listedMax = 100;
 const checkIntervalMs = 20;
-/** How often a wait asks whether a disk is back, or a directory can be listed. */
+/** Interval at which a wait checks whether a disk is back, or a directory can be listed. */
 const seeRetryMs = 250;
 
 export interface WaitQuery {
-  /** Only this path and what lies below it. */
+  /** Only this path and the entries below it. */
   readonly path?: string | undefined;
   readonly for: 'all' | 'majority' | number;
   readonly timeoutMs: number;
@@ -38,22 +38,22 @@ export interface WaitOutcome {
   readonly blocking: readonly Blocking[];
 }
 
-/** Looks at everything at or below a path and journals it: see `LocalChanges`. */
+/** Scans a path and everything below it, and journals changes: see `LocalChanges`. */
 interface FolderLook {
   unread(path: string): readonly string[];
   settleAll(path: string, giveUp: Promise<void>): Promise<readonly string[]>;
 }
 
-/** Compares the mounts inside the folder with those that it knows: see `Mounts`. */
+/** Compares the mounts inside the folder with the accepted ones: see `Mounts`. */
 interface MountCheck {
   check(): Promise<void>;
   reason(path: string): string | undefined;
 }
 
 /**
- * Waits until everything that was on this member's disk when it was called, noticed or not, is durable on so many members.
- * What is not journaled yet is looked for by a scan; after that it is counting (DESIGN 7). Throws 'request-invalid' for what can never
- * end: more members than there are, a path that nobody ever told of.
+ * Waits until all entries that were on this member's disk at the call, noticed before or not, are durable on the wanted number of
+ * members. A scan finds changes that are not journaled yet; after that it counts (DESIGN 7). Throws 'request-invalid' for a wait that
+ * cannot end: for more members than there are, or for a path that has never existed.
  */
 export async function waitForDurability(
   parts: {
@@ -65,7 +65,7 @@ export async function waitForDurability(
     readonly mounts: MountCheck;
     readonly reason: (path: string) => string | undefined;
     readonly aborted: () => boolean;
-    /** The agent ends: what it has not looked at by now, it will not. */
+    /** True if the agent is stopping: it examines no further paths. */
     readonly isStopping: () => boolean;
   },
   query: WaitQuery,
@@ -93,7 +93,7 @@ export async function waitForDurability(
   try {
     const inTheWay = await settle(parts, query.path, expiry, giveUp);
     if (inTheWay !== undefined) return outcome(0, inTheWay);
-    // What may have changed without a trace is read once more, while the others get what is known.
+    // Files that may have changed without a trace are read again, while the others receive what is known.
     const second = new SecondRead(parts, query.path ?? '', giveUp);
     let holders = new ReplicaCount(context, goalOf(context, query.path));
     let seals = context.journal.seals();
@@ -104,7 +104,7 @@ export async function waitForDurability(
         holders = new ReplicaCount(context, goalOf(context, query.path));
       }
       if (context.journal.seals() !== seals) {
-        // Numbers that were waited for are gone, and their entries have others now: whatever is known covers these.
+        // Numbers in the goal are gone, and their entries have others now: the vector of all known operations covers these.
         seals = context.journal.seals();
         holders = new ReplicaCount(context, goalOf(context, undefined));
       }
@@ -122,7 +122,7 @@ export async function waitForDurability(
   }
 }
 
-/** The reading of files that may have changed without a trace, which goes on while the wait counts. */
+/** The second read of files that may have changed without a trace. It runs while the wait counts. */
 class SecondRead {
   #result: ConfirmedFiles | undefined;
   #error: unknown;
@@ -146,12 +146,12 @@ class SecondRead {
     );
   }
 
-  /** All were read. */
+  /** True if all files were read. */
   get isDone(): boolean {
     return this.#result !== undefined && this.#result.open === undefined;
   }
 
-  /** True once, when some of them are not what is journaled. */
+  /** Returns true, once, if some of them differ from the journal. */
   takeDifferent(): boolean {
     if (this.#error !== undefined) throw this.#error;
     const hasDifferent = this.#result?.hasDifferent ?? false;
@@ -161,14 +161,14 @@ class SecondRead {
 
   blocking({ id, name }: Self): Blocking {
     const path = this.#result?.open;
-    const reason = `${path ?? 'What was changed lately'} is read once more on this member: it may have changed without a trace.`;
+    const reason = `${path ?? 'A recently changed file'} is being read again on this member: it may have changed without a trace.`;
     return { path, member: id, memberName: name, reason };
   }
 }
 
 /**
- * Looks at everything that is at or below `path` now, noticed or not, and journals it. What is in the way of that; undefined when nothing
- * is.
+ * Scans `path` and everything below it, and journals all changes, noticed before or not. Resolves with what blocks that, or with
+ * undefined.
  */
 async function settle(
   parts: {
@@ -183,7 +183,7 @@ async function settle(
 ): Promise<readonly Blocking[] | undefined> {
   const { context } = parts;
   let { unsettled, unread, trouble } = await lookAtAll(parts, path ?? '', expiry, giveUp);
-  // What was just journaled may be the rules, which are read under the lock.
+  // The new operations may be about the ignore rules, which are read under the lock.
   await context.lock.run(() => Promise.resolve());
   if (context.ignored.isWaiting) {
     await untilRulesRest(context, giveUp);
@@ -191,11 +191,11 @@ async function settle(
   }
   const { id, name } = context.self;
   if (parts.isStopping()) {
-    const reason = `The agent of ${name} is stopping, and has not looked at everything. Start it, and wait again.`;
+    const reason = `The agent of ${name} is stopping, and has not checked everything. Start it, and wait again.`;
     return [{ path, member: id, memberName: name, reason }];
   }
   if (context.ignored.isWaiting) {
-    const reason = `${ignoreFileName} was changed, and has not rested for a second on this member.`;
+    const reason = `${ignoreFileName} was changed on this member, and its rules are not in force yet.`;
     return [{ path: ignoreFileName, member: id, memberName: name, reason }];
   }
   if (trouble !== undefined) return [{ path, reason: trouble }];
@@ -208,15 +208,15 @@ async function settle(
   return kept === undefined ? undefined : [{ path, member: id, memberName: name, reason: kept }];
 }
 
-/** Something at or below `path` is not journaled, because of the problem that it has, or because it does `what`. */
+/** The blocking reason for entries at or below `path` that are not journaled: the problem that they have, or `what` they do. */
 function blockedBy({ problems, self }: Context, path: string, what: string): Blocking {
-  // Nothing is journaled while there is no room for it.
+  // Without room on the disk nothing is journaled.
   const full = problems.list().find((problem) => problem.code === 'disk-full' && problem.path === undefined);
   const reason = problems.ofPath(path)?.detail ?? full?.detail ?? `${path || 'The folder'} ${what} on this member.`;
   return { ...(path !== '' && { path }), member: self.id, memberName: self.name, reason };
 }
 
-/** All others that joined and did not leave. */
+/** All other members that joined and have not left. */
 function membersToAsk(context: Context, peers: Peers): readonly Peer[] {
   peers.learn();
   const standing = new Map(context.journal.members().map((record) => [record.id, record.standing]));
@@ -224,8 +224,8 @@ function membersToAsk(context: Context, peers: Peers): readonly Peer[] {
 }
 
 /**
- * Why there is nothing at or below `path`, just looked at, that could become durable elsewhere; undefined when there is. Throws for a path
- * that nobody ever told of: whoever misspells a name must not be told that it is safe.
+ * Why no entry at or below `path` can become durable elsewhere, after a scan; undefined if one can. Throws for a path that has never
+ * existed: a wait for a misspelt name must not report that it is safe.
  */
 function whyNotReplicated({ journal, problems, ignored, self }: Context, path: string): string | undefined {
   if (journal.heads(path).length > 0 || journal.headsUnder(path, undefined, 1).length > 0) return undefined;
@@ -234,14 +234,14 @@ function whyNotReplicated({ journal, problems, ignored, self }: Context, path: s
   }
   const problem = problems.ofPath(path);
   if (problem !== undefined) return problem.detail;
-  const detail = `There is nothing at ${path} in the folder of ${self.name}, and no member ever told of it. Check the name.`;
+  const detail = `There is nothing at ${path} in the folder of ${self.name}, and no member has ever journaled it. Check the name.`;
   throw new LockstepError('request-invalid', detail);
 }
 
 /**
- * Looks at everything that is at or below `path` now. While the folder is gone nothing in it can be seen, and nothing of it can be
- * promised: it is looked at once it is back. `trouble`: it was not back when it was time to give up. `unread`: directories that could not be
- * listed until then.
+ * Scans `path` and everything below it, and journals all changes. While the folder is missing it cannot be seen, so the scan waits
+ * until it is back. `trouble`: why it was not back when `giveUp` returned true. `unread`: directories that could not be listed until
+ * then.
  */
 async function lookAtAll(
   {
@@ -292,9 +292,9 @@ function explain(
   for (const peer of others) {
     for (const dot of holders.missing(peer.applied, listedMax)) {
       const name = peers.nameOf(peer.id);
-      const reason = peer.ready
-        ? `${name} has not finished with it${peer.heartbeat?.problems ? `: it reports ${peer.heartbeat.problems} problems` : ''}.`
-        : absentReason(name, peer);
+      const problems = peer.heartbeat?.problems ?? 0;
+      const report = problems === 0 ? '' : `: it reports ${problems === 1 ? '1 problem' : `${problems} problems`}`;
+      const reason = peer.ready ? `${name} has not finished with it${report}.` : absentReason(name, peer);
       blocking.push({ path: pathToShow(context.journal.operation(dot)), member: peer.id, memberName: name, reason });
     }
   }
@@ -303,12 +303,12 @@ function explain(
   return [...distinct.values()].slice(0, listedMax);
 }
 
-/** An entry of the member list has a path that no person knows, and no file. */
+/** The path of an operation, for people; undefined for an entry of the member list, which has an internal path. */
 function pathToShow(operation: Operation | undefined): string | undefined {
   return operation === undefined || isMemberPath(operation.path) ? undefined : operation.path;
 }
 
-/** A member that is away holds up whoever waits for all: for ever, when it is lost. */
+/** The reason for an absent member, which blocks a wait for all members until it returns or leaves. */
 function absentReason(name: string, peer: Peer): string {
   const why = peer.lastError === undefined ? '' : ` (${peer.lastError})`;
   return (

@@ -10,7 +10,7 @@ const done: SyncResult = { result: 'done', hidden: [] };
 const failed: SyncResult = { result: 'failed', detail: 'The disk did not take it.' };
 const notDone: SyncResult = { result: 'not-done', detail: 'The folder is gone.' };
 
-/** A member whose disk syncs as slowly, and with such an outcome, as the test says. */
+/** A member whose syncs take as long, and have the outcome, that the test sets. */
 class Bench {
   readonly member = new LoneMember();
   readonly syncs: { readonly atMs: number; readonly paths: readonly string[] }[] = [];
@@ -35,7 +35,7 @@ class Bench {
     this.writeBack = new WriteBack({ ...context, folder: { ...context.folder, sync } });
   }
 
-  /** A user's change at each path has been journaled. */
+  /** Journals a user's change at each path. */
   changed(...paths: readonly string[]): void {
     const { member } = this;
     for (const path of paths) {
@@ -60,7 +60,7 @@ class Bench {
   }
 }
 
-describe('[PC1] what users changed', () => {
+describe('[PC1] a change by a user', () => {
   test('becomes durable with one sync, a moment after the first change', async () => {
     const bench = new Bench();
     bench.changed('a');
@@ -115,7 +115,7 @@ describe('[PC1] what users changed', () => {
     expect([bench.unsynced, bench.durable]).toEqual([[], 2]);
   });
 
-  test('gets a last sync at the end, which is given up after a while', async () => {
+  test('gets a last sync at the end, which is abandoned after a while', async () => {
     const bench = new Bench();
     bench.changed('a');
     const ended = bench.writeBack.stop(1_000);
@@ -139,7 +139,7 @@ describe('[PC1] what users changed', () => {
 });
 
 describe('[PC4] a sync that failed', () => {
-  test('clears nothing, nor does a later one for what was written before it', async () => {
+  test('clears no row, nor does a later one for writes before it', async () => {
     const bench = new Bench();
     bench.outcome = failed;
     bench.changed('a');
@@ -154,10 +154,10 @@ describe('[PC4] a sync that failed', () => {
     expect([bench.unsynced, bench.durable, bench.isReported]).toEqual([['a'], 1, true]);
     const { length } = bench.syncs;
     await bench.passes(60_000);
-    expect(bench.syncs, 'what it can do nothing for').toHaveLength(length);
+    expect(bench.syncs, 'no sync for rows that it cannot clear').toHaveLength(length);
   });
 
-  test('is reported until all that it spoke of was written again, or is gone', async () => {
+  test('is reported until all its paths were written again or are gone', async () => {
     const bench = new Bench();
     bench.outcome = failed;
     bench.changed('a', 'b');
@@ -166,7 +166,7 @@ describe('[PC4] a sync that failed', () => {
     bench.changed('a');
     await bench.passes(2 * writeBackRetryMs);
     expect([bench.unsynced, bench.isReported]).toEqual([['b'], true]);
-    // Another member's version has replaced it, which was synced when it was put there.
+    // Another member's version, which was synced when it was applied, has replaced it.
     const { dot } = bench.member.journal.disk('b') ?? {};
     if (dot === undefined) throw new Error('b has no row');
     bench.member.journal.recordDisk([{ path: 'b', entry: { dot } }]);
@@ -177,7 +177,7 @@ describe('[PC4] a sync that failed', () => {
     expect(bench.syncs).toHaveLength(length);
   });
 
-  test('does not count for what lies on a disk that is away', async () => {
+  test('does not count for paths on a disk that is away', async () => {
     const bench = new Bench();
     bench.outcome = { result: 'done', hidden: ['a'] };
     bench.changed('a', 'b');
@@ -185,13 +185,13 @@ describe('[PC4] a sync that failed', () => {
     expect([bench.unsynced, bench.syncs.length]).toEqual([['a'], 1]);
     const { length } = bench.member.wrote;
     await bench.passes(10 * writeBackRetryMs);
-    expect(bench.member.wrote, 'nothing new is known').toHaveLength(length);
+    expect(bench.member.wrote, 'no row has changed').toHaveLength(length);
     bench.outcome = done;
     await bench.passes(writeBackRetryMs);
     expect(bench.unsynced).toEqual([]);
   });
 
-  test('while nothing failed, and it only could not be asked for, the next one counts for all', async () => {
+  test('that could not be requested, without a failure: the next one counts for all paths', async () => {
     const bench = new Bench();
     bench.outcome = notDone;
     bench.changed('a');
@@ -202,7 +202,7 @@ describe('[PC4] a sync that failed', () => {
     expect([bench.unsynced, bench.durable, bench.isReported]).toEqual([[], 1, false]);
   });
 
-  test('with an error is logged and tried again', async () => {
+  test('with an error is logged and retried', async () => {
     const bench = new Bench();
     bench.outcome = new Error('the worker ended');
     bench.changed('a');
@@ -222,7 +222,7 @@ test('[PC1] a row that is marked again after the sync that cleared it is made du
   expect(await until(() => journal.unsynced().paths.length > 0, 10_000)).toBe(true);
   const before = journal.disk('x');
   expect(await until(() => journal.unsynced().paths.length === 0, 10_000)).toBe(true);
-  // As where a plan read the row before the sync ended, and records it afterwards for an operation of equal content.
+  // A plan may read the row before the sync ended, and record it afterwards for an operation of equal content.
   if (before !== undefined) journal.recordDisk([{ path: 'x', entry: before }]);
   expect(journal.unsynced().paths).toEqual(['x']);
   expect(await until(() => journal.unsynced().paths.length === 0, 10_000)).toBe(true);

@@ -3,21 +3,21 @@ import type { Timer } from '../ports/clock.ts';
 import { TaskLoop } from '../scheduling/task-loop.ts';
 import type { Context } from '../state/context.ts';
 
-/** A sync is followed by a rest of so many times as long as it took: a disk that is slow to sync has other things to do. */
+/** The rest after a sync, as a multiple of its duration: a slow disk has other work to do. */
 const restFactor = 4;
 
 /**
- * Makes durable what users changed in the folder. Programs write without fsync, so what was just published may be gone after a power
- * cut: until a sync has ended its rows are `unsynced`, and the member does not count as a holder.
+ * Makes users' changes durable. Programs write without fsync, so a power cut may undo a change that was just published. Until a sync
+ * has ended, its rows are `unsynced`, and the member does not count as a holder.
  */
 export class WriteBack {
   readonly #context: Context;
   readonly #loop: TaskLoop;
   #isUrgent = false;
-  /** Rows marked before a sync that failed: the system forgets what it could not write, so a later sync proves nothing of them. */
+  /** Rows up to this mark were in a failed sync: the system drops pages that it could not write, so a later sync proves nothing for them. */
   #failedMark = 0;
   #restUntilMs = 0;
-  /** After a failure nobody hurries it. */
+  /** Time of the next attempt after a failure; `hurry` does not shorten it. */
   #retryMs = 0;
 
   constructor(context: Context) {
@@ -31,14 +31,14 @@ export class WriteBack {
       run: () => this.#turn(),
       delayMs: () => this.#delayMs(),
       failed: (error) => {
-        context.log.error({ error: String(error) }, 'changes of users were not made durable; it is tried again');
+        context.log.error({ error: String(error) }, "users' changes were not made durable; this is retried");
         this.#failed();
       },
       retryMs: writeBackRetryMs,
     });
   }
 
-  /** There may be rows that are `unsynced`. */
+  /** Requests a sync: there may be `unsynced` rows. */
   poke(): void {
     this.#loop.poke();
   }
@@ -49,7 +49,7 @@ export class WriteBack {
     this.#loop.poke();
   }
 
-  /** Makes one last attempt, for at most `timeoutMs`, so that the next start has nothing to doubt. */
+  /** Stops, with one last attempt of at most `timeoutMs`, so that the next start finds no doubtful rows. */
   async stop(timeoutMs: number): Promise<void> {
     if (this.#loop.isStopped) return;
     this.#loop.stop();
@@ -76,7 +76,7 @@ export class WriteBack {
     await this.#sync();
   }
 
-  /** No sync has reached what lies on a disk that is away: its rows stay as they are. */
+  /** Keeps the rows of hidden paths `unsynced`: no sync has reached a disk that is away. */
   #markAgain(hidden: readonly string[]): void {
     const { journal } = this.#context;
     const rows = hidden.flatMap((path) => journal.disk(path) ?? []);
@@ -88,7 +88,7 @@ export class WriteBack {
     this.#loop.poke();
   }
 
-  /** Rows that a failed sync spoke of are over once they were written again, which nothing says. A caller that waits does not wait for this. */
+  /** Schedules a check of rows of a failed sync: no event shows that they were written again. `hurry` does not wait for it. */
   #checkLater(nowMs: number): void {
     this.#restUntilMs = nowMs + writeBackRetryMs;
     this.#loop.poke();
@@ -121,8 +121,8 @@ export class WriteBack {
       if (this.#failedMark !== 0 || outcome.hidden.length > 0) this.#checkLater(nowMs);
       else {
         problems.clear('sync-failed');
-        // A row that was recorded again meanwhile, for another operation of equal content, is as unsynced as before. And a file that was
-        // changed just before the sync may have changed once more, without a trace.
+        // A row that was recorded again meanwhile, for another operation of equal content, is still unsynced. And a file that was
+        // changed just before the sync may have changed again without a trace.
         if (journal.unsynced().paths.length > 0) this.#loop.poke();
       }
       this.#context.facts.durable.tell();

@@ -14,7 +14,7 @@ import { Damage } from './damage.ts';
 const bee = 'bee' as OriginId;
 const [first, second] = [contentOfText('the first store'), contentOfText('and another one')];
 
-/** A member with the loops that find changes and put content in place. */
+/** A member with the loops that detect and apply changes. */
 class Bench {
   readonly member = new LoneMember();
   readonly context: Context = this.member.context;
@@ -31,13 +31,13 @@ class Bench {
     this.applyLoop = new ApplyLoop(context, this.member.transfers, gate);
   }
 
-  /** What users changed is made durable from now on. */
+  /** Starts the syncs that make users' changes durable. */
   syncs(): void {
     this.#writeBack ??= new WriteBack(this.context);
     this.#writeBack.poke();
   }
 
-  /** A file that was published, and whose row is sure that it is what was read; no sync has ended since. */
+  /** Publishes a file whose row is certain of its content; no sync has ended since. */
   async holds(content: Content): Promise<void> {
     const started = this.changes.start();
     await this.passes(1_000);
@@ -57,7 +57,7 @@ class Bench {
     expect(this.context.journal.unconfirmed('')).toEqual([]);
   }
 
-  /** A change that leaves no trace. */
+  /** Changes the file without a trace. */
   stores(content: Content): void {
     const before = this.disk.at('file');
     const { mtimeMs, ctimeMs } = { ...before };
@@ -73,7 +73,7 @@ class Bench {
     return this.member.passes(ms);
   }
 
-  /** What the heads of the file hold. */
+  /** The contents of the heads of the file. */
   heads(): readonly (string | undefined)[] {
     return this.context.journal.heads('file').map(({ content }) => content);
   }
@@ -132,7 +132,7 @@ describe('[LC40] a store that leaves no trace', () => {
     expect(bench.heads()).toEqual([second.id]);
   });
 
-  test('[AK20] is found at once where somebody waits for all that is on the disk', async () => {
+  test('[AK20] is found at once during a wait for all entries on the disk', async () => {
     const bench = new Bench();
     await bench.holds(first);
     bench.stores(second);
@@ -144,11 +144,11 @@ describe('[LC40] a store that leaves no trace', () => {
     expect(await late).toEqual({ hasDifferent: false, open: 'file' });
   });
 
-  test.each(['where the file is not durable yet', 'and comes after the file was made durable'])(
-    '[MT40] is not erased by what another member puts there, %s',
+  test.each(['before the file is durable', 'after the file was made durable'])(
+    '[MT40] is not overwritten by the version of another member, %s',
     async (when) => {
       const bench = new Bench();
-      if (when === 'where the file is not durable yet') {
+      if (when === 'before the file is durable') {
         await bench.holds(first);
         bench.stores(second);
       } else {
@@ -159,7 +159,7 @@ describe('[LC40] a store that leaves no trace', () => {
       bench.member.keeps(theirs);
       const parents = bench.context.journal.heads('file');
       bench.member.received(bench.member.operation('file', { kind: 'put', text: theirs }, { origin: bee, parents }));
-      // Nothing is put over a file that may change without a trace until it was synced.
+      // A file that may change without a trace is not replaced before a sync.
       bench.syncs();
       bench.applyLoop.poke();
       await bench.passes(10_000);

@@ -11,26 +11,26 @@ import { TaskLoop } from '../scheduling/task-loop.ts';
 import type { Context } from '../state/context.ts';
 import { markedRacy } from './racy-rows.ts';
 
-/** What opening a file costs, as bytes: 4,000 small files in a second. */
+/** The cost of opening a file, as bytes: 4,000 small files per second. */
 const fileCostBytes = 32_768;
-/** Rests are gathered until they are worth a timer. */
+/** Rests are accumulated until they are worth a timer. */
 const restMsMin = 20;
 const busyRetryMs = 100;
-/** What could not be read, or changes without end, is tried again after this time. */
+/** Files that could not be read, or change continuously, are tried again after this time. */
 const retryMs = 5_000;
 
-/** What came of reading files a second time. */
+/** The result of reading files a second time. */
 export interface ConfirmedFiles {
-  /** Some are not what their rows say. They are looked at. */
+  /** Some files differ from their rows. A detection has been requested for them. */
   readonly hasDifferent: boolean;
-  /** One that was not read, because it was time to give up. */
+  /** A file that was not read, because the caller gave up. */
   readonly open: string | undefined;
 }
 
 /**
  * Reads files again that may have changed without a trace since they were read: programs store into mapped pages, and only the first
- * store after a write-back moves the file's times. A file that is as its row says, and was read after a sync had made its pages clean, is
- * certain from then on. It reads outside the folder lock, at a bounded rate.
+ * store after a write-back changes the file's times. A file is certain once a read after a sync, which has made its pages clean, finds
+ * it equal to its row. It reads outside the folder lock, at a bounded rate.
  */
 export class Confirmer {
   readonly #context: Context;
@@ -39,7 +39,7 @@ export class Confirmer {
   #debtMs = 0;
   #busySinceMs: number | undefined;
 
-  /** `isBusy`: others have something to do that is more urgent. */
+  /** `isBusy` returns true while more urgent work is under way. */
   constructor(context: Context, isBusy: () => boolean) {
     this.#context = context;
     this.#isBusy = isBusy;
@@ -49,7 +49,7 @@ export class Confirmer {
       run: () => this.#pass(),
       delayMs: () => confirmDelayMs,
       failed: (error) => {
-        context.log.error({ error: String(error) }, 'files could not be read a second time; it is tried again');
+        context.log.error({ error: String(error) }, 'files could not be read a second time; this is retried');
       },
       retryMs,
     });
@@ -59,21 +59,21 @@ export class Confirmer {
     this.#loop.stop();
   }
 
-  /** There may be files that can be confirmed. */
+  /** Requests a pass: there may be files to confirm. */
   poke(): void {
     this.#loop.poke();
   }
 
   /**
-   * Reads all files at and below `path` that are unconfirmed, at once and whatever else is to be done. Only what is read after the call
-   * counts.
+   * Reads all unconfirmed files at and below `path` at once, regardless of other work. Only reads after the call
+   * count.
    */
   async readNow(path: string, giveUp: () => boolean): Promise<ConfirmedFiles> {
     const { journal } = this.#context;
     let hasDifferent = false;
     const paths = journal.unconfirmed(path);
     for (let index = 0; index < paths.length; index += batchPathsMax) {
-      // One that is no longer there was changed, or read, after the call.
+      // A row that is gone was changed, or its file was read, after the call.
       const rows = paths.slice(index, index + batchPathsMax).flatMap((each) => journal.disk(each) ?? []);
       for (const batch of inBatches(rows.filter(({ unconfirmed }) => unconfirmed !== undefined))) {
         if (giveUp() || this.#loop.isStopped) return { hasDifferent, open: batch[0]?.path };
@@ -83,7 +83,7 @@ export class Confirmer {
     return { hasDifferent, open: undefined };
   }
 
-  /** Reads what a sync has made clean. */
+  /** Reads the files of `clean` rows. */
   async #pass(): Promise<void> {
     const { journal } = this.#context;
     for (let after: string | undefined; !this.#loop.isStopped; ) {
@@ -99,7 +99,7 @@ export class Confirmer {
     if (journal.clean(undefined, 1).length > 0) this.#loop.in(retryMs);
   }
 
-  /** True when any of the files is not what its row says. `pace` is called before so many bytes are read. */
+  /** Compares files with their rows. True if any of them differs. `pace` is called with the bytes about to be read. */
   async #check(rows: readonly DiskEntry[], pace?: (bytes: number) => Promise<void>): Promise<boolean> {
     const { folder, journal } = this.#context;
     const [first] = rows;
@@ -124,7 +124,7 @@ export class Confirmer {
     return hasDifferent;
   }
 
-  /** A block at a time, so that nothing waits long for the worker that reads. */
+  /** As `#check`, for one large file, a block at a time, so that other jobs do not wait long for the worker. */
   async #checkLarge(row: DiskEntry, pace?: (bytes: number) => Promise<void>): Promise<boolean> {
     const { folder, journal } = this.#context;
     const { path, content, fingerprint } = row;
@@ -148,7 +148,7 @@ export class Confirmer {
     return true;
   }
 
-  /** The bytes are others than those of the row, though the fingerprint may be the same: the look that follows must read them. */
+  /** Requests a detection that reads the file: its bytes differ from the row, though the fingerprint may be the same. */
   #differs(before: DiskEntry): void {
     const { journal } = this.#context;
     const row = journal.disk(before.path);
@@ -156,7 +156,7 @@ export class Confirmer {
     this.#context.facts.doubted.tell(before.path);
   }
 
-  /** Rests for as long as reading so many bytes may take. */
+  /** Rests for as long as reading this number of bytes may take. */
   async #pace(bytes: number): Promise<void> {
     this.#debtMs += (bytes / confirmBytesPerSecond) * 1_000;
     if (this.#debtMs < restMsMin) return;
@@ -169,7 +169,7 @@ export class Confirmer {
     const { clock } = this.#context;
     while (!this.#loop.isStopped && this.#isBusy()) {
       this.#busySinceMs ??= clock.monotonicMs();
-      // A folder that is never at rest is read all the same.
+      // A folder that is always busy is read all the same.
       if (clock.monotonicMs() - this.#busySinceMs >= confirmBusyMsMax) return;
       await this.#rest(busyRetryMs);
     }
@@ -183,7 +183,7 @@ export class Confirmer {
   }
 }
 
-/** Files that are read together: a large one alone, small ones up to a block's worth of bytes. */
+/** Splits rows into batches that are read together: a large file alone, small ones up to `batchBytes`. */
 function* inBatches(rows: readonly DiskEntry[]): IterableIterator<readonly DiskEntry[]> {
   let batch: DiskEntry[] = [];
   let bytes = 0;
@@ -204,7 +204,7 @@ function* inBatches(rows: readonly DiskEntry[]): IterableIterator<readonly DiskE
   if (batch.length > 0) yield batch;
 }
 
-/** Some milliseconds of reading. */
+/** Takes some milliseconds to read. */
 const batchBytes = 4 * hashUnderLockBytesMax;
 
 function isLarge({ fingerprint }: DiskEntry): boolean {

@@ -8,7 +8,7 @@ import type { Context } from '../state/context.ts';
 
 const copiesLookedAtMax = 64;
 
-/** The heads at the names of conflict copies that begin as `copy` does. */
+/** The heads at names of conflict copies with the same stem as `copy`. */
 export function copiesLike({ journal }: Context, copy: string): readonly Operation[] {
   const prefix = copyPrefix(copy);
   return journal
@@ -17,8 +17,8 @@ export function copiesLike({ journal }: Context, copy: string): readonly Operati
 }
 
 /**
- * Whether one of these conflict copies is whole: it is read, for a user may have changed it since it was journaled. One that has not come
- * to this disk yet is on its way.
+ * Whether one of these conflict copies is whole. They are read, because a user may have changed one since it was journaled. A copy that
+ * is not on this disk yet counts as whole: it is on its way.
  */
 export async function isAnyWhole({ folder, journal }: Context, copies: readonly Operation[]): Promise<boolean> {
   const rows = copies.map(({ path }) => journal.disk(path));
@@ -45,14 +45,14 @@ function isWhole(copy: Operation, row: DiskEntry | undefined, seen: Observation 
   }
 }
 
-/** Whether the entry has the content of a file, or the text of a link, that lost. */
+/** Whether the entry has the content of a file, or the target of a link, that lost. */
 export function isCopyOf(copy: Operation, lost: Pick<Operation, 'content' | 'target'>): boolean {
   return isLive(copy) && copy.content === lost.content && copy.target === lost.target;
 }
 
 /**
- * True if a file or link that lost is about to be replaced, a user has moved or touched it since, and no conflict copy of it is whole: then
- * it is the only one with its content again.
+ * True if a file or link that lost is about to be replaced, a user has moved or touched it since, and no conflict copy of it is whole:
+ * it is then the only entry with its content.
  */
 export async function isPutBack(
   context: Context,

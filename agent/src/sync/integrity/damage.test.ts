@@ -13,7 +13,7 @@ import { Scrub } from './scrub.ts';
 
 const text = 'what was written';
 
-/** A member with the loops that find damage and put content in place. */
+/** A member with the loops that find damage and apply content. */
 class Bench {
   readonly member = new LoneMember();
   readonly context: Context;
@@ -32,7 +32,7 @@ class Bench {
     new Confirmer(this.context, () => false).poke();
   }
 
-  /** Paths that people were told of as mended. */
+  /** Paths reported as repaired. */
   get repaired(): readonly unknown[] {
     const events = this.context.journal.events(0, 100).filter(({ kind }) => kind === 'repaired');
     return events.map(({ data }) => data.path);
@@ -51,7 +51,7 @@ class Bench {
     }
   }
 
-  /** A file that was written some time ago and whose row is sure of it. */
+  /** Writes a file, and waits until its row is certain. */
   async holds(path: string, content: Content): Promise<void> {
     this.member.volume.disk.write(path, content);
     await this.passes(1_000);
@@ -65,7 +65,7 @@ class Bench {
     expect(this.context.journal.unconfirmed(path)).toEqual([]);
   }
 
-  /** A bit flips in the file. Returns what it holds now. */
+  /** Flips a bit in the file. Returns the resulting content. */
   rots(path: string): Content {
     const inode = this.member.volume.disk.at(path);
     if (inode?.content === undefined) throw new Error(`${path} is no file`);
@@ -98,7 +98,7 @@ describe('[MT21] bytes that changed under an unchanged fingerprint', () => {
     expect(await verdict).toBe('damaged');
     expect(bench.codes()).toContain('file-damaged');
     expect(bench.context.journal.counts().pending).toBe(1);
-    // Nobody has it: what is there stays.
+    // No member has the content: the damaged file stays.
     await bench.passes(20_000);
     expect(bench.at('file')).toEqual(spoilt);
     bench.member.keeps(text);
@@ -152,7 +152,7 @@ describe('[MT21] bytes that changed under an unchanged fingerprint', () => {
 });
 
 describe('[SC1] [SC2] the scrub', () => {
-  test('reads everything once in its interval, and goes on where it was after a restart', async () => {
+  test('reads all files once in its interval, and continues at its position after a restart', async () => {
     const bench = new Bench();
     await bench.start();
     for (const name of ['a', 'b', 'c', 'd']) await bench.holds(name, contentOfText(`${text} ${name}`));
@@ -187,10 +187,10 @@ describe('[SC1] [SC2] the scrub', () => {
   });
 });
 
-describe('[LC17] what an earlier run read in the moment of its last change, and is another one now under the same fingerprint', () => {
+describe('[LC17] a file that an earlier run read at the moment of its last change, and that has other bytes now under the same fingerprint', () => {
   const bee = 'bee' as MemberId;
 
-  /** As after a restart in a cluster with bee: the row is racy, and this run began later. */
+  /** The state after a restart in a cluster with bee: the row is racy, and this run began later. */
   async function afterRestart({ saved = false }: { readonly saved?: boolean } = {}) {
     const bench = new Bench({ startedAtMs: Number.MAX_SAFE_INTEGER });
     const member = { id: bee, name: 'bee', addresses: [], standing: 'joined' as const };
@@ -208,7 +208,7 @@ describe('[LC17] what an earlier run read in the moment of its last change, and 
     return { bench, spoilt, all };
   }
 
-  test('keeps the one under its name, where another member has it, and the other as a conflict copy', async () => {
+  test('keeps the old content under its name, if another member has it, and the new one as a conflict copy', async () => {
     const { bench, spoilt } = await afterRestart({ saved: true });
     expect(bench.context.journal.heads('file')).toMatchObject([{ content: contentOfText(text).id }]);
     expect(bench.context.journal.damaged()).toMatchObject([{ path: 'file', found: spoilt.id }]);
@@ -222,7 +222,7 @@ describe('[LC17] what an earlier run read in the moment of its last change, and 
     expect(bench.member.errors).toEqual([]);
   });
 
-  test('waits for members that nothing was heard of', async () => {
+  test('waits for members that have not been heard yet', async () => {
     const { bench, all } = await afterRestart();
     expect(bench.context.journal.heads('file')).toMatchObject([{ content: contentOfText(text).id }]);
     expect(bench.context.journal.damaged()).toEqual([]);
@@ -232,7 +232,7 @@ describe('[LC17] what an earlier run read in the moment of its last change, and 
     expect(bench.context.journal.damaged()).toMatchObject([{ path: 'file' }]);
   });
 
-  test.each(['said that it has not', 'says nothing'])('is an edit where the other member %s', async (answer) => {
+  test.each(['said that it lacks it', 'says nothing'])('is an edit if the other member %s', async (answer) => {
     const { bench, spoilt } = await afterRestart();
     if (answer !== 'says nothing') bench.context.others.heard(bee, { vector: {}, ranges: {} });
     await bench.passes(answer === 'says nothing' ? 10_000 : 1_000);

@@ -5,22 +5,22 @@ import { TaskLoop } from '../scheduling/task-loop.ts';
 import type { Context } from '../state/context.ts';
 import { markedRacy } from './racy-rows.ts';
 
-/** `changed`: the file is not what the row says, for a reason that a look at it finds; it is no damage. */
+/** The result of a check. `changed`: the file differs from its row because of a change that a detection finds; it is no damage. */
 export type Verdict = 'whole' | 'damaged' | 'changed';
 
-/** More are not remembered: the scrub finds the rest. */
+/** Largest number of suspects; the scrub finds the others. */
 const suspectsMax = 1_000;
 const suspectRetryMs = 1_000;
 
 /**
- * Finds entries whose bytes changed under an unchanged fingerprint: of a file that is certain no program can leave the change time as it
- * was, so the disk or the memory did it. Such an entry is marked as damaged, which has its content fetched and put over it.
+ * Finds entries whose bytes changed under an unchanged fingerprint. If the row is certain, no program can have left the change time
+ * as it was, so the disk or the memory is at fault. Such an entry is marked as damaged: its content is then fetched and applied again.
  */
 export class Damage {
   readonly #context: Context;
-  /** Paths that people were told of. */
+  /** Paths with a reported problem. */
   readonly #told = new Set<string>();
-  /** Paths that are to be read whole for a verdict. */
+  /** Paths whose files must be read whole for a verdict. */
   readonly #suspects = new Set<string>();
   readonly #loop: TaskLoop;
 
@@ -41,10 +41,10 @@ export class Damage {
     this.#loop.stop();
   }
 
-  /** Called now and then: tells people of entries that are damaged, and withdraws that of those that are damaged no more. */
+  /** Reports damaged entries, and withdraws the problems of repaired ones. Must be called regularly. */
   tick(): void {
     const { journal, problems } = this.#context;
-    // What else is marked was found after a power cut, and is reported as a whole.
+    // Other damaged rows were found after a power cut, and are reported together.
     const rows = journal.damaged().filter(({ found, cut }) => found !== undefined && !cut);
     const damaged = new Set(rows.map(({ path }) => path));
     for (const path of damaged) {
@@ -59,7 +59,7 @@ export class Damage {
     }
   }
 
-  /** Reads the whole file at a path and compares it with its row. Marks it where it is damaged. Not to be called under the folder lock. */
+  /** Reads the whole file at a path, compares it with its row, and marks it if it is damaged. Must not be called under the folder lock. */
   async check(path: string): Promise<Verdict> {
     const { journal, folder, lock } = this.#context;
     const row = journal.disk(path);
@@ -89,7 +89,7 @@ export class Damage {
     return 'damaged';
   }
 
-  /** Records that what is at the row's path is not what its operation says. To be called under the folder lock. */
+  /** Marks the row as damaged. Call it under the folder lock. */
   mark({ path, dot }: DiskEntry, { fingerprint, content: found }: Observation & { state: 'file' }): void {
     this.#context.log.warn({ path, found }, 'a file is damaged');
     this.#context.journal.recordDisk([{ path, entry: damagedEntry(dot, fingerprint, found) }]);
@@ -120,6 +120,6 @@ export class Damage {
 function detailOf(path: string): string {
   return (
     `The bytes of ${path} on this disk are not those that were written, and no program changed them. They are fetched from another ` +
-    'member; what is there goes to .lockstep/history. Check the disk.'
+    'member; the damaged file goes to .lockstep/history. Check the disk.'
   );
 }

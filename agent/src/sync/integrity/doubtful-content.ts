@@ -8,19 +8,19 @@ type SeenFile = Observation & { state: 'file' };
 
 const doubtBy = { held: 'doubtful', nowhere: 'none', unknown: 'undecided' } as const;
 
-/** `undecided`: some members, which may have the content of the row, were not heard yet. `torn`: a power cut left it empty, or nothing but zeros. */
+/** Whether a change may be damage. `undecided`: some members were not heard yet. `torn`: a power cut left the file empty or all zeros. */
 export type Doubt = 'none' | 'undecided' | 'doubtful' | 'torn';
 
 /**
- * `none` unless a file differs from its row under the same fingerprint, and neither an edit nor damage can be ruled out: an earlier run
- * of the agent recorded the row so soon after a change that a later one may have left the same times. It matters only where another
- * member has the content of the row: else this is the one version that is left, and taken for an edit.
+ * Judges a file that differs from its row. `none`, an edit, unless it has the row's fingerprint and may be damage: an earlier run of
+ * the agent recorded the row so soon after a change that a later change may have left the same times. This matters only if another
+ * member has the content of the row; otherwise this is the only version left, and counts as an edit.
  */
 export function judgeDoubt(context: Context, row: DiskEntry, seen: SeenFile): Doubt {
   const { others, startedAtMs, lastBoot, journal } = context;
   const { path, fingerprint, content, dot } = row;
   if ((seen.fingerprint.size === 0 || seen.isZeros) && lastBoot.mayHaveTorn(row, seen)) {
-    // What the agent put there itself is none.
+    // Content that the agent itself put there is no doubt.
     if (journal.heads(path).some((head) => head.content === seen.content)) return 'none';
     const holding = others.holding(dot);
     return holding === 'held' ? 'torn' : doubtBy[holding];
@@ -33,8 +33,8 @@ export function judgeDoubt(context: Context, row: DiskEntry, seen: SeenFile): Do
 }
 
 /**
- * Copies what is there to the name of a conflict copy, so that both versions stay. Returns that name; `not-now` where it could not be done,
- * and `never` where nothing can be put beside the file, for it lies on another disk. To be called under the folder lock.
+ * Copies the file to the name of a conflict copy, so that both versions stay. Resolves with that name; with `not-now` if that failed,
+ * and with `never` if no file can be made next to it, because it is on another disk. Call it under the folder lock.
  */
 export async function keepDoubtful(
   context: Context,

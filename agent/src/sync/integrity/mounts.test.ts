@@ -9,7 +9,7 @@ import { Mounts } from './mounts.ts';
 
 const bee = 'bee' as OriginId;
 
-/** A member with a disk of its own at `disk`, which is a part of its folder. */
+/** A member with another disk mounted at `disk`, which is part of its folder. */
 async function memberWithDisk(): Promise<{ member: LoneMember; changes: LocalChanges; mounts: Mounts }> {
   const member = new LoneMember();
   const { context, volume } = member;
@@ -27,7 +27,7 @@ async function within(member: LoneMember, done: Promise<void>): Promise<void> {
   await done;
 }
 
-test('[WT20] what is written just before a disk is hidden is found when it is back between two checks', async () => {
+test('[WT20] a file written just before its disk is hidden is found if the disk is back before the next check', async () => {
   const { member, changes, mounts } = await memberWithDisk();
   const { journal, volume } = member;
   const over = volume.disk.newDevice();

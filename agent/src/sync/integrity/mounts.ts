@@ -4,9 +4,9 @@ import type { ChangedMount } from '../ports/folder.ts';
 import type { Context } from '../state/context.ts';
 
 /**
- * Follows the disks that are mounted inside the folder. A mount that comes or goes is accepted where this member showed nothing. Any
- * other change is a problem of the mount point: nothing at or below it is read, written or deleted until it is as before, or until a
- * person accepts it.
+ * Tracks the mounts inside the folder. A mount that appears or disappears is accepted if this member had no entries there. Any other
+ * change is a problem of the mount point: nothing at or below it is read, written or deleted until the mount is as before, or until a
+ * user accepts the change.
  */
 export class Mounts {
   readonly #context: Context;
@@ -18,7 +18,7 @@ export class Mounts {
     this.#context = context;
   }
 
-  /** Compares the mounts with those that are known. Resolves when that is done. */
+  /** Compares the mounts with the accepted ones. Resolves when that is done. */
   check(): Promise<void> {
     this.#checking ??= this.#check().finally(() => {
       this.#checking = undefined;
@@ -26,7 +26,7 @@ export class Mounts {
     return this.#checking;
   }
 
-  /** Makes what is at `path` now a part of the folder: what was there before and is not now counts as deleted. False without that problem. */
+  /** Accepts the mount at `path`: entries that were there before and are missing now count as deleted. False if the path has no such problem. */
   async accept(path: string): Promise<boolean> {
     const { folder, lock } = this.#context;
     await this.check();
@@ -37,7 +37,7 @@ export class Mounts {
     return true;
   }
 
-  /** Why nothing can be said of what is at or below `path`, if so. */
+  /** Why entries at or below `path` cannot be seen, if a mount problem hides any of them. */
   reason(path: string): string | undefined {
     for (const [mount, detail] of this.#changed) {
       if (path === '' || mount === path || isBelow(mount, path) || isBelow(path, mount)) return detail;
@@ -49,13 +49,13 @@ export class Mounts {
     const { folder, problems, log, hiding, ignored } = this.#context;
     let hasMoved = false;
     const now = new Set<string>();
-    // A disk that was away for less than the time between two checks hid what was looked at meanwhile.
+    // A disk that was away between two checks hid paths that were examined meanwhile.
     const hidden = [...hiding].filter((path) => !ignored.ignores(path, true));
     hiding.clear();
     for (const mount of await folder.checkMounts()) {
-      // Under the lock: no look that began before may end after.
+      // Under the lock: no detection that began before may end after.
       if (this.#losesNothing(mount) && (await this.#isAccepted(mount.path))) {
-        log.info({ path: mount.path }, 'what is mounted here now is a part of the folder');
+        log.info({ path: mount.path }, 'a changed mount is accepted as part of the folder');
         hasMoved = true;
         continue;
       }
@@ -73,19 +73,19 @@ export class Mounts {
     if (hasMoved || hidden.some((path) => !now.has(path))) this.#context.facts.revealed.tell();
   }
 
-  /** True when this member showed nothing below the mount point, or recorded what it showed with this new mount in place. */
-  /** False when that could not be written down, as on a full disk: it is tried again. */
+  /** Accepts the mount at `path`. False if that could not be recorded, as on a full disk: the next check tries again. */
   async #isAccepted(path: string): Promise<boolean> {
     const { folder, lock, log } = this.#context;
     try {
       await lock.run(() => folder.acceptMount(path));
       return true;
     } catch (error) {
-      log.warn({ path, error: String(error) }, 'what is mounted here could not be made a part of the folder');
+      log.warn({ path, error: String(error) }, 'a changed mount could not be accepted as part of the folder');
       return false;
     }
   }
 
+  /** True if this member had no entries below the mount point, or recorded the mount point with this new mount in place. */
   #losesNothing({ path, isNew, ino, birthMs }: ChangedMount): boolean {
     const { journal } = this.#context;
     const fingerprint = journal.disk(path)?.fingerprint;

@@ -16,7 +16,7 @@ const second = contentOfText('the second version, which is longer');
 let member: LoneMember;
 let changes: LocalChanges;
 
-/** The agent begins to watch the folder, and has compared all of it with the journal. */
+/** Starts the watcher, and waits until the whole folder was compared with the journal. */
 async function startAgent(): Promise<void> {
   changes = new LocalChanges(member.context, member.operationWriter, 600_000);
   const started = changes.start();
@@ -24,7 +24,7 @@ async function startAgent(): Promise<void> {
   await started;
 }
 
-/** A user writes, and it is journaled; no sync has made it durable. */
+/** A user writes a file, which is journaled; no sync has made it durable. */
 async function writes(path: string, content: Content): Promise<void> {
   const directory = parentOf(path);
   if (member.volume.disk.at(directory) === undefined) member.volume.disk.mkdir(directory);
@@ -34,7 +34,7 @@ async function writes(path: string, content: Content): Promise<void> {
   expect(member.journal.disk(path)).toMatchObject({ unsynced: true });
 }
 
-/** After the power cut the disk has this at the path, with the times that the file had `earlierMs` before. */
+/** Sets the content that the power cut left at the path, with times `earlierMs` before those of the file. */
 function isLeft(path: string, content: Content, earlierMs = 0): void {
   const inode = member.volume.disk.at(path);
   if (inode === undefined) throw new Error(`${path} is not there`);
@@ -43,7 +43,7 @@ function isLeft(path: string, content: Content, earlierMs = 0): void {
   inode.ctimeMs -= earlierMs;
 }
 
-/** The agent begins in another boot of its machine. True when the check has something to do about what it found. */
+/** Starts the agent in a boot of its machine. True if the check requests actions for its findings. */
 async function begins(id: string | undefined, beganMs = 0): Promise<boolean> {
   changes.stop();
   let isFound = false;
@@ -56,7 +56,7 @@ async function begins(id: string | undefined, beganMs = 0): Promise<boolean> {
   return isFound;
 }
 
-/** The loops that sync, read unconfirmed files again and put contents in place begin. */
+/** Starts the loops that sync, read unconfirmed files again and apply contents. */
 function repairs(): void {
   const { context, journal, transfers } = member;
   new Confirmer(context, () => false).poke();
@@ -103,7 +103,7 @@ describe('[PC2] after another boot of the machine', () => {
     expect(told()).toMatchObject([{ fetched: 1, paths: ['file'] }]);
   });
 
-  test('an older version of the path is brought up to date, and not published', async () => {
+  test('an older version of the path is updated, and not published', async () => {
     await writes('file', first);
     const { mtimeMs = 0 } = member.volume.disk.at('file') ?? {};
     await writes('file', second);
@@ -140,7 +140,7 @@ describe('[PC2] after another boot of the machine', () => {
     expect(member.journal.heads('file').map(({ content }) => content)).toContain(second.id);
   });
 
-  test('what was written since is an edit that supersedes nothing', async () => {
+  test('a later write is an edit that supersedes nothing', async () => {
     await writes('file', first);
     await member.passes(10_000);
     member.volume.disk.write('file', second);
@@ -150,7 +150,7 @@ describe('[PC2] after another boot of the machine', () => {
     expect(told()).toEqual([]);
   });
 
-  test('what is durable is not examined', async () => {
+  test('durable files are not examined', async () => {
     await writes('file', first);
     const beganMs = member.context.clock.wallMs();
     member.journal.synced(0, member.journal.unsynced().mark, { beganMs, endedMs: beganMs });
@@ -159,7 +159,7 @@ describe('[PC2] after another boot of the machine', () => {
     expect(member.journal.heads('file')).toMatchObject([{ kind: 'delete' }]);
   });
 
-  test('the folder is left alone until it is there again', async () => {
+  test('the folder stays locked until it is back', async () => {
     await writes('file', first);
     isLeft('file', contentOfText(''));
     changes.stop();
@@ -179,7 +179,7 @@ describe('[PC2] after another boot of the machine', () => {
     check.stop();
   });
 
-  test('the problem is over once the disk shows what it should', async () => {
+  test('the problem is over once the disk shows the heads again', async () => {
     await writes('file', first);
     isLeft('file', contentOfText(''));
     changes.stop();
@@ -196,11 +196,11 @@ describe('[PC2] after another boot of the machine', () => {
   });
 });
 
-describe('[PC6] a store through a mapping into what a power cut left', () => {
+describe('[PC6] a store through a mapping into a file that a power cut left', () => {
   const torn = contentOfText('');
   const stored = contentOfText('stored without a trace');
 
-  /** The agent has found `left` at the path, in a mapped page that was not written back. */
+  /** The agent finds `left` at the path, in a mapped page that was not written back. */
   async function finds(left: Content): Promise<void> {
     await writes('file', first);
     isLeft('file', left, 60_000);
@@ -216,7 +216,7 @@ describe('[PC6] a store through a mapping into what a power cut left', () => {
 
   const contents = (path: string): readonly unknown[] => member.journal.heads(path).map(({ content }) => content);
 
-  test('is found where no good version comes', async () => {
+  test('is found if no good version arrives', async () => {
     await finds(torn);
     stores();
     repairs();
@@ -233,7 +233,7 @@ describe('[PC6] a store through a mapping into what a power cut left', () => {
     expect(new Set(contents('file'))).toEqual(new Set([first.id, stored.id]));
   });
 
-  test('is found where only the time was damaged', async () => {
+  test('is found if only the time was damaged', async () => {
     await finds(first);
     stores();
     repairs();
@@ -241,7 +241,7 @@ describe('[PC6] a store through a mapping into what a power cut left', () => {
     expect(new Set(contents('file'))).toEqual(new Set([first.id, stored.id]));
   });
 
-  test('holds nothing up where there is none', async () => {
+  test('delays the repair no longer than needed if there is none', async () => {
     await finds(torn);
     member.keeps('the first version');
     const before = operations();
@@ -253,11 +253,11 @@ describe('[PC6] a store through a mapping into what a power cut left', () => {
   });
 });
 
-describe('[PC7] what was written in the last moments before the machine stopped, and no look had found', () => {
+describe('[PC7] a write just before the machine stopped that no detection had found', () => {
   const bee = 'bee' as MemberId;
   const empty = contentOfText('');
 
-  /** Bee holds the file. The user writes `content`, the machine stops at once, and the agent begins again. */
+  /** Bee holds the file. The user writes `content`, the machine stops at once, and the agent starts again. */
   async function isLeftWith(content: Content, { isRunning = true }: { readonly isRunning?: boolean } = {}) {
     const record = { id: bee, name: 'bee', addresses: [], standing: 'joined' as const };
     const joined = member.operation(memberPath(bee), { kind: 'member' }, { origin: 'bee.1' as OriginId });
@@ -277,7 +277,7 @@ describe('[PC7] what was written in the last moments before the machine stopped,
   test.each([
     ['empty', empty],
     ['nothing but zeros', contentOfBytes(new Uint8Array(first.size))],
-  ])('is fetched where it is %s, and not published', async (_what, left) => {
+  ])('is fetched if it is %s, and not published', async (_what, left) => {
     await isLeftWith(left);
     expect(member.journal.heads('file')).toMatchObject([{ content: first.id }]);
     expect(member.journal.disk('file')).toMatchObject({ damaged: true, cut: true, found: left.id });
@@ -285,28 +285,28 @@ describe('[PC7] what was written in the last moments before the machine stopped,
     expect(copies()).toEqual([]);
   });
 
-  test('supersedes nothing where it is not', async () => {
+  test('supersedes nothing if it is neither', async () => {
     await isLeftWith(second);
     const contents = member.journal.heads('file').map(({ content }) => content);
     expect(new Set(contents)).toEqual(new Set([first.id, second.id]));
   });
 
-  test('is an edit where the agent had ended before', async () => {
+  test('is an edit if the agent had ended before', async () => {
     await isLeftWith(empty, { isRunning: false });
     expect(member.journal.heads('file')).toMatchObject([{ content: empty.id }]);
     expect(told()).toEqual([]);
   });
 });
 
-describe('[PC2] what a start is taken for', () => {
-  test('the same boot: nothing was lost, and what differs is an edit', async () => {
+describe('[PC2] the kind of a start', () => {
+  test('the same boot: nothing was lost, and a difference is an edit', async () => {
     await writes('file', first);
     member.volume.disk.write('file', contentOfText(''));
     expect(await begins('boot-1')).toBe(false);
     expect(member.journal.heads('file')).toMatchObject([{ content: contentOfText('').id }]);
   });
 
-  test('the same boot, and no user can have left it so: the disk was pulled out before it had it', async () => {
+  test('the same boot, and a state that no user can have left: the disk was removed before the write reached it', async () => {
     await writes('d/file', first);
     await writes('d/other', first);
     isLeft('d/file', contentOfText(''));
@@ -323,8 +323,8 @@ describe('[PC2] what a start is taken for', () => {
 
   test.each([
     ['back', -2_000],
-    ['forward, perhaps after it was set back', 86_400_000],
-  ])('the same boot, and the clock was set %s: what is older than its row may be an edit', async (_how, beganMs) => {
+    ['forward, possibly after it was set back', 86_400_000],
+  ])('the same boot, and the clock was set %s: a file older than its row may be an edit', async (_how, beganMs) => {
     await writes('file', first);
     isLeft('file', contentOfText(''), 1);
     expect(await begins('boot-1', beganMs)).toBe(false);
@@ -343,7 +343,7 @@ describe('[PC2] what a start is taken for', () => {
     expect(new Set(contents)).toEqual(new Set([first.id, second.id]));
   });
 
-  test('the same boot, and another file has the name, as where a directory is exchanged: it supersedes nothing', async () => {
+  test('the same boot, and another file has the name, as after an exchange of directories: it supersedes nothing', async () => {
     await writes('file', first);
     const { disk } = member.volume;
     const inode = disk.write('/elsewhere/new', second);
@@ -354,7 +354,7 @@ describe('[PC2] what a start is taken for', () => {
     expect(new Set(contents)).toEqual(new Set([first.id, second.id]));
   });
 
-  test('a machine that cannot tell its boots: each start may follow a power cut', async () => {
+  test('a machine that cannot distinguish its boots: each start may follow a power cut', async () => {
     for (let start = 0; start < 2; start++) {
       await writes(`file-${start}`, first);
       isLeft(`file-${start}`, contentOfText(''));
@@ -378,12 +378,12 @@ describe('[PC3] bytes that no operation at the path has', () => {
     expect(member.context.problems.list().find(({ code }) => code === 'power-cut')?.detail).toContain(copy);
   });
 
-  test('are copied once, however often the agent begins before it is done', async () => {
+  test('are copied once, regardless of the number of starts before that is done', async () => {
     await writes('file', first);
     isLeft('file', contentOfText('neither of them'));
     const rows = member.journal.disk('file');
     await begins('boot-2');
-    // The agent was killed before it recorded what it had found.
+    // The agent was killed before it recorded the finding.
     if (rows === undefined) throw new Error('file has no row');
     const { path, ...entry } = rows;
     member.journal.recordDisk([{ path, entry }]);

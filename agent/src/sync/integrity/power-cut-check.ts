@@ -8,39 +8,39 @@ import type { Observation } from '../ports/folder.ts';
 import type { DiskChange, DiskEntry } from '../ports/journal.ts';
 import type { Context } from '../state/context.ts';
 
-/** Under these names the journal keeps which boot of the machine the agent last ran in, and when that began. */
+/** Names of the journal settings that hold the boot of the machine in which the agent last ran, and when it began. */
 const bootSetting = 'boot-id';
 const beganSetting = 'boot-began';
-/** Clocks are adjusted by less than this all the time. */
+/** Ordinary clock adjustments are smaller than this. */
 const clockStepMs = 1_000;
-/** Whether the agent runs, or ended without saying so. */
+/** Name of the setting that says whether the agent is running, or was killed. */
 const runningSetting = 'running';
 const folderRetryMs = 1_000;
 const openCheckMs = 1_000;
-/** How far back an operation can lie that a power cut brings back. */
+/** Number of the newest log rows of a path to search for an operation that a power cut brings back. */
 const earlierMax = 64;
-/** Names that are tried for a conflict copy; another one is taken only where bytes of the same moment have it. */
+/** Number of names to try for a conflict copy; the next one is tried if other bytes with the same time have the name. */
 const copyNamesMax = 8;
 const pathsNamedMax = 10;
 
-/** A run of the machine. */
+/** A boot of the machine. */
 export interface Boot {
   readonly id: string;
-  /** When it began by the clock of now, in milliseconds since the epoch: setting that clock moves it. */
+  /** When it began according to the present clock, in milliseconds since the epoch: setting the clock moves it. */
   readonly beganMs: number;
 }
 
-/** What an examination found. */
+/** The findings: paths by their kind. */
 interface Found {
-  /** Missing or damaged: they come from other members. */
+  /** Missing or damaged files: their content comes from other members. */
   readonly fetched: string[];
   readonly undone: string[];
   readonly copies: string[];
 }
 
 /**
- * Examines what users had changed, and no sync had made durable, when the machine stopped. It does so before anything else looks at
- * the folder: what a power cut left is no edit, and must not be published over the good versions of the others.
+ * Examines users' changes that no sync had made durable when the machine stopped. It does so before anything else examines the
+ * folder: the effects of a power cut are no edits, and must not be published over the good versions of the others.
  */
 export class PowerCutCheck {
   readonly #context: Context;
@@ -58,14 +58,14 @@ export class PowerCutCheck {
     try {
       this.#context.journal.setSetting(runningSetting, 'no');
     } catch (error) {
-      this.#context.log.warn({ error: String(error) }, 'that the agent ends could not be recorded');
+      this.#context.log.warn({ error: String(error) }, 'the end of the agent could not be recorded');
     }
   }
 
   /**
-   * Keeps the folder locked until everything was examined. In the boot of the last run only the disk can have lost anything, as one that is
-   * pulled out does. To be called before any other loop begins; `done` is called at the end if anything was found. `boot`: undefined where
-   * it cannot be told.
+   * Keeps the folder locked until all changes were examined. In the boot of the last run, only the disk can have lost data, for example
+   * because it was removed. Call it before any other loop starts. `done` is called at the end if anything was found. `boot`: undefined
+   * if it is unknown.
    */
   begin(boot: Boot | undefined, done: () => void): void {
     const { journal, lock, log, lastBoot } = this.#context;
@@ -77,7 +77,7 @@ export class PowerCutCheck {
         this.#tellSoon(done);
       });
     }
-    // Change times of before tell nothing then; a clock that was set forward may have been set back before.
+    // Earlier change times then prove nothing; a clock that was set forward may have been set back before.
     const wasSet = isSameBoot && Math.abs(boot.beganMs - Number(journal.setting(beganSetting) ?? 0)) > clockStepMs;
     if (isSameBoot && (wasSet || journal.unsynced().paths.length === 0)) {
       if (wasSet) journal.setSetting(beganSetting, `${boot.beganMs}`);
@@ -93,7 +93,7 @@ export class PowerCutCheck {
         }
         if (this.#tell()) done();
       },
-      (error: unknown) => log.error({ error: String(error) }, 'what a power cut left could not be examined'),
+      (error: unknown) => log.error({ error: String(error) }, 'the effects of a power cut could not be examined'),
     );
   }
 
@@ -106,7 +106,7 @@ export class PowerCutCheck {
     }
   }
 
-  /** `bootedMs`: what was changed after it, no power cut left so. */
+  /** Judges and records paths. `bootedMs`: start of the boot; a change after it is not the effect of a power cut. */
   async #examineBatch(paths: readonly string[], bootedMs?: number): Promise<void> {
     const { journal } = this.#context;
     const observations = await this.#observe(paths, true);
@@ -116,7 +116,7 @@ export class PowerCutCheck {
       const row = journal.disk(observation.path);
       const shown = row && journal.operation(row.dot);
       if (left === undefined || row === undefined || shown === undefined) continue;
-      // A row without an entry is of a live operation only where that is not shown here.
+      // A row without a fingerprint belongs to a live operation only if that is not applied here.
       if (row.fingerprint === undefined && isLive(shown)) continue;
       const isTouched = left.state !== 'absent' && this.#isTouched(row, left.fingerprint, bootedMs);
       const verdict = this.#judge(row, shown, left, isTouched);
@@ -126,7 +126,7 @@ export class PowerCutCheck {
     journal.recordDisk(changes);
   }
 
-  /** True for what a user moved or changed since the row was recorded: after the boot, or a conflict copy that they gave the name of its original. */
+  /** True if a user changed the entry after the boot, or renamed a conflict copy to the name of its original since the row was recorded. */
   #isTouched({ path, fingerprint: before }: DiskEntry, now: Fingerprint, bootedMs: number | undefined): boolean {
     if (bootedMs !== undefined && now.ctimeMs > bootedMs) return true;
     if (before === undefined) return false;
@@ -141,7 +141,7 @@ export class PowerCutCheck {
       );
   }
 
-  /** Looks at paths; while the folder is not there, again and again. */
+  /** Observes paths; retries while the folder is missing. */
   async #observe(paths: readonly string[], hashLarge: boolean): Promise<readonly Observation[]> {
     const { folder, clock } = this.#context;
     for (;;) {
@@ -154,14 +154,14 @@ export class PowerCutCheck {
   }
 
   /**
-   * Records what the disk alone lost: what is not as its row saw it, and has a change time that is not later, which no user can set back. Where
-   * another file has the name, which a directory moved there may have brought along, or the row was recorded in the tick of the change, the
-   * user may have done it: it supersedes nothing.
+   * Records data that the disk alone lost: entries that differ from their row without a later change time, which no user can set back.
+   * If another file has the name, possibly from a directory moved there, or the row was recorded in the tick of the change, the user
+   * may have made the change: it supersedes nothing.
    */
   async #examineLost(paths: readonly string[]): Promise<void> {
     const { journal } = this.#context;
     const seen = await this.#observe(paths, false);
-    // The folder itself has no row, and nothing can be said of what is gone from its top.
+    // The folder itself has no row, so entries missing at its top cannot be judged.
     const above = new Set(seen.flatMap(({ path, state }) => (state === 'absent' ? [parentOf(path)] : [])));
     above.delete('');
     const parents = new Map((await this.#observe([...above], false)).map((one) => [one.path, one]));
@@ -170,7 +170,7 @@ export class PowerCutCheck {
     for (const one of seen) {
       const row = journal.disk(one.path);
       const before = row?.fingerprint;
-      // A time to come: the clock was set back since.
+      // A time in the future: the clock was set back since.
       if (row === undefined || before === undefined || before.ctimeMs > this.#context.clock.wallMs()) continue;
       if ('fingerprint' in one) {
         // Other bytes under the same fingerprint are a store through a mapping.
@@ -196,7 +196,7 @@ export class PowerCutCheck {
     const earlier = journal
       .log({ path, beforeRow: Number.MAX_SAFE_INTEGER, limit: earlierMax })
       .map(({ operation }) => operation);
-    // Elsewhere in the folder it may be the only file that has this content: the one that should, has been lost as well.
+    // At another path it may be the only file with this content, if the right one was lost as well.
     const isKnown = left.state === 'file' && journal.everHad(path, left);
     return judgeAfterPowerCut({ row, shown, left, earlier, isKnown, isTouched });
   }
@@ -207,7 +207,7 @@ export class PowerCutCheck {
     const dot = { origin: shown.origin, seq: shown.seq };
     switch (verdict.is) {
       case 'edited':
-        // The row's fingerprint is not that of what is there: the look that follows finds an edit whose author did not see `shown`.
+        // The row's fingerprint is not that of the entry: the next detection finds an edit whose author did not see `shown`.
         if (row.fingerprint === undefined) return [];
         return [{ path, entry: { dot, fingerprint: row.fingerprint, damaged: true } }];
       case 'whole': {
@@ -233,7 +233,7 @@ export class PowerCutCheck {
     }
   }
 
-  /** Gives what is at a path a conflict copy: an ordinary file, which is journaled as one. Where there is no room it gets that name itself. */
+  /** Makes a conflict copy of the entry at a path: an ordinary file, which is journaled as one. Without room the entry itself is renamed. */
   async #copyAside(seen: Observation): Promise<void> {
     if (seen.state !== 'file' && seen.state !== 'symlink') return;
     const { folder, self } = this.#context;
@@ -254,7 +254,7 @@ export class PowerCutCheck {
     }
   }
 
-  /** Files are found one by one while the folder is compared with the journal. */
+  /** Schedules a report: torn files are found one by one while the folder is compared with the journal. */
   #tellSoon(done: () => void): void {
     if (this.#telling) return;
     this.#telling = true;
@@ -264,7 +264,7 @@ export class PowerCutCheck {
     });
   }
 
-  /** True when there is something to do about what was found. */
+  /** Reports the findings. True if they require action. */
   #tell(): boolean {
     const { fetched, undone, copies } = this.#found;
     if (fetched.length + undone.length === 0) return false;
@@ -274,14 +274,14 @@ export class PowerCutCheck {
     const files = fetched.length + undone.length;
     const detail =
       `The machine or its disk stopped before ${files === 1 ? 'a change' : `${files} changes`} made in the folder had reached the disk, ` +
-      `at ${paths.join(', ')}${files > paths.length ? ' and more' : ''}. What is missing comes from the other members` +
-      `${copies.length > 0 ? `; what was left of it is kept as ${copies.slice(0, pathsNamedMax).join(', ')}` : ''}.`;
+      `at ${paths.join(', ')}${files > paths.length ? ' and more' : ''}. The missing content comes from the other members` +
+      `${copies.length > 0 ? `; the remains are kept as ${copies.slice(0, pathsNamedMax).join(', ')}` : ''}.`;
     this.#context.problems.set('power-cut', {}, detail);
     if (!this.#watching) this.#watch();
     return true;
   }
 
-  /** Withdraws the problem once the disk shows again what it should. */
+  /** Withdraws the problem once the disk shows the heads again. */
   #watch(): void {
     const { clock, problems } = this.#context;
     if (this.#stopped) return;
@@ -301,7 +301,7 @@ export class PowerCutCheck {
   }
 }
 
-/** What is at the path; undefined where nobody can say. */
+/** The entry at the path; undefined if it is unknown. */
 function leftBy(seen: Observation): Left | undefined {
   switch (seen.state) {
     case 'absent':
@@ -315,7 +315,7 @@ function leftBy(seen: Observation): Left | undefined {
   }
 }
 
-/** True where the user may have written once more within the tick of the clock in which the row was recorded, and left bytes to show for it. */
+/** True if the user may have written again within the clock tick in which the row was recorded, and the bytes are plausible. */
 function mayBeSameTick(row: DiskEntry, seen: Observation): boolean {
   if (row.racy !== true || seen.state !== 'file' || seen.fingerprint.ctimeMs !== row.fingerprint?.ctimeMs) return false;
   return seen.fingerprint.size > 0 && seen.endsInZeros !== true;

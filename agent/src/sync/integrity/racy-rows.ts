@@ -2,16 +2,17 @@ import { contentRead, isDirectoryMode, isSameFingerprint } from '../../core/entr
 import type { DiskChange, DiskEntry, PendingPath } from '../ports/journal.ts';
 import type { Context } from '../state/context.ts';
 
-/** The row with another answer to whether its next look reads the file. */
+/** The row with another `racy` mark, which decides whether the next detection reads the file. */
 export function markedRacy({ path, ...entry }: DiskEntry, racy: boolean): DiskChange {
   return { path, entry: { ...entry, racy } };
 }
 
 /**
- * Rows whose fingerprint could hide a change (file times are coarse, and a mapping moves them once; of damage it is never known) are read
- * again before anything is put over their entries, or a user's edit would be lost. `certain` are the rows that may be planned. The others must wait: those in
- * `changed` are not what their row says, those in `racy` have changed so recently that even this look proves nothing, those in
- * `dirty` may change without a trace until a sync has ended, and those in `large` are read again outside the folder lock.
+ * Reads again the entries of rows whose fingerprint could hide a change, before they are replaced; otherwise a user's edit would be
+ * lost. File times are coarse, a mapping changes them once, and for damage it is never known. The rows in `certain` may be planned.
+ * The others must wait: those in `changed` differ from their row, those in `racy` have changed so recently that even this read proves
+ * nothing, those in `dirty` may change without a trace until a sync has ended, and those in `large` are read again outside the folder
+ * lock.
  */
 export async function lookAtRacyRows(
   { folder, journal }: Context,
@@ -46,14 +47,14 @@ export async function lookAtRacyRows(
     const isSameEntry =
       (seen.state === 'file' || seen.state === 'large') && isSameFingerprint(seen.fingerprint, disk.fingerprint);
     if (isSameEntry && seen.state === 'large' && !disk.racy) {
-      // Nobody reads large damage once more that is not known to change: it goes to history as it is.
+      // Large damage that is not unconfirmed is not read again: it goes to history as it is.
       if (disk.unconfirmed) large.add(row);
       continue;
     }
     const isSame = isSameEntry && seen.state === 'file' && seen.content === contentRead(disk);
     if (!isSame) {
       changed.add(row);
-      // Its fingerprint says nothing: the look that follows must read it.
+      // Its fingerprint proves nothing: the next detection must read it.
       if (isSameEntry && !disk.racy) records.push(markedRacy(disk, true));
     } else if (seen.racy && (!disk.damaged || disk.cut)) racy.add(row);
     else if (disk.racy) {

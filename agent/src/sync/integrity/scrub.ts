@@ -7,23 +7,23 @@ import { writeIfRoom } from '../state/disk-room.ts';
 import type { Damage } from './damage.ts';
 
 const setting = 'scrub';
-/** The first pass begins this long after the start, or a tenth of the interval: a member that starts has better things to do. */
+/** The first pass begins this long after the start, or after a tenth of the interval: a starting member has more urgent work. */
 const startDelayMs = 600_000;
-/** The position is written down this often, and at the end: after a restart so much is read twice. */
+/** Interval at which the position is saved: after a restart that much is read twice. */
 const saveIntervalMs = 600_000;
 const busyRetryMs = 1_000;
-/** Timers of Node hold 24 days at most. */
+/** Node timers are limited to 24 days. */
 const restMsMax = 86_400_000;
 const retryMs = 60_000;
-/** Rests are gathered until they are worth a timer. */
+/** Rests are accumulated until they are worth a timer. */
 const restMsMin = 50;
 const pageRows = 64;
-/** What opening a file costs, as bytes. */
+/** The cost of opening a file, as bytes. */
 const fileCostBytes = 4_096;
-/** A pass is planned to take so much of its interval: it also rests while the folder is busy. */
+/** Planned share of its interval that a pass takes: it also rests while the folder is busy. */
 const shareOfInterval = 0.8;
 
-/** Where a pass is. Wall clock, as it must mean something after a restart. */
+/** The position of a pass. Times are wall clock, so that they are valid after a restart. */
 interface Position {
   readonly startedAtMs: number;
   /** The last path that was read; undefined when the pass has ended, or has not begun. */
@@ -32,8 +32,8 @@ interface Position {
 }
 
 /**
- * Reads all files of the folder once in each interval, a block at a time with rests between, and has what differs from its content id
- * checked for damage. It pauses while the folder is busy.
+ * Reads all files of the folder once in each interval, a block at a time with rests between, and has files that differ from their
+ * content id checked for damage. It pauses while the folder is busy.
  */
 export class Scrub {
   readonly #context: Context;
@@ -73,7 +73,7 @@ export class Scrub {
     const position = this.#position();
     const wallMs = this.#context.clock.wallMs();
     const isDone = position?.finishedAtMs !== undefined;
-    // A clock that was set back must not put the next pass off.
+    // A clock that was set back must not delay the next pass.
     const dueMs = isDone && position.startedAtMs <= wallMs ? position.startedAtMs + this.#intervalMs - wallMs : 0;
     if (dueMs <= 0)
       await this.#pass(isDone || position === undefined ? { startedAtMs: wallMs, after: undefined } : position);
@@ -101,7 +101,7 @@ export class Scrub {
 
   async #read(row: DiskEntry): Promise<void> {
     const { path, content, fingerprint } = row;
-    // A row that is not certain proves nothing, and is read again soon.
+    // A row that is not certain proves nothing, and its file is read again soon.
     if (content === undefined || fingerprint === undefined || row.racy || row.unconfirmed) return;
     const operation = this.#context.journal.operation(row.dot);
     if (operation?.content !== content) return;
@@ -116,7 +116,7 @@ export class Scrub {
     }
   }
 
-  /** Rests for as long as reading so many bytes may take. */
+  /** Rests for as long as reading this number of bytes may take. */
   async #pace(bytes: number): Promise<void> {
     const counts = this.#context.journal.counts();
     const seconds = (this.#intervalMs * shareOfInterval) / 1_000;
