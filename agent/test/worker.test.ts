@@ -28,7 +28,7 @@ test('[CL21] an agent whose folder thread hangs says so, and no more once it goe
   await eventually(
     async () => {
       const problem = (await bee.status()).problems.find(({ code }) => code === 'folder-stalled');
-      expect(problem?.detail).toMatch(/has not got on for \d\d s/);
+      expect(problem?.detail).toMatch(/has made no progress for \d\d s/);
     },
     { timeoutMs: 90_000 },
   );

@@ -48,24 +48,24 @@ import { Retention } from './transfer/retention.ts';
 
 export interface EngineOptions {
   readonly identity: Self;
-  /** Addresses to dial besides those in the member list. */
+  /** Addresses to dial in addition to those in the member list. */
   readonly peers: readonly string[];
   readonly journal: Journal;
   readonly folder: Folder;
   readonly network: Network;
   readonly clock: Clock;
   readonly log: Log;
-  /** Processors in use since the last call, for the heartbeat. */
+  /** Returns the processors in use since its last call, for the heartbeat. */
   readonly load?: (() => number) | undefined;
   readonly historyBytesMax?: number | undefined;
   readonly historyAgeMsMax?: number | undefined;
   readonly rescanIntervalMs?: number | undefined;
-  /** Which run of the machine this is. Undefined where that cannot be told. */
+  /** The present boot of the machine; undefined if it is unknown. */
   readonly boot?: Boot | undefined;
   readonly scrubIntervalMs?: number | undefined;
 }
 
-/** One member at work: creates the loops, and starts and stops them in order. They wake each other by facts. */
+/** One member: creates its loops, and starts and stops them in order. The loops wake each other by facts. */
 export class Engine {
   readonly context: Context;
   readonly events: Events;
@@ -108,7 +108,7 @@ export class Engine {
     this.totals = new Totals(context);
     this.lifecycle = new Lifecycle(context);
     this.health = new Health(context, options.load);
-    // Sessions are the first to hear of what was made here.
+    // Sessions subscribe to `made` before the other loops, so that new operations are sent first.
     const ownOrigin = new OwnOrigin(context, () => this.peers.closeAll('this member begins a new incarnation'));
     this.#operationWriter = new OperationWriter(context, ownOrigin);
     this.peers = new Peers(context, {
@@ -162,14 +162,14 @@ export class Engine {
   }
 
   /**
-   * Begins to listen and dial, gets level with the others, compares the folder with the journal, and goes on from there.
-   * Resolves when this member is active.
+   * Starts the member: listens and dials, pulls the operations that it lacks, compares the folder with the journal, and applies the
+   * pending paths. Resolves when it is active, or when it is stopped before.
    */
   async start(): Promise<void> {
     const { context, lifecycle, peers } = this;
     const { network, boot } = this.#options;
     this.events.add('started', { name: context.self.name });
-    // Before the first operation arrives: what is ignored here is not written.
+    // Before the first operation arrives: ignored paths must not be written.
     await followIgnoreRules(context, false);
     await recordInterruptedBatch(context);
     if (!lifecycle.enter('greeting')) return;
@@ -180,7 +180,7 @@ export class Engine {
     const greeted = untilGreeted(context, peers);
     this.dialer.start();
     this.#heartbeat.start();
-    // A journal that knows nothing must first hear what the others know: else it would take their files for its own news.
+    // An empty journal must first learn the operations of the others: otherwise it would journal their files as its own.
     await greeted;
     if (!lifecycle.enter('pulling')) return;
     await this.catchUp.first();
@@ -204,7 +204,7 @@ export class Engine {
     await this.#heartbeat.send();
   }
 
-  /** Says goodbye and stops all loops. The journal and the adapters are the caller's to close. */
+  /** Sends `leave` and stops all loops. The caller closes the journal and the adapters. */
   async stop(): Promise<void> {
     if (!this.lifecycle.leave()) return;
     this.#sessions.stop();
@@ -227,7 +227,7 @@ export class Engine {
     this.#heartbeat.stop();
     await Promise.all([untilDrained(this.context.clock, this.peers), this.writeBack.stop(lastSyncMs)]);
     this.peers.stop('the member stopped');
-    // Whatever holds the folder finishes first, so that nothing is half done when the adapters close.
+    // Wait for the holder of the folder lock, so that no batch is half done when the adapters close.
     await this.context.lock.run(() => Promise.resolve());
   }
 
@@ -260,7 +260,7 @@ export class Engine {
     return verifyMember(this.context, aborted, repair ? repairer : undefined);
   }
 
-  /** Compares the whole folder with the journal now, and tries again whatever was put off. */
+  /** Compares the whole folder with the journal now, and retries all blocked paths. Resolves with the number of new operations. */
   async rescan(): Promise<{ readonly operations: number }> {
     const before = this.totals.operationsMade;
     await this.localChanges.settleAll('', new Promise(() => undefined));
@@ -268,7 +268,7 @@ export class Engine {
     return { operations: this.totals.operationsMade - before };
   }
 
-  /** Tries again at once whatever was put off: paths that could not be brought to their heads, and members that did not answer. */
+  /** Retries at once: blocked paths, and members that did not answer. */
   retry(): void {
     this.peers.failures.retry();
     this.dialer.redial();
@@ -277,7 +277,7 @@ export class Engine {
   }
 }
 
-/** Wires one member's loops over the given adapters; nothing runs before `start`. */
+/** Creates one member over the given adapters; nothing runs before `start`. */
 export function createEngine(options: EngineOptions): Engine {
   return new Engine(options);
 }

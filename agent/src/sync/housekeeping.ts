@@ -12,7 +12,7 @@ import type { ContentFetcher } from './transfer/content-fetcher.ts';
 import { isWanted } from './transfer/local-content.ts';
 import type { OldVersions } from './transfer/old-versions.ts';
 
-/** What is seen to once a second. */
+/** The loops that are checked once a second. */
 export interface HousekeepingLoops {
   readonly health: Health;
   readonly mounts: Mounts;
@@ -25,7 +25,7 @@ export interface HousekeepingLoops {
   readonly incoming: Incoming;
 }
 
-/** Once a second: notices what no event tells of, withdraws what is over, and gives up what is not needed any more. */
+/** Regular tasks, once a second: checks states without an event, and withdraws or drops what is no longer needed. */
 export class Housekeeping {
   readonly #context: Context;
   readonly #loops: HousekeepingLoops;
@@ -53,7 +53,7 @@ export class Housekeeping {
     transfers.dropUnneeded((content) => this.#needsStaged(content));
     catchUp.check();
     incoming.tidy();
-    // What was not sent within seconds can be read from the folder again.
+    // Bytes that were not sent within seconds can be read from the folder again.
     outbox.age();
   }
 
@@ -74,7 +74,7 @@ export class Housekeeping {
     }
   }
 
-  /** A thread that hangs is no fault of the folder as far as can be seen from here: the rest of the agent goes on, and a person must know. */
+  /** Reports a worker that hangs. The rest of the agent continues, so a user must learn of it. */
   #checkThreads(): void {
     const { problems, folder } = this.#context;
     const stalledMs = folder.stalledMs();
@@ -84,14 +84,14 @@ export class Housekeeping {
     }
     const seconds = Math.floor(stalledMs / 1_000);
     const detail =
-      `The thread that reads and writes the folder has not got on for ${seconds} s: the disk hangs or is very slow. Nothing is lost; it ` +
-      'goes on when the disk answers. Look at the disk (dmesg), and start the agent again if the disk is sound.';
+      `The thread that reads and writes the folder has made no progress for ${seconds} s: the disk hangs or is very slow. No data is lost; ` +
+      'the thread continues when the disk answers. Check the disk (dmesg), and restart the agent if the disk is healthy.';
     problems.set('folder-stalled', {}, detail);
   }
 
   #checkMounts(): void {
     const { problems, log } = this.#context;
-    // While the folder is gone its mounts are hidden with it.
+    // A missing folder hides its mounts.
     if (problems.has('folder-missing')) return;
     this.#loops.mounts.check().catch((error: unknown) => {
       log.warn({ error: String(error) }, 'the mounts inside the folder could not be checked');
@@ -106,7 +106,7 @@ export class Housekeeping {
     latencies.note(clock.monotonicMs(), members, latencyRows(self.id, peers));
   }
 
-  /** A version that was superseded is not put in place any more, and one that is on the disk by other means is copied from there. */
+  /** Whether a staged content is needed: not if its version was superseded, or if a file on the disk holds it, which is then the source. */
   #needsStaged(content: ContentId): boolean {
     return this.#loops.oldVersions.isKeeping(content) || isWanted(this.#context.journal, content);
   }

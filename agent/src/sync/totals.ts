@@ -1,6 +1,6 @@
 import type { Context } from './state/context.ts';
 
-/** Sums since the start, for the metrics. */
+/** Totals since the start, for the metrics. */
 export class Totals {
   operationsMade = 0;
   operationsReceived = 0;

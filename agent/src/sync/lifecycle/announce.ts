@@ -5,11 +5,11 @@ import type { Clock } from '../ports/clock.ts';
 import { until } from '../scheduling/until.ts';
 import type { Context } from '../state/context.ts';
 
-/** How long `stop` lets the last messages leave. */
+/** How long `stop` waits for the last messages to be sent. */
 const goodbyeMs = 200;
 const queueCheckMs = 5;
 
-/** Puts this member's entry into the member list, unless it is there. Returns the operation that says so. */
+/** Writes this member's entry into the member list unless it is already there. Returns the operation of the entry. */
 export function announce(
   { journal, self }: Context,
   operationWriter: OperationWriter,
@@ -23,7 +23,7 @@ export function announce(
   return operationWriter.commit([{ path, kind: 'member', member, parents: heads }]).operations[0];
 }
 
-/** Resolves when everyone reachable has `operation` in its journal, or after `timeoutMs`, with those that have it. */
+/** Resolves with the members that have `operation` in their journal, once all reachable ones have it or after `timeoutMs`. */
 export async function untilTold(
   { clock, facts }: Context,
   peers: Peers,
@@ -38,7 +38,7 @@ export async function untilTold(
   return told();
 }
 
-/** Resolves when all that was queued for the others has been handed over, or after a moment. */
+/** Resolves when all messages queued for the others have been handed to the kernel, or after `goodbyeMs`. */
 export async function untilDrained(clock: Clock, peers: Peers): Promise<void> {
   const untilMs = clock.monotonicMs() + goodbyeMs;
   const queued = (): boolean => peers.ready().some((peer) => (peer.link?.queuedBytes() ?? 0) > 0);

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { LoneMember } from '../../sim/lone-member.ts';
 import { Lifecycle } from './lifecycle.ts';
 
-test('a member says of itself what its phase means to others, and since when', async () => {
+test('the state of a member follows from its phase, with the time since when', async () => {
   const member = new LoneMember();
   const lifecycle = new Lifecycle(member.context);
   const beganMs = lifecycle.stateSince;
@@ -22,7 +22,7 @@ test('a member says of itself what its phase means to others, and since when', a
   expect(lifecycle.enabledAt).toBe(lifecycle.stateSince);
 });
 
-test('a member that leaves begins no further phase, and tells its loops once', () => {
+test('a member that leaves enters no further phase, and notifies its loops once', () => {
   const { context } = new LoneMember();
   const lifecycle = new Lifecycle(context);
   let told = 0;
@@ -33,7 +33,7 @@ test('a member that leaves begins no further phase, and tells its loops once', (
   expect([told, lifecycle.phase, lifecycle.state]).toEqual([1, 'leaving', 'syncing']);
 });
 
-test('a phase that has passed does not come again', () => {
+test('a phase that has passed cannot be entered again', () => {
   const lifecycle = new Lifecycle(new LoneMember().context);
   lifecycle.enter('scanning');
   expect(() => lifecycle.enter('pulling')).toThrow('pulling comes before scanning');

@@ -2,15 +2,15 @@ import type { MemberState } from '@lockstep/shared';
 import type { Context } from '../state/context.ts';
 
 /**
- * Where a member is between its start and its end. Each phase is entered once, in this order; `leaving` from any of them.
- * - `listening`: what a killed run left is recorded, and connections are accepted.
- * - `greeting`: every known address is dialled once, and who answers says hello.
- * - `pulling`: what the others know and this journal does not is pulled.
+ * The phases of a member between its start and its end. Each is entered once, in this order; `leaving` from any of them.
+ * - `listening`: changes of a killed run are recorded, and connections are accepted.
+ * - `greeting`: every known address is dialled once, and reachable members send their hello.
+ * - `pulling`: operations that the others know and this journal lacks are pulled.
  * - `scanning`: the folder is watched, and compared with the journal.
- * - `applying`: the disk is brought to what the journal said when the scan ended.
- * - `active`: it takes part, and counts as one that can give everything to a newcomer.
+ * - `applying`: the heads that the journal had at the end of the scan are applied to the disk.
+ * - `active`: it takes part, and can serve all operations to a newcomer.
  * - `leaving`: it stops.
- * A pause is no phase: it holds the loops in whichever it finds them (`Pause`).
+ * A pause is no phase: it stops loops in any phase (`Pause`).
  */
 const phases = ['listening', 'greeting', 'pulling', 'scanning', 'applying', 'active', 'leaving'] as const;
 export type Phase = (typeof phases)[number];
@@ -24,9 +24,9 @@ const states: Readonly<Record<Exclude<Phase, 'leaving'>, MemberState>> = {
   active: 'active',
 };
 
-/** The phase of this member, and what the others are told of it. */
+/** The phase of this member, and the state that it announces. */
 export class Lifecycle {
-  /** What the others are told. One that is leaving is what it was. */
+  /** The announced state. A leaving member keeps its last one. */
   state: MemberState = states.listening;
   /** When it took that state, wall clock. */
   stateSince: number;
@@ -48,7 +48,7 @@ export class Lifecycle {
     return this.#phase === 'leaving';
   }
 
-  /** False where the member is leaving by now: then nothing more is to begin. Throws for a phase that it has passed. */
+  /** Enters a phase. False if the member is leaving: its start must not continue. Throws for a phase that has passed. */
   enter(phase: Exclude<Phase, 'leaving'>): boolean {
     if (this.isLeaving) return false;
     if (phases.indexOf(phase) <= phases.indexOf(this.#phase)) throw new Error(`${phase} comes before ${this.#phase}.`);
@@ -61,7 +61,7 @@ export class Lifecycle {
     return true;
   }
 
-  /** False where it is leaving already. */
+  /** Begins to leave. False if the member is already leaving. */
   leave(): boolean {
     if (this.isLeaving) return false;
     this.#phase = 'leaving';

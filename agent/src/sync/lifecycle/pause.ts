@@ -3,10 +3,10 @@ import type { Peers } from '../members/peers.ts';
 import type { Dialer } from '../replication/dialer.ts';
 import type { Context } from '../state/context.ts';
 
-/** In the journal, so that it outlives a restart. */
+/** Name of the journal setting: a pause outlives a restart. */
 const pausedSetting = 'paused';
 
-/** The loops that a pause holds. */
+/** The loops that a pause stops. */
 export interface Pausable {
   readonly peers: Peers;
   readonly dialer: Dialer;
@@ -14,8 +14,8 @@ export interface Pausable {
 }
 
 /**
- * Whether this member takes part. A paused one has a session with nobody and changes nothing in its folder; it goes on
- * journaling what is changed there, and the others get that when it is resumed.
+ * Whether this member is paused. A paused member has no sessions and changes nothing in its folder. It goes on journaling local
+ * changes, which the others receive when it is resumed.
  */
 export class Pause {
   readonly #context: Context;
@@ -30,12 +30,12 @@ export class Pause {
     return this.#context.journal.setting(pausedSetting) === 'yes';
   }
 
-  /** Holds the loops where this member was paused before it was stopped. To be called before they start. */
+  /** Stops the loops if this member was paused before its restart. Call it before they start. */
   start(): void {
     if (this.isOn) this.#hold();
   }
 
-  /** Does nothing where it is paused already. */
+  /** Pauses the member; does nothing if it is already paused. */
   pause(): void {
     if (this.isOn) return;
     this.#context.journal.setSetting(pausedSetting, 'yes');
@@ -43,7 +43,7 @@ export class Pause {
     this.#hold();
   }
 
-  /** Does nothing where it is not paused. */
+  /** Resumes the member; does nothing if it is not paused. */
   resume(): void {
     if (!this.isOn) return;
     this.#context.journal.setSetting(pausedSetting, 'no');
@@ -54,7 +54,7 @@ export class Pause {
   }
 
   #hold(): void {
-    // What is on its way ends with its session: by then the apply loop knows that this is no problem.
+    // Transfers end with their sessions: the apply loop must already know that this is no problem.
     this.#loops.applyLoop.pause();
     this.#loops.dialer.pause();
     this.#loops.peers.pause();

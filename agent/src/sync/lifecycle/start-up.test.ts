@@ -3,7 +3,7 @@ import { directoriesOf, ScriptedPeer } from '../../../test/support/scripted-peer
 import { openJournal } from '../../store/journal.ts';
 import { showsUpTo } from './start-up.ts';
 
-test('[SY7] what is newer than the goal may be on its way to the disk, what is older may not', () => {
+test('[SY7] operations newer than the goal may be pending, older ones may not', () => {
   const [ant, bee] = [new ScriptedPeer('a'), new ScriptedPeer('b')];
   const journal = openJournal({ path: ':memory:', memberId: ant.id, random: () => 0, nowMs: () => 0 });
   onTestFinished(() => journal.close());

@@ -6,18 +6,18 @@ import { until } from '../scheduling/until.ts';
 import type { Context } from '../state/context.ts';
 import type { ContentFetcher } from '../transfer/content-fetcher.ts';
 
-/** A member that starts alone does not wait longer than this for others to answer, nor for what does not move. */
+/** Longest wait for other members to answer, and for pending paths that make no progress. */
 const patienceMs = 3_000;
-/** Whoever answered says hello within moments. A journal that knows nothing has more to lose by not hearing it. */
+/** Wait for the hellos of members that answered. An empty journal has more to lose by missing one. */
 const helloMs = 200;
 const helloToEmptyMs = 1_000;
-/** How often it is asked at most whether the disk is level, which may read thousands of rows. */
+/** Shortest interval of the check whether the disk is level, which may read thousands of rows. */
 const levelCheckMs = 20;
 
-/** More paths behind than this is no small lag, whatever they wait for. */
+/** Above this number of pending paths the disk is not level, regardless of the reasons. */
 const lagPathsMax = 4_096;
 
-/** Resolves when everyone who can be reached was dialled and has said hello, or after a while. To be called before anyone is dialled. */
+/** Resolves when all reachable members were dialled and have sent their hello, or after a timeout. Call it before the dialer starts. */
 export async function untilGreeted({ clock, journal, facts }: Context, peers: Peers): Promise<void> {
   let isDialled = false;
   const stop = facts.roundDialled.on(() => {
@@ -26,20 +26,20 @@ export async function untilGreeted({ clock, journal, facts }: Context, peers: Pe
   const { roundDialled, linkEnded, sessionOpened, leaving } = facts;
   await until(clock, () => isDialled, { facts: [roundDialled, leaving], withinMs: patienceMs });
   stop();
-  // Until then it is not known what they know.
+  // Without the hellos it is unknown which operations the others have.
   const hasHello = (): boolean => peers.all().every((peer) => peer.link === undefined || peer.ready);
   const withinMs = journal.counts().operations === 0 ? helloToEmptyMs : helloMs;
   if (isDialled) await until(clock, hasHello, { facts: [sessionOpened, linkEnded], withinMs });
 }
 
-/** Resolves when the disk shows what the journal says now, but for paths that have a problem or wait for someone. */
+/** Resolves when the disk shows all operations that the journal has now, except for paths with a problem or without progress. */
 export function untilLevel(
   { journal, problems, clock, missing, facts, log }: Context,
   transfers: ContentFetcher,
 ): Promise<void> {
   const goal = journal.known();
-  // A content that nobody has is searched again and again. Were that taken for movement, members that begin together would wait for
-  // each other: only an active one can say that it lacks it.
+  // A missing content is searched for repeatedly. If that counted as progress, members that start together would wait for each
+  // other: only an active member can say that it lacks a content.
   const isFetching = (): boolean => transfers.progress().some(({ path }) => !missing.isAt(path));
   let left = journal.counts().pending;
   let movedMs = clock.monotonicMs();
@@ -57,14 +57,14 @@ export function untilLevel(
       const { pending } = journal.counts();
       if (pending !== left || isFetching()) movedMs = clock.monotonicMs();
       left = pending;
-      // What does not move for so long waits for a member that is away; the others are not kept waiting for that.
+      // Paths without progress for so long wait for a member that is away; the start does not wait for it.
       if (clock.monotonicMs() - movedMs > patienceMs) end();
     };
     const loop = new TaskLoop({
       clock,
       run: check,
       delayMs: () => levelCheckMs,
-      failed: (error) => log.error({ error: String(error) }, 'whether the folder is level could not be seen'),
+      failed: (error) => log.error({ error: String(error) }, 'the check whether the folder is level failed'),
       retryMs: patienceMs,
     });
     const { made, received, applied, fetched, second, leaving } = facts;
@@ -75,8 +75,8 @@ export function untilLevel(
 }
 
 /**
- * Whether the disk shows what `goal` covers, or something newer is on its way to the same path; at most `exceptions` paths aside.
- * While others change the folder all the time this becomes true, and the disk as a whole is never level.
+ * Whether the disk shows all operations that `goal` covers, or newer ones are pending at their paths; except for at most `exceptions`
+ * paths. This becomes true even while others change the folder continuously, so that the disk as a whole is never level.
  */
 export function showsUpTo(journal: Journal, goal: VersionVector, exceptions: number): boolean {
   const { pending } = journal.counts();

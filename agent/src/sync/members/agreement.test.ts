@@ -5,13 +5,13 @@ import { Agreement, type Claim } from './agreement.ts';
 
 const cat = 'cat.1' as OriginId;
 
-/** Two members with journals of their own, and what the first finds of the second. */
+/** Two members with journals of their own, and the agreement of the first with the second. */
 class Pair {
   readonly ant = new LoneMember();
   readonly bee = new LoneMember();
   readonly agreement = new Agreement(this.ant.journal);
 
-  /** Both have the next `count` operations of cat. */
+  /** Adds the next `count` operations of cat to both journals. */
   both(count: number): void {
     for (let index = 0; index < count; index++) {
       const operation = this.ant.operation(`both${index}`, { kind: 'delete' }, { origin: cat });
@@ -21,14 +21,14 @@ class Pair {
     }
   }
 
-  /** One of them has the next `count` operations of cat; those of each branch differ. */
+  /** Adds `count` operations of cat to one journal; those of each branch differ. */
   one(member: LoneMember, branch: string, count: number): void {
     for (let index = 0; index < count; index++) {
       member.received(member.operation(`${branch}${index}`, { kind: 'delete' }, { origin: cat }));
     }
   }
 
-  /** What bee says now. */
+  /** The present claim of bee. */
   get claim(): Claim {
     const { journal } = this.bee;
     return { known: journal.known(), marks: journal.marks(), applied: { vector: journal.known(), ranges: {} } };
@@ -40,7 +40,7 @@ class Pair {
   }
 }
 
-test('[FK6] what a peer holds counts where the logs are the same', () => {
+test('[FK6] the operations that a peer holds count while the logs are the same', () => {
   const pair = new Pair();
   pair.both(3);
   expect(pair.judge()).toEqual({ forked: undefined, held: 3 });
@@ -54,7 +54,7 @@ test('[FK3] [FK6] other operations under the same numbers are a fork, and count 
   expect(pair.judge()).toEqual({ forked: cat, held: 0 });
 });
 
-test('[FK3] a fork is found too where the peer knows less', () => {
+test('[FK3] a fork is also found if the peer knows less', () => {
   const pair = new Pair();
   pair.both(2);
   pair.one(pair.ant, 'one', 3);
@@ -62,7 +62,7 @@ test('[FK3] a fork is found too where the peer knows less', () => {
   expect(pair.judge().forked).toBe(cat);
 });
 
-test('[FK6] what a peer that is ahead holds counts only as far as was compared', () => {
+test('[FK6] the operations that a peer ahead of this member holds count only as far as was compared', () => {
   const pair = new Pair();
   pair.both(2);
   pair.judge();
@@ -82,7 +82,7 @@ test('[FK1] the hash of a peer that was ahead is compared once this member knows
   expect(pair.agreement.isBehind).toBe(false);
 });
 
-test('[FK3] a fork is found where this member took what follows the branch of the peer for its own', () => {
+test('[FK3] a fork is found if this member appended the successors of the branch at the peer to its own', () => {
   const pair = new Pair();
   pair.both(2);
   pair.one(pair.ant, 'one', 1);
@@ -93,7 +93,7 @@ test('[FK3] a fork is found where this member took what follows the branch of th
   expect(pair.judge(claim)).toEqual({ forked: cat, held: 0 });
 });
 
-test('[FK3] a peer that has not heard of a seal has no fork, and what it knows above the seal counts nowhere', () => {
+test('[FK3] a peer that does not know a seal yet has no fork, and its operations above the seal do not count', () => {
   const pair = new Pair();
   pair.both(2);
   pair.one(pair.bee, 'two', 2);
@@ -113,7 +113,7 @@ test('[FK6] a seal below what was compared lowers what counts', () => {
   expect(pair.judge(before).held).toBe(3);
 });
 
-test('[FK6] of ranges too counts what was compared', () => {
+test('[FK6] ranges also count only as far as was compared', () => {
   const pair = new Pair();
   pair.both(4);
   pair.judge();
@@ -133,7 +133,7 @@ test('[FK6] of ranges too counts what was compared', () => {
   });
 });
 
-test('[FK6] without a hash nothing counts as held, and nothing as a fork', () => {
+test('[FK6] without a mark no operation counts as held, and none as a fork', () => {
   const pair = new Pair();
   pair.both(2);
   pair.one(pair.ant, 'one', 1);
@@ -141,7 +141,7 @@ test('[FK6] without a hash nothing counts as held, and nothing as a fork', () =>
   expect(pair.judge({ ...pair.claim, marks: new Uint8Array(0) })).toEqual({ forked: undefined, held: 0 });
 });
 
-test('[FK6] in a new session all is compared again', () => {
+test('[FK6] in a new session all logs are compared again', () => {
   const pair = new Pair();
   pair.both(2);
   pair.judge();

@@ -2,47 +2,47 @@ import type { Applied, OriginId, SeqRange, VersionVector } from '@lockstep/share
 import { markAt, originsInOrder, withinSeals } from '../../core/marks.ts';
 import type { Journal } from '../ports/journal.ts';
 
-/** What a member says of what it knows, with the mark of the chain of each origin there. */
+/** A member's claim: the operations that it knows, with the mark of each origin's chain there, and those that it holds. */
 export interface Claim {
   readonly known: VersionVector;
   readonly marks: Uint8Array;
   readonly applied: Applied;
 }
 
-/** What a claim is worth to this member. */
+/** The part of a claim that this member accepts. */
 export interface Judged {
   readonly known: VersionVector;
   readonly applied: Applied;
-  /** An origin whose log is another one there. */
+  /** An origin whose log at the peer differs from this member's. */
   readonly forked: OriginId | undefined;
 }
 
 /**
- * How far the log of each origin is known to be the same at one peer as here. A number tells which operation it is only where the
- * chains up to it are equal: after a member was set back to a snapshot, one number can stand for two operations.
+ * How far the log of each origin is known to be equal at one peer and here. A number identifies an operation only where the chains up
+ * to it are equal: after a restore from a snapshot, one number can belong to two operations.
  */
 export class Agreement {
   readonly #journal: Journal;
   readonly #agreed = new Map<OriginId, number>();
-  /** The peer knows more of the origin than this member: compared once this member knows as much. */
+  /** Origins of which the peer knows more than this member: compared once this member knows as much. */
   readonly #ahead = new Map<OriginId, { readonly seq: number; readonly mark: string | undefined }>();
 
   constructor(journal: Journal) {
     this.#journal = journal;
   }
 
-  /** Some of what the peer said could not be compared yet. */
+  /** True if a part of the peer's claim could not be compared yet. */
   get isBehind(): boolean {
     return this.#ahead.size > 0;
   }
 
-  /** A session begins: nothing that was compared before counts. */
+  /** Discards all comparisons, at the start of a session. */
   reset(): void {
     this.#agreed.clear();
     this.#ahead.clear();
   }
 
-  /** Compares the chains where both members have them. What the peer holds counts only as far as these are equal. */
+  /** Compares the chains that both members have. Operations that the peer holds count only as far as these are equal. */
   judge({ known, marks, applied }: Claim): Judged {
     const own = this.#journal.known();
     const seals = this.#journal.seals();
@@ -52,7 +52,7 @@ export class Agreement {
       const seal = seals[origin] ?? Number.POSITIVE_INFINITY;
       if ((this.#agreed.get(origin) ?? 0) > seal) this.#agreed.set(origin, seal);
       if ((this.#ahead.get(origin)?.seq ?? 0) > seal) this.#ahead.delete(origin);
-      // The peer has not heard of the seal yet.
+      // The peer does not know the seal yet.
       if (seq > seal || this.#agreed.get(origin) === seq) return;
       const reached = own[origin] ?? 0;
       if (seq > reached && !this.#ahead.has(origin)) this.#ahead.set(origin, { seq, mark: markAt(marks, index) });
@@ -65,7 +65,7 @@ export class Agreement {
     return { known: withinSeals(known, seals), applied: this.#within(applied), forked };
   }
 
-  /** False when the chains differ. A mark that was not sent proves nothing. */
+  /** False if the chains differ. A mark that was not sent proves nothing. */
   #compare(origin: OriginId, seq: number, mark: string | undefined): boolean {
     if (mark === undefined) return true;
     if (this.#journal.mark(origin, seq) !== mark) return false;

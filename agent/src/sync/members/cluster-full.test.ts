@@ -6,7 +6,7 @@ import type { Link } from '../ports/network.ts';
 const bee = 'bee' as OriginId;
 const idOf = (number: number): MemberId => String(number).padStart(52, 'a') as MemberId;
 
-/** A session with a member that nobody knows yet; `closes` are the reasons with which it was closed. */
+/** A session with an unknown member; `closes` are the reasons with which it was closed. */
 function newcomer(): { link: Link; closes: [string, boolean | undefined][] } {
   const closes: [string, boolean | undefined][] = [];
   const link: Link = {
@@ -23,7 +23,7 @@ function newcomer(): { link: Link; closes: [string, boolean | undefined][] } {
   return { link, closes };
 }
 
-/** A member whose list has so many others, of which `left` have left. */
+/** A member whose list has `others` other members, of which `left` have left. */
 function memberAmong(others: number, left: number): LoneMember {
   const lone = new LoneMember();
   for (let number = 0; number < others; number++) {
@@ -40,7 +40,7 @@ function memberAmong(others: number, left: number): LoneMember {
   return lone;
 }
 
-describe('[MB20] a cluster of as many members as there may be', () => {
+describe('[MB20] a full cluster', () => {
   test('refuses one more with a problem that names those that are away', () => {
     const lone = memberAmong(membersMax - 1, 0);
     const { link, closes } = newcomer();
@@ -50,7 +50,7 @@ describe('[MB20] a cluster of as many members as there may be', () => {
     expect(problem).toMatchObject({ code: 'cluster-full', detail: expect.stringContaining('member-62') });
   });
 
-  test('takes one more when one of them has left, however many did before', () => {
+  test('takes one more when one of them has left, regardless of earlier ones', () => {
     const lone = memberAmong(2 * membersMax, membersMax + 2);
     const { link, closes } = newcomer();
     expect(() => lone.peers.accept(link)).toThrow('a lone member says hello to nobody');

@@ -10,7 +10,7 @@ import { Peer } from './peers.ts';
 const catId = 'cat'.padEnd(52, '2') as MemberId;
 const cat = originId(catId, 'aaaaaaaa');
 
-/** One member with its repair of forks, and what it sends to the one peer that it has a session with. */
+/** One member with its repair of forks, and the messages to its one connected peer. */
 class Side {
   readonly member: LoneMember;
   readonly forks: Forks;
@@ -30,20 +30,20 @@ class Side {
     return this.member.journal;
   }
 
-  /** The next operation of cat here. */
+  /** Adds the next operation of cat. */
   has(path: string, text?: string): void {
     const parents = this.journal.heads(path);
     const entry = text === undefined ? ({ kind: 'delete' } as const) : ({ kind: 'put', text } as const);
     this.member.received(this.member.operation(path, entry, { origin: cat, parents }));
   }
 
-  /** What stands at the path, the visible one first. */
+  /** The contents or kinds of the heads at the path, the visible one first. */
   at(path: string): readonly string[] {
     return this.journal.heads(path).map(({ kind, content }) => content ?? kind);
   }
 }
 
-/** Two sides with the same three operations of cat, and then other ones under the same numbers. */
+/** Two sides with the same three operations of cat, and then different ones under the same numbers. */
 function forked(): readonly [Side, Side] {
   const sides = [new Side(1), new Side(2)] as const;
   for (const side of sides) for (const path of ['edited', 'gone-one', 'gone-two']) side.has(path, 'old');
@@ -56,7 +56,7 @@ function forked(): readonly [Side, Side] {
   return sides;
 }
 
-/** The first reports the fork, and each takes the answers of the other until none is left. */
+/** The first side reports the fork, and each side processes the answers of the other until there are no more. */
 function repaired([one, two]: readonly [Side, Side]): void {
   one.peer.known = two.journal.known();
   one.forks.report(one.peer, cat);
@@ -64,7 +64,7 @@ function repaired([one, two]: readonly [Side, Side]): void {
   for (const message of two.sent.splice(0)) if (message.type === 'sealed') one.forks.seal(message.origins);
 }
 
-test('[FK3] a report names the numbers that both have, the last one first, each with its hash', () => {
+test('[FK3] a report names the numbers that both have, the last one first, each with its mark', () => {
   const [one, two] = forked();
   one.peer.known = two.journal.known();
   one.forks.report(one.peer, cat);
@@ -85,7 +85,7 @@ test('[FK3] both sides seal the origin at the last number on which they agree', 
   }
 });
 
-test('[FK5] what both branches wrote and deleted is journaled again with its stamp, and nothing else', () => {
+test('[FK5] the writes and deletes of both branches are journaled again with their stamps, and nothing else', () => {
   const sides = forked();
   const hlcs = sides.map(({ journal }) => journal.heads('edited')[0]?.hlc);
   repaired(sides);
@@ -99,7 +99,7 @@ test('[FK5] what both branches wrote and deleted is journaled again with its sta
   expect(again.map(([first]) => first?.hlc)).toEqual(hlcs);
 });
 
-test('[FK3] [FK5] after the repair both sides come to the same, and nothing that one branch deleted is back', () => {
+test('[FK3] [FK5] after the repair both sides converge, and no delete of a branch is undone', () => {
   const sides = forked();
   const [one, two] = sides;
   repaired(sides);
@@ -119,7 +119,7 @@ test('[FK3] [FK5] after the repair both sides come to the same, and nothing that
   }
 });
 
-test('[FK3] a report about what is sealed already changes nothing, and is answered', () => {
+test('[FK3] a report about a sealed origin changes nothing, and is answered', () => {
   const sides = forked();
   const [one, two] = sides;
   one.peer.known = two.journal.known();
@@ -133,7 +133,7 @@ test('[FK3] a report about what is sealed already changes nothing, and is answer
   expect(two.sent).toEqual([{ type: 'sealed', origins: { [cat]: 3 } }]);
 });
 
-test('[FK3] a log of which nothing is the same is sealed at its beginning', () => {
+test('[FK3] a log without a common operation is sealed at 0', () => {
   const sides = [new Side(1), new Side(2)] as const;
   sides[0].has('x', 'one');
   sides[1].has('x', 'two');
@@ -169,7 +169,7 @@ test('[FK3] a member whose own log forked begins a new incarnation, and journals
   expect(journal.heads('kept')).toEqual([kept]);
 });
 
-test('[FK3] people are told which member was set back, and how many operations were cut off', () => {
+test('[FK3] an event names the member that was set back, and the number of operations that were cut off', () => {
   const sides = forked();
   repaired(sides);
   expect(sides[1].journal.events(0, 9)).toMatchObject([{ kind: 'forked', data: { member: catId, operations: 3 } }]);

@@ -7,9 +7,9 @@ import type { OwnOrigin } from './own-origin.ts';
 import type { Peer, Peers } from './peers.ts';
 
 /**
- * Repairs origins whose log forked: two members have different operations under the same numbers, because a machine was set back
- * to a snapshot and numbered on. The origin is sealed at the last number on which both agree. Every member cuts off what it has above
- * that, and journals the entries again as operations of its own, so both branches meet as ordinary concurrent edits.
+ * Repairs origins whose log forked: two members have different operations under the same numbers, because a machine was restored from
+ * a snapshot and numbered on. The origin is sealed at the last number on which both agree. Every member cuts off its operations above
+ * that, and journals the entries again as its own operations, so that both branches merge as ordinary concurrent edits.
  */
 export class Forks {
   readonly #context: Context;
@@ -31,13 +31,13 @@ export class Forks {
     this.#ownOrigin = parts.ownOrigin;
   }
 
-  /** Tells `peer` what the chain of `origin` is here, so that it finds the place of the fork. */
+  /** Sends `peer` the chain of `origin` here, so that it finds the number of the fork. */
   report(peer: Peer, origin: OriginId): void {
     this.#context.log.warn({ origin, peer: peer.id }, 'a peer has other operations under the same numbers');
     this.#sendChain(peer, origin);
   }
 
-  /** Sends `peer` the chains of all origins: it seals those of which its own is another one, whether or not it sent their marks. */
+  /** Sends `peer` the chains of all origins, regardless of its marks: it seals those whose chain differs there. */
   compareAll(peer: Peer): void {
     for (const origin of Object.keys(this.#context.journal.known()) as OriginId[]) this.#sendChain(peer, origin);
   }
@@ -50,18 +50,18 @@ export class Forks {
     peer.link?.send({ type: 'fork', origin, seqs, marks });
   }
 
-  /** A peer has found that the log of an origin is another one there. */
+  /** Handles a peer's report that the log of an origin differs there. */
   reported(peer: Peer, { origin, seqs, marks }: ForkMessage): void {
     const { journal } = this.#context;
     const known = journal.known()[origin] ?? 0;
     const place = seqs.findIndex((seq, index) => seq <= known && journal.mark(origin, seq) === markAt(marks, index));
     const agreed = place === -1 ? 0 : (seqs[place] ?? 0);
-    // The reporting peer may not know a seal that was set meanwhile.
+    // The reporting peer may not know a seal that was set in the meantime.
     if (agreed < known) this.seal({ [origin]: agreed });
     peer.link?.send({ type: 'sealed', origins: journal.seals() });
   }
 
-  /** Origins end at these numbers. Resolved within the call: nothing of it is left when it returns. */
+  /** Seals origins at these numbers. Synchronous: the repair is complete when it returns. */
   seal(origins: VersionVector): void {
     const { journal } = this.#context;
     let changed = false;

@@ -9,7 +9,7 @@ function row(from: MemberId, ...rttsMs: readonly (readonly [to: MemberId, rttMs:
   return { from, rttsMs: new Map(rttsMs) };
 }
 
-/** Notes one row each second, as an agent does at each of its heartbeats. */
+/** Notes rows each second, as an agent does at each of its heartbeats. */
 function beats(
   history: LatencyHistory,
   fromSeconds: number,
@@ -19,7 +19,7 @@ function beats(
   for (let second = fromSeconds; second < toSeconds; second++) history.note(second * 1_000, all, rows(second));
 }
 
-test('[LT1] a sample is kept every ten seconds, of what was known then', () => {
+test('[LT1] a sample of the present values is kept every ten seconds', () => {
   const history = new LatencyHistory();
   beats(history, 0, 35, (second) => [row(ant, [bee, second])]);
   expect(history.samples(ant, bee)).toEqual([
@@ -31,7 +31,7 @@ test('[LT1] a sample is kept every ten seconds, of what was known then', () => {
   expect(history.now(ant, bee)).toEqual({ rttMs: 34, lastKnownMs: 34_000 });
 });
 
-test('[LT1] both directions are their own, and those that others told of are kept as well', () => {
+test('[LT1] both directions are separate, and those that others reported are kept too', () => {
   const history = new LatencyHistory();
   history.note(0, all, [row(ant, [bee, 1.5]), row(bee, [ant, 1.4], [cat, 2.25])]);
   expect(history.now(ant, bee).rttMs).toBe(1.5);
@@ -41,7 +41,7 @@ test('[LT1] both directions are their own, and those that others told of are kep
   expect(history.samples(cat, bee)).toEqual([]);
 });
 
-test('[LT1] a time without a session is a gap, and it is known when there was one last', () => {
+test('[LT1] a time without a session is a gap, and the time of the last one is known', () => {
   const history = new LatencyHistory();
   beats(history, 0, 15, () => [row(ant, [bee, 1])]);
   beats(history, 15, 25, () => [row(ant)]);
@@ -60,7 +60,7 @@ test('[LT1] an hour is kept and no more, and a pair begins with its first round 
   expect(history.samples(ant, cat)).toHaveLength(10);
 });
 
-test('[LT1] whoever left takes its pairs along; nobody measures itself or somebody unknown', () => {
+test('[LT1] the pairs of a member that left are dropped; no member measures itself or an unknown one', () => {
   const history = new LatencyHistory();
   const stranger = 'd'.repeat(52) as MemberId;
   history.note(0, all, [row(ant, [bee, 1], [ant, 0], [stranger, 5]), row(stranger, [ant, 5]), row(bee, [ant, 1])]);
@@ -72,13 +72,13 @@ test('[LT1] whoever left takes its pairs along; nobody measures itself or somebo
   expect(history.samples(bee, ant)).toEqual([]);
 });
 
-test('[LT1] a stall leaves a gap in time, and is not made up for', () => {
+test('[LT1] a stall leaves a gap in time, without samples to fill it', () => {
   const history = new LatencyHistory();
   for (const second of [0, 1, 95, 96, 100, 104, 105]) history.note(second * 1_000, all, [row(ant, [bee, 1])]);
   expect(history.samples(ant, bee).map(({ atMs }) => atMs)).toEqual([0, 95_000, 105_000]);
 });
 
-test('small charts get as many means as they have room for, none of which changes once the next has begun', () => {
+test('small charts get as many means as they have room for, and no mean changes once the next has begun', () => {
   const history = new LatencyHistory();
   beats(history, 0, 300, (second) => [row(ant, [bee, second])]);
   expect(history.groupSize(60)).toBe(1);

@@ -2,36 +2,36 @@ import type { MemberId } from '@lockstep/shared';
 import { latencyHistoryMs, latencySampleMs } from '@lockstep/shared/api';
 import type { Peers } from './peers.ts';
 
-/** What the chart of a pair shows. As many members as there may be (64) make 4,032 pairs: 6 MB in all. */
+/** Number of samples of a pair. The largest cluster (64 members) has 4,032 pairs: 6 MB in all. */
 const samplesMax = latencyHistoryMs / latencySampleMs;
 
-/** What one member measured to others: one row of the matrix. */
+/** The round trips that one member measured: one row of the matrix. */
 export interface LatencyRow {
   readonly from: MemberId;
-  /** Smoothed round trips, of those alone that it has a session with. */
+  /** Smoothed round trips, only to members with which it has a session. */
   readonly rttsMs: ReadonlyMap<MemberId, number>;
 }
 
 export interface LatencySample {
   /** On the monotonic clock. */
   readonly atMs: number;
-  /** undefined: there was no session between the two, or nobody told of it. */
+  /** undefined: the two had no session, or no member reported one. */
   readonly rttMs: number | undefined;
 }
 
 interface Pair {
-  /** The newest round trip; NaN while none is known. */
+  /** The newest round trip; NaN while it is unknown. */
   rttMs: number;
   lastKnownMs: number;
-  /** How many samples there were before the first of this pair. */
+  /** Number of samples before the first one of this pair. */
   readonly since: number;
-  /** By the number of the sample, modulo its length. */
+  /** Indexed by the number of the sample, modulo its length. */
   readonly ring: Float32Array;
 }
 
 /**
- * Round trips between all members over the last hour, as far as this one measured them or was told of them. In memory only: a
- * chart of latencies is not worth a write to the disk every few seconds.
+ * Round trips between all members over the last hour, as measured by this member or reported by others. In memory only: a chart of
+ * latencies is not worth a write to the disk every few seconds.
  */
 export class LatencyHistory {
   readonly #pairs = new Map<MemberId, Map<MemberId, Pair>>();
@@ -39,7 +39,7 @@ export class LatencyHistory {
   #count = 0;
   #dueMs = Number.NEGATIVE_INFINITY;
 
-  /** Takes over what is known now, for `members` alone: the pairs of all others are forgotten. A sample is kept when one is due. */
+  /** Notes the present rows of `members`, and drops the pairs of all others. Takes a sample if one is due. */
   note(nowMs: number, members: ReadonlySet<MemberId>, rows: readonly LatencyRow[]): void {
     this.#forget(members);
     for (const pair of this.#all()) pair.rttMs = Number.NaN;
@@ -55,13 +55,13 @@ export class LatencyHistory {
     if (nowMs >= this.#dueMs) this.#sample(nowMs);
   }
 
-  /** The newest round trip of a pair, and when there was one last. */
+  /** The newest round trip of a pair, and the time of its last measurement. */
   now(from: MemberId, to: MemberId): { readonly rttMs: number | undefined; readonly lastKnownMs: number | undefined } {
     const pair = this.#pairs.get(from)?.get(to);
     return { rttMs: known(pair?.rttMs), lastKnownMs: pair?.lastKnownMs };
   }
 
-  /** The samples of a pair, oldest first, from the first one on that knew a round trip; those of an hour at most. */
+  /** The samples of a pair in the last hour, oldest first, from the first one with a round trip on. */
   samples(from: MemberId, to: MemberId): readonly LatencySample[] {
     const pair = this.#pairs.get(from)?.get(to);
     if (pair === undefined) return [];
@@ -74,8 +74,8 @@ export class LatencyHistory {
   }
 
   /**
-   * The samples of a pair, thinned to at most `pointsMax` means over equally many samples each. Where the groups begin depends on
-   * the number of the sample alone, so that a point does not change any more once the next one has begun.
+   * The samples of a pair, thinned to at most `pointsMax` means over equally many samples each. The groups begin at fixed sample
+   * numbers, so that a point no longer changes once the next one has begun.
    */
   thinned(from: MemberId, to: MemberId, pointsMax: number): readonly (number | undefined)[] {
     const size = this.groupSize(pointsMax);
@@ -90,7 +90,7 @@ export class LatencyHistory {
     return points.slice(-pointsMax);
   }
 
-  /** How many samples become one point, so that there are at most `pointsMax`. */
+  /** Number of samples per point, so that there are at most `pointsMax`. */
   groupSize(pointsMax: number): number {
     return Math.max(1, Math.ceil(Math.min(this.#count, samplesMax) / pointsMax));
   }
@@ -100,7 +100,7 @@ export class LatencyHistory {
     this.#atMs[slot] = nowMs;
     for (const pair of this.#all()) pair.ring[slot] = pair.rttMs;
     this.#count++;
-    // In step with the clock, whatever the heartbeats are late by; but after a stall there is nothing to make up for.
+    // Late heartbeats do not shift the schedule, but after a stall no samples are made up.
     const lateMs = nowMs - this.#dueMs;
     this.#dueMs = (lateMs < latencySampleMs ? this.#dueMs : nowMs) + latencySampleMs;
   }
@@ -125,7 +125,7 @@ export class LatencyHistory {
   }
 }
 
-/** The matrix as this member knows it now: the round trips it measured, and those that the others told of. */
+/** The present matrix: the round trips that this member measured, and those that the others reported. */
 export function latencyRows(self: MemberId, peers: Peers): readonly LatencyRow[] {
   const own = new Map<MemberId, number>();
   const rows: LatencyRow[] = [{ from: self, rttsMs: own }];
@@ -137,7 +137,7 @@ export function latencyRows(self: MemberId, peers: Peers): readonly LatencyRow[]
   return rows;
 }
 
-/** A float has seven digits; more than the hundredth of a millisecond was never measured. */
+/** Rounds to hundredths of a millisecond: a 32-bit float has seven digits, and the measurement is no more precise. */
 function known(rttMs: number | undefined): number | undefined {
   return rttMs === undefined || Number.isNaN(rttMs) ? undefined : Math.round(rttMs * 100) / 100;
 }

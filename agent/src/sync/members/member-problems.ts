@@ -2,8 +2,8 @@ import type { Problems } from '../state/problems.ts';
 import type { Peers } from './peers.ts';
 
 /**
- * Withdraws what was said of members that are not there to be compared with: a clock that nobody hears of any more, and a
- * disagreement with one that left. Names may have changed too.
+ * Withdraws problems of members that can no longer be compared: clock skew of a member that is down or left, and a digest mismatch
+ * with one that left. Also withdraws those under a former name.
  */
 export function withdrawOfAbsent(problems: Problems, peers: Peers): void {
   if (problems.count === 0) return;

@@ -4,7 +4,7 @@ import { stampMs } from '../../core/hlc.ts';
 import { LoneMember } from '../../sim/lone-member.ts';
 import { OperationWriter } from './operation-writer.ts';
 
-test('[JN6] an edit of a file whose stamp lies years ahead does not take the operations after a restart there', () => {
+test('[JN6] a stamp that lies years ahead does not carry the operations after a restart ahead', () => {
   const member = new LoneMember();
   const { context, journal } = member;
   const future = { ...new LoneMember().operation('ahead', { kind: 'mkdir' }), hlc: Number.MAX_SAFE_INTEGER - 5 };

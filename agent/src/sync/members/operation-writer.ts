@@ -11,20 +11,20 @@ import type { OwnOrigin } from './own-origin.ts';
 
 const groupsMax = 256;
 const logRowsAtOnce = 1_000;
-/** An unpacked archive is one group while its files keep coming. */
+/** A group ends after this time without a new entry: an unpacked archive is one group. */
 const groupIdleMs = 2_000;
 
-/** A refusal stands this long, unless the path is found in order or the draft is refused again before. */
+/** A refusal is reported this long, unless the path is found in order or the draft is refused again before. */
 const refusalLastsMs = 60_000;
 
-/** What became of drafts. */
+/** The result of a commit. */
 export interface Committed {
   readonly operations: readonly Operation[];
-  /** Paths of drafts that no other member would accept: nothing was journaled about them, and each is a problem. */
+  /** Paths of drafts that no other member would accept: they were not journaled, and each is a problem. */
   readonly refused: readonly string[];
 }
 
-/** Turns drafts into this member's own operations: numbers, stamps, journals them, and tells those who send them on. */
+/** Makes operations of this member from drafts: numbers, stamps and journals them, and wakes the loops that send them. */
 export class OperationWriter {
   readonly #context: Context;
   readonly #groups = new LRUCache<string, { seq: number; lastMs: number }>({ max: groupsMax });
@@ -36,22 +36,22 @@ export class OperationWriter {
     this.#context = context;
     this.#numbers = numbers;
     const { journal, self } = context;
-    // Bounded as a stamp of another member's is: a file whose stamp lies years ahead must not take all others there after a restart.
+    // Bounded like a stamp of another member: a stamp that lies years ahead must not carry all later ones there after a restart.
     for (const [origin, seq] of Object.entries(journal.known()) as [OriginId, number][]) {
       if (memberOf(origin) === self.id) this.sawStamp(journal.operation({ origin, seq })?.hlc ?? 0);
     }
   }
 
-  /** Advances the clock by a stamp that another member gave. */
+  /** Advances the hybrid logical clock to a stamp of another member. */
   sawStamp(hlc: number): void {
     const wallMs = this.#context.clock.wallMs();
     this.#lastStamp = mergeStamp({ last: this.#lastStamp, remote: hlc, wallMs, driftMsMax: clockSkewMsMax });
   }
 
   /**
-   * Journals drafts as operations, and what the disk shows with them, in one transaction. A draft with a fingerprint, or of
-   * what has vanished, is what this disk shows already; any other (a resolver's) is yet to be applied. Drafts that other members
-   * would not accept are left out: each becomes a problem of its path.
+   * Journals drafts as operations, and the resulting rows of `disk`, in one transaction. A draft with a fingerprint, or of a vanished
+   * entry, is already on this disk; any other (a resolver's) is still to be applied. Drafts that other members would not accept are
+   * skipped: each becomes a problem of its path.
    */
   commit(drafts: readonly Draft[], rows: readonly DiskChange[] = []): Committed {
     if (drafts.length === 0 && rows.length === 0) return { operations: [], refused: [] };
@@ -60,7 +60,7 @@ export class OperationWriter {
     const wallMs = clock.wallMs();
     if (drafts.length > 0) this.#numbers.ensure();
     if (journal.origin !== this.#groupsOf) {
-      // A group's number is one of its origin's.
+      // The number of a group belongs to its origin.
       this.#groups.clear();
       this.#groupsOf = journal.origin;
     }
@@ -75,7 +75,7 @@ export class OperationWriter {
         const { path, fingerprint, racy } = draft;
         const unconfirmed = draft.unconfirmed ?? (fingerprint && unconfirmedAt(fingerprint, wallMs));
         const row = { dot: { origin, seq }, content: fingerprint && content, fingerprint, racy, unconfirmed };
-        // A user did it: nothing that the agent does makes it durable but a sync.
+        // A user made the change: only a sync makes it durable.
         return [{ path, entry: { ...row, unsynced: true } }];
       });
       journal.recordDisk([...rows, ...shown]);
@@ -92,7 +92,7 @@ export class OperationWriter {
     return { operations, refused: refused.map(({ draft }) => draft.path) };
   }
 
-  /** Operations of all drafts that may be sent. Numbers have no gaps, so without the refused ones all are made again. */
+  /** Makes operations of all sendable drafts. Numbers have no gaps, so after a refusal the others are made again. */
   #make(drafts: readonly Draft[]): {
     readonly accepted: readonly Draft[];
     readonly operations: readonly Operation[];
@@ -122,17 +122,17 @@ export class OperationWriter {
 
   #report({ draft: { path }, fault: { field, what } }: RefusedDraft): void {
     const detail =
-      `A change of ${path} cannot be sent to the other members: its ${field} ${what}. They keep what they have there; give the entry ` +
-      'another name, and it is sent under that.';
+      `A change of ${path} cannot be sent to the other members: its ${field} ${what}. They keep their version; rename the ` +
+      'entry to have it sent under its new name.';
     this.#context.problems.set('path-unsendable', { path }, detail, refusalLastsMs);
   }
 
   /**
-   * Journals entries again as operations of this member that replace the ones given, which were cut off the log of their origin. They
-   * keep their stamps, for nothing about them is newer. A file that this disk shows is shown by the new operation.
+   * Journals entries again as operations of this member. They replace `operations`, which were cut off the log of their origin, and keep
+   * their stamps, because they are not newer. If this disk shows a replaced operation, the new one counts as shown.
    */
   repeat(operations: readonly Operation[]): void {
-    // Within one commit each path may occur once.
+    // A commit may contain each path only once.
     let left = operations;
     while (left.length > 0) {
       const paths = new Set<string>();

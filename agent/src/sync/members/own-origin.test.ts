@@ -7,7 +7,7 @@ import { Peer } from './peers.ts';
 
 const bee = 'bee' as MemberId;
 
-/** Ant with so many numbers of its own given out in earlier runs, and the members whom its journal names. */
+/** Ant, with `given` numbers of its own used in earlier runs, and other members in its journal. */
 function started({
   given,
   others = [],
@@ -37,7 +37,7 @@ function started({
   return {
     ownOrigin,
     heardOf,
-    /** Whether the next number is one of the origin that the journal had when it was opened. */
+    /** Whether the next number belongs to the origin that the journal had when it was opened. */
     goesOn: () => {
       ownOrigin.ensure();
       return journal.origin === before;
@@ -50,20 +50,20 @@ test.each([
   ['its first start', { given: 0 }],
   ['later starts', { given: 3 }],
   ['others that left', { given: 3, others: ['left'] as const }],
-])('[FK2] a member that knows of no other keeps its origin: %s', (_, state) => {
+])('[FK2] a member without others keeps its origin: %s', (_, state) => {
   const { goesOn, renewed } = started(state);
   expect(goesOn()).toBe(true);
   expect(renewed()).toBe(0);
 });
 
-test('[FK2] a member with others whose origin has given out nothing may have forgotten that it did', () => {
+test('[FK2] a member with others whose origin has no numbers yet may have lost them', () => {
   const { goesOn, renewed } = started({ given: 0, others: ['joined'] });
   expect(goesOn()).toBe(false);
   // No session was opened under the origin before.
   expect(renewed()).toBe(0);
 });
 
-test('[FK2] without a word of another member the next number begins a new incarnation, once', () => {
+test('[FK2] without a confirmation by another member the next number begins a new incarnation, once', () => {
   const { goesOn, renewed, ownOrigin } = started({ given: 3, others: ['joined'] });
   expect(goesOn()).toBe(false);
   ownOrigin.ensure();
@@ -81,7 +81,7 @@ test.each([
   expect(goesOn()).toBe(confirms);
 });
 
-test('[FK2] a member that knows more than this one has it begin a new incarnation at once, and only such a one', () => {
+test('[FK2] only a member that knows more than this one makes it begin a new incarnation at once', () => {
   const { ownOrigin, heardOf, renewed } = started({ given: 3, others: ['joined'] });
   expect(ownOrigin.renewIfOutdated(heardOf(3))).toBe(false);
   expect(renewed()).toBe(0);

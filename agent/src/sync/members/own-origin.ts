@@ -2,8 +2,8 @@ import type { Context } from '../state/context.ts';
 import type { Peer } from './peers.ts';
 
 /**
- * The origin under which this member numbers its operations. A machine that was set back to a snapshot has forgotten numbers that
- * it gave out. So the numbers go on only where another member has confirmed, since the start, that it knows no more of them; else
+ * The origin under which this member numbers its operations. A machine that was restored from a snapshot has forgotten numbers that
+ * it used. So numbering continues only after another member has confirmed, since the start, that it knows no higher ones. Otherwise
  * the next operation begins a new incarnation.
  */
 export class OwnOrigin {
@@ -11,27 +11,27 @@ export class OwnOrigin {
   readonly #renewed: () => void;
   #confirmed = false;
 
-  /** `renewed` is called after this member began a new incarnation: sessions were opened under the one before. */
+  /** `renewed` is called after this member began a new incarnation: sessions were opened under the previous one. */
   constructor(context: Context, renewed: () => void) {
     this.#context = context;
     this.#renewed = renewed;
     const { journal } = context;
     if ((journal.known()[journal.origin] ?? 0) > 0) return;
-    // Under an origin that gives out its first number in this run, none can have been forgotten; unless that was set back too.
+    // An origin whose first number is used in this run cannot have lost any, unless the journal was restored as well.
     if (this.#hasOthers()) journal.renewOrigin();
     this.#confirmed = true;
   }
 
-  /** A peer whose chains agree with this member's said what it knows. */
+  /** Handles the claim of a peer whose chains agree with this member's. */
   heard(peer: Peer): void {
     if (this.#confirmed) return;
     const { journal } = this.#context;
     const known = peer.known[journal.origin] ?? 0;
-    // A newcomer that knows nothing of this member confirms nothing.
+    // A newcomer that knows no operation of this member confirms nothing.
     if (known > 0 && known <= (journal.known()[journal.origin] ?? 0)) this.#confirmed = true;
   }
 
-  /** Called before numbers are given out. */
+  /** Begins a new incarnation if the last number is not confirmed. Must be called before numbers are used. */
   ensure(): void {
     if (this.#confirmed) return;
     if (!this.#hasOthers()) return;
@@ -48,7 +48,7 @@ export class OwnOrigin {
     return journal.members().some(({ id, standing }) => id !== self.id && standing === 'joined');
   }
 
-  /** True when `peer` knows numbers of this origin that this journal has lost: then a new incarnation begins. */
+  /** Begins a new incarnation if `peer` knows numbers of this origin that this journal has lost. Returns whether it did. */
   renewIfOutdated(peer: Peer): boolean {
     const { journal, log } = this.#context;
     const { origin } = journal;

@@ -22,43 +22,43 @@ import { replacedReason, replacingReason, SessionFailures, stableSessionMs } fro
 
 const emptyApplied: Applied = { vector: {}, ranges: {} };
 
-/** Acknowledgements and frames whose moments are kept for each member: some hundred kilobytes, the last seconds of a flood. */
+/** Number of acknowledgements and frames whose times are kept for each member: some 100 KB, the last seconds of a flood. */
 export const timedRangesMax = 1_024;
 
-/** What this member knows of another one; it outlives sessions. */
+/** The state of another member as known here; it outlives sessions. */
 export class Peer {
   readonly id: MemberId;
   link: Link | undefined;
-  /** When the other side said hello in this session. */
+  /** Time of the other side's hello in this session. */
   helloMs: number | undefined;
   hello: HelloMessage | undefined;
   heartbeat: HeartbeatMessage | undefined;
   known: VersionVector = {};
-  /** What it last said that it knows and holds, as it said it. */
+  /** Its last claim, as received. */
   claim: Claim | undefined;
-  /** An origin whose log is another one there: nothing is exchanged until that is repaired. */
+  /** An origin whose log at the peer differs from this member's: no operations are exchanged until that is repaired. */
   forked: OriginId | undefined;
   applied: Applied;
-  /** How far its log is known to be the same as this member's. */
+  /** How far its logs are known to be equal to this member's. */
   readonly agreement: Agreement;
   #heardBytes = 0;
   /** Smoothed round trip. */
   rttMs: number | undefined;
   lastHeardMs: number | undefined;
-  /** How far its clock is ahead of ours. */
+  /** How far its clock is ahead of this member's, in milliseconds. */
   clockSkewMs: number | undefined;
-  /** When the state last changed, wall clock, and to what. */
+  /** Its state, and since when, wall clock. */
   state: MemberState = 'down';
   stateSince: number;
   lastError: string | undefined;
-  /** It said goodbye, and has not come back. */
+  /** It sent a `leave`, and has not returned. */
   stopped = false;
-  /** It stopped taking part because it was paused, not because its agent was stopped. */
+  /** It left because it was paused, not because its agent was stopped. */
   paused = false;
   /** Bytes of file contents sent to it and received from it. */
   readonly sent = new RateMeter();
   readonly received = new RateMeter();
-  /** Wall clock: when operations were sent to it, and when it was heard to know them and to hold them. */
+  /** Wall clock times at which operations were sent to it, and at which it first claimed to know and to hold them. */
   readonly sentAt = new SeqRangeLog(timedRangesMax);
   readonly knownAt = new AckTimes(timedRangesMax);
   readonly appliedAt = new AckTimes(timedRangesMax);
@@ -70,18 +70,18 @@ export class Peer {
     this.stateSince = nowWallMs;
   }
 
-  /** A message came. */
+  /** Notes that a message arrived. */
   heard(nowMs: number): void {
     this.lastHeardMs = nowMs;
     this.#heardBytes = this.link?.receivedBytes() ?? 0;
   }
 
-  /** Who sends a large message over a slow line is not silent, though nothing of it is whole yet. */
+  /** Notes received bytes: a peer that sends a large message over a slow line is not silent, although no message is complete. */
   noteBytes(nowMs: number): void {
     if (this.link !== undefined && this.link.receivedBytes() > this.#heardBytes) this.heard(nowMs);
   }
 
-  /** Connected, and has said hello. */
+  /** True while there is a session and the peer has sent its hello. */
   get ready(): boolean {
     return this.link !== undefined && this.hello !== undefined;
   }
@@ -95,9 +95,9 @@ export class Peer {
   }
 }
 
-/** What the loops do with sessions and what comes over them. */
+/** Callbacks for sessions and their messages. */
 export interface PeerHandlers {
-  /** A session is up and the other side has said hello. */
+  /** A session began: the other side has sent its hello. */
   ready(peer: Peer): void;
   message(peer: Peer, message: PeerMessage): void;
   /** The session ended. */
@@ -105,7 +105,7 @@ export interface PeerHandlers {
   helloMessage(): HelloMessage;
 }
 
-/** All other members: at most one session with each, and what is known of each. */
+/** All other members: the state of each, and at most one session with each. */
 export class Peers {
   readonly #context: Context;
   readonly #handlers: PeerHandlers;
@@ -129,7 +129,7 @@ export class Peers {
     return [...this.#peers.values()];
   }
 
-  /** Those with a session that has begun. */
+  /** The members with a session that has begun. */
   ready(): readonly Peer[] {
     return this.all().filter((peer) => peer.ready);
   }
@@ -142,7 +142,7 @@ export class Peers {
     return this.#context.journal.members().find((record) => record.id === id);
   }
 
-  /** A name for people: the member's own, or the start of its id. */
+  /** The name to show to people: the member's own, or the start of its id. */
   nameOf(id: MemberId): string {
     if (id === this.#context.self.id) return this.#context.self.name;
     return this.record(id)?.name ?? this.#peers.get(id)?.hello?.name ?? id.slice(0, 8);
@@ -153,12 +153,12 @@ export class Peers {
     for (const { link } of this.all()) link?.close(reason);
   }
 
-  /** What the events tell of a member. */
+  /** The data of events about a member. */
   about({ id, lastError }: Peer): Record<string, unknown> {
     return { member: id, name: this.nameOf(id), reason: lastError };
   }
 
-  /** Takes over a new session, dialled by either side. */
+  /** Accepts or refuses a new session, dialled by either side. */
   accept(link: Link): void {
     if (this.#stopped) {
       link.close('this member is stopping');
@@ -183,7 +183,7 @@ export class Peers {
         link.close('another session with this member is already open');
         return;
       }
-      // Two sides that dial each other at one moment replace no session that has begun.
+      // If two sides dial each other at the same time, no session that has begun is replaced.
       if (peer.helloMs !== undefined) this.#ended(peer, replacingReason, false);
       this.#drop(peer, replacedReason);
       existing.close(replacedReason);
@@ -192,7 +192,7 @@ export class Peers {
     peer.hello = undefined;
     peer.helloMs = undefined;
     peer.heard(this.#context.clock.monotonicMs());
-    // Before anything that is sent in answer to messages that wait in the link already: the first message must be this one.
+    // Sent before `start`, which delivers waiting messages and so may send answers: the hello must be the first message.
     link.send(this.#handlers.helloMessage());
     link.start({
       message: (message) => {
@@ -206,19 +206,19 @@ export class Peers {
     });
   }
 
-  /** The session that the member has ends. */
+  /** Counts the end of the member's present session as a failure, unless it was intended. */
   #ended({ id, helloMs, stopped }: Peer, reason: string, isFault: boolean): void {
     if (stopped || this.#stopped || this.#paused) return;
     const lastedMs = helloMs === undefined ? undefined : this.#context.clock.monotonicMs() - helloMs;
     this.failures.ended(id, this.nameOf(id), { reason, isFault, lastedMs });
   }
 
-  /** Sends to everyone whose session has begun. */
+  /** Sends a message to all members whose session has begun. */
   broadcast(message: PeerMessage): void {
     for (const peer of this.ready()) peer.link?.send(message);
   }
 
-  /** Recomputes each member's state; calls `changed` for those that differ from before. */
+  /** Recomputes each member's state, and publishes `membersChanged` if any has changed. */
   refreshStates(): void {
     const { clock, journal, events, facts } = this.#context;
     let hasChanged = false;
@@ -240,14 +240,14 @@ export class Peers {
     if (hasChanged) facts.membersChanged.tell();
   }
 
-  /** Members that were learned of through the journal. */
+  /** Adds members that are new in the journal's member list. */
   learn(): void {
     for (const record of this.#context.journal.members()) {
       if (record.id !== this.#context.self.id && !this.#peers.has(record.id)) this.#create(record.id, undefined);
     }
   }
 
-  /** Called now and then: sessions that last have not failed, and members that left fail no more. */
+  /** Clears the failures of members with a lasting session, and of members that left. Must be called regularly. */
   checkSessions(): void {
     const nowMs = this.#context.clock.monotonicMs();
     for (const { id, ready, helloMs, state } of this.#peers.values()) {
@@ -257,7 +257,7 @@ export class Peers {
     this.failures.expire();
   }
 
-  /** Ends all sessions and takes no new one until `resume`; the others are told why. */
+  /** Ends all sessions and accepts no new one until `resume`; the others receive the reason. */
   pause(): void {
     this.#paused = true;
     for (const { link } of this.#peers.values()) if (link !== undefined) sendPaused(link);
@@ -272,25 +272,25 @@ export class Peers {
     for (const peer of this.#peers.values()) peer.link?.close(reason);
   }
 
-  /** Why a new session is not taken, if it is not. */
+  /** Why a new session is refused; undefined if it is accepted. */
   #refusal(link: Link): { readonly reason: string; readonly isFault: boolean } | undefined {
     const tooEarly = link.dialled ? undefined : this.failures.refusal(link.peer);
     if (tooEarly !== undefined) return { reason: tooEarly, isFault: false };
     const standings = new Map(this.#context.journal.members().map(({ id, standing }) => [id, standing]));
     if (standings.get(link.peer) === 'joined' || this.#peers.get(link.peer)?.link !== undefined) return undefined;
-    // Those that left do not count, and neither does one that was never in the list and is not here now.
+    // Members that left do not count, nor does one that is neither in the list nor connected.
     const others = this.all().filter(({ id, link }) => standings.get(id) === 'joined' || link !== undefined);
     if (others.length + 1 < membersMax) return undefined;
     this.#reportFull(others);
     return { reason: `the cluster already has ${membersMax} members`, isFault: true };
   }
 
-  /** Says which members fill the cluster: those that nobody has heard for longest may be gone for good. */
+  /** Reports a full cluster, and names the members that are not connected: these may be lost. */
   #reportFull(others: readonly Peer[]): void {
     const away = others.filter(({ link }) => link === undefined).map(({ id }) => this.nameOf(id));
     const detail =
       `A member was refused: the cluster already has ${membersMax} members. ` +
-      (away.length === 0 ? 'All of them are here. ' : `Not here now: ${away.join(', ')}. `) +
+      (away.length === 0 ? 'All of them are connected. ' : `Not connected now: ${away.join(', ')}. `) +
       'Retire those that are not needed (lockstep leave, on each of them).';
     this.#context.problems.set('cluster-full', {}, detail, fullLastsMs);
   }
@@ -332,7 +332,7 @@ export class Peers {
       default:
         break;
     }
-    // Nothing counts before the hello: a session that begins with anything else is not one of ours.
+    // The hello must come first: a session that begins with another message breaks the protocol.
     if (peer.hello === undefined) peer.link?.close('the first message was not a hello', true);
     else this.#handlers.message(peer, message);
   }
@@ -349,7 +349,7 @@ export class Peers {
     peer.appliedAt.note(applied, atMs);
   }
 
-  /** This member knows more or less than before: what peers said may be comparable now. */
+  /** Judges claims again after the journal changed: they may be comparable now. */
   judgeAgain(): void {
     for (const peer of this.ready()) {
       if (peer.agreement.isBehind && peer.claim !== undefined) this.#acknowledged(peer, peer.claim);
@@ -367,10 +367,10 @@ export class Peers {
   }
 }
 
-/** A member that is refused tries again within less than this. */
+/** How long a refusal is reported: a refused member retries within this time. */
 const fullLastsMs = 180_000;
 
-/** Whoever is paused says only this, whether or not the session has begun. */
+/** Ends a session because of a pause: this is the only message of a paused member, whether or not the session has begun. */
 function sendPaused(link: Link): void {
   link.send({ type: 'leave', retire: false, paused: true });
   link.close('the member is paused');

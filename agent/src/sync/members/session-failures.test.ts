@@ -7,7 +7,7 @@ const bee = 'bee' as MemberId;
 const fault = { reason: 'invalid frame: x', isFault: true, lastedMs: 20 };
 const short = { reason: 'the connection was lost', isFault: false, lastedMs: 20 };
 
-describe('[SY20] sessions that end again and again', () => {
+describe('[SY20] sessions that fail repeatedly', () => {
   let member: LoneMember;
   let failures: SessionFailures;
 
@@ -43,14 +43,14 @@ describe('[SY20] sessions that end again and again', () => {
   test.each([
     ['this member', replacedReason],
     ['bee', replacingReason],
-  ])('because two agents run as %s: it is said, and what to do', (who, reason) => {
+  ])('because two agents run as %s: the problem says so, and what to do', (who, reason) => {
     for (let count = 0; count < 5; count++) failures.ended(bee, 'bee', { ...short, reason });
     expect(member.context.problems.list()).toMatchObject([
       { code: 'session-failing', detail: expect.stringContaining(`Two agents may run as ${who}`) },
     ]);
   });
 
-  test('for one other reason within moments: the fifth is a problem; goodbyes, long sessions and other reasons are none', async () => {
+  test('for one other reason in quick succession: the fifth is a problem; goodbyes, long sessions and other reasons are none', async () => {
     for (let count = 0; count < 4; count++) failures.ended(bee, 'bee', short);
     failures.ended(bee, 'bee', { ...short, reason: 'another' });
     for (let count = 0; count < 4; count++) failures.ended(bee, 'bee', short);
@@ -64,7 +64,7 @@ describe('[SY20] sessions that end again and again', () => {
     expect(failures.dialWaitMs(bee)).toBeLessThanOrEqual(10_000);
   });
 
-  test('are over with a session that lasts, and forgotten where nothing more is tried', async () => {
+  test('are cleared by a session that lasts, and forgotten without further attempts', async () => {
     for (let count = 0; count < 3; count++) failures.ended(bee, 'bee', fault);
     failures.over(bee);
     expect([failures.areAny, codes(), failures.dialWaitMs(bee)]).toEqual([false, [], 0]);

@@ -3,31 +3,31 @@ import { backoffMs } from '../../core/backoff.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Problems } from '../state/problems.ts';
 
-/** A session that ended within this time has failed, unless the other side said goodbye. */
+/** A session that ended within this time has failed, unless the other side sent a `leave`. */
 const shortSessionMs = 10_000;
-/** Short sessions that are further apart than this are no row. */
+/** Short sessions that are further apart than this are not counted together. */
 const soonMs = 60_000;
-/** A session that is up for this long shows that the trouble is over. */
+/** A session that lasts this long shows that the problem is over. */
 export const stableSessionMs = 30_000;
-/** Faults, and other short sessions with one reason, after which sessions with a member count as failing. */
+/** Numbers of faults, and of short sessions with one reason, after which sessions with a member count as failing. */
 const faultsMax = 2;
 const shortSessionsMax = 5;
-/** Waits between attempts. A fault costs both sides work each time and seldom ends by itself; a bad line may be good again at once. */
+/** Waits between attempts. A fault costs both sides work and seldom ends by itself; a bad line may recover at once. */
 const faultWait = { minMs: 1_000, maxMs: 60_000 };
 const shortWait = { minMs: 100, maxMs: joinIntervalMs };
-/** Without another attempt for this long nothing is known any more: the member is off, or cannot be reached. */
+/** Failures are forgotten after this time without an attempt: the member is off, or cannot be reached. */
 const forgetAfterMs = 3 * faultWait.maxMs;
 
-/** What the other side is told, and what is noted here, when a member opens a session while it has one. */
+/** Reasons for the end of a session whose member opened another one: the one sent to the other side, and the one noted here. */
 export const replacedReason = 'replaced by a newer session';
-export const replacingReason = 'it opened another one';
+export const replacingReason = 'it opened a newer session';
 
 /** How a session ended. */
 export interface SessionEnd {
   readonly reason: string;
   /** One side broke the protocol, or could not go on: see `Link`. */
   readonly isFault: boolean;
-  /** How long it was up; undefined when the other side never said hello. */
+  /** How long it lasted; undefined if the other side never sent a hello. */
   readonly lastedMs: number | undefined;
 }
 
@@ -37,14 +37,14 @@ interface Failures {
   readonly isFault: boolean;
   readonly count: number;
   readonly lastMs: number;
-  /** When this member dials again, and from when it takes a session that the other one opens: earlier, so that they do not miss. */
+  /** When this member dials again, and from when it accepts a session of the other one: earlier, so that the two attempts meet. */
   readonly dialAtMs: number;
   readonly acceptAtMs: number;
 }
 
 /**
- * Members with which sessions end again and again for the same reason. Both sides count, say it as a problem, and wait longer after
- * each failure. While sessions with any member fail, nothing counts as synchronised.
+ * Members whose sessions fail repeatedly for the same reason. Both sides count, report a problem, and wait longer after each
+ * failure. While sessions with any member fail, the cluster does not count as synchronised.
  */
 export class SessionFailures {
   readonly #clock: Clock;
@@ -56,11 +56,11 @@ export class SessionFailures {
     this.#problems = problems;
   }
 
-  /** A session with the member ended without a goodbye. */
+  /** Counts a session with the member that ended without a `leave`. */
   ended(member: MemberId, name: string, { reason, isFault, lastedMs }: SessionEnd): void {
     const isShort = lastedMs !== undefined && lastedMs < shortSessionMs;
     const before = this.#failures.get(member);
-    // A line that breaks between two faults is not the end of these.
+    // A line that breaks between two faults does not end their series.
     if (before?.isFault && !isFault) return;
     if (!isFault && !isShort) {
       if (lastedMs !== undefined) this.over(member);
@@ -80,14 +80,14 @@ export class SessionFailures {
       count,
       lastMs: nowMs,
       dialAtMs: nowMs + waitMs,
-      // A quarter of what the other side waits at least, whose count may be one less.
+      // A quarter of the shortest wait of the other side, whose count may be one less.
       acceptAtMs: nowMs + waitMs / 8,
     };
     this.#failures.set(member, failures);
     if (isFailing) this.#problems.set('session-failing', { member: name }, detailOf(failures), forgetAfterMs);
   }
 
-  /** The member said goodbye, left, or has had a session for long enough. */
+  /** Clears the failures of a member that sent a `leave`, left, or has had a session for long enough. */
   over(member: MemberId): void {
     const failures = this.#failures.get(member);
     if (failures === undefined) return;
@@ -95,18 +95,18 @@ export class SessionFailures {
     this.#problems.clear('session-failing', { member: failures.name });
   }
 
-  /** Forgets those that nothing was heard of for long. Called now and then. */
+  /** Forgets members without an attempt for `forgetAfterMs`. Must be called regularly. */
   expire(): void {
     const nowMs = this.#clock.monotonicMs();
     for (const [member, { lastMs }] of this.#failures) if (nowMs - lastMs > forgetAfterMs) this.over(member);
   }
 
-  /** How long to wait before the member is dialled; 0 for now. */
+  /** Milliseconds to wait before the member is dialled; 0 for now. */
   dialWaitMs(member: MemberId): number {
     return Math.max(0, (this.#failures.get(member)?.dialAtMs ?? 0) - this.#clock.monotonicMs());
   }
 
-  /** Why a session that the member opened is not taken now; undefined when it is. */
+  /** Why a session that the member opened is refused now; undefined if it is accepted. */
   refusal(member: MemberId): string | undefined {
     const failures = this.#failures.get(member);
     const waitMs = (failures?.acceptAtMs ?? 0) - this.#clock.monotonicMs();
@@ -114,7 +114,7 @@ export class SessionFailures {
     return `${failures.count} sessions failed; the next is taken in ${Math.ceil(waitMs / 1_000)} s`;
   }
 
-  /** A person asks to try again now. */
+  /** Ends all waits: a user asked to try again now. */
   retry(): void {
     for (const [member, failures] of this.#failures) {
       this.#failures.set(member, { ...failures, dialAtMs: 0, acceptAtMs: 0 });
@@ -143,7 +143,7 @@ function whatToDo({ name, reason, isFault }: Failures): string {
 function detailOf(failures: Failures): string {
   const { name, reason, count } = failures;
   return (
-    `Sessions with ${name} end again and again (${count} times): ${reason}. Until one lasts, the two exchange nothing directly. ` +
-    `${whatToDo(failures)} It is tried again by itself, at growing intervals.`
+    `Sessions with ${name} keep failing (${count} times): ${reason}. Until one lasts, the two members exchange nothing directly. ` +
+    `${whatToDo(failures)} Lockstep tries again by itself, at growing intervals.`
   );
 }
