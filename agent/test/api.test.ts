@@ -23,7 +23,7 @@ const pair = () => [cluster().member('ant'), cluster().member('bee')] as const;
 
 const patience = { timeout: 20_000, interval: 100 };
 
-/** Rows of the log, page after page, from the newest to the oldest (`before`) or the other way (`after`). */
+/** The rows of the log, page by page, from the newest to the oldest (`before`) or in the other direction (`after`). */
 async function rowsOf(member: Member, way: 'before' | 'after', between?: () => Promise<void>): Promise<number[]> {
   const rows: number[] = [];
   let next: number | null = way === 'before' ? Number.MAX_SAFE_INTEGER : 0;
@@ -36,7 +36,7 @@ async function rowsOf(member: Member, way: 'before' | 'after', between?: () => P
   return rows;
 }
 
-test('the operation log in pages: each operation once, both ways, also while more are made', async () => {
+test('the operation log in pages has each operation once, in both directions, also while more are made', async () => {
   const [ant, bee] = pair();
   await shell(ant.folder, 'mkdir d; for n in $(seq 120); do echo $n > d/f$n; done');
   await cluster().settled();
@@ -65,7 +65,7 @@ test('the operation log in pages: each operation once, both ways, also while mor
   expect(report).toMatchObject({ path: 'd/g1' });
 });
 
-/** Follows the live events after `after`; what comes is put into `into`. */
+/** Follows the live events after number `after`, and puts them into `into`. */
 function follow(member: Member, after: number, into: ApiEvent[]): { socket: WebSocket; messages: LiveMessage[] } {
   const socket = new WebSocket(`${member.url.replace('http', 'ws')}api/v1/events/live?after=${after}`);
   onTestFinished(() => socket.terminate());
@@ -79,7 +79,7 @@ function follow(member: Member, after: number, into: ApiEvent[]): { socket: WebS
   return { socket, messages };
 }
 
-test('[API2] a reader that resumes from a number has every event once, over a cut and over a restart of the agent', async () => {
+test('[API2] a reader that resumes from a number gets every event once, over a cut and over a restart of the agent', async () => {
   const [ant, bee] = pair();
   const seen: ApiEvent[] = [];
   const first = follow(ant, 0, seen);
@@ -142,14 +142,14 @@ async function scrape(member: Member): Promise<Map<string, number>> {
   );
 }
 
-/** The value of the one series of this name whose labels hold `label`. */
+/** The value of the only series of this name whose labels contain `label`. */
 function value(series: ReadonlyMap<string, number>, name: string, label = ''): number {
   const found = [...series].filter(([key]) => key.split('{')[0] === name && key.includes(label));
   expect(found, `series of ${name} with ${label}`).toHaveLength(1);
   return found[0]?.[1] ?? Number.NaN;
 }
 
-test('[API3] every metric moves with what it measures, and none carries a path', async () => {
+test('[API3] every metric follows what it measures, and none contains a path', async () => {
   const [ant, bee] = pair();
   await cluster().settled();
   const before = { ant: await scrape(ant), bee: await scrape(bee) };
@@ -157,7 +157,7 @@ test('[API3] every metric moves with what it measures, and none carries a path',
     ant.folder,
     'mkdir labelled; echo x > labelled/secret-name; head -c 300000 /dev/urandom > labelled/large',
   );
-  // Something that may not be touched stands in the way: a path that stays pending, and a problem.
+  // An entry that may not be touched is in the way: the path stays pending, and there is a problem.
   await run('mkfifo', [bee.path('stands-there')]);
   await writeFile(ant.path('stands-there'), 'blocked');
   await vi.waitFor(async () => {
@@ -194,7 +194,7 @@ test('[API3] every metric moves with what it measures, and none carries a path',
   expect(value(after.ant, 'lockstep_peer_lag_seconds', 'bee')).toBe(0);
   const copies =
     value(after.ant, 'lockstep_conflict_copies_total') + value(after.bee, 'lockstep_conflict_copies_total');
-  // Both may make it, when each has taken the other for gone for a moment ([CF5]): it is one copy all the same.
+  // Both may make it if each considered the other one gone for a moment ([CF5]): it is one copy nevertheless.
   expect(copies - value(before.ant, 'lockstep_conflict_copies_total')).toBeGreaterThanOrEqual(1);
   const copyNames = (await readdir(ant.folder)).filter((name) => name.startsWith('edited.conflict-'));
   const story = JSON.stringify([copyNames, await ant.get('/ops?limit=12'), await bee.get('/events?after=0&limit=500')]);
@@ -227,7 +227,7 @@ test('[API3] every metric moves with what it measures, and none carries a path',
   expect(labels).not.toMatch(/secret-name|labelled|stands-there|edited|\//);
 });
 
-test('[JY1] [JY2] an operation that is made is streamed, and its journey ends with all holding it', async () => {
+test('[JY1] [JY2] a new operation is streamed, and its journey ends when all members hold it', async () => {
   const [ant, bee] = pair();
   const streamed: LoggedOperation[] = [];
   const socket = new WebSocket(`${bee.url.replace('http', 'ws')}api/v1/ops/live`);
@@ -244,7 +244,7 @@ test('[JY1] [JY2] an operation that is made is streamed, and its journey ends wi
   const { origin, seq } = streamed.at(-1) as LoggedOperation;
 
   const journeyAt = async (member: Member) => journeySchema.parse(await member.get(`/ops/${origin}/${seq}`));
-  // Shown to hold it from the first moment on, the author knows the moment once a sync has ended [PC1].
+  // The author is shown to hold it from the beginning, but knows the time only after a sync has ended [PC1].
   const isDurable = async () => (await journeyAt(ant)).stops.every(({ appliedAt }) => appliedAt !== null);
   await vi.waitFor(async () => expect(await isDurable()).toBe(true), patience);
   await vi.waitFor(async () => expect((await journeyAt(bee)).holding).toBe(2), patience);

@@ -13,10 +13,10 @@ const patience = { timeout: 20_000, interval: 100 };
 
 const cluster = useCluster(['ant']);
 
-/** The outcome of a command that says `sentence` and is not done. */
+/** The outcome of a command that fails with `sentence`. */
 const refusedWith = (sentence: string) => ({ code: 1, out: '', err: expect.stringContaining(sentence) });
 
-test('[CL5] a folder that does not exist: how to create it, or which one it is', async () => {
+test('[CL5] a folder that does not exist: the message says how to create it, or which one it is', async () => {
   const none = join(cluster().root, 'none');
   expect(await lockstep(['init', none])).toEqual(
     refusedWith(`${none} does not exist. Create it with: mkdir -p ${none}`),
@@ -31,7 +31,7 @@ test('[CL5] a folder that does not exist: how to create it, or which one it is',
 });
 
 describe.runIf(isRoot)('[CL5] a folder that cannot be written', () => {
-  test('by init and by up: who must be given what', async () => {
+  test('init and up say which user needs which permission', async () => {
     await chmod(cluster().root, 0o755);
     const theirs = join(cluster().root, 'theirs');
     await mkdir(theirs, { mode: 0o755 });
@@ -44,7 +44,7 @@ describe.runIf(isRoot)('[CL5] a folder that cannot be written', () => {
     expect(await lockstep(['up', theirs], options)).toEqual(
       refusedWith(`${theirs}/.lockstep/config.toml cannot be read (EACCES). Make it readable.`),
     );
-    // Behind it may well be a member's folder: to call it none, and to advise init, would mislead.
+    // It may be the folder of a member: a message that denies this and advises init would mislead.
     await chmod(theirs, 0o700);
     for (const folder of [theirs, join(theirs, 'below')]) {
       expect(await lockstep(['up', folder], options)).toEqual(
@@ -53,7 +53,7 @@ describe.runIf(isRoot)('[CL5] a folder that cannot be written', () => {
     }
   });
 
-  test('because its disk is mounted read-only', async () => {
+  test('its disk is mounted read-only', async () => {
     const disk = join(cluster().root, 'disk');
     await mkdir(disk);
     await run('mount', ['-t', 'tmpfs', '-o', 'size=16m', 'tmpfs', disk]);
@@ -75,11 +75,11 @@ describe.runIf(isRoot)('[CL5] a folder that cannot be written', () => {
 
 sceneTest('[WT6]', readOnly);
 
-test.runIf(isRoot)('[LC15] what cannot be read is told of, and a member that starts does not wait for it', async () => {
+test.runIf(isRoot)('[LC15] unreadable entries are reported, and a starting member does not wait for them', async () => {
   const folder = join(cluster().root, 'cat');
   const cat = await cluster().add('cat', { up: false, start: { wrapper: asNobody } });
   await giveToNobody(folder);
-  // Root's own: nobody may not look into them.
+  // They belong to root: the user nobody may not read them.
   await writeFile(cat.path('secret'), 'secret', { mode: 0o600 });
   await mkdir(cat.path('closed'), { mode: 0o700 });
   await writeFile(cat.path('closed', 'inside'), 'inside');

@@ -28,7 +28,7 @@ async function stillWorks(text: string): Promise<void> {
 }
 
 describe('[MB3] strangers', () => {
-  test('a member with another cluster key is refused with a sentence on both sides, and gets nothing', async () => {
+  test('a member with another cluster key is refused, receives nothing, and both sides say why', async () => {
     const folder = join(cluster().root, 'stranger');
     await mkdir(folder);
     await writeFile(join(folder, 'own'), 'own');
@@ -39,13 +39,13 @@ describe('[MB3] strangers', () => {
     expect((await lockstep(['init', folder, '--name', 'stranger', ...listen, '--peer', ant.address])).code).toBe(0);
     try {
       await stranger.start();
-      // Level with its own folder, and with nobody else.
+      // It is synchronised with its own folder, but has no other members.
       await vi.waitFor(async () => expect(await stranger.status()).toMatchObject({ synchronised: false, pending: 0 }));
       for (const member of [stranger, ant]) {
         await vi.waitFor(
           async () => {
             const problem = (await member.status()).problems.find(({ code }) => code === 'member-refused');
-            // Who knocks does so from another port each time.
+            // Each attempt comes from another port.
             expect(problem?.member, member.name).toBe(member === ant ? '127.0.0.1' : ant.address);
             expect(problem?.detail, member.name).toMatch(
               /the cluster keys differ: compare \.lockstep\/cluster\.key on both members/,
@@ -62,13 +62,13 @@ describe('[MB3] strangers', () => {
     }
   });
 
-  /** What a peer of ant's cluster needs, under a new identity. */
+  /** The credentials of a peer of ant's cluster, with a new identity. */
   async function insider() {
     const file = cluster().member('ant').state('cluster.key');
     return { identity: await createIdentity(), clusterKey: parseClusterKey(await readFile(file, 'utf8'), file) };
   }
 
-  test('a member that speaks another protocol is refused with what to upgrade', async () => {
+  test('a member that speaks another protocol is refused, with the advice what to upgrade', async () => {
     const protocol = { min: 90, max: 91 };
     const sentence = /the dialler speaks protocol 90 to 91, the listener \d+: upgrade Lockstep on the listener/;
     const ant = cluster().member('ant');
@@ -137,7 +137,7 @@ describe('[MB3] strangers', () => {
   });
 });
 
-test('a port that is taken: the address, and what to do', async () => {
+test('a port that is taken: the message names the address and says what to do', async () => {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as { port: number };
@@ -157,7 +157,7 @@ test('a port that is taken: the address, and what to do', async () => {
   await stillWorks('after a taken port');
 });
 
-test('a journal of a newer version is not touched', async () => {
+test('a journal of a newer version is not changed', async () => {
   const bee = cluster().member('bee');
   await bee.stop();
   const { default: Database } = await import('better-sqlite3');
@@ -175,7 +175,7 @@ test('a journal of a newer version is not touched', async () => {
   await stillWorks('after a newer journal');
 });
 
-test('[MB3] a cluster key that is damaged or gone: the file, and where to get it', async () => {
+test('[MB3] a cluster key that is damaged or missing: the message names the file and where to get it', async () => {
   const bee = cluster().member('bee');
   await bee.stop();
   const path = bee.state('cluster.key');
@@ -203,12 +203,12 @@ test('[MB3] a cluster key that is damaged or gone: the file, and where to get it
   await stillWorks('after a damaged key');
 });
 
-test('[JN10] a journal that is damaged while the agent runs: it ends with what to do, and a start rebuilds it', async () => {
+test('[JN10] if its journal is damaged, a running agent ends and says what to do, and its next start rebuilds it', async () => {
   const [ant, bee] = [cluster().member('ant'), cluster().member('bee')];
   const { default: Database } = await import('better-sqlite3');
   const path = bee.state('journal.db');
   const database = new Database(path);
-  // A change by somebody else makes the agent forget the pages that it holds in memory.
+  // A change by another process makes the agent drop the pages that it has in memory.
   database.exec("INSERT INTO settings VALUES ('test', '1')");
   database.pragma('wal_checkpoint(TRUNCATE)');
   database.close();

@@ -20,7 +20,7 @@ interface Scene {
   readonly cluster: Cluster;
   readonly ant: Member;
   readonly bee: Member;
-  /** Spoils files on the disk of bee. */
+  /** Damages files on the disk of bee. */
   rot(...paths: string[]): Promise<void>;
 }
 
@@ -55,7 +55,7 @@ const keptBy = (member: Member): readonly string[] =>
 
 const spoilt = text.replace('these', 'uhese');
 
-/** Dates all files of ant back, and waits until bee holds them and is certain of each. */
+/** Sets the times of all files of ant back, and waits until bee holds them and none is racy. */
 async function age({ cluster, ant, bee }: Scene): Promise<void> {
   await shell(ant.folder, 'find . -name .lockstep -prune -o -type f -exec touch -d 2020-01-01 {} +');
   await cluster.settled();
@@ -63,7 +63,7 @@ async function age({ cluster, ant, bee }: Scene): Promise<void> {
 }
 
 test.skipIf(loopDiskLacks)(
-  '[MT21] [SC3] verify --repair fetches a rotten file from another member, and keeps what was there',
+  '[MT21] [SC3] verify --repair fetches a damaged file from another member, and keeps the damaged version',
   async () => {
     const scene = await openScene();
     const { cluster, ant, bee, rot } = scene;
@@ -98,7 +98,7 @@ test.skipIf(loopDiskLacks)(
 );
 
 test.skipIf(loopDiskLacks)(
-  '[LC16] what is known to be damaged is said, not counted as held, and never published by a touch',
+  '[LC16] a file that is known to be damaged is reported, not counted as held, and never published by a touch',
   async () => {
     const scene = await openScene();
     const { cluster, ant, bee, rot } = scene;
@@ -128,7 +128,7 @@ test.skipIf(loopDiskLacks)(
   },
 );
 
-test.skipIf(loopDiskLacks)('[SC1] the scrub finds what rotted and has it healed, with nobody asking', async () => {
+test.skipIf(loopDiskLacks)('[SC1] the scrub finds damaged files and repairs them without a command', async () => {
   const scene = await openScene({ env: { LOCKSTEP_SCRUB_INTERVAL: '2s' } });
   const { cluster, ant, bee, rot } = scene;
   await shell(ant.folder, 'for n in $(seq 30); do echo $n > f$n; done');
@@ -142,7 +142,7 @@ test.skipIf(loopDiskLacks)('[SC1] the scrub finds what rotted and has it healed,
 });
 
 test.skipIf(loopDiskLacks)(
-  '[LC17] a file that rotted while the agent was down is not published as an edit at the next start',
+  '[LC17] a file that was damaged while the agent was down is not published as an edit at the next start',
   async () => {
     const { cluster, ant, bee, rot } = await openScene();
     await writeFile(bee.path('file'), text);
@@ -151,7 +151,7 @@ test.skipIf(loopDiskLacks)(
     await rot('file');
     await bee.start();
     await cluster.connected();
-    // Whether its row was sure of it depends on how soon after the write it was read.
+    // Whether its row is racy depends on how soon after the write the file was read.
     await lockstep(['verify', '--repair', bee.folder]);
     const names = namesOf(await cluster.settled());
     for (const member of [ant, bee]) expect(await readFile(member.path('file'), 'utf8')).toBe(text);

@@ -11,7 +11,7 @@ const cluster = useCluster(['ant', 'bee', 'cat']);
 
 const trio = () => [cluster().member('ant'), cluster().member('bee'), cluster().member('cat')] as const;
 
-/** Names and contents of the files below `directory`, the same everywhere. */
+/** The names and contents of the files below `directory`, which must be the same on all members. */
 async function contents(directory: string): Promise<Record<string, string>> {
   const names = namesOf(subtree(await cluster().settled(), directory));
   const found: Record<string, string> = {};
@@ -26,7 +26,7 @@ async function conflictCopies(): Promise<readonly string[]> {
   return namesOf(await cluster().settled()).filter((name) => name.includes('.conflict-'));
 }
 
-describe('one line of shell, journaled as what it left', () => {
+describe('the result of one line of shell is journaled', () => {
   const cases: readonly (readonly [what: string, prepare: string, script: string, left: Record<string, string>])[] = [
     ['mkdir -p with a file at its end', '', 'mkdir -p a/b/c/d/e; echo x > a/b/c/d/e/file', { 'a/b/c/d/e/file': 'x\n' }],
     ['a tree made and moved', '', 'mkdir -p a/b; echo x > a/b/file; mv a c; mv c/b c/d', { 'c/d/file': 'x\n' }],
@@ -117,7 +117,7 @@ describe('one line of shell, journaled as what it left', () => {
   });
 });
 
-test('[LC7] a renamed file and a renamed directory move no content, and keep what they are', async () => {
+test('[LC7] a renamed file and a renamed directory transfer no content, and keep their attributes', async () => {
   const [ant, bee, cat] = trio();
   await mkdir(ant.path('renames/directory'), { recursive: true });
   await writeFile(ant.path('renames/large'), Buffer.alloc(3_000_000, 'x'));
@@ -134,7 +134,7 @@ test('[LC7] a renamed file and a renamed directory move no content, and keep wha
   expect([await inodes(cat, 'moved'), await inodes(cat, 'elsewhere')]).toEqual([file, directory]);
 });
 
-/** Copies `source` to `target` in this directory until it has this free inode number; false where that is not to be had. */
+/** Copies `source` to `target` in this directory until it has this free inode number; false if it never gets it. */
 async function copiedTo(ino: number, directory: string, source: string, target: string): Promise<boolean> {
   for (let attempt = 0; attempt < 50; attempt++) {
     await shell(directory, `cp -p ${source} ${target}`);
@@ -144,13 +144,13 @@ async function copiedTo(ino: number, directory: string, source: string, target: 
   return false;
 }
 
-test('[LC30] a large file that got the inode, size and time of a removed one is not taken for it', async (context) => {
+test('[LC30] a large file with the inode, size and time of a removed one is not taken for that one', async (context) => {
   const [ant, bee] = trio();
   const size = 3_000_000;
   const longAgo = 1_000_000_000;
   await writeFile(ant.path('image-2'), Buffer.alloc(size, '2'));
   await utimes(ant.path('image-2'), longAgo, longAgo);
-  // Something else on this disk can take the number first: another time, then.
+  // Another process on this disk may take the number first: then another round follows.
   for (let round = 0; round < 10; round++) {
     const [directory, old] = [ant.path(`images-${round}`), ant.path(`images-${round}`, 'image-1')];
     await mkdir(directory);
@@ -165,7 +165,7 @@ test('[LC30] a large file that got the inode, size and time of a removed one is 
     const path = `images-${round}/image-3`;
     expect((await readFile(bee.path(path))).equals(Buffer.alloc(size, '2'))).toBe(true);
     const { operations } = operationsPageSchema.parse(await ant.get(`/ops?path=${path}`));
-    // More than one operation where the file was read before `cp` had given it its time.
+    // There is more than one operation if the file was read before `cp` set its time.
     expect(operations.length).toBeGreaterThan(0);
     expect(operations.filter(({ from }) => from !== undefined)).toEqual([]);
     return;
@@ -180,12 +180,12 @@ test('[LC31] a write through one name of a hard link arrives under the other one
   await link(ant.path('links/one/name'), ant.path('links/two/name'));
   await cluster().settled();
   await appendFile(ant.path('links/one/name'), ' and after');
-  // No wait, which would have the whole folder scanned.
+  // Not `wait`, which would scan the whole folder.
   const read = () => readFile(bee.path('links/two/name'), 'utf8');
   await vi.waitFor(async () => expect(await read()).toBe('before and after'), { timeout: 20_000 });
 });
 
-test('[MT3] atomic saves: whoever reads sees one whole version, and the name is never gone', async () => {
+test('[MT3] atomic saves: readers always see one whole version, and the name never disappears', async () => {
   const [ant, bee, cat] = trio();
   await mkdir(ant.path('saves'));
   const version = (n: number): string => `${n}\n`.repeat(2_000 + n);
@@ -220,7 +220,7 @@ test('editors that keep a backup, truncate and write, or unlink first', async ()
   await mkdir(ant.path('editors'));
   await writeFile(ant.path('editors/file'), 'first');
   await cluster().settled();
-  // vim: the old file becomes the backup, the new one is written under the name, the backup goes.
+  // vim: the old file becomes the backup, the new one is written under the name, and the backup is removed.
   await shell(bee.path('editors'), 'mv file file~; echo second > file; rm file~');
   expect(await contents('editors')).toEqual({ file: 'second\n' });
   await shell(ant.path('editors'), 'rm file; echo third > file');
@@ -232,7 +232,7 @@ test('editors that keep a backup, truncate and write, or unlink first', async ()
   expect(await contents('editors')).toEqual({ file: 'fourth\n' });
 });
 
-test('a change of content that leaves size and time as they were', async () => {
+test('a change of content with unchanged size and time', async () => {
   const [ant] = trio();
   await mkdir(ant.path('same-size'));
   await writeFile(ant.path('same-size/file'), 'one');
@@ -267,7 +267,7 @@ test('members change different things at the same time', async () => {
   expect(await contents('together')).toEqual({});
 });
 
-test('[IG4] a changed .lockstepignore deletes nothing, and what is allowed again is looked at', async () => {
+test('[IG4] a changed .lockstepignore deletes nothing, and entries that are allowed again are scanned', async () => {
   const [ant, bee, cat] = trio();
   await mkdir(ant.path('rules/build'), { recursive: true });
   await writeFile(ant.path('rules/keep'), 'keep');
@@ -292,7 +292,7 @@ test('[IG4] a changed .lockstepignore deletes nothing, and what is allowed again
   expect(await readFile(ant.path('rules/x.tmp'), 'utf8')).toBe('ignored');
 });
 
-test('[LC2] nothing above has made a conflict copy', async () => {
+test('[LC2] none of the tests above has made a conflict copy', async () => {
   expect(await conflictCopies()).toEqual([]);
   await cluster().verified();
 });

@@ -53,7 +53,7 @@ async function lockstep(args: readonly string[], options: Parameters<typeof laun
   return { code, out, err };
 }
 
-/** Starts an agent and resolves when it says that it is ready. */
+/** Starts an agent and resolves when it is ready. */
 async function up(directory: string, args: readonly string[] = []) {
   const child = launch(['up', directory, ...args]);
   const out = new Promise<string>((resolve, reject) => {
@@ -109,7 +109,7 @@ describe('[CL5] exit codes without an agent', () => {
   });
 });
 
-test('[CL5] a setting that is not allowed is wrong use wherever it is given', async () => {
+test('[CL5] an invalid setting is wrong use wherever it is given', async () => {
   await init(ant);
   for (const command of ['up', 'config']) {
     expect(await lockstep([command, ant, '--listen', 'junk']), command).toMatchObject({
@@ -119,7 +119,7 @@ test('[CL5] a setting that is not allowed is wrong use wherever it is given', as
   }
 });
 
-test('[CL1] config shows what is in force and from where, and names the line of a mistake', async () => {
+test('[CL1] config shows the effective settings and their sources, and names the line of a mistake', async () => {
   await init(ant);
   const options = { cwd: ant, env: { LOCKSTEP_HISTORY_SIZE: '2 GiB' } };
   const { out } = await lockstep(['config', '--json', '--peer', 'bee:1', '--peer', 'cat:2'], options);
@@ -137,14 +137,14 @@ test('[CL1] config shows what is in force and from where, and names the line of 
     code: 2,
     err: expect.stringContaining(`${file}:2: listen must be`),
   });
-  // The services that come with the package are not started again after a 2.
+  // The services of the package do not restart after a 2.
   expect(await lockstep(['up', ant])).toMatchObject({
     code: 2,
     err: expect.stringContaining(`${file}:2: listen must be`),
   });
 });
 
-test('[CL6] a config.toml that is missing is not taken for the defaults, and config --write writes a new one', async () => {
+test('[CL6] a missing config.toml does not mean the defaults, and config --write writes a new one', async () => {
   await init(ant);
   const file = join(ant, '.lockstep', 'config.toml');
   const given = ['--name', 'ant', '--listen', '127.0.0.1:0', '--dashboard', '127.0.0.1:0'];
@@ -183,7 +183,7 @@ describe('with an agent', () => {
     expect((await lockstep(['status', ant])).code).toBe(1);
   });
 
-  test('[CL4] up stops when its input ends, if so asked, and can be started again after SIGKILL', async () => {
+  test('[CL4] up stops when its input ends, if so requested, and can be restarted after SIGKILL', async () => {
     await init(ant);
     const first = await up(ant, ['--stop-with-input']);
     first.child.stdin.end();
@@ -194,7 +194,7 @@ describe('with an agent', () => {
     await up(ant);
   });
 
-  test('[CL5] every command answers', async () => {
+  test('[CL5] every command works', async () => {
     await init(ant);
     await up(ant);
     await writeFile(join(ant, 'note.txt'), 'hello');
@@ -223,7 +223,7 @@ describe('with an agent', () => {
     expect(await lockstep(['replay', ant, '--into', 'again'])).toMatchObject({ code: 0 });
   });
 
-  test('[AK7] a wait that cannot end is refused, and why says what is not known', async () => {
+  test('[AK7] a wait that cannot end is refused, and `why` names an unknown path', async () => {
     await init(ant);
     await writeFile(join(ant, '.lockstepignore'), '*.tmp\n');
     await up(ant);
@@ -249,7 +249,7 @@ describe('with an agent', () => {
     expect((await lockstep(['wait', 'ant/note.txt'])).code).toBe(0);
   });
 
-  test('[RP1] [RP2] log, verify and replay answer without the agent too, and find what is wrong', async () => {
+  test('[RP1] [RP2] log, verify and replay also work without the agent, and find mistakes', async () => {
     await init(ant);
     const { child } = await up(ant);
     await writeFile(join(ant, 'note.txt'), 'hello');

@@ -9,7 +9,7 @@ import { namesOf } from '../../testkit/tree.ts';
 import { sceneTest } from '../../testkit/vitest/scene-test.ts';
 import { startCluster } from '../../testkit/vitest/use-cluster.ts';
 
-/** A member whose clock is wrong, and how to set it, in hours. */
+/** Adds a member whose clock can be set wrong, and returns a function that sets it, in hours. */
 async function addShifted(cluster: Cluster, name: string, hours: number) {
   const clock = new ShiftedClock(join(cluster.root, `clock-of-${name}`));
   clock.set(hours);
@@ -17,7 +17,7 @@ async function addShifted(cluster: Cluster, name: string, hours: number) {
   return { member, set: (to: number): void => clock.set(to) };
 }
 
-/** What a member says of another one's clock. */
+/** A member's report about another one's clock. */
 const saidOf = (member: Member, name: string) => async (): Promise<string | undefined> =>
   (await member.status()).problems.find((problem) => problem.code === 'clock-skew' && problem.member === name)?.detail;
 

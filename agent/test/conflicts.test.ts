@@ -8,7 +8,7 @@ const cluster = useCluster(['ant', 'bee', 'cat'], { proxied: true });
 
 const trio = () => [cluster().member('ant'), cluster().member('bee'), cluster().member('cat')] as const;
 
-/** Milliseconds, and the counter of the clock where several fell into one. */
+/** The time stamp of a conflict copy: milliseconds, and the clock's counter if there were several in one. */
 const conflictStamp = /\d{8}T\d{9}(\+\d+)?Z/;
 
 let room = '';
@@ -19,7 +19,7 @@ beforeEach(() => {
   room = `room-${rooms}`;
 });
 
-/** Nobody hears of anybody any more, not through a third one either. */
+/** Cuts all links, so that no change reaches another member, not even through a third one. */
 async function cutAll(): Promise<void> {
   for (const name of ['ant', 'bee', 'cat']) cluster().links(name, 'cut');
   for (const [a, b] of [
@@ -31,7 +31,7 @@ async function cutAll(): Promise<void> {
   }
 }
 
-/** Runs the edits on ant and bee, each written while nobody hears of the other's, and heals. Answers what is left in the room. */
+/** Runs the edits on ant and bee without a connection between them, and heals the links. Returns the content of the room. */
 async function apart(edits: {
   readonly before?: () => Promise<unknown>;
   readonly ant: () => Promise<unknown>;
@@ -50,7 +50,7 @@ async function apart(edits: {
   return await left();
 }
 
-/** What stands in the room, the same everywhere: the content of files, `directory`, the text of links. */
+/** The content of the room, which must be the same on all members: contents of files, `directory`, texts of links. */
 async function left(): Promise<Record<string, string>> {
   const tree = subtree(await cluster().settled(), room);
   const found: Record<string, string> = {};
@@ -72,7 +72,7 @@ const copies = (names: Record<string, string>): readonly string[] =>
     .map((name) => name.replace(conflictStamp, 'TIME'));
 
 describe('two members cut apart', () => {
-  test('[CF1] two editors of one file: the later keeps the name, the other is in exactly one copy everywhere', async () => {
+  test('[CF1] two edits of one file: the later keeps the name, and the other is in exactly one copy on all members', async () => {
     const found = await apart({
       before: write('ant', 'file.txt', 'common'),
       ant: write('ant', 'file.txt', 'by ant'),
@@ -81,7 +81,7 @@ describe('two members cut apart', () => {
     expect(copies(found)).toEqual(['file.conflict-TIME-ant.txt']);
     expect(found['file.txt']).toBe('by bee');
     expect(Object.values(found)).toContain('by ant');
-    // An ordinary file from then on.
+    // The copy is an ordinary file from then on.
     const [copy = ''] = Object.keys(found).filter((name) => name.includes('.conflict-'));
     await writeFile(cluster().member('cat').path(room, copy), 'edited copy');
     expect(await left()).toEqual({ 'file.txt': 'by bee', [copy]: 'edited copy' });
@@ -101,7 +101,7 @@ describe('two members cut apart', () => {
     });
   });
 
-  test('[CF4] large files conflict too, with their contents whole', async () => {
+  test('[CF4] large files also conflict, and keep their whole contents', async () => {
     const [a, b] = ['a'.repeat(3_000_000), 'b'.repeat(2_500_000)];
     const found = await apart({
       before: write('ant', 'big.tar.gz', 'x'.repeat(2_000_000)),
@@ -113,7 +113,7 @@ describe('two members cut apart', () => {
     expect(Object.values(found)).toContain(a);
   });
 
-  test('[MG4] an edit survives a delete, whoever came later', async () => {
+  test('[MG4] an edit survives a delete, whichever came later', async () => {
     const [ant, bee] = trio();
     const found = await apart({
       before: () => shell(ant.path(room), 'echo 1 > one; echo 2 > two'),
@@ -123,7 +123,7 @@ describe('two members cut apart', () => {
     expect(found).toEqual({ one: 'edited\n', two: 'edited\n' });
   });
 
-  test('[MG8] a deleted directory stays for what another member put into it', async () => {
+  test('[MG8] a deleted directory stays if another member has put an entry into it', async () => {
     const [ant, bee] = trio();
     const found = await apart({
       before: () => shell(ant.path(room), 'mkdir -p d/sub; echo old > d/old; echo old > d/sub/old'),
@@ -236,7 +236,7 @@ describe('two members cut apart', () => {
   });
 });
 
-test('a resolver that is away: the others wait, and its return settles it', async () => {
+test('if the responsible member is away, the others wait, and its return resolves the conflict', async () => {
   const [ant, bee, cat] = trio();
   await mkdir(ant.path(room));
   await cluster().settled();
@@ -246,7 +246,7 @@ test('a resolver that is away: the others wait, and its return settles it', asyn
   await ant.wait({ for: 1 });
   await writeFile(bee.path(room, 'file'), 'by bee');
   await bee.wait({ for: 1 });
-  // cat hears of ant's edit, then ant is gone: what is left of it is with cat.
+  // cat receives ant's edit, then ant is killed: only cat still has the edit.
   cluster().link('ant', 'cat', 'open');
   await Promise.all([ant.retry(), cat.retry()]);
   await cluster().connected([ant, cat]);
@@ -261,6 +261,6 @@ test('a resolver that is away: the others wait, and its return settles it', asyn
   expect(Object.values(await left()).sort()).toEqual(['by ant', 'by bee']);
 });
 
-test('[RP1] at the end the journals agree with themselves and with the folders', async () => {
+test('[RP1] at the end the journals are consistent and agree with the folders', async () => {
   await cluster().verified();
 });

@@ -11,7 +11,7 @@ const cluster = useCluster(['ant', 'bee', 'cat']);
 
 const trio = () => [cluster().member('ant'), cluster().member('bee'), cluster().member('cat')] as const;
 
-/** One of everything that apply can meet: new, replaced, changed, renamed, removed; small and of several blocks. */
+/** One entry of each kind for apply: new, replaced, changed, renamed, removed; small and of several blocks. */
 const prepare = `
   mkdir -p d/sub gone/sub moved; ln -s old link
   for n in 1 2 3 4 5 6 7 8 9; do echo old $n > f$n; echo old $n > d/sub/f$n; echo old $n > gone/sub/f$n; echo $n > moved/f$n; done
@@ -41,7 +41,7 @@ describe('[MT3] SIGKILL before a step of apply leaves the old or the new, and a 
     await bee.start({ env: { LOCKSTEP_FAULT: `kill:${step}:${nth}` }, ready: false });
     await bee.ended();
     for (const [name, entry] of readTree(bee.path(room))) {
-      // A file that is about to change its mode or time has its new content with the old ones for a moment.
+      // Before its mode or time changes, a file has its new content with the old attributes for a moment.
       const known = [before, after].map((tree) => tree.get(name)?.what.replace(/ \d{4}/, ''));
       expect(known, `${name} on bee`).toContain(entry.what.replace(/ \d{4}/, ''));
     }
@@ -52,7 +52,7 @@ describe('[MT3] SIGKILL before a step of apply leaves the old or the new, and a 
   });
 });
 
-test('[LC13] what was put there and not recorded before the agent was killed is deleted with the rest when others delete it', async () => {
+test('[LC13] entries that were applied but not recorded before a kill are deleted when other members delete them', async () => {
   const [ant, bee] = trio();
   await mkdir(ant.path('passing'));
   await cluster().settled();
@@ -69,7 +69,7 @@ test('[LC13] what was put there and not recorded before the agent was killed is 
   expect([...subtree(tree, 'passing').keys()]).toEqual([]);
 });
 
-test('[MT1] the receiver is killed again and again while files arrive', async () => {
+test('[MT1] the receiver is killed repeatedly while files arrive', async () => {
   const [ant, bee] = trio();
   for (let kills = 0; kills < 4; kills++) {
     const room = `many-${kills}`;
@@ -91,7 +91,7 @@ test('[MT1] the receiver is killed again and again while files arrive', async ()
   expect(subtree(tree, 'many-3').size).toBe(400);
 });
 
-test('[JN2] the writer is killed while its user goes on, and what was written meanwhile is found', async () => {
+test('[JN2] the writer is killed while its user goes on, and changes made meanwhile are found', async () => {
   const [ant] = trio();
   for (let round = 0; round < 4; round++) {
     const writing = shell(
@@ -111,7 +111,7 @@ test('[JN2] the writer is killed while its user goes on, and what was written me
   expect(subtree(tree, 'rounds/r3').size).toBe(subtree(tree, 'rounds/r0').size);
 });
 
-test('all members are killed at once, with work under way on each', async () => {
+test('all members are killed at once while each has work to do', async () => {
   const work = trio().map(async (member) => {
     await mkdir(member.path('all', member.name), { recursive: true });
     for (let index = 0; index < 300; index++) {
@@ -128,7 +128,7 @@ test('all members are killed at once, with work under way on each', async () => 
   expect(readFileSync(cluster().member('bee').path('all/cat/f299'), 'utf8')).toBe('cat 299');
 });
 
-test('[RP1] at the end the journals agree with themselves and with the folders, and no copy was made', async () => {
+test('[RP1] at the end the journals are consistent and agree with the folders, and there is no conflict copy', async () => {
   await cluster().verified();
   const names = [...cluster().member('ant').tree().keys()];
   expect(names.filter((name) => name.includes('.conflict-'))).toEqual([]);

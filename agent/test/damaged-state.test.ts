@@ -4,7 +4,7 @@ import { eventually } from '../../testkit/eventually.ts';
 import { lockstep, type Member } from '../../testkit/member.ts';
 import { useCluster } from '../../testkit/vitest/use-cluster.ts';
 
-/** What a power cut, or a disk that fails, leaves of a file. */
+/** The damages of a file by a power cut or a failing disk. */
 const damages: readonly (readonly [string, (text: string) => string | Buffer])[] = [
   ['emptied', () => ''],
   ['cut to its half', (text) => text.slice(0, Math.floor(text.length / 2))],
@@ -13,7 +13,7 @@ const damages: readonly (readonly [string, (text: string) => string | Buffer])[]
 
 const cluster = useCluster(['ant', 'bee']);
 
-/** Files that hold nothing which cannot be had again, and what the log says of them. */
+/** Files whose content the agent can replace, and the log message about each. */
 const mended: readonly (readonly [file: string, said: RegExp | undefined])[] = [
   ['instance.json', /instance\.json was damaged and is written again/],
   ['addresses.json', /addresses\.json cannot be read or is damaged/],
@@ -21,14 +21,14 @@ const mended: readonly (readonly [file: string, said: RegExp | undefined])[] = [
   ['running.json', undefined],
 ];
 
-/** Files whose content nobody can guess, and what the person is told to do. */
+/** Files whose content the agent cannot replace, and the advice to the user. */
 const refused: readonly (readonly [file: string, advice: string])[] = [
   ['cluster.key', 'Copy .lockstep/cluster.key again from a member of the cluster, or restore it from a backup.'],
   ['identity.key', 'Restore identity.key and identity.crt from a backup, or remove the .lockstep directory'],
   ['mounts.json', 'Mount all disks inside the folder as before, then remove that file.'],
 ];
 
-/** The file of the member, which has been stopped; made where it is not there. */
+/** Stops the member and returns the text of a state file, which it makes if it is missing. */
 async function textOf(member: Member, file: string): Promise<string> {
   await member.stop();
   const path = member.state(file);
@@ -39,7 +39,7 @@ async function textOf(member: Member, file: string): Promise<string> {
 }
 
 describe.each(damages)('[ST5] %s', (_, damage) => {
-  test.each(mended)('%s is written again, and the member goes on', async (file, said) => {
+  test.each(mended)('%s is written again, and the member continues', async (file, said) => {
     const bee = cluster().member('bee');
     await eventually(async () => expect((await stat(bee.state('addresses.json'))).size).toBeGreaterThan(3));
     const { member } = await bee.status();
@@ -59,7 +59,7 @@ describe.each(damages)('[ST5] %s', (_, damage) => {
     await cluster().connected();
   });
 
-  test.each(refused)('%s: the start ends with the file and what to do', async (file, advice) => {
+  test.each(refused)('%s: the start fails, names the file and says what to do', async (file, advice) => {
     const bee = cluster().member('bee');
     const text = await textOf(bee, file);
     await writeFile(bee.state(file), damage(text));
@@ -78,7 +78,7 @@ test.each([
   ['filled with zeros', (text: string) => '\0'.repeat(text.length), 1, 'contains zeros instead of text'],
   ['cut within a line', (text: string) => text.slice(0, text.indexOf('listen = ') + 12), 2, 'is not valid TOML'],
 ] as const)(
-  '[ST5] [CL6] config.toml, %s: the start ends with the file and what to do',
+  '[ST5] [CL6] config.toml, %s: the start fails, names the file and says what to do',
   async (_, damage, code, said) => {
     const bee = cluster().member('bee');
     const text = await textOf(bee, 'config.toml');

@@ -20,14 +20,14 @@ interface Finding {
 async function doctor(member: Member, options: Parameters<typeof lockstep>[1] = {}) {
   const { code, out } = await lockstep(['doctor', '--json', member.folder], options);
   const { ok, findings } = JSON.parse(out) as { ok: boolean; findings: readonly Finding[] };
-  // [DR2], whatever is found.
+  // [DR2] holds for all findings.
   expect(code).toBe(ok ? 0 : 1);
   expect(ok).toBe(findings.every(({ level }) => level !== 'fail'));
   for (const { level, remedy } of findings) expect((remedy ?? '') !== '').toBe(level !== 'ok');
   return findings;
 }
 
-/** What may rightly be warned of where these tests run: a small disk, /tmp in memory. */
+/** The warnings that may be right on the machine of the tests: a small disk, /tmp in memory. */
 const ofTheMachine = new Set(['disk space', 'file system', 'inotify', 'open files']);
 
 function levels(findings: readonly Finding[], check: string): readonly string[] {
@@ -49,7 +49,7 @@ function expectFinding(
 describe('a member of two', () => {
   const cluster = useCluster(['ant', 'bee']);
 
-  test('[DR1] all is well where all is well, and nothing is touched by the look', async () => {
+  test('[DR1] a healthy member has no findings, and doctor changes nothing', async () => {
     const bee = cluster().member('bee');
     const before = (await bee.status()).members;
     const files = await readdir(bee.state('.'));
@@ -75,7 +75,7 @@ describe('a member of two', () => {
     expect(await readdir(bee.state('.'))).toEqual(files);
   });
 
-  test('[DR2] people get a line for each finding, and what to do below it', async () => {
+  test('[DR2] the text has a line for each finding, and below it what to do', async () => {
     const [ant, bee] = [cluster().member('ant'), cluster().member('bee')];
     const well = await lockstep(['doctor', bee.folder]);
     expect(well).toMatchObject({ code: 0, err: '' });
@@ -91,7 +91,7 @@ describe('a member of two', () => {
     expect(ill.out.trimEnd()).toMatch(/1 failure and \d warnings?\.$/);
   });
 
-  test('[DR1] while the agent does not run, too: the key is proved to the others', async () => {
+  test('[DR1] without a running agent the key is proved to the others too', async () => {
     const bee = cluster().member('bee');
     await bee.stop();
     const findings = await doctor(bee);
@@ -104,22 +104,22 @@ describe('a member of two', () => {
     expect(findings.filter(({ level }) => level === 'fail')).toEqual([]);
   });
 
-  test('[DR1] an agent that is held, and does not answer', async () => {
+  test('[DR1] an agent that is suspended and does not answer', async () => {
     const bee = cluster().member('bee');
     bee.signal('SIGSTOP');
     const findings = await doctor(bee);
     bee.signal('SIGCONT');
     await cluster().connected();
     expectFinding(findings, 'member', 'fail', /The agent does not answer at/);
-    // Its ports are not taken for another program's, and its sessions are left alone.
+    // Its ports are not attributed to another program, and its sessions are not affected.
     expect(levels(findings, 'ports')).toEqual([]);
     expectFinding(findings, 'peers', 'ok', /answers at 127\.0\.0\.1:\d+\.$/);
   });
 
-  test('[DR5] a port that another program took', async () => {
+  test('[DR5] a port that another program uses', async () => {
     const bee = cluster().member('bee');
     await bee.stop();
-    // ant goes on dialling that port.
+    // ant still dials that port.
     const server = createServer((socket) => socket.destroy()).listen(bee.port, '127.0.0.1');
     const findings = await doctor(bee);
     await new Promise((closed) => server.close(closed));
@@ -128,7 +128,7 @@ describe('a member of two', () => {
     expectFinding(findings, 'ports', 'fail', new RegExp(`${bee.address} is taken by another program`), /ss -ltnp/);
   });
 
-  test('[DR5] settings that the running agent does not have yet, and a dashboard that everybody can reach', async () => {
+  test('[DR5] settings that the running agent has not read yet, and a dashboard that every machine can reach', async () => {
     const bee = cluster().member('bee');
     const file = bee.state('config.toml');
     const before = await readFile(file, 'utf8');
@@ -163,7 +163,7 @@ describe('a member of two', () => {
     expectFinding(stranger, 'peers', 'fail', /the cluster keys differ/);
   });
 
-  test('[DR7] a clock that is a day off', async () => {
+  test('[DR7] a clock that is wrong by a day', async () => {
     const bee = cluster().member('bee');
     const shift = join(cluster().root, 'shift');
     await writeFile(shift, String(86_400_000));
@@ -216,7 +216,7 @@ describe('a member of two', () => {
     expectFinding(findings, 'permissions', 'warn', /identity\.crt belongs to another user/, /chown -R/);
   });
 
-  test.runIf(isRoot)('[DR3] asked by root, a folder that the user of the agent may not write', async () => {
+  test.runIf(isRoot)('[DR3] run by root: a folder that the user of the agent may not write', async () => {
     const bee = cluster().member('bee');
     const { uid, gid } = await stat(bee.folder);
     await run('chown', ['-R', '65534:65534', bee.state('.')]);
@@ -236,7 +236,7 @@ describe('a member of two', () => {
     await chmod(bee.state('.'), 0o755);
     const findings = await doctor(bee, { wrapper: asNobody });
     await chmod(bee.state('.'), 0o700);
-    // What only another user may read is not called lost.
+    // A file that only another user may read is not reported as lost.
     const unread = findings.filter(({ check, level }) => check === 'member' && level === 'fail');
     expect(unread.map(({ detail }) => detail).join('\n')).not.toMatch(/from a backup|Copy|lockstep init/);
     expectFinding(
@@ -267,7 +267,7 @@ test('[DR8] a state directory that was copied or restored, which lockstep up ref
   expect(await readdir(ant.state('.'))).not.toContain('instance.json');
 });
 
-test('[DR8] a member that has left: how it comes back, for a mere start is refused', async () => {
+test('[DR8] a member that has left: how it rejoins, because a mere start is refused', async () => {
   const cluster = await startCluster(['ant', 'bee']);
   const bee = cluster.member('bee');
   expect((await lockstep(['leave', bee.folder])).code).toBe(0);
@@ -278,7 +278,7 @@ test('[DR8] a member that has left: how it comes back, for a mere start is refus
   expectFinding(await doctor(bee), 'member', 'warn', /^No agent runs here/, /Start it: lockstep up \//);
 });
 
-test('[DR1] a config.toml with a mistake is a finding, and the rest is still looked at', async () => {
+test('[DR1] a config.toml with a mistake is a finding, and the rest is still checked', async () => {
   const cluster = await startCluster(['ant']);
   const ant = cluster.member('ant');
   await ant.stop();

@@ -24,14 +24,14 @@ import { useCluster } from '../../testkit/vitest/use-cluster.ts';
 
 const cluster = useCluster(['ant', 'bee', 'cat']);
 
-/** Waits until all is the same, and that `directory` is everywhere what it is on `source` now. */
+/** Waits until all folders are equal, and checks that `directory` is on all members as it was on `source`. */
 async function replicated(directory: string, source = 'ant'): Promise<void> {
   const expected = readTree(cluster().member(source).path(directory));
   const tree = await cluster().settled();
   expect(diffTrees(expected, subtree(tree, directory), [source, 'the folders'])).toEqual([]);
 }
 
-test('[LC11] names that programs stumble over', async () => {
+test('[LC11] names that are difficult for programs', async () => {
   const ant = cluster().member('ant');
   const names = [
     'a'.repeat(255),
@@ -86,7 +86,7 @@ test('[LC11] names that programs stumble over', async () => {
   await replicated('names');
 });
 
-test('[LC10] names that are not UTF-8, sockets, pipes and devices are reported, counted and left alone', async () => {
+test('[LC10] names that are not UTF-8, sockets, pipes and devices are reported, counted and not replicated', async () => {
   const ant = cluster().member('ant');
   await mkdir(ant.path('odd'));
   for (const bytes of [
@@ -112,7 +112,7 @@ test('[LC10] names that are not UTF-8, sockets, pipes and devices are reported, 
   expect(await ant.metric('lockstep_problems', 'path-special')).toBe(special.length);
   expect(namesOf(subtree(cluster().member('bee').tree(), 'odd'))).toEqual(['plain']);
   expect(readTree(ant.path('odd')).size).toBe(4 + special.length);
-  // A whole scan comes to the same.
+  // A full scan has the same result.
   await ant.rescan();
   expect(await ant.problems()).toHaveLength(said.length);
   await shell(ant.folder, 'ln -sfn plain odd/link');
@@ -161,7 +161,7 @@ test('[CT3] sizes around every limit, and holes', async () => {
   await replicated('sizes', 'bee');
 });
 
-test('[WT7] the folder of another member moved into this one: its state stays where it is and is reported', async () => {
+test('[WT7] the folder of another member is moved into this one: its state is not replicated, and is reported', async () => {
   const [ant, bee] = [cluster().member('ant'), cluster().member('bee')];
   const problems = async (): Promise<readonly (string | undefined)[]> =>
     (await ant.status()).problems.filter(({ code }) => code === 'path-reserved').map(({ path }) => path);
@@ -175,13 +175,13 @@ test('[WT7] the folder of another member moved into this one: its state stays wh
   await ant.wait({ for: 'all' });
   expect(namesOf(subtree(bee.tree(), 'nest')).sort()).toEqual(['nm', 'nm/file']);
   expect(await problems()).toEqual(['nest/nm/.lockstep']);
-  // It goes along with the directories above it, and stands in nobody's way.
+  // It moves with its parent directories, and blocks no change.
   await rename(ant.path('nest'), ant.path('nested'));
   await ant.wait({ for: 'all' });
   expect(namesOf(subtree(bee.tree(), 'nested')).sort()).toEqual(['nm', 'nm/file']);
   expect(namesOf(bee.tree())).not.toContain('nest');
   await expect.poll(problems).toEqual(['nested/nm/.lockstep']);
-  // Where it stands, the directories that hold it stay, whoever removes them elsewhere.
+  // The directories that contain it stay, even if another member removes them.
   await run('rm', ['-r', bee.path('nested')]);
   await expect.poll(() => namesOf(subtree(ant.tree(), 'nested/nm'))).toEqual(['.lockstep', '.lockstep/identity.key']);
   await run('rm', ['-r', ant.path('nested')]);
@@ -234,7 +234,7 @@ test('[LC11] modification times: old, future, before 1970, of links, and of cont
     const path = ant.path('times', String(time));
     await writeFile(path, String(time));
     await utimes(path, time, time);
-    // A link carries the time that it had when it was found: this one comes with it.
+    // The time of a link is read when the link is found: this one is made outside and moved in with its time.
     await symlink('nowhere', join(links, String(time)));
     await lutimes(join(links, String(time)), time, time);
     await rename(join(links, String(time)), `${path}-link`);
@@ -318,7 +318,7 @@ describe('[LC11] symbolic links', () => {
   });
 });
 
-test('hard links are files of their own on the others, and may be changed apart there', async () => {
+test('hard links are separate files on the other members, and can be changed separately there', async () => {
   const [ant, bee] = [cluster().member('ant'), cluster().member('bee')];
   await mkdir(ant.path('hard'));
   await writeFile(ant.path('hard/one'), 'same');
@@ -344,6 +344,6 @@ test('empty directories, deep ones, and one with 3,000 entries', async () => {
   await replicated('directories', 'bee');
 });
 
-test('[RP1] at the end the journals agree with themselves and with the folders', async () => {
+test('[RP1] at the end the journals are consistent and agree with the folders', async () => {
   await cluster().verified();
 });

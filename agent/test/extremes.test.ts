@@ -16,7 +16,7 @@ import type { z } from 'zod';
 import { Cluster } from '../../testkit/cluster.ts';
 import { lockstep, type Member } from '../../testkit/member.ts';
 
-/** File times in seconds: what a program sets that takes milliseconds for seconds, and others that no number of the wire is for. */
+/** File times in seconds: one by a program that mistakes milliseconds for seconds, and others beyond the range of the wire. */
 const times: Readonly<Record<string, number>> = {
   'milliseconds.txt': 1_763_730_000_000,
   'year-2286.txt': 10_000_000_000,
@@ -39,7 +39,7 @@ async function ask<T>(member: Member, path: string, schema: z.ZodType<T>): Promi
   return schema.parse(body);
 }
 
-/** Both say that all is the same, and have no problem. */
+/** Checks that both are synchronised and have no problem. */
 async function agree(...members: readonly Member[]): Promise<void> {
   await vi.waitFor(
     async () => {
@@ -60,8 +60,8 @@ async function operationsOf(members: readonly Member[]): Promise<readonly number
   return Promise.all(members.map(async (member) => (await member.status()).operations));
 }
 
-describe('[LC20] file times that no operation carries', () => {
-  test('arrive as the nearest one that does, stop nothing, and are shown by every command and page', async () => {
+describe('[LC20] file times beyond the range of operations', () => {
+  test('are replaced by the nearest valid time, block nothing, and are shown by every command and page', async () => {
     const cluster = await startCluster(['ant', 'bee']);
     const [ant, bee] = [cluster.member('ant'), cluster.member('bee')];
     await mkdir(ant.path('times'));
@@ -89,7 +89,7 @@ describe('[LC20] file times that no operation carries', () => {
       expect((await ask(member, '/ops?path=times', operationsPageSchema)).operations.length).toBeGreaterThan(7);
       expect((await lockstep(['log', member.folder])).code).toBe(0);
     }
-    // Neither a scan nor a start takes the time that was clamped for an edit.
+    // Neither a scan nor a start takes the clamped time for an edit.
     const before = await operationsOf([ant, bee]);
     for (const member of [ant, bee]) await member.rescan();
     await ant.restart();
@@ -99,7 +99,7 @@ describe('[LC20] file times that no operation carries', () => {
     expect(await operationsOf([ant, bee])).toEqual(before);
   });
 
-  test('in a journal from when nothing checked them, as more than 16 addresses: they are sent in a form that is accepted', async () => {
+  test('and more than 16 addresses in an old journal, which nothing checked, are sent in a form that is accepted', async () => {
     const cluster = await startCluster(['ant']);
     const ant = cluster.member('ant');
     await writeFile(ant.path('far.txt'), 'far');
@@ -114,7 +114,7 @@ describe('[LC20] file times that no operation carries', () => {
         'UPDATE ops SET member = json_set(member, \'$.addresses\', json(?)) WHERE member LIKE \'%"name":"ant"%\'',
       )
       .run(JSON.stringify([ant.address, ...addresses]));
-    // As in a journal of an earlier schema, which has no chains: they are made of what is read.
+    // As in a journal of an earlier schema, which has no chains: they are computed from the rows that are read.
     journal.prepare('UPDATE ops SET chain = NULL').run();
     journal.close();
     await ant.start();
@@ -155,7 +155,7 @@ describe('[LC20] file times that no operation carries', () => {
       await bee.restart();
       await cluster.connected();
       await bee.rescan();
-      // Its change time moves, so it is read again.
+      // Its change time is new, so the file is read again.
       execFileSync('chmod', ['600', bee.path('far.txt')]);
       await vi.waitFor(async () => expect((lstatSync(ant.path('far.txt')).mode & 0o777).toString(8)).toBe('600'), {
         timeout: 30_000,

@@ -6,14 +6,14 @@ import { useCluster } from '../../testkit/vitest/use-cluster.ts';
 
 const cluster = useCluster(['ant', 'bee']);
 
-/** Sets the mode that the journal holds for a file, whatever it is; 07777 is the largest that others accept. */
+/** Sets the mode of a file in the journal, also to an invalid one; 07777 is the largest that others accept. */
 function setMode(member: Member, path: string, mode: number): void {
   const journal = new Sqlite(member.state('journal.db'));
   expect(journal.prepare('UPDATE ops SET mode = ? WHERE path = ?').run(mode, path).changes).toBeGreaterThan(0);
   journal.close();
 }
 
-test('[SY20] sessions that end again and again are a problem on both sides, are tried less often, and nothing says synchronised', async () => {
+test('[SY20] sessions that end repeatedly are a problem on both sides, are tried less often, and no member is synchronised', async () => {
   const [ant, bee] = [cluster().member('ant'), cluster().member('bee')];
   await bee.stop();
   await writeFile(ant.path('written'), 'on ant');

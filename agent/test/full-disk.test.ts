@@ -14,7 +14,7 @@ const patience = { timeout: 20_000, interval: 100 };
 
 sceneTest('[JN11]', diskFull);
 
-describe.runIf(isRoot)('a disk without a byte left', () => {
+describe.runIf(isRoot)('a full disk', () => {
   const cluster = useCluster(['ant']);
   let disk = '';
 
@@ -33,7 +33,7 @@ describe.runIf(isRoot)('a disk without a byte left', () => {
   const fillUp = () => shell(disk, 'dd if=/dev/zero of=ballast bs=4k 2>/dev/null || true');
   const makeRoom = () => rmSync(join(disk, 'ballast'));
 
-  test('[CL5] leave, status, up and init say so, and leave things as they are', async () => {
+  test('[CL5] leave, status, up and init report it, and change nothing', async () => {
     const bee = cluster().member('bee');
     const before = namesOf(await cluster().settled());
     const other = join(disk, 'other');

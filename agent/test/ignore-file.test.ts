@@ -45,7 +45,7 @@ test('[IG1] rules of more than 64 KiB hold on all members, also after a restart'
   for (const member of [ant, bee]) expect(await readFile(member.path(secret), 'utf8')).toBe(member.name);
 });
 
-/** What can happen to the file, and the words in which it is told. */
+/** The accidents of the file, and the words in which each is reported. */
 const accidents: readonly [string, RegExp, (path: string) => Promise<unknown>][] = [
   ['a symbolic link', /is a symbolic link, which is not followed/, (path) => symlink('elsewhere', path)],
   ['a directory', /is a directory: put a file/, (path) => mkdir(path)],
@@ -66,7 +66,7 @@ test.each(accidents)(
     await rename(ant.path('other'), ant.path(rulesName));
     await ant.start();
     await cluster.connected();
-    // It came to bee from ant.
+    // bee received it from ant.
     for (const member of [ant, bee]) expect(await complains(member)).toMatch(words);
     for (const member of [ant, bee]) {
       await member.restart();
@@ -105,7 +105,7 @@ test.runIf(isRoot)(
   },
 );
 
-test('[IG7] a newcomer whose own .lockstepignore is a link sends nothing of its folder until the file can be read', async () => {
+test('[IG7] a newcomer with a link as .lockstepignore sends nothing of its folder until the file can be read', async () => {
   const cluster = await startCluster(['ant']);
   const ant = cluster.member('ant');
   await writeFile(ant.path('common'), 'ant');
@@ -120,7 +120,7 @@ test('[IG7] a newcomer whose own .lockstepignore is a link sends nothing of its 
   });
   expect(await complains(bee)).toMatch(/until then nothing of this folder is sent to other members/);
   await writeFile(ant.path('other'), '');
-  // What ant makes comes, and what stands in its way is not journaled for that.
+  // Changes by ant arrive, and the entry in their way is not journaled because of that.
   await vi.waitFor(() => expect(namesOf(bee.tree())).toContain('other'), 20_000);
   expect(namesOf(ant.tree())).toEqual(['common', 'other']);
   await unlink(bee.path(rulesName));
@@ -132,10 +132,10 @@ test('[IG7] a newcomer whose own .lockstepignore is a link sends nothing of its 
   expect(await readFile(bee.path(secret), 'utf8')).toBe('bee');
 });
 
-test('[IG7] a newcomer sends nothing that the rules of the others keep out, however late these come', async () => {
+test('[IG7] a newcomer sends nothing that the rules of the others exclude, however late the rules arrive', async () => {
   const cluster = await startCluster(['ant']);
   const ant = cluster.member('ant');
-  // Too large to come with its operation: it is fetched while the newcomer goes on.
+  // The file is too large for its operation: it is fetched while the newcomer continues.
   await writeFile(ant.path(rulesName), `${'# a comment\n'.repeat(20_000)}${secret}\n`);
   await inForce([ant], secret);
   const bee = await cluster.add('bee', { prepare: (folder) => writeFile(`${folder}/${secret}`, 'bee') });
@@ -144,7 +144,7 @@ test('[IG7] a newcomer sends nothing that the rules of the others keep out, howe
   expect(namesOf(ant.tree())).toEqual([rulesName, 'after']);
 });
 
-test('[IG8] a save that leaves the file empty for a moment, or without a name, sends nothing that it keeps back', async () => {
+test('[IG8] a save that makes the file empty or missing for a moment sends nothing that its rules exclude', async () => {
   const cluster = await startCluster(['ant', 'bee']);
   const [ant, bee] = [cluster.member('ant'), cluster.member('bee')];
   await writeFile(ant.path(rulesName), `${secret}\nother\n`);
@@ -153,7 +153,7 @@ test('[IG8] a save that leaves the file empty for a moment, or without a name, s
   for (const gap of ['truncated', 'renamed'] as const) {
     if (gap === 'truncated') await writeFile(ant.path(rulesName), '');
     else await rename(ant.path(rulesName), ant.path('backup'));
-    // Bee has the empty file, or none: the agent of ant has seen it too.
+    // bee has the empty file, or none: so the agent of ant has seen that too.
     await vi.waitFor(async () => {
       expect(await readFile(bee.path(rulesName), 'utf8').catch(() => '')).toBe('');
     }, 10_000);
@@ -166,7 +166,7 @@ test('[IG8] a save that leaves the file empty for a moment, or without a name, s
   await vi.waitFor(async () => expect(await readFile(bee.path(secret), 'utf8')).toBe('for nobody'), 10_000);
 });
 
-test('[IG9] what only one side of a conflict about the rules keeps back goes to nobody', async () => {
+test('[IG9] in a conflict about the rules, files that only one version excludes are sent to no member', async () => {
   const cluster = await startCluster(['ant', 'bee']);
   const [ant, bee] = [cluster.member('ant'), cluster.member('bee')];
   await bee.stop();

@@ -8,7 +8,7 @@ const cluster = useCluster(['ant', 'bee', 'cat']);
 
 const trio = () => [cluster().member('ant'), cluster().member('bee'), cluster().member('cat')] as const;
 
-/** Resolves when `probe` is `ignored` on all that run. */
+/** Resolves when `probe` is `ignored` on all running members. */
 async function inForce(probe: string, ignored: boolean): Promise<void> {
   for (const member of cluster().running) {
     await vi.waitFor(
@@ -19,14 +19,14 @@ async function inForce(probe: string, ignored: boolean): Promise<void> {
   }
 }
 
-/** Writes the rules on one member and waits until they are in force everywhere: `probe` is `ignored` then, and was not before. */
+/** Writes the rules on one member and waits until they are in force on all: then `probe`, which was not ignored before, is `ignored`. */
 async function rules(text: string, probe: string, ignored: boolean): Promise<void> {
   await inForce(probe, !ignored);
   await writeFile(cluster().member('ant').path('.lockstepignore'), text);
   await inForce(probe, ignored);
 }
 
-/** Each of these files stands everywhere and holds its own name. */
+/** Checks that each of these files exists on all members and contains its own name. */
 async function standEverywhere(names: readonly string[]): Promise<void> {
   await cluster().settled();
   for (const member of trio()) {
@@ -37,7 +37,7 @@ async function standEverywhere(names: readonly string[]): Promise<void> {
   }
 }
 
-test('[IG4] what was deleted while it was ignored comes back when the rule goes, and is deleted nowhere', async () => {
+test('[IG4] files that were deleted while ignored come back when the rule is removed, and are deleted on no member', async () => {
   const [ant, bee] = trio();
   const names = ['a/build/one', 'a/build/deep/two', 'a/three.tmp', 'a/kept'];
   await mkdir(ant.path('a/build/deep'), { recursive: true });
@@ -55,7 +55,7 @@ test('[IG4] what was deleted while it was ignored comes back when the rule goes,
   await standEverywhere([...names, 'a/marker']);
 });
 
-test('[IG4] the same where a member was away or stopped while the rules changed', async () => {
+test('[IG4] the same if a member was cut off or stopped while the rules changed', async () => {
   const [ant, bee, cat] = trio();
   const names = ['b/target/one', 'b/two.o', 'b/three.o', 'b/kept'];
   await mkdir(ant.path('b/target'), { recursive: true });
@@ -77,7 +77,7 @@ test('[IG4] the same where a member was away or stopped while the rules changed'
   await standEverywhere(names);
 });
 
-test('[IG4] what a user changed while it was ignored is a change like any other when the rule goes', async () => {
+test('[IG4] a change that a user made to an ignored file is an ordinary change when the rule is removed', async () => {
   const [ant, bee, cat] = trio();
   await mkdir(ant.path('c'));
   for (const name of ['one', 'two']) await writeFile(ant.path('c', name), 'before');
@@ -92,7 +92,7 @@ test('[IG4] what a user changed while it was ignored is a change like any other 
   for (const member of [ant, cat]) expect(await readFile(member.path('c/one'), 'utf8')).toBe('changed on bee');
 });
 
-test('[IG3] lines that are no pattern are reported with their numbers, and the others hold', async () => {
+test('[IG3] lines that are not patterns are reported with their numbers, and the others are in force', async () => {
   const [ant, bee] = trio();
   const detail = async (): Promise<string | undefined> =>
     (await bee.status()).problems.find(({ code }) => code === 'ignore-rule')?.detail;
@@ -110,6 +110,6 @@ test('[IG3] lines that are no pattern are reported with their numbers, and the o
   expect(await bee.problems()).toEqual([]);
 });
 
-test('[RP1] at the end the journals agree with themselves and with the folders', async () => {
+test('[RP1] at the end the journals are consistent and agree with the folders', async () => {
   await cluster().verified();
 });

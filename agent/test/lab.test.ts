@@ -9,7 +9,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 const module = new URL('../dist/cli/lab.js', import.meta.url).href;
 const script = `import { runLab } from ${JSON.stringify(module)}; process.exitCode = await runLab(process.argv.slice(2));`;
 
-/** Below the ports that the kernel gives out, so that nobody takes one between the look and the start. */
+/** Below the kernel's ephemeral ports, so that no process takes one between the check and the start. */
 const portsFrom = 20_000;
 
 let root = '';
@@ -78,7 +78,7 @@ async function stop(lab: ReturnType<typeof startLab>): Promise<unknown> {
 const ports = () => ['--members', '2', '--port-base', String(portBase)];
 const folder = (name: string, file: string) => join(root, 'lab', name, file);
 
-test('the lab tells what happens, stops cleanly, and goes on where it stopped', async () => {
+test('the lab reports what happens, stops cleanly, and continues where it stopped', async () => {
   const lab = startLab(...ports());
   await hears(lab, /ant joined/);
   await hears(lab, /bee joined/);
@@ -98,7 +98,7 @@ test('the lab tells what happens, stops cleanly, and goes on where it stopped', 
   expect(await stop(next)).toBe(0);
 });
 
-test('a member that dies is told of, and the others go on; no member outlives a lab that was killed', async () => {
+test('the lab reports a member that dies, and the others continue; no member outlives a killed lab', async () => {
   const lab = startLab(...ports());
   const pid = Number(await hears(lab, /^bee .* (\d+)$/m));
   await hears(lab, /bee joined/);
@@ -119,7 +119,7 @@ test('a member that dies is told of, and the others go on; no member outlives a 
   expect(await stop(next)).toBe(0);
 });
 
-test('a taken port is named, --fresh begins again, wrong use ends with 2', async () => {
+test('a taken port is named, --fresh starts over, wrong use ends with 2', async () => {
   const server = createServer().listen(portBase + 102, '127.0.0.1');
   await once(server, 'listening');
   const lab = startLab(...ports());

@@ -7,7 +7,7 @@ const cluster = useCluster(['ant', 'bee', 'cat'], { proxied: true });
 
 const patience = { timeout: 30_000, interval: 200 };
 
-/** The matrix as `asked` knows it, with names: `ant>bee`. */
+/** The matrix from member `asked`, by names: `ant>bee`. */
 async function matrix(asked: Member): Promise<Map<string, number | null>> {
   const names = new Map((await asked.status()).members.map(({ id, name }) => [id, name]));
   const { latencies } = latenciesSchema.parse(await asked.get('/latencies'));
@@ -44,7 +44,7 @@ test('[LT1] any member knows the whole matrix, and which pairs were cut off from
   }, patience);
 });
 
-test('a history of somebody unknown is refused by name', async () => {
+test('the history of an unknown member is refused by name', async () => {
   const ant = cluster().member('ant');
   const { id } = (await ant.status()).member;
   const response = await fetch(`${ant.url}api/v1/latencies/history?from=${id}&to=nobody`);

@@ -10,7 +10,7 @@ import { startCluster } from '../../testkit/vitest/use-cluster.ts';
 
 const patience = { timeout: 60_000, interval: 200 };
 
-test('[CT14] what everybody removed while it was ignored is deleted when the rule goes', async () => {
+test('[CT14] a file that all members removed while it was ignored is deleted when the rule is removed', async () => {
   const cluster = await startCluster(['ant', 'bee', 'cat']);
   const members = cluster.running;
   const [ant] = members as [Member];
@@ -30,7 +30,7 @@ test('[CT14] what everybody removed while it was ignored is deleted when the rul
   for (const member of members)
     for (const name of ['one.o', 'two.o', 'three.o']) await unlink(member.path('build', name));
   for (const member of members) {
-    // History is no help: it is removed too, as anybody may.
+    // The history does not help: it is removed too, as users may do.
     await member.stop();
     await rm(member.state('history'), { recursive: true });
     await member.start();
@@ -48,7 +48,7 @@ test('[CT14] what everybody removed while it was ignored is deleted when the rul
   await cluster.verified();
 });
 
-/** Ant, and two others on links that can be made slow. */
+/** Starts ant, and two others on links that can be slowed down. */
 async function openScene(): Promise<{ cluster: Cluster; ant: Member; others: readonly [Member, Member] }> {
   const cluster = await startCluster(['ant', 'bee', 'cat'], { proxied: true });
   const [ant, bee, cat] = cluster.members as [Member, Member, Member];
@@ -62,18 +62,18 @@ function slowDown(cluster: Cluster, bytesPerSecond: number | undefined): void {
 const reportOf = async (member: Member, path: string) =>
   pathReportSchema.parse(await member.get(`/paths/${encodeURIComponent(path)}`));
 
-/** Ant writes large files and goes for good, before any other member has fetched one of them. */
+/** Makes ant write large files and stops it for good before any other member has fetched one of them. */
 async function writeAndGo(cluster: Cluster, ant: Member, paths: readonly string[]): Promise<void> {
   cluster.links('ant', 'cut');
   for (const name of ['bee', 'cat']) await cluster.apart('ant', name);
   for (const path of paths) {
     await mkdir(join(ant.path(path), '..'), { recursive: true });
-    // Under its name at once: nobody sees it while it is empty.
+    // The file gets its name when it is complete: no agent sees it empty.
     await writeFile(join(cluster.root, 'draft'), randomBytes(3_000_000));
     await rename(join(cluster.root, 'draft'), ant.path(path));
   }
   await ant.rescan();
-  // All operations are told in one message, before any content.
+  // All operations are sent in one message, before any content.
   slowDown(cluster, 40_000);
   cluster.links('ant', 'open');
   for (const member of cluster.members.filter(({ name }) => name !== 'ant')) {
@@ -88,7 +88,7 @@ async function writeAndGo(cluster: Cluster, ant: Member, paths: readonly string[
   slowDown(cluster, undefined);
 }
 
-/** A member loses all its files and its journal. What is left is who it is, and how to reach the others. */
+/** Removes all files and the journal of a member. Only its identity and the addresses of the others are left. */
 async function loseDisk(member: Member): Promise<void> {
   for (const name of await readdir(member.folder)) {
     if (name !== '.lockstep') await rm(member.path(name), { recursive: true });
@@ -113,14 +113,14 @@ async function untilQuiet(members: readonly Member[]): Promise<void> {
   }, patience);
 }
 
-test('[CT14] [CT15] what its writer lost with its disk and its journal, before anybody had it, is deleted', async () => {
+test('[CT14] [CT15] a file that its writer lost with disk and journal, before any other member had it, is deleted', async () => {
   const { cluster, ant, others } = await openScene();
-  // As a program that makes a file and writes it later: the others have the empty one.
+  // Like a program that creates a file and writes it later: the others have the empty file.
   await writeFile(ant.path('begun'), '');
   await cluster.settled();
   await writeAndGo(cluster, ant, ['begun', 'd/whole']);
   await loseDisk(ant);
-  // Nobody has it in memory either.
+  // No member has it in memory either.
   for (const member of others) await member.restart();
   await ant.start();
   await cluster.connected();
@@ -141,7 +141,7 @@ test('[CT14] [CT15] what its writer lost with its disk and its journal, before a
   await cluster.verified();
 });
 
-test('[CT14] an older version that a disk shows is not deleted: a person decides', async () => {
+test('[CT14] an older version on a disk is not deleted: a person decides', async () => {
   const { cluster, ant, others } = await openScene();
   await writeFile(ant.path('file'), 'the older version');
   await cluster.settled();
@@ -162,7 +162,7 @@ test('[CT14] an older version that a disk shows is not deleted: a person decides
   await untilQuiet(cluster.members);
 });
 
-test('[CT12] each way out that the runbook names ends a missing content while its maker is away', async () => {
+test('[CT12] each remedy in the runbook resolves a missing content while its writer is away', async () => {
   const { cluster, ant, others } = await openScene();
   for (const name of ['written again', 'deleted']) await writeFile(ant.path(name), 'the older version');
   await cluster.settled();
@@ -190,7 +190,7 @@ test('[CT12] each way out that the runbook names ends a missing content while it
   }
 });
 
-test('[CT13] a conflict is joined without the version that every member lacks, once its maker is back', async () => {
+test('[CT13] a conflict is joined without the version that every member lacks, once its writer is back', async () => {
   const { cluster, ant, others } = await openScene();
   const [bee, cat] = others;
   await writeFile(bee.path('file'), 'before');

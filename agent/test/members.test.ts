@@ -17,7 +17,7 @@ test('[SY4] a third member serves two that cannot reach each other', async () =>
   await writeFile(ant.path('small'), 'from ant');
   await writeFile(bee.path('large'), randomBytes(5_000_000));
   await shell(ant.folder, 'mkdir d; for n in $(seq 300); do echo $n > d/f$n; done');
-  // Each hears acknowledgements from those it has a session with: of the other two, ant and bee hear cat only.
+  // Members receive acknowledgements only over their own sessions: ant and bee receive those of cat, not of each other.
   await cluster.settled(cluster.members, 60_000, 2);
   await shell(bee.folder, 'mv d e; rm e/f1*; echo changed > small');
   await cluster.settled(cluster.members, 60_000, 2);
@@ -28,11 +28,11 @@ test('[SY4] a third member serves two that cannot reach each other', async () =>
   await cluster.verified();
 });
 
-test('[MB4] [MB6] who joins one member is known to all, and is connected with one that was down then', async () => {
+test('[MB4] [MB6] a member that joins one member becomes known to all, and connects with one that was down', async () => {
   const cluster = await startCluster(['ant', 'bee']);
   const bee = cluster.member('bee');
   await bee.stop();
-  // Bee has never heard of cat, and cat has no address of bee's but what ant's journal tells it.
+  // bee does not know cat, and cat knows the address of bee only from ant's journal.
   const cat = await cluster.add('cat', { peers: ['ant'] });
   await bee.start();
   await cluster.connected();
@@ -40,7 +40,7 @@ test('[MB4] [MB6] who joins one member is known to all, and is connected with on
   await cluster.settled();
 });
 
-test('[MB1] a half-open link is noticed, and what was written meanwhile arrives when it heals', async () => {
+test('[MB1] a half-open link is noticed, and changes made meanwhile arrive when it heals', async () => {
   const cluster = await startCluster(['ant', 'bee'], { proxied: true });
   const [ant, bee] = [cluster.member('ant'), cluster.member('bee')];
   cluster.link('ant', 'bee', 'half-open');
@@ -59,7 +59,7 @@ test('[MB1] a half-open link is noticed, and what was written meanwhile arrives 
   expect(await readFile(bee.path('written'), 'utf8')).toBe('while half-open');
 });
 
-test('[API6] a report says since when a member is in its state, and why the last session with it ended', async () => {
+test('[API6] a report says when a member entered its state, and why the last session with it ended', async () => {
   const cluster = await startCluster(['ant', 'bee']);
   const [ant, bee] = [cluster.member('ant'), cluster.member('bee')];
   const seen = async () => {
@@ -86,7 +86,7 @@ test('[API6] a report says since when a member is in its state, and why the last
   );
 });
 
-test('[MB1] a member that was stopped in order is down at once, and status does not call that synchronised', async () => {
+test('[MB1] a member that was stopped cleanly is down at once, and status does not call that synchronised', async () => {
   const cluster = await startCluster(['ant', 'bee']);
   const [ant, bee] = [cluster.member('ant'), cluster.member('bee')];
   await writeFile(ant.path('file'), '1');
@@ -114,7 +114,7 @@ test('[MB1] a member that was stopped in order is down at once, and status does 
 
 sceneTest('[SY2]', newcomer);
 
-test('[SY5] a newcomer with files of its own: equal ones are adopted, others kept beside, new ones offered', async () => {
+test('[SY5] the files of a newcomer: equal ones are adopted, different ones kept as copies, new ones published', async () => {
   const cluster = await startCluster(['ant', 'bee']);
   const ant = cluster.member('ant');
   const prepare =
@@ -143,7 +143,7 @@ test('[SY5] a newcomer with files of its own: equal ones are adopted, others kep
   await cluster.verified();
 });
 
-test('[MT1] what was changed while an agent was stopped is found, on each side', async () => {
+test('[MT1] changes that were made while an agent was stopped are found, on each side', async () => {
   const cluster = await startCluster(['ant', 'bee', 'cat']);
   const [ant, bee, cat] = [cluster.member('ant'), cluster.member('bee'), cluster.member('cat')];
   await shell(ant.folder, 'mkdir d e; for n in $(seq 100); do echo $n > d/f$n; echo $n > e/f$n; done; echo 1 > file');
@@ -180,7 +180,7 @@ test('[AK3] wait counts members that are down, and [MB7] not those that left', a
   });
   await cluster.add('dan');
   const { blocking } = await ant.wait({ for: 'all', timeoutMs: 300 });
-  // Bee lacks the file, and dan's entry in the member list, which no person knows as a path.
+  // bee lacks the file, and dan's entry in the member list, which is not a path for users.
   expect(new Set(blocking.map(({ path, memberName }) => `${memberName}: ${path}`))).toEqual(
     new Set(['bee: file', 'bee: undefined']),
   );
@@ -193,7 +193,7 @@ test('[AK3] wait counts members that are down, and [MB7] not those that left', a
   expect(seen?.state).toBe('left');
 });
 
-test('[MB10] a member that left is not taken in again by a mere start', async () => {
+test('[MB10] a member that left does not rejoin by a mere start', async () => {
   const cluster = await startCluster(['ant', 'bee']);
   const [ant, bee] = [cluster.member('ant'), cluster.member('bee')];
   await writeFile(ant.path('file'), '1');

@@ -50,7 +50,7 @@ const filesIn = (member: Member, directory: string) => namesOf(subtree(member.tr
 sceneTest('[WT20]', nestedMount);
 
 describe.skipIf(!isRoot)('a disk inside the folder (needs root)', () => {
-  test('[WT20] an image that is unmounted deletes nothing, and goes on by itself when it is back', async () => {
+  test('[WT20] an image that is unmounted deletes nothing, and continues by itself when it is back', async () => {
     const { cluster, ant, bee } = await pair();
     const image = ant.state('disk.img');
     await run('truncate', ['-s', '16M', image]);
@@ -119,7 +119,7 @@ describe.skipIf(!isRoot)('a disk inside the folder (needs root)', () => {
     expect(filesIn(bee, 'plain')).toEqual(['file', 'of bee']);
   });
 
-  test('[WT21] what is at a mount point is accepted by a command: what is missing is deleted then', async () => {
+  test('[WT21] a command accepts the current content of a mount point: missing files are deleted then', async () => {
     const { cluster, ant, bee } = await pair();
     await mkdir(ant.path('photos'));
     await mount(ant.path('photos'), ...tmpfs);
@@ -132,7 +132,7 @@ describe.skipIf(!isRoot)('a disk inside the folder (needs root)', () => {
     await isAsBefore(ant);
   });
 
-  test('[WT21] a mount whose parent is renamed goes along', async () => {
+  test('[WT21] a mount moves with a renamed parent directory', async () => {
     const { cluster, ant, bee } = await pair();
     await mkdir(ant.path('before/disk'), { recursive: true });
     await mount(ant.path('before/disk'), ...tmpfs);
@@ -145,7 +145,7 @@ describe.skipIf(!isRoot)('a disk inside the folder (needs root)', () => {
     await vi.waitFor(() => expect(namesOf(bee.tree())).not.toContain('before/disk/one'), patience);
   });
 
-  test('[MT30] what others write onto a disk inside the folder is a problem that says so', async () => {
+  test('[MT30] changes by others to a disk inside the folder are reported as a problem', async () => {
     const { cluster, ant, bee } = await pair();
     await mkdir(ant.path('nested'));
     await mount(ant.path('nested'), ...tmpfs);

@@ -6,7 +6,7 @@ import { useCluster } from '../../testkit/vitest/use-cluster.ts';
 
 const cluster = useCluster(['ant']);
 
-test('[CL8] init and the first up of a newcomer say how many files it brings, and what they will do', async () => {
+test('[CL8] init and the first up of a newcomer say how many files it has, and what happens to them', async () => {
   const [ant] = [cluster().member('ant')];
   const folder = async (name: string): Promise<string> => {
     const path = join(cluster().root, name);
@@ -19,7 +19,7 @@ test('[CL8] init and the first up of a newcomer say how many files it brings, an
   expect(said.out).toContain(
     'This folder contains 3 files. Lockstep treats them as new: one that the other members deleted comes back',
   );
-  // Its input is at its end at once, so it stops again as soon as it has begun.
+  // Its input ends at once, so it stops as soon as it has started.
   const up = await lockstep([
     'up',
     join(cluster().root, 'bee'),

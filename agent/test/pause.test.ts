@@ -8,7 +8,7 @@ const cluster = useCluster(['ant', 'bee']);
 const namesOf = (member: Member) => readdir(member.folder);
 const patience = { timeout: 20_000, interval: 50 };
 
-test('[MB11] a paused member takes and gives nothing, over a restart too, and is level again once it is resumed', async () => {
+test('[MB11] a paused member receives and sends nothing, also after a restart, and catches up once it is resumed', async () => {
   const [ant, bee] = [cluster().member('ant'), cluster().member('bee')];
   expect(await lockstep(['pause', bee.folder])).toMatchObject({ code: 0, out: expect.stringContaining('is paused') });
   await vi.waitFor(async () => {
@@ -22,7 +22,7 @@ test('[MB11] a paused member takes and gives nothing, over a restart too, and is
   await bee.restart();
   await writeFile(bee.path('from-bee'), 'bee');
   await bee.rescan();
-  // Ant calls, and is told again.
+  // ant dials, and learns of the pause again.
   expect((await ant.status()).members.find(({ name }) => name === 'bee')).toMatchObject({ paused: true });
   const paused = await bee.status();
   expect(paused).toMatchObject({ paused: true, synchronised: false });
@@ -40,7 +40,7 @@ test('[MB11] a paused member takes and gives nothing, over a restart too, and is
   expect(await bee.status()).toMatchObject({ paused: false, synchronised: true });
 });
 
-test('[MB11] [API7] what was on its way waits while a member is paused, with that as the reason, and comes afterwards', async () => {
+test('[MB11] [API7] a transfer waits while the member is paused, with that as the reason, and continues afterwards', async () => {
   const [ant, bee] = [cluster().member('ant'), cluster().member('bee')];
   const before = transfersSchema.parse(await ant.get('/transfers'));
   expect(before).toMatchObject({ transfers: [], pending: 0, pendingPaths: [], resyncs: [] });

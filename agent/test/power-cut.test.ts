@@ -22,7 +22,7 @@ describe.skipIf(loopDiskLacks)('[root, loop devices] a power cut at the member t
 
   beforeAll(async () => {
     disk = await LoopDisk.make(join(cluster().root, 'power'));
-    // A disk that is slow to sync: `sync` waits for a file.
+    // It simulates a disk with a slow sync: `sync` waits for a file.
     shim = join(cluster().root, 'shim');
     letSync = join(shim, 'let');
     await mkdir(shim);
@@ -48,32 +48,35 @@ describe.skipIf(loopDiskLacks)('[root, loop devices] a power cut at the member t
   test.each([
     ['[PC2] after a power cut', async (ant: Member) => ant.start({ wrapper: await disk.nextBoot() })],
     ['[PC5] from a disk that was pulled out, in the same boot,', (ant: Member) => ant.start()],
-  ])('%s what had not reached the disk comes back from the others, and no damage is published', async (when, start) => {
-    const [ant, bee] = pair();
-    await rm(letSync);
-    const made = Array.from({ length: 50 }, (_, index) => `made-${when.slice(1, 4)}-${index}`);
-    const textOf = (name: string): string => `the much longer version of ${name} ${when}\n`;
-    const script = `for n in ${[...edited, ...made].join(' ')}; do echo "the much longer version of $n ${when}" > $n; done`;
-    await shell(ant.folder, script);
-    const isGood = async (name: string): Promise<boolean> =>
-      (await readFile(bee.path(name), 'utf8').catch(() => '')) === textOf(name);
-    await vi.waitFor(async () => {
-      expect((await Promise.all([...edited, ...made].map(isGood))).every(Boolean)).toBe(true);
-    }, patience);
-    expect(await ant.wait({ for: 'all', timeoutMs: 200 })).toMatchObject({ done: false });
-    await disk.cutPower(() => ant.kill());
-    await writeFile(letSync, '');
-    const whole = await Promise.all(made.map((name) => readFile(ant.path(name), 'utf8').catch(() => '')));
-    expect(whole.filter((text) => text === '').length).toBeGreaterThan(0);
+  ])(
+    '%s files that had not reached the disk come back from the others, and no damage is published',
+    async (when, start) => {
+      const [ant, bee] = pair();
+      await rm(letSync);
+      const made = Array.from({ length: 50 }, (_, index) => `made-${when.slice(1, 4)}-${index}`);
+      const textOf = (name: string): string => `the much longer version of ${name} ${when}\n`;
+      const script = `for n in ${[...edited, ...made].join(' ')}; do echo "the much longer version of $n ${when}" > $n; done`;
+      await shell(ant.folder, script);
+      const isGood = async (name: string): Promise<boolean> =>
+        (await readFile(bee.path(name), 'utf8').catch(() => '')) === textOf(name);
+      await vi.waitFor(async () => {
+        expect((await Promise.all([...edited, ...made].map(isGood))).every(Boolean)).toBe(true);
+      }, patience);
+      expect(await ant.wait({ for: 'all', timeoutMs: 200 })).toMatchObject({ done: false });
+      await disk.cutPower(() => ant.kill());
+      await writeFile(letSync, '');
+      const whole = await Promise.all(made.map((name) => readFile(ant.path(name), 'utf8').catch(() => '')));
+      expect(whole.filter((text) => text === '').length).toBeGreaterThan(0);
 
-    await start(ant);
-    const names = namesOf(await cluster().settled());
-    expect(names.filter((name) => name.includes('conflict'))).toEqual([]);
-    for (const name of [...edited, ...made]) {
-      const texts = [await readFile(ant.path(name), 'utf8'), await readFile(bee.path(name), 'utf8')];
-      expect(texts).toEqual([textOf(name), textOf(name)]);
-    }
-    await vi.waitFor(async () => expect(await ant.problems()).toEqual([]), patience);
-    await cluster().verified();
-  });
+      await start(ant);
+      const names = namesOf(await cluster().settled());
+      expect(names.filter((name) => name.includes('conflict'))).toEqual([]);
+      for (const name of [...edited, ...made]) {
+        const texts = [await readFile(ant.path(name), 'utf8'), await readFile(bee.path(name), 'utf8')];
+        expect(texts).toEqual([textOf(name), textOf(name)]);
+      }
+      await vi.waitFor(async () => expect(await ant.problems()).toEqual([]), patience);
+      await cluster().verified();
+    },
+  );
 });

@@ -15,14 +15,14 @@ async function write(path: string, content: string): Promise<void> {
   await writeFile(path, content);
 }
 
-/** A tree of so many small files in directories of 50. */
+/** Makes a tree of this many small files, in directories of 50. */
 async function makeTree(root: string, files: number): Promise<void> {
   for (let index = 0; index < files; index++) {
     await write(join(root, `d${Math.floor(index / 50)}`, `f${index}.txt`), `${index}\n`.repeat(index % 40));
   }
 }
 
-/** Waits until all is the same, and holds what stands at `directory` against a tree made apart from Lockstep. */
+/** Waits until all folders are equal, and compares `directory` with a tree that was made without Lockstep. */
 async function expectEverywhere(directory: string, reference: string | Tree): Promise<void> {
   const expected = typeof reference === 'string' ? readTree(reference) : reference;
   const tree = await cluster().settled();
@@ -122,7 +122,7 @@ test('sed -i, rsync into the folder, and rsync again', async () => {
   expect(await readFile(ant.path('synced/d0/f21.txt'), 'utf8')).toBe('2one\n'.repeat(21));
   expect(await readFile(cat.path('synced/d1/f52.txt.bak'), 'utf8')).toBe('52\n'.repeat(12));
 
-  // A copy with times, so that rsync finds what is equal by its size and time.
+  // The copy keeps times, so that rsync recognises equal files by their size and time.
   await run('cp', ['-a', bee.path('synced'), join(cluster().root, 'again')]);
   const again = join(cluster().root, 'again');
   for (const name of ['d0/f3.txt', 'd1/f60.txt']) await appendFile(join(again, name), 'more\n');
@@ -151,7 +151,7 @@ describe('mv of a tree of 1,000 files', () => {
     expect(diffTrees(reference, readTree(outside), ['before', 'after'])).toEqual([]);
   });
 
-  test('into the folder and onwards before anybody has looked', async () => {
+  test('into the folder and on to another name before any agent has scanned it', async () => {
     const ant = cluster().member('ant');
     const outside = join(cluster().root, 'quick');
     await makeTree(outside, 1_000);
@@ -167,6 +167,6 @@ describe('mv of a tree of 1,000 files', () => {
   });
 });
 
-test('[RP1] at the end the journals agree with themselves and with the folders', async () => {
+test('[RP1] at the end the journals are consistent and agree with the folders', async () => {
   await cluster().verified();
 });

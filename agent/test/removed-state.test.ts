@@ -9,7 +9,7 @@ import { startCluster } from '../../testkit/vitest/use-cluster.ts';
 
 const directories = ['history', 'staging', 'cookies'] as const;
 
-test('[ST1] history, staging and cookies removed while the agent runs: nothing stops, and they are made again', async () => {
+test('[ST1] history, staging and cookies are removed while the agent runs: it continues and makes them again', async () => {
   const cluster = await startCluster(['ant', 'bee']);
   const [ant, bee] = [cluster.member('ant'), cluster.member('bee')];
   await shell(ant.folder, 'for n in $(seq 40); do echo $n > f$n; done; head -c 3000000 /dev/urandom > large');
@@ -26,12 +26,12 @@ test('[ST1] history, staging and cookies removed while the agent runs: nothing s
   expect(names.filter((name) => name.includes('conflict'))).toEqual([]);
   for (const name of directories) expect(lstatSync(bee.state(name)).mode & 0o7777).toBe(0o700);
   expect(await bee.problems()).toEqual([]);
-  // What was replaced after that is kept again.
+  // Versions that are replaced afterwards are kept again.
   expect(readdirSync(bee.state('history')).length).toBeGreaterThan(0);
   await cluster.verified();
 });
 
-test('[ST1] staging removed while a large file is on its way: it is fetched again, whole', async () => {
+test('[ST1] staging is removed while a large file is on its way: the whole file is fetched again', async () => {
   const cluster = await startCluster(['ant', 'bee'], { proxied: true });
   const [ant, bee] = [cluster.member('ant'), cluster.member('bee')];
   cluster.shape('ant', 'bee', { bytesPerSecond: 8_000_000 });
@@ -46,7 +46,7 @@ test('[ST1] staging removed while a large file is on its way: it is fetched agai
   await cluster.verified();
 });
 
-test('[ST2] a file in the place of history: it is said, and over when it is gone', async () => {
+test('[ST2] a file at the place of the history is a problem, until it is removed', async () => {
   const cluster = await startCluster(['ant', 'bee']);
   const [ant, bee] = [cluster.member('ant'), cluster.member('bee')];
   await writeFile(ant.path('file'), 'old');

@@ -14,7 +14,7 @@ async function stands(path: string): Promise<boolean> {
   );
 }
 
-/** What a reader of the folder sees of two names, looked at as fast as it can until `done`. */
+/** The states of two names that a reader of the folder sees, which checks as fast as it can until `done`. */
 async function watchNames(
   member: Member,
   names: readonly [string, string],
@@ -23,7 +23,7 @@ async function watchNames(
   const seen = new Set<string>();
   const [before, after] = names.map((name) => member.path(name)) as [string, string];
   while (!(await done())) {
-    // The new name first and again at the end: an entry that moves between two looks is not taken for one that is missing.
+    // The new name is checked first and last: an entry that moves between two checks is not taken for a missing one.
     const [first, old, last] = [await stands(after), await stands(before), await stands(after)];
     if (!old && !last) seen.add('neither');
     if (first && old && (await stands(before))) seen.add('both');
@@ -44,7 +44,7 @@ async function makeTree(member: Member, name: string): Promise<void> {
   await symlink('deep/g', member.path(`${name}/link`));
 }
 
-test('[LC12][MT11] who reads the receiver sees the old name of a directory or the new one', async () => {
+test('[LC12][MT11] a reader of the receiver’s folder sees the old name of a directory or the new one', async () => {
   const [ant, bee] = [cluster().member('ant'), cluster().member('bee')];
   await makeTree(ant, 'whole');
   await cluster().settled();
@@ -57,7 +57,7 @@ test('[LC12][MT11] who reads the receiver sees the old name of a directory or th
   await rm(ant.path('moved'), { recursive: true });
 });
 
-test('[MT14] the same of a file and of a link, renamed to one name again and again', async () => {
+test('[MT14] the same for a file and a link that are renamed to one name repeatedly', async () => {
   const [ant, bee] = [cluster().member('ant'), cluster().member('bee')];
   for (const make of [(path: string) => writeFile(path, path), (path: string) => symlink('t', path)]) {
     await make(ant.path('a'));
@@ -80,7 +80,7 @@ test('[MT14] the same of a file and of a link, renamed to one name again and aga
   }
 });
 
-test('[MT15] a directory that holds an ignored entry of the receiver’s is moved entry by entry, and fetches nothing', async () => {
+test('[MT15] a directory with an ignored entry of the receiver is moved entry by entry, and fetches nothing', async () => {
   const [ant, bee] = [cluster().member('ant'), cluster().member('bee')];
   await writeFile(ant.path('.lockstepignore'), 'own-*\n');
   await makeTree(ant, 'mixed');

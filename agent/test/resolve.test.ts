@@ -13,7 +13,7 @@ const cluster = useCluster(['ant', 'bee']);
 
 const pair = () => [cluster().member('ant'), cluster().member('bee')] as const;
 
-/** Two versions of each of these files, written while the members did not hear of each other; bee's is the later one. */
+/** Makes two versions of each of these files while the members have no connection; bee's is the later one. */
 async function conflicts(names: readonly string[]): Promise<readonly Conflict[]> {
   const [ant, bee] = pair();
   await bee.stop();
@@ -60,7 +60,7 @@ async function content(path: string): Promise<{ status: number; text: string }> 
 
 const textOf = (name: string) => readFile(pair()[1].path(name), 'utf8');
 
-test('[CF8] keep the original, the copy or both: the folders of all members become so', async () => {
+test('[CF8] the choice of the original, the copy or both reaches the folders of all members', async () => {
   const [ant] = pair();
   const found = await conflicts(['original.txt', 'copy.txt', 'both.txt']);
   expect(found.map(({ loser }) => loser)).toEqual(['ant', 'ant', 'ant']);
@@ -77,12 +77,12 @@ test('[CF8] keep the original, the copy or both: the folders of all members beco
   for (const member of pair()) expect((await member.status()).conflictCopies).toBe(0);
 });
 
-test('[CF8] what the person did not see is not touched, and each refusal says why', async () => {
+test('[CF8] a version that the person did not see is not changed, and each refusal says why', async () => {
   const [ant] = pair();
   const [one, two, three] = await conflicts(['one', 'two', 'three']);
   if (!one || !two || !three) throw new Error('conflicts are missing');
   const choices = [choiceOf(one, 'original'), choiceOf(two, 'copy'), choiceOf(three, 'both')];
-  // Faster than anybody can notice: the disk is what counts, not the journal.
+  // Before the agent can notice: the disk counts, not the journal.
   await writeFile(ant.path(one.copy.path), 'edited');
   await writeFile(ant.path('two'), 'edited');
   const changed = await resolve(choices.slice(0, 2));
@@ -104,7 +104,7 @@ test('[CF8] what the person did not see is not touched, and each refusal says wh
   expect(gone?.reason).toContain('is gone: this conflict is already resolved');
 });
 
-test('[CF9] both versions can be read; nothing through a link, of a directory or of .lockstep', async () => {
+test('[CF9] both versions can be read, but nothing through a link, of a directory or of .lockstep', async () => {
   const [ant] = pair();
   const [conflict] = await conflicts(['shown.txt']);
   if (!conflict) throw new Error('the conflict is missing');
@@ -136,7 +136,7 @@ test('[CF9] both versions can be read; nothing through a link, of a directory or
   expect(await content('d/inside')).toMatchObject({ status: 409 });
 });
 
-test('[CF4] [CF8] the copy of a file whose name had to be shortened is known as that of this file, and replaces it', async () => {
+test('[CF4] [CF8] a conflict copy with a shortened name is recognised as a copy of its file, and can replace it', async () => {
   const name = `${'ü'.repeat(120)}.txt`;
   const found = await conflicts([name]);
   expect(found.map(({ winner, copy }) => [winner, copy.path.startsWith(name.slice(0, -4))])).toEqual([['bee', false]]);

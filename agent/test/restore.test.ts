@@ -8,10 +8,10 @@ import { lockstep, Member } from '../../testkit/member.ts';
 import { run, shell } from '../../testkit/programs.ts';
 import { startCluster } from '../../testkit/vitest/use-cluster.ts';
 
-/** What docs/OPERATIONS.md says to keep of the state directory: who the member is, of which cluster, and its settings. */
+/** The files of the state directory that docs/OPERATIONS.md says to back up: identity, cluster key and settings. */
 const identityFiles = ['cluster.key', 'config.toml', 'identity.key', 'identity.crt'];
 
-/** Ant and bee, with some files that both hold. */
+/** Starts ant and bee, with some files that both hold. */
 async function filled(): Promise<{ cluster: Cluster; ant: Member; bee: Member }> {
   const cluster = await startCluster(['ant', 'bee']);
   const [ant, bee] = [cluster.member('ant'), cluster.member('bee')];
@@ -20,20 +20,20 @@ async function filled(): Promise<{ cluster: Cluster; ant: Member; bee: Member }>
   return { cluster, ant, bee };
 }
 
-/** Copies what is kept of who the member is. */
+/** Copies the identity files of a member. */
 async function keepIdentity(member: Member, backup: string): Promise<void> {
   mkdirSync(backup);
   for (const name of identityFiles) await copyFile(member.state(name), join(backup, name));
 }
 
-/** A backup of the files, with their times to the last digit: a file with another time has been changed. */
+/** Makes a backup of the files with their exact times: a file with another time counts as changed. */
 async function copyFiles(from: string, to: string): Promise<void> {
   mkdirSync(to);
   const names = readdirSync(from).filter((name) => name !== '.lockstep');
   await run('cp', ['-a', ...names.map((name) => join(from, name)), to]);
 }
 
-/** The lost member again, in the folder `folder` with the state directory `state` from a backup. Not started. */
+/** Makes the lost member again in `folder`, with the state directory `state` from a backup. It is not started. */
 function restored(cluster: Cluster, lost: Member, folder: string, state: string): Member {
   cpSync(state, join(folder, '.lockstep'), { recursive: true });
   const place = { name: lost.name, folder, port: lost.port, dashboardPort: Number(new URL(lost.url).port) };
@@ -42,7 +42,7 @@ function restored(cluster: Cluster, lost: Member, folder: string, state: string)
   return member;
 }
 
-test('[CL2] [JN4] from its files and its identity: the same member goes on, nothing is deleted, and both versions stay', async () => {
+test('[CL2] [JN4] from its files and its identity: the same member continues, nothing is deleted, and both versions stay', async () => {
   const { cluster, ant, bee } = await filled();
   const { id } = (await bee.status()).member;
   const [files, state] = [join(cluster.root, 'files'), join(cluster.root, 'state')];
@@ -68,7 +68,7 @@ test('[CL2] [JN4] from its files and its identity: the same member goes on, noth
   await cluster.verified();
 });
 
-test('[MB7] from its identity alone: everything comes from the others, and a machine that is gone for good can be retired', async () => {
+test('[MB7] from its identity alone: everything comes from the others, and a machine that is lost for good can be retired', async () => {
   const { cluster, ant, bee } = await filled();
   const state = join(cluster.root, 'state');
   await keepIdentity(bee, state);
@@ -87,7 +87,7 @@ test('[MB7] from its identity alone: everything comes from the others, and a mac
   expect(await ant.wait({ for: 'all' })).toMatchObject({ done: true, members: 1 });
 });
 
-test('[JN4] with its journal, copied while it ran: it numbers anew, and what came after the backup comes from the others', async () => {
+test('[JN4] with its journal, copied while it ran: it begins new numbers, and later changes come from the others', async () => {
   const { cluster, bee } = await filled();
   const { origin } = (await bee.status()).member;
   const [files, state] = [join(cluster.root, 'files'), join(cluster.root, 'state')];
@@ -111,7 +111,7 @@ test('[JN4] with its journal, copied while it ran: it numbers anew, and what cam
   await cluster.verified();
 });
 
-test('[MB3] a key that has leaked is replaced on all members while they are stopped, and the old one opens no session any more', async () => {
+test('[MB3] a leaked key is replaced on all members while they are stopped, and the old one opens no session any more', async () => {
   const { cluster, ant, bee } = await filled();
   await Promise.all([ant.stop(), bee.stop()]);
   const other = join(cluster.root, 'other');

@@ -30,11 +30,11 @@ const hasNoProblem = (member: Member) =>
 
 sceneTest('[WT6]', unmounted);
 
-test.runIf(isRoot)('[WT6] a folder that is itself a mount is taken away and comes back', async () => {
+test.runIf(isRoot)('[WT6] a folder that is itself a mount is removed and comes back', async () => {
   const cluster = await startCluster(['ant', 'cat']);
   const [ant, cat] = [cluster.member('ant'), cluster.member('cat')];
   const folder = join(cluster.root, 'bee');
-  // The disk itself stays in another place, as a disk does that is unplugged: `mount --move` needs no quiet file system.
+  // The disk itself stays mounted elsewhere, like one that is unplugged: `mount --move` works while the file system is in use.
   const aside = join(cluster.root, 'aside');
   for (const path of [folder, aside]) await mkdir(path);
   await run('mount', ['-t', 'tmpfs', '-o', 'size=64m', 'tmpfs', aside]);
@@ -61,8 +61,8 @@ test.runIf(isRoot)('[WT6] a folder that is itself a mount is taken away and come
   await bee.kill();
 });
 
-describe('[WT6] a folder that is not the one that was opened', () => {
-  test('it is moved away and an empty one stands in its place; it comes back', async () => {
+describe('[WT6] a folder that is not the opened one any more', () => {
+  test('it is moved away and replaced by an empty one; it comes back', async () => {
     const { cluster, tree } = await filled(['ant', 'bee', 'cat']);
     const bee = cluster.member('bee');
     const aside = join(cluster.root, 'aside');
@@ -82,7 +82,7 @@ describe('[WT6] a folder that is not the one that was opened', () => {
     expect(existsSync(bee.path('meanwhile'))).toBe(true);
   });
 
-  test('its .lockstep is gone, or it was emptied by hand: nothing is deleted anywhere', async () => {
+  test('its .lockstep is removed, or it is emptied by hand: nothing is deleted anywhere', async () => {
     const { cluster, tree } = await filled(['ant', 'bee']);
     const [ant, bee] = [cluster.member('ant'), cluster.member('bee')];
     await rename(bee.state(), join(cluster.root, 'state'));
@@ -105,7 +105,7 @@ describe('[WT6] a folder that is not the one that was opened', () => {
 describe('[JN4] a journal that was lost or damaged', () => {
   const journalFiles = ['journal.db', 'journal.db-wal', 'journal.db-shm'];
 
-  test('lost by the member that had made everything, while changes went on', async () => {
+  test('lost by the member that has written everything, while changes continue', async () => {
     const { cluster } = await filled(['ant', 'bee', 'cat']);
     const [ant, bee] = [cluster.member('ant'), cluster.member('bee')];
     await ant.kill();
@@ -120,7 +120,7 @@ describe('[JN4] a journal that was lost or damaged', () => {
     await cluster.verified();
   });
 
-  test('lost: what others deleted meanwhile comes back, and of what was edited here both versions stay', async () => {
+  test('lost: files that others deleted meanwhile come back, and of files that were edited here both versions stay', async () => {
     const { cluster } = await filled(['ant', 'bee', 'cat']);
     const [ant, bee] = [cluster.member('ant'), cluster.member('bee')];
     const old = await readFile(bee.path('d/f2'), 'utf8');

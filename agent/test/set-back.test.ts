@@ -17,20 +17,20 @@ async function snapshot(cluster: Cluster, member: Member): Promise<string> {
   return copy;
 }
 
-/** The member is as it was at its snapshot. The state directory stays the same one, as on the disk of a virtual machine. */
+/** Restores the member's snapshot. The state directory itself is kept (the same inode), as on the disk of a virtual machine. */
 async function restore(member: Member, copy: string): Promise<void> {
   await shell(member.folder, 'find . -mindepth 1 ! -path ./.lockstep -delete');
   await shell('/', `cp -a ${copy}/. ${member.folder}`);
 }
 
-/** All texts that the files of the tree hold, whatever their names are. */
+/** The texts of all files of the tree, whatever their names are. */
 async function textsOf(member: Member, tree: Tree): Promise<readonly string[]> {
   const files = [...tree].filter(([, { what }]) => what.startsWith('file')).map(([path]) => path);
   const texts = await Promise.all(files.map((path) => readFile(member.path(path), 'utf8')));
   return texts.map((text) => text.trim());
 }
 
-/** Three members that hold some files; cat was copied then, and has gone on since, as the others know. */
+/** Starts three members with some files. A snapshot of cat is made, and then cat makes changes that the others receive. */
 async function copiedAndGoneOn(): Promise<{ cluster: Cluster; cat: Member; copy: string }> {
   const cluster = await startCluster(['ant', 'bee', 'cat']);
   const cat = cluster.member('cat');
@@ -50,11 +50,11 @@ async function copiedAndGoneOn(): Promise<{ cluster: Cluster; cat: Member; copy:
 
 sceneTest('[FK2]', setBack);
 
-test('[FK2] a member that is set back and only has another address gives out no number twice', async () => {
+test('[FK2] a member that is set back, and then only has another address, uses no number twice', async () => {
   const { cluster, cat, copy } = await copiedAndGoneOn();
   await Promise.all(cluster.members.map((member) => member.stop()));
   await restore(cat, copy);
-  // By DHCP it has another address: its entry in the member list is the first thing that it journals.
+  // DHCP has given it another address: its entry in the member list is the first operation that it journals.
   await cat.start({ args: ['--address', `127.0.0.1:${await freePort()}`] });
   for (const name of ['ant', 'bee']) await cluster.member(name).start();
   await cluster.connected();
@@ -66,7 +66,7 @@ test('[FK2] a member that is set back and only has another address gives out no 
   await cluster.verified();
 });
 
-test('[LC33] a file that others deleted stays deleted where the files that are set back have other inode numbers', async () => {
+test('[LC33] a file that others deleted stays deleted if the restored files have other inode numbers', async () => {
   const cluster = await startCluster(['ant', 'bee', 'cat']);
   const cat = cluster.member('cat');
   await shell(cat.folder, 'for n in 1 2 3 4; do echo old > f$n; done; touch -d @1700000000 f?');
@@ -75,7 +75,7 @@ test('[LC33] a file that others deleted stays deleted where the files that are s
   await shell(cluster.member('ant').folder, 'rm f2 f3');
   await cluster.settled();
   await Promise.all(cluster.running.map((member) => member.stop()));
-  // In another order: each gets the inode number of another one with equal content and time, where the file system gives them out again.
+  // In another order: if the file system reuses inode numbers, each file gets that of another one with equal content and time.
   await shell(
     cat.folder,
     'mkdir ../kept; cp -p f? ../kept; rm f?; for n in 3 1 4 2; do cp -p ../kept/f$n .; done; rm f4',
@@ -89,7 +89,7 @@ test('[LC33] a file that others deleted stays deleted where the files that are s
   await cluster.verified();
 });
 
-test('[FK3] [FK5] two branches under the same numbers are found, and the entries of both are kept', async () => {
+test('[FK3] [FK5] two branches with the same numbers are detected, and the entries of both are kept', async () => {
   const cluster = await startCluster(['ant', 'bee', 'cat']);
   const [ant, bee, cat] = [cluster.member('ant'), cluster.member('bee'), cluster.member('cat')];
   await shell(cat.folder, 'for n in 1 2 3 4; do echo old $n > f$n; done');
@@ -98,7 +98,7 @@ test('[FK3] [FK5] two branches under the same numbers are found, and the entries
   const copy = await snapshot(cluster, cat);
   await cat.start();
   await cluster.connected();
-  // Ant alone hears of this, and bee alone of what cat writes after it was set back: bee confirms cat's numbers.
+  // Only ant receives this, and only bee what cat writes after it was set back: bee confirms cat's numbers.
   await shell(
     cat.folder,
     'echo branch one > f1; echo branch one too > new; rm f3; mkdir d; echo branch one in d > d/in',
@@ -114,7 +114,7 @@ test('[FK3] [FK5] two branches under the same numbers are found, and the entries
   await shell(cat.folder, 'echo branch two > f1; echo branch two too > other; mkdir d; echo branch two in d > d/in');
   await cluster.settled();
 
-  // The numbers that it waits for are cut off once ant is there.
+  // The numbers that it waits for are cut off once ant is up.
   const waiting = cat.wait({ for: 'all', timeoutMs: 80_000 });
   await ant.start();
   await cluster.connected();

@@ -9,9 +9,9 @@ import { namesOf } from '../../testkit/tree.ts';
 import { startCluster } from '../../testkit/vitest/use-cluster.ts';
 import { MappedFile, mappingLacks } from './support/mapped-file.ts';
 
-/** Far below the ten minutes after which the folder is scanned. */
+/** Far below the ten minutes between scans of the folder. */
 const soon = { timeoutMs: 20_000 };
-/** Long enough for the file to be read and published, and mostly shorter than the time until it is made durable. */
+/** Long enough to read and publish the file, and usually shorter than the time until it is durable. */
 const beforeSyncMs = 250;
 const attemptsMax = 30;
 
@@ -19,7 +19,7 @@ const starts = async (member: Member, path: string, text: string): Promise<void>
   expect((await readFile(member.path(path), 'utf8')).slice(0, text.length)).toBe(text);
 };
 
-/** Ant and bee, which both have the file `data` of two pages. */
+/** Starts ant and bee, which both have the file `data` of two pages. */
 async function openScene(): Promise<{ cluster: Cluster; ant: Member; bee: Member }> {
   const cluster = await startCluster(['ant', 'bee']);
   const [ant, bee] = [cluster.member('ant'), cluster.member('bee')];
@@ -28,11 +28,11 @@ async function openScene(): Promise<{ cluster: Cluster; ant: Member; bee: Member
   return { cluster, ant, bee };
 }
 
-/** Changes `data` and, in the same page, once more without a trace. Returns what it begins with. */
+/** Changes `data`, and then the same page again without a trace. Returns the beginning of the file. */
 async function changesWithoutTrace(file: MappedFile): Promise<string> {
   for (let attempt = 0; attempt < attemptsMax; attempt++) {
     const text = `attempt-${attempt}`;
-    // The page is writable in the mapping from here on, until it is written back.
+    // From here on the page is writable in the mapping, until the kernel writes it back.
     await file.store(text);
     if (await file.writeAndStore(text, beforeSyncMs)) return text.toUpperCase();
   }
@@ -50,7 +50,7 @@ test.skipIf(mappingLacks)('[WT40] a store through a mapping arrives within secon
   await cluster.verified();
 });
 
-test.skipIf(mappingLacks)('[LC40] a store that leaves size and times as they were arrives', async () => {
+test.skipIf(mappingLacks)('[LC40] a store that does not change size and times arrives', async () => {
   const { cluster, ant, bee } = await openScene();
   const file = MappedFile.open(ant.path('data'));
   for (let round = 0; round < 3; round++) {
@@ -74,7 +74,7 @@ test.skipIf(mappingLacks)('[AK20] wait does not end while the bytes of such a fi
 test.skipIf(mappingLacks)('[MT40] an edit of another member does not erase such a store', async () => {
   const { cluster, ant, bee } = await openScene();
   const file = MappedFile.open(ant.path('data'));
-  // Bee edits what ant published before the store.
+  // bee edits the version that ant published before the store.
   const text = await eventually(async () => {
     const stored = await changesWithoutTrace(file);
     await starts(bee, 'data', stored.toLowerCase());

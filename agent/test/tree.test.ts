@@ -11,7 +11,7 @@ async function tree(member: Member, path: string, rest = '') {
   return treePageSchema.parse(await member.get(`/tree?path=${encodeURIComponent(path)}${rest}`));
 }
 
-test('[TR1] a directory is read to its end, page by page, while entries are added before and behind', async () => {
+test('[TR1] a directory is read completely, page by page, while entries are added before and after the page', async () => {
   const ant = cluster().member('ant');
   await shell(ant.folder, 'mkdir -p many/00; for n in $(seq 100 250); do mkdir many/$n; echo $n > many/$n/x; done');
   await cluster().settled();
@@ -28,7 +28,7 @@ test('[TR1] a directory is read to its end, page by page, while entries are adde
   expect((await tree(ant, 'many')).total).toBe(152 + 4);
 });
 
-test('[TR3] an entry says who wrote it, who does not hold it, and whether it is in conflict', async () => {
+test('[TR3] an entry names its writer and the members that lack it, and says whether it is in conflict', async () => {
   const [ant, bee] = [cluster().member('ant'), cluster().member('bee')];
   await shell(bee.folder, 'mkdir -p e/sub; echo hello > e/x.txt; echo other > e/x.md; ln -s x.txt e/link');
   await writeFile(bee.path('e/x.conflict-20261121T065602007Z-ant.txt'), 'lost');
@@ -57,7 +57,7 @@ test('[TR3] an entry says who wrote it, who does not hold it, and whether it is 
   expect(later).toMatchObject({ writerName: 'ant', holding: 1, missing: [id] });
 });
 
-test('[TR2] a search says when there is more', async () => {
+test('[TR2] a search says if there are more results', async () => {
   const ant = cluster().member('ant');
   await shell(ant.folder, 'mkdir -p needles; touch needles/Needle1 needles/needle2 needles/hay');
   await cluster().settled();

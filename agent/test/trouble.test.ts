@@ -18,10 +18,10 @@ const details = async (member: Member) => (await member.status()).problems.map((
 const hasNoProblem = (member: Member) =>
   vi.waitFor(async () => expect(await member.problems()).toEqual([]), { timeout: 20_000, interval: 100 });
 
-describe('files that are written to while they are read', () => {
+describe('files that are written while they are read', () => {
   const cluster = useCluster(['ant', 'bee']);
 
-  test('[LC4] a log appended 100 times a second costs few operations, and is whole in the end', async () => {
+  test('[LC4] a log that is appended to 100 times a second costs few operations, and is whole at the end', async () => {
     const [ant, bee] = [cluster().member('ant'), cluster().member('bee')];
     const seconds = 4;
     for (let line = 0; line < seconds * 100; line++) {
@@ -36,7 +36,7 @@ describe('files that are written to while they are read', () => {
     expect(operations).toBeLessThan(seconds * 15);
   });
 
-  test('[LC5] a file that grows slowly is at any time a beginning of it on the others', async () => {
+  test('[LC5] the others always show a prefix of a file that grows slowly', async () => {
     const [ant, bee] = [cluster().member('ant'), cluster().member('bee')];
     const piece = (index: number): Buffer => Buffer.alloc(100_000, `${index} `);
     const whole = Buffer.concat(Array.from({ length: 40 }, (_, index) => piece(index)));
@@ -50,7 +50,7 @@ describe('files that are written to while they are read', () => {
     expect(readFileSync(bee.path('growing')).equals(whole)).toBe(true);
   });
 
-  test('[LC5] a large file that is written to without a pause is named by who waits for it, and whole once it rests', async () => {
+  test('[LC5] members that wait for a large file that is written without a pause name it, and get it when the writing stops', async () => {
     const [ant, bee] = [cluster().member('ant'), cluster().member('bee')];
     const bytes = randomBytes(40_000_000);
     await writeFile(ant.path('busy'), bytes);
@@ -79,7 +79,7 @@ describe('files that are written to while they are read', () => {
 });
 
 test.runIf(isRoot)(
-  '[MT10] a full disk: what fits goes on, and the rest comes by itself when there is room',
+  '[MT10] a full disk: changes that fit continue, and the rest arrives by itself when there is space',
   async () => {
     const cluster = await startCluster(['ant']);
     const ant = cluster.member('ant');
@@ -107,7 +107,7 @@ test.runIf(isRoot)(
 );
 
 test.runIf(isRoot)(
-  '[MT10] directories without permission: reported, nothing deleted, and done when it is granted',
+  '[MT10] directories without permission are reported, nothing is deleted, and all is applied when it is granted',
   async () => {
     const cluster = await startCluster(['ant']);
     const ant = cluster.member('ant');
@@ -137,7 +137,7 @@ test.runIf(isRoot)(
   },
 );
 
-test.runIf(isRoot)('[MT19] what changes in a directory that its user has closed changes on every member', async () => {
+test.runIf(isRoot)('[MT19] changes in a directory that its user has made read-only reach every member', async () => {
   const cluster = await startCluster(['ant']);
   const ant = cluster.member('ant');
   const bee = await addUnprivileged(cluster, 'bee');
@@ -146,7 +146,7 @@ test.runIf(isRoot)('[MT19] what changes in a directory that its user has closed 
   await shell(ant.folder, 'chmod 555 shut shut/sub tree tree/sub');
   await cluster.settled();
   expect(await run('stat', ['-c', '%a', bee.path('shut/sub')])).toMatch('555');
-  // A member that made none of these itself, for all it remembers.
+  // As far as it remembers, this member has made none of these itself.
   await bee.restart();
   await cluster.connected();
 
@@ -158,7 +158,7 @@ test.runIf(isRoot)('[MT19] what changes in a directory that its user has closed 
 });
 
 test.runIf(isRoot)(
-  '[CT4] a file renamed to where it cannot be shown here is still had from here, when nobody else has it any more',
+  '[CT4] a file renamed to a path that this member cannot apply is still served from here, when no other member has it',
   async () => {
     const cluster = await startCluster(['ant']);
     const ant = cluster.member('ant');
@@ -227,7 +227,7 @@ test.runIf(isRoot)(
   },
 );
 
-test('[WT4] too few inotify watches, or none at all, are reported, and what no event tells of is found by scans', async () => {
+test('[WT4] too few inotify watches, or none at all, are reported, and changes without events are found by scans', async () => {
   const cluster = await startCluster(['ant']);
   const limited = 'echo 20 > /proc/sys/user/max_inotify_watches; exec "$@"';
   const within = (script: string) => ['unshare', '--user', '--map-root-user', 'sh', '-c', script, 'sh'];
@@ -239,7 +239,7 @@ test('[WT4] too few inotify watches, or none at all, are reported, and what no e
   await cluster.settled();
   await hasProblem(bee, 'watch-limit');
   await hasProblem(cat, 'watch-limit');
-  // Counted at each of its scans: the first one may have met the first of them only.
+  // The number is counted at each scan: the first scan may have met only some of them.
   await vi.waitFor(async () => {
     const said = (await details(bee)).join();
     expect(said).toMatch(/^\d+ directories cannot be watched: .* raise fs\.inotify\.max_user_watches/);
@@ -257,12 +257,12 @@ test('[WT4] too few inotify watches, or none at all, are reported, and what no e
   await cluster.settled();
 });
 
-test('[WT3] more events than the kernel keeps, while the agent is held by SIGSTOP, are made up for by a scan', async () => {
+test('[WT3] if the kernel drops events while the agent is suspended by SIGSTOP, a scan finds the changes', async () => {
   const cluster = await startCluster(['ant', 'bee']);
   const [ant, bee] = [cluster.member('ant'), cluster.member('bee')];
   await shell(bee.folder, 'mkdir many; cd many; seq -f old%g 1500 | xargs touch');
   await cluster.settled();
-  // Each file that is made costs two events and more: one as it appears, one as it is written.
+  // Each new file causes at least two events: one when it is created, and one when it is written.
   expect(2 * 9_000).toBeGreaterThan(Number(await readFile('/proc/sys/fs/inotify/max_queued_events', 'utf8')));
   bee.signal('SIGSTOP');
   await shell(
@@ -270,7 +270,7 @@ test('[WT3] more events than the kernel keeps, while the agent is held by SIGSTO
     'for n in $(seq 9000); do echo $n > f$n; done; seq -f old%g 1500 | xargs rm; mkdir last; echo last > last/file',
   );
   bee.signal('SIGCONT');
-  // No wait on bee: that would scan. What the overflow hid must be found by itself.
+  // No `wait` on bee, which would scan: it must find the changes that the overflow hid by itself.
   await vi.waitFor(() => expect(namesOf(subtree(ant.tree(), 'many')).length).toBe(9_002), {
     timeout: 60_000,
     interval: 500,

@@ -5,7 +5,7 @@ import { lockstep } from '../../testkit/member.ts';
 import { startCluster } from '../../testkit/vitest/use-cluster.ts';
 import { buildVersion } from './support/other-version.ts';
 
-test('[UP1] members of two versions that speak a common protocol replicate, and doctor names the older one', async () => {
+test('[UP1] members of two versions with a common protocol replicate, and doctor names the older one', async () => {
   const program = await buildVersion({ SOFTWARE_VERSION: '0.2.0', PROTOCOL_VERSION: PROTOCOL_VERSION + 1 });
   const cluster = await startCluster(['ant', 'bee']);
   const [ant, bee] = [cluster.member('ant'), cluster.member('bee')];
@@ -24,14 +24,14 @@ test('[UP1] members of two versions that speak a common protocol replicate, and 
   const { out } = await lockstep(['doctor', ant.folder]);
   expect(out).toMatch(/warn {2}versions +bee runs Lockstep 0\.2\.0, and this one is 0\.1\.0/);
 
-  // And back, where the protocol is still spoken.
+  // And back, if that version still speaks the protocol.
   await bee.restart();
   await cluster.connected();
   await writeFile(bee.path('back'), 'again of this version');
   await cluster.settled();
 });
 
-test('[UP2] a version that speaks this protocol no more is refused, and both sides say which machine to upgrade', async () => {
+test('[UP2] a version that does not speak this protocol any more is refused, and both sides say which machine to upgrade', async () => {
   const program = await buildVersion({ SOFTWARE_VERSION: '2.0.0', PROTOCOL_VERSION: 9, PROTOCOL_VERSION_MIN: 9 });
   const cluster = await startCluster(['ant', 'bee']);
   const [ant, bee] = [cluster.member('ant'), cluster.member('bee')];

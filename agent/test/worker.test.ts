@@ -6,7 +6,7 @@ import { useCluster } from '../../testkit/vitest/use-cluster.ts';
 
 const cluster = useCluster(['ant', 'bee']);
 
-test('[CL20] an agent whose folder thread ends, ends with 1 and a sentence, and a start goes on where it was', async () => {
+test('[CL20] if its folder thread ends, an agent ends with 1 and a sentence, and its next start continues', async () => {
   const [ant, bee] = [cluster().member('ant'), cluster().member('bee')];
   await bee.restart({ env: { LOCKSTEP_FAULT: 'exit:rename' }, ready: false });
   await writeFile(ant.path('written'), 'on ant');
@@ -18,7 +18,7 @@ test('[CL20] an agent whose folder thread ends, ends with 1 and a sentence, and 
   expect(await readFile(bee.path('written'), 'utf8')).toBe('on ant');
 });
 
-test('[CL21] an agent whose folder thread hangs says so, and no more once it goes on', async () => {
+test('[CL21] an agent reports that its folder thread hangs, until the thread continues', async () => {
   const [ant, bee] = [cluster().member('ant'), cluster().member('bee')];
   const hold = join(cluster().root, 'hold');
   await bee.restart({ env: { LOCKSTEP_FAULT: `hold:rename:${hold}` } });

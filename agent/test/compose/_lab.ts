@@ -4,10 +4,10 @@ import type { ContainerMember } from '../../../testkit/containers/container-memb
 import { allConnected } from '../../../testkit/level.ts';
 import { becomeOrdinary, type Person } from '../../../testkit/machine/person.ts';
 
-/** The members that `up` starts when nothing else is said. */
+/** The members that `up` starts by default. */
 const names = ['ant', 'bee', 'cat'] as const;
 
-/** The lab of docker-compose.yml, and the person who uses it. */
+/** The lab of docker-compose.yml, and its user. */
 export class Lab {
   readonly project: ComposeProject;
   readonly person: Person;
@@ -47,7 +47,7 @@ export class Lab {
   }
 }
 
-/** One lab for all tests of a file, each of which works in a directory of its own. Answers how to get it in a test. */
+/** Starts one lab for all tests of a file; each test works in a separate directory. Returns a function that gets the lab. */
 export function useLab(): () => Lab {
   let lab: Lab | undefined;
   beforeAll(async () => {

@@ -15,10 +15,10 @@ const patience = { timeout: 60_000, interval: 200 };
 
 const lab = useLab();
 
-/** A line of shell script as the person who uses the lab. */
+/** Runs a line of shell script as the user of the lab. */
 const shell = (cwd: string, script: string): Promise<string> => shellAs(lab().person, cwd, script);
 
-test('up is all a person types: three members, healthy and connected, at the printed ports and folders', async () => {
+test('`up` alone gives three members, healthy and connected, at the documented ports and folders', async () => {
   for (const member of lab().members) {
     await vi.waitFor(async () => expect(await member.inspect('{{.State.Health.Status}}')).toBe('healthy'), patience);
     await vi.waitFor(
@@ -34,7 +34,7 @@ test('up is all a person types: three members, healthy and connected, at the pri
   );
 });
 
-test('an agent in a container is an ordinary user without capabilities, who can write to its folder and /tmp', async () => {
+test('an agent in a container runs as an ordinary user without capabilities, and can write to its folder and /tmp', async () => {
   const ant = lab().member('ant');
   const status = await ant.exec('cat', '/proc/1/status');
   expect(status).toMatch(/^Name:\ttini$/m);
@@ -49,7 +49,7 @@ test('an agent in a container is an ordinary user without capabilities, who can 
   expect(await ant.exec('sh', '-c', `for p in ${programs}; do command -v $p || true; done`)).toBe('');
 });
 
-test('a real tree that is dropped from the host is the same everywhere', async () => {
+test('a real tree that is copied in from the host is the same on all members', async () => {
   const ant = lab().member('ant');
   const room = ant.path('tree');
   await mkdir(room);
@@ -68,7 +68,7 @@ test('a real tree that is dropped from the host is the same everywhere', async (
   await allVerified(lab().members);
 });
 
-test('what is made anywhere is the same file to the person on the host, edited and deleted from there', async () => {
+test('the user of the host can edit and delete files that any member has made', async () => {
   const [ant, bee, cat] = lab().members;
   if (!ant || !bee || !cat) throw new Error('There are three');
   await mkdir(bee.path('shared'));
@@ -84,11 +84,11 @@ test('what is made anywhere is the same file to the person on the host, edited a
 });
 
 test.runIf(process.getuid?.() === 0)(
-  'what another user drops is replicated as far as its rights allow, the rest is told, and prepare settles it',
+  'files of another user are replicated as far as permissions allow, the rest is reported, and `prepare` solves it',
   async () => {
     const [ant, bee] = [lab().member('ant'), lab().member('bee')];
     const other = { uid: lab().person.uid + 1, gid: lab().person.gid + 1 };
-    // A folder in which everybody may write, as a shared one is.
+    // A folder in which every user may write, like a shared one.
     await mkdir(ant.path('drop'));
     await chmod(ant.path('drop'), 0o777);
     await allSettled(lab().members);
@@ -119,7 +119,7 @@ test.runIf(process.getuid?.() === 0)(
   },
 );
 
-test('the commands work inside, and on the folder from the host', async () => {
+test('the commands work in the container, and on the folder from the host', async () => {
   const ant = lab().member('ant');
   expect(await ant.exec('lockstep', 'status')).toMatch(/^ant {2}active/);
   expect(await lockstep(['status', ant.folder])).toMatchObject({
@@ -129,7 +129,7 @@ test('the commands work inside, and on the folder from the host', async () => {
   expect((await lockstep(['wait', ant.folder, '--for', 'all'])).code).toBe(0);
 });
 
-test('[API1] a replay is for programs in the container, not for who comes through the published port', async () => {
+test('[API1] a replay is allowed to programs in the container, but not through the published port', async () => {
   const ant = lab().member('ant');
   const asked = await fetch(`${ant.url}api/v1/replay`, {
     method: 'POST',
@@ -142,7 +142,7 @@ test('[API1] a replay is for programs in the container, not for who comes throug
   await ant.exec('rm', '-r', '/tmp/then');
 });
 
-test('[CL4] a lab of processes is not started over one of containers, and is told what runs there', async () => {
+test('[CL4] a lab of processes does not start over one of containers, and says what runs there', async () => {
   const module = new URL('../../dist/cli/lab.js', import.meta.url).href;
   const script = `import { runLab } from ${JSON.stringify(module)}; process.exitCode = await runLab(process.argv.slice(2));`;
   await writeFile(join(lab().project.root, 'lab.mjs'), script);
@@ -154,9 +154,9 @@ test('[CL4] a lab of processes is not started over one of containers, and is tol
   await allConnected(lab().members);
 });
 
-test('[CL4] members in containers are not started over a lab of processes', async () => {
+test('[CL4] members in containers do not start over a lab of processes', async () => {
   const { project, members } = lab();
-  // What `npm start` holds while it runs.
+  // The lock that `npm start` holds while it runs.
   const lock = new Database(join(project.root, 'lab', 'lab.lock'));
   onTestFinished(() => {
     lock.close();
@@ -172,7 +172,7 @@ test('[CL4] members in containers are not started over a lab of processes', asyn
   await allConnected(members);
 });
 
-test('an agent that dies is started again by itself', async () => {
+test('an agent that dies is restarted automatically', async () => {
   const bee = lab().member('bee');
   const restarts = Number(await bee.inspect('{{.RestartCount}}'));
   // Not the first process, which is tini, but the agent that it waits for.
@@ -182,7 +182,7 @@ test('an agent that dies is started again by itself', async () => {
   await allConnected(lab().members);
 });
 
-test('containers that are removed and made anew go on with the same members', async () => {
+test('containers that are removed and made again continue as the same members', async () => {
   const before = (await lab().member('ant').status()).members.map(({ id }) => id).sort();
   await writeFile(lab().member('ant').path('before'), 'before');
   await lab().project.compose('down');
@@ -195,7 +195,7 @@ test('containers that are removed and made anew go on with the same members', as
   await allVerified(lab().members);
 });
 
-/** Makes an image of this machine's Prometheus, at the place and for the user of the official one. */
+/** Makes an image from this machine's Prometheus, with the path and the user of the official one. */
 async function makePrometheusImage(): Promise<void> {
   const lines = [
     'FROM lockstep-lab',
@@ -221,7 +221,7 @@ test.runIf(hasPrometheus)('--profile metrics: Prometheus scrapes all members, an
   const { project, members } = lab();
   await makePrometheusImage();
   await shell(project.root, `cp -r "${repositoryRoot}/monitoring" .`);
-  // The members' dashboards are at other ports here than prometheus.yml says.
+  // Here the members' dashboards have other ports than in prometheus.yml.
   const targets = members.map(({ name, url }) => `${name}:${new URL(url).port}`);
   await writeFile(join(project.root, 'monitoring', 'targets', 'test.yml'), JSON.stringify([{ targets }]));
   const profile = ['--profile', 'metrics'];

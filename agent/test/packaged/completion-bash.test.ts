@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { completions, runShell, writeCompletion } from './shells.ts';
 
-/** As readline has it done: the words so far, and the place of the one under the cursor. */
+/** Completes as readline does: with the words so far, and the index of the word under the cursor. */
 const complete = `
 source "$1"
 for line in "\${@:2}"; do

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { completions, runShell, writeCompletion } from './shells.ts';
 
-/** zsh completes in its line editor alone: one runs on a pseudo-terminal, gets the keys, and shows what its line has become. */
+/** zsh completes only in its line editor: this one runs on a pseudo-terminal, gets the keys, and prints the resulting line. */
 const complete = `
 zmodload zsh/zpty
 zpty shell 'zsh -f -i'

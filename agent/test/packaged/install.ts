@@ -10,13 +10,13 @@ import type { TestProject } from 'vitest/node';
 const execute = promisify(execFile);
 const clone = fileURLToPath(new URL('../../../', import.meta.url));
 
-/** Where the package was installed for the tests of this project. */
+/** The paths of the package that was installed for the tests of this project. */
 export interface Installed {
   /** The tarball that `npm run package` made. */
   readonly tarball: string;
-  /** What `npm install -g --prefix` was given. */
+  /** The prefix of `npm install -g --prefix`. */
   readonly prefix: string;
-  /** A place for folders. */
+  /** A directory for the members' folders. */
   readonly space: string;
 }
 
@@ -27,8 +27,8 @@ declare module 'vitest' {
 }
 
 /**
- * The binary of better-sqlite3 that this clone has, packed as its authors pack theirs. Its install script runs in full and takes
- * it from here, as it would take the authors' from the network where that can be reached; else it would compile for two minutes.
+ * Packs this clone's binary of better-sqlite3 as its authors pack theirs. Its install script runs in full and takes the binary from here,
+ * as it would take the authors' from the network. Without a network it would compile for two minutes.
  */
 async function packBinary(into: string): Promise<void> {
   const module = dirname(createRequire(import.meta.url).resolve('better-sqlite3/package.json'));

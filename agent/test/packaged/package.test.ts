@@ -13,7 +13,7 @@ async function contents(): Promise<readonly string[]> {
   return stdout.trimEnd().split('\n');
 }
 
-test('[PK1] the package holds what runs, and no sources, tests or maps', async () => {
+test('[PK1] the package contains what runs, and no sources, tests or maps', async () => {
   const paths = await contents();
   for (const path of ['agent/bin/lockstep.js', 'agent/dist/cli/main.js', 'dashboard/dist/index.html', 'LICENSE']) {
     expect(paths).toContain(`package/${path}`);
@@ -23,14 +23,14 @@ test('[PK1] the package holds what runs, and no sources, tests or maps', async (
   ).toEqual([]);
 });
 
-/** Every string of a module that names another one by its place, as the paths of those. */
+/** The paths of the modules that a module names by a relative path in any string. */
 function named(path: string, text: string): readonly string[] {
   return [...text.matchAll(/['"](\.{1,2}\/[^'"]*\.js)['"]/g)].map(([, name = '']) =>
     posix.join(posix.dirname(path), name),
   );
 }
 
-test('[PK1] the package holds the modules that the program needs and no others, and each can be loaded', async () => {
+test('[PK1] the package contains the modules that the program needs and no others, and each can be loaded', async () => {
   const root = join(inject('installed').prefix, 'lib', 'node_modules', 'lockstep');
   const paths = (await readdir(root, { recursive: true })).filter(
     (path) => path.endsWith('.js') && !/^(node_modules|dashboard)\//.test(path),
@@ -41,7 +41,7 @@ test('[PK1] the package holds the modules that the program needs and no others, 
   }
   expect(paths.toSorted()).toEqual([...needed].toSorted());
 
-  // These run as they are loaded; the members below load them.
+  // These run when they are loaded; the members below load them.
   const running = /\/(lockstep|main|worker)\.js$/;
   const loads = paths.filter((path) => !running.test(path)).map((path) => `await import('./${path}');`);
   await writeFile(join(root, 'load-all.mjs'), loads.join('\n'));
@@ -52,7 +52,7 @@ test('[PK1] the package holds the modules that the program needs and no others, 
   }
 });
 
-test('[PK2] what is installed with it are the versions that the tests ran with', async () => {
+test('[PK2] its dependencies are installed in the versions that the tests ran with', async () => {
   const lock = JSON.parse(await readFile(new URL('../../../package-lock.json', import.meta.url), 'utf8')) as {
     packages: Record<string, { version?: string }>;
   };
@@ -68,7 +68,7 @@ test('[PK2] what is installed with it are the versions that the tests ran with',
   expect(installed.filter((name) => !tested.has(name))).toEqual([]);
 });
 
-test('[CL7] the manual page is where man looks, and names every command', async () => {
+test('[CL7] man finds the manual page, and the page names every command', async () => {
   const page = await readFile(join(inject('installed').prefix, 'share', 'man', 'man1', 'lockstep.1'), 'utf8');
   const { out } = await runInstalled(['--help']);
   const commands = [...out.matchAll(/^ {2}([a-z]+) (?:\[options\] )?[[<]/gm)].flatMap(([, name = '']) => name);

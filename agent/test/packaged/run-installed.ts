@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import { inject, onTestFinished } from 'vitest';
 import type { Outcome } from '../../../testkit/member.ts';
 
-/** The environment of somebody who has the package, and nothing of the clone. */
+/** The environment of a user who has the package but not the clone. */
 export function cleanEnvironment(): Record<string, string> {
   const { prefix, space } = inject('installed');
   return { PATH: `${prefix}/bin:${dirname(process.execPath)}:/usr/bin:/bin`, HOME: space };
@@ -16,7 +16,7 @@ export function installedProgram(): string {
   return join(inject('installed').prefix, 'bin', 'lockstep');
 }
 
-/** Runs the installed `lockstep` with these arguments to its end. */
+/** Runs the installed `lockstep` with these arguments until it ends. */
 export async function runInstalled(args: readonly string[], cwd = inject('installed').space): Promise<Outcome> {
   const child = spawn(installedProgram(), args, { cwd, env: cleanEnvironment(), stdio: ['ignore', 'pipe', 'pipe'] });
   const [out, err, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);

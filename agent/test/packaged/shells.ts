@@ -7,7 +7,7 @@ import { cleanEnvironment, runInstalled } from './run-installed.ts';
 
 const execute = promisify(execFile);
 
-/** Lines that a person begins, and what the shell is to make of the last word when Tab is pressed. */
+/** Beginnings of command lines, and the expected completion of the last word when Tab is pressed. */
 export const completions = [
   ['lockstep sta', 'status'],
   ['lockstep init --clu', '--cluster-key-file'],
@@ -20,7 +20,7 @@ export const completions = [
   ['lockstep wait fi', 'file'],
 ] as const;
 
-/** The script for a shell as the installed program prints it, beside a directory and a file to complete. */
+/** The completion script that the installed program prints for a shell, next to a directory and a file to complete. */
 export async function writeCompletion(shell: string): Promise<{ readonly cwd: string; readonly script: string }> {
   const cwd = await mkdtemp(join(inject('installed').space, `${shell}-`));
   await mkdir(join(cwd, 'directory'));
@@ -32,7 +32,7 @@ export async function writeCompletion(shell: string): Promise<{ readonly cwd: st
   return { cwd, script };
 }
 
-/** What a shell prints that runs `code` with these arguments. */
+/** The output of a shell that runs `code` with these arguments. */
 export async function runShell(shell: string, args: readonly string[], cwd: string): Promise<string> {
   const env = { ...cleanEnvironment(), TERM: 'dumb' };
   return (await execute(shell, [...args], { cwd, env, timeout: 50_000 })).stdout;

@@ -11,8 +11,8 @@ import { instanceOf, type units, writeUnit } from './units.ts';
 const execute = promisify(execFile);
 
 /**
- * Left out here: what only systemd as process 1 can do (name a user, cover parts of /sys and /proc), and the /tmp of its own, for the
- * folders of tests lie below /tmp.
+ * The settings that are left out here: those that only systemd as process 1 can apply (a user, the protection of parts of /sys and /proc),
+ * and the private /tmp, because the folders of tests are below /tmp.
  */
 const without = ['User', 'Group', 'RequiresMountsFor', 'ProtectKernelTunables', 'ProtectKernelLogs', 'PrivateTmp'];
 
@@ -28,7 +28,7 @@ async function systemctl(...args: readonly string[]): Promise<string> {
   return (await execute('systemctl', ['--user', ...args], { env: environment() })).stdout.trim();
 }
 
-/** The manager takes all processes of its control groups for its own: it gets groups in which it is alone, in every hierarchy. */
+/** The manager considers all processes of its control groups its own, so it gets separate groups in every hierarchy. */
 const group = `lockstep-test-${process.pid}`;
 
 const boot = `
@@ -39,7 +39,7 @@ done
 mount -t tmpfs tmpfs /run && mkdir -p /run/systemd/system
 for systemd in /usr/lib/systemd/systemd /lib/systemd/systemd; do [ -x $systemd ] && exec $systemd --user; done`;
 
-/** A manager of services of our own, in a mount namespace where /run says that the machine was booted with systemd. */
+/** Our own service manager, in a mount namespace where /run says that the machine was booted with systemd. */
 beforeAll(async () => {
   runtime = await mkdtemp(join(tmpdir(), 'lockstep-systemd-'));
   settings = await mkdtemp(join(inject('installed').space, 'settings-'));
@@ -73,7 +73,7 @@ async function makeMember(folder: string, ...more: readonly string[]): Promise<v
   expect(await runInstalled(['init', folder, ...here, ...more])).toMatchObject({ code: 0 });
 }
 
-/** Installs the unit, makes a member in a folder of its own, and gives that folder and its service, not yet started. */
+/** Installs the unit and makes a member in a new folder. Returns the folder and its service, which is not started yet. */
 async function makeService(unit: keyof typeof units, name: string): Promise<{ folder: string; service: string }> {
   const folder = join(inject('installed').space, name);
   await makeMember(folder);
@@ -90,59 +90,65 @@ async function start(folder: string, service: string): Promise<void> {
 test.each<[keyof typeof units, string]>([
   ['user', 'lockstep'],
   ['system', 'lockstep-system'],
-])(
-  '[PK3] the service of the %s replicates, confined as its unit says, and stops when it is told to',
-  async (unit, name) => {
-    const { folder, service } = await makeService(unit, name);
-    await start(folder, service);
-    // Enough files that the agent calls `sync -f`, a program of its own, and a large one that goes through the worker threads.
-    for (let index = 0; index < 40; index++) await writeFile(join(folder, `file-${index}`), String(index));
-    await writeFile(join(folder, 'large'), Buffer.alloc(3 * 1_048_576, 'x'));
-    expect(await runInstalled(['wait', '-C', folder])).toMatchObject({ code: 0 });
-    const status = JSON.parse((await runInstalled(['status', '--json', folder])).out);
-    expect(status).toMatchObject({ files: 41, problems: [] });
+])('[PK3] the service of the %s replicates, confined as its unit says, and stops on request', async (unit, name) => {
+  const { folder, service } = await makeService(unit, name);
+  await start(folder, service);
+  // Enough files that the agent calls `sync -f`, a program of its own, and a large one that goes through the worker threads.
+  for (let index = 0; index < 40; index++) await writeFile(join(folder, `file-${index}`), String(index));
+  await writeFile(join(folder, 'large'), Buffer.alloc(3 * 1_048_576, 'x'));
+  expect(await runInstalled(['wait', '-C', folder])).toMatchObject({ code: 0 });
+  const status = JSON.parse((await runInstalled(['status', '--json', folder])).out);
+  expect(status).toMatchObject({ files: 41, problems: [] });
 
-    const pid = await systemctl('show', '--property=MainPID', '--value', service);
-    const confinement = await readFile(`/proc/${pid}/status`, 'utf8');
-    expect(confinement).toMatch(/^NoNewPrivs:\t1$/m);
-    expect(confinement).toMatch(/^Seccomp:\t2$/m);
-    await systemctl('stop', service);
-    expect(await systemctl('show', '--property=Result', '--value', service)).toBe('success');
-    expect(await runInstalled(['status', folder])).toMatchObject({
-      code: 1,
-      err: expect.stringContaining('No agent runs'),
-    });
-  },
-);
+  const pid = await systemctl('show', '--property=MainPID', '--value', service);
+  const confinement = await readFile(`/proc/${pid}/status`, 'utf8');
+  expect(confinement).toMatch(/^NoNewPrivs:\t1$/m);
+  expect(confinement).toMatch(/^Seccomp:\t2$/m);
+  await systemctl('stop', service);
+  expect(await systemctl('show', '--property=Result', '--value', service)).toBe('success');
+  expect(await runInstalled(['status', folder])).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('No agent runs'),
+  });
+});
 
 test.each<[keyof typeof units, string]>([
   ['user', 'takes'],
   ['system', 'takes-system'],
-])('[PK3] the service of the %s takes what another member gives it, setgid directories too', async (unit, name) => {
-  const { folder, service } = await makeService(unit, name);
-  await start(folder, service);
-  const { member } = JSON.parse((await runInstalled(['status', '--json', folder])).out);
-  const peer = `${folder}-peer`;
-  await makeMember(peer, '--cluster-key-file', join(folder, '.lockstep', 'cluster.key'), '--peer', member.addresses[0]);
-  await upInstalled(peer);
-  await mkdir(join(peer, 'common'));
-  await chmod(join(peer, 'common'), 0o2775);
-  await writeFile(join(peer, 'common', 'tool'), 'of a group');
-  await chmod(join(peer, 'common', 'tool'), 0o4755);
-  expect(await runInstalled(['wait', '-C', peer, '--timeout', '30'])).toMatchObject({ code: 0 });
-  expect((await stat(join(folder, 'common'))).mode & 0o7777).toBe(0o2775);
-  expect((await stat(join(folder, 'common', 'tool'))).mode & 0o7777).toBe(0o4755);
-  await systemctl('stop', service);
-});
+])(
+  '[PK3] the service of the %s applies changes by another member, including setgid directories',
+  async (unit, name) => {
+    const { folder, service } = await makeService(unit, name);
+    await start(folder, service);
+    const { member } = JSON.parse((await runInstalled(['status', '--json', folder])).out);
+    const peer = `${folder}-peer`;
+    await makeMember(
+      peer,
+      '--cluster-key-file',
+      join(folder, '.lockstep', 'cluster.key'),
+      '--peer',
+      member.addresses[0],
+    );
+    await upInstalled(peer);
+    await mkdir(join(peer, 'common'));
+    await chmod(join(peer, 'common'), 0o2775);
+    await writeFile(join(peer, 'common', 'tool'), 'of a group');
+    await chmod(join(peer, 'common', 'tool'), 0o4755);
+    expect(await runInstalled(['wait', '-C', peer, '--timeout', '30'])).toMatchObject({ code: 0 });
+    expect((await stat(join(folder, 'common'))).mode & 0o7777).toBe(0o2775);
+    expect((await stat(join(folder, 'common', 'tool'))).mode & 0o7777).toBe(0o4755);
+    await systemctl('stop', service);
+  },
+);
 
 test.each<[keyof typeof units, string]>([
   ['user', 'mistaken'],
   ['system', 'mistaken-system'],
-])('[PK3] the service of the %s is not started again after a mistake in its settings', async (unit, name) => {
+])('[PK3] the service of the %s is not restarted after a mistake in its settings', async (unit, name) => {
   const { folder, service } = await makeService(unit, name);
   await appendFile(join(folder, '.lockstep', 'config.toml'), 'nothing_like_this = 1\n');
   await systemctl('start', service);
-  // Else it would stand at "activating", waiting for its next start.
+  // Otherwise its state would be "activating" until its next start.
   await vi.waitFor(async () => {
     expect(await systemctl('show', '--property=ActiveState', '--value', service)).toBe('failed');
   }, 30_000);

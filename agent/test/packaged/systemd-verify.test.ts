@@ -8,7 +8,7 @@ import { units, writeUnit } from './units.ts';
 const execute = promisify(execFile);
 
 test.each(Object.keys(units) as (keyof typeof units)[])(
-  '[PK3] systemd finds no fault with the unit of the %s',
+  '[PK3] systemd finds no mistake in the unit of the %s',
   async (unit) => {
     const directory = await mkdtemp(join(inject('installed').space, 'unit-'));
     const path = await writeUnit(unit, directory, 'lockstep@srv-shared.service');
@@ -17,7 +17,7 @@ test.each(Object.keys(units) as (keyof typeof units)[])(
   },
 );
 
-test('[PK3] the service of the system is exposed by no more than 2 of 10 points', async () => {
+test('[PK3] the exposure of the system service is at most 2 of 10 points', async () => {
   const directory = await mkdtemp(join(inject('installed').space, 'unit-'));
   const path = await writeUnit('system', directory, 'lockstep@srv-shared.service');
   const { stdout } = await execute('systemd-analyze', [

@@ -7,12 +7,12 @@ import { installedProgram } from './run-installed.ts';
 
 const execute = promisify(execFile);
 
-/** The services that come with the package: one for the system's manager, one for a user's. */
+/** The services in the package: one for the system's manager, one for a user's. */
 export const units = { system: 'lockstep@.service', user: join('user', 'lockstep@.service') } as const;
 
 /**
- * Writes the installed unit into `directory` as `name`. The program's place is put in, as docs/OPERATIONS.md says for a prefix that
- * systemd does not look into; `without` names settings that are left out.
+ * Writes the installed unit into `directory` as `name`. The program's path is inserted, as docs/OPERATIONS.md says for a prefix that
+ * systemd does not search. `without` names settings that are left out.
  */
 export async function writeUnit(
   unit: keyof typeof units,

@@ -38,7 +38,7 @@ export class LiveApi {
     return this.served.engine;
   }
 
-  /** What the agent does when it stops. */
+  /** Stops the API as the agent does when it stops. */
   closeServer(): Promise<void> {
     return this.#server.close();
   }
@@ -52,7 +52,7 @@ export class LiveApi {
     return `${this.#server.url}api/v1/${path}`;
   }
 
-  /** A reader of the stream at `path`, and all that it was sent so far. */
+  /** Opens a reader of the stream at `path`, and collects what it receives. */
   connect<T>(
     path: string,
     schema: z.ZodType<T>,

@@ -4,10 +4,10 @@ import { createInterface, type Interface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import { onTestFinished } from 'vitest';
 
-/** True where no program is there that can map a file: Node has no mmap(2). */
+/** True if no program that can map a file is installed: Node has no mmap(2). */
 export const mappingLacks = spawnSync('python3', ['-c', 'import mmap'], { stdio: 'ignore' }).status !== 0;
 
-/** Does what each line of its input says, and answers with the file's times, in nanoseconds. */
+/** A program that executes each line of its input, and answers with the file's times in nanoseconds. */
 const script = `
 import mmap, os, sys, time
 file = os.open(sys.argv[1], os.O_RDWR)
@@ -35,7 +35,7 @@ for line in sys.stdin:
         print('done', flush=True)
 `;
 
-/** A file that another program has mapped, shared, so that its stores go to the file. */
+/** A file that another program has mapped shared, so that its stores go to the file. */
 export class MappedFile {
   readonly #program: ChildProcessByStdio<Writable, Readable, null>;
   readonly #lines: Interface;
@@ -57,8 +57,8 @@ export class MappedFile {
   }
 
   /**
-   * Writes some texts by write(2), which raises events and moves the times, and some milliseconds after the last one stores it again in
-   * capitals. True when that store left the times as they were: the page was dirty.
+   * Writes some texts with write(2), which causes events and changes the times. `pauseMs` after the last one it stores that text again in
+   * capitals. Returns true if this store did not change the times: the page was dirty.
    */
   async writeAndStore(text: string, pauseMs: number): Promise<boolean> {
     return (await this.#tell(`write ${text} ${pauseMs / 1_000}`)) === 'unmoved';

@@ -1,4 +1,4 @@
-/** A log that keeps what was said. */
+/** A log that keeps its lines in memory. */
 export function memoryLog() {
   const lines: { level: string; message: string; fields: object }[] = [];
   const at = (level: string) => (fields: object, message: string) => {

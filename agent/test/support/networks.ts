@@ -14,7 +14,7 @@ import { type NetworkOptions, openNetwork } from '../../src/net/network.ts';
 import type { Log } from '../../src/sync/ports/log.ts';
 import type { Link } from '../../src/sync/ports/network.ts';
 
-/** A log that nobody reads. */
+/** A log that drops everything. */
 export const silentLog: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
 /** The key of the cluster that the test networks are members of. */
@@ -32,12 +32,12 @@ afterEach(async () => {
   await Promise.all(closing.splice(0).map((close) => close()));
 });
 
-/** Has `close` called when the test has ended. */
+/** Calls `close` when the test has ended. */
 export function afterTest(close: () => Promise<void> | void): void {
   closing.push(close);
 }
 
-/** A network on a free port of loopback, closed when the test has ended, with what it is told. */
+/** A network on a free port of the loopback interface, and its callbacks. It is closed when the test has ended. */
 export async function openTestNetwork(identity: Identity, options: Partial<NetworkOptions> = {}) {
   const network = await openNetwork({
     identity,
@@ -54,7 +54,7 @@ export async function openTestNetwork(identity: Identity, options: Partial<Netwo
   return { network, links, refusals, address: formatAddress(network.address) };
 }
 
-/** The first session that somebody opened with `links`' network. */
+/** The first session that another network opened with that of `links`. */
 export function firstOf(links: readonly Link[]): Promise<Link> {
   return until(() => {
     const [link] = links;
@@ -76,7 +76,7 @@ export interface Received {
   readonly ends: string[];
 }
 
-/** Starts `link`; the result gathers what comes. */
+/** Starts `link`; the result collects what it receives. */
 export function receive(link: Link): Received {
   const received: Received = { messages: [], ends: [] };
   link.start({
@@ -86,7 +86,7 @@ export function receive(link: Link): Received {
   return received;
 }
 
-/** A frame of operations as large as they are meant to be; `id` tells it from others. */
+/** A frame of operations of the intended size; `id` distinguishes it from others. */
 export function operationsOf(id: number): PeerMessage {
   const [origin, bytes] = [originId(ant.memberId, 'aaaaaaaa'), new Uint8Array(inlineBytesMax)];
   const content = `b3:${'0'.repeat(64)}` as ContentId;
@@ -101,7 +101,7 @@ export function operationsOf(id: number): PeerMessage {
   return { type: 'operations', id, carried };
 }
 
-/** A whole block that `id` tells from others. */
+/** A full-size block; `id` distinguishes it from others. */
 export function blockOf(id: number): PeerMessage {
   return { type: 'block', id, bytes: new Uint8Array(blockBytes).fill(id) };
 }

@@ -5,16 +5,16 @@ import { onTestFinished } from 'vitest';
 
 const clone = fileURLToPath(new URL('../../../', import.meta.url));
 
-/** What another version of Lockstep says of itself. */
+/** The version numbers of another version of Lockstep. */
 export interface VersionNumbers {
   readonly SOFTWARE_VERSION?: string;
   readonly PROTOCOL_VERSION?: number;
   readonly PROTOCOL_VERSION_MIN?: number;
 }
 
-/** Builds a Lockstep with these numbers beside this one, and answers its program. It is removed after the test. */
+/** Builds a Lockstep with these numbers next to this one, and returns its program. It is removed after the test. */
 export async function buildVersion(numbers: VersionNumbers): Promise<string> {
-  // Below node_modules, so that it finds all other packages where this one does.
+  // Below node_modules, so that it finds all other packages at the same places as this one.
   const cache = join(clone, 'node_modules', '.cache');
   await mkdir(cache, { recursive: true });
   const build = await mkdtemp(join(cache, 'lockstep-version-'));

@@ -15,9 +15,9 @@ import {
 import { blake3 } from '@napi-rs/blake-hash';
 import fc from 'fast-check';
 
-/** The members whose messages these are. */
+/** The members that send these messages. */
 export const members = ['a', 'b', 'c'].map((letter) => letter.repeat(52) as MemberId);
-/** Two journals of each. */
+/** Two journals of each member. */
 export const origins = members.flatMap((member) =>
   ['aaaaaaaa', 'bbbbbbbb'].map((journal) => `${member}.${journal}` as OriginId),
 );
@@ -56,7 +56,7 @@ export function treeOf(blocks: Uint8Array): { readonly content: ContentId; reado
   return { content: `b3t:${blake3(blocks).toString('hex')}` as ContentId, blocks };
 }
 
-/** Drops what is undefined, as the wire does. */
+/** Drops undefined fields, as the wire does. */
 function defined<T extends object>(value: T): T {
   return Object.fromEntries(Object.entries(value).filter(([, field]) => field !== undefined)) as T;
 }

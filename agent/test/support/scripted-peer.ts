@@ -21,31 +21,31 @@ import type { Journal } from '../../src/sync/ports/journal.ts';
 import type { Link } from '../../src/sync/ports/network.ts';
 import { silentLog } from './networks.ts';
 
-/** It says nothing of its chains, so that nothing of them is compared. */
+/** No marks: the peer sends no chains, so none are compared. */
 export const noMarks = new Uint8Array(0);
 
 type Receiver = Parameters<Link['start']>[0];
 
 /**
- * A member that says what the test has it say, over a line without loss: faulty, lying or hanging members are played by it. By itself
- * it says hello and answers heartbeats, each with one of its own.
+ * A member that sends what the test tells it to, over a link without loss. It plays faulty, lying or hanging members. By itself it sends
+ * `hello` and answers heartbeats, each with one of its own.
  */
 export class ScriptedPeer {
   readonly id: MemberId;
   readonly origin: OriginId;
   readonly address: string;
-  /** What it says that it knows. */
+  /** The version vector that it claims to know. */
   known: VersionVector = {};
-  /** Older ones are asked first. */
+  /** When it became active: members that are active longer are asked first. */
   enabledAt = 1;
-  /** False: it is connected, and says nothing of itself any more. */
+  /** False: it stays connected, but sends nothing by itself any more. */
   beats = true;
-  /** What the member has received of it, beyond what it said. */
+  /** The number of bytes of an incomplete message from it that the member has received. */
   partialBytes = 0;
   readonly heard: PeerMessage[] = [];
-  /** Why its sessions ended. */
+  /** The reasons why its sessions ended. */
   readonly ends: string[] = [];
-  /** What else it does when a message comes. */
+  /** An additional handler of received messages. */
   answer: (message: PeerMessage) => void = () => {};
   readonly #inTransit: (() => void)[] = [];
   #scheduler: Scheduler | undefined;
@@ -57,7 +57,7 @@ export class ScriptedPeer {
     this.address = `${letter}.test:1`;
   }
 
-  /** What it heard of one type. */
+  /** The received messages of one type. */
   all<T extends PeerMessage['type']>(type: T): Extract<PeerMessage, { type: T }>[] {
     return this.heard.filter((message): message is Extract<PeerMessage, { type: T }> => message.type === type);
   }
@@ -114,7 +114,7 @@ export class ScriptedPeer {
     };
   }
 
-  /** The member's end of a new session with it. */
+  /** Opens a new session; returns the member's end of it. */
   open(scheduler: Scheduler): Link {
     this.#scheduler = scheduler;
     return {
@@ -133,7 +133,7 @@ export class ScriptedPeer {
     };
   }
 
-  /** The session ends. */
+  /** Ends the session. */
   end(reason: string): void {
     const receiver = this.#receiver;
     if (receiver === undefined) return;
@@ -142,7 +142,7 @@ export class ScriptedPeer {
     this.#scheduler?.after(0, () => receiver.closed(reason, false));
   }
 
-  /** In the order of sending, whatever order the scheduler chooses for what is due at one time. */
+  /** Delivers in the order of sending, whatever order the scheduler chooses for tasks that are due at the same time. */
   #deliver(arrive: () => void): void {
     this.#inTransit.push(arrive);
     this.#scheduler?.after(1, () => this.#inTransit.shift()?.());
@@ -159,17 +159,17 @@ export class ScriptedPeer {
   }
 }
 
-/** A member as it is, but for time, disk and network: those are simulated, and its peers are played. */
+/** A real member with simulated time, disk and network, and scripted peers. */
 export interface TestMember {
   readonly engine: Engine;
   readonly journal: Journal;
   readonly volume: Volume;
   readonly scheduler: Scheduler;
-  /** Lets time pass until the condition holds; false when it does not within `ms`. */
+  /** Lets time pass until the condition holds; returns false if it does not within `ms`. */
   until(condition: () => boolean, ms: number): Promise<boolean>;
 }
 
-/** A member with an empty journal that knows the addresses of these. Not started. */
+/** Makes a member with an empty journal that knows the addresses of these peers. It is not started. */
 export function openTestMember(peers: readonly ScriptedPeer[]): TestMember {
   const random = new Random(7);
   const scheduler = new Scheduler(random.fork());

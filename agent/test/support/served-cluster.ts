@@ -10,7 +10,7 @@ import type { Machine } from '../../src/sim/world/machine.ts';
 import type { Engine } from '../../src/sync/engine.ts';
 import { memoryLog } from './memory-log.ts';
 
-/** Simulated members, all active and with a session with each other. The API is that of the first, `ant`. */
+/** A cluster of simulated members that are all active and connected. The API is that of the first one, `ant`. */
 export class ServedCluster {
   readonly cluster: LiveCluster;
   readonly ant: Machine;
@@ -44,7 +44,7 @@ export class ServedCluster {
     return new ServedCluster(cluster, ant, ant.engine);
   }
 
-  /** What a server of ant's API is made of. */
+  /** The parts of a server of ant's API. */
   get options(): HttpOptions {
     return { member: this.member, log: this.log, assets: '/nowhere', listen: { host: '127.0.0.1', port: 0 } };
   }
@@ -56,7 +56,7 @@ export class ServedCluster {
     return app;
   }
 
-  /** Writes a file into ant's folder, and waits until all that are up have it. */
+  /** Writes a file into ant's folder, and waits until all members that are up have it. */
   async write(path: string, text: string): Promise<void> {
     const user = this.cluster.user('ant');
     const parent = path.slice(0, Math.max(0, path.lastIndexOf('/')));
@@ -65,7 +65,7 @@ export class ServedCluster {
     await this.settled();
   }
 
-  /** Resolves when all agents that run hold what ant's disk shows. */
+  /** Resolves when all running agents hold what is on ant's disk. */
   async settled(): Promise<void> {
     const { engine, cluster } = this;
     const digest = (machine: Machine): string => machine.journal.digest();
@@ -80,7 +80,7 @@ export class ServedCluster {
     );
   }
 
-  /** The machine loses power; resolves when ant takes it for down. */
+  /** Cuts the power of a machine; resolves when ant considers it down. */
   async losePower(name: string): Promise<void> {
     const machine = this.cluster.machine(name);
     machine.crash(false);
