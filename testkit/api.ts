@@ -67,7 +67,7 @@ export class MemberApi {
     await this.#ask('POST', '/rescan', {});
   }
 
-  /** See `Try again` on the page: nobody who did not answer is waited for before the next attempt. */
+  /** Like `Retry now` on the page: dials members that did not answer without waiting for the next attempt. */
   async retry(): Promise<void> {
     await this.#ask('POST', '/retry', {});
   }
