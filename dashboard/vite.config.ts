@@ -5,10 +5,10 @@ import { brotliCompress, gzip } from 'node:zlib';
 import react from '@vitejs/plugin-react';
 import { defineConfig, type Plugin } from 'vite';
 
-/** The dashboard of the lab's first member: `npm start` beside `npx vite` gives a page that reloads as it is edited. */
+/** The dashboard of the lab's first member: `npx vite` during `npm start` serves a page that reloads when its source changes. */
 const agent = 'http://127.0.0.1:4800';
 
-/** Puts `x.js.br` and `x.js.gz` beside every `x.js`, and so for styles: the agent sends what the browser takes, and compresses nothing. */
+/** Writes `x.js.br` and `x.js.gz` next to every `x.js`, also for styles and SVG: the agent sends them instead of compressing itself. */
 function precompress(): Plugin {
   return {
     name: 'precompress',
@@ -27,11 +27,11 @@ function precompress(): Plugin {
 export default defineConfig({
   plugins: [react(), precompress()],
   build: {
-    // The agent's content security policy allows no inline script, and files with a hash in their name are kept for ever.
+    // No inlining: the agent's content security policy allows no inline script, and browsers cache files with a hash in their name.
     modulePreload: { polyfill: false },
     assetsInlineLimit: 0,
     target: 'es2022',
-    // Browsers that know light-dark(): lowered, it would not follow the switch between the colour schemes.
+    // Browsers that support light-dark(): a fallback for it would not follow the switch between the colour schemes.
     cssTarget: ['chrome123', 'firefox120', 'safari17.5'],
   },
   server: { proxy: { '/api': { target: agent, ws: true } } },

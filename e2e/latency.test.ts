@@ -48,7 +48,7 @@ test('[DB-L3] [DB-L4] the keyboard alone reaches the chart of a pair, which has 
   await page.keyboard.press('Enter');
   const pair = page.getByRole('region', { name: 'bee to cat' });
   await expect(
-    pair.getByRole('img', { name: /^Round trip from bee to cat over the last .*: least .* median/ }),
+    pair.getByRole('img', { name: /^Round trip from bee to cat over the last .*: minimum .* median/ }),
   ).toBeVisible();
   await expect(pair).toContainText('As bee measures it');
   await expect(cell(page, 'bee', 'cat')).toHaveAttribute('aria-current', 'true');

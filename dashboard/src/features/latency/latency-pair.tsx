@@ -12,6 +12,13 @@ import { TimeChart } from '../../parts/time-chart.tsx';
 import classes from './latency-pair.module.css';
 import { gapsOf, latencySeries, summarise } from './latency-series.ts';
 
+const figures = [
+  ['now', 'now'],
+  ['least', 'minimum'],
+  ['median', 'median'],
+  ['most', 'maximum'],
+] as const;
+
 const hourMs = 3_600_000;
 /** The minimum span of the chart. A short one keeps the chart of a member that has just started from being mostly empty. */
 const spanMsMin = 120_000;
@@ -66,15 +73,15 @@ export function LatencyPair({ from, to }: { readonly from: MemberReport; readonl
       {series !== undefined && summary !== undefined && (
         <>
           <dl className={classes.figures}>
-            {(['now', 'least', 'median', 'most'] as const).map((name) => (
+            {figures.map(([name, title]) => (
               <div key={name}>
-                <dt>{name}</dt>
+                <dt>{title}</dt>
                 <dd>{summary[name]}</dd>
               </div>
             ))}
           </dl>
           <TimeChart
-            summary={`Round trip from ${from.name} to ${to.name} over ${span}: least ${summary.least}, median ${summary.median}, most ${summary.most}. ${summary.gaps ?? ''}`}
+            summary={`Round trip from ${from.name} to ${to.name} over ${span}: minimum ${summary.least}, median ${summary.median}, maximum ${summary.most}. ${summary.gaps ?? ''}`}
             at={series.at}
             values={series.values}
             spanMs={Math.min(hourMs, Math.max(spanMsMin, ageMs))}
