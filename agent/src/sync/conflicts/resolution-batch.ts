@@ -28,7 +28,7 @@ export interface Verdict {
   readonly heads: readonly Operation[];
   /** There are live entries below the path: a directory takes the name, regardless of the heads. */
   readonly directoryWins: boolean;
-  /** The visible head was resurrected, and its siblings are deletes: the next join is one too. */
+  /** The visible head was resurrected and its siblings are deletes: the join must be a delete too. */
   readonly deleteHolds: boolean;
   /**
    * The heads that this member joins. Each content that loses gets a copy, also if a head with equal content is left to another

@@ -60,7 +60,7 @@ test('[MG8] a directory is resurrected also behind hundreds that are left to oth
   for (const name of named(600)) raise(name, bee);
   raise('last', undefined);
   member.received(...others, ...own);
-  // It is not active yet, so that it sees to its own only.
+  // It is not active yet, so that it handles only its own operations.
   resolverOf(member, 'syncing').poke();
   await member.passes(1_000);
   expect(member.journal.heads('last')).toMatchObject([{ kind: 'mkdir' }]);
@@ -130,7 +130,7 @@ test('[CF6] a join makes the copy of a sibling that it ends, also if an equal si
   const joined = member.operation('file.txt', { kind: 'put', text: 'lost' }, { origin: cat, parents: [written] });
   const newer = member.operation('file.txt', { kind: 'put', text: 'newer' }, { origin: 'elk' as OriginId });
   member.received(written, own, joined, newer);
-  // It is not active yet, so that it sees to its own only, and leaves the join of cat to cat.
+  // It is not active yet, so that it joins only its own operations, and leaves the join of cat to cat.
   resolverOf(member, 'syncing').poke();
   await member.passes(1_000);
   expect(member.journal.heads('file.txt').some(({ origin }) => origin === cat)).toBe(true);

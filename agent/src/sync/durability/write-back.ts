@@ -24,7 +24,7 @@ export class WriteBack {
     this.#context = context;
     context.facts.made.on(() => this.poke());
     context.facts.syncWanted.on(() => this.hurry());
-    // A row that takes over another operation keeps its mark, and may be recorded after the sync that cleared it.
+    // A row that is recorded again for another operation keeps its mark, possibly after the sync that cleared it.
     context.facts.second.on(() => this.poke());
     this.#loop = new TaskLoop({
       clock: context.clock,

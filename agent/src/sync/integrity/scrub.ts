@@ -56,7 +56,7 @@ export class Scrub {
     this.#loop = new TaskLoop({
       clock: context.clock,
       run: () => this.#passIfDue(),
-      failed: (error) => context.log.error({ error: String(error) }, 'the scrub failed; it goes on in a minute'),
+      failed: (error) => context.log.error({ error: String(error) }, 'the scrub failed; it continues in a minute'),
       retryMs,
     });
   }

@@ -291,7 +291,7 @@ class ChangeDetector implements Detection {
   /** Handles a file that is either an edit or damage: keeps it under another name and has the row's content fetched. False: it is an edit. */
   async #judgeDoubt(unsettled: Unsettled, seen: Observation & { state: 'file' }, row: DiskEntry): Promise<boolean> {
     const doubt = judgeDoubt(this.#context, row, seen);
-    // Members that were not heard of for so long cannot say that they have it.
+    // Members that were silent for so long cannot say that they have the content.
     if (doubt === 'none' || (doubt === 'undecided' && this.#nowMs - unsettled.firstMs >= undecidedMsMax)) return false;
     if (doubt === 'undecided') {
       this.deferred.push({ unsettled, dueMs: this.#nowMs + undecidedRetryMs });

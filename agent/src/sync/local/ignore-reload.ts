@@ -76,7 +76,7 @@ export class IgnoreReload {
     this.#loop.stop();
   }
 
-  /** What mends a file that could not be read may be no change that is journaled: a permission, or a pipe that is removed. */
+  /** Reads an unreadable file again. A repair may raise no event, such as a change of a permission or the removal of a pipe. */
   #readAgain(): void {
     const { fault, isWaiting } = this.#context.ignored;
     if (isWaiting || (this.#isActive() && fault !== undefined)) this.#loop.poke();

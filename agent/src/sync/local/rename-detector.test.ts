@@ -92,7 +92,7 @@ test.each([
     for (const name of ['kept', 'two', 'one']) disk.unlink(name);
     putBack();
     expect(names.map((name) => disk.at(name)?.number)).toEqual([inodes[1], inodes[2], inodes[0]]);
-    // Without birth times a restored file cannot be told from a renamed one whose old name is gone.
+    // Without birth times a restored file cannot be distinguished from a renamed one whose old name is gone.
     if (keepsBirths) disk.unlink('two');
     await looked();
     const journaled = names.map((name) =>

@@ -71,7 +71,7 @@ test('[FK6] the operations that a peer ahead of this member holds count only as 
   expect(pair.agreement.isBehind).toBe(true);
 });
 
-test('[FK1] the hash of a peer that was ahead is compared once this member knows as much', () => {
+test('[FK1] the mark of a peer that was ahead is compared once this member knows as much', () => {
   const pair = new Pair();
   pair.both(2);
   pair.one(pair.bee, 'two', 2);

@@ -66,7 +66,7 @@ export interface ObserveRequest {
   readonly tail?: boolean | undefined;
 }
 
-/** One directory as a scan saw it. */
+/** The result of a scan for one directory. */
 export interface ScannedDirectory {
   readonly path: string;
   readonly entries: readonly ScannedEntry[];

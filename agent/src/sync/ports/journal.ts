@@ -48,7 +48,7 @@ export interface UnsyncedRows {
   /** Grows with each call: rows that are written later have a higher mark. */
   readonly mark: number;
   readonly paths: readonly string[];
-  /** There are also rows that became `unsynced` before the requested mark. */
+  /** There are also rows that became `unsynced` up to the mark `after`. */
   readonly hasEarlier: boolean;
 }
 
@@ -137,13 +137,13 @@ export interface Journal extends ConflictCopies, TreeQuestions {
   filesAt(paths: readonly string[]): PackedFiles;
   /** The files on the disk after `path` in path order, or from the first. */
   filesAfter(path: string | undefined, limit: number): PackedFiles;
-  /** Rows of entries that exist and lie directly in `directory` (`''`: the folder). */
+  /** Rows of existing entries directly in `directory` (`''`: the folder). */
   diskChildren(directory: string): readonly DiskEntry[];
-  /** Rows of entries that exist and lie anywhere below `directory`, by path, after `after`. */
+  /** Rows of existing entries anywhere below `directory`, by path, after `after`. */
   diskBelow(directory: string, after: string | undefined, limit: number): readonly DiskEntry[];
   /** Rows of existing files that hold `content`, at most `limit`. */
   diskWithContent(content: ContentId, limit: number): readonly DiskEntry[];
-  /** Rows of entries that exist and have this inode number. */
+  /** Rows of existing entries with this inode number. */
   diskWithInode(ino: number): readonly DiskEntry[];
   /** Rows of damaged entries, by path. Must not be called within a transaction. */
   damaged(): readonly DiskEntry[];

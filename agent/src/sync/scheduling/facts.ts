@@ -35,7 +35,7 @@ export class Facts {
   readonly contentLost = new Signal();
   readonly sessionOpened = new Signal<MemberId>();
   readonly sessionClosed = new Signal<MemberId>();
-  /** A connection to another member ended, whether or not it had said hello. */
+  /** A connection to another member ended, before or after its hello. */
   readonly linkEnded = new Signal();
   /** Another member went down, left, or came back. */
   readonly membersChanged = new Signal();

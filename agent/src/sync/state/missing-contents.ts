@@ -17,7 +17,7 @@ interface Missing {
   blockedBy: readonly MemberId[];
   /** Some member has an entry at the path. */
   isShown: boolean;
-  /** Since when all members lack it. */
+  /** Time since which all members have lacked it. */
   lostSinceMs: number | undefined;
   isLost: boolean;
 }
@@ -27,7 +27,7 @@ export class MissingContents {
   readonly #lost: () => void;
   readonly #missing = new Map<string, Missing>();
 
-  /** `lost` is called when a content turned out to be lost. */
+  /** `lost` is called when a content becomes lost. */
   constructor(lost: () => void = () => undefined) {
     this.#lost = lost;
   }

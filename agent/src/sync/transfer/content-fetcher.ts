@@ -30,7 +30,7 @@ interface Fetch {
   readonly size: number;
   readonly waiting: { readonly operation: Operation; readonly done: (outcome: FetchOutcome) => void }[];
   readonly tried: Set<MemberId>;
-  /** Those of them that answered that they have it nowhere. */
+  /** Members of `tried` that answered that they have it nowhere. */
   readonly lacking: LackingMember[];
   source: Peer | undefined;
   /**
