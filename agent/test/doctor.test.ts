@@ -200,11 +200,11 @@ describe('a member of two', () => {
     const bee = cluster().member('bee');
     await bee.stop();
     const limited = (limit: number) => ({ wrapper: ['sh', '-c', `ulimit -n ${limit}; exec "$@"`, 'sh'] });
-    const few = await doctor(bee, limited(100));
+    const few = await doctor(bee, limited(127));
     const some = await doctor(bee, limited(500));
     await bee.start();
     await cluster().connected();
-    expectFinding(few, 'open files', 'fail', /100 files open, and needs/, /LimitNOFILE/);
+    expectFinding(few, 'open files', 'fail', /127 files open, and needs/, /LimitNOFILE/);
     expectFinding(some, 'open files', 'warn', /500 files open: under load that is too few/);
   });
 
