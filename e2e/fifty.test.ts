@@ -59,7 +59,7 @@ test('[DB-O4] [DB-O5] of fifty members those that need attention come first, eac
   await page.goto(office);
   await expect(page.getByRole('table', { name: 'Members' }).getByRole('rowheader')).toHaveCount(50, patience);
   await expect(row(page, 'owl')).toContainText('down');
-  await expect(row(page, 'owl')).toContainText('Nothing was heard of it');
+  await expect(row(page, 'owl')).toContainText('Nothing was heard from it');
   await expect(row(page, 'tern')).toContainText('stopped cleanly');
   await expect(row(page, 'mole')).toContainText('takes part again when it is resumed');
   await expect(row(page, 'yeti')).toContainText('left');
