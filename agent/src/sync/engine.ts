@@ -177,7 +177,7 @@ export class Engine {
     network.onLink((link) => peers.accept(link));
     network.onRefused((remote, reason) => noteRefused(context, remote, reason));
     this.pause.start();
-    const greeted = untilGreeted(context, peers);
+    const greeted = untilGreeted(context, peers, this.#options.peers.length > 0);
     this.dialer.start();
     this.#heartbeat.start();
     // An empty journal must first learn the operations of the others: otherwise it would journal their files as its own.

@@ -1,7 +1,10 @@
+import { type MemberId, memberPath } from '@lockstep/shared';
 import { expect, onTestFinished, test } from 'vitest';
 import { directoriesOf, ScriptedPeer } from '../../../test/support/scripted-peer.ts';
+import { LoneMember } from '../../sim/lone-member.ts';
 import { openJournal } from '../../store/journal.ts';
-import { showsUpTo } from './start-up.ts';
+import type { Peer } from '../members/peers.ts';
+import { showsUpTo, untilGreeted } from './start-up.ts';
 
 test('[SY7] operations newer than the goal may be pending, older ones may not', () => {
   const [ant, bee] = [new ScriptedPeer('a'), new ScriptedPeer('b')];
@@ -30,4 +33,32 @@ test('[SY7] operations newer than the goal may be pending, older ones may not', 
   journal.append(directoriesOf(bee, 5, 5));
   expect(showsUpTo(journal, goal, 0)).toBe(true);
   expect(showsUpTo(journal, { [bee.origin]: 5 }, 0)).toBe(false);
+});
+
+test('[JN4] a member without a journal that knows addresses of others waits until one of them has dialled it', async () => {
+  const bee = 'bee' as MemberId;
+  const greeted = async (
+    knowsOthers: boolean,
+  ): Promise<{ readonly ant: LoneMember; readonly isOver: () => boolean }> => {
+    const ant = new LoneMember();
+    let isOver = false;
+    void untilGreeted(ant.context, ant.peers, knowsOthers).then(() => {
+      isOver = true;
+    });
+    ant.context.facts.roundDialled.tell();
+    await ant.passes(1_000);
+    return { ant, isOver: () => isOver };
+  };
+  expect((await greeted(false)).isOver()).toBe(true);
+
+  const { ant, isOver } = await greeted(true);
+  expect(isOver()).toBe(false);
+  const record = { id: bee, name: 'bee', addresses: [], standing: 'joined' } as const;
+  ant.received({ ...ant.operation(memberPath(bee), { kind: 'member' }), member: record });
+  ant.peers.learn();
+  const peer = ant.peers.get(bee) as Peer;
+  peer.hello = { addresses: [] } as unknown as Peer['hello'];
+  ant.context.facts.sessionOpened.tell(bee);
+  await ant.passes(10);
+  expect(isOver()).toBe(true);
 });

@@ -10,15 +10,22 @@ import type { ContentFetcher } from '../transfer/content-fetcher.ts';
 const patienceMs = 3_000;
 /** Wait for the hellos of members that answered. An empty journal has more to lose by missing one. */
 const helloMs = 200;
-const helloToEmptyMs = 1_000;
+const helloToEmptyMs = 3_000;
 /** Shortest interval of the check whether the disk is level, which may read thousands of rows. */
 const levelCheckMs = 20;
 
 /** Above this number of pending paths the disk is not level, regardless of the reasons. */
 const lagPathsMax = 4_096;
 
-/** Resolves when all reachable members were dialled and have sent their hello, or after a timeout. Call it before the dialer starts. */
-export async function untilGreeted({ clock, journal, facts }: Context, peers: Peers): Promise<void> {
+/**
+ * Resolves when all reachable members were dialled and have sent their hello, or after a timeout. Call it before the dialer starts.
+ * `knowsOthers`: addresses of other members are known. If the journal is empty and none of them answers, one of the others may dial first.
+ */
+export async function untilGreeted(
+  { clock, journal, facts }: Context,
+  peers: Peers,
+  knowsOthers: boolean,
+): Promise<void> {
   let isDialled = false;
   const stop = facts.roundDialled.on(() => {
     isDialled = true;
@@ -26,9 +33,16 @@ export async function untilGreeted({ clock, journal, facts }: Context, peers: Pe
   const { roundDialled, linkEnded, sessionOpened, leaving } = facts;
   await until(clock, () => isDialled, { facts: [roundDialled, leaving], withinMs: patienceMs });
   stop();
-  // Without the hellos it is unknown which operations the others have.
-  const hasHello = (): boolean => peers.all().every((peer) => peer.link === undefined || peer.ready);
-  const withinMs = journal.counts().operations === 0 ? helloToEmptyMs : helloMs;
+  const isEmpty = journal.counts().operations === 0;
+  if (isEmpty && knowsOthers) {
+    const isHeard = (): boolean => peers.all().some(({ hello }) => hello !== undefined);
+    await until(clock, isHeard, { facts: [sessionOpened, leaving], withinMs: patienceMs });
+  }
+  // Without the hellos it is unknown which operations the others have. If two members dial each other at once, one of the two sessions ends
+  // before its hello, and the other one may still be on its way: a member that answered has a hello to send.
+  const hasHello = (): boolean =>
+    peers.all().every((peer) => peer.lastHeardMs === undefined || peer.hello !== undefined);
+  const withinMs = isEmpty ? helloToEmptyMs : helloMs;
   if (isDialled) await until(clock, hasHello, { facts: [sessionOpened, linkEnded], withinMs });
 }
 
