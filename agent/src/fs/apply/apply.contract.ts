@@ -15,7 +15,7 @@ import {
 
 const changed = { result: 'changed' };
 
-/** Carrying out actions, as every folder does it. */
+/** The actions of `apply`, as every folder executes them. */
 export function applyContract(open: OpenSubject): void {
   let subject: FolderSubject;
   beforeEach(async () => {
@@ -30,13 +30,13 @@ export function applyContract(open: OpenSubject): void {
   }
 
   describe('write', () => {
-    test('[LC11] leaves bytes, mode and time, and the fingerprint it answers', async () => {
+    test('[LC11] writes bytes, mode and time, and returns the fingerprint', async () => {
       const fingerprint = await doOne(subject, writeRequest(subject, 'file', 'text', { mode: 0o750 }));
       expect(await subject.user.look('file')).toEqual({ type: 'file', bytes: bytesOf('text'), mode: 0o750, mtimeUs });
       expect(await fingerprintAt(subject, 'file')).toEqual(fingerprint);
     });
 
-    test('[MT5] replaces what was expected, and keeps it', async () => {
+    test('[MT5] replaces the expected version and keeps it', async () => {
       const expected = await doOne(subject, writeRequest(subject, 'file', 'old'));
       const keep = subject.identify(bytesOf('old')).content;
       await doOne(subject, writeRequest(subject, 'file', 'new', { expected, keep }));
@@ -44,7 +44,7 @@ export function applyContract(open: OpenSubject): void {
       expect(await subject.folder.inHistory([keep])).toEqual(new Set([keep]));
     });
 
-    test('[MT4] leaves what was not expected alone', async () => {
+    test('[MT4] leaves an unexpected entry alone', async () => {
       const expected = await doOne(subject, writeRequest(subject, 'edited', 'old'));
       await subject.user.write('edited', bytesOf('their edit'));
       await subject.user.write('new', bytesOf('theirs'));
@@ -60,7 +60,7 @@ export function applyContract(open: OpenSubject): void {
       expect(await observeOne(subject, 'removed')).toMatchObject({ state: 'absent' });
     });
 
-    test('[CT4] takes the content of another file, while that has it', async () => {
+    test('[CT4] copies the content of another file while that file has it', async () => {
       const fingerprint = await doOne(subject, writeRequest(subject, 'from', 'text'));
       const source = { from: 'file', path: 'from', fingerprint } as const;
       await doOne(subject, writeRequest(subject, 'copy', 'text', { source }));
@@ -71,7 +71,7 @@ export function applyContract(open: OpenSubject): void {
       });
     });
 
-    test('several in one batch, in their order, one failing alone', async () => {
+    test('executes a batch in order, and a failure affects one action only', async () => {
       await subject.user.write('b', bytesOf('theirs'));
       const results = await subject.folder.apply([
         { action: { do: 'mkdir', path: 'd', expected: 'absent', mode: 0o755 } },
@@ -83,7 +83,7 @@ export function applyContract(open: OpenSubject): void {
       expect(await shown('d/c')).toBe('c');
     });
 
-    test('takes the place of an empty directory only', async () => {
+    test('replaces a directory only if it is empty', async () => {
       await subject.user.mkdir('empty');
       await subject.user.mkdir('full');
       await subject.user.write('full/file', bytesOf('x'));
@@ -97,7 +97,7 @@ export function applyContract(open: OpenSubject): void {
   });
 
   describe('directories', () => {
-    test('mkdir makes, replaces a file, and refuses what it does not expect', async () => {
+    test('mkdir creates, replaces a file, and refuses an unexpected entry', async () => {
       const mkdir = { do: 'mkdir', path: 'd', expected: 'absent', mode: 0o750 } as const;
       await doOne(subject, mkdir);
       expect(await subject.user.look('d')).toMatchObject({ type: 'directory', mode: 0o750 });
@@ -118,7 +118,7 @@ export function applyContract(open: OpenSubject): void {
       expect(await subject.user.look('d')).toBeUndefined();
     });
 
-    test('[MT11] a renamed directory takes along exactly what is known', async () => {
+    test('[MT11] rename-directory requires that exactly the known entries are below', async () => {
       for (const path of ['old', 'old/sub']) await subject.user.mkdir(path);
       await subject.user.write('old/sub/file', bytesOf('x'));
       const expectedFrom = await fingerprintAt(subject, 'old');
@@ -133,7 +133,7 @@ export function applyContract(open: OpenSubject): void {
   });
 
   describe('names', () => {
-    test('rename moves, replaces what was expected, and sets mode and time', async () => {
+    test('rename moves, replaces the expected version, and sets mode and time', async () => {
       const expectedFrom = await doOne(subject, writeRequest(subject, 'a', 'a'));
       const rename: Action = { do: 'rename', from: 'a', to: 'b', expectedFrom, expected: 'absent' };
       const moved = await doOne(subject, rename);
@@ -155,7 +155,7 @@ export function applyContract(open: OpenSubject): void {
       expect(await subject.folder.inHistory([keep])).toEqual(new Set([keep]));
     });
 
-    test('[MT4] rename leaves both names alone when one is not as expected', async () => {
+    test('[MT4] rename changes neither name when one is not as expected', async () => {
       const expectedFrom = await doOne(subject, writeRequest(subject, 'a', 'a'));
       await subject.user.write('b', bytesOf('theirs'));
       const rename: Action = { do: 'rename', from: 'a', to: 'b', expectedFrom, expected: 'absent' };
@@ -165,7 +165,7 @@ export function applyContract(open: OpenSubject): void {
       expect([await shown('a'), await shown('b'), await shown('free')]).toEqual(['edited', 'theirs', undefined]);
     });
 
-    test('[LC11] links are put in place as links', async () => {
+    test('[LC11] symbolic links are created as links', async () => {
       const link: Action = { do: 'symlink', path: 'link', expected: 'absent', target: '../out side', mtimeUs };
       const expected = await doOne(subject, link);
       expect(await subject.user.look('link')).toMatchObject({ type: 'symlink', target: '../out side', mtimeUs });
@@ -173,7 +173,7 @@ export function applyContract(open: OpenSubject): void {
       expect(await subject.user.look('link')).toMatchObject({ target: 'else' });
     });
 
-    test('[MT5] unlink removes what was expected, and keeps it', async () => {
+    test('[MT5] unlink removes the expected version and keeps it', async () => {
       const expected = await doOne(subject, writeRequest(subject, 'file', 'old'));
       const content = subject.identify(bytesOf('old')).content;
       await subject.user.write('edited', bytesOf('theirs'));
@@ -185,7 +185,7 @@ export function applyContract(open: OpenSubject): void {
       expect(await subject.folder.inHistory([content])).toEqual(new Set([content]));
     });
 
-    test('attr sets mode and time of what was expected', async () => {
+    test('attr sets mode and time of the expected entry', async () => {
       const expected = await doOne(subject, writeRequest(subject, 'file', 'text'));
       const attr: Action = { do: 'attr', path: 'file', expected, mode: 0o400, mtimeUs: mtimeUs + 1 };
       const left = await doOne(subject, attr);

@@ -8,15 +8,15 @@ import { type KeptVersion, keptVersion, shardPath } from './history.ts';
 import { Staging } from './staging.ts';
 import { TouchedDirectories } from './touched-directories.ts';
 
-/** What came of a batch of actions, in their order, and what it put into history. */
+/** The results of a batch of actions, in their order, and the versions that it added to history. */
 export interface Applied {
   readonly results: readonly ActionResult[];
   readonly kept: readonly KeptVersion[];
 }
 
 /**
- * Carries out a batch of actions (the port's `apply`) in the crash-safe order of DESIGN 6: everything is staged and durable
- * before the first name changes, and the names are durable before anything is called done. Runs in a worker.
+ * Executes a batch of actions (the port's `apply`) in a crash-safe order. Everything is staged and durable before the first name changes,
+ * and the names are durable before any result is `done`. Runs in a worker.
  */
 export function apply(places: Places, requests: readonly ActionRequest[], fault: FaultPoint | undefined): Applied {
   const all = (problem: PathProblem): Applied => ({
@@ -45,6 +45,6 @@ export function apply(places: Places, requests: readonly ActionRequest[], fault:
   }
   if (!touched.isEmpty) fault?.('fsync-directory');
   for (const [index, failure] of touched.sync()) results[index] = failure;
-  // Names may have been given in a folder that came to lie elsewhere: what is not certain is not done.
+  // If the folder was exchanged or unmounted meanwhile, it is uncertain which names changed: nothing counts as done.
   return stillThere(places) ? { results, kept } : all(folderMissing);
 }

@@ -9,15 +9,15 @@ const openFlags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLO
 
 const ownerMayRead = 0o400;
 
-/** Mode and modification time, in microseconds, that an entry is to have. What is not given stays. */
+/** Mode, and modification time in microseconds, to set on an entry. Absent fields stay unchanged. */
 export interface Attributes {
   readonly mode?: number | undefined;
   readonly mtimeUs?: number | undefined;
 }
 
 /**
- * Gives a file or directory these attributes, where they differ, and makes them durable. A file that is not the expected one any more is left
- * alone: the time of what a user wrote to it a moment ago is all that shows it. True when the time was set, which hides such a write.
+ * Sets the attributes of a file or directory where they differ, and makes them durable. A file that was written since is left alone: its
+ * modification time is the only sign of that write. Returns true if the time was set, which hides a concurrent write.
  */
 export function setAttributes(
   system: SystemCalls,
@@ -45,7 +45,7 @@ export function setAttributes(
   }
 }
 
-/** Opens an entry; one that its owner may not read is made readable for the moment. Undefined for a link, which has no attributes. */
+/** Opens an entry. One that its owner may not read is made readable until it is open. Undefined for a link, which has no attributes. */
 function openAnyway(system: SystemCalls, absolute: string, mode: number | undefined): number | undefined {
   try {
     return system.open(absolute, openFlags);

@@ -26,8 +26,8 @@ const stagedMode = 0o600;
 const stageFlags = constants.O_WRONLY | constants.O_NOFOLLOW;
 
 /**
- * Writes one block into the file where the content is gathered, once it is known to be that block. Only the first block makes that file:
- * where it is gone later, somebody removed it, and the blocks that were in it are lost. Runs in a worker.
+ * Writes one block into the staging file of its content, once its hash is verified. Only the first block creates that file: if the file is
+ * missing later, another program removed it, and its blocks are lost. Runs in a worker.
  */
 export function stageBlock(
   places: Places,
@@ -55,12 +55,12 @@ export function stageBlock(
   }
 }
 
-/** Removes what was gathered of a content. Runs in a worker. */
+/** Removes the staging file of a content. Runs in a worker. */
 export function unstage(places: Places, content: ContentId): void {
   removeIfThere(places.system, blockFilePath(places, content));
 }
 
-/** Reads and verifies one block of a content. Undefined where it cannot be read. Runs in a worker. */
+/** Reads and verifies one block of a content. Undefined if it cannot be read. Runs in a worker. */
 export function readBlock(places: Places, block: ExpectedBlock, source: ContentSource): Uint8Array | undefined {
   const { content, size, index } = block;
   try {
@@ -77,7 +77,7 @@ export function readBlock(places: Places, block: ExpectedBlock, source: ContentS
 }
 
 /**
- * Puts a durable copy of a content into history, and says what came to lie there. False when the source does not have it, or there is no
+ * Adds a durable copy of a content to history, and returns its entry there. False if the source does not have the content, or there is no
  * room. Runs in a worker.
  */
 export function keep(
@@ -86,7 +86,7 @@ export function keep(
 ): KeptVersion | boolean {
   const { system, hash } = places;
   const { content, blocks, size, source } = request;
-  // One that is another file's as well, which is about to be replaced or has a second name, may still be written to.
+  // A file with a second name, such as one about to be replaced, can still be written to.
   if (lstatIfThere(system, historyPath(places, content))?.nlink === 1) return true;
   if (restoreStateDirectories(places) !== undefined) return false;
   if (!fitsContent(content, blocks, size) || size > roomBytes(places)) return false;
@@ -97,7 +97,7 @@ export function keep(
     const bytes = source.bytes.subarray(offset, offset + length);
     return isBlock(hash, bytes, block) ? bytes : undefined;
   };
-  // What nobody has is asked for again and again: nothing is written for that.
+  // A missing content is requested often: verify the first block before a file is created.
   const first = blockAt(0);
   if (first === undefined) return false;
   const temporary = temporaryPath(places);
@@ -124,7 +124,7 @@ export function keep(
   }
 }
 
-/** Where a content lies that is the agent's own. */
+/** The path of a content in the agent's own directories. */
 function keptPath(places: Places, source: ContentSource, content: ContentId): string | undefined {
   if (source.from === 'history') return historyPath(places, content);
   return source.from === 'staged' ? blockFilePath(places, content) : undefined;

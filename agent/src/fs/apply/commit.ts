@@ -28,7 +28,7 @@ type ActionOf<Do extends Action['do']> = Extract<Action, { do: Do }>;
 
 const changed: ActionResult = { result: 'changed' };
 
-/** What one action came to, which directories must be synced before it may be called done, and what it put into history. */
+/** The result of one action, the directories to sync before it counts as done, and the content that it added to history. */
 export interface Committed {
   readonly result: ActionResult;
   /** Directories of the folder. */
@@ -36,17 +36,17 @@ export interface Committed {
   readonly kept?: ContentId | undefined;
 }
 
-/** A path that an action concerns. */
+/** A path of an action. */
 interface Target {
   readonly path: string;
-  /** See `Descent.entry`: the descent goes nowhere else before the action is over. */
+  /** See `Descent.entry`: the descent goes to no other directory before the action is over. */
   readonly entry: string;
-  /** Of what was there at the last look. */
+  /** As of the last check. */
   readonly stats: EntryStats | undefined;
   readonly descent: Descent;
 }
 
-/** Gives names to what is staged, one action after the other, each after a last look at what stands there. */
+/** Renames staged entries into place, one action after the other. The entry at each path is checked immediately before. */
 export class Commit {
   readonly #places: Places;
   readonly #system: SystemCalls;
@@ -83,18 +83,18 @@ export class Commit {
         const entry = descent.entry(path);
         const stats = entry === undefined ? undefined : lstatIfThere(this.#system, entry);
         const mount = new MountCheck(this.#places, descent).changed(path, stats);
-        // At or above the path is another disk than before: what comes below it would not be on its own.
+        // A changed mount at or above the path: an entry below it would not be on its own disk.
         if (mount !== undefined) return { result: 'problem', ...mountChanged(mount) };
         if (entry !== undefined) targets.push({ path, entry, stats, descent });
       }
-      // Where no directory holds it, nothing can be done there; what is to be gone is.
+      // An action at a path without a parent directory cannot be done. For `rmdir` it already is.
       if (targets.length < paths.length) return request.action.do === 'rmdir' ? { result: 'done' } : changed;
       return withDirectoriesOpen(this.#system, targets.flatMap(parentOpen), () =>
         this.#carryOut(request, staged, targets),
       );
     } catch (error) {
       const code = errorCodeOf(error);
-      // What stood a moment ago is gone, or something stands where nothing did: somebody else is at work here.
+      // An entry disappeared, or a new one appeared, since the check: a user changed the folder.
       if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'EEXIST' || code === 'ENOTEMPTY' || code === 'EISDIR') {
         return changed;
       }
@@ -140,7 +140,7 @@ export class Commit {
     const { entry } = target;
     if (expected === 'absent') this.#placeAsNew(staged.temporary, entry);
     else if (isDirectoryMode(expected.mode)) {
-      // No call exchanges a directory for a file: for a moment the name is gone. Only an empty one can go.
+      // No system call exchanges a directory for a file: the name is free for a moment. Only an empty directory can be removed.
       this.#fault?.('remove');
       const obstructed = this.#removeDirectory(target);
       if (obstructed !== undefined) return obstructed;
@@ -156,13 +156,13 @@ export class Commit {
       : changedSince(staged.fingerprint);
   }
 
-  /** What was taken back into staging may have been edited, or be another file, while it had its name. */
+  /** Keeps a staged entry as a conflict copy if a user edited or replaced it while it had its name. */
   #saveEdit({ temporary, fingerprint }: StagedEntry, target: string): void {
     const stats = lstatIfThere(this.#system, temporary);
     if (stats !== undefined && !hasContentOf(stats, fingerprint)) keepBeside(this.#places, temporary, target);
   }
 
-  /** Makes way for what must stand where a directory does. A problem when only what is no business of ours is left in it. */
+  /** Removes the directory at a path where another entry belongs. A problem if only entries that Lockstep never removes are left in it. */
   #removeDirectory({ path, entry }: Target): ActionResult | undefined {
     try {
       this.#system.rmdir(entry);
@@ -174,7 +174,7 @@ export class Commit {
     }
   }
 
-  /** A new name is given by link(2), which refuses to replace what came to stand there since the look; rename(2) would not. */
+  /** Uses link(2), which fails if an entry appeared at `target` since the check. rename(2) would replace that entry. */
   #placeAsNew(source: string, target: string): void {
     this.#fault?.('rename');
     if (linkIfPermitted(this.#system, source, target)) {
@@ -186,7 +186,7 @@ export class Commit {
     this.#system.rename(source, target);
   }
 
-  /** One rename(2) over the old version, which goes to history. False when that was not what it was expected to be. */
+  /** Replaces by one rename(2). The old version goes to history. False if it was not the expected one. */
   #replace(source: string, target: string, expected: Fingerprint, keep: ContentId | undefined): boolean {
     this.#fault?.('keep');
     const replaced = ReplacedVersion.hold(this.#places, target, expected, keep);
@@ -221,7 +221,7 @@ export class Commit {
       const refusedTo = this.#refusal(to, expected);
       if (refusedTo !== undefined) return refusedTo;
       if (expected !== 'absent' && expected.ino === action.expectedFrom.ino) {
-        // Two names of one inode: rename(2) would do nothing at all.
+        // Both are names of one inode: rename(2) would do nothing.
         this.#fault?.('remove');
         this.#system.unlink(source);
       } else if (expected !== 'absent' && !isDirectoryMode(expected.mode)) {
@@ -239,7 +239,7 @@ export class Commit {
     return this.#finish(target, action.expectedFrom, action) ?? changedSince(action.expectedFrom);
   }
 
-  /** True when `target` is only another spelling of `source`, on a file system that does not tell cases apart. */
+  /** True if `target` is only another spelling of `source`, on a file system that folds case. */
   #isSameEntry(source: Target, target: Target): boolean {
     if (target.stats === undefined || target.stats.ino !== source.stats?.ino) return false;
     return !this.#system.readdir(parentOf(target.entry)).includes(nameOf(target.path));
@@ -252,7 +252,7 @@ export class Commit {
     if (found === undefined || found.size !== action.names.length) return changed;
     if (!action.names.every((name) => found.has(name))) return changed;
     this.#fault?.('rename');
-    // One that gets another parent is written to itself, its `..` changes. Not opened before the look: it would be another one.
+    // A new parent changes the directory's `..`, a write to it. It is opened after the check: before, it may be another one.
     const stats = lstatIfThere(this.#system, from.entry);
     if (stats?.ino !== action.expectedFrom.ino) return changed;
     withDirectoriesOpen(this.#system, [{ path: from.entry, stats }], () => this.#system.rename(from.entry, to.entry));
@@ -279,7 +279,7 @@ export class Commit {
       throw error;
     }
     taken?.drop();
-    // The process's umask has taken bits off.
+    // The umask of the process has cleared bits.
     this.#system.chmod(entry, permissionsOf(mode));
     this.#touch(target);
     const stats = lstatIfThere(this.#system, entry);
@@ -312,7 +312,7 @@ export class Commit {
 
   #rmdir(target: Target): ActionResult {
     const { stats } = target;
-    // Gone already: that is what was asked for.
+    // Removed already.
     if (stats === undefined) return { result: 'done' };
     if (!stats.isDirectory() || isState(this.#places, stats)) return changed;
     this.#fault?.('remove');
@@ -321,7 +321,7 @@ export class Commit {
     return { result: 'done' };
   }
 
-  /** Why the action may not go on, if so: something else than expected is there. */
+  /** The reason to refuse the action: the entry is not the expected one. Undefined if it is. */
   #refusal({ path, stats, descent }: Target, expected: Expected): ActionResult | undefined {
     if (stats === undefined) return expected === 'absent' ? undefined : changed;
     if (isState(this.#places, stats)) return { result: 'problem', ...reserved(path) };
@@ -331,7 +331,7 @@ export class Commit {
     return obstacle === undefined ? changed : { result: 'problem', ...obstacle };
   }
 
-  /** Gives an entry that stays its attributes. Undefined where anything else about it is not as expected: a user did that in this moment. */
+  /** Sets the attributes of an entry that stays. Undefined if it differs otherwise: a user changed it at this moment. */
   #finish(target: string, expected: Fingerprint, attributes: Attributes): ActionResult | undefined {
     const isTimed = setAttributes(this.#system, target, expected, attributes);
     const stats = lstatIfThere(this.#system, target);
@@ -340,7 +340,7 @@ export class Commit {
     if (stats.isDirectory()) return this.#done(stats);
     if (!isTimed) return isWrittenAs(stats, expected) ? this.#done(stats) : undefined;
     if (stats.size !== expected.size || mtimeUsOf(this.#system, target) !== attributes.mtimeUs) return undefined;
-    // The time of a write just before is gone: only reading the file shows that there was none.
+    // Setting the time hid any write just before: only reading the file can exclude one.
     return this.#done(stats, true);
   }
 
@@ -358,7 +358,7 @@ export class Commit {
   }
 }
 
-/** What was put there has been changed or replaced since: that is an edit of it, and the next look finds it. */
+/** The new entry was changed or replaced since: a user's edit, which the next observation finds. */
 function changedSince(fingerprint: Fingerprint): ActionResult {
   return { result: 'done', fingerprint, racy: true };
 }
@@ -367,7 +367,7 @@ function pathsOf(action: Action): readonly string[] {
   return action.do === 'rename' || action.do === 'rename-directory' ? [action.from, action.to] : [action.path];
 }
 
-/** The directory that changes, but for the folder itself: who takes the right to write from that wants nothing to come here. */
+/** The parent directory of a target. The folder itself is left out: its user made it read-only so that nothing is written there. */
 function parentOpen({ path, descent }: Target): readonly OpenDirectory[] {
   const parent = parentOf(path);
   const opened = parent === '' ? undefined : descent.directory(parent);

@@ -20,7 +20,7 @@ afterAll(() => {
 /** From 1910 to 2100. */
 const anyMtimeUs = fc.integer({ min: -1_893_456_000_000_000, max: 4_102_444_800_000_000 });
 
-test('[LC11] a time to the microsecond survives, of a file and of a link', () => {
+test('[LC11] a time in microseconds is set exactly, on a file and on a link', () => {
   const fd = openSync(join(directory, 'file'), 'w');
   symlinkSync('nowhere', join(directory, 'link'));
   const timeOf = (name: string): bigint => lstatSync(join(directory, name), { bigint: true }).mtimeNs / 1000n;
@@ -34,11 +34,11 @@ test('[LC11] a time to the microsecond survives, of a file and of a link', () =>
   closeSync(fd);
 });
 
-test('[LC11] a time to the nanosecond is rounded down to whole microseconds, of a file and of a link', () => {
+test('[LC11] a time in nanoseconds is rounded down to microseconds, of a file and of a link', () => {
   const [file, link] = [join(directory, 'fine'), join(directory, 'fine-link')];
   closeSync(openSync(file, 'w'));
   symlinkSync('nowhere', link);
-  // From 1910 to 2100; nanoseconds near the next microsecond are those that a number of milliseconds takes for it.
+  // From 1910 to 2100. As a number of milliseconds, nanoseconds near the next microsecond would be rounded up to it.
   const anyTime = fc.record({
     seconds: fc.integer({ min: -1_893_456_000, max: 4_102_444_800 }),
     us: fc.integer({ min: 0, max: 999_999 }),

@@ -1,7 +1,6 @@
 /**
- * The time to hand to `futimes` and `lutimes`, which cut a number of seconds down to whole microseconds, towards zero: with
- * half a microsecond more, what is cut off never takes the one meant along. As text, because Node takes a negative number for
- * a mistake and sets the present time instead.
+ * The argument for `futimes` and `lutimes`, which truncate seconds to whole microseconds, towards zero. Half a microsecond is added so that
+ * truncation never yields the microsecond before. A string, because Node replaces a negative number by the present time.
  */
 export function secondsOf(mtimeUs: number): string {
   return String((mtimeUs + (mtimeUs < 0 ? -0.5 : 0.5)) / 1e6);
@@ -9,7 +8,7 @@ export function secondsOf(mtimeUs: number): string {
 
 const permissionBits = 0o7777;
 
-/** What chmod(2) takes of a mode. */
+/** The mode bits that chmod(2) sets. */
 export function permissionsOf(mode: number): number {
   return mode & permissionBits;
 }

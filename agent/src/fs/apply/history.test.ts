@@ -23,7 +23,7 @@ afterEach(async () => {
 
 const history = (...names: string[]): string => join(subject.root, '.lockstep/history', ...names);
 
-/** Replaces one file so often, and returns what was replaced, oldest first. */
+/** Replaces one file `count` times, and returns the replaced contents, oldest first. */
 async function replaceOften(count: number): Promise<readonly ContentId[]> {
   const contents: ContentId[] = [];
   let expected = await doOne(subject, writeRequest(subject, 'file', 'version 0'));
@@ -35,21 +35,21 @@ async function replaceOften(count: number): Promise<readonly ContentId[]> {
   return contents;
 }
 
-test('[ST3] small versions count as the blocks that they occupy, and the oldest go first', async () => {
+test('[ST3] small versions count as the blocks that they occupy, and the oldest are removed first', async () => {
   const contents = await replaceOften(30);
   const { blocks } = statSync(join(subject.root, 'file'));
   await subject.folder.trimHistory({ ...roomy, bytesMax: 10 * blocks * 512 }, nothingNeeded);
   expect(await subject.folder.inHistory(contents)).toEqual(new Set(contents.slice(-10)));
 });
 
-test('[ST3] what is put there after history was listed is counted, and what is needed stays', async () => {
+test('[ST3] versions added after history was listed are counted, and needed ones stay', async () => {
   await subject.folder.trimHistory(roomy, nothingNeeded);
   const contents = await replaceOften(8);
   await subject.folder.trimHistory({ ...roomy, filesMax: 3 }, (content) => content === contents[0]);
   expect(await subject.folder.inHistory(contents)).toEqual(new Set([contents[0], ...contents.slice(-2)]));
 });
 
-test('[ST4] a version goes when its time is over, unless it is needed', async () => {
+test('[ST4] an expired version is removed unless it is needed', async () => {
   const contents = await replaceOften(4);
   await subject.folder.trimHistory(roomy, nothingNeeded);
   expect(await subject.folder.inHistory(contents)).toEqual(new Set(contents));
@@ -58,7 +58,7 @@ test('[ST4] a version goes when its time is over, unless it is needed', async ()
   expect(await subject.folder.inHistory(contents)).toEqual(new Set([contents[1]]));
 });
 
-test('[ST3] no directory of history grows large, and what an earlier version kept in one is found', async () => {
+test('[ST3] history is divided into directories, and versions from an undivided one are found', async () => {
   const contents = await replaceOften(20);
   for (const content of contents) {
     const name = contentFileName(content);

@@ -7,30 +7,30 @@ import { contentFileName, contentOfFileName } from '../read/content-id.ts';
 import { removeIfThere } from '../remove.ts';
 import type { EntryStats, SystemCalls } from '../system-calls.ts';
 
-/** Directories that history is divided into, by the first two digits of the contents' hashes: none of them grows large. */
+/** The number of directories in history, one for each value of the first two digits of a hash: none of them grows large. */
 export const historyShards = 256;
 
-/** The unit of `st_blocks`, whatever the block size of the file system is. */
+/** The unit of `st_blocks`, independent of the file system's block size. */
 const statBlockBytes = 512;
 
 /** One version in history. */
 export interface KeptVersion {
   readonly content: ContentId;
-  /** What it occupies on the disk: of a small file a whole block, of a file with holes less than its size. */
+  /** The space that it occupies: at least one block for a small file, less than the size for a file with holes. */
   readonly bytes: number;
   /**
-   * When it came there: the change time in milliseconds since the epoch, which link(2) and rename(2) set and no program can set back.
-   * It is later where somebody changed another name of the same file since, or copied the folder: then the version is kept longer.
+   * When it was added: the change time in milliseconds since the epoch, which link(2) and rename(2) set and no program can set back. It is
+   * later if another name of the file was changed since, or the folder was copied: the version is then kept longer.
    */
   readonly keptAtMs: number;
 }
 
-/** Where a kept version lies. */
+/** The path of a version in history. */
 export function historyPath(places: Places, content: ContentId): string {
   return `${shardPath(places, content)}/${contentFileName(content)}`;
 }
 
-/** As `historyPath`, once the directory for it is there, durably. */
+/** As `historyPath`. Also creates its directory, durably. */
 export function makeHistoryPlace(places: Places, content: ContentId): string {
   makeShard(places, shardPath(places, content));
   return historyPath(places, content);
@@ -41,24 +41,24 @@ export function shardPath(places: Places, content: ContentId): string {
   return `${places.history}/${shardName(contentFileName(content))}`;
 }
 
-/** What history says of a version, or undefined when it does not hold it or cannot be read. */
+/** A version in history. Undefined if it is not there or cannot be read. */
 export function keptVersion(places: Places, content: ContentId): KeptVersion | undefined {
   let stats: EntryStats | undefined;
   try {
     stats = lstatIfThere(places.system, historyPath(places, content));
   } catch (error) {
-    // It is listed later.
+    // The next listing finds it.
     if (errorCodeOf(error) === undefined) throw error;
   }
   return stats && { content, bytes: stats.blocks * statBlockBytes, keptAtMs: stats.ctimeMs };
 }
 
-/** True when history holds this version. */
+/** True if history has this version. */
 export function isKept(places: Places, content: ContentId): boolean {
   return lstatIfThere(places.system, historyPath(places, content)) !== undefined;
 }
 
-/** Which of these contents history holds. Runs in a worker. */
+/** Those of the contents that history has. Runs in a worker. */
 export function inHistory(places: Places, contents: readonly ContentId[]): readonly ContentId[] {
   return contents.filter((content) => isKept(places, content));
 }
@@ -85,8 +85,8 @@ export function forgetHistory(places: Places, contents: readonly ContentId[]): v
 }
 
 /**
- * Moves versions that lie in history itself, as an earlier Lockstep kept them, into its directories. Their age begins again with that,
- * as rename(2) sets the change time; in the order of their ages, so that the oldest ones still go first.
+ * Moves versions of an earlier release, which lie directly in `history`, into its directories. rename(2) resets their ages, so they are
+ * moved oldest first.
  */
 export function moveFlatHistory(places: Places): void {
   const flat = namesIn(places.system, places.history).flatMap((name) => {
@@ -104,7 +104,7 @@ function shardName(fileName: string): string {
   return fileName.slice(hash, hash + 2);
 }
 
-/** Not recursively: a `.lockstep` that is gone, with its disk perhaps, must not be made by this. */
+/** Not recursive: a `.lockstep` that is missing, perhaps with its disk, must not be created here. */
 function makeShard(places: Places, shard: string): void {
   try {
     places.system.mkdir(shard, 0o700);

@@ -7,8 +7,8 @@ import { obstacleBelow } from '../read/list-directory.ts';
 import { readLinkText } from '../read/raw-name.ts';
 
 /**
- * The problem of a path at which something stands that is left alone, and so is never replaced: a socket, pipe or device, or a link whose
- * text is not UTF-8. Nothing is staged for it either.
+ * The problem of a path whose entry is left alone and never replaced: a socket, pipe or device, or a link whose target is not UTF-8.
+ * Nothing is staged for such a path.
  */
 export function obstacleAt({ system }: Places, descent: Descent, path: string): PathProblem | undefined {
   const found = descent.find(path);
@@ -19,7 +19,7 @@ export function obstacleAt({ system }: Places, descent: Descent, path: string): 
   return isLeftAlone ? inTheWay(path, path) : undefined;
 }
 
-/** The problem of a path at which a directory stands that is to make room, and in which nothing but such entries and mount points is left. */
+/** The problem of a path whose directory must be removed, but contains only such entries and mount points. */
 export function obstacleIn(places: Places, path: string): PathProblem | undefined {
   const obstacle = obstacleBelow(places, path);
   return obstacle === undefined ? undefined : inTheWay(path, joinPath(path, obstacle));

@@ -5,15 +5,15 @@ import { permissionsOf } from './file-times.ts';
 const ownerMayWrite = 0o200;
 
 /**
- * Runs `change` with those of these directories open that are our own and closed to writing: the right to write is a thing that
- * users replicate, and a member that obeyed it would wait for ever for what another did there [MT19].
+ * Runs `change` with our own read-only directories among `directories` made writable. The write permission is replicated: a member that
+ * obeyed it could never apply what another member did there [MT19].
  */
 export function withDirectoriesOpen<T>(
   system: SystemCalls,
   directories: readonly Pick<OpenDirectory, 'path' | 'stats'>[],
   change: () => T,
 ): T {
-  // Before the first try: what a refused one leaves, such as another link to a file, would look like a user's change to the next.
+  // Before the first attempt: leftovers of a failed one, such as a second link, would look like a user's change to the next.
   const closeAgain = directories.map((directory) => open(system, directory)).filter((close) => close !== undefined);
   try {
     return change();
@@ -22,7 +22,7 @@ export function withDirectoriesOpen<T>(
   }
 }
 
-/** Answers with what closes it again, wherever it lies by then. Undefined when it is open, another user's, or may not be read. */
+/** Returns a function that makes it read-only again, at any path. Undefined if it is writable, another user's, or may not be read. */
 function open(system: SystemCalls, { path, stats }: Pick<OpenDirectory, 'path' | 'stats'>): (() => void) | undefined {
   if ((stats.mode & ownerMayWrite) !== 0 || stats.uid !== system.effectiveUser()) return undefined;
   const descriptor = descriptorOf(system, path);
@@ -39,7 +39,7 @@ function descriptorOf(system: SystemCalls, directory: string): number | undefine
   try {
     return system.open(directory, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
   } catch {
-    // Gone, or not to be read: the change is refused, and that says enough.
+    // Missing or unreadable: the error of the change itself is sufficient.
     return undefined;
   }
 }

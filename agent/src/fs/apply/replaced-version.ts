@@ -11,10 +11,10 @@ import type { SystemCalls } from '../system-calls.ts';
 import { historyPath, isKept, makeHistoryPlace } from './history.ts';
 import { temporaryPath } from './staging.ts';
 
-/** link(2) is refused by some file systems, by the kernel for files of others, and for inodes with very many names. */
+/** Codes of link(2) on file systems that refuse it, for files of other users, and for inodes with too many names. */
 const noLinkCodes = new Set(['EPERM', 'EMLINK', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EXDEV', 'EACCES']);
 
-/** `link`, or false where that is not permitted here. `EEXIST` and other errors are thrown. */
+/** `link`, or false if it is not permitted here. Throws `EEXIST` and other errors. */
 export function linkIfPermitted(system: SystemCalls, existing: string, name: string): boolean {
   try {
     system.link(existing, name);
@@ -26,9 +26,9 @@ export function linkIfPermitted(system: SystemCalls, existing: string, name: str
 }
 
 /**
- * A second name for a file that is about to be replaced, which nobody else uses. Nobody can see whether a file is written to between the
- * last look and rename(2), but what was replaced can be looked at afterwards, and put back. Its third name is the one in history; that one
- * is shared, for another thread may keep the same content at any moment.
+ * A second, private name for a file that is about to be replaced. A write between the last check and rename(2) cannot be detected in
+ * advance, but the replaced file can be checked afterwards and put back. Its name in history does not suffice: another thread may store the
+ * same content under that name at any moment.
  */
 export class ReplacedVersion {
   readonly #places: Places;
@@ -36,7 +36,7 @@ export class ReplacedVersion {
   readonly #expected: Fingerprint;
   readonly #kept: ContentId | undefined;
 
-  /** `name`: undefined where the file system gives no second name. `kept`: what history has gained. */
+  /** `name`: undefined if the file system refuses a second name. `kept`: the content added to history. */
   private constructor(places: Places, name: string | undefined, expected: Fingerprint, kept: ContentId | undefined) {
     this.#places = places;
     this.#name = name;
@@ -44,7 +44,7 @@ export class ReplacedVersion {
     this.#kept = kept;
   }
 
-  /** Holds the file at `target`, in history under `keep` where it is not there yet. Undefined when it is not the expected file. */
+  /** Holds the file at `target`, and adds it to history as `keep` if it is missing there. Undefined if it is not the expected file. */
   static hold(
     places: Places,
     target: string,
@@ -64,7 +64,7 @@ export class ReplacedVersion {
     return new ReplacedVersion(places, name, expected, keepVersion(places, name, keep));
   }
 
-  /** True when history has gained a version. */
+  /** True if a version was added to history. */
   get addedToHistory(): boolean {
     return this.#kept !== undefined;
   }
@@ -75,14 +75,14 @@ export class ReplacedVersion {
     return stats !== undefined && hasContentOf(stats, this.#expected);
   }
 
-  /** The replacement stands, or was not made. */
+  /** Ends the hold: the replacement is final, or was not made. */
   release(): void {
     if (this.#name !== undefined) this.#places.system.unlink(this.#name);
   }
 
   /**
-   * Undoes a replacement: `target` is again the file that was replaced, and what replaced it, or was renamed onto it since, is at
-   * `source`. At no moment is there nothing at `target`.
+   * Undoes a replacement: `target` is the replaced file again. Its replacement, or a file that was renamed onto it since, is at `source`.
+   * `target` exists at every moment.
    */
   putBack(source: string, target: string): void {
     if (this.#name === undefined) return;
@@ -92,14 +92,14 @@ export class ReplacedVersion {
   }
 }
 
-/** Gives the file at `name` its place in history under `keep`. Returns that, or undefined where history had that version already. */
+/** Adds the file at `name` to history as `keep`. Returns `keep`, or undefined if history has that version already. */
 function keepVersion(places: Places, name: string, keep: ContentId | undefined): ContentId | undefined {
   if (keep === undefined || isKept(places, keep)) return undefined;
   const place = makeHistoryPlace(places, keep);
   try {
     return linkIfPermitted(places.system, name, place) || copyToHistory(places, name, keep) ? keep : undefined;
   } catch (error) {
-    // Another thread has kept it in this moment.
+    // Another thread stored it at this moment.
     if (errorCodeOf(error) === 'EEXIST') return undefined;
     throw error;
   }
@@ -118,7 +118,7 @@ function copyToHistory(places: Places, name: string, keep: ContentId): boolean {
   }
 }
 
-/** Removes a version from history that turns out to be another one: a program wrote to the file, or exchanged it, while it was kept. */
+/** Removes a version from history if its content is another one: a program wrote to the file, or exchanged it, while it was stored. */
 function dropIfWrong(places: Places, keep: ContentId): void {
   const { system } = places;
   const place = historyPath(places, keep);
@@ -127,7 +127,7 @@ function dropIfWrong(places: Places, keep: ContentId): void {
     const { ino, content } = identify(places, place);
     if (content === keep) return;
     system.rename(place, aside);
-    // Another thread may have put the right one there in this moment.
+    // Another thread may have stored the right one at this moment.
     if (lstatIfThere(system, aside)?.ino !== ino) linkIfPermitted(system, aside, place);
   } catch (error) {
     const code = errorCodeOf(error);
@@ -147,12 +147,12 @@ function identify(
   });
 }
 
-/** A file or link that was taken from its name by rename(2): nobody can exchange it any more, and it can be put back. */
+/** A file or link that rename(2) moved to a private name. No other program can exchange it, and it can be put back. */
 export class TakenVersion {
   readonly #places: Places;
   readonly #name: string;
   readonly #target: string;
-  /** True when history has gained a version. */
+  /** True if a version was added to history. */
   readonly addedToHistory: boolean;
 
   private constructor(places: Places, name: string, target: string, addedToHistory: boolean) {
@@ -162,7 +162,7 @@ export class TakenVersion {
     this.addedToHistory = addedToHistory;
   }
 
-  /** Takes what is at `target`, into history under `keep` where it is a file that is not there yet. Undefined when it is not the expected one. */
+  /** Takes the entry at `target`, and adds a file to history as `keep` if it is missing there. Undefined if it is another entry. */
   static take(
     places: Places,
     target: string,
@@ -170,7 +170,7 @@ export class TakenVersion {
     keep: ContentId | undefined,
   ): TakenVersion | undefined {
     const { system } = places;
-    // First: a file that is nowhere but in staging is lost when the agent is killed.
+    // First: a file that exists only in staging is lost if the agent is killed.
     const kept = keepVersion(places, target, keep);
     const name = temporaryPath(places);
     system.rename(target, name);
@@ -183,12 +183,12 @@ export class TakenVersion {
     return undefined;
   }
 
-  /** Its name is free, or another entry has it. */
+  /** Removes the version: its name is free, or another entry has it. */
   drop(): void {
     this.#places.system.unlink(this.#name);
   }
 
-  /** Gives it its name again, or that of a conflict copy where a program has made another entry there. */
+  /** Restores its name, or makes it a conflict copy if a program created another entry there. */
   putBack(): void {
     restore(this.#places, this.#name, this.#target);
   }
@@ -208,11 +208,11 @@ function restore(places: Places, name: string, target: string): void {
   } catch (error) {
     if (errorCodeOf(error) !== 'EEXIST') throw error;
   }
-  // A program has made another file there since, without seeing this one.
+  // A program created another file there since, without knowledge of this one.
   keepBeside(places, name, target);
 }
 
-/** Moves a version of a user's out of staging, to the name of a conflict copy next to `target`. */
+/** Moves a user's version out of staging, to a conflict copy next to `target`. */
 export function keepBeside(places: Places, name: string, target: string): void {
   const { system, memberName } = places;
   for (let stamp = stampOfMs(system.wallMs()); ; stamp++) {

@@ -19,49 +19,46 @@ import { obstacleAt, obstacleIn } from './obstacle.ts';
 type WriteAction = Extract<Action, { do: 'write' }>;
 type SymlinkAction = Extract<Action, { do: 'symlink' }>;
 
-/** An entry that is ready in staging to take its name: whole, verified, with its mode and time. */
+/** An entry in staging, ready to be renamed into place: complete, verified, with its mode and time. */
 export interface StagedEntry {
   readonly temporary: string;
   readonly fingerprint: Fingerprint;
-  /** Its file is the one that blocks were staged into, which must survive when the action is not done. */
+  /** True for a file that blocks were staged into: it must survive if the action is not done. */
   readonly borrowed: boolean;
 }
 
-/** For each action what was staged for it, why that failed, or undefined where nothing is staged. */
+/** For each action: the staged entry, the reason for a failure, or undefined if nothing is staged. */
 export type StageOutcome = StagedEntry | ActionResult | undefined;
 
 export function isStaged(outcome: StageOutcome): outcome is StagedEntry {
   return outcome !== undefined && 'temporary' in outcome;
 }
 
-/** The source does not have the content any more. */
+/** The source no longer has the content. */
 class SourceGone extends Error {}
 
 const createFlags = constants.O_RDWR | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
 
-/** Nobody but the agent may read a file before it has its own mode. */
+/** A file may only be read by the agent until it has its own mode. */
 const stagedMode = 0o600;
 
-/** A path in staging that nobody has used since the agent started. */
+/** A new path in staging, unused since the agent started. */
 export function temporaryPath(places: Places): string {
   return `${places.staging}/${places.temporaryName()}`;
 }
 
-/** Where blocks of `content` are gathered. */
+/** The staging file for the blocks of `content`. */
 export function blockFilePath(places: Places, content: ContentId): string {
   return `${places.staging}/${contentFileName(content)}`;
 }
 
-/** Free bytes that may be used: what is left when the journal's and the user's reserve is taken off. */
+/** Free bytes that may be used: without the reserve for the journal and the user. */
 export function roomBytes(places: Places): number {
   const { bavail, bsize } = places.system.statfs(places.state);
   return bavail * bsize - freeBytesMin;
 }
 
-/**
- * Puts everything that a batch of actions will show into staging, verified, and makes it durable. After this only names
- * are left to be given.
- */
+/** Stages and verifies all entries of a batch of actions, and makes them durable. Afterwards only names change. */
 export class Staging {
   readonly #places: Places;
   readonly #system: SystemCalls;
@@ -98,7 +95,7 @@ export class Staging {
       }
     }
     this.#syncEach = !isWorthSyncingTogether(this.#system, writes.length);
-    // The last action that asks for a content made of blocks takes the very file; those before it copy it.
+    // The last write of a content staged as blocks takes the file itself. Writes before it copy the file.
     const takers = new Map(
       writes.filter(({ source }) => source.from === 'staged').map((write) => [write.content, write]),
     );
@@ -110,13 +107,13 @@ export class Staging {
     return this.#syncEach ? outcomes : this.#syncAll(actions, outcomes);
   }
 
-  /** Removes what was staged and did not come to be shown; a file of blocks stays, for the next attempt. */
+  /** Removes a staged entry that was not used. A file of blocks stays for the next attempt. */
   discard(outcome: StageOutcome): void {
     if (!isStaged(outcome)) return;
     try {
       this.#remove(outcome);
     } catch (error) {
-      // It is removed when the agent begins again. What else was done in the batch must be recorded.
+      // It is removed when the agent starts again. The rest of the batch must still be recorded.
       if (errorCodeOf(error) === undefined) throw error;
     }
   }
@@ -136,7 +133,7 @@ export class Staging {
       return obstacle === undefined ? stage() : { result: 'problem', ...obstacle };
     } catch (error) {
       if (error instanceof SourceGone) {
-        // A kept version that is not what its name says was written to through a file that somebody still had open.
+        // A kept version with a wrong hash was written to through a descriptor that a program still had open.
         if (action.do === 'write' && action.source.from === 'history') {
           removeIfThere(this.#system, historyPath(this.#places, action.content));
         }
@@ -177,7 +174,7 @@ export class Staging {
     return this.#create(action, (fd) => writeFully(this.#system, fd, bytes));
   }
 
-  /** Where a content is to be read from; a path in the folder may not lead through a link. */
+  /** The path of a content. A path in the folder must not lead through a link. */
   #sourcePath(source: Exclude<ContentSource, { from: 'bytes' }>, content: ContentId): string {
     if (source.from === 'staged') return blockFilePath(this.#places, content);
     if (source.from === 'history') return historyPath(this.#places, content);
@@ -210,7 +207,7 @@ export class Staging {
     }
   }
 
-  /** Copies within the file system, shared blocks where it can do that, and then reads what came to lie there. */
+  /** Copies within the file system, with shared blocks if it can do that, and verifies the copy. */
   #copyLarge(action: WriteAction, from: string): StagedEntry {
     const temporary = temporaryPath(this.#places);
     try {
@@ -242,7 +239,7 @@ export class Staging {
     return { temporary, fingerprint: fingerprintOf(stats), borrowed };
   }
 
-  /** A failed fsync fails the action: what may not be on the disk is never called durable. */
+  /** A failed fsync fails the action: bytes that may not be on the disk never count as durable. */
   #syncAll(actions: readonly Action[], outcomes: readonly StageOutcome[]): StageOutcome[] {
     this.#fault?.('fsync');
     if (this.#system.syncFileSystem(this.#places.state)) return outcomes.slice();
@@ -272,7 +269,7 @@ function readSource(places: Places, from: string, action: WriteAction): Uint8Arr
   return read.bytes;
 }
 
-/** Runs what only fails because of the source: that is then a source that is gone. */
+/** Runs `read`, whose expected errors all mean that the source is gone. */
 function fromSource<T>(read: () => T): T {
   try {
     return read();

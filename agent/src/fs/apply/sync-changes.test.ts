@@ -16,7 +16,7 @@ async function openSubject(): Promise<DiskSubject> {
   return subject;
 }
 
-test('[PC1] whatever users left at a path can be made durable, also that nothing is there any more', async () => {
+test('[PC1] any entry that users made can be made durable, and so can a removal', async () => {
   const { folder, root } = await openSubject();
   mkdirSync(join(root, 'd/e'), { recursive: true });
   writeFileSync(join(root, 'd/file'), 'text');
@@ -38,7 +38,7 @@ test('[PC1] whatever users left at a path can be made durable, also that nothing
   expect(await folder.sync(many)).toEqual({ result: 'done', hidden: [] });
 });
 
-test('[PC4] a folder that is not the one that was opened is not synced', async () => {
+test('[PC4] a folder that was exchanged since it was opened is not synced', async () => {
   const { folder, root } = await openSubject();
   writeFileSync(join(root, 'file'), 'text');
   renameSync(join(root, '.lockstep'), join(root, '.aside'));
@@ -47,10 +47,9 @@ test('[PC4] a folder that is not the one that was opened is not synced', async (
   expect(await folder.sync(['file'])).toEqual({ result: 'done', hidden: [] });
 });
 
-/** A folder on a disk that promises more room than the file that it lies in can get: its fsync fails. */
+/** A folder on a disk that reports more room than its backing file can get: fsync fails. */
 async function openThinDisk(): Promise<DiskSubject> {
   const place = mkdtempSync(join(tmpdir(), 'lockstep-thin-'));
-  // The disk promises more room than the file that it lies in can get.
   execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=48m', 'tmpfs', place]);
   onTestFinished(() => {
     execFileSync('umount', ['-l', place]);
@@ -59,31 +58,31 @@ async function openThinDisk(): Promise<DiskSubject> {
   const disk = await LoopDisk.make(place);
   onTestFinished(() => disk.remove());
   const subject = await openDiskSubject({}, disk.directory);
-  // Nothing can be removed there in the end.
+  // The disk is full: removal fails.
   onTestFinished(() => subject.close().catch(() => undefined));
   return subject;
 }
 
-test.skipIf(loopDiskLacks)('[MT7] what cannot be made durable is not put in place', async () => {
+test.skipIf(loopDiskLacks)('[MT7] a file that cannot be made durable is not put in place', async () => {
   const subject = await openThinDisk();
   const content = Buffer.alloc(96 * mebibyte, 'x');
   expect(await tryOne(subject, writeRequest(subject, 'file', content))).toMatchObject({ result: 'problem' });
   expect(await subject.user.look('file')).toBeUndefined();
 });
 
-test.skipIf(loopDiskLacks)('[PC4] bytes that a disk does not take are said not to be durable', async () => {
+test.skipIf(loopDiskLacks)('[PC4] bytes that the disk does not store are reported as not durable', async () => {
   const { folder, root } = await openThinDisk();
   writeFileSync(join(root, 'small'), 'text');
   expect(await folder.sync(['small'])).toEqual({ result: 'done', hidden: [] });
   writeFileSync(join(root, 'large'), Buffer.alloc(96 * mebibyte, 'x'));
   expect(await folder.sync(['large'])).toMatchObject({ result: 'failed', detail: expect.stringContaining('large') });
-  // All at once fails as well, and is asked again for each.
+  // A sync of the whole file system fails too, and then each file is synced.
   const paths = Array.from({ length: syncTogetherMin }, (_, index) => `file-${index}`);
   for (const path of paths) writeFileSync(join(root, path), Buffer.alloc(mebibyte, path));
   expect(await folder.sync(paths)).toMatchObject({ result: 'failed' });
 });
 
-test.skipIf(loopDiskLacks)('[PC1] no sync counts for what lies on a disk that is away', async () => {
+test.skipIf(loopDiskLacks)('[PC1] no sync covers files on a disk that is not mounted', async () => {
   const { folder, root } = await openSubject();
   const mount = join(root, 'mount');
   mkdirSync(mount);
@@ -123,7 +122,7 @@ test.skipIf(loopDiskLacks)(
 );
 
 test.skipIf(loopDiskLacks)(
-  '[PC4] a file system that the kernel gave up holds nothing of what was written last',
+  '[PC4] after the kernel aborted a file system, a sync reports that bytes were lost',
   async () => {
     const place = mkdtempSync(join(tmpdir(), 'lockstep-given-up-'));
     const disk = await LoopDisk.make(place);
@@ -135,8 +134,8 @@ test.skipIf(loopDiskLacks)(
     onTestFinished(() => close().catch(() => undefined));
     writeFileSync(join(root, 'file'), 'text');
     expect(await folder.sync(['file'])).toEqual({ result: 'done', hidden: [] });
-    writeFileSync(join(root, 'file'), 'what never reaches the disk');
-    // As after an error of the disk in the file system's own data.
+    writeFileSync(join(root, 'file'), 'never reaches the disk');
+    // As after an I/O error in the metadata of the file system.
     execFileSync('mount', ['-o', 'remount,abort', disk.directory]);
     expect(await folder.sync(['file'])).toMatchObject({ result: 'failed', detail: expect.stringContaining('file') });
   },

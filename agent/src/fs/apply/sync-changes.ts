@@ -8,16 +8,15 @@ import { errorCodeOf, folderMissing } from '../path-problem.ts';
 import { absolutePath, type Places, stillThere } from '../places.ts';
 import { progressed } from '../worker/worker-progress.ts';
 
-/** Never through a link, and never waiting for a writer should a pipe have taken the name. */
+/** Follows no link, and does not block if a pipe has taken the name. */
 const openFlags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 /**
- * What cannot be opened although something is there: nobody may read it, it is no file, or the disk fails. None of these says that bytes
- * were lost.
+ * Errors of open(2) for an existing entry: it may not be read, is not a file, or the disk fails. None of these says that bytes were lost.
  */
 const closedCodes: ReadonlySet<string | undefined> = new Set(['EACCES', 'EPERM', 'ENXIO', 'EMFILE', 'ENFILE', 'EIO']);
 
-/** Makes what is at each path of `left` durable, and then the names in each directory above (the port's `sync`). Runs in a worker. */
+/** Makes the entry at each path of `left` durable, and then the names in its parent directory (the port's `sync`). Runs in a worker. */
 export function syncChanges(
   places: Places,
   { paths, left }: { readonly paths: readonly string[]; readonly left: readonly string[] },
@@ -32,11 +31,11 @@ export function syncChanges(
     return { result: 'failed', detail };
   }
   if (![...closed].every((fileSystem) => places.system.syncFileSystem(fileSystem)))
-    return { result: 'not-done', detail: 'A file that cannot be opened cannot be made durable by itself.' };
+    return { result: 'not-done', detail: 'A file that cannot be opened cannot be made durable on its own.' };
   return { result: 'done', hidden: descending(places, (descent) => hiddenAmong(places, descent, paths)) };
 }
 
-/** Returns the file systems on which something could not be opened. */
+/** Returns the file systems on which an entry could not be opened. */
 function syncEntries(places: Places, descent: Descent, paths: readonly string[]): ReadonlySet<string> {
   const directories = new Set<string>();
   const closed = new Set<string>();
@@ -48,7 +47,7 @@ function syncEntries(places: Places, descent: Descent, paths: readonly string[])
   }
   for (const directory of directories) {
     let nearest = directory;
-    // Where the directory itself was removed, the one that it was removed from says so.
+    // If the directory itself was removed, the nearest remaining one records that.
     for (; syncEntry(places, nearest, () => descent.directory(nearest)?.path) === 'absent' && nearest !== ''; )
       nearest = parentOf(nearest);
   }
@@ -60,7 +59,7 @@ function hiddenAmong(places: Places, descent: Descent, paths: readonly string[])
   return paths.filter((path) => mounts.changed(path, descent.lstat(path)) !== undefined);
 }
 
-/** `reach`: answers the path for system calls. Throws what the disk answered when it could not write. */
+/** `reach`: returns the path for system calls. Throws the disk's error if it could not write. */
 function syncEntry(
   { system, root }: Places,
   path: string,
@@ -75,7 +74,7 @@ function syncEntry(
   } catch (error) {
     const code = errorCodeOf(error);
     if (code === 'ENOENT' || code === 'ENOTDIR') return 'absent';
-    // A link is all in its name.
+    // A link consists of its name only.
     if (code === 'ELOOP') return 'synced';
     if (closedCodes.has(code)) return 'closed';
     throw error;
@@ -84,7 +83,7 @@ function syncEntry(
     system.fsync(fd);
     return 'synced';
   } catch (error) {
-    // A pipe, or what the file system keeps nothing of. EROFS is neither: ext4 gave itself up, and what it held in memory is lost.
+    // A pipe, or a file system that stores nothing. EROFS is different: ext4 aborted, and lost what it had in memory.
     if (errorCodeOf(error) === 'EINVAL') return 'synced';
     throw Object.assign(error as Error, { path: absolutePath(root, path) });
   } finally {

@@ -6,14 +6,14 @@ import { byFileSystem, fileSystemOf } from '../mounts/mounts.ts';
 import { errorCodeOf, problemOf } from '../path-problem.ts';
 import { absolutePath, type Places } from '../places.ts';
 
-/** Actions that gave or took names in one directory. */
+/** Actions that changed names in one directory. */
 interface Touched {
-  /** In the folder. Undefined for one of the agent's own. */
+  /** Relative to the folder. Undefined for one of the agent's own directories. */
   readonly path: string | undefined;
   readonly actions: number[];
 }
 
-/** The directories in which a batch gave or took names: none of its actions is done before they are durable. */
+/** The directories in which a batch changed names. None of its actions is done before these names are durable. */
 export class TouchedDirectories {
   readonly #places: Places;
   /** By their absolute paths. */
@@ -23,17 +23,17 @@ export class TouchedDirectories {
     this.#places = places;
   }
 
-  /** The action of this number in the batch changed names in a directory of the folder. */
+  /** Records that an action of the batch, by its number, changed names in a directory of the folder. */
   add(path: string, action: number): void {
     this.#note(absolutePath(this.#places.root, path), { path, actions: [action] });
   }
 
-  /** It changed names in a directory of history. */
+  /** Records that it changed names in a directory of history. */
   addOwn(absolute: string, action: number): void {
     this.#note(absolute, { path: undefined, actions: [action] });
   }
 
-  /** What was touched in a directory that has been renamed since is to be synced at its new place. */
+  /** A touched directory that was renamed is synced at its new path. */
   renamed(from: string, to: string): void {
     for (const [absolute, { path, actions }] of [...this.#touched]) {
       if (path === undefined || (path !== from && !isBelow(path, from))) continue;
@@ -43,7 +43,7 @@ export class TouchedDirectories {
     }
   }
 
-  /** Makes the names durable. Returns the results of actions for which that failed. */
+  /** Makes the names durable. Returns the results of the actions that failed. */
   sync(): ReadonlyMap<number, ActionResult> {
     const { system } = this.#places;
     const left = [...byFileSystem(this.#places, this.#touched.keys())].flatMap(([fileSystem, group]) =>
@@ -69,13 +69,13 @@ export class TouchedDirectories {
     const path = this.#touched.get(absolute)?.path;
     try {
       const reached = path === undefined ? absolute : descent.directory(path)?.path;
-      // Removed by a later action of the batch, or by a user: then the sync of its own parent counts.
+      // Removed by a later action of the batch, or by a user: the sync of its parent counts.
       if (reached !== undefined) syncPath(system, reached);
       return undefined;
     } catch (error) {
       const code = errorCodeOf(error);
       if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
-      // A directory that may be written but not read cannot be opened to be synced.
+      // A directory that may be written but not read cannot be opened for fsync.
       if (code === 'EACCES' && system.syncFileSystem(fileSystemOf(this.#places, absolute))) return undefined;
       return { result: 'problem', ...problemOf(error, absolute) };
     }
