@@ -106,7 +106,7 @@ test('[LC10] names that are not UTF-8, sockets, pipes and devices are reported, 
   expect(said.sort()).toEqual([
     'path-not-utf8: The name of odd/\\xfe\\xffA is not UTF-8. It is left alone; rename it to have it replicated.',
     'path-not-utf8: The name of odd/\\xff\\xfeA is not UTF-8. It is left alone; rename it to have it replicated.',
-    'path-not-utf8: What the link odd/link points to is not UTF-8. It is left alone; let it point elsewhere to have it replicated.',
+    'path-not-utf8: The target of the link odd/link is not UTF-8. The link is left alone; change its target to have it replicated.',
     ...special.map((name) => `path-special: odd/${name} is a socket, pipe or device. It is left alone.`),
   ]);
   expect(await ant.metric('lockstep_problems', 'path-special')).toBe(special.length);

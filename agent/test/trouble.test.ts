@@ -94,7 +94,7 @@ test.runIf(isRoot)(
     await cluster.connected();
     await shell(ant.folder, 'head -c 25000000 /dev/urandom > large');
     await hasProblem(bee, 'disk-full');
-    const noRoom = 'There is no room for large. Free some space; it is tried again by itself.';
+    const noRoom = 'There is no room for large. Free some space; Lockstep tries again automatically.';
     await vi.waitFor(async () => expect(await details(bee)).toContain(noRoom), 10_000);
     await writeFile(ant.path('small'), 'small');
     await vi.waitFor(async () => expect(await readFile(bee.path('small'), 'utf8')).toBe('small'), 10_000);
@@ -193,8 +193,8 @@ test('[MT17] a file that must replace a directory waits for the pipe in it, and 
     (await bee.status()).problems.map(({ path, detail }) => `${path}: ${detail}`).join('\n');
   await vi.waitFor(
     async () => {
-      expect(await details()).toMatch(/^d: .*stands at d\/pipe: move it away/m);
-      expect(await details()).toMatch(/^links: .*stands at links\/pipe: move it away/m);
+      expect(await details()).toMatch(/^d: .*is at d\/pipe: move it away/m);
+      expect(await details()).toMatch(/^links: .*is at links\/pipe: move it away/m);
     },
     { timeout: 20_000, interval: 100 },
   );

@@ -24,9 +24,9 @@ export interface OpenFolderOptions {
   /** For the names of conflict copies. */
   readonly memberName: string;
   readonly log: Log;
-  /** A worker thread ended by itself: the folder can do nothing any more, and the agent must start anew. */
+  /** A worker thread ended unexpectedly: the folder is unusable, and the agent must restart. */
   readonly onFatal?: ((error: Error) => void) | undefined;
-  /** Called before each step of apply (`applySteps`), which waits for it: for tests. */
+  /** Called before each step of apply (`applySteps`), which waits for it. For tests. */
   readonly faultPoint?: ((step: ApplyStep) => void) | undefined;
 }
 
@@ -57,7 +57,7 @@ export async function openFolder(options: OpenFolderOptions): Promise<DiskFolder
   });
 }
 
-/** Clears what an earlier agent left in staging and cookies, and finds out which folder this is. */
+/** Clears what an earlier agent left in staging and cookies, and determines the folder's identity. */
 export function openPlaces(
   options: Pick<Places, 'root' | 'memberName' | 'state' | 'system' | 'hash' | 'temporaryName'> & {
     readonly realRoot: () => string;
@@ -70,7 +70,7 @@ export function openPlaces(
   if (rootStats.dev !== stateStats.dev) {
     throw new LockstepError(
       'folder-not-writable',
-      `${state} lies on another file system than ${root}. Files could not be put in place in one step: keep both on one.`,
+      `${state} is on another file system than ${root}. Files could not be put in place in one step: keep both on one.`,
     );
   }
   const places: Places = {
@@ -86,7 +86,7 @@ export function openPlaces(
     mounts: { accepted: readAccepted(system, state), foreign: [] },
   };
   try {
-    // Nobody may rely on what was staged before: neither that it is whole nor that it is on the disk.
+    // Files staged by an earlier agent may be incomplete or not durable.
     for (const left of [places.staging, places.cookies]) removeTree(system, left);
     const problem = restoreStateDirectories(places);
     if (problem !== undefined) throw new LockstepError('folder-not-writable', problem.detail);
@@ -102,15 +102,15 @@ export function openPlaces(
   return places;
 }
 
-/** What a member on such a file system must know. */
+/** The warning for a member on such a file system. */
 export const caseFolding = {
   what:
-    'The file system of the folder folds case: of two names that differ only in capital letters one is shown here, and the other is a ' +
+    'The file system of the folder folds case: of two names that differ only in capital letters only one exists here, and the other is a ' +
     'problem.',
   remedy: 'Keep the folder on ext4, xfs or btrfs as they are made by default.',
 } as const;
 
-/** True when the directory is also found under its name in capital letters. Nothing is written for that. */
+/** True if the directory also exists under its name in capital letters. Writes nothing. */
 export function foldsCase(system: SystemCalls, directory: string): boolean {
   const capitals = `${dirname(directory)}/${basename(directory).toUpperCase()}`;
   const [stats, same] = [lstatIfThere(system, directory), lstatIfThere(system, capitals)];

@@ -2,12 +2,12 @@ import { lstatIfThere } from './entry-stat.ts';
 import { errorCodeOf, folderMissing, type PathProblem } from './path-problem.ts';
 import type { Places } from './places.ts';
 
-/** For the agent alone: what lies in these directories may come from files that others may not read. */
+/** Only for the agent: these directories contain copies of files that other users may not read. */
 const stateDirectoryMode = 0o700;
 
 /**
- * Makes `staging`, `history` and `cookies` again where somebody removed them, as people do to free space. `.lockstep` itself is never
- * made: without it this is not the folder that was opened. Returns the problem when one of them is not there and cannot be made.
+ * Creates `staging`, `history` and `cookies` again if a user removed them, for instance to free space. `.lockstep` itself is never created:
+ * without it this is not the folder that was opened. Returns a problem if one of them is missing and cannot be created.
  */
 export function restoreStateDirectories(places: Places): PathProblem | undefined {
   for (const directory of [places.staging, places.history, places.cookies]) {
@@ -20,7 +20,7 @@ export function restoreStateDirectories(places: Places): PathProblem | undefined
     } catch (error) {
       const code = errorCodeOf(error);
       if (code === undefined) throw error;
-      const why = code === 'EEXIST' ? 'something else has its name' : `it cannot be made: ${code}`;
+      const why = code === 'EEXIST' ? 'something else has its name' : `it cannot be created: ${code}`;
       return code === 'ENOENT' ? folderMissing : unusable(directory, why);
     }
   }
@@ -31,7 +31,7 @@ function unusable(directory: string, why: string): PathProblem {
   return {
     code: 'state-unusable',
     detail:
-      `The directory ${directory} is needed, and ${why}. Until it is there again nothing can be put into the folder. Remove what is in ` +
-      "its way, or give the agent's user permission; it goes on by itself.",
+      `The directory ${directory} is needed, but ${why}. Until it exists again nothing can be written to the folder. Remove the obstacle, ` +
+      "or give the agent's user permission; Lockstep then continues automatically.",
   };
 }

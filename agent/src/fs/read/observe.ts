@@ -18,7 +18,7 @@ import type { EntryStats, SystemCalls } from '../system-calls.ts';
 import { readLinkText } from './raw-name.ts';
 import { isUnchanged, readContent, readFully, withFile } from './read-content.ts';
 
-/** Looks at each path of a batch (the port's `observe`). Runs in a worker. */
+/** Observes each path of a batch (the port's `observe`). Runs in a worker. */
 export function observe(places: Places, requests: readonly ObserveRequest[]): readonly Observation[] {
   const missing = (): readonly Observation[] =>
     requests.map(({ path }) => ({ path, state: 'problem', ...folderMissing }) as const);
@@ -27,11 +27,11 @@ export function observe(places: Places, requests: readonly ObserveRequest[]): re
     places,
     descending(places, (descent) => observeAll(places, descent, requests)),
   );
-  // Were the folder exchanged or unmounted meanwhile, what was seen last would not be about this folder.
+  // If the folder was exchanged or unmounted meanwhile, the observations are not about this folder.
   return stillThere(places) ? observations : missing();
 }
 
-/** Entries of one directory are looked at through one descriptor. What is seen of a directory that is moved meanwhile does not count. */
+/** Observes the entries of one directory through one descriptor. Observations in a directory that is moved meanwhile do not count. */
 function observeAll(places: Places, descent: Descent, requests: readonly ObserveRequest[]): readonly Observation[] {
   const mounts = new MountCheck(places, descent);
   const observations: Observation[] = [];
@@ -60,8 +60,8 @@ function isInPlace(descent: Descent): boolean {
 }
 
 /**
- * What a mount hides is not gone, and what it shows is no edit. Of a mount of the same device, a bind mount, only the kernel's list of
- * mounts tells: it is read when anything seems to be gone, or a directory another one.
+ * Reports entries at or below a foreign mount as problems: hidden entries are not deleted, and shown ones are no edits. Only the kernel's
+ * list shows a bind mount of the same device. It is read if an entry seems to be deleted, or a directory to be another one.
  */
 function withoutHidden(places: Places, observations: readonly Observation[]): readonly Observation[] {
   if (observations.every(({ state }) => state !== 'absent' && state !== 'directory')) return observations;
@@ -79,7 +79,7 @@ function observeOne(places: Places, descent: Descent, mounts: MountCheck, reques
     const code = fault.includes('longer') ? 'path-too-long' : 'path-in-the-way';
     return { path, state: 'problem', code, detail: `The path ${path} ${fault}.` };
   }
-  // Another member's state: nothing of it is read, and for the replication nothing is there.
+  // Another member's state: it is not read, and counts as absent for replication.
   if (isStatePath(path)) return { path, state: 'absent' };
   try {
     const wallMs = places.system.wallMs();
@@ -101,7 +101,7 @@ function observeOne(places: Places, descent: Descent, mounts: MountCheck, reques
         return observeFile(places, request, { entry, stats, wallMs });
     }
   } catch (error) {
-    // Gone or replaced between two of the calls above.
+    // Deleted or replaced between two of the calls above.
     const code = errorCodeOf(error);
     if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'ELOOP') return { path, state: 'changing' };
     return { path, state: 'problem', ...problemOf(error, path) };
@@ -109,8 +109,8 @@ function observeOne(places: Places, descent: Descent, mounts: MountCheck, reques
 }
 
 /**
- * A directory that was made where another was removed may have its inode number, and has no watch yet: only one whose times
- * have not moved either is surely the same.
+ * A new directory may have the inode number of a removed one, and has no watch yet. It is only certainly the same if its times are
+ * unchanged too.
  */
 function isSame(stats: EntryStats, expected: Fingerprint): boolean {
   return isSameFingerprint(fingerprintOf(stats), expected);
@@ -125,9 +125,9 @@ function observeSymlink({ system }: Places, path: string, entry: string, stats: 
   return { path, state: 'symlink', fingerprint: fingerprintOf(stats), mtimeUs, target };
 }
 
-/** No operation can carry such a target. Nothing but a new link will change that: it is left alone, as a name that is not UTF-8 is. */
+/** No operation can contain such a target, and only a new link changes it: it is left alone, like a name that is not UTF-8. */
 function targetNotUtf8(path: string): PathProblem {
-  const detail = `What the link ${path} points to is not UTF-8. It is left alone; let it point elsewhere to have it replicated.`;
+  const detail = `The target of the link ${path} is not UTF-8. The link is left alone; change its target to have it replicated.`;
   return { code: 'path-not-utf8', detail };
 }
 
@@ -163,7 +163,7 @@ function observeFile(
   });
 }
 
-/** Memory is written to disks in such pieces. */
+/** The unit in which the kernel writes memory to disks. */
 const pageBytes = 4_096;
 
 function isZeros(system: SystemCalls, fd: number, size: number): boolean {

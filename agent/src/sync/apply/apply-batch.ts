@@ -169,7 +169,7 @@ export class ApplyBatch {
         const detail = `No reachable member has the content of ${path}. ${this.#wayOut(operation)}`;
         this.#parked.park(path, operation, detail, 'content-missing');
       } else if (outcome === 'disk-full') {
-        const detail = `There is no room for ${path}. Free some space; it is tried again by itself.`;
+        const detail = `There is no room for ${path}. Free some space; Lockstep tries again automatically.`;
         this.#parked.park(path, operation, detail, 'disk-full');
       } else if (outcome === 'lost') {
         this.#parked.park(
