@@ -36,11 +36,11 @@ export interface DiskFolderOptions {
   readonly places: Places;
   readonly control: ControlCalls;
   readonly workers: JobRunner;
-  /** Makes the watches, of which `hint` hears. */
+  /** Creates the watches, which report to `hint`. */
   readonly watches: (hint: (hints: readonly WatchHint[]) => void) => DirectoryWatches;
 }
 
-/** The folder port over a real folder. Everything that reads or writes more than a few numbers happens in worker threads. */
+/** The folder port on a real folder. Worker threads do all that reads or writes more than a few bytes. */
 export class DiskFolder implements Folder {
   readonly #places: Places;
   readonly #control: ControlCalls;
@@ -48,7 +48,7 @@ export class DiskFolder implements Folder {
   readonly #staged: StagedContents;
   readonly #history: HistoryIndex;
   readonly #newWatches: DiskFolderOptions['watches'];
-  /** Mount points that a look came across. */
+  /** Mount points found by observations and scans. */
   readonly #suspects = new Set<string>();
   #watcher: DirectoryWatches | undefined;
 
@@ -77,8 +77,8 @@ export class DiskFolder implements Folder {
   }
 
   async observe(requests: readonly ObserveRequest[]): Promise<readonly Observation[]> {
-    // Reading a large file takes seconds: what the folder lock waits for must not queue behind it.
-    const lane = requests.some(({ hashLarge }) => hashLarge) ? 'second' : 'either';
+    // Reading a large file takes seconds: a job that runs under the folder lock must not wait for it.
+    const lane = requests.some(({ hashLarge }) => hashLarge) ? 'background' : 'any';
     const observations = await this.#workers.run('observe', requests, lane);
     for (const seen of observations) {
       if (seen.state === 'problem' && seen.mount !== undefined) this.#suspects.add(seen.mount);
@@ -87,11 +87,11 @@ export class DiskFolder implements Folder {
   }
 
   poll(files: PackedFiles): Promise<PolledFiles> {
-    return this.#workers.run('poll', files, 'second');
+    return this.#workers.run('poll', files, 'background');
   }
 
   mapped(): Promise<readonly string[]> {
-    return this.#workers.run('mapped', undefined, 'second');
+    return this.#workers.run('mapped', undefined, 'background');
   }
 
   async *scan(directory: string, options: ScanOptions): AsyncIterable<readonly ScannedDirectory[]> {
@@ -106,7 +106,7 @@ export class DiskFolder implements Folder {
     const { packed, buffer } = packRequests(ready);
     for (const { action } of ready) if (action.do === 'rename-directory') this.#watcher?.moving(action.from);
     const none = { results: [], kept: [] };
-    const { results, kept } = ready.length === 0 ? none : await this.#workers.run('apply', packed, 'first', [buffer]);
+    const { results, kept } = ready.length === 0 ? none : await this.#workers.run('apply', packed, 'urgent', [buffer]);
     this.#history.add(kept);
     let next = 0;
     const all = requests.map((request): ActionResult => {
@@ -123,11 +123,11 @@ export class DiskFolder implements Folder {
     const left: string[] = [];
     for (const [fileSystem, group] of byFileSystem({ ...this.#places, mounts: this.#workers.mounts }, absolutes)) {
       const isTogether = isWorthSyncingTogether(this.#control, group.length) && stillThere(this.#places);
-      // Each by itself also says which of them the disk could not write.
+      // One fsync for each also says which file the disk could not write.
       if (!isTogether || !(await this.#control.syncFileSystem(fileSystem))) left.push(...group);
     }
     const input = { paths, left: left.map((absolute) => absolute.slice(root.length + 1)) };
-    return await this.#workers.run('sync', input, 'second');
+    return await this.#workers.run('sync', input, 'background');
   }
 
   stageBlock(request: StageBlockRequest): Promise<'ok' | 'corrupt' | 'disk-full' | 'lost'> {
@@ -149,7 +149,11 @@ export class DiskFolder implements Folder {
   async holdsBlock(
     request: ContentDescription & { readonly index: number; readonly source: ContentSource },
   ): Promise<boolean> {
-    return await this.#workers.run('holdsBlock', { block: expectedBlock(request), source: request.source }, 'second');
+    return await this.#workers.run(
+      'holdsBlock',
+      { block: expectedBlock(request), source: request.source },
+      'background',
+    );
   }
 
   async inHistory(contents: readonly ContentId[]): Promise<ReadonlySet<ContentId>> {
@@ -160,11 +164,11 @@ export class DiskFolder implements Folder {
   async keep(request: ContentDescription & { readonly source: ContentSource }): Promise<boolean> {
     const { content, size, source } = request;
     if (source.from === 'staged' && !this.#staged.isComplete(content)) return false;
-    // Copies, as a view would take all that it is a view of along to the worker.
+    // Copies: a view would send its whole buffer to the worker.
     const blocks = request.blocks && new Uint8Array(request.blocks);
     const copied: ContentSource =
       source.from === 'bytes' ? { from: 'bytes', bytes: new Uint8Array(source.bytes) } : source;
-    const kept = await this.#workers.run('keep', { content, blocks, size, source: copied }, 'second');
+    const kept = await this.#workers.run('keep', { content, blocks, size, source: copied }, 'background');
     if (typeof kept === 'object') this.#history.add([kept]);
     return kept !== false;
   }
@@ -184,7 +188,7 @@ export class DiskFolder implements Folder {
   async acceptMount(path: string): Promise<void> {
     const mount = await this.#workers.run('identifyMount', path);
     const { accepted, foreign } = this.#workers.mounts;
-    // A mount whose directory was renamed is known by its new path from now on.
+    // A mount whose directory was renamed is now known by its new path.
     const isSame = ({ ino, birthMs }: MountIdentity): boolean => ino === mount?.ino && birthMs === mount.birthMs;
     const others = accepted.filter((known) => known.path !== path && !isSame(known));
     const now = mount === undefined ? others : [...others, mount];
@@ -215,7 +219,7 @@ export class DiskFolder implements Folder {
     return this.#workers.stalledMs();
   }
 
-  /** Stops watching, lets what was begun come to its end, and ends the workers. */
+  /** Stops watching, waits for running jobs, and ends the workers. */
   async close(): Promise<void> {
     await this.#watcher?.close();
     await this.#workers.close();
@@ -238,12 +242,12 @@ export class DiskFolder implements Folder {
     return action.do !== 'write' || action.source.from !== 'staged' || this.#staged.isComplete(action.content);
   }
 
-  /** Keeps watches and staged contents in step with what was done. */
+  /** Updates watches and staged contents after a batch. */
   #follow(requests: readonly ActionRequest[], results: readonly ActionResult[]): void {
     const takers = new Map<ContentId, boolean>();
     for (const [index, { action }] of requests.entries()) {
       const isDone = results[index]?.result === 'done';
-      // The last write of a staged content takes its very file, those before it copy it (see Staging).
+      // The last write of a staged content takes the file itself, those before it copy it (see `Staging`).
       if (action.do === 'write' && action.source.from === 'staged') takers.set(action.content, isDone);
       if (action.do === 'rename-directory') this.#watcher?.moved(action.from, isDone ? action.to : undefined);
       if (!isDone) continue;

@@ -4,15 +4,15 @@ import { historyShards, type KeptVersion } from './apply/history.ts';
 import type { ControlCalls } from './system-calls.ts';
 import type { JobRunner } from './worker/worker-job.ts';
 
-/** Directories listed by one job of the worker: each holds a 256th of history. */
+/** Directories listed by one job: each holds a 256th of history. */
 const shardsAtOnce = 8;
 
-/** Versions removed by one job of the worker. */
+/** Versions removed by one job. */
 const forgottenAtOnce = 4_096;
 
 /**
- * What history holds, oldest first, in memory. The agent's own changes are noted as they are made; the disk is listed at the first use
- * and then rarely, for what somebody else removed or put there.
+ * An index of history in memory, oldest first. The agent's own changes are recorded as they are made. The disk is listed at the first use
+ * and then rarely, for changes by others.
  */
 export class HistoryIndex {
   readonly #workers: JobRunner;
@@ -20,7 +20,7 @@ export class HistoryIndex {
   #versions = new Map<ContentId, KeptVersion>();
   #bytes = 0;
   #listedMs = Number.NEGATIVE_INFINITY;
-  /** What was added while history is being listed. */
+  /** Versions added while history is being listed. */
   #added: KeptVersion[] | undefined;
 
   constructor(workers: JobRunner, control: ControlCalls) {
@@ -28,7 +28,7 @@ export class HistoryIndex {
     this.#control = control;
   }
 
-  /** The agent has put these versions there. */
+  /** Records versions that the agent added. */
   add(versions: readonly KeptVersion[]): void {
     for (const version of versions) {
       this.#added?.push(version);
@@ -44,7 +44,7 @@ export class HistoryIndex {
     const goes = this.#beyond(limits, needed);
     for (let index = 0; index < goes.length; index += forgottenAtOnce) {
       const some = goes.slice(index, index + forgottenAtOnce);
-      await this.#workers.run('forgetHistory', some, 'second');
+      await this.#workers.run('forgetHistory', some, 'background');
       for (const content of some) this.#remove(content);
     }
   }
@@ -70,7 +70,7 @@ export class HistoryIndex {
     try {
       for (let from = 0; from < historyShards; from += shardsAtOnce) {
         const page = { from, to: Math.min(historyShards, from + shardsAtOnce) };
-        found.push(...(await this.#workers.run('listHistory', page, 'second')));
+        found.push(...(await this.#workers.run('listHistory', page, 'background')));
       }
     } finally {
       this.#added = undefined;

@@ -3,11 +3,11 @@ import { blockCount } from '../core/blocks.ts';
 import { expectedBlock, fitsContent } from './read/content-id.ts';
 import type { JobRunner } from './worker/worker-job.ts';
 
-/** What is gathered of one content. */
+/** The staged blocks of one content. */
 interface Gathered {
   readonly present: Uint8Array;
   missing: number;
-  /** Settles when everything asked of this content so far is done. */
+  /** Settles when all earlier requests for this content are done. */
   tail: Promise<unknown>;
 }
 
@@ -19,7 +19,7 @@ export interface StageBlockRequest {
   readonly bytes: Uint8Array;
 }
 
-/** Which blocks of which contents lie verified in staging. */
+/** The verified blocks in staging, by content. */
 export class StagedContents {
   readonly #workers: JobRunner;
   readonly #contents = new Map<ContentId, Gathered>();
@@ -28,12 +28,12 @@ export class StagedContents {
     this.#workers = workers;
   }
 
-  /** True when every block is there. */
+  /** True if all blocks of a content are staged. */
   isComplete(content: ContentId): boolean {
     return this.#contents.get(content)?.missing === 0;
   }
 
-  /** The file has been given its name in the folder. */
+  /** The file got its name in the folder. */
   consumed(content: ContentId): void {
     this.#contents.delete(content);
   }
@@ -41,7 +41,7 @@ export class StagedContents {
   async stage(request: StageBlockRequest): Promise<'ok' | 'corrupt' | 'disk-full' | 'lost'> {
     const { content, blocks, size, index, bytes } = request;
     const gathered = this.#contents.get(content) ?? begin(request);
-    // The list of hashes is checked once; from then on each block is checked against its own hash.
+    // The list of hashes is checked once. Each block is then checked against its own hash.
     if (gathered === undefined || index < 0 || index >= gathered.present.length) return 'corrupt';
     this.#contents.set(content, gathered);
     const block = expectedBlock({ content, blocks, size, index });
@@ -49,10 +49,10 @@ export class StagedContents {
     const job = gathered.tail
       .then(() => {
         const isFirst = gathered.missing === gathered.present.length;
-        return this.#workers.run('stageBlock', { block, bytes: copy, isFirst }, 'second', [copy.buffer]);
+        return this.#workers.run('stageBlock', { block, bytes: copy, isFirst }, 'background', [copy.buffer]);
       })
       .then((outcome) => {
-        // The next block begins from nothing.
+        // The next block starts a new file.
         if (outcome === 'lost' && this.#contents.get(content) === gathered) this.#contents.delete(content);
         if (outcome === 'ok' && gathered.present[index] === 0) {
           gathered.present[index] = 1;
@@ -68,8 +68,8 @@ export class StagedContents {
     const gathered = this.#contents.get(content);
     this.#contents.delete(content);
     await gathered?.tail;
-    // Somebody may have begun anew meanwhile: those blocks are not ours to remove.
-    if (!this.#contents.has(content)) await this.#workers.run('unstage', content, 'second');
+    // A new request may have started meanwhile: its blocks must stay.
+    if (!this.#contents.has(content)) await this.#workers.run('unstage', content, 'background');
   }
 }
 

@@ -44,7 +44,7 @@ const jobs: { readonly [Name in JobName]: Job<Name> } = {
   },
 };
 
-/** Does one job. `fault`: called before each step of `apply`. */
+/** Runs one job. `fault`: called before each step of `apply`. */
 export function runJob(places: Places, { job, input }: JobMessage, fault?: FaultPoint): Jobs[JobName]['output'] {
   return withFolderOpen(places, (opened) => (jobs[job] as Job<JobName>)(opened, input, fault));
 }

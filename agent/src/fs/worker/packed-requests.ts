@@ -1,8 +1,8 @@
 import type { ActionRequest, ContentSource } from '../../sync/ports/folder.ts';
 
 /**
- * Copies the bytes of a batch into one buffer that can be handed to a worker. Cloning them as they are would clone what they
- * are views of, such as the whole frame in which they came.
+ * Copies the bytes of a batch into one buffer that can be transferred to a worker. Sending the views would clone their whole buffers, such
+ * as a whole frame.
  */
 export function packRequests(requests: readonly ActionRequest[]): {
   readonly packed: readonly ActionRequest[];
@@ -24,7 +24,7 @@ export function packRequests(requests: readonly ActionRequest[]): {
       offset += bytes.length;
       source = { from: 'bytes', bytes };
     }
-    // The block hashes are not needed: the whole content is verified against its id.
+    // The block hashes are not needed: the complete content is verified by its id.
     return { ...request, action: { ...action, source, blocks: undefined } };
   });
   return { packed, buffer };

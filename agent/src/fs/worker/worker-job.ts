@@ -18,14 +18,14 @@ import type { OpenedPlaces } from '../places.ts';
 import type { ExpectedBlock } from '../read/content-id.ts';
 import type { ListedDirectory } from '../read/list-directory.ts';
 
-/** What workers do: for each job what they are given and what they answer. */
+/** The jobs of workers, with input and output. */
 export interface Jobs {
   observe: { input: readonly ObserveRequest[]; output: readonly Observation[] };
   list: { input: readonly string[]; output: readonly ListedDirectory[] };
   poll: { input: PackedFiles; output: PolledFiles };
   mapped: { input: undefined; output: readonly string[] };
   apply: { input: readonly ActionRequest[]; output: Applied };
-  /** `left`: those of `paths` that no sync of their whole file system has covered. */
+  /** `left`: those of `paths` that were not covered by a sync of their whole file system. */
   sync: { input: { readonly paths: readonly string[]; readonly left: readonly string[] }; output: SyncResult };
   stageBlock: {
     input: { readonly block: ExpectedBlock; readonly bytes: Uint8Array; readonly isFirst: boolean };
@@ -48,41 +48,41 @@ export interface Jobs {
 export type JobName = keyof Jobs;
 
 /**
- * Which worker may do a job. The first does whatever the folder lock waits for and never a job that can take seconds; the second does
- * those, and lends a hand when it has none.
+ * The worker that may run a job. One worker runs urgent jobs, which are those under the folder lock and never take seconds. The other one
+ * runs background jobs. Both run jobs of lane `any`.
  */
-export type Lane = 'first' | 'second' | 'either';
+export type Lane = 'urgent' | 'background' | 'any';
 
-/** Has jobs done. */
+/** Runs jobs. */
 export interface JobRunner {
-  /** What each job is told of mounts when it begins. */
+  /** The mounts that each job gets when it begins. */
   mounts: KnownMounts;
-  /** Does a job. `transfer` lists buffers that the worker gets for good. Rejects when the job throws or the runner has ended. */
+  /** Runs a job. `transfer`: buffers that the worker takes over. Rejects if the job throws or the runner has ended. */
   run<Name extends JobName>(
     job: Name,
     input: Jobs[Name]['input'],
     lane?: Lane,
     transfer?: readonly ArrayBuffer[],
   ): Promise<Jobs[Name]['output']>;
-  /** How long the job that is stuck longest has not got on, in milliseconds. To be asked now and then: it compares with the last time. */
+  /** The longest time that a running job made no progress, in milliseconds. Call it regularly: it compares with the last call. */
   stalledMs(): number;
-  /** Ends once what was begun is done. */
+  /** Ends once running jobs are done. */
   close(): Promise<void>;
 }
 
-/** One job on its way to a worker. */
+/** A job and its input. */
 export type JobMessage = { [Name in JobName]: { readonly job: Name; readonly input: Jobs[Name]['input'] } }[JobName];
 
-/** A job as a worker gets it. */
+/** A job as it is sent to a worker. */
 export type JobOrder = JobMessage & { readonly mounts: KnownMounts };
 
-/** What a worker sends: the answer to its one job, that the job threw, or that it waits before a step of apply. */
+/** A message from a worker: the output or error of its job, or that it waits before a step of apply. */
 export type WorkerMessage = { readonly output: unknown } | { readonly error: unknown } | { readonly step: ApplyStep };
 
 export interface WorkerOptions {
   readonly places: OpenedPlaces;
   /** See `countProgress`. */
   readonly progress: SharedArrayBuffer;
-  /** Set when the control thread wants to hear of each step of apply before it is done: the worker waits at index 0. */
+  /** Set if the control thread must be notified before each step of apply: the worker waits at index 0. */
   readonly stepGate?: SharedArrayBuffer | undefined;
 }

@@ -13,10 +13,10 @@ import type {
   WorkerOptions,
 } from './worker-job.ts';
 
-/** One for each lane. The second starts when it is first needed. */
+/** One for urgent and one for background jobs. The second starts when it is first needed. */
 const workersMax = 2;
 
-/** Bounds the memory of one worker's heap: a batch is a few thousand small objects, and file contents lie outside it. */
+/** Bounds the heap of one worker: a batch is a few thousand small objects, and file contents are outside the heap. */
 const heapLimits = { maxOldGenerationSizeMb: 192, maxYoungGenerationSizeMb: 8 };
 
 interface Waiting {
@@ -30,9 +30,9 @@ interface Waiting {
 interface Thread {
   readonly worker: Worker;
   busyWith: Waiting | undefined;
-  /** What the worker counts: see `countProgress`. */
+  /** The worker's counter: see `countProgress`. */
   readonly progress: Int32Array;
-  /** What was counted when `stalledMs` was asked last, and since when that has been so, by the monotonic clock. */
+  /** The counter at the last `stalledMs`, and since when it is unchanged, by the monotonic clock. */
   seenProgress: number;
   seenJob: Waiting | undefined;
   sinceMs: number;
@@ -40,18 +40,18 @@ interface Thread {
 
 export interface WorkerPoolOptions {
   readonly places: OpenedPlaces;
-  /** A worker ended by itself: nothing more can be read or written. */
+  /** A worker ended unexpectedly: no file can be read or written any more. */
   readonly onFatal: (error: Error) => void;
   readonly faultPoint?: ((step: ApplyStep) => void) | undefined;
 }
 
-/** The worker's file: compiled, also where this very file runs from source. */
+/** The worker's compiled file, even if this file runs from source. */
 function workerFile(): URL {
   const here = new URL('./worker.js', import.meta.url);
   return import.meta.url.endsWith('.ts') ? new URL(here.href.replace('/src/', '/dist/')) : here;
 }
 
-/** Hands jobs to worker threads, one at a time to each. */
+/** Distributes jobs to worker threads, one at a time to each. */
 export class WorkerPool implements JobRunner {
   readonly #options: WorkerPoolOptions;
   readonly #gate: SharedArrayBuffer | undefined;
@@ -70,7 +70,7 @@ export class WorkerPool implements JobRunner {
   run<Name extends JobName>(
     job: Name,
     input: Jobs[Name]['input'],
-    lane: Lane = 'either',
+    lane: Lane = 'any',
     transfer: readonly ArrayBuffer[] = [],
   ): Promise<Jobs[Name]['output']> {
     if (this.#failure !== undefined) return Promise.reject(this.#failure);
@@ -122,8 +122,8 @@ export class WorkerPool implements JobRunner {
   }
 
   #freeThread(lane: Lane): Thread | undefined {
-    const first = lane === 'second' ? 1 : 0;
-    const last = lane === 'first' ? 0 : workersMax - 1;
+    const first = lane === 'background' ? 1 : 0;
+    const last = lane === 'urgent' ? 0 : workersMax - 1;
     for (let index = first; index <= last; index++) {
       while (this.#threads.length <= index) this.#threads.push(this.#start());
       const thread = this.#threads[index];
@@ -139,7 +139,7 @@ export class WorkerPool implements JobRunner {
       workerData,
       resourceLimits: heapLimits,
       name: 'lockstep-folder',
-      // Options of the main script, such as how to read it, are not the worker's.
+      // Options of the main script, such as loaders, do not apply to the worker.
       execArgv: [],
     });
     const thread: Thread = {
@@ -183,7 +183,7 @@ export class WorkerPool implements JobRunner {
     }
   }
 
-  /** A worker does not end by itself. When one does (out of memory), what it was doing is unknown: the agent must start anew. */
+  /** A worker ended unexpectedly, for instance out of memory. The state of its job is unknown: the agent must restart. */
   #failed(error: Error): void {
     if (this.#failure !== undefined) return;
     this.#failure = error;

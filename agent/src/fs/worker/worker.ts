@@ -8,8 +8,8 @@ import type { JobMessage, JobOrder, Jobs, WorkerMessage, WorkerOptions } from '.
 import { countProgress, progressed } from './worker-progress.ts';
 
 /**
- * The thread in which files are read and written. Calls of the file system are synchronous here: that costs a tenth of what
- * a promise for each costs, and the control thread is free meanwhile.
+ * The thread that reads and writes files. Its system calls are synchronous: that costs a tenth of a promise for each, and the control
+ * thread stays free.
  */
 const port = parentPort;
 if (port === null) throw new Error('fs/worker runs only as a worker thread');
@@ -29,7 +29,7 @@ const step: FaultPoint = (reached) => {
   fault?.(reached);
 };
 
-/** Bytes that were read for the answer and belong to nobody else: they are handed over, not copied. */
+/** Buffers that were read for the answer and have no other user: they are transferred, not copied. */
 function transferable(message: JobMessage, output: unknown): ArrayBuffer[] {
   if (message.job === 'readBlock' && output instanceof Uint8Array) return [output.buffer as ArrayBuffer];
   if (message.job !== 'observe') return [];
@@ -42,7 +42,7 @@ function transferable(message: JobMessage, output: unknown): ArrayBuffer[] {
   return buffers;
 }
 
-/** Tells the control thread of each step and waits until that has done what it wanted. */
+/** Reports each step to the control thread and waits until that has handled it. */
 function waitAtSteps(gate: SharedArrayBuffer): FaultPoint {
   const passed = new Int32Array(gate);
   return (step) => {
