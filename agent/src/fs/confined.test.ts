@@ -17,7 +17,7 @@ import type { SystemCalls } from './system-calls.ts';
 import { runJob } from './worker/jobs.ts';
 import type { JobMessage } from './worker/worker-job.ts';
 
-/** In memory, where that can be had: thousands of small trees are made. */
+/** In memory if possible: the tests create thousands of small trees. */
 const place = fs.existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
 
 let base: string;
@@ -29,11 +29,11 @@ afterEach(() => {
   fs.rmSync(base, { recursive: true, force: true });
 });
 
-const text = 'what is in the folder';
+const text = 'content in the folder';
 const content = hashBytes(bytesOf(text));
-const secret = 'what is outside the folder';
+const secret = 'content outside the folder';
 
-/** Makes both trees. Two files outside are further names of files inside, so that they pass for them. */
+/** Creates both trees. Two files outside are hard links to files inside, with equal fingerprints. */
 function makeTrees(): void {
   for (const tree of ['folder', 'outside']) {
     for (const path of ['', '/a', '/a/d', '/a/d/sub', '/a/d/empty', '/to']) fs.mkdirSync(`${base}/${tree}${path}`);
@@ -48,7 +48,7 @@ function makeTrees(): void {
   fs.mkdirSync(`${base}/folder/.lockstep`);
 }
 
-/** Everything outside. What is written to a file that has a name inside as well is seen there. */
+/** Everything outside the folder. A write to a file that also has a name inside is visible there. */
 function outside(directory = `${base}/outside`): readonly string[] {
   return fs.readdirSync(directory, { withFileTypes: true }).flatMap((entry) => {
     const path = `${directory}/${entry.name}`;
@@ -60,7 +60,7 @@ function outside(directory = `${base}/outside`): readonly string[] {
   });
 }
 
-/** A program that exchanges a directory of the folder with a link to its likeness outside. */
+/** A program that exchanges a directory of the folder with a link to its copy outside. */
 class Exchange {
   readonly #directory: string;
   readonly #aside: string;
@@ -86,7 +86,7 @@ class Exchange {
   }
 }
 
-/** The calls of the kernel, with `before` called before each. Nothing is made durable: that takes long and is no matter here. */
+/** The kernel's calls, with `before` called before each. Nothing is synced: that would take long, and does not matter here. */
 function callsWith(before: (name: string) => void): SystemCalls {
   return new Proxy(nodeSystemCalls(), {
     get: (calls, name) => {
@@ -106,7 +106,7 @@ function callsWith(before: (name: string) => void): SystemCalls {
   });
 }
 
-/** Does a job with something done before each of its calls. Returns its answer, or what it threw, and how many calls there were. */
+/** Runs a job with `before` called before each of its system calls. Returns its output or error, and the number of calls. */
 function doJob(
   job: (at: (path: string) => Fingerprint) => JobMessage,
   before: (call: number, name: string) => void,
@@ -138,7 +138,7 @@ function clean(): void {
   makeTrees();
 }
 
-/** The entry that is only outside was listed, or looked at and found. */
+/** Matches if the entry that is only outside was listed or observed. */
 const secretSeen = /"name":"secret"|secret","state":"(?!absent|changing|problem)/;
 
 type At = (path: string) => Fingerprint;
@@ -213,11 +213,11 @@ const jobs: readonly (readonly [string, (at: At) => JobMessage])[] = [
   ],
   ['the mode of a directory', apply((at) => ({ do: 'attr', path: 'a/d/sub', expected: at('a/d/sub'), mode: 0o711 }))],
   [
-    'the mode of a directory made anew',
+    'the mode of a directory that exists',
     apply((at) => ({ do: 'mkdir', path: 'a/d/sub', expected: at('a/d/sub'), mode: 0o711 })),
   ],
   [
-    'looks',
+    'observations',
     () => ({
       job: 'observe',
       input: ['file', 'secret', 'link', 'other'].map((name) => ({ path: `a/d/${name}`, hashLarge: true })),
@@ -239,19 +239,19 @@ const jobs: readonly (readonly [string, (at: At) => JobMessage])[] = [
     }),
   ],
   ['a sync', () => ({ job: 'sync', input: { paths: synced, left: synced } })],
-  ['the look at a mount', () => ({ job: 'identifyMount', input: 'a/d/sub' })],
+  ['the identity of a mount', () => ({ job: 'identifyMount', input: 'a/d/sub' })],
 ];
 
-describe.runIf(process.platform === 'linux')('a directory that is open', () => {
+describe.runIf(process.platform === 'linux')('an open directory', () => {
   openDirectoryContract(() => ({ calls: nodeSystemCalls(), root: base }));
 });
 
 describe.runIf(process.platform === 'linux')('[MT8] no path leads out of the folder by a link', () => {
-  describe.each(['a', 'a/d'])('where %s is exchanged with one between any two system calls', (directory) => {
+  describe.each(['a', 'a/d'])('while %s is exchanged with a link between any two system calls', (directory) => {
     test.each(jobs)('%s', (_name, job) => {
       clean();
       const { calls } = doJob(job, () => {});
-      // From one call on, or for one call alone.
+      // From one call on, or for one call only.
       const schedules: ((call: number) => boolean)[] = [];
       for (let at = 0; at < calls; at++) {
         schedules.push(
@@ -271,7 +271,7 @@ describe.runIf(process.platform === 'linux')('[MT8] no path leads out of the fol
     });
   });
 
-  test('no descriptor stays open, whichever call fails', () => {
+  test('no descriptor leaks, whichever call fails', () => {
     const open = (): number => fs.readdirSync('/proc/self/fd').length;
     for (const [, job] of jobs) {
       clean();
@@ -287,7 +287,7 @@ describe.runIf(process.platform === 'linux')('[MT8] no path leads out of the fol
     }
   });
 
-  test('a program that exchanges a directory all the time has nothing done or read outside', async () => {
+  test('nothing outside is read or changed while a program exchanges a directory continuously', async () => {
     const disk = await openDiskSubject({}, base);
     const elsewhere = `${base}/elsewhere`;
     let program: ChildProcess | undefined;
@@ -318,7 +318,7 @@ describe.runIf(process.platform === 'linux')('[MT8] no path leads out of the fol
   });
 });
 
-/** Run in a process of its own, some twenty times a millisecond, until it is killed. */
+/** Runs in its own process, about twenty times per millisecond, until it is killed. */
 const exchangeForever = `
   const { renameSync } = require('node:fs');
   process.chdir(process.argv[1]);

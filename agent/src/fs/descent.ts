@@ -4,16 +4,16 @@ import { errorCodeOf } from './path-problem.ts';
 import { isState, type Places } from './places.ts';
 import type { EntryStats, OpenDirectory } from './system-calls.ts';
 
-/** What says that no directory has a name: nothing is there, or a link or a file. */
+/** Codes that mean that no directory has a name: the name is free, or is that of a link or file. */
 const noDirectoryCodes: ReadonlySet<string | undefined> = new Set(['ENOENT', 'ENOTDIR', 'ELOOP']);
 
-/** The directory that a descent has come to. */
+/** The open directory at which a descent is. */
 interface Reached {
   readonly path: string;
   readonly opened: OpenDirectory;
 }
 
-/** An entry that is there. */
+/** An existing entry. */
 interface Found {
   /** See `Descent.entry`. */
   readonly entry: string;
@@ -21,10 +21,10 @@ interface Found {
 }
 
 /**
- * The way down to paths of the folder, one open directory after the other [MT8]. A path that was checked and is then given to the kernel as
- * text is walked once more, and a program may have put a link into it meanwhile; what is reached from an open directory is in that directory.
- * None of the directories above is a link or the state directory, and on a file system that folds case each is spelled as it is listed.
- * The last directory stays open, so entries of one directory cost one descent. `close` it.
+ * Reaches paths of the folder, one open directory after the other [MT8]. The kernel walks a textual path again, and a program may have put
+ * a link into it after it was checked; an entry reached from an open directory is in that directory. No directory on the way is a link or
+ * the state directory, and each is spelled as it is listed where the file system folds case. The last directory stays open, so that entries
+ * of one directory cost one descent. `close` it.
  */
 export class Descent {
   readonly #places: Places;
@@ -37,32 +37,32 @@ export class Descent {
   }
 
   /**
-   * The path for system calls by which an entry is reached, or undefined where no directory holds it. It is good until the descent goes to
-   * another directory: then its descriptor may be that of something else.
+   * The path of an entry for system calls. Undefined if no directory has it. It is valid until the descent goes to another directory: then
+   * its descriptor may be that of another file.
    */
   entry(path: string): string | undefined {
     const parent = this.directory(parentOf(path))?.path;
     return parent === undefined || path === '' ? parent : `${parent}/${nameOf(path)}`;
   }
 
-  /** The entry at a path and what it is, or undefined where none can be reached. */
+  /** The entry at a path. Undefined if it cannot be reached. */
   find(path: string): Found | undefined {
     const entry = this.entry(path);
     const stats = entry === undefined ? undefined : lstatIfThere(this.#places.system, entry);
     return entry === undefined || stats === undefined ? undefined : { entry, stats };
   }
 
-  /** As `lstatIfThere`. Undefined also where the path cannot be reached. */
+  /** As `lstatIfThere`. Also undefined if the path cannot be reached. */
   lstat(path: string): EntryStats | undefined {
     return this.find(path)?.stats;
   }
 
-  /** What is at a path through which the descent went, as it was then, or at any other, as `lstat`. */
+  /** The stats of a directory through which the descent went, as of then. For any other path as `lstat`. */
   passed(path: string): EntryStats | undefined {
     return this.#passed.get(path) ?? this.lstat(path);
   }
 
-  /** A directory of the folder. Undefined where none can be reached. It stays open as long as `entry` is good. */
+  /** A directory of the folder. Undefined if it cannot be reached. It stays open as long as `entry` is valid. */
   directory(path: string): OpenDirectory | undefined {
     if (path === '') return this.#places.top;
     const reached = this.#reached;
@@ -77,7 +77,7 @@ export class Descent {
     return this.#reached?.opened;
   }
 
-  /** False where the entry at a path is not listed in exactly this spelling: it is another entry for the other members. */
+  /** False if the entry at a path is listed in another spelling: for other members that is another entry. */
   isSpelledSo(path: string): boolean {
     if (!this.#places.foldsCase || path === '') return true;
     const parent = parentOf(path);
@@ -89,7 +89,7 @@ export class Descent {
     return names.has(nameOf(path));
   }
 
-  /** True while another descent to the directory that is open comes to the same one. */
+  /** True while a new descent to the open directory reaches the same one. */
   isInPlace(): boolean {
     if (this.#reached === undefined) return true;
     const { path, opened } = this.#reached;
@@ -103,7 +103,7 @@ export class Descent {
     reached?.opened.close();
   }
 
-  /** Goes from the directory above to this one. */
+  /** Goes down by one directory. */
   #enter(path: string): boolean {
     const opened = this.#open(path);
     this.close();
@@ -136,7 +136,7 @@ export class Descent {
   }
 }
 
-/** Runs `body` with a descent, which ends with it. */
+/** Runs `body` with a descent, and closes it. */
 export function descending<T>(places: Places, body: (descent: Descent) => T): T {
   const descent = new Descent(places);
   try {
@@ -147,8 +147,8 @@ export function descending<T>(places: Places, body: (descent: Descent) => T): T 
 }
 
 /**
- * Runs a job with the folder open, so that all that it does is done in the folder that was opened. It may be reached through a link. It is
- * not open for longer: a disk that is in use cannot be unmounted.
+ * Runs a job with the folder open, so that all its calls stay in the folder that was opened. The folder itself may be reached through a
+ * link. It is closed after each job: a disk that is in use cannot be unmounted.
  */
 export function withFolderOpen<T>(places: Places, job: (places: Places) => T): T {
   const folder = openFolderOf(places);

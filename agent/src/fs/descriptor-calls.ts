@@ -1,12 +1,12 @@
 import * as fs from 'node:fs';
 import type { SystemCalls } from './system-calls.ts';
 
-/** Those calls of which only descriptors make sure that they follow no link. */
+/** The calls that need a descriptor to follow no link. */
 type DescriptorCalls = Pick<SystemCalls, 'openDirectory' | 'chmod' | 'copyFile'>;
 
 const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = fs.constants;
 
-/** Opens a name rather than what is in it, also without the right to read. Node does not list it; this is its number on all machines that Node runs on. */
+/** Opens a name without access to its content. Node does not export it; the number is the same on all its platforms. */
 const O_PATH = 0o10_000_000;
 
 const copyFlags = fs.constants.COPYFILE_FICLONE | fs.constants.COPYFILE_EXCL;
@@ -58,7 +58,7 @@ function withDescriptor(path: string, flags: number, body: (fd: number) => void)
   }
 }
 
-/** False outside Linux, and where no /proc is mounted or it is that of other processes. */
+/** False outside Linux, and if /proc is not mounted or belongs to another process namespace. */
 function isReachedByDescriptor(): boolean {
   if (process.platform !== 'linux') return false;
   try {

@@ -8,16 +8,16 @@ import type { FolderSubject, FolderUser, FoundEntry } from './folder-subject.con
 import { type OpenFolderOptions, openFolder } from './open-folder.ts';
 import { hashBytes } from './read/content-id.ts';
 
-/** A log that nobody reads. */
+/** A log without output. */
 export const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {} };
 
 export interface DiskSubject extends FolderSubject {
   readonly root: string;
-  /** Opens the folder once more, as an agent that begins does. */
+  /** Opens the folder again, as a restarted agent does. */
   reopen(options?: Partial<OpenFolderOptions>): Promise<FolderSubject['folder'] & AsyncDisposable>;
 }
 
-/** A folder in a new temporary directory (or below `parent`), removed when the subject is closed. */
+/** A folder in a new temporary directory (or below `parent`), which is removed when the subject is closed. */
 export async function openDiskSubject(
   options: Partial<OpenFolderOptions> = {},
   parent = tmpdir(),

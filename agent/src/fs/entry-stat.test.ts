@@ -7,7 +7,7 @@ import { fingerprintOf, hasContentOf, hasFingerprint, isRacy, isRacyAfterPlacing
 const nowMs = 1_700_000_000_000;
 const longAgoMs = nowMs - 1_000_000;
 
-/** A file's stats, with these numbers. */
+/** The stats of a file, with some numbers replaced. */
 function fileStats(more: Partial<Record<'ino' | 'size' | 'mtimeMs' | 'ctimeMs' | 'mode', number>>): Stats {
   const stats = lstatSync(fileURLToPath(import.meta.url));
   return Object.assign(stats, { mtimeMs: longAgoMs, ctimeMs: longAgoMs }, more);
@@ -17,13 +17,13 @@ describe('racy', () => {
   test.each([
     ['changed long ago', {}, false, false],
     ['changed just now', { ctimeMs: nowMs - fileTimeStepMsMax + 1 }, true, false],
-    ['changed just not', { ctimeMs: nowMs - fileTimeStepMsMax }, false, false],
+    ['changed just long enough ago', { ctimeMs: nowMs - fileTimeStepMsMax }, false, false],
     ['modified just now', { ctimeMs: nowMs, mtimeMs: nowMs - 1 }, true, true],
     ['modified just now, on a file system without change times', { mtimeMs: nowMs - 1 }, true, true],
     ['given a time far in the future', { mtimeMs: nowMs + 1_000_000 }, false, false],
-    ['changed by a clock that was ahead', { ctimeMs: nowMs + 1_000_000 }, false, false],
-    ['changed by a clock that was a moment ahead', { ctimeMs: nowMs + fileTimeStepMsMax - 1 }, true, false],
-    ['placed with a time in the next moment', { ctimeMs: nowMs, mtimeMs: nowMs + fileTimeStepMsMax - 1 }, true, true],
+    ['changed while the clock was ahead', { ctimeMs: nowMs + 1_000_000 }, false, false],
+    ['changed while the clock was a moment ahead', { ctimeMs: nowMs + fileTimeStepMsMax - 1 }, true, false],
+    ['placed with a time a moment ahead', { ctimeMs: nowMs, mtimeMs: nowMs + fileTimeStepMsMax - 1 }, true, true],
   ])('%s', (_name, times, racy, racyAfterPlacing) => {
     const stats = fileStats(times);
     expect(isRacy(stats, nowMs)).toBe(racy);
@@ -32,7 +32,7 @@ describe('racy', () => {
 });
 
 describe('fingerprints', () => {
-  test.each(['ino', 'size', 'mtimeMs', 'ctimeMs', 'mode'] as const)('of a file, %s counts', (field) => {
+  test.each(['ino', 'size', 'mtimeMs', 'ctimeMs', 'mode'] as const)('%s counts for a file', (field) => {
     const stats = fileStats({});
     const expected = fingerprintOf(stats);
     expect(hasFingerprint(stats, expected)).toBe(true);
@@ -41,7 +41,7 @@ describe('fingerprints', () => {
     expect(hasContentOf(stats, other)).toBe(field === 'ctimeMs');
   });
 
-  test.each(['size', 'mtimeMs', 'ctimeMs'] as const)('of a directory, %s does not count', (field) => {
+  test.each(['size', 'mtimeMs', 'ctimeMs'] as const)('%s does not count for a directory', (field) => {
     const stats = lstatSync(fileURLToPath(new URL('.', import.meta.url)));
     const expected = fingerprintOf(stats);
     expect(hasFingerprint(stats, { ...expected, [field]: expected[field] + 1 })).toBe(true);

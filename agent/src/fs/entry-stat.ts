@@ -5,7 +5,7 @@ import type { EntryStats, SystemCalls } from './system-calls.ts';
 
 export type EntryType = 'file' | 'directory' | 'symlink' | 'special';
 
-/** `lstat` that answers undefined where nothing stands (or can stand, below a file). Other errors are thrown. */
+/** `lstat` that returns undefined if there is no entry, or cannot be one below a file. Throws other errors. */
 export function lstatIfThere(system: SystemCalls, path: string): EntryStats | undefined {
   try {
     return system.lstat(path);
@@ -16,8 +16,8 @@ export function lstatIfThere(system: SystemCalls, path: string): EntryStats | un
 }
 
 /**
- * The fingerprint of an entry. A file system without birth times answers 0. A kernel without statx(2) answers the change time: two
- * fingerprints of one renamed inode then differ, so a renamed file is read, and nothing is mistaken.
+ * The fingerprint of an entry. The birth time is 0 on a file system without birth times, and the change time on a kernel without statx(2):
+ * fingerprints of a renamed inode then differ, so the file is read again, and no change is missed.
  */
 export function fingerprintOf(stats: EntryStats): Fingerprint {
   const { ino, size, mtimeMs, ctimeMs, mode, birthtimeMs } = stats;
@@ -25,13 +25,13 @@ export function fingerprintOf(stats: EntryStats): Fingerprint {
 }
 
 /**
- * The modification time of an open file, or of what stands at a path, in whole microseconds, rounded down. A number of
- * milliseconds has steps of a quarter of a microsecond, so what is next to a whole microsecond would be taken for the next one.
+ * The modification time of an open file, or of the entry at a path, in whole microseconds, rounded down. A double of milliseconds has a
+ * resolution of a quarter of a microsecond, so a time just below a whole microsecond would be rounded up to it.
  */
 export function mtimeUsOf(system: SystemCalls, entry: number | string): number {
   const mtimeNs = system.mtimeNs(entry);
   const us = mtimeNs / 1000n;
-  // Division of whole numbers cuts towards zero, which before 1970 is up.
+  // Division of a BigInt truncates towards zero, which is up before 1970.
   return Number(us * 1000n > mtimeNs ? us - 1n : us);
 }
 
@@ -41,12 +41,12 @@ export function typeOf(stats: EntryStats): EntryType {
   return stats.isSymbolicLink() ? 'symlink' : 'special';
 }
 
-/** True when the entry still has this fingerprint. Of a directory only identity and mode count: its times move with its entries. */
+/** True if the entry still has this fingerprint. For a directory only identity and mode count: its times change with its entries. */
 export function hasFingerprint(stats: EntryStats, expected: Fingerprint): boolean {
   return isSameEntry(fingerprintOf(stats), expected);
 }
 
-/** As `hasFingerprint`, but without the change time, which our own link(2) and rename(2) move. */
+/** As `hasFingerprint`, but without the change time, which our own link(2) and rename(2) update. */
 export function hasContentOf(
   stats: EntryStats,
   expected: Pick<Fingerprint, 'ino' | 'size' | 'mode' | 'mtimeMs'>,
@@ -54,14 +54,14 @@ export function hasContentOf(
   return isWrittenAs(stats, expected) && stats.mode === expected.mode;
 }
 
-/** As `hasContentOf`, whatever the mode is. */
+/** As `hasContentOf`, but without the mode. */
 export function isWrittenAs(stats: EntryStats, expected: Pick<Fingerprint, 'ino' | 'size' | 'mtimeMs'>): boolean {
   return stats.ino === expected.ino && isSameWriting(stats, expected);
 }
 
 /**
- * True when a change after the look at `wallMs` could leave the same fingerprint. The change time alone would tell, as nobody
- * can set it; where the file system keeps none, the modification time stands in, unless somebody set it into the future.
+ * True if a change after `wallMs` could leave the same fingerprint. No program can set the change time, so it would suffice. On a file
+ * system without one, the modification time is used, unless a program set it to the future.
  */
 export function isRacy(stats: EntryStats, wallMs: number): boolean {
   const sinceChangeMs = wallMs - stats.ctimeMs;
@@ -72,8 +72,8 @@ export function isRacy(stats: EntryStats, wallMs: number): boolean {
 }
 
 /**
- * As `isRacy`, for a file that we just put there with a modification time of our choosing: whoever writes to it now gives it
- * the present time, so only a chosen time that is near the present could hide that.
+ * As `isRacy`, for a file that was just placed with a given modification time. A later write sets the present time, so it can only be
+ * hidden if the given time is near the present.
  */
 export function isRacyAfterPlacing(stats: EntryStats, wallMs: number): boolean {
   return stats.isFile() && Math.abs(wallMs - stats.mtimeMs) < fileTimeStepMsMax;

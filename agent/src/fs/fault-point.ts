@@ -1,14 +1,14 @@
 import { existsSync } from 'node:fs';
 
-/** The named steps of apply, in the order in which one action meets them. A fault can be planted before each. */
+/** The named steps of `apply`. A fault can be injected before each. */
 export const applySteps = [
-  'stage', // bytes go into staging
-  'fsync', // what was staged is made durable
-  'check', // the target is looked at again
-  'keep', // the replaced version goes to history
-  'rename', // the new entry takes its name
-  'attributes', // mode and time of an entry that stays
-  'remove', // an entry goes
+  'stage', // bytes are written to staging
+  'fsync', // staged files are made durable
+  'check', // the target is checked again
+  'keep', // the replaced version is added to history
+  'rename', // the new entry gets its name
+  'attributes', // mode and time of an existing entry are set
+  'remove', // an entry is removed
   'fsync-directory', // the names are made durable
 ] as const;
 
@@ -17,14 +17,14 @@ export type ApplyStep = (typeof applySteps)[number];
 /** Called before each step. */
 export type FaultPoint = (step: ApplyStep) => void;
 
-/** How long a held step sleeps between two looks for the file that holds it. */
+/** Interval at which a held step checks whether the file still exists. */
 const holdIntervalMs = 2;
 
 /**
- * The fault that LOCKSTEP_FAULT asks for, for tests only:
- * `kill:<step>[:n]` ends the process by SIGKILL before the nth such step;
- * `exit:<step>[:n]` ends the thread that reaches the nth such step, and no other;
- * `hold:<step>:<file>` waits before each such step while that file exists.
+ * The fault that LOCKSTEP_FAULT requests, for tests only:
+ * - `kill:<step>[:n]` ends the process by SIGKILL before the nth such step;
+ * - `exit:<step>[:n]` ends only the thread that reaches the nth such step;
+ * - `hold:<step>:<file>` waits before each such step while that file exists.
  */
 export function faultFromEnvironment(setting: string | undefined): FaultPoint | undefined {
   if (setting === undefined || setting === '') return undefined;

@@ -28,7 +28,7 @@ afterEach(async () => {
   root = undefined;
 });
 
-/** A folder where somebody does something before one step of the first apply that reaches it, once `arm` was called. */
+/** A folder in which another program acts before one step of the first apply that reaches it, once `arm` was called. */
 async function openWithRace(): Promise<{ subject: DiskSubject; arm(step: ApplyStep, happen: () => void): void }> {
   let armed: { step: ApplyStep; happen: () => void } | undefined;
   const opened = await openDiskSubject({
@@ -50,11 +50,11 @@ async function openWithRace(): Promise<{ subject: DiskSubject; arm(step: ApplySt
 
 const changed = { result: 'changed' };
 
-describe('[MT4] somebody else is at work between the look and the rename', () => {
+describe('[MT4] another program writes between the check and the rename', () => {
   const keepOld = 'old version';
   const edits: [string, (absolute: string) => void, string][] = [
     ['appends to it', (absolute) => appendFileSync(absolute, ', appended'), 'old version, appended'],
-    ['writes it anew in place', (absolute) => writeFileSync(absolute, 'their edit!'), 'their edit!'],
+    ['rewrites it in place', (absolute) => writeFileSync(absolute, 'their edit!'), 'their edit!'],
     [
       'saves it by rename',
       (absolute) => {
@@ -66,12 +66,12 @@ describe('[MT4] somebody else is at work between the look and the rename', () =>
   ];
   const cases = edits.flatMap(([what, edit, left]) =>
     (['stage', 'fsync', 'check', 'keep', 'rename'] as const)
-      // Who replaces the file in the microseconds after the second name was taken is not seen (docs/GUARANTEES.md).
+      // A replacement within microseconds after the second name was taken is not detected (docs/GUARANTEES.md).
       .filter((step) => step !== 'rename' || what !== 'saves it by rename')
       .map((step) => ({ what, edit, left, step })),
   );
 
-  test.each(cases)('a user $what before `$step`: the edit stays', async ({ edit, left, step }) => {
+  test.each(cases)('a user $what before `$step`: the edit is kept', async ({ edit, left, step }) => {
     const { subject, arm } = await openWithRace();
     const expected = await doOne(subject, writeRequest(subject, 'file', keepOld));
     const keep = subject.identify(bytesOf(keepOld)).content;
@@ -82,7 +82,7 @@ describe('[MT4] somebody else is at work between the look and the rename', () =>
     expect(await subject.folder.inHistory([keep])).toEqual(new Set());
   });
 
-  test.each(['check', 'rename'] as const)('a user makes the file before `%s`: theirs stays', async (step) => {
+  test.each(['check', 'rename'] as const)('a user creates the file before `%s`: theirs is kept', async (step) => {
     const { subject, arm } = await openWithRace();
     arm(step, () => writeFileSync(join(subject.root, 'file'), 'theirs'));
     expect(await tryOne(subject, writeRequest(subject, 'file', 'mine'))).toEqual(changed);
@@ -99,7 +99,7 @@ describe('[MT4] somebody else is at work between the look and the rename', () =>
     expect(textOf(await subject.user.look('file'))).toBe(left);
   });
 
-  test('a rename onto a file that is written to meanwhile leaves both as they are', async () => {
+  test('a rename onto a file that is written to meanwhile changes neither', async () => {
     const { subject, arm } = await openWithRace();
     const expectedFrom = await doOne(subject, writeRequest(subject, 'from', 'from'));
     const expected = await doOne(subject, writeRequest(subject, 'to', 'to'));
@@ -109,8 +109,8 @@ describe('[MT4] somebody else is at work between the look and the rename', () =>
     expect(textOf(await subject.user.look('to'))).toBe('to, edited');
   });
 
-  describe('[MT4] another thread that keeps the replaced version in history meanwhile', () => {
-    /** As `keep` does for a conflict: an independent copy takes the name in history. */
+  describe('[MT4] another thread adds the replaced version to history meanwhile', () => {
+    /** Adds an independent copy to history, as `keep` does for a conflict. */
     function keepAgain(root: string): void {
       const copy = join(root, '.lockstep/staging/copy');
       writeFileSync(copy, keepOld, { mode: 0o600 });
@@ -132,7 +132,7 @@ describe('[MT4] somebody else is at work between the look and the rename', () =>
       return { subject, keep, expected, result };
     }
 
-    test('does not keep it from being replaced', async () => {
+    test('the file is still replaced', async () => {
       const { subject, keep, result } = await replaceWhile(keepAgain);
       expect(result).toMatchObject({ result: 'done' });
       expect(textOf(await subject.user.look('file'))).toBe('mine');
@@ -140,7 +140,7 @@ describe('[MT4] somebody else is at work between the look and the rename', () =>
       expect(readdirSync(join(subject.root, '.lockstep/staging'))).toEqual([]);
     });
 
-    test('does not take the place of what a user wrote in that moment', async () => {
+    test('an edit by a user at that moment is kept', async () => {
       const { subject, keep, expected, result } = await replaceWhile((root) => {
         keepAgain(root);
         appendFileSync(join(root, 'file'), ', appended');
@@ -154,7 +154,7 @@ describe('[MT4] somebody else is at work between the look and the rename', () =>
     });
   });
 
-  test('a directory that something is put into is not renamed', async () => {
+  test('a directory that gets a new entry meanwhile is not renamed', async () => {
     const { subject, arm } = await openWithRace();
     await subject.user.mkdir('old');
     const found = await observeOne(subject, 'old');
@@ -167,7 +167,7 @@ describe('[MT4] somebody else is at work between the look and the rename', () =>
 });
 
 describe('SIGKILL before a step of apply', () => {
-  /** Two of each kind, so that a fault can come between the first and the second. */
+  /** Two of each kind, so that a fault can occur between the first and the second. */
   const script = `
     const folder = await openHere();
     await folder.apply([${writeInScript('replaced', 'old')}, ${writeInScript('removed', 'gone')},
@@ -186,7 +186,7 @@ describe('SIGKILL before a step of apply', () => {
     answer(results.map((r) => r.result));
     await folder.close();`;
 
-  /** How often each step comes in the first apply of the script, which is not the one to be killed. */
+  /** The number of each step in the first apply of the script, which is not the one to be killed. */
   const before: Partial<Record<ApplyStep, number>> = { stage: 4, fsync: 4, check: 4, rename: 4, 'fsync-directory': 1 };
   const within: Record<ApplyStep, number> = {
     stage: 3,
@@ -202,7 +202,7 @@ describe('SIGKILL before a step of apply', () => {
     [1, within[step]].filter((nth, index, all) => all.indexOf(nth) === index).map((nth) => ({ step, nth })),
   );
 
-  test.each(cases)('$step, number $nth: every file is whole, old or new', async ({ step, nth }) => {
+  test.each(cases)('$step, number $nth: every file is complete, old or new', async ({ step, nth }) => {
     root = mkdtempSync(join(tmpdir(), 'lockstep-killed-'));
     mkdirSync(join(root, '.lockstep'));
     const env = { LOCKSTEP_FAULT: `kill:${step}:${(before[step] ?? 0) + nth}` };
@@ -218,7 +218,7 @@ describe('SIGKILL before a step of apply', () => {
     expect([undefined, 'below']).toContain(found['d/file']);
     expect(found.attr).toBe('attr');
     expect([found.moved, found.there].filter((text) => text !== undefined)).toEqual(['moved']);
-    // A version that is no longer in the folder is in history.
+    // A version that left the folder is in history.
     const kept = readdirSync(join(root, '.lockstep/history'), { recursive: true, withFileTypes: true });
     const history = kept
       .filter((entry) => entry.isFile())
@@ -226,7 +226,7 @@ describe('SIGKILL before a step of apply', () => {
     if (found.replaced !== 'old') expect(history).toContain('old');
     if (found.removed === undefined) expect(history).toContain('gone');
     else expect(found.removed).toBe('gone');
-    // Who begins anew clears what was staged, and can do the same again.
+    // A restarted agent clears staging and can execute the same actions again.
     await using again = await openFolder({
       root,
       stateDirectory: join(root, '.lockstep'),
@@ -237,7 +237,7 @@ describe('SIGKILL before a step of apply', () => {
     expect(readdirSync(join(root, '.lockstep/staging'))).toEqual([]);
   });
 
-  test('the table above names each step as often as it comes', async () => {
+  test('the table above has the right number of each step', async () => {
     const counts: Partial<Record<ApplyStep, number>> = {};
     subject = await openDiskSubject({
       faultPoint: (step) => {
@@ -268,7 +268,7 @@ describe('SIGKILL before a step of apply', () => {
   });
 });
 
-test('LOCKSTEP_FAULT=hold waits while the file is there', async () => {
+test('LOCKSTEP_FAULT=hold waits while the file exists', async () => {
   root = mkdtempSync(join(tmpdir(), 'lockstep-held-'));
   mkdirSync(join(root, '.lockstep'));
   const holding = join(root, '.lockstep/hold');

@@ -10,7 +10,7 @@ import type {
   ScannedDirectory,
 } from '../sync/ports/folder.ts';
 
-/** What somebody who is not the agent finds at a path. */
+/** An entry as a user sees it. */
 export interface FoundEntry {
   readonly type: 'file' | 'directory' | 'symlink';
   readonly bytes?: Uint8Array;
@@ -20,9 +20,9 @@ export interface FoundEntry {
   readonly mtimeUs: number;
 }
 
-/** The hands of a user in the folder. */
+/** A user who changes the folder. */
 export interface FolderUser {
-  /** Writes a file in place: an existing one keeps its identity. */
+  /** Writes a file in place: an existing one keeps its inode. */
   write(path: string, bytes: Uint8Array): Promise<void>;
   mkdir(path: string): Promise<void>;
   symlink(path: string, target: string): Promise<void>;
@@ -32,11 +32,11 @@ export interface FolderUser {
   look(path: string): Promise<FoundEntry | undefined>;
 }
 
-/** A folder under test, empty at first, with a user beside the agent. */
+/** A folder under test, empty at first, with a user next to the agent. */
 export interface FolderSubject {
   readonly folder: Folder;
   readonly user: FolderUser;
-  /** What this adapter's content ids are. */
+  /** The content id of bytes in this adapter. */
   identify(bytes: Uint8Array): { readonly content: ContentId; readonly blocks?: Uint8Array | undefined };
   /** Resolves when file times have advanced. */
   tick(): Promise<void>;
@@ -47,7 +47,7 @@ export type OpenSubject = () => Promise<FolderSubject>;
 
 type WriteAction = Extract<Action, { do: 'write' }>;
 
-/** Long ago, so that no fingerprint is racy, with microseconds that must survive. */
+/** Long ago, so that no fingerprint is racy, with microseconds that must be kept. */
 export const mtimeUs = 1_600_000_000_123_457;
 
 export function bytesOf(text: string): Uint8Array {
@@ -64,7 +64,7 @@ export function textOf(entry: FoundEntry | undefined): string | undefined {
   return entry?.bytes && new TextDecoder().decode(entry.bytes);
 }
 
-/** A request to write `text` at `path`, whole in the request unless said otherwise. */
+/** A request to write `text` at `path`. Its source is the bytes themselves by default. */
 export function writeRequest(
   subject: FolderSubject,
   path: string,
@@ -87,7 +87,7 @@ export function writeRequest(
   return { action, keep };
 }
 
-/** Carries out one action and expects that it is done. */
+/** Executes one action and expects it to be done. */
 export async function doOne(subject: FolderSubject, request: ActionRequest | Action): Promise<Fingerprint> {
   const result = await tryOne(subject, request);
   expect(result).toMatchObject({ result: 'done' });
@@ -95,7 +95,7 @@ export async function doOne(subject: FolderSubject, request: ActionRequest | Act
   return result.fingerprint;
 }
 
-/** Carries out one action. */
+/** Executes one action. */
 export async function tryOne(subject: FolderSubject, request: ActionRequest | Action): Promise<ActionResult> {
   const [result] = await subject.folder.apply(['do' in request ? { action: request } : request]);
   if (result === undefined) throw new Error('no result');
@@ -108,14 +108,14 @@ export async function observeOne(subject: FolderSubject, path: string, expected?
   return observation;
 }
 
-/** The fingerprint of what stands at `path`, as a look finds it. */
+/** The fingerprint of the entry at `path`, as an observation finds it. */
 export async function fingerprintAt(subject: FolderSubject, path: string): Promise<Fingerprint> {
   const observation = await observeOne(subject, path);
   if (!('fingerprint' in observation)) throw new Error(`${path} is ${observation.state}`);
   return observation.fingerprint;
 }
 
-/** Everything a scan reports, in its order. */
+/** All directories that a scan reports, in its order. */
 export async function scanAll(
   subject: FolderSubject,
   directory = '',

@@ -1,10 +1,10 @@
 import { describe } from 'vitest';
 import { applyContract } from './apply/apply.contract.ts';
 import type { OpenSubject } from './folder-subject.contract.ts';
-import { lookContract } from './look.contract.ts';
+import { observeContract } from './observe.contract.ts';
 
-/** What every folder does, on a disk or in memory. `open` opens an empty one with a user beside the agent. */
+/** The contract of the folder port, on a disk or in memory. `open` opens an empty folder with a user next to the agent. */
 export function folderContract(open: OpenSubject): void {
-  describe('looking', () => lookContract(open));
+  describe('observing', () => observeContract(open));
   describe('applying', () => applyContract(open));
 }

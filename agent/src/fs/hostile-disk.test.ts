@@ -16,7 +16,7 @@ afterEach(() => {
 const isRoot = process.getuid?.() === 0;
 const nobody = 65_534;
 
-/** Root may do everything: what is refused is seen as somebody else. */
+/** Root may do everything: a refusal only occurs as another user. */
 const asNobody = isRoot ? ['setpriv', '--reuid', `${nobody}`, '--regid', `${nobody}`, '--clear-groups'] : [];
 
 function forNobody(...paths: string[]): void {
@@ -24,7 +24,7 @@ function forNobody(...paths: string[]): void {
 }
 
 describe('[MT10] without permission', () => {
-  test.runIf(isRoot)("another user's directory is the problem of what belongs there", async () => {
+  test.runIf(isRoot)("another user's directory is a problem of each entry that belongs there", async () => {
     for (const path of ['.lockstep', 'closed', 'open']) mkdirSync(join(root, path));
     writeFileSync(join(root, 'closed/file'), 'x');
     forNobody(root, ...['.lockstep', 'closed/file', 'open'].map((path) => join(root, path)));
@@ -48,7 +48,7 @@ describe('[MT10] without permission', () => {
     expect(outcome).toMatchObject({ errors: '', answer: { results, staging: [], health: true } });
   });
 
-  test('[MT19] what belongs into or out of a directory of our own is done, whether that may be written or not', async () => {
+  test('[MT19] entries in a directory of our own are changed even if it is read-only', async () => {
     for (const path of ['.lockstep', 'theirs']) mkdirSync(join(root, path));
     for (const name of ['gone', 'moved']) writeFileSync(join(root, 'theirs', name), 'x');
     forNobody(root, ...['.lockstep', 'theirs', 'theirs/gone', 'theirs/moved'].map((path) => join(root, path)));
@@ -81,7 +81,7 @@ describe('[MT10] without permission', () => {
     expect(outcome).toMatchObject({
       errors: '',
       answer: {
-        // The folder itself is closed to us by who closed it.
+        // The user who made the folder itself read-only made it so for the agent too.
         results: [done, done, done, done, done, done, 'path-permission', done],
         modes: ['555', '555', '500'],
         names: [['a', 'd', 'moved'], []],
@@ -90,7 +90,7 @@ describe('[MT10] without permission', () => {
     });
   });
 
-  test('[WT4] what may not be read is a problem, no matter of a limit of watches, and nothing is missing from it', async () => {
+  test('[WT4] an unreadable directory is a problem, not a limit of watches, and nothing in it counts as deleted', async () => {
     for (const path of ['.lockstep', 'secret', 'names-only']) mkdirSync(join(root, path));
     for (const path of ['file', 'secret/file', 'names-only/file']) writeFileSync(join(root, path), 'x');
     forNobody(root, ...['.lockstep', 'secret', 'names-only', 'file'].map((path) => join(root, path)));
@@ -124,9 +124,9 @@ describe('[MT10] without permission', () => {
     });
   });
 
-  test.runIf(isRoot)('where link(2) is refused, the replaced version is copied', async () => {
+  test.runIf(isRoot)('the replaced version is copied if link(2) is refused', async () => {
     mkdirSync(join(root, '.lockstep'));
-    // Another user's file in our directory: it may be replaced, but the kernel lets nobody else link it.
+    // Another user's file in our directory: it may be replaced, but the kernel refuses to link it.
     writeFileSync(join(root, 'theirs'), 'old', { mode: 0o644 });
     forNobody(root, join(root, '.lockstep'));
     const outcome = await runInChild({
@@ -144,17 +144,17 @@ describe('[MT10] without permission', () => {
   });
 });
 
-/** A small file system in a mount namespace of its own, gone with the child. */
+/** A small file system in its own mount namespace, which ends with the child. */
 function onSmallDisk(sizeMib: number): string[] {
   const mount = `mount -t tmpfs -o size=${sizeMib}m,mode=755 tmpfs "$0" && mkdir "$0/.lockstep" && exec "$@"`;
   return ['unshare', '-Urm', 'sh', '-c', mount];
 }
 
-test('a full disk is a problem, and leaves neither half a file nor staging', async () => {
+test('a full disk is a problem, and leaves no partial or staged file', async () => {
   const outcome = await runInChild({
     root,
     wrapper: [...onSmallDisk(20), root],
-    // Of 20 MiB, 16 are never used: four files of 1 MiB find room, the fifth does not.
+    // 16 of the 20 MiB are reserved: four files of 1 MiB fit, the fifth does not.
     script: `
       const folder = await openHere();
       const write = (path, fill) => {
@@ -165,7 +165,7 @@ test('a full disk is a problem, and leaves neither half a file nor staging', asy
       const results = await folder.apply(['a', 'b', 'c', 'd', 'e'].map(write));
       const block = new Uint8Array(1048576).fill(9);
       const staged = await folder.stageBlock({ ...hashBytes(block), size: block.length, index: 0, bytes: block });
-      // A user takes even the reserve: then the disk itself refuses.
+      // A user fills even the reserve: then the disk itself refuses.
       let full = 0;
       try { fs.writeFileSync(root + '/user', Buffer.alloc(17 * 1048576)); } catch { full = fs.statSync(root + '/user').size; }
       const [last] = await folder.apply([write('f', 6)]);

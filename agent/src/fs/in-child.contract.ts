@@ -6,22 +6,22 @@ const dist = fileURLToPath(new URL('../../dist/', import.meta.url));
 export interface ChildOutcome {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
-  /** What the script answered, if it came to that. */
+  /** The script's answer, if it gave one. */
   readonly answer: unknown;
   readonly errors: string;
 }
 
 export interface ChildOptions {
-  /** What the folder lies in: ROOT for the script, which `openHere()` opens. */
+  /** The directory of the folder: ROOT for the script, which opens the folder by `openHere()`. */
   readonly root: string;
-  /** The last statement of the script calls `answer(value)`. `folder`, `hashBytes`, `root`, `fs` and `openHere` are there. */
+  /** Its last statement calls `answer(value)`. It can use `folder`, `hashBytes`, `root`, `fs` and `openHere`. */
   readonly script: string;
   readonly env?: Readonly<Record<string, string>>;
   /** A command that runs the rest of its command line, in another namespace or as another user. */
   readonly wrapper?: readonly string[];
 }
 
-/** Runs a script over a folder in a process of its own: to be killed, as another user, or on another file system. */
+/** Runs a script on a folder in its own process: to be killed, as another user, or on another file system. */
 export function runInChild({ root, script, env = {}, wrapper = [] }: ChildOptions): Promise<ChildOutcome> {
   const code = `
     import * as fs from 'node:fs';
@@ -41,7 +41,7 @@ export function runInChild({ root, script, env = {}, wrapper = [] }: ChildOption
   });
 }
 
-/** A write of `text`, as the text of an expression in a script. */
+/** A write of `text`, as the source of an expression in a script. */
 export function writeInScript(path: string, text: string, more = ''): string {
   return `(() => {
     const bytes = new TextEncoder().encode(${JSON.stringify(text)});

@@ -6,12 +6,12 @@ import { descriptorCalls } from './descriptor-calls.ts';
 import { errorCodeOf } from './path-problem.ts';
 import type { ControlCalls, SystemCalls } from './system-calls.ts';
 
-/** A disk that takes longer than this to write what it holds is treated as one that cannot. */
+/** A disk that needs longer than this for a sync is treated as one that cannot sync. */
 const syncTimeoutMs = 120_000;
 
 const optional = { throwIfNoEntry: false } as const;
 
-/** The calls of the kernel that this process runs on. */
+/** The system calls of this process. */
 export function nodeSystemCalls(): SystemCalls {
   let canSyncFileSystem = process.platform === 'linux';
   return {
@@ -45,7 +45,7 @@ export function nodeSystemCalls(): SystemCalls {
     get canSyncFileSystem() {
       return canSyncFileSystem;
     },
-    // Node has no syncfs(2); the tool of coreutils makes that call.
+    // Node has no syncfs(2); `sync` of coreutils calls it.
     syncFileSystem: (path) => {
       const { status } = spawnSync('sync', ['-f', path], { stdio: 'ignore', timeout: syncTimeoutMs });
       canSyncFileSystem = status === 0;
@@ -64,7 +64,7 @@ function* memoryMaps(): Generator<string> {
   }
 }
 
-/** Empty where it is not there, or may not be read. */
+/** Empty if it does not exist, or may not be read. */
 function readText(path: string): string {
   return readOr('', () => fs.readFileSync(path, 'latin1'));
 }

@@ -16,7 +16,7 @@ import {
 } from './folder-subject.contract.ts';
 
 /** Observing, scanning and watching, as every folder does them. */
-export function lookContract(open: OpenSubject): void {
+export function observeContract(open: OpenSubject): void {
   let subject: FolderSubject;
   beforeEach(async () => {
     subject = await open();
@@ -26,7 +26,7 @@ export function lookContract(open: OpenSubject): void {
   });
 
   describe('observe', () => {
-    test('finds each kind of entry, and nothing', async () => {
+    test('finds each kind of entry, and no entry', async () => {
       const { user, folder } = subject;
       await user.write('file', bytesOf('text'));
       await user.mkdir('directory');
@@ -44,14 +44,14 @@ export function lookContract(open: OpenSubject): void {
       ]);
     });
 
-    test('[LC1] answers `same` for the fingerprint that apply left', async () => {
+    test('[LC1] returns `same` for the fingerprint that apply returned', async () => {
       const fingerprint = await doOne(subject, writeRequest(subject, 'file', 'mine'));
       expect(await observeOne(subject, 'file', fingerprint)).toEqual({ path: 'file', state: 'same' });
       await subject.user.write('file', bytesOf('theirs'));
       expect(await observeOne(subject, 'file', fingerprint)).toMatchObject({ state: 'file', bytes: bytesOf('theirs') });
     });
 
-    test('[WT40] a poll names the files whose times have moved, and no others', async () => {
+    test('[WT40] a poll returns exactly the files whose times have changed', async () => {
       const { user, folder } = subject;
       for (const path of ['same', 'written', 'removed', 'replaced']) await user.write(path, bytesOf('text'));
       const paths = ['same', 'written', 'removed', 'replaced'];
@@ -69,13 +69,13 @@ export function lookContract(open: OpenSubject): void {
       });
     });
 
-    test('[WT2] a directory made where another was is not the same, whatever its inode number', async () => {
+    test('[WT2] a directory that replaced another one is not the same, even with its inode number', async () => {
       const { user } = subject;
       await user.mkdir('d');
       const expected = await fingerprintAt(subject, 'd');
       expect(await observeOne(subject, 'd', expected)).toMatchObject({ state: 'same' });
       await user.remove('d');
-      // Until the file times have moved on, nobody could tell.
+      // Until the file times have advanced, the two cannot be distinguished.
       await vi.waitFor(async () => {
         await user.write('probe', bytesOf('x'));
         expect((await fingerprintAt(subject, 'probe')).mtimeMs).toBeGreaterThan(expected.ctimeMs);
@@ -84,7 +84,7 @@ export function lookContract(open: OpenSubject): void {
       expect(await observeOne(subject, 'd', expected)).toMatchObject({ state: 'directory' });
     });
 
-    test.each([0, 1, inlineBytesMax])('gives the bytes of a file of %i', async (size) => {
+    test.each([0, 1, inlineBytesMax])('returns the bytes of a file of %i', async (size) => {
       const bytes = new Uint8Array(size).fill(7);
       await subject.user.write('file', bytes);
       const seen = await observeOne(subject, 'file');
@@ -97,7 +97,7 @@ export function lookContract(open: OpenSubject): void {
       ['zeros', new Uint8Array(5_000), { endsInZeros: true, isZeros: true }],
       ['nothing', new Uint8Array(0), { endsInZeros: false, isZeros: false }],
     ])(
-      '[PC2] [PC7] says of a file with %s whether zeros are in it that a power cut may have left',
+      '[PC2] [PC7] reports whether a file with %s has zeros that a power cut may have left',
       async (_what, bytes, zeros) => {
         await subject.user.write('file', bytes);
         const [seen] = await subject.folder.observe([{ path: 'file', tail: true }]);
@@ -105,7 +105,7 @@ export function lookContract(open: OpenSubject): void {
       },
     );
 
-    test('[CT2] hashes a file above one block only when asked to', async () => {
+    test('[CT2] hashes a file above one block only on request', async () => {
       const bytes = new Uint8Array(hashUnderLockBytesMax + 1).fill(3);
       await subject.user.write('large', bytes);
       const { content, blocks } = subject.identify(bytes);
@@ -130,7 +130,7 @@ export function lookContract(open: OpenSubject): void {
       expect(found[2]?.entries[0]?.fingerprint).toEqual(await fingerprintAt(subject, 'a/b/file'));
     });
 
-    test('lists one directory where it is not recursive, and neither enters nor reports what is skipped', async () => {
+    test('without `recursive` lists one directory, and neither enters nor reports skipped entries', async () => {
       const { user } = subject;
       for (const path of ['a', 'a/kept', 'a/skipped', 'a/skipped/below']) await user.mkdir(path);
       const flat = await scanAll(subject, 'a', { recursive: false });
@@ -140,7 +140,7 @@ export function lookContract(open: OpenSubject): void {
       expect(found[1]?.entries.map(({ name }) => name)).toEqual(['kept']);
     });
 
-    test("[WT7] another member's state is named, and neither entered nor observed", async () => {
+    test("[WT7] another member's state is reported as skipped, and neither entered nor observed", async () => {
       const { user } = subject;
       for (const path of ['a', 'a/.lockstep', 'a/.lockstep/history']) await user.mkdir(path);
       await user.write('a/.lockstep/identity.key', bytesOf('secret'));
@@ -154,7 +154,7 @@ export function lookContract(open: OpenSubject): void {
       }
     });
 
-    test('says that a directory is not there', async () => {
+    test('reports that a directory is absent', async () => {
       await subject.user.write('file', bytesOf('x'));
       for (const path of ['nothing', 'file', 'nothing/below']) {
         expect(await scanAll(subject, path)).toEqual([{ path, entries: [], skipped: [], absent: true }]);
@@ -163,7 +163,7 @@ export function lookContract(open: OpenSubject): void {
   });
 
   describe('watch', () => {
-    test('[WT2] hints at what happens in directories that were scanned', async () => {
+    test('[WT2] hints at changes in scanned directories', async () => {
       const hints: WatchHint[] = [];
       await subject.folder.watch((more) => hints.push(...more));
       await subject.user.mkdir('a');
@@ -177,7 +177,7 @@ export function lookContract(open: OpenSubject): void {
   });
 
   describe('blocks', () => {
-    test('[CT6] a block is read while the source has it', async () => {
+    test('[CT6] reads a block while the source has it', async () => {
       const bytes = new Uint8Array(2 * blockBytes + 10).map((_, index) => (index >> 12) | 1);
       await subject.user.write('file', bytes);
       const fingerprint = await fingerprintAt(subject, 'file');
@@ -190,7 +190,7 @@ export function lookContract(open: OpenSubject): void {
       expect(await subject.folder.readBlock({ ...request, index: 0 })).toBeUndefined();
     });
 
-    test('[CT2] verified blocks become a file, once all are there', async () => {
+    test('[CT2] makes a file of verified blocks once it has all of them', async () => {
       const { folder, user } = subject;
       const bytes = new Uint8Array(blockBytes + 3).fill(9);
       const content = { ...subject.identify(bytes), size: bytes.length };
@@ -211,7 +211,7 @@ export function lookContract(open: OpenSubject): void {
   });
 
   describe('flushHints', () => {
-    test('[LC14] resolves after the hints for everything that changed before', async () => {
+    test('[LC14] resolves after the hints of all earlier changes', async () => {
       const { user, folder } = subject;
       await user.mkdir('a');
       const hints: WatchHint[] = [];
@@ -225,7 +225,7 @@ export function lookContract(open: OpenSubject): void {
       }
     });
 
-    test('[LC14] resolves as well when nothing changed, and side by side', async () => {
+    test('[LC14] also resolves without changes, and concurrently', async () => {
       const { folder } = subject;
       await folder.watch(() => undefined);
       await scanAll(subject);
@@ -235,7 +235,7 @@ export function lookContract(open: OpenSubject): void {
   });
 
   describe('history', () => {
-    test('[MT5] keeps contents, gives them back, and forgets the oldest that nobody needs', async () => {
+    test('[MT5] keeps contents, returns them, and removes the oldest that are not needed', async () => {
       const { folder } = subject;
       const texts = ['oldest', 'needed', 'newest'];
       const roomy = { bytesMax: 2 ** 40, filesMax: 100, ageMsMax: 86_400_000 };
@@ -259,7 +259,7 @@ export function lookContract(open: OpenSubject): void {
     });
   });
 
-  test('a folder that is in order is healthy', async () => {
+  test('an intact folder is healthy', async () => {
     expect(await subject.folder.health()).toMatchObject({ ok: true });
   });
 }

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { errorCodeOf } from './path-problem.ts';
 import type { SystemCalls } from './system-calls.ts';
 
-/** Calls under test, and an empty directory of theirs. */
+/** The calls under test, and an empty directory. */
 interface CallsSubject {
   readonly calls: SystemCalls;
   readonly root: string;
@@ -17,9 +17,9 @@ function codeOf(act: () => unknown): string | undefined {
   }
 }
 
-/** What `openDirectory` does on Linux, on a disk or in memory. */
+/** The contract of `openDirectory` on Linux, on a disk or in memory. */
 export function openDirectoryContract(open: () => CallsSubject): void {
-  test('[MT8] an open directory stays the same whatever takes its name', () => {
+  test('[MT8] an open directory stays the same when its name is taken', () => {
     const { calls, root } = open();
     calls.mkdir(`${root}/d`, 0o700);
     calls.mkdir(`${root}/other`, 0o700);
@@ -37,7 +37,7 @@ export function openDirectoryContract(open: () => CallsSubject): void {
     }
   });
 
-  test('[MT8] a path that is walked as text leads through a link, and an open directory to none', () => {
+  test('[MT8] a textual path follows a link, and an open directory does not', () => {
     const { calls, root } = open();
     calls.mkdir(`${root}/there`, 0o700);
     calls.mkdir(`${root}/there/below`, 0o700);
@@ -45,13 +45,13 @@ export function openDirectoryContract(open: () => CallsSubject): void {
     expect(calls.lstat(`${root}/link/below`)?.isDirectory()).toBe(true);
     expect(codeOf(() => calls.openDirectory(`${root}/link`))).toBe('ENOTDIR');
     expect(codeOf(() => calls.openDirectory(`${root}/absent`))).toBe('ENOENT');
-    // The folder itself may be reached through one.
+    // The folder itself may be reached through a link.
     const opened = calls.openDirectory(`${root}/link/.`);
     expect(opened.stats.ino).toBe(calls.lstat(`${root}/there`)?.ino);
     opened.close();
   });
 
-  test('in a directory that was removed nothing is, and nothing is made', () => {
+  test('a removed directory has no entries and gets none', () => {
     const { calls, root } = open();
     calls.mkdir(`${root}/gone`, 0o700);
     const opened = calls.openDirectory(`${root}/gone`);

@@ -2,18 +2,18 @@ import type { KnownMounts } from './mounts/mounts.ts';
 import type { BlockHash } from './read/content-id.ts';
 import type { EntryStats, OpenDirectory, SystemCalls } from './system-calls.ts';
 
-/** Which directory something was when it was opened. */
+/** The identity of a directory when it was opened. */
 export interface DirectoryIdentity {
   readonly dev: number;
   readonly ino: number;
 }
 
-/** Where a member's folder and its state lie, and which directories these were when they were opened. Plain values, which workers get. */
+/** The paths and identities of a member's folder and its state when they were opened. Plain values, which can be sent to workers. */
 export interface OpenedPlaces {
   readonly root: string;
   /** For the names of conflict copies. */
   readonly memberName: string;
-  /** The same without symbolic links: as the kernel calls it. */
+  /** The same without symbolic links, as the kernel reports it. */
   readonly realRoot: string;
   readonly rootIdentity: DirectoryIdentity;
   readonly state: string;
@@ -22,28 +22,28 @@ export interface OpenedPlaces {
   readonly history: string;
   /** For `WatchCookies`. */
   readonly cookies: string;
-  /** The folder's file system takes `a` and `A` for the same name. */
+  /** True if the folder's file system treats `a` and `A` as the same name. */
   readonly foldsCase: boolean;
   readonly mounts: KnownMounts;
 }
 
-/** The same, and how they are reached. */
+/** The same, with the calls that reach them. */
 export interface Places extends OpenedPlaces {
   readonly system: SystemCalls;
   readonly hash: BlockHash;
-  /** A name for an entry of staging that was not given before since the agent started. */
+  /** A name in staging, unused since the agent started. */
   readonly temporaryName: () => string;
-  /** The folder as it is reached in this job (`withFolderOpen`). Undefined where it is not the one that was opened. */
+  /** The folder, open in this job (`withFolderOpen`). Undefined if it is not the one that was opened. */
   readonly top: OpenDirectory | undefined;
 }
 
-/** Names that begin so, each of which is given once. */
+/** Distinct names with a prefix. */
 export function temporaryNames(prefix: string): () => string {
   let given = 0;
   return () => `${prefix}-${++given}`;
 }
 
-/** What of it can be sent to a worker. */
+/** The part that can be sent to a worker. */
 export function openedPlaces({ system, hash, temporaryName, top, ...opened }: Places): OpenedPlaces {
   return opened;
 }
@@ -53,8 +53,8 @@ export function identityOf(stats: EntryStats): DirectoryIdentity {
 }
 
 /**
- * True when folder and state directory are still the ones that were opened. What is seen while they are not says nothing
- * about the folder: an unmounted disk would look like a folder from which everything was deleted.
+ * True if folder and state directory are still the ones that were opened. Otherwise an observation says nothing about the folder: an
+ * unmounted disk would look like a folder from which everything was deleted.
  */
 export function stillThere(places: Places): boolean {
   const { system, top } = places;
@@ -80,7 +80,7 @@ export function absolutePath(root: string, path: string): string {
   return path === '' ? root : `${root}/${path}`;
 }
 
-/** True when this is the state directory: reached through a mount, or by a spelling of its name that we do not know. */
+/** True for the state directory, even if it is reached through a mount or by an unknown spelling of its name. */
 export function isState({ stateIdentity }: Places, stats: EntryStats): boolean {
   return stats.ino === stateIdentity.ino && stats.dev === stateIdentity.dev && stats.isDirectory();
 }

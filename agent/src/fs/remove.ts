@@ -1,7 +1,7 @@
 import { errorCodeOf } from './path-problem.ts';
 import type { SystemCalls } from './system-calls.ts';
 
-/** Removes a file or link; nothing is done where there is none. */
+/** Removes a file or link, if there is one. */
 export function removeIfThere(system: SystemCalls, path: string): void {
   try {
     system.unlink(path);
@@ -10,7 +10,7 @@ export function removeIfThere(system: SystemCalls, path: string): void {
   }
 }
 
-/** Removes whatever is at `path`, with all that is below it. */
+/** Removes the entry at `path`, with everything below it. */
 export function removeTree(system: SystemCalls, path: string): void {
   if (system.lstat(path)?.isDirectory() !== true) {
     removeIfThere(system, path);

@@ -17,7 +17,7 @@ const state = (name: string): string => join(subject.root, '.lockstep', name);
 const remove = (name: string): void => rmSync(state(name), { recursive: true });
 const modeOf = (name: string): number => lstatSync(state(name)).mode & 0o7777;
 
-test('[ST1] history and staging that are removed while the agent runs are made again', async () => {
+test('[ST1] history and staging are created again if they are removed while the agent runs', async () => {
   const expected = await doOne(subject, writeRequest(subject, 'file', 'old'));
   const keep = subject.identify(bytesOf('old')).content;
   remove('history');
@@ -33,7 +33,7 @@ test('[ST1] history and staging that are removed while the agent runs are made a
   expect(await subject.folder.inHistory([newer])).toEqual(new Set([newer]));
 });
 
-test('[ST1] blocks that went with staging are never taken for a whole file: they are fetched again', async () => {
+test('[ST1] blocks lost with staging never count as a complete file: they are fetched again', async () => {
   const bytes = new Uint8Array(2 * blockBytes).map((_, index) => index % 251);
   const { content, blocks } = subject.identify(bytes);
   const block = (index: number) => ({
@@ -53,7 +53,7 @@ test('[ST1] blocks that went with staging are never taken for a whole file: they
   expectBytes(readFileSync(join(subject.root, 'large')), bytes);
 });
 
-test('[ST1] content that was staged whole and removed is a source that is gone', async () => {
+test('[ST1] content that was staged completely and removed is a missing source', async () => {
   const bytes = bytesOf('staged');
   const staged = { ...subject.identify(bytes), size: bytes.length, index: 0, bytes };
   const request = writeRequest(subject, 'file', bytes, { source: { from: 'staged' } });
@@ -65,13 +65,13 @@ test('[ST1] content that was staged whole and removed is a source that is gone',
   await doOne(subject, request);
 });
 
-test('[ST1] cookies that are removed are made again, so that events are counted on again', async () => {
+test('[ST1] the directory of cookies is created again if it is removed, and flushes work again', async () => {
   const { folder } = subject;
   await folder.watch(() => undefined);
   await scanAll(subject);
   expect(await folder.flushHints()).toBe(true);
   remove('cookies');
-  // The watch went with the directory: the first answer may be that nothing is certain, and never more than that one.
+  // The watch was lost with the directory: the first flush, and only that one, may report that hints may be lost.
   await folder.flushHints();
   expect(await folder.flushHints()).toBe(true);
   expect(modeOf('cookies')).toBe(0o700);
@@ -80,27 +80,24 @@ test('[ST1] cookies that are removed are made again, so that events are counted 
 test.each([
   ['a file', (path: string) => writeFileSync(path, 'a file')],
   ['a symbolic link', (path: string) => symlinkSync(state('aside'), path)],
-])(
-  '[ST2] %s that takes the name of such a directory is a problem that says so, and over when it is gone',
-  async (_, take) => {
-    const expected = await doOne(subject, writeRequest(subject, 'file', 'old'));
-    for (const name of ['history', 'staging', 'cookies']) {
-      renameSync(state(name), state('aside'));
-      take(state(name));
-      const { state: problem, ok } = await subject.folder.health();
-      expect(problem).toContain(`.lockstep/${name}`);
-      expect(ok).toBe(true);
-      const tried = await tryOne(subject, writeRequest(subject, 'file', 'new', { expected }));
-      expect(tried).toMatchObject({ result: 'problem', code: 'state-unusable' });
-      rmSync(state(name));
-      renameSync(state('aside'), state(name));
-    }
-    expect((await subject.folder.health()).state).toBeUndefined();
-    await doOne(subject, writeRequest(subject, 'file', 'new', { expected }));
-  },
-);
+])('[ST2] %s with the name of such a directory is a problem until it is removed', async (_, take) => {
+  const expected = await doOne(subject, writeRequest(subject, 'file', 'old'));
+  for (const name of ['history', 'staging', 'cookies']) {
+    renameSync(state(name), state('aside'));
+    take(state(name));
+    const { state: problem, ok } = await subject.folder.health();
+    expect(problem).toContain(`.lockstep/${name}`);
+    expect(ok).toBe(true);
+    const tried = await tryOne(subject, writeRequest(subject, 'file', 'new', { expected }));
+    expect(tried).toMatchObject({ result: 'problem', code: 'state-unusable' });
+    rmSync(state(name));
+    renameSync(state('aside'), state(name));
+  }
+  expect((await subject.folder.health()).state).toBeUndefined();
+  await doOne(subject, writeRequest(subject, 'file', 'new', { expected }));
+});
 
-test('[ST1] nothing is made in a .lockstep that is gone itself', async () => {
+test('[ST1] nothing is created in a .lockstep that was removed itself', async () => {
   renameSync(join(subject.root, '.lockstep'), join(subject.root, 'aside'));
   const tried = await tryOne(subject, writeRequest(subject, 'file', 'new'));
   expect(tried).toMatchObject({ result: 'problem', code: 'folder-missing' });

@@ -4,10 +4,10 @@ import type { ListedDirectory } from './read/list-directory.ts';
 import type { DirectoryWatches } from './watch/directory-watches.ts';
 import type { JobRunner } from './worker/worker-job.ts';
 
-/** Directories listed in one message to a worker. */
+/** Directories listed by one message to a worker. */
 const batchDirectoriesMax = 64;
 
-/** A directory that is exchanged for another one again and again while it is listed is taken as it was the last time. */
+/** A directory that is exchanged repeatedly while it is listed counts as it was the last time. */
 const attemptsMax = 3;
 
 export interface ScanOptions {
@@ -16,8 +16,8 @@ export interface ScanOptions {
 }
 
 /**
- * Lists a directory, or a tree, parents before children. Each directory's watch is active before it is listed: what comes
- * into it later is an event, what was there before is in the list.
+ * Lists a directory, or a tree, parents before children. The watch of each directory is active before it is listed: a later entry raises an
+ * event, an earlier one is in the list.
  */
 export async function* scan(
   workers: JobRunner,
@@ -56,7 +56,7 @@ export async function* scan(
   }
 }
 
-/** True when the directory that was listed is not the one whose watch was set before. */
+/** True if the listed directory is not the one whose watch was set before. */
 function isAnother(listed: ListedDirectory, watchedIno: number | undefined): boolean {
   return listed.ino !== undefined && listed.ino !== watchedIno;
 }

@@ -19,7 +19,7 @@ afterEach(async () => {
   subject = undefined;
 });
 
-/** Does `run` and says whether it could be done. */
+/** Calls `run`, and returns whether it succeeded. */
 function can(run: () => unknown): boolean {
   try {
     run();
@@ -46,7 +46,7 @@ const canBind =
     }
   });
 
-describe.skipIf(!canBind)('[WT8] no path leads into the state directory, whatever its name (root, mounts)', () => {
+describe.skipIf(!canBind)('[WT8] no path under any name leads into the state directory (root, mounts)', () => {
   test.each(['.LOCKSTEP', 'other'])('by the name %s', async (name) => {
     subject = await openDiskSubject();
     const { root, folder } = subject;
@@ -57,7 +57,7 @@ describe.skipIf(!canBind)('[WT8] no path leads into the state directory, whateve
     expect(foldsCase(nodeSystemCalls(), join(root, '.lockstep'))).toBe(name === '.LOCKSTEP');
     const path = `${name}/identity.key`;
     expect(readFileSync(join(root, path), 'utf8')).toBe('secret');
-    // Under the other name the mount is one that is no part of the folder.
+    // Under the other name, the mount is not part of the folder.
     for (const one of [path, name]) expect(['absent', 'problem']).toContain((await observeOne(subject, one)).state);
     const [top] = await scanAll(subject);
     expect(top).toMatchObject({ entries: [], skipped: [{ name, code: 'path-reserved' }] });
@@ -73,7 +73,7 @@ describe.skipIf(!canBind)('[WT8] no path leads into the state directory, whateve
   });
 });
 
-/** A directory in which `a` and `A` are the same name, on a loop device; undefined where this system has none. */
+/** A directory in which `a` and `A` are the same name, on a loop device. Undefined if this system has none. */
 function foldingDirectory(): { readonly path: string; remove(): void } | undefined {
   if (!isRoot) return undefined;
   const place = mkdtempSync(join(tmpdir(), 'lockstep-fold-'));
@@ -108,7 +108,7 @@ describe.skipIf(folding === undefined)(
     };
     afterEach(() => folding?.remove());
 
-    test('of two names that differ in case one is shown, the other is a problem, and none is lost', async () => {
+    test('one of two names that differ in case is shown, the other is a problem, and neither is lost', async () => {
       const one = await open();
       writeFileSync(join(one.root, 'a'), 'small');
       expect(await observeOne(one, 'A')).toEqual({ path: 'A', state: 'absent' });

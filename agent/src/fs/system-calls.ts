@@ -1,4 +1,4 @@
-/** What stat(2) says of an entry. */
+/** The data of an entry from stat(2). */
 export interface EntryStats {
   readonly dev: number;
   readonly ino: number;
@@ -10,7 +10,7 @@ export interface EntryStats {
   readonly blocks: number;
   readonly mtimeMs: number;
   readonly ctimeMs: number;
-  /** 0 on a file system that keeps none. */
+  /** 0 on a file system without birth times. */
   readonly birthtimeMs: number;
   isFile(): boolean;
   isDirectory(): boolean;
@@ -25,15 +25,15 @@ export interface DirectoryEntry {
   isSymbolicLink(): boolean;
 }
 
-/** A directory that is open for what is in it to be reached. */
+/** An open directory, to reach its entries. */
 export interface OpenDirectory {
-  /** `${path}/name` is its entry of that name and `path` the directory itself, whatever has taken its own name since. */
+  /** `${path}/name` is its entry `name`, and `path` the directory itself, even if another entry has taken its name since. */
   readonly path: string;
   readonly stats: EntryStats;
   close(): void;
 }
 
-/** What statfs(2) says of a file system. */
+/** The data of a file system from statfs(2). */
 export interface FileSystemStats {
   readonly type: number;
   readonly bsize: number;
@@ -42,35 +42,35 @@ export interface FileSystemStats {
 }
 
 /**
- * All that the code which reads and writes a folder asks of the kernel. Everything in `fs/` goes through here, so that the simulator can run
- * it over a disk of its own. Each call is synchronous, and throws an error with a `code`, as those of `node:fs` do.
+ * All system calls of the code that reads and writes a folder. Everything in `fs/` uses them, so that the simulator can run it on a
+ * simulated disk. Each call is synchronous, and throws errors with a `code`, as those of `node:fs` do.
  */
 export interface SystemCalls {
-  /** Undefined where nothing is. */
+  /** Undefined if there is no entry. */
   lstat(path: string): EntryStats | undefined;
-  /** Follows links. Undefined where nothing is. */
+  /** Follows links. Undefined if there is no entry. */
   stat(path: string): EntryStats | undefined;
   fstat(fd: number): EntryStats;
   /** The modification time of an open file, or of the entry at a path, in nanoseconds: a double is not exact. */
   mtimeNs(entry: number | string): bigint;
   open(path: string, flags: number, mode?: number): number;
   /**
-   * Opens a directory; throws ENOTDIR where a link or anything else is. Only on Linux, with /proc, does its `path` lead by a descriptor:
-   * elsewhere it is the path that was given, and another directory may be there by the time it is used.
+   * Opens a directory. Throws ENOTDIR for a link or any other entry. Its `path` leads through a descriptor only on Linux with /proc.
+   * Elsewhere it is the given path, at which another directory may be by the time of its use.
    */
   openDirectory(path: string): OpenDirectory;
   close(fd: number): void;
   /** Returns the number of bytes; 0 at the end of the file. */
   read(fd: number, target: Uint8Array, offset: number, length: number, position: number): number;
-  /** Returns the number of bytes, which may be fewer than `length`. */
+  /** Returns the number of bytes, which may be less than `length`. */
   write(fd: number, source: Uint8Array, offset: number, length: number, position: number): number;
   fsync(fd: number): void;
-  /** Throws where a link is. */
+  /** Throws for a link. */
   chmod(path: string, mode: number): void;
   fchmod(fd: number, mode: number): void;
   /** Sets the modification time, in microseconds since the epoch. */
   futimes(fd: number, mtimeUs: number): void;
-  /** As `futimes`, of the entry at a path, which may be a link. */
+  /** As `futimes`, for the entry at a path, which may be a link. */
   lutimes(path: string, mtimeUs: number): void;
   link(existing: string, name: string): void;
   rename(from: string, to: string): void;
@@ -82,26 +82,26 @@ export interface SystemCalls {
   readdirBytes(path: string): readonly Buffer[];
   readdirTypes(path: string): readonly DirectoryEntry[];
   readlink(path: string): Buffer;
-  /** Makes `to`, which must not be there, from the content of `from`, which may be no link; with shared blocks where the file system can do that. */
+  /** Copies `from`, which must not be a link, to `to`, which must not exist; with shared blocks if the file system supports that. */
   copyFile(from: string, to: string): void;
   statfs(path: string): FileSystemStats;
-  /** False once `syncFileSystem` has failed: then it is not worth trying. */
+  /** False once `syncFileSystem` has failed: further attempts are useless. */
   readonly canSyncFileSystem: boolean;
-  /** syncfs(2): makes all that was written to the file system of `path` durable. False when that did not work. */
+  /** syncfs(2): makes all writes to the file system of `path` durable. False if it failed. */
   syncFileSystem(path: string): boolean;
-  /** The kernel's list of mounts, as /proc/self/mountinfo has it. Empty where there is none. */
+  /** The kernel's list of mounts, as in /proc/self/mountinfo. Empty if there is none. */
   mountTable(): string;
-  /** The kernel's list of what each process has mapped, as /proc/<pid>/maps has it, of those that may be read. */
+  /** The kernel's lists of mappings, as in /proc/<pid>/maps, one for each readable process. */
   memoryMaps(): Iterable<string>;
-  /** The user on whose behalf the calls are made. Undefined where users have no numbers. */
+  /** The user ID of the calls. Undefined on systems without user IDs. */
   effectiveUser(): number | undefined;
   /** The time of the wall clock, in milliseconds since the epoch. */
   wallMs(): number;
 }
 
-/** Calls of the thread that may never be held up by a disk which hangs. */
+/** Calls of the thread that must never block on a disk that hangs. */
 export interface ControlCalls {
-  /** Follows links. Undefined where nothing is. */
+  /** Follows links. Undefined if there is no entry. */
   stat(path: string): Promise<EntryStats | undefined>;
   statfs(path: string): Promise<FileSystemStats>;
   isWritable(path: string): Promise<boolean>;

@@ -41,7 +41,7 @@ function inFolder(path: string): string {
   return join(subject.root, path);
 }
 
-describe('[WT6] a folder that is not the one that was opened', () => {
+describe('[WT6] a folder that was exchanged since it was opened', () => {
   const gone = { code: 'folder-missing' };
 
   beforeEach(async () => {
@@ -68,7 +68,7 @@ describe('[WT6] a folder that is not the one that was opened', () => {
         mkdirSync(inFolder('.lockstep'));
       },
     ],
-  ])('because it %s: nothing is absent, and nothing is done', async (_name, happen) => {
+  ])('because it %s: nothing counts as deleted, and nothing is done', async (_name, happen) => {
     const expected = await fingerprintAt(subject, 'file');
     happen();
     expect(await observeOne(subject, 'file')).toMatchObject({ state: 'problem', ...gone });
@@ -86,7 +86,7 @@ describe('[WT6] a folder that is not the one that was opened', () => {
     expect(await subject.folder.health()).toMatchObject({ ok: false });
   });
 
-  test('opening it says what is missing', async () => {
+  test('opening it reports what is missing', async () => {
     await expect(subject.reopen({ root: inFolder('nowhere') })).rejects.toMatchObject({ code: 'folder-not-found' });
     await expect(subject.reopen({ stateDirectory: inFolder('none') })).rejects.toMatchObject({
       code: 'folder-not-found',
@@ -94,7 +94,7 @@ describe('[WT6] a folder that is not the one that was opened', () => {
   });
 });
 
-test('[MT8] what lies behind a symbolic link is absent, and is not touched', async () => {
+test('[MT8] entries behind a symbolic link are absent, and are not touched', async () => {
   const outside = `${subject.root}-outside`;
   mkdirSync(outside);
   writeFileSync(join(outside, 'file'), 'outside');
@@ -138,7 +138,7 @@ test('[LC10] sockets and pipes are skipped, and not overwritten', async () => {
   await new Promise((resolve) => server.close(resolve));
 });
 
-test('[LC10] nothing is staged for a path at which something is left alone, however often it is tried', async () => {
+test('[LC10] nothing is staged for a path whose entry is left alone, at any attempt', async () => {
   mkdirSync(inFolder('directory'));
   execFileSync('mkfifo', [inFolder('pipe'), inFolder('directory/pipe')]);
   const staging = inFolder('.lockstep/staging');
@@ -152,7 +152,7 @@ test('[LC10] nothing is staged for a path at which something is left alone, howe
   expect(lstatSync(staging, { bigint: true }).mtimeNs).toBe(before);
 });
 
-test('[LC10] names that are not UTF-8 are skipped, and only they', async () => {
+test('[LC10] exactly the names that are not UTF-8 are skipped', async () => {
   writeFileSync(Buffer.concat([Buffer.from(`${subject.root}/caf`), Buffer.from([0xe9])]), 'x');
   writeFileSync(inFolder('really \ufffd'), 'x');
   symlinkSync(Buffer.from([0x2e, 0xff]), inFolder('link'));
@@ -165,7 +165,7 @@ test('[LC10] names that are not UTF-8 are skipped, and only they', async () => {
 });
 
 test.each(['x'.repeat(255), 'é'.repeat(127), ' lead and trail ', '-n', 'new\nline', 'a\\b', '%2e', '🙂', '.lockstep2'])(
-  '[LC11] the name %j is one like any other',
+  '[LC11] the name %j is a normal name',
   async (name) => {
     const fingerprint = await doOne(subject, writeRequest(subject, name, 'text'));
     const [scanned] = await scanAll(subject);
@@ -175,7 +175,7 @@ test.each(['x'.repeat(255), 'é'.repeat(127), ' lead and trail ', '-n', 'new\nli
   },
 );
 
-test('paths above the limit are skipped; names that no file system takes are a problem', async () => {
+test('paths above the limit are skipped; names that no file system accepts are a problem', async () => {
   const name = 'x'.repeat(250);
   let path = '';
   for (let depth = 0; depth < 13; depth++) {
@@ -189,8 +189,8 @@ test('paths above the limit are skipped; names that no file system takes are a p
   expect(await tryOne(subject, writeRequest(subject, 'y'.repeat(256), 'x'))).toMatchObject({ code: 'path-too-long' });
 });
 
-test('[LC1] a fingerprint is racy while a change could leave it the same', async () => {
-  // On a busy machine a look may come later than that.
+test('[LC1] a fingerprint is racy while a change could leave it unchanged', async () => {
+  // On a busy machine the observation may come too late.
   await vi.waitFor(async () => {
     writeFileSync(inFolder('file'), 'a');
     expect(await observeOne(subject, 'file')).toMatchObject({ state: 'file', racy: true });
@@ -206,7 +206,7 @@ test('[WT5] .lockstep is neither listed, nor observed', async () => {
   }
 });
 
-test("[WT7] [MT8] nothing is put into another member's state, and nothing taken out of it", async () => {
+test("[WT7] [MT8] nothing is written to another member's state, and nothing read from it", async () => {
   mkdirSync(inFolder('a/.lockstep'), { recursive: true });
   writeFileSync(inFolder('a/.lockstep/identity.key'), 'secret');
   const expected = fingerprintOf(lstatSync(inFolder('a/.lockstep/identity.key')));
@@ -225,13 +225,13 @@ test("[WT7] [MT8] nothing is put into another member's state, and nothing taken 
   expect(readFileSync(inFolder('a/.lockstep/identity.key'), 'utf8')).toBe('secret');
 });
 
-test('[CT5] bytes that are not the content are never visible', async () => {
+test('[CT5] bytes with a wrong hash are never visible', async () => {
   const request = writeRequest(subject, 'file', 'right', { source: { from: 'bytes', bytes: bytesOf('wrong') } });
   expect(await tryOne(subject, request)).toMatchObject({ result: 'problem', code: 'content-corrupt' });
   expect(readdirSync(subject.root)).toEqual(['.lockstep']);
 });
 
-test('a kept version that was written to later is not taken for what its name says', async () => {
+test('a kept version that was written to later does not count as its content', async () => {
   const expected = await doOne(subject, writeRequest(subject, 'file', 'old'));
   const { content } = subject.identify(bytesOf('old'));
   await doOne(subject, writeRequest(subject, 'file', 'new', { expected, keep: content }));
@@ -243,7 +243,7 @@ test('a kept version that was written to later is not taken for what its name sa
   expect(await subject.folder.inHistory([content])).toEqual(new Set());
 });
 
-test('hard links: renaming one name onto another leaves the one that was asked for', async () => {
+test('hard links: renaming one name onto another leaves the target', async () => {
   const expectedFrom = await doOne(subject, writeRequest(subject, 'a', 'text'));
   execFileSync('ln', ['a', 'b'], { cwd: subject.root });
   const linked = await fingerprintAt(subject, 'b');
@@ -252,7 +252,7 @@ test('hard links: renaming one name onto another leaves the one that was asked f
   expect(readdirSync(subject.root).sort()).toEqual(['.lockstep', 'b']);
 });
 
-test('what an earlier agent left in staging is cleared; history stays', async () => {
+test('staging of an earlier agent is cleared; history stays', async () => {
   writeFileSync(inFolder('.lockstep/staging/left'), 'x', { mode: 0o400 });
   const source = { from: 'bytes', bytes: bytesOf('kept') } as const;
   const { content } = subject.identify(source.bytes);
@@ -262,7 +262,7 @@ test('what an earlier agent left in staging is cleared; history stays', async ()
   expect(await again.inHistory([content])).toEqual(new Set([content]));
 });
 
-test('one staged content makes several files, and survives an action that is not done', async () => {
+test('one staged content can become several files, and survives an action that is not done', async () => {
   const bytes = bytesOf('staged once');
   const block = { ...subject.identify(bytes), size: bytes.length, index: 0, bytes };
   await subject.folder.stageBlock(block);
@@ -277,7 +277,7 @@ test('one staged content makes several files, and survives an action that is not
   expect(readdirSync(inFolder('.lockstep/staging'))).toEqual([]);
 });
 
-test('a batch large enough to be synced together', async () => {
+test('a batch large enough for one syncfs', async () => {
   const requests = Array.from({ length: 40 }, (_, index) => writeRequest(subject, `f${index}`, `text ${index}`));
   const results = await subject.folder.apply(requests);
   expect(results.every(({ result }) => result === 'done')).toBe(true);
@@ -285,7 +285,7 @@ test('a batch large enough to be synced together', async () => {
   expect(readdirSync(inFolder('.lockstep/staging'))).toEqual([]);
 });
 
-test('modes: no wider than asked for, special bits too', async () => {
+test('modes: no wider than requested, special bits too', async () => {
   await doOne(subject, writeRequest(subject, 'secret', 'x', { mode: 0o400 }));
   await doOne(subject, writeRequest(subject, 'tool', 'x', { mode: 0o6755 }));
   await doOne(subject, { do: 'mkdir', path: 'shared', expected: 'absent', mode: 0o1777 });
@@ -294,7 +294,7 @@ test('modes: no wider than asked for, special bits too', async () => {
   chmodSync(inFolder('shared'), 0o755);
 });
 
-test('[CT7] what is kept is a file of its own, also where history has a second name of one that is written to', async () => {
+test('[CT7] a kept version is an independent file, even if history has a second name of a file that is written to', async () => {
   const fingerprint = await doOne(subject, writeRequest(subject, 'file', 'kept'));
   const { content } = subject.identify(bytesOf('kept'));
   const source = { from: 'file', path: 'file', fingerprint } as const;

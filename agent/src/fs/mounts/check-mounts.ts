@@ -5,7 +5,7 @@ import type { Places } from '../places.ts';
 import { MountCheck } from './mount-check.ts';
 import { birthOf, mountPoints } from './mounts.ts';
 
-/** Every mount of the folder that is not what is known of it. `suspects`: further paths to examine. Runs in a worker. */
+/** The mounts in the folder that differ from the known ones. `suspects`: further paths to check. Runs in a worker. */
 export function checkMounts(places: Places, suspects: readonly string[]): readonly ChangedMount[] {
   return descending(places, (descent) => changedMounts(places, descent, suspects));
 }
@@ -14,7 +14,7 @@ function changedMounts(places: Places, descent: Descent, suspects: readonly stri
   const accepted = new Set(places.mounts.accepted.map(({ path }) => path));
   const points = new Set(mountPoints(places));
   const changed: ChangedMount[] = [];
-  // What was foreign a moment ago may be gone: only what is there now counts.
+  // A mount that was foreign may be gone: only the present state counts.
   const mounts = new MountCheck({ ...places, mounts: { ...places.mounts, foreign: [] } }, descent);
   for (const path of new Set([...accepted, ...points, ...suspects])) {
     const isNew = !accepted.has(path);
@@ -25,7 +25,7 @@ function changedMounts(places: Places, descent: Descent, suspects: readonly stri
       const birthMs = stats && birthOf(stats);
       changed.push({ path, isNew, ino: stats?.ino, birthMs, detail: mountChanged(path).detail });
     } catch (error) {
-      // Nobody knows what is there: of what was accepted nothing may be said, and anything else shows itself when it is looked at.
+      // The state of the path is unknown: an accepted mount counts as changed, and a new one is found by the next observation.
       const { detail } = problemOf(error, path);
       if (!isNew) changed.push({ path, isNew, detail });
     }

@@ -4,16 +4,16 @@ import type { Places } from '../places.ts';
 import type { EntryStats } from '../system-calls.ts';
 import { isElsewhere, isMounted, type MountIdentity } from './mounts.ts';
 
-/** A directory on the way to a path. `mount`: the mount point at or above it that is not what it was. */
+/** A directory on the way to a path. `mount`: the changed mount point at or above it. */
 interface DirectorySeen {
-  readonly stands: boolean;
+  readonly isDirectory: boolean;
   readonly dev: number;
   readonly mount?: string | undefined;
 }
 
 /**
- * Answers whether paths lie on the devices on which they were seen, and remembers the answers for the directories above them. One of
- * these lives for one batch of looks, a few milliseconds: what it remembers must not grow old. `apply` asks again for each action.
+ * Checks whether paths are on the devices on which they were seen. The results for the directories above are cached, so an instance is used
+ * for one batch of observations, a few milliseconds. `apply` uses a new one for each action.
  */
 export class MountCheck {
   readonly #places: Places;
@@ -28,12 +28,12 @@ export class MountCheck {
     this.#descent = descent;
     this.#accepted = new Map(mounts.accepted.map((mount) => [mount.path, mount]));
     this.#foreign = new Set(mounts.foreign);
-    this.#seen = new Map([['', { stands: true, dev: rootIdentity.dev }]]);
+    this.#seen = new Map([['', { isDirectory: true, dev: rootIdentity.dev }]]);
   }
 
   /**
-   * The mount point at or above `path`, or below it where no directory is at `path`, that is not what is known of it. Undefined when all is
-   * as it was. `stats`: of what is at `path`. Where the descent came to it, it stays there.
+   * The mount point that differs from the known one, at or above `path`, or below it if `path` is not a directory. Undefined if none does.
+   * `stats`: those of the entry at `path`. A descent at its directory stays there.
    */
   changed(path: string, stats: EntryStats | undefined): string | undefined {
     if (path === '') return undefined;
@@ -45,9 +45,9 @@ export class MountCheck {
     const known = this.#seen.get(path);
     if (known !== undefined) return known;
     const parent = this.#directory(parentOf(path));
-    const stats = parent.stands ? this.#descent.passed(path) : undefined;
+    const stats = parent.isDirectory ? this.#descent.passed(path) : undefined;
     const mount = parent.mount ?? this.#changedAt(path, stats, parent.dev);
-    const seen = { stands: stats?.isDirectory() ?? false, dev: stats?.dev ?? 0, mount };
+    const seen = { isDirectory: stats?.isDirectory() ?? false, dev: stats?.dev ?? 0, mount };
     this.#seen.set(path, seen);
     return seen;
   }

@@ -11,13 +11,13 @@ const name = 'mounts.json';
 
 const createFlags = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC;
 
-/** The mounts that were accepted as parts of the folder. Throws 'folder-not-writable' when the file is there and cannot be read. */
+/** The mounts accepted as parts of the folder. Throws 'folder-not-writable' if the file exists and cannot be read. */
 export function readAccepted(system: SystemCalls, state: string): readonly MountIdentity[] {
   try {
     return JSON.parse(readText(system, `${state}/${name}`)) as readonly MountIdentity[];
   } catch (error) {
     if (errorCodeOf(error) === 'ENOENT') return [];
-    // Without it a disk that is not mounted looks like a directory from which everything was deleted.
+    // Without it an unmounted disk looks like a directory from which everything was deleted.
     throw new LockstepError(
       'folder-not-writable',
       `${state}/${name} cannot be read (${String(error)}). Mount all disks inside the folder as before, then remove that file.`,
@@ -26,7 +26,7 @@ export function readAccepted(system: SystemCalls, state: string): readonly Mount
   }
 }
 
-/** Writes the accepted mounts. Durable and whole: rename(2) puts the new file in place. */
+/** Writes the accepted mounts, atomically (by rename(2)) and durably. */
 export function writeAccepted(system: SystemCalls, state: string, accepted: readonly MountIdentity[]): void {
   const temporary = `${state}/${name}.new`;
   const fd = system.open(temporary, createFlags, 0o600);

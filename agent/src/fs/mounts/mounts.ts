@@ -5,34 +5,34 @@ import { absolutePath, type Places } from '../places.ts';
 import type { EntryStats } from '../system-calls.ts';
 
 /**
- * What was mounted at a path when it became a part of the folder. Device numbers are given out again at each start, so inode and birth
- * time of the mounted root tell one disk from another; where it has no birth time, the type and size of its file system do.
+ * The identity of a mount when it became a part of the folder. Device numbers are reassigned at each boot, so disks are distinguished by
+ * inode and birth time of the mounted root. Without a birth time, type and size of the file system are used.
  */
 export interface MountIdentity {
   readonly path: string;
   readonly ino: number;
   readonly birthMs?: number | undefined;
-  /** As statfs(2) says. */
+  /** As statfs(2) reports it. */
   readonly type: number;
   readonly blocks: number;
-  /** It lies on another device than its parent: false for a bind mount of the same file system. */
+  /** True if its device differs from its parent's: false for a bind mount of the same file system. */
   readonly isOwnDevice: boolean;
 }
 
-/** What is known of mounts inside the folder. */
+/** The known mounts inside the folder. */
 export interface KnownMounts {
-  /** Those that are a part of the folder. */
+  /** Those that are parts of the folder. */
   readonly accepted: readonly MountIdentity[];
-  /** Paths at which something is mounted that is not. */
+  /** Paths of the others. */
   readonly foreign: readonly string[];
 }
 
-/** Undefined where the file system has none. A kernel without statx(2) answers the change time, which says nothing of identity. */
+/** Undefined if the file system has no birth times. A kernel without statx(2) reports the change time, which identifies nothing. */
 export function birthOf({ birthtimeMs, ctimeMs }: EntryStats): number | undefined {
   return birthtimeMs > 0 && birthtimeMs !== ctimeMs ? birthtimeMs : undefined;
 }
 
-/** True when what is at a path is the mount that is known there. `parentDev`: the device of its parent. */
+/** True if the entry at a path is the known mount. `parentDev`: the device of its parent. */
 export function isMounted(
   { system, root }: Places,
   known: MountIdentity,
@@ -46,7 +46,7 @@ export function isMounted(
   return type === known.type && blocks === known.blocks;
 }
 
-/** True when an accepted mount is at another accepted path now: a directory above it was renamed. */
+/** True if an accepted mount is now at another accepted path: a directory above it was renamed. */
 export function isElsewhere(
   { system, root }: Places,
   known: MountIdentity,
@@ -64,12 +64,12 @@ function isSameRoot(a: MountIdentity, b: MountIdentity): boolean {
   return a.ino === b.ino && a.birthMs !== undefined && a.birthMs === b.birthMs && a.type === b.type;
 }
 
-/** Paths inside the folder at which anything is mounted, as the kernel lists them. Empty where there is no /proc. */
+/** The mount points inside the folder, from the kernel's list. Empty without /proc. */
 export function mountPoints({ system, realRoot }: Places): readonly string[] {
   const found = new Set<string>();
   for (const line of system.mountTable().split('\n')) {
     const escaped = line.split(' ', 5)[4] ?? '';
-    // Blanks and backslashes are written as octal numbers of their bytes.
+    // Spaces and backslashes are octal escapes of their bytes.
     const bytes = escaped.replace(/\\([0-7]{3})/g, (_, octal: string) =>
       String.fromCharCode(Number.parseInt(octal, 8)),
     );
@@ -81,14 +81,14 @@ export function mountPoints({ system, realRoot }: Places): readonly string[] {
   return [...found];
 }
 
-/** Mount points that are not accepted, with the one at or above each path that is covered by one. */
+/** Returns a function from a path to the mount point at or above it that is not accepted. */
 export function foreignAbove(places: Places): (path: string) => string | undefined {
   const accepted = new Set(places.mounts.accepted.map(({ path }) => path));
   const foreign = mountPoints(places).filter((path) => !accepted.has(path));
   return (path) => foreign.find((mount) => path === mount || isBelow(path, mount));
 }
 
-/** The directory that stands for the file system on which an absolute path lies: an accepted mount point, or the state directory. */
+/** The directory that represents the file system of an absolute path: an accepted mount point, or the state directory. */
 export function fileSystemOf({ root, state, mounts }: Places, absolute: string): string {
   let nearest = '';
   for (const { path } of mounts.accepted) {
@@ -98,7 +98,7 @@ export function fileSystemOf({ root, state, mounts }: Places, absolute: string):
   return nearest || state;
 }
 
-/** Absolute paths by their `fileSystemOf`: what makes one file system durable does nothing for another. */
+/** Groups absolute paths by `fileSystemOf`: a sync of one file system does nothing for another. */
 export function byFileSystem(places: Places, absolutes: Iterable<string>): ReadonlyMap<string, readonly string[]> {
   const groups = new Map<string, string[]>();
   for (const absolute of absolutes) {
@@ -110,7 +110,7 @@ export function byFileSystem(places: Places, absolutes: Iterable<string>): Reado
   return groups;
 }
 
-/** What is mounted at a path now; undefined where nothing is. Runs in a worker. */
+/** The identity of the mount at a path. Undefined if there is none. Runs in a worker. */
 export function identifyMount(places: Places, path: string): MountIdentity | undefined {
   return descending(places, (descent) => {
     const found = descent.find(path);

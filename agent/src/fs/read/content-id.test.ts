@@ -14,7 +14,7 @@ function bytesOfSize(size: number): Uint8Array {
   return new Uint8Array(size).map((_, index) => (index * 31) >> 5);
 }
 
-test('[CT1] the content of the empty file is the published BLAKE3 hash of nothing', () => {
+test('[CT1] the content id of the empty file is the published BLAKE3 hash of no bytes', () => {
   expect(hashBytes(new Uint8Array())).toEqual({
     content: 'b3:af1349b9f5f9a1a6a0404dea36dcc9499bcb25c9adc112b7cc9a93cae41f3262',
   });
@@ -25,13 +25,13 @@ describe.each([1, blockBytes, blockBytes + 1, 2 * blockBytes, 2 * blockBytes + 7
   const hashed = hashBytes(bytes);
   const count = Math.ceil(size / blockBytes);
 
-  test('[CT1] [CT2] one hash for each block, from two blocks on', () => {
+  test('[CT1] [CT2] a file of two or more blocks has a hash for each', () => {
     expect(hashed.content.startsWith(count === 1 ? 'b3:' : 'b3t:')).toBe(true);
     expect(hashed.blocks?.length).toBe(count === 1 ? undefined : count * 32);
     expect(fitsContent(hashed.content, hashed.blocks, size)).toBe(true);
   });
 
-  test('[CT2] each block is told from others', () => {
+  test('[CT2] each block is distinguished from others', () => {
     for (let index = 0; index < count; index++) {
       const block = expectedBlock({ ...hashed, size, index });
       const right = bytes.slice(index * blockBytes, (index + 1) * blockBytes);
@@ -43,7 +43,7 @@ describe.each([1, blockBytes, blockBytes + 1, 2 * blockBytes, 2 * blockBytes + 7
     expect(() => expectedBlock({ ...hashed, size, index: count })).toThrow(RangeError);
   });
 
-  test('a list of hashes that is another content’s does not fit', () => {
+  test('a list of hashes of another content does not fit', () => {
     const other = hashed.blocks?.slice();
     if (other) other[0] = (other[0] ?? 0) + 1;
     if (other) expect(fitsContent(hashed.content, other, size)).toBe(false);
@@ -51,7 +51,7 @@ describe.each([1, blockBytes, blockBytes + 1, 2 * blockBytes, 2 * blockBytes + 7
   });
 });
 
-test('a content has one file name, and no other name is one', () => {
+test('a content has exactly one file name', () => {
   const { content } = hashBytes(bytesOfSize(3));
   expect(contentOfFileName(contentFileName(content))).toBe(content);
   for (const name of ['t1-4', 'b3-', content, `${contentFileName(content)}~`]) {

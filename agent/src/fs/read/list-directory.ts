@@ -9,16 +9,16 @@ import { absolutePath, isState, type Places, stillThere } from '../places.ts';
 import type { DirectoryEntry, SystemCalls } from '../system-calls.ts';
 import { decodeName, replacementCharacter, showName } from './raw-name.ts';
 
-/** Entries after which a batch of directories ends early: bounds the message, and the time between two batches. */
+/** A batch of directories ends after this number of entries: bounds the message, and the time between two batches. */
 const batchEntriesMax = 4_096;
 
-/** A listed directory, and which one it was: a watch set on another one of this name before does not count. */
+/** A listed directory and its inode: a watch set on an earlier directory of this name does not count. */
 export interface ListedDirectory {
   readonly scanned: ScannedDirectory;
   readonly ino?: number | undefined;
 }
 
-/** Lists directories, as many of them from the first on as make one batch. Runs in a worker. */
+/** Lists directories, from the first on, until the batch is full. Runs in a worker. */
 export function listDirectories(places: Places, directories: readonly string[]): readonly ListedDirectory[] {
   const missing = (): readonly ListedDirectory[] =>
     directories.map((path) => ({ scanned: failed(path, folderMissing) }));
@@ -45,7 +45,7 @@ function failed(path: string, problem: PathProblem): ScannedDirectory {
   return { path, entries: [], skipped: [], problem };
 }
 
-/** `changedMount`: answers the mount that keeps the directory from being listed. */
+/** `changedMount`: returns the mount that keeps the directory from being listed. */
 function list(places: Places, descent: Descent, path: string, changedMount: () => string | undefined): ListedDirectory {
   try {
     const mount = changedMount();
@@ -55,7 +55,7 @@ function list(places: Places, descent: Descent, path: string, changedMount: () =
       return { scanned: { path, entries: [], skipped: [], absent: true } };
     const scanned = listEntries(places, directory.path, path);
     if (descent.isInPlace()) return { scanned, ino: directory.stats.ino };
-    // Exchanged while it was read: as if it had not been there, and the hint of that change is on its way.
+    // It was exchanged while it was read: it counts as absent, and a hint of the exchange follows.
     return { scanned: { path, entries: [], skipped: [], absent: true } };
   } catch (error) {
     const code = errorCodeOf(error);
@@ -70,11 +70,11 @@ function listEntries(places: Places, absolute: string, path: string): ScannedDir
   const entries: ScannedEntry[] = [];
   const skipped: { name: string; code: ProblemCode }[] = [];
   const { system } = places;
-  // The names are those of the open directory. What each of them is costs half as much when it is asked by path, and were that led elsewhere
-  // by a link, it would have another fingerprint, and so be looked at.
+  // Names are read from the open directory. Their stats are read by path, in half the time: if a link led elsewhere, the fingerprint would
+  // differ, and the entry would be observed.
   const asked = absolutePath(places.root, path);
   const names = system.readdir(absolute);
-  // A name with a replacement character may be one that could not be decoded: only then the bytes are needed.
+  // A replacement character may come from invalid UTF-8: only then are the bytes needed.
   const undecodable = names.some((name) => name.includes(replacementCharacter))
     ? namesNotUtf8(system, absolute)
     : undefined;
@@ -117,8 +117,8 @@ function namesNotUtf8(
 }
 
 /**
- * The paths of everything below a directory, relative to it; undefined when something is there that has no path of ours (a
- * special file, a name that is not UTF-8) or that cannot be read.
+ * The relative paths of all entries below a directory. Undefined if one of them has no path (a special file, a name that is not UTF-8) or
+ * cannot be read.
  */
 export function namesBelow(places: Places, directory: string): ReadonlySet<string> | undefined {
   return descending(places, (descent) => {
@@ -139,8 +139,8 @@ export function namesBelow(places: Places, directory: string): ReadonlySet<strin
 }
 
 /**
- * What alone keeps a directory from being removed: a special file or a mount point in it, relative to it. Undefined when files or links
- * are in it, which are to be looked at first, or nothing at all.
+ * The relative path of a special file or mount point that keeps a directory from being removed. Undefined if the directory is empty, or has
+ * files or links, which must be observed first.
  */
 export function obstacleBelow(places: Places, directory: string): string | undefined {
   return descending(places, (descent) => {

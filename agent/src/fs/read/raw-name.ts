@@ -1,17 +1,17 @@
 import { isUtf8 } from 'node:buffer';
 import type { SystemCalls } from '../system-calls.ts';
 
-/** Node puts it for bytes that are not UTF-8; a name may also hold it in earnest. */
+/** Node replaces bytes that are not UTF-8 by it; a name may also really contain it. */
 export const replacementCharacter = '\ufffd';
 
 const characterBytesMax = 4;
 
-/** The text of a name, or undefined when it is not UTF-8. */
+/** The text of a name. Undefined if it is not UTF-8. */
 export function decodeName(name: Buffer): string | undefined {
   return isUtf8(name) ? name.toString('utf8') : undefined;
 }
 
-/** A name for people: bytes that are no character are shown as `\xff`, so that different names are never shown as one. */
+/** A name for display: invalid bytes are shown as `\xff`, so that two different names never look the same. */
 export function showName(name: Buffer): string {
   let shown = '';
   for (let at = 0; at < name.length; ) {
@@ -24,7 +24,7 @@ export function showName(name: Buffer): string {
   return shown;
 }
 
-/** What the link at `absolute` points to, or undefined when that is not UTF-8. */
+/** The target of the link at `absolute`. Undefined if it is not UTF-8. */
 export function readLinkText(system: SystemCalls, absolute: string): string | undefined {
   return decodeName(system.readlink(absolute));
 }

@@ -8,10 +8,10 @@ import type { EntryStats, SystemCalls } from '../system-calls.ts';
 import { progressed } from '../worker/worker-progress.ts';
 import { blockTreeId, type HashedContent, singleBlockId } from './content-id.ts';
 
-/** Never through a link, and never waiting for a writer should a pipe have taken the name. */
+/** Follows no link, and does not block if a pipe has taken the name. */
 const openFlags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
-/** One block and one byte: reading into it shows at once that a file grew. One for each thread, used again and again. */
+/** One block and one byte, to detect at once that a file grew. Each thread reuses its own. */
 const buffer = new Uint8Array(blockBytes + 1);
 
 /** Opens an existing file for reading, runs `body`, and closes it. */
@@ -24,7 +24,7 @@ export function withFile<T>(system: SystemCalls, path: string, body: (fd: number
   }
 }
 
-/** Reads until `target` is full or the file ends; returns the number of bytes. */
+/** Reads until `target` is full or the file ends. Returns the number of bytes. */
 export function readFully(system: SystemCalls, fd: number, target: Uint8Array, position: number): number {
   progressed();
   let filled = 0;
@@ -38,13 +38,13 @@ export function readFully(system: SystemCalls, fd: number, target: Uint8Array, p
 
 export interface ReadContent extends HashedContent {
   readonly size: number;
-  /** The bytes, when there are at most as many as were asked for. A copy. */
+  /** A copy of the bytes, if there are at most as many as requested. */
   readonly bytes?: Uint8Array;
 }
 
 /**
- * Hashes an open file of `size` bytes, and copies its bytes when there are at most `copyBytesMax`. Undefined when the file
- * turned out shorter or longer: it is being written.
+ * Hashes an open file of `size` bytes, and copies its bytes if there are at most `copyBytesMax`. Undefined if the file is shorter or
+ * longer: a program is writing it.
  */
 export function readContent(
   { system, hash }: Pick<Places, 'system' | 'hash'>,
@@ -71,7 +71,7 @@ export function readContent(
   return { size, content: blockTreeId(blocks), blocks };
 }
 
-/** True while an open file is as it was. */
+/** True while an open file is unchanged. */
 export function isUnchanged(system: SystemCalls, fd: number, before: EntryStats): boolean {
   return isSameFingerprint(fingerprintOf(system.fstat(fd)), fingerprintOf(before));
 }

@@ -1,7 +1,7 @@
 import { eventBurstMax } from '@lockstep/shared';
 import { afterEach, expect, test, vi } from 'vitest';
 import type { WatchHint } from '../../sync/ports/folder.ts';
-import { HintGatherer, stoodStill } from './hint-gatherer.ts';
+import { HintGatherer, isStall } from './hint-gatherer.ts';
 
 const wholeFolder = [{ kind: 'directory', path: '', recursive: true }];
 let gatherer: HintGatherer | undefined;
@@ -29,7 +29,7 @@ test('hints of one turn are delivered once and together', async () => {
   await vi.waitFor(() => expect(delivered).toHaveLength(2));
 });
 
-test('[WT3] a burst in one turn becomes one look at the whole folder', async () => {
+test('[WT3] a burst in one turn becomes one hint for the whole folder', async () => {
   const { hints, delivered } = gather();
   for (let event = 0; event <= eventBurstMax; event++) {
     hints.countEvent();
@@ -43,9 +43,9 @@ test('[WT3] a burst in one turn becomes one look at the whole folder', async () 
   expect(delivered[1]).toEqual([{ kind: 'path', path: 'later' }]);
 });
 
-test('[WT3] an event loop that stood still lost track, one whose tick is only late did not', async () => {
-  expect(stoodStill(1_000, 1_000 + 1_550)).toBe(true);
-  expect(stoodStill(1_000, 1_000 + 1_150)).toBe(false);
+test('[WT3] a stall of the event loop counts as a loss of events, a late tick does not', async () => {
+  expect(isStall(1_000, 1_000 + 1_550)).toBe(true);
+  expect(isStall(1_000, 1_000 + 1_150)).toBe(false);
   const { hints, delivered } = gather();
   hints.path('a');
   hints.loseTrack();

@@ -3,19 +3,19 @@ import type { WatchHint } from '../../sync/ports/folder.ts';
 
 const wholeFolder: readonly WatchHint[] = [{ kind: 'directory', path: '', recursive: true }];
 
-/** Time between two ticks, and the delay of a tick that means that the event loop stood still. */
+/** Interval of ticks, and the delay of a tick that counts as a stall of the event loop. */
 const tickMs = 250;
 const stallMsMin = 1_000;
 
-/** Whether the event loop stood still between two ticks at these times, as in a stopped process or a suspended machine. */
-export function stoodStill(lastTickMs: number, nowMs: number): boolean {
+/** True if the event loop stalled between two ticks at these times, as in a stopped process or a suspended machine. */
+export function isStall(lastTickMs: number, nowMs: number): boolean {
   return nowMs - lastTickMs > tickMs + stallMsMin;
 }
 
 /**
- * Gathers the hints of one turn of the event loop and delivers each once. The kernel drops events when its queue is full, and
- * Node does not pass on that it did (libuv skips that event): a burst, or a stall during which nobody emptied the queue, is
- * therefore taken for a loss, and answered with a hint for the whole folder.
+ * Gathers the hints of one turn of the event loop and delivers each once. The kernel drops events when its queue is full, and Node does not
+ * report that (libuv ignores the event). A burst, or a stall during which the queue was not emptied, therefore counts as a loss, and
+ * becomes a hint for the whole folder.
  */
 export class HintGatherer {
   readonly #deliver: (hints: readonly WatchHint[]) => void;
@@ -33,7 +33,7 @@ export class HintGatherer {
     this.#ticker = setInterval(() => this.#tick(), tickMs).unref();
   }
 
-  /** Counts one event of the kernel, whatever hints it leads to. */
+  /** Counts one event of the kernel, independent of its hints. */
   countEvent(): void {
     this.#events += 1;
     if (this.#events > eventBurstMax) this.loseTrack();
@@ -51,7 +51,7 @@ export class HintGatherer {
     this.#schedule();
   }
 
-  /** Anything may have happened: the whole folder is hinted at, and nothing else in this turn. */
+  /** Events may be lost: the whole folder is hinted at, and nothing else in this turn. */
   loseTrack(): void {
     this.#lost = true;
     this.#paths.clear();
@@ -59,7 +59,7 @@ export class HintGatherer {
     this.#schedule();
   }
 
-  /** Resolves when what was gathered so far has been delivered. */
+  /** Resolves when the hints gathered so far have been delivered. */
   delivered(): Promise<void> {
     if (this.#flush === undefined) return Promise.resolve();
     return new Promise((resolve) => this.#waiting.push(resolve));
@@ -75,7 +75,7 @@ export class HintGatherer {
 
   #tick(): void {
     const nowMs = performance.now();
-    if (stoodStill(this.#lastTickMs, nowMs)) this.loseTrack();
+    if (isStall(this.#lastTickMs, nowMs)) this.loseTrack();
     this.#lastTickMs = nowMs;
   }
 

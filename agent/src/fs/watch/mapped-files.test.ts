@@ -32,22 +32,19 @@ async function map(...files: readonly string[]): Promise<ChildProcess> {
   return program;
 }
 
-test.skipIf(mappingLacks)(
-  '[WT40] files that a program has mapped for writing are known, by names of any kind',
-  async () => {
-    const root = realpathSync(mkdtempSync(join(tmpdir(), 'lockstep-mapped-')));
-    onTestFinished(() => rmSync(root, { recursive: true }));
-    const folder = join(root, 'a folder é');
-    mkdirSync(join(folder, 'd'), { recursive: true });
-    const names = ['plain', 'd/line\nfeed', 'ü and blanks', 'only read'];
-    for (const name of [...names, '../outside']) writeFileSync(join(folder, name), 'x');
-    const places = { system: nodeSystemCalls(), realRoot: folder } as Places;
-    expect(mappedFiles(places)).toEqual([]);
-    const written = names.slice(0, 3).map((name) => `w${join(folder, name)}`);
-    const program = await map(...written, `w${join(root, 'outside')}`, `r${join(folder, 'only read')}`);
-    expect([...mappedFiles(places)].sort()).toEqual(names.slice(0, 3).sort());
-    program.kill();
-    await once(program, 'exit');
-    expect(mappedFiles(places)).toEqual([]);
-  },
-);
+test.skipIf(mappingLacks)('[WT40] files mapped for writing are found, with names of any kind', async () => {
+  const root = realpathSync(mkdtempSync(join(tmpdir(), 'lockstep-mapped-')));
+  onTestFinished(() => rmSync(root, { recursive: true }));
+  const folder = join(root, 'a folder é');
+  mkdirSync(join(folder, 'd'), { recursive: true });
+  const names = ['plain', 'd/line\nfeed', 'ü and blanks', 'only read'];
+  for (const name of [...names, '../outside']) writeFileSync(join(folder, name), 'x');
+  const places = { system: nodeSystemCalls(), realRoot: folder } as Places;
+  expect(mappedFiles(places)).toEqual([]);
+  const written = names.slice(0, 3).map((name) => `w${join(folder, name)}`);
+  const program = await map(...written, `w${join(root, 'outside')}`, `r${join(folder, 'only read')}`);
+  expect([...mappedFiles(places)].sort()).toEqual(names.slice(0, 3).sort());
+  program.kill();
+  await once(program, 'exit');
+  expect(mappedFiles(places)).toEqual([]);
+});

@@ -1,18 +1,18 @@
 import { isStatePath } from '@lockstep/shared';
 import type { Places } from '../places.ts';
 
-/** A line of /proc/<pid>/maps about a shared mapping that may be stored to: its path. */
+/** A line of /proc/<pid>/maps for a writable shared mapping, with its path. */
 const sharedMapping = /^\S+ .w.s \S+ \S+ \d+ +(\/.*)$/;
 
 /**
- * Files of the folder that processes have mapped for writing (the port's `mapped`), by the kernel's lists of mappings. Lists of
- * other users' processes cannot be read, nor those of other containers; there is none outside Linux. Runs in a worker.
+ * Files of the folder that processes have mapped for writing (the port's `mapped`), from the kernel's lists of mappings. Lists of other
+ * users' processes (except for root) and of other containers cannot be read. Only Linux has these lists. Runs in a worker.
  */
 export function mappedFiles({ system, realRoot }: Places): readonly string[] {
   const prefix = `${Buffer.from(realRoot).toString('latin1')}/`;
   const found = new Set<string>();
   for (const mappings of system.memoryMaps()) {
-    // Nearly all processes have none: one search of the whole text is all that they cost.
+    // Nearly all processes have none: for them one search of the text suffices.
     if (!mappings.includes(prefix)) continue;
     for (const line of mappings.split('\n')) {
       const path = sharedMapping.exec(line)?.[1];
@@ -22,7 +22,7 @@ export function mappedFiles({ system, realRoot }: Places): readonly string[] {
   return [...found].filter((path) => !isStatePath(path));
 }
 
-/** A line feed in a name is written as an octal number. */
+/** The kernel escapes a line feed in a name as an octal number. */
 function decode(path: string): string {
   return Buffer.from(path.replaceAll('\\012', '\n'), 'latin1').toString();
 }

@@ -18,11 +18,11 @@ afterEach(() => {
   rmSync(directory, { recursive: true });
 });
 
-/** The prototype of chokidar's handler, which is not exported as such. */
+/** The prototype of chokidar's handler, which is not exported. */
 const handlerPrototype = Object.getPrototypeOf(new FSWatcher()._nodeFsHandler) as { _watchWithNodeFs: unknown };
 const watchWithNodeFs = handlerPrototype._watchWithNodeFs;
 
-test('the installed chokidar has all that is called of it', () => {
+test('the installed chokidar has all members that are used', () => {
   expect(missingPart(new FSWatcher())).toBeUndefined();
 });
 
@@ -37,19 +37,17 @@ test.each<[string, object]>([
   expect(missingPart(watcher)).toBe(part);
 });
 
-test('with a release that has other members, the start fails and says why', () => {
+test('with a release with other members, the start fails and says why', () => {
   handlerPrototype._watchWithNodeFs = undefined;
   expect(() => new Notifier(ignore, ignore)).toThrow(
-    'The installed release of chokidar cannot watch the folder: _nodeFsHandler._watchWithNodeFs is not what it is in 5.0.0.',
+    'The installed release of chokidar cannot watch the folder: _nodeFsHandler._watchWithNodeFs is not as in 5.0.0.',
   );
 });
 
-test('with a release that sets watches later, the first watch fails and says why', async () => {
+test('with a release that sets watches asynchronously, the first watch fails and says why', async () => {
   handlerPrototype._watchWithNodeFs = async () => ignore;
   const notifier = new Notifier(ignore, ignore);
-  expect(() => notifier.watchDirectory(directory)).toThrow(
-    '_nodeFsHandler._watchWithNodeFs is not what it is in 5.0.0.',
-  );
+  expect(() => notifier.watchDirectory(directory)).toThrow('_nodeFsHandler._watchWithNodeFs is not as in 5.0.0.');
   await notifier.close();
 });
 
@@ -58,7 +56,7 @@ test('with a release whose events do not name the directory, the first event fai
   expect(() => notifier.emit('raw', 'rename', 'name', { path: directory })).toThrow('watchedPath of the event raw');
 });
 
-test('a watch that was closed reports nothing and leaves nothing behind', async () => {
+test('a closed watch reports nothing and leaks nothing', async () => {
   const names: (string | undefined)[] = [];
   const notifier = new Notifier((_event, name) => names.push(name), ignore);
   const first = notifier.watchDirectory(directory);
@@ -81,6 +79,6 @@ test('closing the notifier ends all watches', async () => {
   const watch = notifier.watchDirectory(directory);
   await notifier.close();
   expect(notifier.getWatched()).toEqual({});
-  // Closing one of them afterwards does no harm.
+  // A second close is harmless.
   if (typeof watch !== 'string' && 'close' in watch) watch.close();
 });

@@ -1,32 +1,32 @@
 import { LockstepError } from '@lockstep/shared';
 import { FSWatcher } from 'chokidar';
 
-/** What a watch says: something happened to `name` in the directory, or to the directory itself. */
+/** Receives an event: `name` in the directory changed, or the directory itself. */
 export type RawListener = (event: string, name: string | undefined, watchedPath: string) => void;
 
-/** A watch that was set, that found nothing there, or that could not be set. */
+/** The result of setting a watch: set, no directory found, or failed. */
 export type WatchOutcome = { readonly close: () => void } | 'absent' | { readonly failure: Error };
 
 /**
- * chokidar reduced to what it does best here: one `fs.watch` for each directory, shared and closed properly, and its raw
- * events. Its public `add` does not do the same: it reads and stats the directory again after each event, which a folder of this
- * size cannot afford; it cannot be awaited, so a directory could be listed before its watch is set; it sets a watch for each file;
- * and it takes backslashes in names for slashes. So the method below `add` is called, which sets a watch before it returns.
+ * chokidar reduced to one `fs.watch` for each directory, shared and closed properly, and its raw events. Its public `add` is not suitable.
+ * It reads and stats the directory again after each event, which is too slow here. It cannot be awaited, so a directory could be listed
+ * before it is watched. It watches each file, and treats backslashes in names as slashes. Instead, the method below `add` is called, which
+ * sets a watch before it returns.
  */
 export class Notifier extends FSWatcher {
   readonly #open = new Set<() => void>();
   #setting = false;
   #failure: Error | undefined;
 
-  /** `failed` is called when watches that were set fail later on. Throws when this release of chokidar is not the one known here. */
+  /** `failed` is called if a watch fails after it was set. Throws if this release of chokidar is not supported. */
   constructor(listener: RawListener, failed: (error: Error) => void) {
     super({ persistent: true, ignoreInitial: true, followSymlinks: false, atomic: false });
     const part = missingPart(this);
     if (part !== undefined) throw unsupported(part);
-    // CHOKIDAR_USEPOLLING, set for some other tool, would turn every watch into a poll that has no raw events.
+    // CHOKIDAR_USEPOLLING, set for another tool, would turn each watch into a poll without raw events.
     this.options = Object.freeze({ ...this.options, usePolling: false });
     this.on('raw', (event, name, details) => {
-      // The details are typed unknown, the name may be null whatever its type says: the kernel gives none for the directory itself.
+      // The details are typed unknown. The name may be null, contrary to its type: for the directory itself the kernel gives none.
       const watchedPath = watchedPathOf(details);
       if (watchedPath === undefined) throw unsupported('watchedPath of the event raw');
       listener(event, name ?? undefined, watchedPath);
@@ -38,11 +38,11 @@ export class Notifier extends FSWatcher {
     });
   }
 
-  /** Sets the watch of a directory; it is active when this returns. */
+  /** Sets the watch of a directory. It is active on return. */
   watchDirectory(absolute: string): WatchOutcome {
     this.#failure = undefined;
     this.#setting = true;
-    // A listener of its own for each watch: chokidar closes the watch with the last listener, and compares them by identity.
+    // Each watch has its own listener: chokidar compares listeners by identity, and closes the watch with the last one.
     const unwatch: unknown = this._nodeFsHandler._watchWithNodeFs(absolute, () => undefined);
     this.#setting = false;
     if (this.#failure !== undefined) return { failure: this.#failure };
@@ -62,7 +62,7 @@ export class Notifier extends FSWatcher {
     await super.close();
   }
 
-  /** chokidar keeps the name of each watched directory. Its `unwatch` would also remember it as ignored for ever, with all below it. */
+  /** chokidar keeps the name of each watched directory. Its `unwatch` would also ignore that name and all below it from then on. */
   #forget(absolute: string): void {
     const slash = absolute.lastIndexOf('/');
     const parentPath = absolute.slice(0, slash) || '/';
@@ -72,7 +72,7 @@ export class Notifier extends FSWatcher {
   }
 }
 
-/** The first of the private members used here that `watcher` does not have as chokidar 5 does; undefined when it has all. */
+/** The first private member used here that `watcher` lacks, compared with chokidar 5. Undefined if it has all. */
 export function missingPart(watcher: object): string | undefined {
   const { _nodeFsHandler: handler, _watched: watched } = watcher as Partial<FSWatcher>;
   if (typeof handler?._watchWithNodeFs !== 'function') return '_nodeFsHandler._watchWithNodeFs';
@@ -82,8 +82,8 @@ export function missingPart(watcher: object): string | undefined {
 function unsupported(part: string): LockstepError {
   return new LockstepError(
     'watcher-unsupported',
-    `The installed release of chokidar cannot watch the folder: ${part} is not what it is in 5.0.0. Nothing was changed. Install ` +
-      'Lockstep again, with the versions that it names.',
+    `The installed release of chokidar cannot watch the folder: ${part} is not as in 5.0.0. Nothing was changed. Install ` +
+      'Lockstep again, with the exact versions of its dependencies.',
   );
 }
 

@@ -6,8 +6,8 @@ import { absolutePath, type Places, stillThere } from '../places.ts';
 import type { EntryStats } from '../system-calls.ts';
 
 /**
- * Compares the times of files with what is known (the port's `poll`). Whatever else happened to a path than a change of the inode that is
- * there has raised an event, and is left to that. Runs in a worker.
+ * Compares the times of files with their fingerprints (the port's `poll`). Any change other than one of the same inode has raised an event,
+ * and is ignored here. Runs in a worker.
  */
 export function poll(places: Places, files: PackedFiles): PolledFiles {
   const changed: string[] = [];

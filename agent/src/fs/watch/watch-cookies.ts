@@ -2,12 +2,12 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Notifier } from './notifier.ts';
 
-/** An event that has not come after this time is taken for lost. */
+/** An event that takes longer than this counts as lost. */
 const eventMsMax = 1_000;
 
 /**
- * Tells how far the events of the kernel have come, by the event of a file made for that purpose (Watchman calls it a cookie). All
- * watches share one queue, so whatever happened before the file was made has been reported when its event comes.
+ * Determines how far events have been delivered, by the event of a file created for that purpose (in Watchman: a cookie). All watches share
+ * one queue, so all earlier events have been delivered before this one.
  */
 export class WatchCookies {
   readonly #directory: string;
@@ -16,13 +16,13 @@ export class WatchCookies {
   #unwatch: (() => void) | undefined;
   #made = 0;
 
-  /** `directory`: one of the agent's own, for nothing else. */
+  /** `directory`: one of the agent's own, for no other purpose. */
   constructor(directory: string, notifier: Notifier) {
     this.#directory = directory;
     this.#notifier = notifier;
   }
 
-  /** Resolves with true when all earlier events have come; with false when they may be lost, or the folder is gone or full. */
+  /** Resolves with true when all earlier events have been delivered; with false if they may be lost, or the folder is gone or full. */
   async pass(): Promise<boolean> {
     if (!(await this.#isWatched())) return false;
     const name = String(this.#made++);
@@ -32,12 +32,12 @@ export class WatchCookies {
     try {
       await writeFile(path, '');
       if (await seen) return true;
-      // The watch may be that of a directory on a disk that was unmounted.
+      // The watch may belong to a directory on a disk that was unmounted.
       this.#unwatch?.();
       this.#unwatch = undefined;
       return false;
     } catch {
-      // Somebody may have removed the directory, and its watch with it: the next pass makes it again.
+      // The directory may have been removed, with its watch: the next pass creates it again.
       this.#unwatch?.();
       this.#unwatch = undefined;
       return false;
@@ -48,7 +48,7 @@ export class WatchCookies {
     }
   }
 
-  /** True when the event was that of a directory of cookies, and nobody else's business. */
+  /** True if the event belongs to a cookie and is of no use elsewhere. */
   take(watchedPath: string, name: string | undefined): boolean {
     if (watchedPath !== this.#directory) return false;
     if (name !== undefined) this.#answer(name, true);
@@ -65,7 +65,7 @@ export class WatchCookies {
 
   async #isWatched(): Promise<boolean> {
     if (this.#unwatch !== undefined) return true;
-    // Not recursively: a .lockstep that is gone, with its disk perhaps, must not be made by this.
+    // Not recursive: a `.lockstep` that is missing, perhaps with its disk, must not be created here.
     await mkdir(this.#directory, { mode: 0o700 }).catch(() => undefined);
     if (this.#unwatch !== undefined) return true;
     const outcome = this.#notifier.watchDirectory(this.#directory);

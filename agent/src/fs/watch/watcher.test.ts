@@ -20,7 +20,7 @@ function inFolder(path: string): string {
 
 beforeEach(async () => {
   subject = await openDiskSubject();
-  // Beside the folder, on the same file system: what is moved in and out comes from and goes there.
+  // Next to the folder, on the same file system: source and target of moves.
   outside = `${subject.root}-outside`;
   mkdirSync(outside);
   hints = [];
@@ -33,7 +33,7 @@ afterEach(async () => {
   rmSync(outside, { recursive: true, force: true });
 });
 
-/** What an agent does with hints: it looks at each, and scans directories. Returns all paths that came to its notice. */
+/** Reacts to hints as an agent does: observes paths and scans directories. Returns all paths that it found. */
 function follow(): { readonly seen: Set<string>; stop(): void } {
   const seen = new Set<string>();
   const known = new Map<string, number>();
@@ -41,10 +41,10 @@ function follow(): { readonly seen: Set<string>; stop(): void } {
   const take = async (): Promise<void> => {
     for (let hint = hints.shift(); hint !== undefined && !stopped; hint = hints.shift()) {
       if (hint.kind === 'directory') await scanInto(hint.path, hint.recursive);
-      else await look(hint.path);
+      else await observe(hint.path);
     }
   };
-  const look = async (path: string): Promise<void> => {
+  const observe = async (path: string): Promise<void> => {
     seen.add(path);
     const [found] = await subject.folder.observe([{ path }]);
     if (found?.state !== 'directory' || known.get(path) === found.fingerprint.ino) return;
@@ -77,8 +77,8 @@ async function expectPathHint(path: string): Promise<void> {
   await expectHint({ kind: 'path', path });
 }
 
-describe('what is made faster than it can be watched', () => {
-  test('[LC8] mkdir -p with a file, in one go', async () => {
+describe('entries created faster than they can be watched', () => {
+  test('[LC8] mkdir -p with a file, at once', async () => {
     const { seen, stop } = follow();
     execFileSync('sh', ['-c', 'mkdir -p a/b/c && echo x > a/b/c/file'], { cwd: subject.root });
     await vi.waitFor(
@@ -110,8 +110,8 @@ describe('what is made faster than it can be watched', () => {
   });
 });
 
-describe('directories that are not what they were', () => {
-  test('one that was removed and made anew is watched anew, and looked at whole', async () => {
+describe('exchanged directories', () => {
+  test('a directory that was removed and created again is watched again, and scanned', async () => {
     mkdirSync(inFolder('d/sub'), { recursive: true });
     await scanAll(subject);
     hints.length = 0;
@@ -123,7 +123,7 @@ describe('directories that are not what they were', () => {
     await expectPathHint('d/sub/later');
   });
 
-  test('one whose inode number another directory got is watched under its own path all the same', async () => {
+  test('a directory whose inode number was reused is watched under its own path', async () => {
     const { root } = subject;
     const places = { system: nodeSystemCalls(), root, cookies: join(root, '.lockstep/cookies') };
     const watcher = new Watcher({ places, log: silentLog, hint: (more) => hints.push(...more) });
@@ -143,7 +143,7 @@ describe('directories that are not what they were', () => {
     await watcher.close();
   });
 
-  test('one that a user renamed is known by its new name once it is scanned', async () => {
+  test('a directory renamed by a user has its new name once it is scanned', async () => {
     mkdirSync(inFolder('old/sub'), { recursive: true });
     await scanAll(subject);
     renameSync(inFolder('old'), inFolder('new'));
@@ -157,7 +157,7 @@ describe('directories that are not what they were', () => {
     expect(hints.filter(({ path }) => path.startsWith('old'))).toEqual([]);
   });
 
-  test('one that the agent renamed is known by its new name at once', async () => {
+  test('a directory renamed by the agent has its new name at once', async () => {
     mkdirSync(inFolder('old/sub'), { recursive: true });
     await scanAll(subject);
     const expectedFrom = await fingerprintAt(subject, 'old');
@@ -169,13 +169,13 @@ describe('directories that are not what they were', () => {
     expect(hints.filter(({ path }) => path.startsWith('old/sub'))).toEqual([]);
   });
 
-  test('one that the agent made is watched at once', async () => {
+  test('a directory created by the agent is watched at once', async () => {
     await doOne(subject, { do: 'mkdir', path: 'made', expected: 'absent', mode: 0o755 });
     writeFileSync(inFolder('made/file'), 'x');
     await expectPathHint('made/file');
   });
 
-  test('an entry with the name of its directory is not mistaken for it', async () => {
+  test('an entry with the name of its directory is not confused with it', async () => {
     mkdirSync(inFolder('same'));
     await scanAll(subject);
     hints.length = 0;
@@ -198,12 +198,12 @@ test.each(['back\\slash', 'new\nline', '-dash', 'emoji 🙂', '%41', 'x'.repeat(
   },
 );
 
-test('a name that is not UTF-8 leads to a look at its directory', async () => {
+test('a name that is not UTF-8 leads to a hint for its directory', async () => {
   writeFileSync(Buffer.concat([Buffer.from(`${subject.root}/`), Buffer.from([0xff, 0x41])]), 'x');
   await expectHint({ kind: 'directory', path: '', recursive: false });
 });
 
-test('[WT5] what happens in .lockstep is not hinted at', async () => {
+test('[WT5] changes in .lockstep lead to no hints', async () => {
   hints.length = 0;
   await doOne(subject, writeRequest(subject, 'file', 'x'));
   execFileSync('chmod', ['755', inFolder('.lockstep')]);
@@ -213,7 +213,7 @@ test('[WT5] what happens in .lockstep is not hinted at', async () => {
   expect(hints.filter(({ path }) => path.startsWith('.lockstep'))).toEqual([]);
 });
 
-test("[WT7] another member's state leads to a look at its directory, and what happens in it to none", async () => {
+test("[WT7] another member's state leads to a hint for its directory, and changes in it to none", async () => {
   mkdirSync(inFolder('a/.lockstep'), { recursive: true });
   await scanAll(subject);
   await expectPathHint('a');
@@ -226,10 +226,10 @@ test("[WT7] another member's state leads to a look at its directory, and what ha
   await expectHint({ kind: 'directory', path: 'a', recursive: false });
 });
 
-test('[WT4] directories beyond the limit of inotify are named, and watched once there is room', async () => {
+test('[WT4] directories beyond the limit of inotify are reported, and watched once there is room', async () => {
   const outcome = await runInChild({
     root: subject.root,
-    // The limit of a user namespace of its own leaves everybody else's alone.
+    // The limit of a new user namespace affects no other test.
     wrapper: ['unshare', '-Ur', 'sh', '-c', 'echo 3 > /proc/sys/user/max_inotify_watches && exec "$@"', 'sh'],
     script: `
       for (const name of ['a', 'b', 'c', 'd']) fs.mkdirSync(root + '/' + name);
@@ -248,7 +248,7 @@ test('[WT4] directories beyond the limit of inotify are named, and watched once 
   expect(outcome).toMatchObject({ errors: '', answer: { before: ['c', 'd'], after: [] } });
 });
 
-test('[LC14] says that hints may be lost where the directory of cookies is another one, and works again after that', async () => {
+test('[LC14] reports that hints may be lost if the directory of cookies was exchanged, and works again after that', async () => {
   expect(await subject.folder.flushHints()).toBe(true);
   const cookies = inFolder('.lockstep/cookies');
   renameSync(cookies, join(outside, 'cookies'));
@@ -256,12 +256,12 @@ test('[LC14] says that hints may be lost where the directory of cookies is anoth
   expect(await subject.folder.flushHints()).toBe(true);
   renameSync(cookies, join(outside, 'more cookies'));
   mkdirSync(cookies);
-  // The watch that was set is still that of the directory which was moved away.
+  // The watch still belongs to the directory that was moved away.
   expect(await subject.folder.flushHints()).toBe(false);
   expect(await subject.folder.flushHints()).toBe(true);
 });
 
-test('[LC14] nothing can be said before the folder is watched', async () => {
+test('[LC14] a flush before the folder is watched reports that hints may be lost', async () => {
   const unwatched = await openDiskSubject();
   expect(await unwatched.folder.flushHints()).toBe(false);
   await unwatched.close();

@@ -10,7 +10,7 @@ import { HintGatherer } from './hint-gatherer.ts';
 import { Notifier } from './notifier.ts';
 import { WatchCookies } from './watch-cookies.ts';
 
-/** Which directory a watch was set on. Inode numbers are used again at once, so the time of birth belongs to it. */
+/** The identity of a watched directory. Inode numbers are reused at once, so it includes the birth time. */
 interface Identity {
   readonly ino: number;
   readonly birthtimeMs: number;
@@ -19,8 +19,8 @@ interface Identity {
 interface Watch extends Identity {
   readonly close: () => void;
   /**
-   * Names by which the kernel's watch may call the directory itself: its own, and the one it had when the watch was first
-   * set (a second watch of one inode shares the first one's kernel watch, label included).
+   * Names by which the kernel's watch may call the directory itself: its own, and the one at the time the watch was first set. A second
+   * watch of an inode shares the kernel's watch with the first, including its label.
    */
   readonly selfNames: ReadonlySet<string>;
 }
@@ -37,10 +37,10 @@ export class Watcher implements DirectoryWatches {
   readonly #cookies: WatchCookies;
   readonly #watches = new Map<string, Watch>();
   readonly #pathOfIno = new Map<number, string>();
-  /** Watched directories directly below a directory, so that a tree can be forgotten without a look at all the others. */
+  /** Watched directories directly below a directory: forgetting a tree must not iterate over all others. */
   readonly #children = new Map<string, Set<string>>();
   readonly #unwatched = new Map<string, UnwatchedDirectory>();
-  /** Directories that the agent itself is about to rename. */
+  /** Directories that the agent is about to rename. */
   readonly #moving = new Set<string>();
   #limitReported = false;
 
@@ -56,7 +56,7 @@ export class Watcher implements DirectoryWatches {
     this.#notifier = new Notifier(
       (event, name, watchedPath) => this.#event(event, name, watchedPath),
       (error) => {
-        this.#log.warn({ error: String(error) }, 'a watch failed: the whole folder is looked at');
+        this.#log.warn({ error: String(error) }, 'a watch failed: the whole folder is scanned');
         this.#hints.loseTrack();
       },
     );
@@ -122,7 +122,7 @@ export class Watcher implements DirectoryWatches {
       const stats = lstatIfThere(this.#system, absolutePath(this.#root, path));
       return stats?.isDirectory() ? { ino: stats.ino, birthtimeMs: stats.birthtimeMs } : undefined;
     } catch {
-      // It cannot be looked at, so it cannot be watched; the listing says why.
+      // It cannot be read, so it cannot be watched; the listing reports why.
       return undefined;
     }
   }
@@ -140,8 +140,8 @@ export class Watcher implements DirectoryWatches {
     const before = this.#pathOfIno.get(identity.ino);
     const same = before === undefined ? undefined : this.#watches.get(before);
     if (before !== undefined && before !== path && same !== undefined && isSame(same, identity)) {
-      // The same directory under its earlier path. The kernel has one watch for both, so the new one was set before the old
-      // one goes: nothing that happens in between is lost.
+      // The same directory under its earlier path. The kernel has one watch for both, and the new one was set before the old one is closed:
+      // no event between is lost.
       for (const name of same.selfNames) selfNames.add(name);
       this.#drop(before);
     }
@@ -180,26 +180,26 @@ export class Watcher implements DirectoryWatches {
     this.#hints.countEvent();
     if (name === undefined || watch.selfNames.has(name)) this.#selfEvent(event, directory);
     if (name === undefined || (directory === '' && name === stateDirectoryName)) return;
-    // A name that is not UTF-8 has no path, and another member's state is not looked at: listing the directory shows that it is there.
+    // A name that is not UTF-8 has no path, and another member's state is not observed: a listing of the directory reports both.
     if (name.includes(replacementCharacter) || isStateName(name)) this.#hints.directory(directory, false);
     else this.#hints.path(joinPath(directory, name));
   }
 
-  /** Something happened to the directory itself, or to an entry in it of the same name: which of both cannot be seen. */
+  /** The directory itself changed, or an entry in it of the same name: the event does not distinguish them. */
   #selfEvent(event: string, directory: string): void {
     if (directory === '') this.#hints.directory('', false);
     else this.#hints.path(directory);
     if (event === 'rename' && !this.#moving.has(directory)) this.#recheck(directory);
   }
 
-  /** Sees to it that the watch is not that of a directory which was removed or moved away. */
+  /** Replaces the watch of a directory that was removed or moved away. */
   #recheck(directory: string): void {
     const watch = this.#watches.get(directory);
     const now = this.#identify(directory);
     if (watch === undefined || (now !== undefined && isSame(watch, now))) return;
     this.forget(directory);
     if (now === undefined) return;
-    // Whatever stands there now is another directory, and what it holds was not watched.
+    // A new directory has the path: its entries were not watched.
     this.watch(directory);
     this.#hints.directory(directory, true);
   }
