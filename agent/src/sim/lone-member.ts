@@ -28,8 +28,8 @@ import { gateJournal } from './world/journal-gate.ts';
 const inboxBytesMax = 1_048_576;
 
 /**
- * The surroundings of one loop: a member's journal, simulated folder and clock, and nobody to talk to. Others' operations are put into its
- * journal by hand. For the tests of single loops.
+ * The surroundings of one loop: a member's journal, simulated folder and clock, without peers. Operations of others are added to its
+ * journal by hand. For tests of single loops.
  */
 export class LoneMember {
   readonly id: MemberId;
@@ -41,12 +41,12 @@ export class LoneMember {
   readonly transfers: ContentFetcher;
   /** Calls that wrote to the journal. */
   readonly wrote: string[] = [];
-  /** What the log was told as an error. */
+  /** Messages that were logged as errors. */
   readonly errors: string[] = [];
   readonly #numbers = new Map<OriginId, number>();
   #stamp = 0;
 
-  /** `around`: what stands between the loops and the folder, to make trouble. `keepsBirths`: its disk keeps birth times. `seed`: members of one test differ in it. */
+  /** `around`: wraps the folder to inject faults. `keepsBirths`: its disk has birth times. `seed`: differs for the members of one test. */
   constructor(
     around: (folder: Folder) => Folder = (folder) => folder,
     { keepsBirths = true, seed = 1 }: { readonly keepsBirths?: boolean; readonly seed?: number } = {},
@@ -108,7 +108,7 @@ export class LoneMember {
       message: quiet,
       closed: quiet,
       helloMessage: () => {
-        throw new Error('a lone member says hello to nobody');
+        throw new Error('a lone member sends no hello');
       },
     });
     this.transfers = new ContentFetcher(this.context, this.peers);
@@ -118,14 +118,14 @@ export class LoneMember {
     return this.context.journal;
   }
 
-  /** An operation of another member, or of this one, as it would come in; `text`: what the file holds. It is not journaled. */
+  /** An operation of another member, or of this one, as it would be received. `text`: the content of the file. It is not journaled. */
   operation(
     path: string,
     entry: { readonly kind: Operation['kind']; readonly text?: string; readonly replaced?: string },
     options: {
       readonly origin?: OriginId;
       readonly parents?: readonly Operation[];
-      /** Of a join: the parents that it repeats. */
+      /** The parents that a join repeats. */
       readonly keeps?: readonly Operation[];
     } = {},
   ): Operation {
@@ -153,12 +153,12 @@ export class LoneMember {
     this.journal.append(operations);
   }
 
-  /** The content is in this member's history. */
+  /** Adds the content to this member's history. */
   keeps(text: string): void {
     this.volume.keep(contentOfText(text));
   }
 
-  /** Lets virtual time pass. */
+  /** Runs virtual time. */
   async passes(ms: number): Promise<void> {
     await this.scheduler.run(this.scheduler.nowMs + ms);
   }

@@ -21,8 +21,8 @@ interface Options {
 const usage = `Usage: npm run sim -- [--seeds N] [--from S] | --seed S
 
   --seeds N  how many seeds to run (default: ${seedsByDefault})
-  --from S   the first of them (default: 1)
-  --seed S   run one seed and print what happened in it`;
+  --from S   the first seed (default: 1)
+  --seed S   run one seed and print its story`;
 
 function readOptions(): Options | undefined {
   try {
@@ -43,16 +43,16 @@ function wholeNumber(text: string): number {
   return value;
 }
 
-/** Runs one seed and tells its story. */
+/** Runs one seed and prints its story. */
 async function runOne(seed: number): Promise<boolean> {
-  const { story, violation } = await runSeed(seed, { tellsStory: true });
+  const { story, violation } = await runSeed(seed, { keepsStory: true });
   for (const line of story) console.log(line);
   if (violation === undefined) console.log(`seed ${seed}: all rules hold`);
   else console.log(`seed ${seed}: ${violation.rule} does not hold: ${violation.reason}`);
   return violation === undefined;
 }
 
-/** Runs many seeds in worker processes and prints those that fail, and a summary. */
+/** Runs many seeds in worker processes and prints the failures and a summary. */
 async function runMany({ from, seeds }: Options): Promise<boolean> {
   const startedAt = performance.now();
   let next = from;
@@ -71,7 +71,7 @@ async function runMany({ from, seeds }: Options): Promise<boolean> {
   return failed === 0;
 }
 
-/** One worker process, which runs seeds until there are none left to take. */
+/** One worker process, which runs seeds until none is left. */
 function work(take: () => number | undefined, done: (report: Report) => void): Promise<void> {
   return new Promise((resolve, reject) => {
     const child: ChildProcess = fork(fileURLToPath(new URL('./worker.js', import.meta.url)));

@@ -1,11 +1,11 @@
 import { runSeed } from './run.ts';
 
-/** Runs the seeds that the parent process sends, one at a time, and sends back how each went. */
+/** Runs the seeds that the parent process sends, one at a time, and returns the results. */
 process.on('message', (seed: number) => {
-  runSeed(seed, { tellsStory: false }).then(
+  runSeed(seed, { keepsStory: false }).then(
     ({ violation }) => process.send?.({ seed, violation }),
     (error: unknown) => {
-      // The world itself is broken: no seed can be trusted any more.
+      // The simulator itself is broken: no further result would be valid.
       console.error(error);
       process.exit(1);
     },

@@ -1,4 +1,4 @@
-/** Thrown out of every port of a crashed agent, so that whatever it was doing goes no further. */
+/** Thrown by every port of a crashed agent, so that its work stops. */
 export class CrashedError extends Error {
   constructor() {
     super('this agent has crashed');
@@ -7,8 +7,8 @@ export class CrashedError extends Error {
 }
 
 /**
- * One life of an agent's process, from its start to its end. Every effect an agent has on the world asks here first. After a crash no
- * effect happens, no promise of a port settles and no timer fires.
+ * One life of an agent's process, from start to end. Every port calls it before an effect. After a crash no effect happens, no promise of a
+ * port settles and no timer fires.
  */
 export class Life {
   #alive = true;
@@ -24,17 +24,17 @@ export class Life {
     return this.#alive;
   }
 
-  /** How many effects this life has had. */
+  /** The number of effects in this life. */
   get effects(): number {
     return this.#effects;
   }
 
-  /** Call before all that an agent does: throws once its life has ended. */
+  /** Call before every action of an agent: throws once its life has ended. */
   check(): void {
     if (!this.#alive) throw new CrashedError();
   }
 
-  /** Call before each effect: a crash that was armed happens between two effects. */
+  /** Call before each effect: an armed crash happens between two effects. */
   effect(): void {
     this.check();
     if (this.#effects >= this.#lastEffect) {
@@ -45,12 +45,12 @@ export class Life {
     this.#effects += 1;
   }
 
-  /** Arms a crash: `count` more effects happen, and the next one does not. */
+  /** Arms a crash: `count` more effects happen, the next one does not. */
   crashAfterEffects(count: number): void {
     this.#lastEffect = this.#effects + count;
   }
 
-  /** The process ends now. */
+  /** Ends the process. */
   end(): void {
     this.#alive = false;
   }

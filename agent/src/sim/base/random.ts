@@ -1,4 +1,4 @@
-/** Seeded random numbers (sfc32): the only source of chance in a simulated run, so that a seed repeats it exactly. */
+/** Seeded random numbers (sfc32): the only source of randomness in a run, so that a seed repeats it exactly. */
 export class Random {
   #a: number;
   #b: number;
@@ -9,7 +9,7 @@ export class Random {
     this.#a = seed >>> 0;
     this.#b = Math.floor(seed / 2 ** 32) >>> 0;
     this.#c = stream >>> 0;
-    // The first outputs of neighbouring seeds resemble each other.
+    // The first outputs of neighbouring seeds are similar.
     for (let round = 0; round < 12; round++) this.uint32();
   }
 
@@ -29,12 +29,12 @@ export class Random {
     return this.uint32() / 2 ** 32;
   }
 
-  /** A whole number from 0 to `below` - 1. */
+  /** An integer from 0 to `below` - 1. */
   below(below: number): number {
     return Math.floor(this.unit() * below);
   }
 
-  /** From `from` (inclusive) to `to` (exclusive), with fractions. */
+  /** A fraction from `from` (inclusive) to `to` (exclusive). */
   between(from: number, to: number): number {
     return from + this.unit() * (to - from);
   }
@@ -44,14 +44,14 @@ export class Random {
     return this.unit() < probability;
   }
 
-  /** One of a list that is not empty. */
+  /** An element of a non-empty list. */
   pick<T>(list: readonly T[]): T {
     const chosen = list[this.below(list.length)];
     if (chosen === undefined) throw new RangeError('picked from an empty list');
     return chosen;
   }
 
-  /** One of the names, each as likely as its weight says. */
+  /** One of the names, with a probability in proportion to its weight. */
   weighted<K extends string>(weights: Readonly<Record<K, number>>): K {
     const entries = Object.entries(weights) as [K, number][];
     let point = this.unit() * entries.reduce((sum, [, weight]) => sum + weight, 0);
@@ -62,7 +62,7 @@ export class Random {
     return entries.filter(([, weight]) => weight > 0).at(-1)?.[0] ?? this.pick(entries)[0];
   }
 
-  /** The list in a random order. */
+  /** A shuffled copy of the list. */
   shuffled<T>(list: readonly T[]): T[] {
     return list
       .map((item) => ({ item, key: this.uint32() }))
@@ -70,7 +70,7 @@ export class Random {
       .map(({ item }) => item);
   }
 
-  /** Characters of the base32 alphabet of member ids. */
+  /** Random characters of the base32 alphabet of member ids. */
   base32(length: number): string {
     const alphabet = 'abcdefghijklmnopqrstuvwxyz234567';
     let text = '';
@@ -78,7 +78,7 @@ export class Random {
     return text;
   }
 
-  /** A generator of its own, so that what one part draws does not shift what another part gets. */
+  /** An independent generator: draws from one do not shift those from the other. */
   fork(): Random {
     return new Random(this.uint32(), this.uint32());
   }

@@ -7,7 +7,7 @@ import { Scheduler } from './scheduler.ts';
 const scheduler = (seed = 1) => new Scheduler(new Random(seed));
 
 describe('Scheduler', () => {
-  test('runs tasks in the order of their times, whatever order they came in', async () => {
+  test('runs tasks in the order of their times, independent of the order of scheduling', async () => {
     const delays = fc.array(fc.integer({ min: 0, max: 50 }), { maxLength: 60 });
     await fc.assert(
       fc.asyncProperty(delays, fc.integer(), async (delaysMs, seed) => {
@@ -21,7 +21,7 @@ describe('Scheduler', () => {
     );
   });
 
-  test('tasks of one time run in an order that the seed decides', async () => {
+  test('the seed determines the order of tasks at one time', async () => {
     const order = async (seed: number) => {
       const world = scheduler(seed);
       const seen: string[] = [];
@@ -33,7 +33,7 @@ describe('Scheduler', () => {
     expect(new Set(await Promise.all([1, 2, 3, 4, 5, 6].map(order))).size).toBeGreaterThan(1);
   });
 
-  test('all promises settle between two tasks, however long their chain', async () => {
+  test('all promises settle between two tasks, in chains of any length', async () => {
     const world = scheduler();
     let links = 0;
     const chain = async () => {
@@ -44,7 +44,7 @@ describe('Scheduler', () => {
     expect(await world.run(10)).toBe('idle');
   });
 
-  test('stops at a time, at a condition, and where a task throws', async () => {
+  test('stops at a time, at a condition, and when a task throws', async () => {
     const world = scheduler();
     let count = 0;
     for (const delayMs of [1, 2, 3]) world.after(delayMs, () => count++);
@@ -56,7 +56,7 @@ describe('Scheduler', () => {
     await expect(world.run(10)).rejects.toThrow('broken');
   });
 
-  test('neither a cancelled task runs nor one of a life that has ended', async () => {
+  test('a cancelled task does not run, nor one of a life that has ended', async () => {
     const world = scheduler();
     const life = new Life();
     const seen: string[] = [];
@@ -70,7 +70,7 @@ describe('Scheduler', () => {
 });
 
 describe('Life', () => {
-  test('a crash that was armed comes between two effects, and nothing happens after it', async () => {
+  test('an armed crash happens between two effects, and nothing happens after it', async () => {
     const ends: string[] = [];
     const life = new Life(() => ends.push('crashed'));
     life.crashAfterEffects(2);

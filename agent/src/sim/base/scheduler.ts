@@ -1,24 +1,24 @@
 import { CrashedError, type Life } from './life.ts';
 import type { Random } from './random.ts';
 
-/** A task that may still be called off. */
+/** A task that can still be cancelled. */
 export interface Task {
   cancel(): void;
 }
 
 interface Entry {
   readonly timeMs: number;
-  /** Orders tasks of the same time; drawn at random, so that every order happens under some seed. */
+  /** Orders tasks of the same time. Drawn at random, so that every order occurs with some seed. */
   readonly tie: number;
   readonly number: number;
   readonly life: Life | undefined;
   run: (() => void) | undefined;
 }
 
-/** Why `run` returned: nothing is left to do, the time is reached, or the condition holds. */
+/** The reason for which `run` returned: no tasks are left, the time is reached, or the condition holds. */
 export type RunEnd = 'idle' | 'time' | 'condition';
 
-/** Virtual time: a queue of tasks, run one after the other, all promises settled in between. */
+/** Virtual time: a queue of tasks, executed one after the other. All promises settle between two tasks. */
 export class Scheduler {
   #nowMs = 0;
   #count = 0;
@@ -30,7 +30,7 @@ export class Scheduler {
     this.#random = random;
   }
 
-  /** Virtual milliseconds since the world began. */
+  /** Virtual milliseconds since the run began. */
   get nowMs(): number {
     return this.#nowMs;
   }
@@ -39,7 +39,7 @@ export class Scheduler {
     return this.#tasksRun;
   }
 
-  /** Runs `run` after `delayMs`, unless `life` has ended by then. */
+  /** Calls `run` after `delayMs`, unless `life` has ended by then. */
   after(delayMs: number, run: () => void, life?: Life): Task {
     const entry: Entry = {
       timeMs: this.#nowMs + Math.max(0, delayMs),
@@ -56,7 +56,7 @@ export class Scheduler {
     };
   }
 
-  /** Resolves after `delayMs`; never, when `life` has ended by then. */
+  /** Resolves after `delayMs`; never if `life` has ended by then. */
   pause(delayMs: number, life?: Life): Promise<void> {
     return new Promise((resolve) => {
       this.after(delayMs, resolve, life);
@@ -64,10 +64,10 @@ export class Scheduler {
   }
 
   /**
-   * Runs tasks until none is left, `untilMs` is reached or `condition` holds (asked between tasks). A task that throws stops the run.
+   * Runs tasks until none is left, `untilMs` is reached or `condition` (checked between tasks) holds. A task that throws stops the run.
    *
-   * Between two tasks every microtask must run, however long the chain of promises is. A microtask that asks for the next
-   * tick does exactly this: Node empties the microtask queue before it turns to ticks. It costs a tenth of setImmediate.
+   * All microtasks must run between two tasks, in promise chains of any length. A microtask that calls `nextTick` achieves this: Node
+   * empties the microtask queue before it runs ticks. It costs a tenth of setImmediate.
    */
   run(untilMs: number, condition: () => boolean = () => false): Promise<RunEnd> {
     return new Promise((resolve, reject) => {
@@ -81,7 +81,7 @@ export class Scheduler {
           this.#tasksRun += 1;
           entry.run?.();
         } catch (error) {
-          // An agent that crashes in the middle of a task leaves it by a throw; nobody is left to hear of it.
+          // An agent that crashes within a task ends it by this error, which has no other receiver.
           if (!(error instanceof CrashedError)) {
             reject(error);
             return;
@@ -94,7 +94,7 @@ export class Scheduler {
     });
   }
 
-  /** Takes the next task that still stands and moves the time to it, or says why there is none. */
+  /** Takes the next task that was not cancelled and advances the time to it, or returns why there is none. */
   #next(untilMs: number): Entry | RunEnd {
     for (;;) {
       const [first] = this.#heap;

@@ -3,13 +3,13 @@ import type { Life } from './life.ts';
 import type { Random } from './random.ts';
 import type { Scheduler } from './scheduler.ts';
 
-/** When the simulated world begins: milliseconds since the epoch. */
+/** The start of simulated time: milliseconds since the epoch. */
 export const worldBeganMs = Date.UTC(2026, 10, 21, 6, 56);
 
-/** A machine's wall clock: as wrong as `offsetMs` says, which may jump. It outlives the agent. */
+/** A machine's wall clock. Its error is `offsetMs`, which may jump. It outlives the agent. */
 export class WallClock {
   offsetMs: number;
-  /** What the system calls that run at this moment have taken so far. */
+  /** The time that the present system calls have taken so far. */
   aheadMs = 0;
   readonly #scheduler: Scheduler;
 
@@ -18,7 +18,7 @@ export class WallClock {
     this.offsetMs = offsetMs;
   }
 
-  /** With fractions, as file times see it. */
+  /** With fractions, for file times. */
   preciseMs(): number {
     return worldBeganMs + this.offsetMs + this.#scheduler.nowMs + this.aheadMs;
   }

@@ -1,4 +1,4 @@
-/** What happened in a run, line by line, for a person who looks into a failure. Kept only when somebody will read it. */
+/** The log of a run, for the analysis of a failure. It is only kept on request. */
 export class Story {
   readonly #lines: string[] = [];
   readonly #isKept: boolean;
@@ -13,8 +13,8 @@ export class Story {
     return this.#lines;
   }
 
-  /** Adds a line; `what` is not called when nobody reads. */
-  tell(who: string, what: () => string): void {
+  /** Adds a line. `what` is only called if lines are kept. */
+  add(who: string, what: () => string): void {
     if (this.#isKept) this.#lines.push(`${this.#nowMs().toFixed(2).padStart(10)} ms  ${who.padEnd(5)} ${what()}`);
   }
 }

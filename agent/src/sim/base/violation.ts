@@ -1,10 +1,10 @@
 /**
- * The rules of DESIGN 9 that a run checks; `Gone`: what its only user deleted stays away; `Confined`: no agent goes through a link; and `Sound`:
- * no agent meets what it did not foresee.
+ * The rules that a run checks. `Gone`: a value deleted by its only user does not return. `Confined`: no agent follows a link. `Sound`: no
+ * agent meets an unforeseen state.
  */
 export type Rule = 'Converge' | 'Keep' | 'Gone' | 'Atomic' | 'Replay' | 'Durable' | 'Quiet' | 'Confined' | 'Sound';
 
-/** A rule that did not hold in a run. */
+/** A rule that a run violated. */
 export interface Violation {
   readonly rule: Rule;
   readonly reason: string;

@@ -2,8 +2,8 @@ import { blockBytes, type ContentId, inlineBytesMax } from '@lockstep/shared';
 import { blockTreeId } from '../../fs/read/content-id.ts';
 
 /**
- * The content of a simulated file: the blocks as they travel, and the size it claims. Content that may travel inline is its
- * real bytes. Larger content is virtual: a few bytes stand for each block, so that a file of several blocks costs nothing.
+ * The content of a simulated file: its blocks and its size. Content that may travel inline has its real bytes. Larger content is virtual: a
+ * few bytes represent each block, so that large files cost nothing.
  */
 export interface Content {
   readonly id: ContentId;
@@ -13,15 +13,13 @@ export interface Content {
   readonly blocks?: Uint8Array;
 }
 
-/** Of a block that is too large to travel inline, so many bytes at its beginning are really there. */
+/** The number of real bytes at the beginning of a block that is too large to travel inline. */
 const markerBytes = 64;
 
-/** What the rest of such a block reads as. */
+/** The value of all other bytes of such a block. */
 const filler = 0x2e;
 
-/**
- * A cheap hash of 32 bytes, of a block that may be virtual. It need not resist attack: nobody in the simulation forges content.
- */
+/** A cheap hash of 32 bytes for a block that may be virtual. It need not resist attacks: no simulated member forges content. */
 export function simBlockHash(bytes: Uint8Array): Buffer {
   return hashOf(bytes.length > inlineBytesMax ? bytes.subarray(0, markerBytes) : bytes, bytes.length);
 }
@@ -43,13 +41,13 @@ function hashOf(bytes: Uint8Array, length: number): Buffer {
   return Buffer.from(hash.buffer);
 }
 
-/** How many bytes of the block at `index` of a file of this size are really there. */
+/** The number of real bytes in the block at `index` of a file of this size. */
 function partBytes(size: number, index: number): number {
   const length = Math.min(blockBytes, size - index * blockBytes);
   return length > inlineBytesMax ? markerBytes : length;
 }
 
-/** The content made of these blocks, of which large ones are there with their first bytes. */
+/** The content made of these blocks. Large blocks have only their first bytes. */
 function contentOfParts(parts: readonly Uint8Array[], size: number): Content {
   const hashes = parts.map((part, index) => hashOf(part, Math.min(blockBytes, size - index * blockBytes)));
   const [first] = hashes;
@@ -59,7 +57,7 @@ function contentOfParts(parts: readonly Uint8Array[], size: number): Content {
   return { id: blockTreeId(blocks), size, parts, blocks };
 }
 
-/** The same content after a bit of it flipped on the disk. */
+/** The same content after a bit flip on the disk. */
 export function rotten({ parts, size }: Content): Content {
   const [first = new Uint8Array(), ...rest] = parts;
   const flipped = first.slice();
@@ -77,7 +75,7 @@ export function contentOfBytes(bytes: Uint8Array): Content {
   return contentOfParts(parts, bytes.length);
 }
 
-/** The content after a write(2) of `bytes` at `position`: anywhere in a small file, block by block in a large one. */
+/** The content after a write(2) of `bytes` at `position`: anywhere in a small file, by whole blocks in a large one. */
 export function written(content: Content, bytes: Uint8Array, position: number): Content {
   const size = Math.max(content.size, position + bytes.length);
   if (size <= inlineBytesMax) {
@@ -96,7 +94,7 @@ export function written(content: Content, bytes: Uint8Array, position: number): 
   return contentOfParts(parts, size);
 }
 
-/** read(2): returns the number of bytes. What nobody looks at of a large block is not written to `target`. */
+/** read(2): returns the number of bytes. For more than `inlineBytesMax` bytes only the real ones are written to `target`. */
 export function readInto(content: Content, target: Uint8Array, position: number): number {
   const count = Math.max(0, Math.min(target.length, content.size - position));
   if (count <= inlineBytesMax) target.fill(filler, 0, count);
@@ -109,7 +107,7 @@ export function readInto(content: Content, target: Uint8Array, position: number)
   return count;
 }
 
-/** A block as it travels. */
+/** A block as it is sent. */
 export function blockOf(content: Content, index: number): Uint8Array {
   const block = new Uint8Array(Math.min(blockBytes, content.size - index * blockBytes));
   readInto(content, block, index * blockBytes);
@@ -123,7 +121,7 @@ export function contentOfText(text: string): Content {
   return contentOfBytes(encoder.encode(text));
 }
 
-/** True when there are bytes and all of them are zero. */
+/** True if there are bytes and all of them are zero. */
 export function isZeros({ size, parts }: Content): boolean {
   return size > 0 && parts.every((part) => part.every((byte) => byte === 0));
 }
@@ -139,7 +137,7 @@ export function virtualContent(name: string, size: number): Content {
   return contentOfParts(parts, size);
 }
 
-/** The content with its last block replaced: what appending to a large file, or cutting it, does to its blocks. */
+/** The content with its last block replaced, as after appending to a large file or truncating it. */
 export function withNewTail(content: Content, name: string, size: number): Content {
   const fresh = virtualContent(name, size);
   const sameBlocks = Math.min(content.parts.length - 1, fresh.parts.length - 1);

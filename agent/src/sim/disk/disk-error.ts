@@ -16,7 +16,7 @@ export type DiskErrorCode =
   | 'EPERM'
   | 'EXDEV';
 
-/** What a system call answers when it cannot. */
+/** The error of a system call that fails. */
 export class DiskError extends Error {
   readonly code: DiskErrorCode;
   constructor(code: DiskErrorCode, path: string) {

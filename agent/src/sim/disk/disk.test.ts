@@ -4,7 +4,7 @@ import { Disk } from './disk.ts';
 import type { DiskErrorCode } from './disk-error.ts';
 import { fingerprintOf } from './inode.ts';
 
-/** A disk with a file, a directory with a file in it, an empty directory and a link; its clock is set by hand. */
+/** A disk with a file, a directory with a file in it, an empty directory and a link. Its clock is set by hand. */
 function filled() {
   const clock = { nowMs: 1_000 };
   const disk = new Disk({ wallMs: () => clock.nowMs });
@@ -22,11 +22,11 @@ describe('Disk', () => {
     ['a write below a file', (disk) => disk.write('file/x', contentOfText('x')), 'ENOTDIR'],
     ['a write below a link', (disk) => disk.write('link/x', contentOfText('x')), 'ENOTDIR'],
     ['a write to a directory', (disk) => disk.write('full', contentOfText('x')), 'EISDIR'],
-    ['mkdir of what exists', (disk) => disk.mkdir('file'), 'EEXIST'],
-    ['rmdir of what is not empty', (disk) => disk.rmdir('full'), 'ENOTEMPTY'],
+    ['mkdir of an existing entry', (disk) => disk.mkdir('file'), 'EEXIST'],
+    ['rmdir of a directory that is not empty', (disk) => disk.rmdir('full'), 'ENOTEMPTY'],
     ['rmdir of a file', (disk) => disk.rmdir('file'), 'ENOTDIR'],
     ['unlink of a directory', (disk) => disk.unlink('empty'), 'EISDIR'],
-    ['a rename of nothing', (disk) => disk.rename('nothing', 'x'), 'ENOENT'],
+    ['a rename of a missing entry', (disk) => disk.rename('nothing', 'x'), 'ENOENT'],
     ['a rename of a file over a directory', (disk) => disk.rename('file', 'empty'), 'EISDIR'],
     ['a rename of a directory over a file', (disk) => disk.rename('empty', 'file'), 'ENOTDIR'],
     ['a rename over a directory that is not empty', (disk) => disk.rename('empty', 'full'), 'ENOTEMPTY'],
@@ -39,7 +39,7 @@ describe('Disk', () => {
     expect([...disk.entries()].map(([path]) => path)).toEqual(before);
   });
 
-  test('a rename takes the tree along, keeps inodes and replaces what is there', () => {
+  test('a rename moves the tree, keeps inodes and replaces the target', () => {
     const { disk } = filled();
     const inode = disk.at('full/file');
     disk.rename('full', 'empty');
@@ -58,7 +58,7 @@ describe('Disk', () => {
     expect(fingerprintOf(disk.write('file', contentOfText('c')))).not.toEqual(written);
   });
 
-  test('the number of a removed inode is given out again, unless history still holds the inode', () => {
+  test('the number of a removed inode is reused, unless history still has the inode', () => {
     const { disk } = filled();
     const { number } = disk.write('file', contentOfText('x'));
     disk.unlink('file');
@@ -69,7 +69,7 @@ describe('Disk', () => {
     expect(disk.mkdir('newer').number).not.toBe(kept.number);
   });
 
-  test('tells of each change where a watch on the directory would hear of it', () => {
+  test('reports each change that a watch on the directory would report', () => {
     const { disk } = filled();
     const heard: string[] = [];
     const stop = disk.listen((directory, name) => heard.push(`${directory === disk.root ? '/' : 'below'} ${name}`));

@@ -4,24 +4,24 @@ import { DiskError } from './disk-error.ts';
 import { copyInode, Device, type Inode, type InodeType } from './inode.ts';
 import { WriteCache } from './write-cache.ts';
 
-/** File times advance in steps, as the kernel's do: two changes within one step leave the same time. */
+/** File times advance in steps, as the kernel's do: two changes within one step have the same time. */
 export const fileTimeStepMs = 4;
 
-/** What inotify would tell a watch on `directory`: something happened to the entry `name`, or to the directory itself. */
+/** Receives what inotify reports to a watch on `directory`: the entry `name` changed, or the directory itself. */
 export type DiskListener = (directory: Inode, name: string | undefined) => void;
 
-/** What a new file, link or directory begins with. */
+/** The initial content of a new file, link or directory. */
 type Birth = Pick<Inode, 'content' | 'target'>;
 
 export interface DiskOptions {
   readonly wallMs: () => number;
-  /** Its inodes have birth times, as those of ext4 and xfs have. */
+  /** Its inodes have birth times, as on ext4 and xfs. */
   readonly keepsBirths?: boolean;
   /** See `WriteCache`. */
   readonly ordersNames?: boolean;
 }
 
-/** A file system as it was at one moment. */
+/** A copy of a file system at one moment. */
 export interface DiskImage {
   readonly top: Inode;
   readonly freed: readonly Pick<Inode, 'number' | 'birthMs' | 'held'>[];
@@ -29,17 +29,17 @@ export interface DiskImage {
 }
 
 /**
- * An in-memory file system with POSIX rules, one per machine. Every method is one system call and atomic. A path is relative to the member's
- * folder; one that begins with a slash leads to what lies beside it, such as the agent's state.
+ * An in-memory file system with POSIX rules, one per machine. Every method is one system call and atomic. A path is relative to the
+ * member's folder; one that begins with a slash starts at `top`, the parent of the folder.
  */
 export class Disk {
-  /** The directory that holds the folder, and beside it the agent's state and what users move out of the folder. */
+  /** The directory that contains the folder, the agent's state, and what users move out of the folder. */
   readonly top: Inode;
   /** What a power cut may undo. */
   readonly cache: WriteCache;
   readonly #wallMs: () => number;
   readonly #listeners = new Set<DiskListener>();
-  /** Where the folder and the agent's state lie. */
+  /** The device of the folder and the agent's state. */
   readonly device = new Device(1);
   /** The mounted root of each directory that is a mount point. */
   readonly #mounts = new Map<Inode, Inode>();
@@ -62,27 +62,27 @@ export class Disk {
     return root;
   }
 
-  /** Hears of every change until the returned function is called. */
+  /** Calls `listener` at every change until the returned function is called. */
   listen(listener: DiskListener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  /** The time a change made now would carry. */
+  /** The time of a change made now. */
   timeMs(): number {
     return Math.floor(this.#wallMs() / fileTimeStepMs) * fileTimeStepMs;
   }
 
-  /** Everything as it is now. */
+  /** A copy of everything. */
   image(): DiskImage {
     const freed = this.device.freed.map((one) => ({ ...one, held: new Set(one.held) }));
     return { top: copyInode(this.top, new Map()), freed, lastNumber: this.device.lastNumber };
   }
 
-  /** Makes everything as it was then. An image may be used again. */
+  /** Restores a copy. It can be used again. */
   restore(image: DiskImage): void {
     const copies = new Map<Inode, Inode>();
-    // What an image holds is durable.
+    // An image is durable.
     this.cache.sync();
     for (const [name, child] of image.top.children ?? []) this.top.children?.set(name, copyInode(child, copies));
     const freed = image.freed.map((one) => ({ ...one, held: new Set(one.held) }));
@@ -90,7 +90,7 @@ export class Disk {
     this.device.lastNumber = image.lastNumber;
   }
 
-  /** What stands at `path`, links not followed. Undefined when nothing does, or when a parent is no directory. */
+  /** The entry at `path`; links are not followed. Undefined if there is none, or a parent is not a directory. */
   at(path: string): Inode | undefined {
     let inode: Inode | undefined = path.startsWith('/') ? this.top : this.root;
     if (path === '') return inode;
@@ -106,31 +106,31 @@ export class Disk {
     return root;
   }
 
-  /** mount(2): hides what is at `path`. No watch hears of it. */
+  /** mount(2): hides the entry at `path`. No watch reports it. */
   mount(path: string, root: Inode): void {
     const inode = this.at(path);
     if (inode?.type !== 'directory') throw new DiskError('ENOTDIR', path);
     this.#mounts.set(inode, root);
   }
 
-  /** umount(2) of what was mounted last. */
+  /** umount(2). */
   unmount(root: Inode): void {
     for (const [inode, mounted] of this.#mounts) if (mounted === root) this.#mounts.delete(inode);
   }
 
-  /** True when something is mounted anywhere in the folder. */
+  /** True if a file system is mounted anywhere in the folder. */
   get hasMounts(): boolean {
     return this.#mounts.size > 0;
   }
 
-  /** True when something is mounted at `path`. */
+  /** True if a file system is mounted at `path`. */
   isMountPoint(path: string): boolean {
     if (!this.hasMounts) return false;
     const child = path === '' ? undefined : this.at(parentOf(path))?.children?.get(nameOf(path));
     return child !== undefined && this.#mounts.has(child);
   }
 
-  /** What is mounted over a directory, or the directory. */
+  /** The root mounted over a directory, or the directory itself. */
   #top(inode: Inode | undefined): Inode | undefined {
     if (this.#mounts.size === 0) return inode;
     let top = inode;
@@ -138,7 +138,7 @@ export class Disk {
     return top;
   }
 
-  /** The directory that holds `path`. */
+  /** The directory that contains `path`. */
   parentAt(path: string): Inode {
     const above = parentOf(path);
     const parent = path.startsWith('/') && above === '' ? this.top : this.at(above);
@@ -147,7 +147,7 @@ export class Disk {
     return parent;
   }
 
-  /** What stands at `path`. Throws ENOENT, or ENOTDIR when it lies below what is no directory. */
+  /** The entry at `path`. Throws ENOENT, or ENOTDIR below an entry that is not a directory. */
   inodeAt(path: string): Inode {
     const inode = this.at(path);
     if (inode !== undefined) return inode;
@@ -155,7 +155,7 @@ export class Disk {
     throw new DiskError('ENOENT', path);
   }
 
-  /** Every entry at and below `path` with its own path, parents first, names in order; the folder itself not included. */
+  /** Every entry at and below `path` with its own path, parents first, names sorted, without the folder itself. */
   *entries(path = ''): Generator<readonly [path: string, inode: Inode]> {
     const inode = this.at(path);
     if (inode !== undefined) yield* this.#entriesFrom(path, inode);
@@ -170,7 +170,7 @@ export class Disk {
     }
   }
 
-  /** creat(2) of a file that is not there. */
+  /** creat(2) of a file that does not exist. */
   create(path: string, mode: number): Inode {
     if (this.at(path) !== undefined) throw new DiskError('EEXIST', path);
     const made = this.#born('file', mode, { content: contentOfText('') }, this.parentAt(path).device);
@@ -178,18 +178,18 @@ export class Disk {
     return this.#name(path, made);
   }
 
-  /** creat(2) and write(2) in place: the inode of an existing file stays. */
+  /** creat(2) and write(2) in place: an existing file keeps its inode. */
   write(path: string, content: Content, mode = 0o644): Inode {
     const inode = this.at(path) ?? this.create(path, mode);
     if (inode.type !== 'file') throw new DiskError('EISDIR', path);
     this.change(inode, content);
-    this.tell(this.parentAt(path), nameOf(path));
+    this.notify(this.parentAt(path), nameOf(path));
     return inode;
   }
 
   /**
-   * A store through a mapping, of content of the same size: no watch hears of it. It moves the times of a file whose bytes are on the disk,
-   * and leaves those of one that has bytes in memory alone.
+   * A store through a mapping, of content of the same size, which no watch reports. It updates the times of a clean file only: one with
+   * unwritten bytes keeps its times.
    */
   store(path: string, content: Content): void {
     const inode = this.#fileAt(path);
@@ -199,7 +199,7 @@ export class Disk {
     if (isDirty) Object.assign(inode, { mtimeMs, ctimeMs });
   }
 
-  /** write(2) through a name of the file that lies outside the folder: no watch of the folder hears of it. */
+  /** write(2) through a hard link outside the folder: no watch of the folder reports it. */
   writeElsewhere(path: string, content: Content): void {
     this.change(this.#fileAt(path), content);
   }
@@ -212,7 +212,7 @@ export class Disk {
     return this.#make('symlink', path, 0o777, { target });
   }
 
-  /** A pipe: something that is never replicated. */
+  /** A pipe, which is never replicated. */
   mkfifo(path: string): Inode {
     return this.#make('special', path, 0o644, {});
   }
@@ -266,22 +266,22 @@ export class Disk {
 
   chmod(path: string, mode: number): void {
     this.setAttributes(this.inodeAt(path), { mode });
-    this.#tellOfEntry(path);
+    this.#notifyEntry(path);
   }
 
   utimes(path: string, mtimeMs: number): void {
     this.setAttributes(this.inodeAt(path), { mtimeMs });
-    this.#tellOfEntry(path);
+    this.#notifyEntry(path);
   }
 
-  /** fchmod(2) and futimens(2). Whoever calls it tells the watches. */
+  /** fchmod(2) and futimens(2). The caller notifies the watches. */
   setAttributes(inode: Inode, attributes: Partial<Pick<Inode, 'mode' | 'mtimeMs'>>): void {
     this.cache.changing(inode);
     Object.assign(inode, attributes, { ctimeMs: this.timeMs() });
-    if (inode.type === 'directory') this.tell(inode, undefined);
+    if (inode.type === 'directory') this.notify(inode, undefined);
   }
 
-  /** write(2) to an open file. Whoever calls it tells the watches. */
+  /** write(2) to an open file. The caller notifies the watches. */
   change(inode: Inode, content: Content): void {
     this.cache.writing(inode);
     inode.content = content;
@@ -289,13 +289,13 @@ export class Disk {
     inode.mtimeMs = inode.ctimeMs = this.timeMs();
   }
 
-  /** close(2) of one of the descriptors that are open on an inode. */
+  /** close(2) of a descriptor of an inode. */
   closed(inode: Inode): void {
     inode.opens -= 1;
     this.#freeUnused(inode);
   }
 
-  tell(directory: Inode, name: string | undefined): void {
+  notify(directory: Inode, name: string | undefined): void {
     for (const listener of this.#listeners) listener(directory, name);
   }
 
@@ -305,11 +305,11 @@ export class Disk {
     return inode;
   }
 
-  #tellOfEntry(path: string): void {
-    if (path !== '') this.tell(this.parentAt(path), nameOf(path));
+  #notifyEntry(path: string): void {
+    if (path !== '') this.notify(this.parentAt(path), nameOf(path));
   }
 
-  /** A mount point, or what holds one, stays where it is. Only the first is so on Linux; a renamed mount is tried elsewhere. */
+  /** A mount point, or a directory above one, cannot be renamed. On Linux only the first holds; another test renames mounts. */
   #checkMoves(path: string): void {
     if (!this.hasMounts) return;
     for (const [entry] of this.entries(path)) if (this.isMountPoint(entry)) throw new DiskError('EBUSY', entry);
@@ -329,7 +329,7 @@ export class Disk {
     return this.#name(path, this.#born(type, mode, birth, this.parentAt(path).device));
   }
 
-  /** Gives an inode a name that is free. */
+  /** Gives an inode a free name. */
   #name(path: string, inode: Inode): Inode {
     const [directory, name] = [this.parentAt(path), nameOf(path)];
     this.cache.naming({ directory, name, before: undefined, after: inode });
@@ -353,7 +353,7 @@ export class Disk {
       directory.children?.set(name, inode);
       inode.links += 1;
       const { freed } = inode.device;
-      // A power cut gave it back.
+      // A power cut restored its name.
       const free = freed.findIndex(({ number }) => number === inode.number);
       if (free >= 0) freed.splice(free, 1);
     }
@@ -369,7 +369,7 @@ export class Disk {
 
   #touch(directory: Inode, name: string): void {
     directory.mtimeMs = directory.ctimeMs = this.timeMs();
-    this.tell(directory, name);
+    this.notify(directory, name);
   }
 
   #born(type: InodeType, mode: number, birth: Birth, device: Device): Inode {
@@ -377,7 +377,7 @@ export class Disk {
     const number = freed?.number ?? ++device.lastNumber;
     const timeMs = this.timeMs();
     const birthMs = this.#keepsBirths ? timeMs : undefined;
-    // Born within one step of the file times: by number and birth time this is the inode that was freed.
+    // Created within one step of the file times: number and birth time are those of the freed inode.
     const held = new Set(freed?.birthMs === birthMs ? freed?.held : []);
     if (birth.content !== undefined) held.add(birth.content.id);
     const times = { birthMs, mtimeMs: timeMs, ctimeMs: timeMs };

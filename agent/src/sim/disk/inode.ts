@@ -11,13 +11,13 @@ const statBlockBytes = 512;
 
 export type InodeType = keyof typeof typeBits;
 
-/** The user on whose behalf everything is done. */
+/** The user of all processes. */
 export const userNumber = 1_000;
 
-/** A file system: what gives out inode numbers. Nothing is renamed or linked from one to another. */
+/** A file system, which assigns inode numbers. No rename or link crosses file systems. */
 export class Device {
   readonly number: number;
-  /** Freed inode numbers are given out again at once, as ext4 does. */
+  /** Freed inode numbers are reused at once, as on ext4. */
   readonly freed: Pick<Inode, 'number' | 'birthMs' | 'held'>[] = [];
   lastNumber = 1;
 
@@ -25,7 +25,7 @@ export class Device {
     this.number = number;
   }
 
-  /** Its size, by which it is told from others where it has no birth times. */
+  /** Its size, which distinguishes it from others without birth times. */
   get blocks(): number {
     return 2 ** 24 + this.number;
   }
@@ -38,17 +38,17 @@ export interface Inode {
   readonly type: InodeType;
   /** Permission bits. */
   mode: number;
-  /** Undefined on a disk that keeps no birth times. */
+  /** Undefined on a disk without birth times. */
   readonly birthMs?: number | undefined;
   mtimeMs: number;
   ctimeMs: number;
-  /** Names that refer to it, anywhere on the disk. */
+  /** The number of its names, anywhere on the disk. */
   links: number;
-  /** Descriptors that are open on it. Without names and descriptors its number is free again. */
+  /** Open descriptors. Without names and descriptors its number is free. */
   opens: number;
   /** Files. */
   content?: Content;
-  /** Every content that it ever had: a row of `disk` that says otherwise was made for another inode. */
+  /** All contents that it ever had: a row of `disk` with another one belongs to another inode. */
   readonly held: Set<ContentId>;
   /** Symbolic links. */
   target?: string;
@@ -56,7 +56,7 @@ export interface Inode {
   readonly children?: Map<string, Inode>;
 }
 
-/** A copy of an inode and all below it; what has several names stays one inode. */
+/** A copy of an inode and everything below it. Hard links stay one inode. */
 export function copyInode(inode: Inode, copies: Map<Inode, Inode>): Inode {
   const known = copies.get(inode);
   if (known !== undefined) return known;
@@ -67,7 +67,7 @@ export function copyInode(inode: Inode, copies: Map<Inode, Inode>): Inode {
   return copy;
 }
 
-/** What stat(2) says of an inode, as the agent's rows have it. */
+/** The fingerprint of an inode, as in the agent's rows. */
 export function fingerprintOf(inode: Inode): Fingerprint {
   return {
     ino: inode.number,
@@ -85,7 +85,7 @@ export function sameFingerprint(a: Fingerprint, b: Fingerprint): boolean {
   );
 }
 
-/** What stat(2) says of an inode. */
+/** The stats of an inode from stat(2). */
 export class InodeStats implements EntryStats {
   readonly dev: number;
   readonly ino: number;

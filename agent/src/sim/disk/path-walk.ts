@@ -2,34 +2,34 @@ import type { Disk } from './disk.ts';
 import { DiskError } from './disk-error.ts';
 import type { Inode } from './inode.ts';
 
-/** The name of a member's folder beside its state. */
+/** The name of a member's folder next to its state. */
 const folderName = 'folder';
 
-/** As the kernel has it. */
+/** As in the kernel. */
 const linksMax = 40;
 
-/** The path that leads to an open directory, as on Linux. */
+/** The path of an open directory, as on Linux. */
 export function pathByDescriptor(fd: number): string {
   return `/proc/self/fd/${fd}/.`;
 }
 
-/** The descriptor with which a path begins, and what follows; undefined where it begins with none. */
+/** The descriptor at the beginning of a path, and the rest of the path. Undefined if there is no descriptor. */
 export function descriptorIn(path: string): { readonly fd: number; readonly name: string } | undefined {
   const [, fd, name = ''] = /^\/proc\/self\/fd\/(\d+)\/\.(?:\/(.*))?$/s.exec(path) ?? [];
   return fd === undefined ? undefined : { fd: Number(fd), name };
 }
 
-/** Where a path leads. */
+/** The result of a path lookup. */
 export interface Walk {
-  /** As `Disk` takes it. */
+  /** In the form that `Disk` accepts. */
   readonly path: string;
-  /** The last link that was followed on the way. */
+  /** The last link that was followed. */
   readonly link: string | undefined;
 }
 
 /**
- * Walks down from a directory as the kernel does: links on the way are followed, one at the end is not. `from`: a path of the disk, `/` for
- * the top.
+ * Looks up a path from a directory as the kernel does: links on the way are followed, one at the end is not. `from`: a path of the disk,
+ * `/` for the top.
  */
 export function walk(disk: Disk, from: string, path: string): Walk {
   let names = namesOf(from);
@@ -54,7 +54,7 @@ export function walk(disk: Disk, from: string, path: string): Walk {
   return { path: pathOf(names), link };
 }
 
-/** Where a directory lies that was opened at a path, or undefined where it has been removed. */
+/** The present path of a directory that was opened at `path`. Undefined if it was removed. */
 export function placeOf(
   disk: Disk,
   { inode, path }: { readonly inode: Inode; readonly path: string },

@@ -6,26 +6,26 @@ import { Disk, type DiskImage, type DiskOptions } from './disk.ts';
 import type { DiskErrorCode } from './disk-error.ts';
 import type { Inode } from './inode.ts';
 
-/** Calls of the agent that fail for a while. */
+/** System calls of the agent that fail for a while. */
 export interface CallFailures {
   readonly code: DiskErrorCode;
-  /** How likely each call fails that can fail so. */
+  /** The probability that a call fails, if it can fail with this code. */
   readonly chance: number;
 }
 
-/** What a machine's file system holds and how it behaves at this moment. It outlives the agent. */
+/** A machine's file system and its present behaviour. It outlives the agent. */
 export class Volume {
   readonly disk: Disk;
-  /** Set while the folder's mount is gone: every look answers `folder-missing`. */
+  /** Set while the folder's mount is gone: every observation returns `folder-missing`. */
   missing = false;
-  /** Set while nothing more can be written: a full disk says so when it is asked, a quota only when it is reached. */
+  /** Set while nothing can be written. statfs(2) shows a full disk; a quota shows only when it is reached. */
   full: 'disk' | 'quota' | undefined;
   failures: CallFailures | undefined;
-  /** Roots of the file systems that were ever mounted inside the folder. */
+  /** Roots of all file systems that were ever mounted inside the folder. */
   readonly devices: Inode[] = [];
-  /** Set while one of them is not mounted, or hidden: users wait for it. */
+  /** Set while one of them is hidden or not mounted: users wait for it. */
   isHidden = false;
-  /** How often a mount hid something, or a disk was taken away. */
+  /** How often a mount hid something, or a disk was unmounted. */
   timesHidden = 0;
 
   constructor(options: DiskOptions) {
@@ -40,7 +40,7 @@ export class Volume {
     this.disk.restore(image);
   }
 
-  /** Every inode of the folder, those of disks that are not mounted and those under mounts too. */
+  /** Every inode of the folder, including those of unmounted disks and those under mounts. */
   *inodes(): Generator<Inode> {
     const waiting = [this.disk.root, ...this.devices];
     for (let inode = waiting.pop(); inode !== undefined; inode = waiting.pop()) {
@@ -49,7 +49,7 @@ export class Volume {
     }
   }
 
-  /** Where something else is mounted in the folder than the agent accepted, or nothing where it accepted something. */
+  /** Paths in the folder whose mount differs from the accepted one, or is missing. */
   changedMounts(): readonly string[] {
     const { disk } = this;
     const file = disk.at('/state/mounts.json')?.content;
@@ -61,7 +61,7 @@ export class Volume {
     return [...new Set([...known.keys(), ...mounted.keys()])].filter((path) => known.get(path) !== mounted.get(path));
   }
 
-  /** What the agent keeps of replaced versions. */
+  /** The replaced versions that the agent keeps. */
   get history(): ReadonlyMap<ContentId, Inode> {
     const kept = new Map<ContentId, Inode>();
     for (const shard of this.disk.at('/state/history')?.children?.values() ?? []) {
@@ -73,7 +73,7 @@ export class Volume {
     return kept;
   }
 
-  /** Puts a content into history by hand. */
+  /** Adds a content to history by hand. */
   keep(content: Content): void {
     const name = contentFileName(content.id);
     const hash = name.slice(name.indexOf('-') + 1);

@@ -2,20 +2,20 @@ import type { Random } from '../base/random.ts';
 import { type Content, contentOfBytes, contentOfText } from './content.ts';
 import type { Inode } from './inode.ts';
 
-/** What of a file is on the disk while the newest bytes of it are in memory alone. */
+/** The durable state of a file whose newest bytes are only in memory. */
 interface Stored {
-  /** Undefined where it is a new file. */
+  /** Undefined for a new file. */
   readonly content: Content | undefined;
   readonly mtimeMs: number;
 }
 
-/** What became of the bytes of one file in a power cut. */
+/** The effect of a power cut on the bytes of one file. */
 export interface Torn {
   readonly before: Content;
   readonly now: Content;
 }
 
-/** One name of a directory stands for something else than before. */
+/** A name of a directory that now refers to another inode. */
 export interface NameChange {
   readonly directory: Inode;
   readonly name: string;
@@ -23,63 +23,63 @@ export interface NameChange {
   readonly after: Inode | undefined;
 }
 
-/** One call that changed names, all of them or none, or the attributes of one inode. */
+/** A call that changed names, atomically, or the attributes of one inode. */
 type Change =
   | { readonly names: readonly NameChange[] }
   | { readonly inode: Inode; readonly before: Pick<Inode, 'mode' | 'mtimeMs' | 'ctimeMs'> };
 
-/** Makes a name stand for an inode, or for nothing. */
+/** Makes a name refer to an inode, or frees it. */
 type Assign = (directory: Inode, name: string, inode: Inode | undefined) => void;
 
 /**
- * What a kernel keeps in memory: names, in the order in which they were given, and bytes that no sync has written. A power cut undoes the
- * newest names, and each file for itself keeps its bytes, its old ones, or none, as ext4 with delayed allocation does.
+ * The kernel's memory: name changes in their order, and bytes that no sync has written. A power cut undoes the newest name changes. Each
+ * file independently keeps its new bytes or half of them, or has its old ones, zeros or none, as on ext4 with delayed allocation.
  */
 export class WriteCache {
-  /** What was done to names and attributes and is not on the disk, oldest first. */
+  /** Changes of names and attributes that are not on the disk, oldest first. */
   #changes: Change[] = [];
   readonly #dirty = new Map<Inode, Stored>();
   readonly #ordersNames: boolean;
   readonly #assign: Assign;
-  /** How often the power was cut. */
+  /** The number of power cuts. */
   cuts = 0;
 
   /**
-   * `ordersNames`: whatever is synced, all names given before are on the disk with it, as with ext4 and xfs. Otherwise the sync of a directory
-   * writes its own names alone, and those that lead to it.
+   * `ordersNames`: a sync of any inode also writes all earlier names, as on ext4 and xfs. Otherwise the sync of a directory writes only its
+   * own names and those that lead to it.
    */
   constructor(ordersNames: boolean, assign: Assign) {
     this.#ordersNames = ordersNames;
     this.#assign = assign;
   }
 
-  /** True when no name and no attribute is in memory alone. */
+  /** True if all names and attributes are on the disk. */
   get isCommitted(): boolean {
     return this.#changes.length === 0;
   }
 
-  /** True when an inode number may be given out again although its last name may come back. */
+  /** True if an inode number may be reused although its last name may come back. */
   get mayReuseNumbers(): boolean {
     return this.#ordersNames || this.isCommitted;
   }
 
-  /** One call gave names or took them. */
+  /** Records the name changes of one call. */
   naming(...names: readonly NameChange[]): void {
     this.#changes.push({ names });
   }
 
-  /** Mode or time are about to change. */
+  /** Call before mode or time of an inode change. */
   changing(inode: Inode): void {
     const { mode, mtimeMs, ctimeMs } = inode;
     this.#changes.push({ inode, before: { mode, mtimeMs, ctimeMs } });
   }
 
-  /** A new file was made. */
+  /** Records a new file. */
   making(inode: Inode): void {
     this.#dirty.set(inode, { content: undefined, mtimeMs: inode.mtimeMs });
   }
 
-  /** The content of a file is about to change. */
+  /** Call before the content of a file changes. */
   writing(inode: Inode): void {
     if (!this.#dirty.has(inode)) this.#dirty.set(inode, { content: inode.content, mtimeMs: inode.mtimeMs });
   }
@@ -97,21 +97,21 @@ export class WriteCache {
     this.#dirty.clear();
   }
 
-  /** True while bytes of the file are in memory alone: a further store into its mapping leaves no trace. */
+  /** True while bytes of the file are only in memory: a further store into its mapping leaves no trace. */
   isDirty(inode: Inode): boolean {
     return this.#dirty.has(inode);
   }
 
-  /** Calls `look` while every name is what the worst power cut would leave. Nothing may be changed meanwhile. */
-  asOnDisk<T>(look: () => T): T {
+  /** Calls `read` with all names as the worst power cut would leave them. Nothing may change meanwhile. */
+  asOnDisk<T>(read: () => T): T {
     const names = this.#changes.flatMap((change) => ('names' in change ? change.names : []));
     for (const { directory, name, before } of names.toReversed()) set(directory, name, before);
-    const seen = look();
+    const seen = read();
     for (const { directory, name, after } of names) set(directory, name, after);
     return seen;
   }
 
-  /** `mayBeZeros`: the bytes that an agent has seen may be found as zeros. */
+  /** `mayBeZeros`: true if zeros may replace the file's bytes, because an agent has seen them. */
   powerCut(random: Random, mayBeZeros: (inode: Inode) => boolean): readonly Torn[] {
     const kept = random.chance(0.5) ? this.#changes.length : random.below(this.#changes.length + 1);
     for (const change of this.#changes.splice(kept).reverse()) this.#undo(change);
@@ -130,13 +130,13 @@ export class WriteCache {
     return torn;
   }
 
-  /** What was done in a directory, or to one inode, is on the disk, and before it all that was done to the same names. */
+  /** Commits the changes in a directory, or of one inode, and all earlier changes of the same names. */
   #commit(synced: Inode): void {
     const reached = new Set([synced]);
     const left: Change[] = [];
     for (const change of this.#changes.toReversed()) {
       const touched = 'names' in change ? change.names.map(({ directory }) => directory) : [change.inode];
-      // A directory is reached by its name, and by those of all above it: every file system sees to that.
+      // A directory is reached by its name and those of all its parents: every file system syncs these too.
       const named = 'names' in change ? change.names.map(({ after }) => after) : [];
       if ([...touched, ...named].some((inode) => inode !== undefined && reached.has(inode))) {
         for (const inode of touched) reached.add(inode);

@@ -5,7 +5,7 @@ import { Random } from '../base/random.ts';
 import { Scheduler } from '../base/scheduler.ts';
 import { WallClock } from '../base/sim-clock.ts';
 import { Volume } from '../disk/volume.ts';
-import { LookWatch } from './look-watch.ts';
+import { ReplaceWatch } from './replace-watch.ts';
 import { folderRoot, SimCalls } from './sim-calls.ts';
 import { idleWitness } from './sim-folder.ts';
 
@@ -21,10 +21,10 @@ function openCalls(): SimCalls {
     callMsMax: 1,
     canSyncFileSystem: true,
     between: () => {},
-    looked: new LookWatch(() => {}),
+    replacements: new ReplaceWatch(() => {}),
   });
 }
 
-describe('a directory that is open', () => {
+describe('an open directory', () => {
   openDirectoryContract(() => ({ calls: openCalls(), root: folderRoot }));
 });

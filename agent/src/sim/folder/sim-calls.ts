@@ -9,29 +9,29 @@ import { DiskError, type DiskErrorCode } from '../disk/disk-error.ts';
 import { type Inode, InodeStats, userNumber } from '../disk/inode.ts';
 import { descriptorIn, pathByDescriptor, placeOf, walk } from '../disk/path-walk.ts';
 import type { Volume } from '../disk/volume.ts';
-import type { LookListener } from './look-watch.ts';
+import type { ReplaceListener } from './replace-watch.ts';
 
-/** Where an agent finds its folder and its state. */
+/** The paths of the folder and the state for an agent. */
 export const folderRoot = '/folder';
 export const stateRoot = '/state';
 
 const freeBlocks = 2 ** 24;
 const blockSizeBytes = 4_096;
-/** As ext4 calls itself. */
+/** The magic number of ext4. */
 const fileSystemType = 61_267;
 
 const ownerMay = { read: 0o400, write: 0o200 } as const;
 
-/** What these find out is only where to look. */
+/** Their results only direct later calls. */
 const callsThatCompare: ReadonlySet<keyof SystemCalls> = new Set(['lstat', 'stat']);
 
-/** No right is needed for these any more. */
+/** These need no permission any more. */
 const callsOfOpenFiles: ReadonlySet<keyof SystemCalls> = new Set(['fstat', 'read', 'write', 'fsync', 'mtimeNs']);
 
-/** What a call does to the disk: nothing that lasts, something, or something that needs room. */
+/** The effect of a call on the disk: none, some, or one that needs room. */
 type Effect = 'none' | 'some' | 'needs room';
 
-/** Hears of everything that an agent puts into its folder. */
+/** Called for every file that an agent puts into its folder. */
 export type PlacedListener = (path: string, content: Content) => void;
 
 export interface SimCallsOptions {
@@ -39,17 +39,17 @@ export interface SimCallsOptions {
   readonly life: Life;
   readonly random: Random;
   readonly wall: WallClock;
-  /** The longest time that one call takes. */
+  /** The longest duration of one call. */
   readonly callMsMax: number;
-  /** The disk can be asked to make everything durable at once. */
+  /** The disk supports syncfs(2). */
   readonly canSyncFileSystem: boolean;
   readonly placed: PlacedListener;
-  /** Others act here: before each call that concerns `path`. A path of the folder is relative to it. */
+  /** Called before each call on `path`, so that others can act. A path of the folder is relative to it. */
   readonly between: (path: string) => void;
-  /** The agent went through this link, and did or read something behind it. */
+  /** Called if the agent followed this link to change or read something. */
   readonly followed: (link: string) => void;
-  /** The agent looked at an entry, gave it a second name, or is about to rename something over it. */
-  readonly looked: LookListener;
+  /** Notified if the agent checked an entry, gave it a second name, or is about to rename another one onto it. */
+  readonly replacements: ReplaceListener;
 }
 
 interface OpenFile {
@@ -59,8 +59,8 @@ interface OpenFile {
 }
 
 /**
- * The calls of the kernel over a simulated disk, for one life of an agent. Between any two of them the agent may be killed, others write, and
- * time passes; and each may fail.
+ * The system calls on a simulated disk, for one life of an agent. Between two of them the agent may be killed, others may write, and time
+ * passes. Each call may fail.
  */
 export class SimCalls implements SystemCalls {
   readonly #options: SimCallsOptions;
@@ -77,7 +77,7 @@ export class SimCalls implements SystemCalls {
     return this.#options.canSyncFileSystem;
   }
 
-  /** Runs calls that follow each other without anything else of the agent between them. Returns what they came to, and the time they took. */
+  /** Runs system calls without other work of the agent in between. Returns their result, and the time that they took. */
   during<T>(body: () => T): readonly [result: T, elapsedMs: number] {
     const { wall } = this.#options;
     try {
@@ -91,7 +91,7 @@ export class SimCalls implements SystemCalls {
   lstat(absolute: string): EntryStats | undefined {
     const path = this.#begin('lstat', absolute, 'none');
     const inode = path === undefined ? undefined : this.#volume.disk.at(path);
-    if (path !== undefined && isInFolder(path)) this.#options.looked.looked(path, inode);
+    if (path !== undefined && isInFolder(path)) this.#options.replacements.checked(path, inode);
     return inode && new InodeStats(inode);
   }
 
@@ -138,7 +138,7 @@ export class SimCalls implements SystemCalls {
   }
 
   close(fd: number): void {
-    // Whoever is dead has closed all that it had open.
+    // A dead process has closed all its descriptors.
     this.#options.life.check();
     const { inode } = this.#openFile(fd);
     this.#files.delete(fd);
@@ -155,7 +155,7 @@ export class SimCalls implements SystemCalls {
     const { inode, path, writes } = this.#ofOpen('write', fd, 'needs room');
     if (inode.content === undefined || !writes) throw new DiskError('EBADF', path);
     this.#volume.disk.change(inode, written(inode.content, source.subarray(offset, offset + length), position));
-    this.#tell(path);
+    this.#notify(path);
     return length;
   }
 
@@ -172,13 +172,13 @@ export class SimCalls implements SystemCalls {
   fchmod(fd: number, mode: number): void {
     const { inode, path } = this.#ofOpen('fchmod', fd, 'some');
     this.#volume.disk.setAttributes(inode, { mode });
-    this.#tell(path);
+    this.#notify(path);
   }
 
   futimes(fd: number, mtimeUs: number): void {
     const { inode, path } = this.#ofOpen('futimes', fd, 'some');
     this.#volume.disk.setAttributes(inode, { mtimeMs: mtimeUs / 1_000 });
-    this.#tell(path);
+    this.#notify(path);
   }
 
   lutimes(absolute: string, mtimeUs: number): void {
@@ -190,7 +190,7 @@ export class SimCalls implements SystemCalls {
     const to = this.#there('link', absolute, 'none');
     this.#checkWritable(to);
     this.#volume.disk.link(from, to);
-    if (isInFolder(from)) this.#options.looked.held(from);
+    if (isInFolder(from)) this.#options.replacements.held(from);
     this.#placed(to);
   }
 
@@ -201,8 +201,8 @@ export class SimCalls implements SystemCalls {
     this.#checkWritable(target);
     const replaced = this.#volume.disk.at(target);
     this.#volume.disk.rename(source, target);
-    if (replaced !== undefined && isInFolder(target)) this.#options.looked.replaces(target, replaced);
-    // What already stood in the folder may be rotten, and nobody reads it for that.
+    if (replaced !== undefined && isInFolder(target)) this.#options.replacements.replaces(target, replaced);
+    // An entry that is already in the folder may be rotten, and is not read for a rename.
     if (!isInFolder(source)) this.#placed(target);
   }
 
@@ -281,7 +281,7 @@ export class SimCalls implements SystemCalls {
     return points.map((path) => `0 0 0:0 / ${folderRoot}/${path.replaceAll(' ', '\\040')} rw`).join('\n');
   }
 
-  /** No program runs that could have mapped anything: the round over all files finds what raises no event. */
+  /** Mappings of simulated users are not listed: the poll of all files finds stores through them. */
   memoryMaps(): Iterable<string> {
     return [];
   }
@@ -294,7 +294,7 @@ export class SimCalls implements SystemCalls {
     return this.#options.wall.preciseMs();
   }
 
-  /** What is below a directory, mounted roots in the places of the directories that they hide. */
+  /** The entries of a directory. Mounted roots replace the directories that they hide. */
   #children(call: keyof SystemCalls, absolute: string): ReadonlyMap<string, Inode> {
     const path = this.#there(call, absolute, 'none');
     const { disk } = this.#volume;
@@ -332,7 +332,7 @@ export class SimCalls implements SystemCalls {
     return path;
   }
 
-  /** What comes before a call that is given a path. Returns the path on the disk, or undefined while that is not there. */
+  /** Precedes each call with a path. Returns the path on the disk, or undefined if it does not exist. */
   #begin(call: keyof SystemCalls, absolute: string, effect: Effect): string | undefined {
     const { fd, name = '' } = descriptorIn(absolute) ?? {};
     const directory = fd === undefined ? undefined : this.#openFile(fd);
@@ -345,7 +345,7 @@ export class SimCalls implements SystemCalls {
     return path;
   }
 
-  /** What comes before each call. */
+  /** Precedes each call. */
   #happen(call: keyof SystemCalls, path: string, effect: Effect): void {
     const { life, random, wall, callMsMax, between } = this.#options;
     life.check();
@@ -375,10 +375,10 @@ export class SimCalls implements SystemCalls {
     if ((mode & (writes ? ownerMay.write : ownerMay.read)) === 0) throw new DiskError('EACCES', absolute);
   }
 
-  #tell(path: string): void {
+  #notify(path: string): void {
     if (path === '' || path === folderRoot) return;
     const parent = this.#volume.disk.at(parentOf(path));
-    if (parent !== undefined) this.#volume.disk.tell(parent, nameOf(path));
+    if (parent !== undefined) this.#volume.disk.notify(parent, nameOf(path));
   }
 
   #placed(path: string): void {
@@ -392,7 +392,7 @@ function isInFolder(path: string): boolean {
   return !path.startsWith('/');
 }
 
-/** A path on the disk, from one of the agent. */
+/** Converts a path of the agent to one of the disk. */
 function pathOf(absolute: string): string {
   if (absolute === folderRoot || absolute === `${folderRoot}/.`) return '';
   return absolute.startsWith(`${folderRoot}/`) ? absolute.slice(folderRoot.length + 1) : absolute;

@@ -28,13 +28,13 @@ interface SimSubject extends FolderSubject {
   readonly life: Life;
   readonly scheduler: Scheduler;
   readonly crashed: Promise<'crashed'>;
-  /** Calls `act` before the system call that comes so many calls from now. */
+  /** Calls `act` before the system call that is `count` calls ahead. */
   beforeCall(count: number, act: () => void): void;
   /** A new agent on the same volume. */
   reopen(): Folder;
 }
 
-/** Runs virtual time in the background while the test awaits what needs it. */
+/** Runs virtual time in the background while the test awaits results. */
 function openSimSubject(): SimSubject {
   const random = new Random(7);
   const scheduler = new Scheduler(random.fork());
@@ -117,7 +117,7 @@ function found(inode: Inode) {
   return { type: 'file', bytes: bytesOfContent(inode.content), ...common } as const;
 }
 
-/** Of a large block the first bytes are there: the others are taken to be as the last of these. */
+/** Only the first bytes of a large block are real: the others are filled with the last of these. */
 function bytesOfContent(content: Content | undefined): Uint8Array {
   if (content === undefined) return new Uint8Array();
   const bytes = new Uint8Array(content.size);
@@ -131,7 +131,7 @@ function bytesOfContent(content: Content | undefined): Uint8Array {
 folderContract(async () => openSimSubject());
 
 describe('beyond the contract', () => {
-  test('content above the inline limit is known by the first bytes of each block, and travels block by block', async () => {
+  test('content above the inline limit is identified by the first bytes of each block, and is sent in blocks', async () => {
     const subject = openSimSubject();
     const content = virtualContent('v1', 3 * 1_048_576 + 17);
     subject.volume.disk.write('large', content);
@@ -170,7 +170,7 @@ describe('beyond the contract', () => {
     }
   });
 
-  test('a changed time step hides nothing: a file written within it is racy', async () => {
+  test('a step of file times hides no change: a file written within it is racy', async () => {
     const subject = openSimSubject();
     subject.volume.disk.write('file', contentOfBytes(bytesOf('one')));
     const [seen] = await subject.folder.observe([{ path: 'file' }]);
@@ -178,9 +178,9 @@ describe('beyond the contract', () => {
     await subject.close();
   });
 
-  describe('[MT4] a user acts between two system calls of an action, whichever these are', () => {
+  describe('[MT4] a user acts between any two system calls of an action', () => {
     const old = 'the old version';
-    /** Before how many of its calls: more than one action makes. */
+    /** More calls than one action makes. */
     const callsMax = 60;
 
     async function actionsBesides(
@@ -217,21 +217,21 @@ describe('beyond the contract', () => {
       ],
     ];
 
-    test.each(actions)('%s: what was written in place is told from what was there', async (_what, action) => {
+    test.each(actions)('%s: a write in place is distinguished from the old content', async (_what, action) => {
       await actionsBesides(
         action,
         (disk) => void disk.write(disk.at('file') === undefined ? 'other' : 'file', contentOfText('the new version')),
         async (subject, result) => {
           if (result.result !== 'done' || result.racy) return;
           const path = subject.volume.disk.at('file') === undefined ? 'other' : 'file';
-          // Written after the action: the next look sees another fingerprint.
+          // Written after the action: the next observation finds another fingerprint.
           const seen = await observeOne(subject, path, result.fingerprint);
           if (seen.state === 'same') expect(textOf(await subject.user.look(path))).toBe(old);
         },
       );
     });
 
-    test.each(actions)('%s: a mode that was set is not taken for the one that was meant', async (_what, action) => {
+    test.each(actions)('%s: a mode that a user set is not confused with the intended one', async (_what, action) => {
       await actionsBesides(
         action,
         (disk) => disk.chmod(disk.at('file') === undefined ? 'other' : 'file', 0o640),
@@ -243,7 +243,7 @@ describe('beyond the contract', () => {
     });
   });
 
-  test('[MT4] what is written over the new version is an edit of that one, and over the old one of that', async () => {
+  test('[MT4] a write over the new version is an edit of the new one, and a write over the old version of the old one', async () => {
     for (let call = 1; call < 60; call++) {
       const subject = openSimSubject();
       const expected = await doOne(subject, writeRequest(subject, 'file', 'old'));
@@ -265,7 +265,7 @@ describe('beyond the contract', () => {
     ['unlink', (_subject, expected) => ({ action: { do: 'unlink', path: 'file', expected } })],
     ['mkdir', (_subject, expected) => ({ action: { do: 'mkdir', path: 'file', expected, mode: 0o755 } })],
     ['write', (subject, expected) => writeRequest(subject, 'file', 'new', { expected })],
-  ])('[MT4] %s: of two edits between its calls, none is lost that the user did not replace', async (_what, action) => {
+  ])('[MT4] %s: two edits between its calls are kept, unless the user replaced one', async (_what, action) => {
     for (let call = 1; call < 40; call++) {
       for (let later = 1; later <= 8; later++) {
         const subject = openSimSubject();
@@ -293,7 +293,7 @@ describe('beyond the contract', () => {
     }
   });
 
-  test('[MT7] no call that fails leaves a mess: what was there stays, or the new one is there', async () => {
+  test('[MT7] a failing call leaves either the old entry or the new one', async () => {
     for (let call = 1; call < 60; call++) {
       const subject = openSimSubject();
       const expected = await doOne(subject, writeRequest(subject, 'file', 'old'));

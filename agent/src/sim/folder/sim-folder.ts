@@ -10,13 +10,13 @@ import type { WallClock } from '../base/sim-clock.ts';
 import { simBlockHash } from '../disk/content.ts';
 import type { Inode } from '../disk/inode.ts';
 import type { Volume } from '../disk/volume.ts';
-import { LookWatch } from './look-watch.ts';
+import { ReplaceWatch } from './replace-watch.ts';
 import { folderRoot, type PlacedListener, SimCalls, stateRoot } from './sim-calls.ts';
 import { SimJobs, whileAlive } from './sim-jobs.ts';
 import { SimWatcher, type WatchConduct } from './sim-watcher.ts';
 
-/** A path is looked at by some ten calls. */
-const callsOfLook = 10;
+/** An observation of a path makes about ten calls. */
+const callsPerObservation = 10;
 
 export interface SimFolderOptions {
   readonly memberName: string;
@@ -26,54 +26,54 @@ export interface SimFolderOptions {
   readonly life: Life;
   readonly wall: WallClock;
   readonly watch: WatchConduct;
-  /** The longest time that a look at one path takes. */
+  /** The longest duration of an observation of one path. */
   readonly callMsMax: number;
   readonly canSyncFileSystem: boolean;
-  /** What an agent does to its folder, and what others do meanwhile. */
+  /** Receives the actions of an agent in its folder, and lets others act meanwhile. */
   readonly witness: FolderWitness;
 }
 
 export interface FolderWitness {
-  /** An agent put something into its folder. */
+  /** An agent put a file into its folder. */
   readonly placed: PlacedListener;
-  /** Others may act: an agent is about to make a system call. A path of the folder is relative to it. */
+  /** An agent is about to make a system call: others may act first. A path of the folder is relative to it. */
   readonly between: (path: string, aheadMs: number) => void;
-  /** An agent did or read something behind this link. */
+  /** An agent changed or read something behind this link. */
   readonly followed: (link: string) => void;
-  /** A file that a user gave a name in the last moment was replaced unseen. */
+  /** A file that a user renamed to its name just before was replaced unseen. */
   readonly replacedUnseen: (inode: Inode) => void;
-  /** Tells the story of the run what an action came to. */
-  readonly tell: (what: () => string) => void;
+  /** Adds the result of an action to the story. */
+  readonly record: (what: () => string) => void;
 }
 
-/** For a folder at which nobody but the agent is at work. */
+/** For a folder that only the agent changes. */
 export const idleWitness: FolderWitness = {
   placed: () => undefined,
   between: () => undefined,
   followed: () => undefined,
   replacedUnseen: () => undefined,
-  tell: () => undefined,
+  record: () => undefined,
 };
 
 /**
- * Opens the folder of a member, for one life of its agent: the real one, over the calls of a simulated disk. Throws when it cannot be opened,
- * and when the agent dies meanwhile.
+ * Opens the folder of a member for one life of its agent: the real folder code on simulated system calls. Throws if it cannot be opened, or
+ * the agent dies meanwhile.
  */
 export function openSimFolder(options: SimFolderOptions): Folder {
   const { volume, scheduler, random, life, wall, witness } = options;
-  const looks = new LookWatch(witness.replacedUnseen);
+  const replacements = new ReplaceWatch(witness.replacedUnseen);
   const calls = new SimCalls({
     volume,
     life,
     random,
     wall,
-    callMsMax: options.callMsMax / callsOfLook,
+    callMsMax: options.callMsMax / callsPerObservation,
     canSyncFileSystem: options.canSyncFileSystem,
     placed: witness.placed,
     followed: witness.followed,
-    looked: looks,
+    replacements,
     between: (path) => {
-      looks.count();
+      replacements.count();
       witness.between(path, wall.aheadMs);
     },
   });
@@ -92,7 +92,7 @@ export function openSimFolder(options: SimFolderOptions): Folder {
   return new DiskFolder({
     places,
     control: controlCalls(options, calls, waitMs),
-    workers: new SimJobs({ places, calls, looks, scheduler, life, waitMs, tell: witness.tell }),
+    workers: new SimJobs({ places, calls, replacements, scheduler, life, waitMs, record: witness.record }),
     watches: (hint) => new SimWatcher({ volume, scheduler, random, life, conduct: options.watch, hint }),
   });
 }

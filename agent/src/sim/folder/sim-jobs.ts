@@ -5,39 +5,39 @@ import type { JobMessage, JobName, JobRunner, Jobs } from '../../fs/worker/worke
 import type { ActionRequest } from '../../sync/ports/folder.ts';
 import type { Life } from '../base/life.ts';
 import type { Scheduler } from '../base/scheduler.ts';
-import type { LookWatch } from './look-watch.ts';
+import type { ReplaceWatch } from './replace-watch.ts';
 import type { SimCalls } from './sim-calls.ts';
 
-/** What the jobs of one life of an agent run on. */
-export interface Workshop {
+/** The environment of the jobs in one life of an agent. */
+export interface JobEnvironment {
   readonly places: Places;
   readonly calls: SimCalls;
-  readonly looks: LookWatch;
+  readonly replacements: ReplaceWatch;
   readonly scheduler: Scheduler;
   readonly life: Life;
-  /** The time that passes before a job begins, at most. */
+  /** Draws the delay before a job begins. */
   readonly waitMs: () => number;
-  /** Tells the story of the run what an action came to. */
-  readonly tell: (what: () => string) => void;
+  /** Adds the result of an action to the story. */
+  readonly record: (what: () => string) => void;
 }
 
 /**
- * Does the jobs of a folder's worker threads, one after the other. Each runs as a whole at one virtual time, others between its system calls;
- * its answer comes when the time that these took is over.
+ * Runs the jobs of a folder's worker threads, one after the other. Each runs at one virtual time, with others acting between its system
+ * calls. Its result is delayed by the time that these took.
  */
 export class SimJobs implements JobRunner {
   mounts: KnownMounts;
-  readonly #workshop: Workshop;
+  readonly #environment: JobEnvironment;
   #freeAtMs = 0;
 
-  constructor(workshop: Workshop) {
-    this.#workshop = workshop;
-    this.mounts = workshop.places.mounts;
+  constructor(environment: JobEnvironment) {
+    this.#environment = environment;
+    this.mounts = environment.places.mounts;
   }
 
   run<Name extends JobName>(job: Name, input: Jobs[Name]['input']): Promise<Jobs[Name]['output']> {
-    return whileAlive(this.#workshop.life, async () => {
-      const { scheduler, life, waitMs } = this.#workshop;
+    return whileAlive(this.#environment.life, async () => {
+      const { scheduler, life, waitMs } = this.#environment;
       await scheduler.pause(waitMs(), life);
       while (scheduler.nowMs < this.#freeAtMs) await scheduler.pause(this.#freeAtMs - scheduler.nowMs, life);
       const output = this.#do({ job, input } as JobMessage);
@@ -51,26 +51,26 @@ export class SimJobs implements JobRunner {
   }
 
   async close(): Promise<void> {
-    const { scheduler, life } = this.#workshop;
+    const { scheduler, life } = this.#environment;
     while (scheduler.nowMs < this.#freeAtMs) await scheduler.pause(this.#freeAtMs - scheduler.nowMs, life);
   }
 
   #do(message: JobMessage): Jobs[JobName]['output'] {
-    const { calls, looks, places, scheduler, tell } = this.#workshop;
-    looks.begin();
+    const { calls, replacements, places, scheduler, record } = this.#environment;
+    replacements.begin();
     const [output, elapsedMs] = calls.during(() => runJob({ ...places, mounts: this.mounts }, message));
     this.#freeAtMs = scheduler.nowMs + elapsedMs;
     if (message.job === 'apply') {
       const { results } = output as Jobs['apply']['output'];
       for (const [index, request] of message.input.entries()) {
-        tell(() => `  apply ${describe(request)}: ${results[index]?.result}`);
+        record(() => `  apply ${describe(request)}: ${results[index]?.result}`);
       }
     }
     return output;
   }
 }
 
-/** A promise of a crashed agent never settles. */
+/** Runs `body` with a promise that never settles once the agent has crashed. */
 export function whileAlive<T>(life: Life, body: () => Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     body().then(

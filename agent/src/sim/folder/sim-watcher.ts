@@ -8,17 +8,17 @@ import type { Inode } from '../disk/inode.ts';
 import type { Volume } from '../disk/volume.ts';
 import { whileAlive } from './sim-jobs.ts';
 
-/** How the watcher of a run behaves. */
+/** The behaviour of the watcher in a run. */
 export interface WatchConduct {
   /** The longest time from a change to its hint. */
   readonly delayMsMax: number;
-  /** How likely a delivery is lost to an overflow; a hint for the whole folder follows then. */
+  /** The probability that a delivery is lost by an overflow; a hint for the whole folder then replaces it. */
   readonly overflowChance: number;
 }
 
 /**
- * What inotify and chokidar make of changes: hints for directories that were watched when something happened, gathered and
- * late. A watch follows its directory when that is renamed, and keeps calling it by the old path until a scan finds it again.
+ * Simulates inotify and chokidar: hints for changes in watched directories, gathered and delayed. A watch stays with its directory when a
+ * user renames it, and uses the old path until a scan finds the directory again.
  */
 export class SimWatcher implements DirectoryWatches {
   readonly #volume: Volume;
@@ -63,7 +63,7 @@ export class SimWatcher implements DirectoryWatches {
     return directory.number;
   }
 
-  /** Its watch goes along by itself. */
+  /** The watch stays with the directory. */
   moving(): void {}
 
   moved(from: string, to: string | undefined): void {

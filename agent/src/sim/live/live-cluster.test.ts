@@ -14,7 +14,7 @@ async function openTwo(): Promise<LiveCluster> {
   return cluster;
 }
 
-test('before it begins time passes at will, and not by itself', async () => {
+test('before `begin`, time only passes on request', async () => {
   const cluster = await openTwo();
   const { nowMs } = cluster.scheduler;
   await new Promise((resolve) => setTimeout(resolve, 20));
@@ -23,7 +23,7 @@ test('before it begins time passes at will, and not by itself', async () => {
   expect(cluster.scheduler.nowMs).toBe(nowMs + 5_000);
 });
 
-test('from then on members work by themselves, and their clocks show the time of day', async () => {
+test('after `begin`, members run in real time, and their clocks show the time of day', async () => {
   const cluster = await openTwo();
   cluster.begin();
   cluster.user('ant').write('letter.txt', 'letter', contentOfText('Dear Ms Lindqvist'));

@@ -12,19 +12,16 @@ import { JournalShelf } from '../world/journal-shelf.ts';
 import { addressOf, Machine, type Surroundings } from '../world/machine.ts';
 import type { MachineConduct } from '../world/scenario.ts';
 
-/** How often the simulated time is brought up to the real one. */
+/** Interval at which simulated time catches up with real time. */
 const tickMs = 4;
 
-/** So much is made up for at one time before others have their turn: the HTTP server, above all. */
+/** Simulated time advances for at most this long before other tasks run, above all the HTTP server. */
 const turnMs = 10;
 
-/**
- * A computer that cannot keep up leaves out the rest, and all simulated clocks are set forward by it, as those of virtual machines that
- * were held for a moment.
- */
+/** A computer that is later than this skips the rest: all simulated clocks are set forward, as on virtual machines that were paused. */
 const lateMsMax = 200;
 
-/** What happens before simulated time passes as real time does has happened in the last minutes. */
+/** Simulated time starts this long before real time, for what happens before `begin`. */
 const pastMs = 300_000;
 
 const calm: MachineConduct = {
@@ -38,17 +35,17 @@ const calm: MachineConduct = {
 };
 
 export interface LiveClusterOptions {
-  /** The first is the one whose address all others are told. */
+  /** All others get the address of the first. */
   readonly names: readonly string[];
-  /** How the network behaves between two members, by their names. */
+  /** The network between two members, by name. */
   readonly network?: (a: string, b: string) => NetworkConduct;
-  /** Hears of what an agent logged as an error: of nothing, unless there is a defect. */
+  /** Receives what an agent logs as an error, which only a defect causes. */
   readonly failed: (what: string) => void;
 }
 
 /**
- * Members that run the real engine over simulated disks and networks, in real time, so that a browser or a test can ask them. What a
- * real cluster meets rarely happens to them on purpose.
+ * Members that run the real engine on simulated disks and networks, in real time, for a browser or a test. Events that are rare in a real
+ * cluster can be triggered on purpose.
  */
 export class LiveCluster implements Surroundings {
   readonly scheduler: Scheduler;
@@ -60,7 +57,7 @@ export class LiveCluster implements Surroundings {
   readonly #failed: (what: string) => void;
   readonly #random = new Random(50);
   readonly #ledger = new Ledger();
-  /** What their clocks show beyond simulated time. */
+  /** The offset of their clocks from simulated time. */
   #offsetMs = Date.now() - pastMs - worldBeganMs;
   #running: Promise<void> | undefined;
   #isStopped = false;
@@ -88,7 +85,7 @@ export class LiveCluster implements Surroundings {
     return machine;
   }
 
-  /** Whoever sits at that machine. */
+  /** The user of that machine. */
   user(name: string): UserShell {
     const { disk } = this.machine(name).volume;
     return new UserShell({ name, disk, ledger: this.#ledger, story: this.story });
@@ -100,13 +97,13 @@ export class LiveCluster implements Surroundings {
     return found;
   }
 
-  /** Lets simulated time pass, as fast as it can, until `condition` holds. */
+  /** Runs simulated time at full speed until `condition` holds. */
   async until(condition: () => boolean, msMax = 120_000): Promise<void> {
     const end = await this.scheduler.run(this.scheduler.nowMs + msMax, condition);
-    if (end !== 'condition') throw new Error(`what was waited for has not come in ${msMax} simulated milliseconds`);
+    if (end !== 'condition') throw new Error(`the condition did not hold within ${msMax} simulated milliseconds`);
   }
 
-  /** From now on simulated time passes as real time does. */
+  /** From now on simulated time follows real time. */
   begin(): void {
     this.#running ??= this.#run();
   }

@@ -7,8 +7,8 @@ import { startWork } from './office-work.ts';
 import { servedMember } from './served-member.ts';
 
 /**
- * `npm run show`: the real page over fifty simulated members in real time, for what is hard to have on one machine. Each runs the real
- * engine; their disks, clocks and network are simulated.
+ * `npm run show`: the real page for fifty simulated members in real time, for states that are hard to reach on one machine. Each member
+ * runs the real engine; disks, clocks and network are simulated.
  */
 const { values } = parseArgs({
   options: { port: { type: 'string', default: '4850' }, rate: { type: 'string', default: '1' } },

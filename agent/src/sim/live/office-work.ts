@@ -7,20 +7,20 @@ const folders = ['Bridge/Drawings', 'Letters', 'Minutes', 'Plans/Quay wall/Secti
 const files = ['survey', 'notes', 'site plan', 'north elevation', 'minutes', 'estimate', 'crane hire'];
 const endings = ['md', 'dwg', 'ods', 'csv', 'pdf'];
 
-/** How often there is another film, and its size: about a minute's way over the line of the machine on which it is cut. */
+/** Interval of new films, and their size: each needs about a minute on the line of its machine. */
 const filmEveryMs = 180_000;
 const filmBytes = 16_000_000;
 
-/** seal's clock is wrong again and again, until it is set. */
+/** The clock of seal is wrong at intervals, until it is corrected. */
 const sealEveryMs = 240_000;
 const sealWrongMs = 30_000;
 const sealAheadMs = 92_000;
 
-/** swan's connection comes and goes: silent for long enough to be suspected, and too short to be given up. */
+/** The connection of swan fails at intervals: long enough for it to be suspected, too short for it to be down. */
 const swanEveryMs = 20_000;
 const swanSilentMs = 6_000;
 
-/** Everybody who is there works, each at their own machine, `perSecond` changes in all. */
+/** The users of all running members make changes on their own machines, `perSecond` in all. */
 export function startWork(cluster: LiveCluster, perSecond: number): void {
   const { scheduler } = cluster;
   const repeat = (everyMs: number, what: () => void): void => {
@@ -46,7 +46,7 @@ export function startWork(cluster: LiveCluster, perSecond: number): void {
   });
 }
 
-/** Changes a file at some machine, as its user. */
+/** Changes a file on a random machine, as its user. */
 function changeOne(cluster: LiveCluster): () => void {
   const random = new Random(2_000);
   let changes = 0;

@@ -5,7 +5,7 @@ import { LiveCluster } from './live-cluster.ts';
 
 const goodbyeMs = 2_000;
 
-/** What lies in the folder before anybody works. */
+/** The initial entries of the folder. */
 const tree: readonly string[] = [
   ...['north elevation', 'quay', 'section A', 'section B', 'site plan'].map((name) => `Bridge/Drawings/${name}.dwg`),
   'Bridge/Estimate of the quay wall, third version, with the comments of the office.pdf',
@@ -19,7 +19,7 @@ const tree: readonly string[] = [
   'Read me first.md',
 ];
 
-/** Two people change each of them at the same time. */
+/** Two users change each of these at the same time. */
 const disputed = ['Budget 2027.md', 'Letters/to the harbour office.md', 'Minutes/2026-11-19.md'];
 
 const minutes = (decision: string): string => `# Minutes of Thursday
@@ -29,12 +29,12 @@ const minutes = (decision: string): string => `# Minutes of Thursday
 3. The survey of the bridge is due on Friday.
 `;
 
-/** Comes last, and takes minutes to catch up over its thin line. */
+/** Joins last, and needs minutes to catch up over its slow line. */
 const newcomer = 'koi';
 
 /**
- * Fifty members of an office, in which everything has happened that a page can say of one: it is paused, stopped, cut off, without
- * power, full, new, or has left. Simulated time has passed as fast as it can.
+ * Fifty members of an office, with every state that a page can show: paused, stopped, cut off, powered off, full, new, or retired.
+ * Simulated time has run at full speed.
  */
 export async function openOffice(failed: (what: string) => void): Promise<LiveCluster> {
   const cluster = new LiveCluster({ names: cast, network: networkBetween, failed });
@@ -56,7 +56,7 @@ export async function openOffice(failed: (what: string) => void): Promise<LiveCl
   return cluster;
 }
 
-/** Writes a text into a file of that machine's folder, as its user. */
+/** Writes a text to a file on that machine, as its user. */
 export function write(cluster: LiveCluster, name: string, path: string, text: string): void {
   const user = cluster.user(name);
   const parent = path.slice(0, Math.max(0, path.lastIndexOf('/')));
@@ -64,7 +64,7 @@ export function write(cluster: LiveCluster, name: string, path: string, text: st
   user.write(path, text, contentOfText(text));
 }
 
-/** Resolves when all of these hold the same and have a session with each other. */
+/** Resolves when all of these have the same operations and sessions with each other. */
 function untilSame(cluster: LiveCluster, machines: readonly Machine[]): Promise<void> {
   return cluster.until(() => {
     const [first] = machines;
@@ -90,7 +90,7 @@ async function bringMishaps(cluster: LiveCluster): Promise<void> {
   machine('mole').engine?.pause.pause();
   machine('ram').volume.full = 'disk';
   cluster.medium.cut(machine('vole').id, machine('wren').id, 'refused');
-  // What is neither a file nor a directory is not replicated.
+  // Only files, directories and links are replicated.
   cluster.user('ant').mkfifo('Letters/printer');
   const isDown = (name: string): boolean => machine('ant').engine?.peers.get(machine(name).id)?.state === 'down';
   await cluster.until(() => ['mole', 'owl', 'tern'].every(isDown));

@@ -2,7 +2,7 @@ import type { ServedMember } from '../../http/served-member.ts';
 import { replayInto } from '../../offline/replay.ts';
 import type { Machine } from '../world/machine.ts';
 
-/** A simulated member whose agent runs, as the HTTP server serves it. */
+/** A simulated member with a running agent, in the form that the HTTP server serves. */
 export function servedMember(machine: Machine): ServedMember {
   const { engine, address, wall } = machine;
   if (engine === undefined) throw new Error(`the agent of ${machine.name} does not run`);

@@ -12,20 +12,20 @@ import type { Scheduler } from '../base/scheduler.ts';
 
 /** The first overtakes the others. */
 const lanes: readonly Lane[] = ['signals', 'operations', 'blocks'];
-/** Keeps two arrivals in order that would else be at the same time. */
+/** Keeps two arrivals in order that would otherwise be at the same time. */
 const momentMs = 0.001;
 
-/** What the medium between two members does with what is sent, at this moment. */
+/** The present behaviour of the medium between two members. */
 export interface Route {
-  /** Drawn for each message; arrival keeps the order of the lanes all the same. */
+  /** Drawn for each message. Messages of one lane still arrive in order. */
   delayMs(): number;
-  /** How fast bytes leave a send queue. */
+  /** The rate at which bytes leave a send queue. */
   readonly bytesPerMs: number;
-  /** Nothing arrives and nobody is told: what is on its way waits until the route heals. */
+  /** Nothing arrives, without an error: messages in transit wait until the route heals. */
   readonly silent: boolean;
 }
 
-/** What a message is made into on its way: a value that shares nothing that the receiver could change. */
+/** Converts a message for transmission, so that the receiver cannot change an object of the sender. */
 export type Carrier = (message: PeerMessage) => PeerMessage;
 
 interface EndOptions {
@@ -36,7 +36,7 @@ interface EndOptions {
   readonly remote: string;
   readonly route: Route;
   readonly carrier: Carrier;
-  /** Hears of each message as it is handed over. */
+  /** Called with each delivered message. */
   readonly arrived: (message: PeerMessage) => void;
 }
 
@@ -49,11 +49,11 @@ export class SimLink implements Link {
   #other: SimLink | undefined;
   #receiver: LinkReceiver | undefined;
   #early: PeerMessage[] = [];
-  /** Sent from the other side to this one and not yet arrived, in order; an `undefined` is its goodbye. */
+  /** Messages from the other side that have not arrived, in order. An `undefined` is its goodbye. */
   readonly #inTransit = new Map<Lane, (PeerMessage | undefined)[]>(lanes.map((lane) => [lane, []]));
-  /** Arrivals that a silent route holds back. */
+  /** Arrivals that a silent route delays. */
   #held: Lane[] = [];
-  /** Sizes of what is in the send queue, and when each will have left it. */
+  /** Sizes of the messages in the send queue, and the times at which they leave it. */
   #queue: { leavesAtMs: number; bytes: number }[] = [];
   readonly #lastArrivalMs = new Map<Lane, number>();
   #receivedBytes = 0;
@@ -69,7 +69,7 @@ export class SimLink implements Link {
     this.#options = options;
   }
 
-  /** Joins the two sides. */
+  /** Connects the two sides. */
   static join(a: SimLink, b: SimLink): void {
     a.#other = b;
     b.#other = a;
@@ -89,7 +89,7 @@ export class SimLink implements Link {
     this.#prune();
     this.#queue.push({ leavesAtMs, bytes });
     const lane = laneOf(message.type);
-    // Signals do not wait for what is queued before them.
+    // Signals do not wait for queued messages.
     this.#transmit(carrier(message), lane, lane === 'signals' ? scheduler.nowMs : leavesAtMs);
   }
 
@@ -138,14 +138,14 @@ export class SimLink implements Link {
     this.#end(reason, isFault);
   }
 
-  /** The connection breaks: this side learns of it now, and what was on its way is lost. */
+  /** Breaks the connection: this side is notified now, and messages in transit are lost. */
   breakOff(reason: string): void {
     if (this.#endReason !== undefined || !this.#options.life.alive) return;
     this.#early = [];
     this.#end(reason, false);
   }
 
-  /** The route is no longer silent: what waited arrives. */
+  /** The route is no longer silent: delayed messages arrive. */
   resume(): void {
     const { scheduler, life } = this.#options;
     const held = this.#held.splice(0);
@@ -155,7 +155,7 @@ export class SimLink implements Link {
     scheduler.after(0, arrive, life);
   }
 
-  /** A message never arrives before one of its own or an earlier lane that was sent before it. */
+  /** A message never arrives before an earlier one of its own lane or a faster one. */
   #transmit(message: PeerMessage | undefined, lane: Lane, leavesAtMs: number): void {
     const other = this.#other;
     if (other === undefined) return;
@@ -170,7 +170,7 @@ export class SimLink implements Link {
     scheduler.after(arrivesAtMs - scheduler.nowMs, () => other.#arrive(lane), other.#options.life);
   }
 
-  /** One message of the lane is there: the first one sent, whichever the scheduler meant. */
+  /** Delivers the first message of the lane, in the order of sending. */
   #arrive(lane: Lane): void {
     if (this.#options.route.silent) {
       this.#held.push(lane);
@@ -196,7 +196,7 @@ export class SimLink implements Link {
     this.#reportEnd();
   }
 
-  /** Later, so that a caller of `close` has done its work before it hears of the end. */
+  /** Asynchronous, so that the caller of `close` is done before its receiver is notified. */
   #reportEnd(): void {
     const { scheduler, life } = this.#options;
     const receiver = this.#receiver;
@@ -214,9 +214,9 @@ export class SimLink implements Link {
 
 const messageBytes = 100;
 
-/** About how many bytes a message would have on the wire. */
+/** The approximate size of a message on the wire. */
 function weightOf(message: PeerMessage): number {
-  // Of a large block its first bytes are there, and the rest costs nothing.
+  // Only the first bytes of a large block are real, and the rest costs nothing.
   if (message.type === 'block')
     return messageBytes + (message.bytes.length > inlineBytesMax ? 0 : message.bytes.length);
   if (message.type !== 'operations') return messageBytes;

@@ -26,7 +26,7 @@ async function connected(bytesPerMs = 1e6) {
   return { scheduler, medium, lives, network, here, there };
 }
 
-/** What a link receives from now on, as short texts. */
+/** The messages that a link receives from now on, as short texts. */
 function heardAt(link: Link): string[] {
   const heard: string[] = [];
   link.start({
@@ -39,7 +39,7 @@ function heardAt(link: Link): string[] {
 const reply = (id: number): PeerMessage => ({ type: 'heartbeat-reply', id });
 
 describe('Medium', () => {
-  test('carries messages both ways, in the order of sending, also those that came before start', async () => {
+  test('carries messages both ways, in the order of sending, including those before start', async () => {
     const { scheduler, here, there } = await connected();
     expect([here.peer, here.dialled, there.peer, there.dialled]).toEqual([bee, true, ant, false]);
     for (let id = 0; id < 50; id++) here.send(reply(id));
@@ -77,7 +77,7 @@ describe('Medium', () => {
     );
   });
 
-  test('a dial to nobody, and one through a cut, is refused', async () => {
+  test('a dial to an unused address is refused, and so is one through a cut', async () => {
     const { scheduler, network, medium } = await connected();
     const outcomes: string[] = [];
     const dial = (address: string) => network.dial(address).catch((error: Error) => outcomes.push(error.message));
@@ -88,10 +88,10 @@ describe('Medium', () => {
     medium.cut(ant, bee, 'silent');
     void dial('bee:1');
     await scheduler.run(30_000);
-    expect(outcomes).toEqual(['nobody:1', 'bee:1', 'bee:1'].map((address) => `Nobody answers at ${address}.`));
+    expect(outcomes).toEqual(['nobody:1', 'bee:1', 'bee:1'].map((address) => `No member answers at ${address}.`));
   });
 
-  test('a cut that refuses breaks the session on both sides; a silent one tells nobody', async () => {
+  test('a refusing cut breaks the session on both sides; a silent one notifies neither', async () => {
     const refused = await connected();
     const heard = [heardAt(refused.here), heardAt(refused.there)];
     refused.medium.cut(ant, bee, 'refused');
@@ -109,7 +109,7 @@ describe('Medium', () => {
     expect([['heartbeat-reply 1'], ['closed: reset']]).toContainEqual(quiet);
   });
 
-  test('what a crashed member sends vanishes; the others hear of its death when its kernel says so, or when it is back', async () => {
+  test('a crashed member sends nothing; the others notice when its kernel closes its connections, or when it is back', async () => {
     const { scheduler, medium, lives, here, there } = await connected();
     const heard = heardAt(there);
     lives.ant.end();
@@ -138,7 +138,7 @@ describe('Medium', () => {
     expect(here.queuedBytes()).toBeLessThan(sendQueueBytesMax / 2);
   });
 
-  test('nobody can change what another member holds', async () => {
+  test('no member can change an object of another member', async () => {
     const { scheduler, here, there } = await connected();
     const vector: Record<string, number> = { [`${ant}.aaaaaaaa`]: 1 };
     const known = vector as Extract<PeerMessage, { type: 'ack' }>['known'];

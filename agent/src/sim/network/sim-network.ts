@@ -5,14 +5,14 @@ import type { Random } from '../base/random.ts';
 import type { Scheduler } from '../base/scheduler.ts';
 import { type Carrier, type Route, SimLink } from './sim-link.ts';
 
-/** `refused`: sessions break and dials fail at once. `silent`: everything vanishes, and nobody is told. */
+/** `refused`: sessions break and dials fail at once. `silent`: messages get lost without an error. */
 export type Cut = 'refused' | 'silent';
 
-/** How the network of a run behaves. */
+/** The behaviour of the network in a run. */
 export interface NetworkConduct {
-  /** The shortest time one way between two members. */
+  /** The shortest latency between two members, one way. */
   readonly delayMsMin?: number | undefined;
-  /** The longest time one way between two members, beyond the shortest; each pair has its own below it. */
+  /** The longest latency between two members, one way, beyond the shortest. Each pair has its own limit below it. */
   readonly delayMsMax: number;
   readonly bytesPerMs: number;
 }
@@ -53,7 +53,7 @@ class Pair implements Route {
   }
 }
 
-/** What connects the members: who listens where, and what happens on the way between any two of them. */
+/** The network: its listeners, and the routes between any two of them. */
 export class Medium {
   readonly #scheduler: Scheduler;
   readonly #random: Random;
@@ -66,10 +66,10 @@ export class Medium {
   constructor(options: {
     scheduler: Scheduler;
     random: Random;
-    /** How the network behaves between two members; the same whichever comes first. */
+    /** The network between two members, independent of their order. */
     conduct: (a: MemberId, b: MemberId) => NetworkConduct;
     carrier: Carrier;
-    /** Hears of every message that arrives. */
+    /** Called with every message that arrives. */
     observed: (from: MemberId, to: MemberId, message: PeerMessage) => void;
   }) {
     this.#scheduler = options.scheduler;
@@ -79,7 +79,7 @@ export class Medium {
     this.#observed = options.observed;
   }
 
-  /** Begins to listen at `address` for one life of an agent. */
+  /** Starts to listen at `address` for one life of an agent. */
   open(member: MemberId, address: string, life: Life): Network {
     const host: Host = { member, address, life };
     this.#hosts.set(address, host);
@@ -88,41 +88,41 @@ export class Medium {
       onLink: (accept) => {
         host.accept = accept;
       },
-      // Refusals come of wrong keys and versions, which the simulated members do not have.
+      // Only wrong keys and versions are refused, which simulated members do not have.
       onRefused: () => {},
     };
   }
 
-  /** Nothing passes between two members any more. */
+  /** Cuts the connection of two members. */
   cut(a: MemberId, b: MemberId, how: Cut): void {
     const pair = this.#pair(a, b);
     pair.cut = how;
     if (how === 'refused') this.#breakAll(pair, 'the connection was lost');
   }
 
-  /** They can talk again. What a silent cut held back arrives late, or is lost with its session. */
+  /** Restores it. Messages delayed by a silent cut arrive late, or are lost with their session. */
   heal(a: MemberId, b: MemberId): void {
     const pair = this.#pair(a, b);
     if (pair.cut === undefined) return;
     pair.cut = undefined;
     for (const session of pair.sessions) {
-      // A machine that went down meanwhile knows nothing of the session, and says so.
+      // A machine that restarted meanwhile does not know the session, and resets it.
       if (session.lives.some((life) => !life.alive) || this.#random.chance(0.5)) this.#breakLater(session, 'reset');
       else for (const end of session.ends) end.resume();
     }
   }
 
   /**
-   * The member's agent is gone. `told`: the kernel closes its connections (a process was killed); otherwise the others hear nothing until
-   * it is back (a power cut).
+   * The member's agent has ended. `closesConnections`: as its kernel does for a killed process. Otherwise the others notice nothing
+   * until it is back, as in a power cut.
    */
-  down(member: MemberId, address: string, told: boolean): void {
+  down(member: MemberId, address: string, closesConnections: boolean): void {
     this.#hosts.delete(address);
-    if (!told) return;
+    if (!closesConnections) return;
     for (const [key, pair] of this.#pairs) if (key.includes(member)) this.#breakDead(pair);
   }
 
-  /** The member's machine is up again: sessions of an agent before it are reset when the others use them. */
+  /** The member's machine is back: sessions of an earlier agent are reset. */
   up(member: MemberId): void {
     for (const [key, pair] of this.#pairs) if (key.includes(member)) this.#breakDead(pair);
   }
@@ -132,12 +132,12 @@ export class Medium {
     const to = this.#hosts.get(address);
     const pair = to && to !== from ? this.#pair(from.member, to.member) : undefined;
     if (pair?.silent) await this.#scheduler.pause(handshakeTimeoutMs, from.life);
-    // A handshake takes a few turns.
+    // A handshake takes several round trips.
     else await this.#scheduler.pause(0.5 + 4 * (pair?.delayMs() ?? 0), from.life);
     const there = this.#hosts.get(address);
     if (there === from) throw new LockstepError('handshake-failed', `${address} is this member itself.`);
     if (there === undefined || pair === undefined || pair.cut !== undefined || !there.life.alive || !there.accept) {
-      throw new LockstepError('handshake-failed', `Nobody answers at ${address}.`);
+      throw new LockstepError('handshake-failed', `No member answers at ${address}.`);
     }
     return this.#connect(from, there, pair);
   }
@@ -167,7 +167,7 @@ export class Medium {
     pair.sessions = [];
   }
 
-  /** Breaks the sessions of which one side has died. */
+  /** Breaks the sessions with a side that has ended. */
   #breakDead(pair: Pair): void {
     if (pair.cut === 'silent') return;
     const isDead = ({ lives }: Session) => lives.some((life) => !life.alive);
@@ -175,7 +175,7 @@ export class Medium {
     pair.sessions = pair.sessions.filter((session) => !isDead(session));
   }
 
-  /** The two sides of a broken session do not notice at the same time. */
+  /** The two sides of a broken session notice at different times. */
   #breakLater(session: Session, reason: string): void {
     for (const end of session.ends) this.#scheduler.after(this.#random.between(0.1, 50), () => end.breakOff(reason));
   }
@@ -192,8 +192,8 @@ export class Medium {
 }
 
 /**
- * Freezes a message in depth, so that a receiver that changes what the sender still holds is found out. Byte arrays cannot be
- * frozen; nothing in Lockstep writes into one that it was given.
+ * Freezes a message deeply, to detect a receiver that changes an object of the sender. Byte arrays cannot be frozen; no code of Lockstep
+ * writes to one that it received.
  */
 export function freezeMessage(message: PeerMessage): PeerMessage {
   freezeDeep(message);

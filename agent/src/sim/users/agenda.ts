@@ -6,7 +6,7 @@ interface Appointment {
   readonly task: Task;
 }
 
-/** What somebody is going to do, of which some may come earlier than virtual time has it: in the middle of what another does. */
+/** The future actions of a user. Some are run before their virtual time, in the middle of another's action. */
 export class Agenda {
   readonly #scheduler: Scheduler;
   readonly #appointments = new Set<Appointment>();
@@ -21,7 +21,7 @@ export class Agenda {
     this.#appointments.add(appointment);
   }
 
-  /** Does the first thing that is due within `aheadMs`. False when nothing is. */
+  /** Runs the first action that is due within `aheadMs`. False if there is none. */
   doNext(aheadMs: number): boolean {
     const untilMs = this.#scheduler.nowMs + aheadMs;
     let first: Appointment | undefined;

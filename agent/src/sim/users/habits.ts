@@ -1,4 +1,4 @@
-/** What users do, and how often in proportion. */
+/** The actions of users, with their relative frequencies. */
 const habits = {
   create: 14,
   overwrite: 12,
@@ -32,11 +32,11 @@ const habits = {
 
 export type Habit = keyof typeof habits;
 
-/** Users who keep images of disks, and those whose programs map no files and know no other names of them, differ in these habits. */
+/** Users who keep disk images, and users without mappings and hard links outside the folder, differ in these habits. */
 const imageHabits = { replaceAlike: 60 };
 const noUnseenHabits = { storeMapped: 0, writeElsewhere: 0 };
 
-/** How often such a user does what. */
+/** The frequencies of actions for such a user. */
 export function habitsOf(user: {
   readonly keepsImages: boolean;
   readonly mapsFiles: boolean;

@@ -5,7 +5,7 @@ import { Disk } from '../disk/disk.ts';
 import { Ledger } from './ledger.ts';
 import { UserShell } from './user-shell.ts';
 
-/** Two users with disks of their own and one ledger. */
+/** Two users with their own disks and one ledger. */
 function users() {
   const ledger = new Ledger();
   const story = new Story(false, () => 0);
@@ -18,7 +18,7 @@ const owedNames = (ledger: Ledger) => ledger.owed().map(({ name }) => name);
 
 describe('Ledger', () => {
   type Shells = ReturnType<typeof users>;
-  /** `ant` has v1 at a/file, and bee's disk has come to show it. */
+  /** `ant` has v1 at a/file, and bee's disk shows it. */
   const cases: [what: string, act: (shells: Shells) => void, owed: string[]][] = [
     ['nothing more happens', () => {}, ['v1']],
     ['a user overwrites it', ({ bee }) => bee.write('a/file', 'v2', content('v2')), ['v2']],
@@ -28,7 +28,7 @@ describe('Ledger', () => {
     ['a user renames it', ({ ant }) => ant.rename('a/file', 'b'), ['v1']],
     ['a user renames the directory', ({ ant }) => ant.rename('a', 'b'), ['v1']],
     ['a user renames another file over it', overwriteByRename, ['v2']],
-    ['two users overwrite it, neither knowing of the other', overwriteTwice, ['v2', 'v3']],
+    ['two users overwrite it concurrently', overwriteTwice, ['v2', 'v3']],
     ['a user deletes it and writes it again', ({ ant }) => deleteAndWrite(ant), ['v1']],
     ['a user moves it out and in again', ({ ant }) => ant.moveIn('a', ant.moveOut('a')), ['v1']],
     [
@@ -41,7 +41,7 @@ describe('Ledger', () => {
     ],
     ['one user writes it again, and another has deleted it', ({ ant, bee }) => deleteBoth(ant, bee), []],
   ];
-  test.each(cases)('what is owed when %s', (_, act, owed) => {
+  test.each(cases)('owed values after: %s', (_, act, owed) => {
     const shells = users();
     shells.ant.makeDirectories('a');
     shells.ant.write('a/file', 'v1', content('v1'));
@@ -71,7 +71,7 @@ describe('Ledger', () => {
     deleteAndWrite(ant);
   }
 
-  test('knows exactly the contents that somebody wrote', () => {
+  test('has exactly the contents that a user wrote', () => {
     const { ledger, ant } = users();
     ant.write('file', 'v1', content('v1'));
     expect(ledger.isWritten(content('v1'))).toBe(true);

@@ -1,90 +1,90 @@
 import { type Content, isZeros } from '../disk/content.ts';
 import type { Inode } from '../disk/inode.ts';
 
-/** What a file's bytes or a link's text are known by. */
+/** The identity of a file's content or a link's target. */
 export type ValueKey = string;
 
-/** A value that some user wrote. */
+/** A value that a user wrote. */
 export interface Value {
   readonly key: ValueKey;
-  /** Short, for people: `v12`. */
+  /** A short name for the story: `v12`. */
   readonly name: string;
   writer: string;
   path: string;
   /**
-   * Who let go of it, and how: users who overwrote or deleted it with it before their eyes. A user who brings it back takes back
-   * only what they did themselves: of a file that was away and is back nobody else can know.
+   * Users who released it, and how: each overwrote or deleted it on a disk that showed it. A user who brings it back only revokes their own
+   * release: others see no more than that a file was gone and is back.
    */
   readonly releases: Map<string, string>;
-  /** Who brought it back after they had let go of it. */
+  /** Users who brought it back after they had released it. */
   readonly returners: Set<string>;
-  /** How often anybody let go of it, brought back or not. */
+  /** How often a user released it, brought back or not. */
   timesReleased: number;
-  /** How often a user wrote it over itself: for a moment it was not there, and its bytes may be in memory alone since. */
+  /** How often a user wrote it over itself: it was missing for a moment, and its bytes may only be in memory since. */
   timesRewritten: number;
   /** The moment at which it was last written or brought back. */
   owedSince: number;
 }
 
-/** The value at a name, if that is one: directories and empty files carry none. */
+/** The value at a name. Undefined for directories and empty files. */
 export function valueAt(inode: Inode | undefined): ValueKey | undefined {
   if (inode?.type === 'symlink') return `link:${inode.target}`;
   return inode?.content !== undefined && inode.content.size > 0 ? inode.content.id : undefined;
 }
 
 /**
- * Everything that users wrote and what became of it as far as users are concerned: the side of the rules Keep and Atomic that
- * owes nothing to the engine. A value is owed until a user overwrites or deletes it on a disk that shows it.
+ * Everything that users wrote, and what users did to it since: the expected side of the rules Keep and Atomic, independent of the engine. A
+ * value is owed until a user overwrites or deletes it on a disk that shows it.
  */
 export class Ledger {
   readonly #values = new Map<ValueKey, Value>();
   readonly #written = new Set<ValueKey>();
   readonly #gone = new Set<ValueKey>();
-  /** Whose mode, time or name somebody changed: that is an edit, and holds against a delete. */
+  /** Values whose mode, time or name a user changed: such an edit wins over a delete. */
   readonly #touched = new Set<ValueKey>();
   readonly #contested = new Set<string>();
-  /** Values that a power cut gave an earlier name again, or took from a name at which they were written once more. */
+  /** Values that a power cut moved back to an earlier name, or removed from a name at which they were written again. */
   readonly #movedBack = new Set<ValueKey>();
   #count = 0;
   #moment = 0;
 
-  /** Grows with each value that is written or brought back. */
+  /** Increases with each value that is written or brought back. */
   get moment(): number {
     return this.#moment;
   }
 
-  /** A name that no other value has. */
+  /** A new, unique name. */
   nextName(): string {
     this.#count += 1;
     return `v${this.#count}`;
   }
 
-  /** A user made the file's content this, whole or as a step on the way. */
+  /** Records that a user gave a file this content, as a final or an intermediate state. */
   wrote(writer: string, path: string, name: string, content: Content): void {
     this.#written.add(content.id);
-    // Only power cuts make zeros here. A user may write them again, and an agent still takes them for what the power cut left [PC2].
+    // Only power cuts make zeros here. If a user writes them again, an agent still takes them for the effect of a power cut [PC2].
     if (content.size > 0 && !isZeros(content)) this.#owe(content.id, name, writer, path);
   }
 
-  /** A power cut left this of what a user wrote. */
+  /** Records content that a power cut left of a user's write. */
   tore(content: Content): void {
     this.#written.add(content.id);
   }
 
-  /** A user made a symbolic link. */
+  /** Records that a user created a symbolic link. */
   linked(writer: string, path: string, name: string, target: string): void {
     this.#owe(`link:${target}`, name, writer, path);
   }
 
-  /** A user brought a value to another place, or back to where it was. */
+  /** Records that a user moved or copied a value, or brought it back. */
   copied(writer: string, path: string, key: ValueKey | undefined): void {
     const value = key === undefined ? undefined : this.#values.get(key);
     if (value !== undefined) this.#owe(value.key, value.name, writer, path);
-    // A user who moves what a power cut left makes it their own.
+    // A user who moves content left by a power cut becomes its author.
     else if (key !== undefined) this.#written.add(key);
   }
 
-  /** Someone let go of this value, having it before their eyes. */
+  /** Records that a user who saw this value overwrote or deleted it. */
   release(key: ValueKey | undefined, who: string, how: string): void {
     const value = key === undefined ? undefined : this.#values.get(key);
     if (value === undefined) return;
@@ -92,56 +92,56 @@ export class Ledger {
     value.timesReleased += 1;
   }
 
-  /** A power cut or a set-back undid what a user had done last: what they had brought back and is not among `left` they have let go of all the same. */
+  /** Releases values that a user had brought back, and that are not among `left` after a power cut or set-back. */
   tookBack(user: string, left: ReadonlySet<ValueKey>): void {
     for (const { key, returners } of this.#values.values()) {
       if (returners.has(user) && !left.has(key)) this.release(key, user, 'brought back, and that was undone');
     }
   }
 
-  /** A power cut undid the rename of this value, or its last writing. */
+  /** Records that a power cut undid the rename or the last write of this value. */
   movedBack(key: ValueKey): void {
     this.#movedBack.add(key);
   }
 
-  /** True for a value that an agent may take for a version that was replaced at the name that a power cut gave it again [PC2]. */
+  /** True for a value that an agent may take for a version replaced at the name to which a power cut moved it back [PC2]. */
   wasMovedBack(key: ValueKey): boolean {
     return this.#movedBack.has(key);
   }
 
-  /** Its only user deleted it: nobody has a reason to bring it back. */
+  /** Records that its only user deleted it: nothing may bring it back. */
   removedForGood(key: ValueKey): void {
     this.#gone.add(key);
   }
 
-  /** True for a value that may be nowhere any more. */
+  /** True for a value that must not exist any more. */
   isGone(key: ValueKey): boolean {
     const path = this.#values.get(key)?.path ?? '';
     return this.#gone.has(key) && !this.#touched.has(key) && !this.#contested.has(path);
   }
 
-  /** Somebody made a file at a path where others may have one: whatever stands there can get a conflict copy. */
+  /** Records that a user created a file at a path where others may have one: the entry there can get a conflict copy. */
   contested(path: string): void {
     this.#contested.add(path);
   }
 
-  /** Somebody changed the mode, the time or the name of a file with this value. */
+  /** Records that a user changed the mode, time or name of a file with this value. */
   touched(key: ValueKey | undefined): void {
     if (key !== undefined) this.#touched.add(key);
   }
 
-  /** Someone wrote this value in place over itself. */
+  /** Records that a user wrote this value in place over itself. */
   rewrote(key: ValueKey): void {
     const value = this.#values.get(key);
     if (value !== undefined) value.timesRewritten += 1;
   }
 
-  /** True when some user wrote exactly this content. */
+  /** True if a user wrote exactly this content. */
   isWritten(content: Content): boolean {
     return content.size === 0 || this.#written.has(content.id);
   }
 
-  /** The moment since which a value is where it is; undefined once anybody let go of it, or wrote it over itself. */
+  /** The moment since which a value is unchanged. Undefined once a user released it, or wrote it over itself. */
   untouchedSince(key: ValueKey): number | undefined {
     const value = this.#values.get(key);
     return value?.timesReleased === 0 && value.timesRewritten === 0 ? value.owedSince : undefined;
@@ -152,7 +152,7 @@ export class Ledger {
     return [...this.#values.values()].filter(({ releases }) => releases.size === 0);
   }
 
-  /** The value's name, for people. */
+  /** The name of a value in the story. */
   nameOf(key: ValueKey | undefined): string {
     if (key === undefined) return 'nothing';
     return this.#values.get(key)?.name ?? key.slice(0, 12);

@@ -5,7 +5,7 @@ import { contentOfText } from '../disk/content.ts';
 import { DiskError } from '../disk/disk-error.ts';
 import type { UserShell } from './user-shell.ts';
 
-/** What is done to an entry that an agent is at work with, and how often in proportion. */
+/** Changes of an entry on which an agent is working, with their relative frequencies. */
 const habits = {
   overwrite: 6,
   saveByRename: 4,
@@ -16,10 +16,10 @@ const habits = {
   create: 4,
 } as const;
 
-/** How likely it is that not the entry is changed but a directory above it. */
+/** The probability that a directory above the entry is changed instead. */
 const aboveChance = 0.1;
 
-/** A user who changes the very entry that an agent is at work with, between two of its system calls. */
+/** A user who changes the entry on which an agent is working, between two of its system calls. */
 export class Meddler {
   readonly #shell: UserShell;
   readonly #random: Random;
@@ -29,9 +29,9 @@ export class Meddler {
     this.#random = random;
   }
 
-  /** Does something to what is at a path below the folder, or makes something where nothing is. */
+  /** Changes the entry at a path below the folder, or creates one. */
   meddle(path: string): void {
-    // What a rule file becomes by accident is not what is examined here.
+    // Random rules in the ignore file are not under test.
     if (path === ignoreFileName) return;
     try {
       this.#act(path);
@@ -91,7 +91,7 @@ export class Meddler {
     this.#shell.rename(temporary, path);
   }
 
-  /** Puts a link to a directory outside the folder where this one is. */
+  /** Replaces a directory by a link to one outside the folder. */
   #exchange(directory: string): void {
     if (this.#shell.disk.at(directory)?.type !== 'directory' || !this.#renameAway(directory)) return;
     const name = this.#shell.ledger.nextName();
@@ -99,7 +99,7 @@ export class Meddler {
     this.#shell.symlink(directory, name, `/elsewhere/${name}`);
   }
 
-  /** False where the other name is taken. */
+  /** False if the other name is taken. */
   #renameAway(path: string): boolean {
     const target = joinPath(parentOf(path), `${nameOf(path)}-${this.#random.below(3)}`);
     if (this.#shell.disk.at(target) !== undefined) return false;

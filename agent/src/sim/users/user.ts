@@ -16,13 +16,13 @@ import type { Agenda } from './agenda.ts';
 import { type Habit, habitsOf } from './habits.ts';
 import type { UserShell } from './user-shell.ts';
 
-/** Few names, so that members meet at the same paths. */
+/** Few names, so that members use the same paths. */
 const names = ['a', 'b', 'c', 'Doc.txt', 'notes.tar.gz', '-x y%'];
 const depthMax = 3;
-/** Here each user makes files and deletes them again, and nobody touches another's: what is deleted here is wanted by nobody. */
+/** Each user only creates and deletes their own files here: no other user wants a file that is deleted here. */
 const passingDirectory = 'passing';
 
-/** File times at the limits of what programs set and messages carry, milliseconds: seconds for milliseconds, before 1970, fractions. */
+/** File times at the limits of programs and messages, in milliseconds: seconds given as milliseconds, before 1970, fractions. */
 const extremeTimesMs = [
   1_763_730_000_000_000,
   -1,
@@ -33,7 +33,7 @@ const extremeTimesMs = [
   8.64e15,
 ];
 
-/** Someone who works in one member's folder, whether its agent runs or not. */
+/** A user of one member's folder, whether its agent runs or not. */
 export class User {
   readonly #shell: UserShell;
   readonly #agenda: Agenda;
@@ -41,7 +41,7 @@ export class User {
   readonly #pauseMsMax: number;
   readonly #mayWork: () => boolean;
   readonly #weights: Readonly<Record<Habit, number>>;
-  /** Its files in the directory for these that it has not deleted yet. */
+  /** The user's files in `passingDirectory` that are not deleted yet. */
   readonly #passing: string[] = [];
   #working = true;
 
@@ -93,7 +93,7 @@ export class User {
     this.#weights = habitsOf(options);
   }
 
-  /** Works until `stop`. */
+  /** Acts until `stop`. */
   start(): void {
     this.#agenda.after(this.#random.unit() ** 3 * this.#pauseMsMax, () => {
       if (!this.#working) return;
@@ -102,12 +102,12 @@ export class User {
     });
   }
 
-  /** No new action is begun; what was begun is finished. */
+  /** Starts no new action; pending ones are finished. */
   stop(): void {
     this.#working = false;
   }
 
-  /** Does one thing, or nothing where the folder has nothing to do it to. */
+  /** Performs one action, if the folder has an entry for it. */
   act(habit: Habit): void {
     this.#attempt(this.#habits[habit]);
   }
@@ -117,12 +117,12 @@ export class User {
       this.#save(path);
       return;
     }
-    // Many programs make the file first and fill it a moment later.
+    // Many programs create the file first and fill it a moment later.
     this.#shell.write(path, 'empty', contentOfText(''));
     this.#soon(20, () => this.#save(path));
   }
 
-  /** A new value, in one write or as a first part and the rest. */
+  /** Writes a new value, at once or in two steps. */
   #save(path: string): void {
     const [name, content] = this.#newValue(path);
     if (content.parts.length > 1 || this.#random.chance(0.85)) {
@@ -134,7 +134,7 @@ export class User {
     this.#soon(15, () => this.#shell.write(path, name, content));
   }
 
-  /** Two values of one size within a moment: perhaps within one step of the file times. */
+  /** Writes two values of one size within a moment: perhaps within one step of the file times. */
   #overwriteTwice(path: string): void {
     const write = () => {
       const name = this.#shell.ledger.nextName();
@@ -169,7 +169,7 @@ export class User {
     this.#maybeSoon(0.3, 10, () => this.#shell.rename(temporary, path));
   }
 
-  /** Some stores into one page, of which those leave no trace that find it dirty. */
+  /** Some stores into one page. Those that find it dirty leave no trace. */
   #storeMapped(path: string): void {
     this.#changeUnseen(path, 'mapping');
     for (let more = this.#random.below(4); more > 0; more--) {
@@ -177,7 +177,7 @@ export class User {
     }
   }
 
-  /** Another value of the same size, in what is a small file. */
+  /** Stores another value of the same size, if the file is small. */
   #changeUnseen(path: string, by: 'mapping' | 'other name'): void {
     const size = this.#shell.disk.at(path)?.content?.size ?? 0;
     const name = this.#shell.ledger.nextName();
@@ -201,7 +201,7 @@ export class User {
     });
   }
 
-  /** `rm image-1; cp -p image-2`: another file of equal size and time, which gets the inode number of the one that was removed. */
+  /** `rm image-1; cp -p image-2`: another file of equal size and time, with the inode number of the removed one. */
   #replaceAlike(): void {
     const size = 3 * blockBytes;
     const images = [...this.#shell.disk.entries()].filter(([, { content }]) => content?.size === size);
@@ -238,7 +238,7 @@ export class User {
     const existing = this.#shell.disk.at(target);
     if (existing !== undefined) return;
     this.#shell.rename(path, target);
-    // A user who goes on working where they were.
+    // The user continues to work in the renamed directory.
     this.#maybeSoon(0.3, 20, () => this.#create(joinPath(target, this.#random.pick(names))));
   }
 
@@ -296,7 +296,7 @@ export class User {
     });
   }
 
-  /** Mostly of one size, so that size gives nothing away; sometimes too large to travel inline, or of several blocks. */
+  /** Mostly of one size, so that the size reveals no change; sometimes too large to travel inline, or of several blocks. */
   #newValue(path: string): [name: string, content: Content] {
     const name = this.#shell.ledger.nextName();
     if (this.#random.chance(0.9)) return [name, contentOfText(name.padEnd(16))];
@@ -339,12 +339,12 @@ export class User {
     const { cache } = this.#shell.disk;
     const { cuts } = cache;
     this.#agenda.after(this.#random.between(0, delayMsMax), () => {
-      // A program ends with the power.
+      // A power cut ends the program.
       if (cache.cuts === cuts) this.#attempt(body);
     });
   }
 
-  /** The folder may have changed under the user's hands: then the system call fails, and the user shrugs. */
+  /** The folder may have changed meanwhile: then the system call fails, and the user ignores that. */
   #attempt(body: () => void): void {
     if (!this.#mayWork()) return;
     try {

@@ -11,19 +11,19 @@ import type { World } from './world.ts';
 
 const headsAtOnce = 10_000;
 
-/** What is wrong, or undefined. */
-type Finding = string | undefined;
+/** The violation of a rule. Undefined if there is none. */
+type Problem = string | undefined;
 
 /**
- * Contents that some live operation speaks of and that no machine has any more: the machine was destroyed, or what its users did to
- * them is not known any more, since it went with a lost journal.
+ * Contents of live operations that no machine has any more. Their machine was destroyed, or the deletes of their users were lost with a
+ * journal.
  */
 function lostContents(world: World): ReadonlySet<ContentId> {
   const lost = new Set<ContentId>();
-  const { standing } = world;
+  const { remaining } = world;
   if (!world.mayLackContent) return lost;
-  const held = standing.map((machine) => valuesOn(machine));
-  for (const { journal } of standing) {
+  const held = remaining.map((machine) => valuesOn(machine));
+  for (const { journal } of remaining) {
     const heads = [
       ...journal.headsUnder('', undefined, headsAtOnce),
       ...journal.contested(undefined, headsAtOnce).flatMap((path) => path.heads),
@@ -35,12 +35,12 @@ function lostContents(world: World): ReadonlySet<ContentId> {
   return lost;
 }
 
-/** Paths that cannot be brought level because a content they need is lost. */
+/** Paths that cannot converge because a content that they need is lost. */
 function lostPaths(world: World): ReadonlySet<string> {
   const lost = lostContents(world);
   const paths = new Set<string>();
   if (lost.size === 0) return paths;
-  for (const { journal } of world.standing) {
+  for (const { journal } of world.remaining) {
     for (const { path, content } of journal.headsUnder('', undefined, headsAtOnce)) {
       if (content !== undefined && lost.has(content)) paths.add(path);
     }
@@ -52,8 +52,8 @@ function lostPaths(world: World): ReadonlySet<string> {
 }
 
 /**
- * Directories that cannot become anything else here: a pipe lies in them, which is this machine's own business. And paths on another disk
- * that is mounted inside the folder, where nothing of others can be put.
+ * Directories that cannot be replaced, because they contain a pipe, which is not replicated. Also paths on another disk mounted inside the
+ * folder, on which operations of others cannot be applied.
  */
 function obstructedPaths(machine: Machine): ReadonlySet<string> {
   const paths = new Set<string>();
@@ -73,84 +73,84 @@ function obstructedPaths(machine: Machine): ReadonlySet<string> {
   return paths;
 }
 
-/** True for what lies at or below a mount point where another mount is than was accepted: it waits for a person. */
+/** True for a path at or below a mount point whose mount is not the accepted one: it waits for a user. */
 function isHiddenIn({ volume }: Machine): (path: string) => boolean {
   const mounts = volume.changedMounts();
   return (path) => mounts.some((mount) => mount === path || isBelow(path, mount));
 }
 
-/** Converge: every member knows the same, and shows it. Says what is not level yet. */
-export function checkConverged(world: World): Finding {
-  const { standing } = world;
-  const [first] = standing;
+/** Converge: all members have the same operations and show them. Returns the first difference. */
+export function checkConverged(world: World): Problem {
+  const { remaining } = world;
+  const [first] = remaining;
   if (first === undefined) return undefined;
-  for (const machine of standing) {
-    if (!machine.isRunning) return `${machine.name} does not run`;
+  for (const machine of remaining) {
+    if (!machine.isRunning) return `${machine.name} is not running`;
     if (machine.engine?.lifecycle.state !== 'active') return `${machine.name} is ${machine.engine?.lifecycle.state}`;
   }
-  for (const machine of standing) {
-    const lonely = standing.find(({ id }) => id !== machine.id && machine.engine?.peers.get(id)?.ready !== true);
+  for (const machine of remaining) {
+    const lonely = remaining.find(({ id }) => id !== machine.id && machine.engine?.peers.get(id)?.ready !== true);
     if (lonely !== undefined) return `${machine.name} has no session with ${lonely.name}`;
   }
   const known = knowledgeOf(first);
-  for (const machine of standing) {
+  for (const machine of remaining) {
     if (machine.journal.digest() !== first.journal.digest())
       return `${machine.name} and ${first.name} have different digests`;
-    if (knowledgeOf(machine) !== known) return `${machine.name} and ${first.name} know different operations`;
+    if (knowledgeOf(machine) !== known) return `${machine.name} and ${first.name} have different operations`;
   }
   const lost = lostPaths(world);
-  for (const machine of standing) {
+  for (const machine of remaining) {
     const { pending } = machine.journal.counts();
     const isContested = machine.journal.contested(undefined, headsAtOnce).some(({ path }) => !lost.has(path));
     if (pending > lost.size + obstructedPaths(machine).size)
       return `${machine.name} has ${pending} pending paths: ${pendingOf(machine, world)}`;
     if (isContested) return `${machine.name} has contested paths: ${contestedOf(machine, world)}`;
   }
-  for (const machine of standing) {
+  for (const machine of remaining) {
     const difference = compareWithHeads(machine, new Set([...lost, ...obstructedPaths(machine)]), world.ledger);
     if (difference !== undefined) return difference;
     const unseen = firstUnseen(machine, lost);
     if (unseen !== undefined) return unseen;
   }
-  // Where a sibling is lost nothing is compared, and a bit that flipped there is still to be found by the scrub.
+  // A path with a lost sibling is not compared: the scrub must still find a bit that flipped there.
   return checkWhole(world);
 }
 
-/** Where a sibling is lost the folder differs from the heads; but each member has seen what its users last wrote there. */
-function firstUnseen({ name, volume, journal }: Machine, lost: ReadonlySet<string>): Finding {
+/** The folder differs from the heads at a path with a lost sibling. Each member has still seen what its users last wrote there. */
+function firstUnseen({ name, volume, journal }: Machine, lost: ReadonlySet<string>): Problem {
   for (const path of lost) {
     const content = volume.disk.at(path)?.content;
     const row = journal.disk(path);
     if (content === undefined || row?.damaged || row?.content === content.id) continue;
-    return `${name} has not seen what is at ${path}`;
+    return `${name} has not seen the content at ${path}`;
   }
   return undefined;
 }
 
-/** Keep: everything that is owed is in the folder of every member. */
-export function checkKept(world: World): Finding {
+/** Keep: the folder of every member has all owed values. */
+export function checkKept(world: World): Problem {
   const owed = world.ledger.owed();
   const lost = lostPaths(world);
-  // What is on a disk that waits to be accepted is in one folder, and goes to no other before.
+  // Values on a disk that waits to be accepted are in one folder only.
   const waiting = new Set<string | undefined>();
-  for (const machine of world.standing) {
+  for (const machine of world.remaining) {
     const isHidden = isHiddenIn(machine);
     for (const [path, inode] of machine.volume.disk.entries()) if (isHidden(path)) waiting.add(valueAt(inode));
   }
-  const kept = new Set(world.standing.flatMap(({ volume }) => [...volume.history.keys()]));
+  const kept = new Set(world.remaining.flatMap(({ volume }) => [...volume.history.keys()]));
   const isInHistory = (key: ValueKey): boolean => world.ledger.wasMovedBack(key) && kept.has(key as ContentId);
-  for (const machine of world.standing) {
+  for (const machine of world.remaining) {
     const there = new Set([...machine.volume.disk.entries()].map(([, inode]) => valueAt(inode)));
     for (const path of obstructedPaths(machine)) {
       const [head] = machine.journal.heads(path);
       there.add(head?.target === undefined ? head?.content : `link:${head.target}`);
     }
-    // What a changed mount hides is still there, below it.
+    // Values hidden by a changed mount still exist below it.
     const isHidden = isHiddenIn(machine);
     for (const { path, content, target } of machine.journal.headsUnder('', undefined, headsAtOnce)) {
       if (isHidden(path)) there.add(target === undefined ? content : `link:${target}`);
     }
-    // Siblings are not joined while nobody has the content of one of them: what the others hold stays as it is.
+    // Siblings are not joined while the content of one is lost: the other members keep their versions.
     for (const path of lost) {
       for (const { content, target } of machine.journal.heads(path)) {
         there.add(target === undefined ? content : `link:${target}`);
@@ -158,19 +158,19 @@ export function checkKept(world: World): Finding {
     }
     for (const { key, name, path, writer } of owed) {
       if (!there.has(key) && !waiting.has(key) && !isInHistory(key))
-        return `${name}, which ${writer} wrote at ${path}, is nowhere in the folder of ${machine.name}`;
+        return `${name}, which ${writer} wrote at ${path}, is missing in the folder of ${machine.name}`;
     }
   }
   return undefined;
 }
 
 /**
- * Gone: what its only user deleted is in no folder. A member that lost its journal, or what no sync had written, cannot know of the delete: to
- * it that file is one that it brings along.
+ * Gone: no folder has a value that its only user deleted. A member that lost its journal or unsynced data cannot know of the delete: it
+ * publishes that file again.
  */
-export function checkGone({ standing, ledger, mayLackContent }: World): Finding {
+export function checkGone({ remaining, ledger, mayLackContent }: World): Problem {
   if (mayLackContent) return undefined;
-  for (const { name, volume } of standing) {
+  for (const { name, volume } of remaining) {
     for (const [path, inode] of volume.disk.entries()) {
       const value = valueAt(inode);
       if (value !== undefined && ledger.isGone(value))
@@ -180,33 +180,33 @@ export function checkGone({ standing, ledger, mayLackContent }: World): Finding 
   return undefined;
 }
 
-/** Atomic: at the end every file of every folder is a whole value that somebody wrote. */
-export function checkWhole(world: World): Finding {
-  for (const machine of world.standing) {
+/** Atomic: at the end every file of every folder is a complete value that a user wrote. */
+export function checkWhole(world: World): Problem {
+  for (const machine of world.remaining) {
     for (const [path, { content }] of machine.volume.disk.entries()) {
-      // What a power cut left stays until it can be replaced.
+      // Content damaged by a power cut stays until it can be replaced.
       if (machine.journal.disk(path)?.damaged) continue;
       if (content !== undefined && !world.ledger.isWritten(content))
-        return `${path} of ${machine.name} is what nobody wrote`;
+        return `${path} of ${machine.name} is content that no user wrote`;
     }
   }
   return undefined;
 }
 
-/** Durable, once all is level and time has passed: every member holds all that it knows, and the others know that it does. */
-export function checkHeld(world: World): Finding {
-  const { standing } = world;
-  for (const machine of standing) {
+/** Durable, after convergence and a pause: every member holds all its operations, and the others know that. */
+export function checkHeld(world: World): Problem {
+  const { remaining } = world;
+  for (const machine of remaining) {
     const { pending, contested } = machine.journal.counts();
-    // What cannot be brought level is not held.
+    // Operations on paths that cannot converge are not held.
     if (pending + contested > 0) continue;
-    // What the disk said it lost counts as not held until its user has written it again, and the member says so.
+    // Content that the disk lost counts as not held until its user has written it again, and the member reports that.
     if (machine.engine?.context.problems.has('sync-failed')) continue;
-    // No sync has reached what is on a disk that is away.
+    // No sync reaches files on an unmounted disk.
     if (machine.volume.changedMounts().length > 0) continue;
     const known = machine.journal.known();
     if (!holdsAll(machine.journal.applied(), known)) return `${machine.name} does not hold all that it knows`;
-    for (const { name, engine } of standing) {
+    for (const { name, engine } of remaining) {
       const peer = engine?.peers.get(machine.id);
       if (peer !== undefined && !holdsAll(peer.applied, known))
         return `${name} does not know what ${machine.name} holds`;
@@ -216,8 +216,8 @@ export function checkHeld(world: World): Finding {
 }
 
 /** Replay: the log alone gives the same heads. */
-export function checkReplay(world: World): Finding {
-  for (const machine of world.standing) {
+export function checkReplay(world: World): Problem {
+  for (const machine of world.remaining) {
     const { differing } = machine.journal.verifyHeads(false);
     if (differing.length > 0)
       return `the journal of ${machine.name} replays to other heads at ${differing.slice(0, 3).join(', ')}`;
@@ -242,19 +242,19 @@ function contestedOf({ journal }: Machine, world: World): string {
 function about({ kind, origin, seq, content }: Operation, world: World): string {
   const dot = `${kind} ${origin.slice(0, 4)}:${seq}`;
   if (content === undefined) return dot;
-  const holders = world.standing.filter((machine) => valuesOn(machine).has(content)).map(({ name }) => name);
-  return `${dot} ${world.ledger.nameOf(content)}, held by ${holders.join(' and ') || 'nobody'}`;
+  const holders = world.remaining.filter((machine) => valuesOn(machine).has(content)).map(({ name }) => name);
+  return `${dot} ${world.ledger.nameOf(content)}, held by ${holders.join(' and ') || 'no machine'}`;
 }
 
-/** Compares a folder with what its journal says is visible, entry by entry. */
-function compareWithHeads(machine: Machine, exempt: ReadonlySet<string>, ledger: Ledger): Finding {
+/** Compares a folder with the visible heads of its journal, entry by entry. */
+function compareWithHeads(machine: Machine, exempt: ReadonlySet<string>, ledger: Ledger): Problem {
   const isHidden = isHiddenIn(machine);
   const heads = new Map(machine.journal.headsUnder('', undefined, headsAtOnce).map((head) => [head.path, head]));
   for (const [path, inode] of machine.volume.disk.entries()) {
     if (inode.type === 'special' || exempt.has(path) || isHidden(path)) continue;
     const head = heads.get(path);
     if (head === undefined)
-      return `${machine.name} has ${path} (${ledger.nameOf(valueAt(inode))}), which its journal does not know`;
+      return `${machine.name} has ${path} (${ledger.nameOf(valueAt(inode))}), which is missing in its journal`;
     const difference = compareEntry(inode, head);
     if (difference !== undefined)
       return `${path} of ${machine.name} ${difference} (${ledger.nameOf(valueAt(inode))}, journal: ${ledger.nameOf(head.content)})`;
@@ -262,19 +262,19 @@ function compareWithHeads(machine: Machine, exempt: ReadonlySet<string>, ledger:
   }
   for (const [path, head] of heads) {
     if (entryType(head) === 'member' || entryType(head) === 'absent' || exempt.has(path) || isHidden(path)) continue;
-    return `${machine.name} has no ${path}, which its journal says is a ${entryType(head)}`;
+    return `${machine.name} has no ${path}, which in its journal is a ${entryType(head)}`;
   }
   return undefined;
 }
 
-function compareEntry(inode: Inode, head: Operation): Finding {
+function compareEntry(inode: Inode, head: Operation): Problem {
   if (inode.type !== entryType(head)) return `is a ${inode.type}, and should be a ${entryType(head)}`;
   if (inode.type === 'symlink')
-    return inode.target === head.target ? undefined : 'points elsewhere than its journal says';
+    return inode.target === head.target ? undefined : 'has another target than in its journal';
   if (inode.mode !== head.mode) return `has mode ${inode.mode.toString(8)}, not ${head.mode?.toString(8)}`;
   if (inode.type !== 'file') return undefined;
-  if (inode.content?.id !== head.content) return 'has another content than its journal says';
+  if (inode.content?.id !== head.content) return 'has another content than in its journal';
   return isSameTime(carriedTimeUs(inode.mtimeMs * 1_000), head.mtimeUs ?? 0)
     ? undefined
-    : `is of ${inode.mtimeMs * 1_000} µs, not of ${head.mtimeUs} µs`;
+    : `has time ${inode.mtimeMs * 1_000} µs, not ${head.mtimeUs} µs`;
 }

@@ -5,15 +5,15 @@ import type { Machine } from './machine.ts';
 import type { World } from './world.ts';
 
 const waitTimeoutMs = 4_000;
-/** More than a run makes. */
+/** More than a run creates. */
 const headsMax = 100_000;
 
-/** What a machine holds: in the folder, in the history and, as a link is all in its operation, in the journal. */
+/** The values on a machine: in the folder, in history and, for links, in the journal. */
 export function valuesOn(machine: Machine): ReadonlySet<ValueKey> {
   return valuesWhere(machine, () => true);
 }
 
-/** What of that would be there after a power cut. */
+/** Those that would survive a power cut. */
 function durableValuesOn(machine: Machine): ReadonlySet<ValueKey> {
   const { cache } = machine.volume.disk;
   return cache.asOnDisk(() => valuesWhere(machine, (inode) => inode.type !== 'file' || !cache.isDirty(inode)));
@@ -29,15 +29,15 @@ function valuesWhere(machine: Machine, isWanted: (inode: Inode) => boolean): Rea
   return values;
 }
 
-/** All live heads of a machine's journal, losing ones too. */
+/** All live heads of a machine's journal, including losing ones. */
 function headsOf({ journal }: Machine): readonly Operation[] {
   const contested = journal.contested(undefined, headsMax).flatMap(({ heads }) => heads);
   return [...journal.headsUnder('', undefined, headsMax), ...contested].filter(isLive);
 }
 
 /**
- * What is still to be had of these machines together: what stands in a folder, and what one of them holds and a live operation speaks
- * of. What lies in history alone was let go of, and what an operation put there that `isOver`.
+ * The values that these machines still have together: those in a folder, and those of live operations whose content one of them has. Values
+ * only in history were released, and so were those of operations that are `isOver`.
  */
 export function valuesAmong(
   machines: readonly Machine[],
@@ -62,8 +62,8 @@ export function valuesAmong(
 }
 
 /**
- * Asks a member to wait for a majority, and when it says that this is reached, counts where the values really are that were on its
- * disk when it was asked. `reached` is called then with the number of members that it counts.
+ * Asks a member to wait for a majority. If it reports success, counts the machines that really hold the values that were on its disk at the
+ * request, and calls `reached` with the number of members.
  */
 export function durabilityWatch(world: World, machine: Machine, reached: (members: number) => void): void {
   const { engine } = machine;
@@ -74,27 +74,27 @@ export function durabilityWatch(world: World, machine: Machine, reached: (member
     return value === undefined ? [] : [{ path, value, since: ledger.untouchedSince(value) }];
   });
   const { timesHidden } = machine.volume;
-  story.tell(machine.name, () => 'is asked to wait for a majority');
+  story.add(machine.name, () => 'waits for a majority');
   engine.wait({ for: 'majority', timeoutMs: waitTimeoutMs }).then(
     (outcome) => {
       if (machine.engine !== engine || machine.isDestroyed) return;
-      story.tell(
+      story.add(
         machine.name,
-        () => `answers the wait: ${outcome.done ? 'durable' : 'not yet'} (${outcome.holding} of ${outcome.members})`,
+        () => `the wait ends: ${outcome.done ? 'durable' : 'not yet'} (${outcome.holding} of ${outcome.members})`,
       );
-      // What was hidden before the agent could see it is none of what it looked at.
+      // Values hidden before the agent saw them are not covered.
       if (!outcome.done || machine.volume.timesHidden !== timesHidden) return;
-      // A machine that was destroyed or set back since it acknowledged did hold what it said.
+      // A machine that was destroyed or set back since did hold the values that it acknowledged.
       const held = world.machines.map((other) => new Set([...durableValuesOn(other), ...other.onceHeld]));
       for (const { path, value, since } of asked) {
-        // What any user has let go of is another thing, even where it was brought back, and so is what was moved since.
+        // A value that was released, even if brought back, or moved since is not compared.
         if (since === undefined || ledger.untouchedSince(value) !== since) continue;
         const holders = held.filter((values) => values.has(value)).length;
         if (holders >= outcome.wanted) continue;
         const name = ledger.nameOf(value);
         world.violate(
           'Durable',
-          `${machine.name} said a majority holds ${path} = ${name}; ${holders} of ${outcome.members} do`,
+          `${machine.name} reported that a majority holds ${path} = ${name}; ${holders} of ${outcome.members} do`,
         );
       }
       reached(outcome.members);

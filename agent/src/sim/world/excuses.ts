@@ -6,25 +6,22 @@ import { valuesAmong, valuesOn } from './durability-watch.ts';
 import type { Machine } from './machine.ts';
 import type { World } from './world.ts';
 
-/**
- * What an accident excuses: values that no agent can owe any more, because the accident took what it would have to know. GUARANTEES says
- * each of these.
- */
+/** Values that no agent can owe after an accident, which destroyed the necessary knowledge. GUARANTEES lists each case. */
 export class Excuses {
   readonly #world: World;
-  /** When each machine was last copied, as the ledger counts. */
+  /** When each machine was last copied, in moments of the ledger. */
   readonly #copiedAt = new Map<Machine, number>();
 
   constructor(world: World) {
     this.#world = world;
   }
 
-  /** Runs a power cut of a machine. Returns what it tore. */
+  /** Runs a power cut of a machine. Returns the torn files. */
   powerCut(machine: Machine, cut: () => readonly Torn[]): readonly Torn[] {
     const { ledger } = this.#world;
     const placesBefore = placesOn(machine);
     const torn = cut();
-    // Half of what a user wrote: it is somebody's, so it may be kept, and nobody owes it.
+    // Half of a user's write may be kept, but is not owed.
     for (const { now } of torn) if (!isZeros(now)) ledger.tore(now);
     ledger.tookBack(machine.name, valuesOn(machine));
     const placesAfter = placesOn(machine);
@@ -38,12 +35,12 @@ export class Excuses {
   /** Runs the loss of a machine's journal. */
   journalLost(machine: Machine, lose: () => void): void {
     this.#releaseUnjournaled(machine);
-    // Without its rows nobody can tell what a power cut left from what a user wrote.
+    // Without its rows, zeros from a power cut cannot be distinguished from a user's.
     for (const [, { content }] of machine.volume.disk.entries()) {
       if (content !== undefined && isZeros(content)) this.#world.ledger.tore(content);
     }
     lose();
-    // What a power cut took from its folder, or what lost a conflict and has no copy yet, was in its journal alone.
+    // Only its journal had values that a power cut removed from its folder, or that lost a conflict and have no copy yet.
     this.#world.releaseLost(`lost with the journal of ${machine.name}`);
   }
 
@@ -51,7 +48,7 @@ export class Excuses {
     this.#copiedAt.set(machine, this.#world.ledger.moment);
   }
 
-  /** Runs the set-back of a machine to its copy, or of its journal alone. */
+  /** Runs the set-back of a machine to its copy, or of its journal only. */
   setBack(machine: Machine, what: 'all' | 'journal', set: () => void): void {
     const { ledger } = this.#world;
     const before = valuesOn(machine);
@@ -65,37 +62,37 @@ export class Excuses {
   }
 
   /**
-   * An old content that a user put back just before the journal was lost looks like a file that was never brought up to date. No
-   * agent could tell; that value is not owed.
+   * An old content that a user restored just before the journal was lost looks like a file that was never updated. No agent could
+   * distinguish them: the value is not owed.
    */
   #releaseUnjournaled(machine: Machine): void {
-    const { ledger, standing } = this.#world;
+    const { ledger, remaining } = this.#world;
     for (const [path, inode] of machine.volume.disk.entries()) {
       const { content } = inode;
       if (content === undefined || machine.journal.disk(path)?.content === content.id) continue;
-      if (standing.some(({ journal }) => journal.everHad(path, { content: content.id }))) {
-        ledger.release(valueAt(inode), 'fate', `an old version when ${machine.name} lost its journal`);
+      if (remaining.some(({ journal }) => journal.everHad(path, { content: content.id }))) {
+        ledger.release(valueAt(inode), 'accident', `an old version when ${machine.name} lost its journal`);
       }
     }
   }
 
-  /** What the agent itself replaced after its old journal was copied looks like a change that a user made knowing of what the journal shows. */
+  /** A replacement by the agent after its old journal was copied looks like a user's change of the version in that journal. */
   #releaseReplaced({ name, journal, volume }: Machine): void {
     for (const row of journal.diskBelow('', undefined, Number.MAX_SAFE_INTEGER)) {
       const value = row.content ?? linkValue(journal.operation(row.dot));
       if (value !== undefined && valueAt(volume.disk.at(row.path)) !== value) {
-        this.#world.ledger.release(value, 'fate', `replaced before ${name} got an old journal`);
+        this.#world.ledger.release(value, 'accident', `replaced before the journal of ${name} was set back`);
       }
     }
   }
 
   /**
-   * What its user let go of and brought back after the copy was made, and nobody else heard of. The copy may hold the value from before
-   * that: the others know that it was let go of, and not that it came back. A disk from which it is yet to be deleted does not count.
+   * Values that the user released and brought back after the copy was made, unknown to other members. The copy may hold the value from
+   * before: the others know the release, but not the return. A disk on which the delete is still to be applied does not count.
    */
   #releaseBroughtBack(machine: Machine): void {
-    const { ledger, standing } = this.#world;
-    const others = standing.filter((other) => other !== machine);
+    const { ledger, remaining } = this.#world;
+    const others = remaining.filter((other) => other !== machine);
     const elsewhere = valuesAmong(others, (path, operation) =>
       others.some(({ journal }) => {
         const isKnown = journal.operation(operation) !== undefined;
@@ -104,7 +101,8 @@ export class Excuses {
     );
     for (const { key, writer, timesReleased, owedSince } of ledger.owed()) {
       if (writer !== machine.name || timesReleased === 0 || elsewhere.has(key)) continue;
-      if (owedSince > (this.#copiedAt.get(machine) ?? 0)) ledger.release(key, 'fate', 'brought back before a set-back');
+      if (owedSince > (this.#copiedAt.get(machine) ?? 0))
+        ledger.release(key, 'accident', 'brought back before a set-back');
     }
   }
 }

@@ -10,12 +10,12 @@ import type { World } from './world.ts';
 const dayMs = 86_400_000;
 const downMsMax = 5_000;
 
-/** Makes things go wrong, one after another, until told to stop; then puts right what can be put right. */
+/** Injects faults, one after another, until stopped. Then repairs everything that can be repaired. */
 export class Faults {
   readonly #world: World;
   readonly #random: Random;
   #working = true;
-  /** What shows again what a machine's mounts hide. */
+  /** Repairs of mounts that hide something. */
   readonly #repairs: [machine: Machine, repair: () => void][] = [];
   readonly #excuses: Excuses;
 
@@ -35,10 +35,10 @@ export class Faults {
     });
   }
 
-  /** The network is whole, the disks are there, and every agent runs that still has a machine. */
+  /** Restores the network and the disks, and starts the agents of all remaining machines. */
   repair(): void {
     this.#working = false;
-    for (const machine of this.#world.standing) {
+    for (const machine of this.#world.remaining) {
       machine.volume.missing = false;
       machine.volume.full = undefined;
       machine.volume.failures = undefined;
@@ -50,13 +50,13 @@ export class Faults {
   }
 
   /**
-   * Flips a bit in some files of one machine. Only in those whose rows are sure of them, since a change of a file that was written this
-   * moment cannot be told from an edit; and only of contents that another folder has as well.
+   * Flips a bit in some files of one machine. The rows of these files must be certain, since a bit flip in a file just written looks like
+   * an edit. Another folder must have the same content.
    */
   rot(): void {
-    const { standing, story, ledger } = this.#world;
-    const machine = this.#random.pick(standing);
-    const others = standing.filter((other) => other !== machine);
+    const { remaining, story, ledger } = this.#world;
+    const machine = this.#random.pick(remaining);
+    const others = remaining.filter((other) => other !== machine);
     const elsewhere = new Set(
       others.flatMap(({ volume }) => [...volume.disk.entries()].map(([, inode]) => inode.content?.id)),
     );
@@ -68,7 +68,7 @@ export class Faults {
       if (row.fingerprint === undefined || !sameFingerprint(row.fingerprint, fingerprintOf(inode))) continue;
       if (!elsewhere.has(content.id) || !this.#random.chance(0.5)) continue;
       inode.content = rotten(content);
-      story.tell(machine.name, () => `a bit flips in ${path} (${ledger.nameOf(content.id)})`);
+      story.add(machine.name, () => `a bit flips in ${path} (${ledger.nameOf(content.id)})`);
     }
     if (!this.#random.chance(0.5) || !machine.isRunning) return;
     machine.crash(true);
@@ -110,7 +110,7 @@ export class Faults {
     this.#later(downMsMax, () => machine.start());
   }
 
-  /** Some effects are a moment, and some a whole batch. */
+  /** A few effects are a moment, many are a whole batch. */
   #effectsMax(): number {
     return this.#random.pick([40, 400]);
   }
@@ -123,34 +123,34 @@ export class Faults {
   #losePower(machine: Machine): void {
     const { story, ledger } = this.#world;
     for (const { before, now } of this.#excuses.powerCut(machine, () => machine.powerCut())) {
-      story.tell(machine.name, () => `  loses ${ledger.nameOf(before.id)}: ${now.size} bytes are left`);
+      story.add(machine.name, () => `  loses ${ledger.nameOf(before.id)}: ${now.size} bytes remain`);
     }
   }
 
   #cutTwo(how: 'refused' | 'silent'): void {
-    const [one, other] = this.#random.shuffled(this.#world.standing);
+    const [one, other] = this.#random.shuffled(this.#world.remaining);
     if (one !== undefined && other !== undefined) this.#cut(one, other, how, this.#random.between(10, downMsMax));
   }
 
   #partition(): void {
     const how = this.#random.pick(['refused', 'silent'] as const);
-    const side = this.#world.standing.filter(() => this.#random.chance(0.5));
+    const side = this.#world.remaining.filter(() => this.#random.chance(0.5));
     const forMs = this.#random.between(10, downMsMax);
     for (const one of side) {
-      for (const other of this.#world.standing) if (!side.includes(other)) this.#cut(one, other, how, forMs);
+      for (const other of this.#world.remaining) if (!side.includes(other)) this.#cut(one, other, how, forMs);
     }
   }
 
   #cut(one: Machine, other: Machine, how: 'refused' | 'silent', forMs: number): void {
     const { medium, scheduler, story } = this.#world;
     medium.cut(one.id, other.id, how);
-    story.tell('', () => `network: ${one.name} and ${other.name} are cut off (${how})`);
+    story.add('', () => `network: ${one.name} and ${other.name} are cut off (${how})`);
     scheduler.after(forMs, () => this.#heal(one, other));
   }
 
   #heal(one: Machine, other: Machine): void {
     this.#world.medium.heal(one.id, other.id);
-    this.#world.story.tell('', () => `network: ${one.name} and ${other.name} can talk`);
+    this.#world.story.add('', () => `network: ${one.name} and ${other.name} are connected again`);
   }
 
   #healAround(machine: Machine): void {
@@ -160,19 +160,19 @@ export class Faults {
   #jump(machine: Machine): void {
     const byMs = this.#random.pick([dayMs, -dayMs, 3_000, -3_000, 30, -30]);
     machine.wall.offsetMs += byMs;
-    this.#world.story.tell(machine.name, () => `clock jumps by ${byMs} ms`);
+    this.#world.story.add(machine.name, () => `clock jumps by ${byMs} ms`);
   }
 
   #unmount(machine: Machine): void {
     machine.volume.missing = true;
-    this.#world.story.tell(machine.name, () => 'folder is unmounted');
+    this.#world.story.add(machine.name, () => 'folder is unmounted');
     this.#later(downMsMax, () => {
       machine.volume.missing = false;
-      this.#world.story.tell(machine.name, () => 'folder is back');
+      this.#world.story.add(machine.name, () => 'folder is back');
     });
   }
 
-  /** A person makes a directory and mounts a new disk there. */
+  /** A user creates a directory and mounts a new disk there. */
   #mountDisk({ volume, name }: Machine): void {
     const path = 'disk';
     if (volume.missing || volume.isHidden || volume.devices.length > 0 || volume.disk.at(path) !== undefined) return;
@@ -180,10 +180,10 @@ export class Faults {
     const root = volume.disk.newDevice();
     volume.devices.push(root);
     volume.disk.mount(path, root);
-    this.#world.story.tell(name, () => `a disk is mounted at ${path}`);
+    this.#world.story.add(name, () => `a disk is mounted at ${path}`);
   }
 
-  /** The disk inside the folder is unmounted, and mounted again later. */
+  /** Unmounts the disk inside the folder, and mounts it again later. */
   #takeDisk(machine: Machine): void {
     const { volume, name } = machine;
     const [root] = volume.devices;
@@ -192,19 +192,19 @@ export class Faults {
     volume.isHidden = true;
     volume.timesHidden += 1;
     volume.disk.unmount(root);
-    this.#world.story.tell(name, () => `the disk at ${path} is unmounted`);
+    this.#world.story.add(name, () => `the disk at ${path} is unmounted`);
     this.#repairs.push([
       machine,
       () => {
         const back = this.#mountPointFor(machine, path);
         volume.disk.mount(back, root);
-        this.#world.story.tell(name, () => `the disk at ${path} is back at ${back}`);
+        this.#world.story.add(name, () => `the disk at ${path} is back at ${back}`);
       },
     ]);
     this.#later(downMsMax, () => this.#showHidden(machine));
   }
 
-  /** Where a disk is mounted again: at a new name when its directory is gone meanwhile. */
+  /** The path at which a disk is mounted again: a new one if its directory was removed meanwhile. */
   #mountPointFor({ volume: { disk } }: Machine, path: string): string {
     if (disk.at(path)?.type === 'directory') return path;
     let name = 'disk-2';
@@ -213,7 +213,7 @@ export class Faults {
     return name;
   }
 
-  /** An empty disk is mounted over a directory, and unmounted later. */
+  /** Mounts an empty disk over a directory, and unmounts it later. */
   #hideDirectory(machine: Machine): void {
     const { volume, name } = machine;
     const directories = [...volume.disk.entries()].filter(
@@ -225,12 +225,12 @@ export class Faults {
     volume.isHidden = true;
     volume.timesHidden += 1;
     volume.disk.mount(path, root);
-    this.#world.story.tell(name, () => `an empty disk is mounted over ${path}`);
+    this.#world.story.add(name, () => `an empty disk is mounted over ${path}`);
     this.#repairs.push([
       machine,
       () => {
         volume.disk.unmount(root);
-        this.#world.story.tell(name, () => `the empty disk over ${path} is unmounted`);
+        this.#world.story.add(name, () => `the empty disk over ${path} is unmounted`);
       },
     ]);
     this.#later(downMsMax, () => this.#showHidden(machine));
@@ -247,22 +247,22 @@ export class Faults {
 
   #fillDisk(machine: Machine): void {
     machine.volume.full = this.#random.pick(['disk', 'quota'] as const);
-    this.#world.story.tell(machine.name, () => 'disk is full');
+    this.#world.story.add(machine.name, () => 'disk is full');
     this.#later(downMsMax, () => {
       machine.volume.full = undefined;
-      this.#world.story.tell(machine.name, () => 'disk has room');
+      this.#world.story.add(machine.name, () => 'disk has room');
     });
   }
 
-  /** The agent gets errors where it expects none. */
+  /** System calls of the agent fail unexpectedly. */
   #failCalls(machine: Machine): void {
     const { volume, name } = machine;
     const code = this.#random.pick(['EIO', 'EACCES'] as const);
     volume.failures = { code, chance: this.#random.pick([0.002, 0.02, 0.2]) };
-    this.#world.story.tell(name, () => `calls fail with ${code}`);
+    this.#world.story.add(name, () => `calls fail with ${code}`);
     this.#later(downMsMax, () => {
       volume.failures = undefined;
-      this.#world.story.tell(name, () => 'calls fail no more');
+      this.#world.story.add(name, () => 'calls succeed again');
     });
   }
 
@@ -276,40 +276,40 @@ export class Faults {
     this.#excuses.copied(machine);
   }
 
-  /** Alone, among some of the others, or among all of them. What nobody else had heard of is gone. */
+  /** With connections to none, some or all of the others. Operations that no other member has are lost. */
   #setBack(): void {
-    const { standing } = this.#world;
-    const copied = standing.filter(({ hasSnapshot }) => hasSnapshot);
+    const { remaining } = this.#world;
+    const copied = remaining.filter(({ hasSnapshot }) => hasSnapshot);
     if (copied.length === 0) return;
     const machine = this.#random.pick(copied);
     const what = this.#random.pick(['all', 'all', 'journal'] as const);
     this.#excuses.setBack(machine, what, () => machine.setBack(what));
     const alone = this.#random.pick([0, 0.5, 1]);
     const forMs = this.#random.between(10, downMsMax);
-    for (const other of this.#world.standing) {
+    for (const other of this.#world.remaining) {
       if (other !== machine && this.#random.chance(alone)) this.#cut(machine, other, 'refused', forMs);
     }
     this.#restartLater(machine, () => {});
   }
 
-  /** As many machines as a majority can lose. Others take their places. */
+  /** Destroys as many machines as a majority can lose. New ones may replace them. */
   #destroyMinority(members: number): void {
     if (!this.#working) return;
-    const { machines, standing } = this.#world;
-    const gone = machines.length - standing.length;
-    const count = Math.min(Math.floor((members - 1) / 2) - gone, standing.length - 1);
-    for (const machine of this.#random.shuffled(standing).slice(0, Math.max(0, count))) machine.destroy();
+    const { machines, remaining } = this.#world;
+    const gone = machines.length - remaining.length;
+    const count = Math.min(Math.floor((members - 1) / 2) - gone, remaining.length - 1);
+    for (const machine of this.#random.shuffled(remaining).slice(0, Math.max(0, count))) machine.destroy();
     this.#world.releaseLost('destroyed with the only machine that had it');
     if (this.#random.chance(0.5)) this.#world.addNewcomer();
   }
 
   #withRunning(body: (machine: Machine) => void): void {
-    const running = this.#world.standing.filter(({ isRunning }) => isRunning);
+    const running = this.#world.remaining.filter(({ isRunning }) => isRunning);
     if (running.length > 0) body(this.#random.pick(running));
   }
 
   #withAny(body: (machine: Machine) => void): void {
-    body(this.#random.pick(this.#world.standing));
+    body(this.#random.pick(this.#world.remaining));
   }
 
   #later(withinMs: number, body: () => void): void {

@@ -22,7 +22,7 @@ const mkdir = ({ origin }: Journal, path: string, seq: number): Operation => {
   return { origin, seq, hlc: seq, kind: 'mkdir', path, mode: 0o755, version: { vector: { [origin]: seq } } };
 };
 
-test('passes calls on and tells of those that write', () => {
+test('passes calls on and reports those that write', () => {
   const { journal, gate, writes } = open();
   gate.append([mkdir(journal, 'a', 1)]);
   expect(gate.known()).toEqual(journal.known());
@@ -30,7 +30,7 @@ test('passes calls on and tells of those that write', () => {
   expect(writes).toEqual(['append']);
 });
 
-test('a crash inside a transaction rolls it back, even where the body catches the throw', () => {
+test('a crash inside a transaction rolls it back, even if the body catches the error', () => {
   const { journal, life, gate } = open();
   // The transaction itself and the first write are two effects.
   life.crashAfterEffects(2);
@@ -39,14 +39,14 @@ test('a crash inside a transaction rolls it back, even where the body catches th
     try {
       gate.append([mkdir(journal, 'b', 2)]);
     } catch {
-      // A body that swallows every error.
+      // This body catches every error.
     }
   };
   expect(() => gate.transaction(body)).toThrow(CrashedError);
   expect(journal.known()).toEqual({});
 });
 
-test('after a crash the gate answers nothing, and the journal lives on', () => {
+test('after a crash every call of the gate throws, and the journal stays usable', () => {
   const { journal, life, gate } = open();
   gate.append([mkdir(journal, 'a', 1)]);
   life.end();

@@ -14,15 +14,15 @@ const writes = [
   'renewOrigin',
 ] as const;
 
-/** What the gate tells of a life's dealings with its journal. */
+/** Receives the calls of one life to its journal. */
 export interface JournalWitness {
-  /** A call that writes, after it succeeded. */
+  /** Called after a write succeeded. */
   wrote(call: (typeof writes)[number], args: readonly unknown[]): void;
 }
 
 /**
- * The journal as one life of an agent sees it. The journal itself outlives a crash; this gate does not: after the crash every
- * call throws, and a transaction that was under way is rolled back. Each write is an effect that a crash may precede.
+ * The journal in one life of an agent. The journal itself survives a crash. After a crash every call of the gate throws, and an open
+ * transaction is rolled back. Each write is an effect, which a crash may precede.
  */
 export function gateJournal(journal: Journal, life: Life, witness: JournalWitness): Journal {
   const isWrite = (name: string): name is (typeof writes)[number] => (writes as readonly string[]).includes(name);
@@ -30,7 +30,7 @@ export function gateJournal(journal: Journal, life: Life, witness: JournalWitnes
     life.effect();
     return journal.transaction(() => {
       const result = body();
-      // Died inside: whatever the body caught, nothing is committed.
+      // The agent crashed in the body: nothing is committed, even if the body caught the error.
       life.effect();
       return result;
     });

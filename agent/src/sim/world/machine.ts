@@ -22,13 +22,13 @@ import { gateJournal } from './journal-gate.ts';
 import type { JournalShelf } from './journal-shelf.ts';
 import type { MachineConduct } from './scenario.ts';
 
-/** Where bits flip, everything is read so often: long before a run gives up waiting. */
+/** The interval of scrubs in a run with bit flips: far below the time limit of a run. */
 const scrubIntervalMs = 20_000;
 
-/** An agent that ended by itself is started again within this time. */
+/** An agent that ended unexpectedly starts again within this time. */
 const startAgainMsMax = 3_000;
 
-/** What a machine needs of the world around it. */
+/** The environment of a machine. */
 export interface Surroundings {
   readonly scheduler: Scheduler;
   readonly medium: Medium;
@@ -39,17 +39,17 @@ export interface Surroundings {
   placed(machine: Machine, path: string, content: Content): void;
   /** An agent is about to make a system call, `aheadMs` after the present. */
   between(machine: Machine, path: string, aheadMs: number): void;
-  /** An agent did or read something behind a link. */
+  /** An agent changed or read something behind a link. */
   followed(machine: Machine, link: string): void;
-  /** A file that a user gave a name in the last moment was replaced unseen. */
+  /** A file that a user renamed to its name just before was replaced unseen. */
   replacedUnseen(inode: Inode): void;
   /** An agent wrote to its journal. */
   journaled(machine: Machine, call: string, args: readonly unknown[]): void;
-  /** An agent did what no agent may do: it failed, or said that something unforeseen happened to it. */
+  /** An agent failed, or logged an unforeseen error. */
   failed(machine: Machine, what: string): void;
 }
 
-/** One member: a machine with its disk, journal and clock, which outlive the agent, and the agent while it runs. */
+/** One member: a machine with disk, journal and clock, which outlive the agent, and the agent while it runs. */
 export class Machine {
   readonly name: string;
   readonly id: MemberId;
@@ -58,11 +58,11 @@ export class Machine {
   readonly wall: WallClock;
   journal: Journal;
   engine: Engine | undefined;
-  /** Its disk and journal are gone for good. */
+  /** Its disk and journal are lost permanently. */
   isDestroyed = false;
-  /** How often the machine has begun again. */
+  /** The number of reboots. */
   boots = 0;
-  /** What it had, and has no more since it was set back: it did not lie when it said that it holds that. */
+  /** Values that it had before a set-back: an earlier acknowledgement of them was true. */
   readonly onceHeld = new Set<ValueKey>();
   #journalPath = ':memory:';
   #snapshot: { readonly volume: DiskImage; readonly journalPath: string } | undefined;
@@ -104,28 +104,28 @@ export class Machine {
     return this.#snapshot !== undefined;
   }
 
-  /** Its disk and journal are copied, running or not. */
+  /** Copies disk and journal, whether the agent runs or not. */
   takeSnapshot(): void {
     const journalPath = this.#around.shelf.copy(this.#journalPath);
     this.#snapshot = { volume: this.volume.image(), journalPath };
-    this.#around.story.tell(this.name, () => 'is copied');
+    this.#around.story.add(this.name, () => 'is copied');
   }
 
-  /** The agent ends, and the machine is as it was when it was copied; or only its journal is. */
+  /** Ends the agent, and restores the copy of the machine, or only of its journal. */
   setBack(what: 'all' | 'journal'): void {
     if (this.#snapshot === undefined) return;
     this.crash(true);
     if (what === 'all') this.volume.restore(this.#snapshot.volume);
     this.#closed.push(this.journal);
     this.journal = this.#openJournal(this.#around.shelf.copy(this.#snapshot.journalPath));
-    this.#around.story.tell(this.name, () => (what === 'all' ? 'is set back' : 'gets an old journal'));
+    this.#around.story.add(this.name, () => (what === 'all' ? 'is set back' : 'gets an old journal'));
   }
 
   get isRunning(): boolean {
     return this.#life?.alive === true;
   }
 
-  /** Starts the agent, unless it runs; one that is stopping starts again afterwards. */
+  /** Starts the agent, unless it runs. If it is stopping, it starts again afterwards. */
   start(): void {
     this.#startsAgain = this.#isStopping;
     if (this.isRunning || this.isDestroyed) return;
@@ -149,10 +149,10 @@ export class Machine {
       scrubIntervalMs: scenario.rots ? scrubIntervalMs : undefined,
     });
     this.engine = engine;
-    story.tell(this.name, () => 'starts its agent');
+    story.add(this.name, () => 'starts its agent');
     engine.start().then(
       () => {
-        if (life.alive) story.tell(this.name, () => 'is active');
+        if (life.alive) story.add(this.name, () => 'is active');
       },
       (error: unknown) => {
         if (life.alive) this.#around.failed(this, `start failed: ${String(error)}`);
@@ -160,19 +160,19 @@ export class Machine {
     );
   }
 
-  /** The agent ends between two of its effects, now. `told`: its connections are closed by the kernel. */
-  crash(told: boolean): void {
+  /** Ends the agent now, between two effects. `closesConnections`: as the kernel does for a killed process. */
+  crash(closesConnections: boolean): void {
     if (!this.isRunning) return;
     this.#life?.end();
-    this.#down(told, told ? 'agent is killed' : 'loses power');
+    this.#down(closesConnections, closesConnections ? 'agent is killed' : 'loses power');
   }
 
-  /** The machine loses power, which ended its agent, and begins again: what its users wrote and no sync has made durable is lost, or not. */
+  /** A power cut, which also ended the agent, and a reboot. Writes of users that no sync made durable may be lost. */
   powerCut(): readonly Torn[] {
     this.boots += 1;
     this.#bootedAtMs = this.#around.scheduler.nowMs;
     const { disk } = this.volume;
-    // An agent takes a file that it has not seen at its name for a new one, as GUARANTEES says: that is not zeros, which nobody wrote.
+    // An agent publishes a file that it has not seen under this name, as GUARANTEES says: zeros in it would violate Atomic.
     const wasSeen = (inode: Inode): boolean =>
       [...disk.entries()].some(([path, at]) => {
         const row = this.journal.disk(path);
@@ -182,20 +182,20 @@ export class Machine {
     return disk.cache.powerCut(this.#random, wasSeen);
   }
 
-  /** The agent will end between two of its next effects, and start again later. `died` is called then, before anything else happens. */
+  /** Ends the agent between two of its next effects, and starts it again later. `died` is called in between, before anything else. */
   crashInside(afterEffects: number, died: () => void = () => {}): void {
     this.#whenDead = died;
     this.#life?.crashAfterEffects(afterEffects);
   }
 
-  /** Stops the agent as a person would. */
+  /** Stops the agent cleanly. */
   stop(): void {
     const { engine, name } = this;
     const life = this.#life;
     if (engine === undefined || life?.alive !== true || this.#isStopping) return;
     this.#isStopping = true;
     this.#startsAgain = false;
-    this.#around.story.tell(name, () => 'is stopped');
+    this.#around.story.add(name, () => 'is stopped');
     engine.stop().then(
       () => {
         if (!life.alive) return;
@@ -209,28 +209,28 @@ export class Machine {
     );
   }
 
-  /** The journal is lost, the folder is not. */
+  /** Loses the journal, but not the folder. */
   loseJournal(): void {
     this.crash(true);
     this.#closed.push(this.journal);
     this.journal = this.#newJournal();
-    this.#around.story.tell(this.name, () => 'loses its journal');
+    this.#around.story.add(this.name, () => 'loses its journal');
   }
 
-  /** The machine is gone with everything on it. */
+  /** Destroys the machine with everything on it. */
   destroy(): void {
     this.crash(false);
     this.isDestroyed = true;
-    this.#around.story.tell(this.name, () => 'is destroyed');
+    this.#around.story.add(this.name, () => 'is destroyed');
   }
 
-  /** Frees the databases. */
+  /** Closes the databases. */
   close(): void {
     this.#life?.end();
     for (const journal of [this.journal, ...this.#closed]) journal.close();
   }
 
-  /** Undefined where it cannot be opened: the agent does not start, and whoever starts agents tries again. */
+  /** Undefined if it cannot be opened: the start fails, and is tried again later. */
   #openFolder(life: Life): Folder | undefined {
     const { scheduler, scenario, story } = this.#around;
     try {
@@ -245,7 +245,7 @@ export class Machine {
         callMsMax: scenario.callMsMax,
         canSyncFileSystem: scenario.canSyncFileSystem,
         witness: {
-          tell: (what) => story.tell(this.name, what),
+          record: (what) => story.add(this.name, what),
           placed: (path, content) => this.#around.placed(this, path, content),
           between: (path, aheadMs) => this.#around.between(this, path, aheadMs),
           followed: (link) => this.#around.followed(this, link),
@@ -255,7 +255,7 @@ export class Machine {
     } catch (error) {
       if (error instanceof CrashedError) return undefined;
       if (!(error instanceof LockstepError || error instanceof DiskError)) throw error;
-      story.tell(this.name, () => `does not start its agent: ${error.message}`);
+      story.add(this.name, () => `does not start its agent: ${error.message}`);
       life.end();
       scheduler.after(this.#random.between(1, startAgainMsMax), () => this.start());
       return undefined;
@@ -264,16 +264,16 @@ export class Machine {
 
   #diedInside(): void {
     this.#down(true, 'agent crashes in the middle of its work');
-    // What it was doing is left by a throw first.
+    // The present task of the agent ends first, by an error.
     this.#around.scheduler.after(0, this.#whenDead);
     this.#around.scheduler.after(this.#random.between(1, startAgainMsMax), () => this.start());
   }
 
-  #down(told: boolean, what: string): void {
+  #down(closesConnections: boolean, what: string): void {
     this.engine = undefined;
     this.#isStopping = false;
-    this.#around.medium.down(this.id, this.address, told);
-    this.#around.story.tell(this.name, () => what);
+    this.#around.medium.down(this.id, this.address, closesConnections);
+    this.#around.story.add(this.name, () => what);
   }
 
   #newJournal(): Journal {
@@ -292,29 +292,29 @@ export class Machine {
     });
   }
 
-  /** Where calls fail it is right to say so. */
+  /** An error is expected while system calls fail. */
   #isExpected(fields: object): boolean {
     const { failures } = this.volume;
     return failures !== undefined && JSON.stringify(fields).includes(`DiskError: ${failures.code}`);
   }
 
   #log(life: Life): Log {
-    const tell = (fields: object, message: string) => {
-      if (life.alive) this.#around.story.tell(this.name, () => `  log: ${message} ${JSON.stringify(fields)}`);
+    const record = (fields: object, message: string) => {
+      if (life.alive) this.#around.story.add(this.name, () => `  log: ${message} ${JSON.stringify(fields)}`);
     };
     return {
-      debug: tell,
-      info: tell,
-      warn: tell,
+      debug: record,
+      info: record,
+      warn: record,
       error: (fields, message) => {
-        tell(fields, message);
+        record(fields, message);
         if (life.alive && !this.#isExpected(fields)) this.#around.failed(this, `${message} ${JSON.stringify(fields)}`);
       },
     };
   }
 }
 
-/** Where the member of this name listens. */
+/** The address of the member with this name. */
 export function addressOf(name: string): string {
   return `${name}.test:4701`;
 }

@@ -3,11 +3,11 @@ import type { WatchConduct } from '../folder/sim-watcher.ts';
 import type { NetworkConduct } from '../network/sim-network.ts';
 
 const dayMs = 86_400_000;
-/** Long enough for members to start, and short enough that an idle run costs little. */
+/** Long enough for members to start, and short enough that an idle run is cheap. */
 const workMsMin = 800;
 const workMsMax = 8_000;
 
-/** What can go wrong in a run, each with its weight; 0 in runs that are spared it. */
+/** The faults in a run, with their weights; 0 excludes a fault. */
 export interface FaultWeights {
   readonly killed: number;
   readonly powerCut: number;
@@ -32,62 +32,62 @@ export interface FaultWeights {
   readonly waitThenDestroy: number;
 }
 
-/** The circumstances of one run: everything that its seed decides before it begins. */
+/** The parameters of one run, all drawn from its seed before it begins. */
 export interface Scenario {
   readonly members: number;
-  /** How long users work and things go wrong. */
+  /** How long users act and faults occur. */
   readonly workMs: number;
   /** The longest pause of a user between two actions. */
   readonly pauseMsMax: number;
-  /** Members whose folder holds something before they are first started. */
+  /** Members with files in their folder before the first start. */
   readonly filledAtStart: number;
   readonly network: NetworkConduct;
   readonly watch: WatchConduct;
   readonly callMsMax: number;
-  /** The disks keep birth times. */
+  /** The disks have birth times. */
   readonly keepsBirths: boolean;
-  /** Whatever is synced, the disks write all earlier names with it. */
+  /** A sync of any inode also writes all earlier names. */
   readonly ordersNames: boolean;
-  /** The disks can be asked to make everything durable at once. */
+  /** The disks support syncfs(2). */
   readonly canSyncFileSystem: boolean;
   /** Messages pass through the real codec. */
   readonly isEncoded: boolean;
-  /** Each member is told the addresses of all, or only of the next. */
+  /** Each member has the addresses of all others, or only of the next one. */
   readonly knowsAll: boolean;
   readonly clockOffsetsMs: readonly number[];
-  /** Time between two faults, at most; infinite in a calm run. */
+  /** The longest time between two faults; infinite in a run without faults. */
   readonly faultEveryMsMax: number;
   readonly faults: FaultWeights;
-  /** How long nothing may happen after everything has converged. */
+  /** How long nothing may change after convergence. */
   readonly quietMs: number;
-  /** Bits flip on one member's disk when all work is done. */
+  /** Bits flip on one member's disk after all other faults. */
   readonly rots: boolean;
-  /** Users keep images of disks: large files of one size and time, of which one takes the place of another. */
+  /** Users keep disk images: large files of one size and time, which replace each other. */
   readonly keepsImages: boolean;
-  /** Users change files through mappings, and through names outside the folder. */
+  /** Users change files through mappings, and through hard links outside the folder. */
   readonly mapsFiles: boolean;
-  /** How often, at most, a user meddles with what an agent is at work with, between two of its system calls. */
+  /** The largest number of changes by users between two system calls of an agent, on the entry in use. */
   readonly meddlesMax: number;
 }
 
-/** What a machine needs to know of them. */
+/** The parameters that a machine needs. */
 export interface MachineConduct
   extends Pick<Scenario, 'watch' | 'callMsMax' | 'keepsBirths' | 'ordersNames' | 'canSyncFileSystem' | 'rots'> {
   readonly faults: Pick<FaultWeights, 'setBack'>;
 }
 
-/** The circumstances that a seed stands for. Most runs are small: a rule that can be broken is mostly broken by few members. */
+/** Draws the parameters of a run. Most runs are small: most violations need few members. */
 export function drawScenario(random: Random): Scenario {
   const sometimes = (chance: number, weight: number) => (random.chance(chance) ? weight : 0);
   const members = random.pick([2, 2, 2, 3, 3, 3, 3, 4, 5]);
   const isWrong = random.chance(0.25);
   const pauseMsMax = random.pick([100, 300, 1_000, 2_000]);
-  // A user's pauses are a quarter of the longest one on average.
+  // On average a user pauses for a quarter of the longest pause.
   const actions = random.pick([10, 10, 10, 10, 10, 20, 20, 20, 20, 20, 20, 40, 40, 40, 40, 80, 160]);
   const workMs = Math.min(workMsMax, Math.max(workMsMin, (actions * pauseMsMax) / 4 / members));
   const setBack = sometimes(0.15, 3);
   const powerCut = sometimes(0.4, 4);
-  // Snapshots and the cache are of the folder's own disk.
+  // Snapshots and the write cache only cover the folder's own disk.
   const nestedDisks = setBack === 0 && powerCut === 0 ? sometimes(0.4, 3) : 0;
   const scenario: Scenario = {
     members,
@@ -135,6 +135,6 @@ export function drawScenario(random: Random): Scenario {
     mapsFiles: random.chance(0.3),
     meddlesMax: random.pick([0, 0, 3, 10, 30]),
   };
-  // How long ago a file was changed cannot be known while the clock jumps, as GUARANTEES says of mappings.
+  // The age of a change is unknown while the clock jumps, as GUARANTEES says of mappings.
   return scenario.faults.clockJump > 0 ? { ...scenario, mapsFiles: false } : scenario;
 }

@@ -21,20 +21,20 @@ import type { Scenario } from './scenario.ts';
 
 const names = ['ant', 'bee', 'cat', 'dog', 'elk', 'fox', 'gnu', 'hen', 'ibis', 'jay'];
 
-/** Between two looks at who is counted as a holder: shorter than a fork takes to be found. */
+/** Interval of checks of holders: shorter than the detection of a fork. */
 const countedEveryMs = 25;
 
-/** How likely a user meddles before one of an agent's system calls, while there is any meddling left to do. */
+/** The probability of a change by a user before a system call of an agent, while any are left. */
 const meddleChance = 0.01;
 
-/** Counts of what happened, for the bounds of Converge and the stillness of Quiet. */
+/** Counters for the rules Converge and Quiet. */
 export interface Tally {
   messages: number;
   journalWrites: number;
   entriesPlaced: number;
 }
 
-/** All members, their users, and what lies between them. */
+/** All members, their users, and the network. */
 export class World implements Surroundings {
   readonly scheduler: Scheduler;
   readonly medium: Medium;
@@ -46,20 +46,20 @@ export class World implements Surroundings {
   readonly tally: Tally = { messages: 0, journalWrites: 0, entriesPlaced: 0 };
   readonly #random: Random;
   readonly #users: User[] = [];
-  /** What acts on each machine between two system calls of its agent. */
-  readonly #hands = new Map<Machine, { readonly agenda: Agenda; readonly meddler: Meddler }>();
+  /** The users that act between two system calls of a machine's agent. */
+  readonly #actors = new Map<Machine, { readonly agenda: Agenda; readonly meddler: Meddler }>();
   readonly #numbers = new NumberWatch();
   #violation: Violation | undefined;
   #meddlesLeft: number;
-  /** What the last journal write was, for the reason of a broken Quiet. */
+  /** Describes the last journal write, for a violation of Quiet. */
   lastJournalWrite = () => 'none';
 
-  constructor(scenario: Scenario, random: Random, options: { readonly tellsStory: boolean }) {
+  constructor(scenario: Scenario, random: Random, options: { readonly keepsStory: boolean }) {
     this.scenario = scenario;
     this.#meddlesLeft = scenario.meddlesMax;
     this.#random = random;
     this.scheduler = new Scheduler(random.fork());
-    this.story = new Story(options.tellsStory, () => this.scheduler.nowMs);
+    this.story = new Story(options.keepsStory, () => this.scheduler.nowMs);
     this.medium = new Medium({
       scheduler: this.scheduler,
       random: random.fork(),
@@ -70,53 +70,53 @@ export class World implements Surroundings {
       observed: (from, to, message) => {
         if (message.type === 'heartbeat' || message.type === 'heartbeat-reply') return;
         this.tally.messages += 1;
-        this.story.tell(this.#nameOf(to), () => `  got ${describe(message)} from ${this.#nameOf(from)}`);
+        this.story.add(this.#nameOf(to), () => `  got ${describe(message)} from ${this.#nameOf(from)}`);
       },
     });
     for (let i = 0; i < scenario.members; i++) this.#addFounder(i);
     if (scenario.faults.setBack > 0) this.#watchNumbers();
   }
 
-  /** The first rule that was broken, if any. */
+  /** The first violation of a rule. */
   get violation(): Violation | undefined {
     return this.#violation;
   }
 
   /** Members that are not destroyed. */
-  get standing(): readonly Machine[] {
+  get remaining(): readonly Machine[] {
     return this.machines.filter(({ isDestroyed }) => !isDestroyed);
   }
 
   violate(rule: Rule, reason: string): void {
-    this.story.tell('', () => `VIOLATION of ${rule}: ${reason}`);
+    this.story.add('', () => `VIOLATION of ${rule}: ${reason}`);
     this.#violation ??= { rule, reason };
   }
 
-  /** Another member comes, with an empty folder or with files of its own. */
+  /** Adds a member, with an empty folder or with its own files. */
   addNewcomer(): void {
     if (this.machines.length === names.length) return;
-    const peers = this.standing.map(({ address }) => address);
+    const peers = this.remaining.map(({ address }) => address);
     const machine = this.#add(names[this.machines.length] ?? 'new', peers, this.#random.between(-20, 20));
     if (this.#random.chance(0.5)) this.#fill(machine);
     machine.start();
   }
 
-  /** Nobody edits from now on; what was begun is finished. */
+  /** Stops all users; pending actions are finished. */
   stopUsers(): void {
     this.#meddlesLeft = 0;
     for (const user of this.#users) user.stop();
   }
 
-  /** A machine, a journal or what no sync had written was lost: an operation may speak of content that nobody has. */
+  /** A machine, a journal or unsynced data was lost: operations may have content that no machine has. */
   get mayLackContent(): boolean {
     return this.machines.some(({ isDestroyed, hasLostJournal, boots }) => isDestroyed || hasLostJournal || boots > 0);
   }
 
-  /** What no machine has any more is lost, and nobody owes it. */
+  /** Releases values that no machine has any more. */
   releaseLost(how: string): void {
-    const left = valuesAmong(this.standing);
+    const left = valuesAmong(this.remaining);
     for (const { key } of this.ledger.owed()) {
-      if (!left.has(key)) this.ledger.release(key, 'fate', how);
+      if (!left.has(key)) this.ledger.release(key, 'accident', how);
     }
   }
 
@@ -127,19 +127,19 @@ export class World implements Surroundings {
 
   placed(machine: Machine, path: string, content: Content): void {
     this.tally.entriesPlaced += 1;
-    this.story.tell(machine.name, () => `  puts ${this.ledger.nameOf(content.id)} at ${path}`);
+    this.story.add(machine.name, () => `  puts ${this.ledger.nameOf(content.id)} at ${path}`);
     if (!this.ledger.isWritten(content)) {
-      this.violate('Atomic', `${machine.name} put at ${path} what nobody wrote: ${content.id}`);
+      this.violate('Atomic', `${machine.name} put content at ${path} that no user wrote: ${content.id}`);
     }
   }
 
   between(machine: Machine, path: string, aheadMs: number): void {
-    const hands = this.#hands.get(machine);
-    if (hands === undefined || hands.agenda.doNext(aheadMs)) return;
+    const actors = this.#actors.get(machine);
+    if (actors === undefined || actors.agenda.doNext(aheadMs)) return;
     if (this.#meddlesLeft === 0 || path === '' || path.startsWith('/') || !mayWork(machine)) return;
     if (!this.#random.chance(meddleChance)) return;
     this.#meddlesLeft -= 1;
-    hands.meddler.meddle(path);
+    actors.meddler.meddle(path);
   }
 
   followed(machine: Machine, link: string): void {
@@ -147,11 +147,11 @@ export class World implements Surroundings {
   }
 
   replacedUnseen(inode: Inode): void {
-    this.ledger.release(valueAt(inode), 'fate', 'renamed onto a name at the moment of its replacement');
+    this.ledger.release(valueAt(inode), 'accident', 'renamed onto a name at the moment of its replacement');
   }
 
   journaled(machine: Machine, call: string, args: readonly unknown[]): void {
-    // Where the scrub is, is written down now and then, whether or not there is anything else to do.
+    // The position of the scrub is saved at intervals, even on an idle member.
     if (call === 'setSetting' && args[0] === 'scrub') return;
     this.tally.journalWrites += 1;
     if (call === 'recordDisk') this.#checkRows(machine, args[0] as readonly DiskChange[]);
@@ -166,7 +166,7 @@ export class World implements Surroundings {
     this.violate('Sound', `${machine.name}: ${what}`);
   }
 
-  /** A row of `disk` never says of an inode that it holds what it never held: others would take that for the user's. */
+  /** A row of `disk` must not assign a content to an inode that never had it: other members would take it for a user's edit. */
   #checkRows(machine: Machine, rows: readonly DiskChange[]): void {
     for (const { path, entry } of rows) {
       const inode = machine.volume.disk.at(path);
@@ -174,12 +174,12 @@ export class World implements Surroundings {
       if (inode?.birthMs === undefined || content === undefined || fingerprint === undefined) continue;
       if (inode.number !== fingerprint.ino || inode.birthMs !== fingerprint.birthMs || inode.held.has(content))
         continue;
-      this.violate('Sound', `${machine.name} journaled ${this.ledger.nameOf(content)} at ${path}, where it never was`);
+      this.violate('Sound', `${machine.name} journaled ${this.ledger.nameOf(content)} at ${path}, which never had it`);
     }
   }
 
   #watchNumbers(): void {
-    const wrong = this.#numbers.counted(this.standing);
+    const wrong = this.#numbers.counted(this.remaining);
     if (wrong !== undefined) this.violate('Durable', wrong);
     this.scheduler.after(countedEveryMs, () => this.#watchNumbers());
   }
@@ -209,12 +209,12 @@ export class World implements Surroundings {
       mayWork: () => mayWork(machine),
     });
     this.#users.push(user);
-    this.#hands.set(machine, { agenda, meddler: new Meddler(shell, this.#random.fork()) });
+    this.#actors.set(machine, { agenda, meddler: new Meddler(shell, this.#random.fork()) });
     user.start();
     return machine;
   }
 
-  /** A folder that was in use before Lockstep came. */
+  /** Fills a folder that was in use before Lockstep. */
   #fill(machine: Machine): void {
     const user = this.#users[this.machines.indexOf(machine)];
     for (let i = 0; i < 6; i++) user?.act(this.#random.pick(['create', 'create', 'makeTree', 'symlink']));
@@ -225,7 +225,7 @@ export class World implements Surroundings {
   }
 }
 
-/** A user waits while the folder, or a part of it, is not there. */
+/** A user waits while the folder, or a part of it, is hidden or unmounted. */
 function mayWork({ volume, isDestroyed }: Machine): boolean {
   return !volume.missing && !volume.isHidden && !isDestroyed;
 }

@@ -53,7 +53,7 @@ describe('[MB20] a full cluster', () => {
   test('takes one more when one of them has left, regardless of earlier ones', () => {
     const lone = memberAmong(2 * membersMax, membersMax + 2);
     const { link, closes } = newcomer();
-    expect(() => lone.peers.accept(link)).toThrow('a lone member says hello to nobody');
+    expect(() => lone.peers.accept(link)).toThrow('a lone member sends no hello');
     expect(closes).toEqual([]);
     expect(lone.context.problems.list()).toEqual([]);
   });

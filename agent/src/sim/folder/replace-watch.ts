@@ -1,0 +1,53 @@
+import type { Inode } from '../disk/inode.ts';
+
+/** Receives what the agent knows of an entry of its folder when it replaces it. */
+export interface ReplaceListener {
+  checked(path: string, inode: Inode | undefined): void;
+  held(path: string): void;
+  replaces(path: string, inode: Inode): void;
+}
+
+/** Calls between the last check of a name and the rename onto it, if the agent has no second name of the entry. */
+const callsBetweenMax = 2;
+
+/**
+ * Records what an agent has seen at a name before it renames an entry onto it. A file that a user renames onto the name after the last
+ * check is replaced unseen, as GUARANTEES says; without that check nothing excuses it.
+ */
+export class ReplaceWatch implements ReplaceListener {
+  readonly #lost: (inode: Inode) => void;
+  readonly #checks = new Map<string, { readonly inode: Inode | undefined; readonly call: number }>();
+  readonly #held = new Set<string>();
+  #calls = 0;
+
+  /** `lost`: called with an inode that was replaced unseen. */
+  constructor(lost: (inode: Inode) => void) {
+    this.#lost = lost;
+  }
+
+  /** Forgets earlier checks. */
+  begin(): void {
+    this.#checks.clear();
+    this.#held.clear();
+  }
+
+  /** Counts a system call. */
+  count(): void {
+    this.#calls += 1;
+  }
+
+  checked(path: string, inode: Inode | undefined): void {
+    this.#checks.set(path, { inode, call: this.#calls });
+  }
+
+  held(path: string): void {
+    this.#held.add(path);
+    this.#checks.delete(path);
+  }
+
+  replaces(path: string, replaced: Inode): void {
+    const check = this.#checks.get(path);
+    const isLate = check !== undefined && (this.#held.has(path) || this.#calls - check.call <= callsBetweenMax + 1);
+    if (isLate && check.inode !== replaced) this.#lost(replaced);
+  }
+}
