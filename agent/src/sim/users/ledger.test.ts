@@ -32,6 +32,17 @@ describe('Ledger', () => {
     ['a user deletes it and writes it again', ({ ant }) => deleteAndWrite(ant), ['v1']],
     ['a user moves it out and in again', ({ ant }) => ant.moveIn('a', ant.moveOut('a')), ['v1']],
     [
+      'a user moves it out, to another name in again, and overwrites a copy meanwhile',
+      ({ ant }) => overwriteCopyMeanwhile(ant, 'c'),
+      ['v1', 'v2'],
+    ],
+    // Nobody can notice that it was away.
+    [
+      'a user moves it out and in again, and overwrites a copy meanwhile',
+      ({ ant }) => overwriteCopyMeanwhile(ant, 'a'),
+      ['v2'],
+    ],
+    [
       'a user moves it out and in again, and a power cut undoes the latter',
       ({ ant, ledger }) => {
         ant.moveIn('a', ant.moveOut('a'));
@@ -69,6 +80,13 @@ describe('Ledger', () => {
   function deleteBoth(ant: UserShell, bee: UserShell): void {
     bee.remove('a/file');
     deleteAndWrite(ant);
+  }
+
+  function overwriteCopyMeanwhile(shell: UserShell, backAs: string): void {
+    shell.copy('a/file', 'b');
+    const outside = shell.moveOut('a');
+    shell.write('b', 'v2', content('v2'));
+    shell.moveIn(backAs, outside);
   }
 
   test('has exactly the contents that a user wrote', () => {

@@ -4,6 +4,8 @@ import type { Inode } from '../disk/inode.ts';
 /** The identity of a file's content or a link's target. */
 export type ValueKey = string;
 
+const movedOut = 'moved out of the folder';
+
 /** A value that a user wrote. */
 export interface Value {
   readonly key: ValueKey;
@@ -90,6 +92,18 @@ export class Ledger {
     if (value === undefined) return;
     value.releases.set(who, how);
     value.timesReleased += 1;
+  }
+
+  /** A user moved a value out of the folder. What else they did to it still counts once it is back. */
+  movedOut(key: ValueKey | undefined, who: string): void {
+    const releases = key === undefined ? undefined : this.#values.get(key)?.releases;
+    this.release(key, who, releases?.get(who) ?? movedOut);
+  }
+
+  /** A user moved a value back to the name it had: if that was quick, no agent can have noticed. */
+  putBack(user: string, path: string, key: ValueKey | undefined): void {
+    const how = key === undefined ? undefined : this.#values.get(key)?.releases.get(user);
+    if (how === undefined || how === movedOut) this.copied(user, path, key);
   }
 
   /** Releases values that a user had brought back, and that are not among `left` after a power cut or set-back. */

@@ -13,6 +13,8 @@ export class UserShell {
   readonly ledger: Ledger;
   readonly #name: string;
   readonly #story: Story;
+  /** The name that each entry outside the folder had in it. */
+  readonly #namesOutside = new Map<string, string>();
 
   constructor(options: { name: string; disk: Disk; ledger: Ledger; story: Story }) {
     this.#name = options.name;
@@ -116,7 +118,8 @@ export class UserShell {
     const values = [...this.disk.entries(path)].map(([, inode]) => valueAt(inode));
     const outside = `/elsewhere/${this.ledger.nextName()}`;
     this.disk.rename(path, outside);
-    for (const value of values) this.#letGo(value, 'moved out of the folder');
+    for (const value of values) this.ledger.movedOut(value, this.#name);
+    this.#namesOutside.set(outside, path);
     this.#record(() => `moves ${path} out of the folder`);
     return outside;
   }
@@ -124,7 +127,11 @@ export class UserShell {
   /** mv from outside into the folder. */
   moveIn(path: string, outside: string): void {
     this.disk.rename(outside, path);
-    for (const [entry, inside] of this.disk.entries(path)) this.ledger.copied(this.#name, entry, valueAt(inside));
+    const isBack = this.#namesOutside.get(outside) === path;
+    for (const [entry, inside] of this.disk.entries(path)) {
+      if (isBack) this.ledger.putBack(this.#name, entry, valueAt(inside));
+      else this.ledger.copied(this.#name, entry, valueAt(inside));
+    }
     this.#record(() => `moves ${nameOf(path)} into the folder as ${path}`);
   }
 
