@@ -4,7 +4,7 @@ import { folderMissing, type PathProblem } from '../path-problem.ts';
 import { type Places, stillThere } from '../places.ts';
 import { restoreStateDirectories } from '../state-directories.ts';
 import { Commit } from './commit.ts';
-import { type KeptVersion, keptVersion, shardPath } from './history.ts';
+import { type KeptVersion, keptVersion } from './history.ts';
 import { Staging } from './staging.ts';
 import { TouchedDirectories } from './touched-directories.ts';
 
@@ -33,15 +33,15 @@ export function apply(places: Places, requests: readonly ActionRequest[], fault:
   const kept: KeptVersion[] = [];
   const touched = new TouchedDirectories(places);
   for (const [index, request] of requests.entries()) {
-    const { result, changedIn, kept: content } = commit.run(request, staged[index]);
+    const { result, changedIn, added } = commit.run(request, staged[index]);
     results.push(result);
-    const version = content && keptVersion(places, content);
+    const version = added && keptVersion(places, added.content);
     if (version !== undefined) kept.push(version);
     if (result.result !== 'done') staging.discard(staged[index]);
     const { action } = request;
     if (action.do === 'rename-directory' && result.result === 'done') touched.renamed(action.from, action.to);
     for (const directory of changedIn) touched.add(directory, index);
-    if (content !== undefined) touched.addOwn(shardPath(places, content), index);
+    for (const directory of added?.changedIn ?? []) touched.addOwn(directory, index);
   }
   if (!touched.isEmpty) fault?.('fsync-directory');
   for (const [index, failure] of touched.sync()) results[index] = failure;

@@ -12,7 +12,7 @@ import { readFully, withFile } from '../read/read-content.ts';
 import { removeIfThere } from '../remove.ts';
 import { restoreStateDirectories } from '../state-directories.ts';
 import type { SystemCalls } from '../system-calls.ts';
-import { historyPath, type KeptVersion, keptVersion, makeHistoryPlace, shardPath } from './history.ts';
+import { historyPath, type KeptVersion, keptVersion, nameInHistory } from './history.ts';
 import { blockFilePath, roomBytes, temporaryPath, writeFully } from './staging.ts';
 
 /** A content as its operation describes it. */
@@ -113,8 +113,9 @@ export function keep(
       system.close(fd);
     }
     syncPath(system, temporary);
-    system.rename(temporary, makeHistoryPlace(places, content));
-    syncPath(system, shardPath(places, content));
+    const changedIn = nameInHistory(places, content, (place) => system.rename(temporary, place));
+    // The other worker may have made the shard just now, and not synced its name yet.
+    for (const directory of new Set([...changedIn, places.history])) syncPath(system, directory);
     return keptVersion(places, content) ?? true;
   } catch (error) {
     if (errorCodeOf(error) === undefined) throw error;

@@ -19,6 +19,7 @@ import { namesBelow } from '../read/list-directory.ts';
 import type { EntryStats, OpenDirectory, SystemCalls } from '../system-calls.ts';
 import { type Attributes, setAttributes } from './attributes.ts';
 import { permissionsOf } from './file-times.ts';
+import type { AddedVersion } from './history.ts';
 import { obstacleAt, obstacleIn } from './obstacle.ts';
 import { withDirectoriesOpen } from './read-only-directories.ts';
 import { keepBeside, linkIfPermitted, ReplacedVersion, TakenVersion } from './replaced-version.ts';
@@ -33,7 +34,7 @@ export interface Committed {
   readonly result: ActionResult;
   /** Directories of the folder. */
   readonly changedIn: readonly string[];
-  readonly kept?: ContentId | undefined;
+  readonly added?: AddedVersion | undefined;
 }
 
 /** A path of an action. */
@@ -52,7 +53,7 @@ export class Commit {
   readonly #system: SystemCalls;
   readonly #fault: FaultPoint | undefined;
   #touched: string[] = [];
-  #kept: ContentId | undefined;
+  #added: AddedVersion | undefined;
 
   constructor(places: Places, fault: FaultPoint | undefined) {
     this.#places = places;
@@ -63,9 +64,9 @@ export class Commit {
   run(request: ActionRequest, staged: StageOutcome): Committed {
     if (staged !== undefined && !isStaged(staged)) return { result: staged, changedIn: [] };
     this.#touched = [];
-    this.#kept = undefined;
+    this.#added = undefined;
     const result = this.#attempt(request, staged);
-    return { result, changedIn: this.#touched, kept: this.#kept };
+    return { result, changedIn: this.#touched, added: this.#added };
   }
 
   #attempt(request: ActionRequest, staged: StagedEntry | undefined): ActionResult {
@@ -203,7 +204,7 @@ export class Commit {
       return false;
     }
     replaced.release();
-    if (replaced.addedToHistory) this.#keep(keep);
+    this.#added = replaced.added;
     return true;
   }
 
@@ -306,7 +307,7 @@ export class Commit {
   #take(target: string, expected: Fingerprint, keep: ContentId | undefined): TakenVersion | undefined {
     this.#fault?.('remove');
     const taken = TakenVersion.take(this.#places, target, expected, keep);
-    if (taken?.addedToHistory) this.#keep(keep);
+    this.#added = taken?.added;
     return taken;
   }
 
@@ -346,11 +347,6 @@ export class Commit {
 
   #done(stats: EntryStats, racy = isRacyAfterPlacing(stats, this.#system.wallMs())): ActionResult {
     return { result: 'done', fingerprint: fingerprintOf(stats), racy };
-  }
-
-  #keep(content: ContentId | undefined): void {
-    if (content === undefined) return;
-    this.#kept = content;
   }
 
   #touch({ path }: Target): void {

@@ -1,4 +1,4 @@
-import type { ContentId } from '@lockstep/shared';
+import { type ContentId, parentOf } from '@lockstep/shared';
 import { syncPath } from '../durable.ts';
 import { lstatIfThere } from '../entry-stat.ts';
 import { errorCodeOf } from '../path-problem.ts';
@@ -25,20 +25,35 @@ export interface KeptVersion {
   readonly keptAtMs: number;
 }
 
+/** A version that was added to history. */
+export interface AddedVersion {
+  readonly content: ContentId;
+  /** The directories whose sync makes its name durable. */
+  readonly changedIn: readonly string[];
+}
+
 /** The path of a version in history. */
 export function historyPath(places: Places, content: ContentId): string {
-  return `${shardPath(places, content)}/${contentFileName(content)}`;
+  const name = contentFileName(content);
+  return `${places.history}/${shardName(name)}/${name}`;
 }
 
-/** As `historyPath`. Also creates its directory, durably. */
-export function makeHistoryPlace(places: Places, content: ContentId): string {
-  makeShard(places, shardPath(places, content));
-  return historyPath(places, content);
-}
-
-/** The directory whose sync makes the name of a kept version durable. */
-export function shardPath(places: Places, content: ContentId): string {
-  return `${places.history}/${shardName(contentFileName(content))}`;
+/**
+ * Calls `give` with the path for a version in history, to create that name, and creates its directory if necessary. Returns the
+ * directories whose sync makes the name durable.
+ */
+export function nameInHistory(places: Places, content: ContentId, give: (place: string) => void): readonly string[] {
+  const place = historyPath(places, content);
+  const shard = parentOf(place);
+  try {
+    give(place);
+    return [shard];
+  } catch (error) {
+    if (errorCodeOf(error) !== 'ENOENT') throw error;
+  }
+  makeShard(places, shard);
+  give(place);
+  return [shard, places.history];
 }
 
 /** A version in history. Undefined if it is not there or cannot be read. */
@@ -95,8 +110,12 @@ export function moveFlatHistory(places: Places): void {
     return content && stats ? [{ name, content, keptAtMs: stats.ctimeMs }] : [];
   });
   flat.sort((a, b) => a.keptAtMs - b.keptAtMs);
-  for (const { name, content } of flat)
-    places.system.rename(`${places.history}/${name}`, makeHistoryPlace(places, content));
+  const touched = new Set<string>();
+  for (const { name, content } of flat) {
+    const move = (place: string): void => places.system.rename(`${places.history}/${name}`, place);
+    for (const directory of nameInHistory(places, content, move)) touched.add(directory);
+  }
+  for (const directory of touched) syncPath(places.system, directory);
 }
 
 function shardName(fileName: string): string {
@@ -112,7 +131,6 @@ function makeShard(places: Places, shard: string): void {
     if (errorCodeOf(error) === 'EEXIST') return;
     throw error;
   }
-  syncPath(places.system, places.history);
 }
 
 function namesIn(system: SystemCalls, directory: string): readonly string[] {

@@ -2,13 +2,14 @@ import { type ContentId, joinPath, nameOf, parentOf } from '@lockstep/shared';
 import { conflictPath } from '../../core/conflict-name.ts';
 import type { Fingerprint } from '../../core/entry.ts';
 import { stampOfMs } from '../../core/hlc.ts';
+import { syncPath } from '../durable.ts';
 import { hasContentOf, lstatIfThere } from '../entry-stat.ts';
 import { errorCodeOf } from '../path-problem.ts';
 import type { Places } from '../places.ts';
 import { readContent, withFile } from '../read/read-content.ts';
 import { removeIfThere } from '../remove.ts';
 import type { SystemCalls } from '../system-calls.ts';
-import { historyPath, isKept, makeHistoryPlace } from './history.ts';
+import { type AddedVersion, historyPath, isKept, nameInHistory } from './history.ts';
 import { temporaryPath } from './staging.ts';
 
 /** Codes of link(2) on file systems that refuse it, for files of other users, and for inodes with too many names. */
@@ -34,14 +35,20 @@ export class ReplacedVersion {
   readonly #places: Places;
   readonly #name: string | undefined;
   readonly #expected: Fingerprint;
-  readonly #kept: ContentId | undefined;
+  /** What was added to history. */
+  readonly added: AddedVersion | undefined;
 
-  /** `name`: undefined if the file system refuses a second name. `kept`: the content added to history. */
-  private constructor(places: Places, name: string | undefined, expected: Fingerprint, kept: ContentId | undefined) {
+  /** `name`: undefined if the file system refuses a second name. */
+  private constructor(
+    places: Places,
+    name: string | undefined,
+    expected: Fingerprint,
+    added: AddedVersion | undefined,
+  ) {
     this.#places = places;
     this.#name = name;
     this.#expected = expected;
-    this.#kept = kept;
+    this.added = added;
   }
 
   /** Holds the file at `target`, and adds it to history as `keep` if it is missing there. Undefined if it is not the expected file. */
@@ -64,11 +71,6 @@ export class ReplacedVersion {
     return new ReplacedVersion(places, name, expected, keepVersion(places, name, keep));
   }
 
-  /** True if a version was added to history. */
-  get addedToHistory(): boolean {
-    return this.#kept !== undefined;
-  }
-
   isUnchanged(): boolean {
     if (this.#name === undefined) return true;
     const stats = lstatIfThere(this.#places.system, this.#name);
@@ -88,29 +90,34 @@ export class ReplacedVersion {
     if (this.#name === undefined) return;
     this.#places.system.link(target, source);
     this.#places.system.rename(this.#name, target);
-    if (this.#kept !== undefined) dropIfWrong(this.#places, this.#kept);
+    if (this.added !== undefined) dropIfWrong(this.#places, this.added.content);
   }
 }
 
-/** Adds the file at `name` to history as `keep`. Returns `keep`, or undefined if history has that version already. */
-function keepVersion(places: Places, name: string, keep: ContentId | undefined): ContentId | undefined {
-  if (keep === undefined || isKept(places, keep)) return undefined;
-  const place = makeHistoryPlace(places, keep);
+/** Adds the file at `name` to history as `keep`. Undefined if history has that version already. */
+function keepVersion(places: Places, name: string, keep: ContentId | undefined): AddedVersion | undefined {
+  if (keep === undefined) return undefined;
+  let isAdded = false;
   try {
-    return linkIfPermitted(places.system, name, place) || copyToHistory(places, name, keep) ? keep : undefined;
+    const changedIn = nameInHistory(places, keep, (place) => {
+      isAdded = linkIfPermitted(places.system, name, place) || copyToHistory(places, name, keep);
+    });
+    return isAdded ? { content: keep, changedIn } : undefined;
   } catch (error) {
-    // Another thread stored it at this moment.
     if (errorCodeOf(error) === 'EEXIST') return undefined;
     throw error;
   }
 }
 
+/** False if history has that version already, or the file has changed. */
 function copyToHistory(places: Places, name: string, keep: ContentId): boolean {
+  if (isKept(places, keep)) return false;
   const { system } = places;
   const temporary = temporaryPath(places);
   try {
     system.copyFile(name, temporary);
     if (identify(places, temporary).content !== keep) return false;
+    syncPath(system, temporary);
     system.rename(temporary, historyPath(places, keep));
     return true;
   } finally {
@@ -152,14 +159,14 @@ export class TakenVersion {
   readonly #places: Places;
   readonly #name: string;
   readonly #target: string;
-  /** True if a version was added to history. */
-  readonly addedToHistory: boolean;
+  /** What was added to history. */
+  readonly added: AddedVersion | undefined;
 
-  private constructor(places: Places, name: string, target: string, addedToHistory: boolean) {
+  private constructor(places: Places, name: string, target: string, added: AddedVersion | undefined) {
     this.#places = places;
     this.#name = name;
     this.#target = target;
-    this.addedToHistory = addedToHistory;
+    this.added = added;
   }
 
   /** Takes the entry at `target`, and adds a file to history as `keep` if it is missing there. Undefined if it is another entry. */
@@ -171,15 +178,15 @@ export class TakenVersion {
   ): TakenVersion | undefined {
     const { system } = places;
     // First: a file that exists only in staging is lost if the agent is killed.
-    const kept = keepVersion(places, target, keep);
+    const added = keepVersion(places, target, keep);
     const name = temporaryPath(places);
     system.rename(target, name);
     const stats = lstatIfThere(system, name);
     if (stats !== undefined && hasContentOf(stats, expected)) {
-      return new TakenVersion(places, name, target, kept !== undefined);
+      return new TakenVersion(places, name, target, added);
     }
     restore(places, name, target);
-    if (kept !== undefined) dropIfWrong(places, kept);
+    if (added !== undefined) dropIfWrong(places, added.content);
     return undefined;
   }
 
