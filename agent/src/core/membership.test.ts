@@ -21,7 +21,7 @@ describe('[MB1] the state of a peer', () => {
     { name: 'silent, nearly down', signs: { silentMs: downAfterMs - 1 }, state: 'suspect' },
     { name: 'silent and down, although the session is open', signs: { silentMs: downAfterMs }, state: 'down' },
     { name: 'its session just broke', signs: { connected: false }, state: 'suspect' },
-    { name: 'stopped in order', signs: { connected: false, stopped: true }, state: 'down' },
+    { name: 'stopped cleanly', signs: { connected: false, stopped: true }, state: 'down' },
     { name: 'not back in time', signs: { connected: false, silentMs: downAfterMs }, state: 'down' },
     { name: 'never heard from', signs: { connected: false, saidState: undefined, silentMs: Infinity }, state: 'down' },
     { name: 'left', signs: { standing: 'left' }, state: 'left' },
@@ -119,7 +119,7 @@ test('[AK3] a majority is more than half', () => {
 
 describe('[MB9] two sessions between the same two members', () => {
   test('both dialled at once: the one dialled by the smaller id survives, on both sides and in either order', () => {
-    // Of each side: which session it knows first, seen as `dialled` by itself.
+    // For each side: the session that it knows first, with its own view of `dialled`.
     for (const antSawOwnFirst of [true, false]) {
       for (const beeSawOwnFirst of [true, false]) {
         const antKeepsExisting = shouldKeepLink({ dialled: antSawOwnFirst }, { dialled: !antSawOwnFirst }, ant, bee);

@@ -17,7 +17,7 @@ export interface PeerSigns {
 
 /**
  * The state of a peer as this member sees it. The state that a peer reports counts only while it is connected and not silent. A peer whose
- * session broke is suspect at once, because nothing can be heard from it. A peer that stopped in order is down at once.
+ * session broke is suspect at once, because nothing can be heard from it. A peer that stopped cleanly is down at once.
  */
 export function peerState(signs: PeerSigns): MemberState {
   if (signs.standing === 'left') return 'left';

@@ -18,7 +18,7 @@ export const memberReportSchema = z
     stateSince: momentSchema
       .optional()
       .describe('When it took that state, as far as the asked member saw: not before its own agent started.'),
-    stopped: z.boolean().optional().describe('It is down because it was stopped in order: it announced that.'),
+    stopped: z.boolean().optional().describe('It is down because it was stopped cleanly: it announced that.'),
     paused: z
       .boolean()
       .optional()

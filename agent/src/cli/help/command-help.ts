@@ -23,7 +23,7 @@ export const commandHelp: Readonly<Record<string, CommandHelp>> = {
   },
   up: {
     details: [
-      'Prints the addresses, and "ready" once this member is in sync with the others. Stops in order at SIGINT and SIGTERM, and recovers ' +
+      'Prints the addresses, and "ready" once this member is in sync with the others. Stops cleanly at SIGINT and SIGTERM, and recovers ' +
         'from a crash at the next start. The log goes to the standard error, one line of JSON for each entry.',
       'An option overrides the environment, and the environment overrides config.toml.',
     ],
@@ -33,7 +33,7 @@ export const commandHelp: Readonly<Record<string, CommandHelp>> = {
       ['lockstep up --rejoin ~/shared', 'join again after lockstep leave'],
     ],
     exit: {
-      done: 'it was stopped in order',
+      done: 'it was stopped cleanly',
       notDone: 'it could not start, or could not continue: the last line says why',
     },
   },
