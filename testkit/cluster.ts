@@ -102,7 +102,7 @@ export class Cluster {
   }
 
   /**
-   * Opens all links of a proxied cluster; resolves when all that run are connected. A session that ended again and again is tried less
+   * Opens all links of a proxied cluster; resolves when all that run are connected. A session that ended repeatedly is tried less
    * often: all are asked to dial at once, as a person may by Try again.
    */
   async heal(): Promise<void> {

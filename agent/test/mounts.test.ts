@@ -50,7 +50,7 @@ const filesIn = (member: Member, directory: string) => namesOf(subtree(member.tr
 sceneTest('[WT20]', nestedMount);
 
 describe.skipIf(!isRoot)('a disk inside the folder (needs root)', () => {
-  test('[WT20] an image that is unmounted deletes nothing, and continues by itself when it is back', async () => {
+  test('[WT20] an unmounted image deletes nothing, and replication continues when it is back', async () => {
     const { cluster, ant, bee } = await pair();
     const image = ant.state('disk.img');
     await run('truncate', ['-s', '16M', image]);

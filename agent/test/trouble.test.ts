@@ -79,7 +79,7 @@ describe('files that are written while they are read', () => {
 });
 
 test.runIf(isRoot)(
-  '[MT10] a full disk: changes that fit continue, and the rest arrives by itself when there is space',
+  '[MT10] a full disk: changes that fit continue, and the rest arrives when there is space',
   async () => {
     const cluster = await startCluster(['ant']);
     const ant = cluster.member('ant');
@@ -270,7 +270,7 @@ test('[WT3] if the kernel drops events while the agent is suspended by SIGSTOP, 
     'for n in $(seq 9000); do echo $n > f$n; done; seq -f old%g 1500 | xargs rm; mkdir last; echo last > last/file',
   );
   bee.signal('SIGCONT');
-  // No `wait` on bee, which would scan: it must find the changes that the overflow hid by itself.
+  // No `wait` on bee, which would scan: it must find the changes that the overflow hid without one.
   await vi.waitFor(() => expect(namesOf(subtree(ant.tree(), 'many')).length).toBe(9_002), {
     timeout: 60_000,
     interval: 500,

@@ -92,7 +92,7 @@ export class LoopDisk {
   }
 
   async #mount(): Promise<void> {
-    // The file system commits by itself as late as it can.
+    // The file system commits as late as it can.
     await run('mount', ['-o', 'loop,commit=300', this.#image, this.directory]);
   }
 }

@@ -160,7 +160,7 @@ describe('groups', () => {
   const groupsOf = (drafts: readonly Draft[], journal?: Journal): readonly (number | undefined)[] =>
     make(drafts, journal).operations.map(({ group }) => group);
 
-  test('[LC7] an operation by itself is in no group', () => {
+  test('[LC7] a single operation is in no group', () => {
     expect(groupsOf([draft('a')])).toEqual([undefined]);
   });
 

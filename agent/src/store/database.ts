@@ -116,7 +116,7 @@ export class JournalDatabase {
       this.#commit.run();
       return result;
     } catch (error) {
-      // SQLite rolls back by itself on a full disk or an I/O error.
+      // SQLite itself rolls back on a full disk or an I/O error.
       if (this.#sqlite.inTransaction) this.#rollback.run();
       this.revision += 1;
       for (const hook of this.#hooks) hook.afterRollback();

@@ -27,7 +27,7 @@ export const noMarks = new Uint8Array(0);
 type Receiver = Parameters<Link['start']>[0];
 
 /**
- * A member that sends what the test tells it to, over a link without loss. It plays faulty, lying or hanging members. By itself it sends
+ * A member that sends what the test tells it to, over a link without loss. It plays faulty, lying or hanging members. Otherwise it sends
  * `hello` and answers heartbeats, each with one of its own.
  */
 export class ScriptedPeer {
@@ -38,7 +38,7 @@ export class ScriptedPeer {
   known: VersionVector = {};
   /** When it became active: members that are active longer are asked first. */
   enabledAt = 1;
-  /** False: it stays connected, but sends nothing by itself any more. */
+  /** False: it stays connected, but sends nothing unprompted. */
   beats = true;
   /** The number of bytes of an incomplete message from it that the member has received. */
   partialBytes = 0;

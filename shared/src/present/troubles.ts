@@ -8,7 +8,7 @@ export interface MemberTrouble {
 }
 
 /**
- * The other members that need a person. A member that is down cannot recover by itself, and one with problems reports them. A paused member
+ * The other members that need a person: those that are down, and those that report problems. A paused member
  * does not count, because a person paused it.
  */
 export function memberTroubles(status: Status): readonly MemberTrouble[] {

@@ -5,7 +5,7 @@ import { isCutOff, withoutReached } from './troubles.ts';
 import { formatCount, formatItems, formatNames } from './units.ts';
 
 /**
- * The tone of a verdict. `good`: nothing to do. `busy`: it becomes good by itself. `held`: a person paused a member. `bad`: a person should
+ * The tone of a verdict. `good`: nothing to do. `busy`: it becomes good without a person. `held`: a person paused a member. `bad`: a person should
  * look.
  */
 export type Tone = 'good' | 'busy' | 'held' | 'bad';

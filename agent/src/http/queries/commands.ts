@@ -10,7 +10,7 @@ export async function waitFor(engine: Engine, request: WaitRequest, signal: Abor
   return { ...outcome, blocking: outcome.blocking.map((blocking) => ({ ...blocking })) };
 }
 
-/** Resolves once the retirement is journaled and was sent to the connected members; the agent then stops by itself. */
+/** Resolves once the retirement is journaled and was sent to the connected members; the agent then stops. */
 export async function leaveCluster({ engine, retired }: ServedMember): Promise<LeaveResult> {
   const told = await engine.retire(goodbyeMs);
   setImmediate(retired);

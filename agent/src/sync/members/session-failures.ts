@@ -12,7 +12,7 @@ export const stableSessionMs = 30_000;
 /** Numbers of faults, and of short sessions with one reason, after which sessions with a member count as failing. */
 const faultsMax = 2;
 const shortSessionsMax = 5;
-/** Waits between attempts. A fault costs both sides work and seldom ends by itself; a bad line may recover at once. */
+/** Waits between attempts. A fault costs both sides work and seldom ends without a repair; a bad line may recover at once. */
 const faultWait = { minMs: 1_000, maxMs: 60_000 };
 const shortWait = { minMs: 100, maxMs: joinIntervalMs };
 /** Failures are forgotten after this time without an attempt: the member is off, or cannot be reached. */
@@ -144,6 +144,6 @@ function detailOf(failures: Failures): string {
   const { name, reason, count } = failures;
   return (
     `Sessions with ${name} keep failing (${count} times): ${reason}. Until one lasts, the two members exchange nothing directly. ` +
-    `${whatToDo(failures)} Lockstep tries again by itself, at growing intervals.`
+    `${whatToDo(failures)} Lockstep tries again automatically, at growing intervals.`
   );
 }

@@ -8,7 +8,7 @@ export function reportRoom(problems: Problems, freeBytes: number): void {
     const mebibytes = (bytes: number): number => Math.floor(bytes / 1_048_576);
     const detail =
       `The disk of the folder has ${mebibytes(freeBytes)} MiB left; below ${mebibytes(freeBytesMin)} MiB nothing more is written ` +
-      'there. Free some space: nothing is lost meanwhile, and Lockstep then continues by itself.';
+      'there. Free some space: nothing is lost meanwhile, and Lockstep then continues automatically.';
     problems.set('disk-full', {}, detail);
   }
 }

@@ -264,7 +264,7 @@ const rows = Object.entries(cases).flatMap(([code, list]) =>
   list.flatMap(({ cause, ends }) => Object.entries(ends).map(([how, end]) => ({ code, how, cause, end }))),
 );
 
-describe('[MT16] a problem is withdrawn by itself', () => {
+describe('[MT16] a problem is withdrawn automatically', () => {
   test.each(rows)('$code: $how', async ({ code, cause, end }) => {
     const bench = new Bench();
     const started = bench.changes.start();

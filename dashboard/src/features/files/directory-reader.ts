@@ -30,7 +30,7 @@ export class DirectoryReader extends Store<DirectoryState> {
   }
 
   protected override stopped(): void {
-    // A running request ends by itself; the loop sends no other one after it.
+    // A running request completes; the loop sends no other one after it.
   }
 
   /** The directory may have changed. */
