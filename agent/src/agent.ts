@@ -164,7 +164,7 @@ interface SetAside {
 }
 
 /**
- * Opens the journal. A damaged one is put aside and a new one made: the log is rebuilt from the peers and the folder (DESIGN 3, rule 5).
+ * Opens the journal. A damaged one is put aside and a new one made: the log is rebuilt from the peers and the folder.
  * The new incarnation ensures that no operation number is used twice.
  */
 async function openJournalOrRebuild(

@@ -38,7 +38,7 @@ export interface Draft {
    * content.
    */
   readonly unit?: string | undefined;
-  /** The operations that the user saw: those that the new operation replaces (DESIGN 3, rule 2). */
+  /** The operations that the user saw: those that the new operation replaces. */
   readonly parents: readonly Operation[];
   readonly fingerprint?: Fingerprint | undefined;
   readonly racy?: boolean | undefined;

@@ -1,7 +1,7 @@
 import type { ContentId, MemberId, OriginId } from '../ids.ts';
 import type { CarriedOperation, VersionVector } from '../operation.ts';
 
-/** `joining → syncing → active → suspect → down`, and `left` (DESIGN 8). A member reports itself as one of the first three. */
+/** `joining → syncing → active → suspect → down`, and `left`. A member reports itself as one of the first three. */
 export type MemberState = 'joining' | 'syncing' | 'active' | 'suspect' | 'down' | 'left';
 
 /** Inclusive range of sequence numbers. */

@@ -57,7 +57,7 @@ interface Contested {
 }
 
 /**
- * Resolves the results of concurrent operations (DESIGN 4): writes losing contents as conflict copies, joins siblings, and
+ * Resolves the results of concurrent operations: writes losing contents as conflict copies, joins siblings, and
  * resurrects directories that live entries need. One member is responsible for each operation: its origin, or the oldest active
  * member while the origin is away. Name and content of a copy do not depend on which member makes it.
  */
@@ -358,7 +358,7 @@ export class ConflictResolver {
   #noteCopy({ path, copy, loser }: ConflictCopy): void {
     const { events, facts } = this.#context;
     events.add('conflict', { path, copy, member: loser, name: this.#peers.nameOf(loser) });
-    facts.copied.tell();
+    facts.copied.publish();
   }
 
   #noteLost({ path, origin }: Operation): void {

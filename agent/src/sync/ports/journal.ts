@@ -64,7 +64,7 @@ export interface JournalCounts {
 }
 
 /**
- * The operation log and the state derived from it (DESIGN 3). All calls are synchronous. Each write is a transaction of its own
+ * The operation log and the state derived from it. All calls are synchronous. Each write is a transaction of its own
  * unless `transaction` encloses it. A committed write survives a power cut, with one exception: operations of other members may
  * be lost until the next write of another kind. They are then received again.
  */
