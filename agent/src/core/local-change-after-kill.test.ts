@@ -1,6 +1,6 @@
 import type { Operation } from '@lockstep/shared';
 import { describe, expect, test } from 'vitest';
-import { find, rowOf, seen, words } from './_looks.ts';
+import { find, rowOf, seen, words } from './_observations.ts';
 import type { DiskEntry } from './entry.ts';
 import { findLocalChange } from './local-change.ts';
 import { ant, bee, file, gone, link, operation, type Shape } from './plan/_fixtures.ts';

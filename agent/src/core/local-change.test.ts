@@ -1,6 +1,6 @@
 import type { ContentId, Operation } from '@lockstep/shared';
 import { describe, expect, test } from 'vitest';
-import { damagedRowOf, find, rowOf, seen, words } from './_looks.ts';
+import { damagedRowOf, find, rowOf, seen, words } from './_observations.ts';
 import { isPassedOver, type Seen } from './local-change.ts';
 import { ant, bee, directory, file, fingerprint, gone, link, operation, type Shape } from './plan/_fixtures.ts';
 
@@ -292,7 +292,7 @@ describe('the fields of a draft', () => {
 describe('[LC16] a row that is damaged', () => {
   const shown = operation('p', file('A'), { origin: ant, seq: 1 });
   const row = damagedRowOf(shown, file('Z'));
-  const look = (now: Shape | undefined) => words(find({ seen: seen(now, 2), row, shown, head: shown }));
+  const changeTo = (now: Shape | undefined) => words(find({ seen: seen(now, 2), row, shown, head: shown }));
 
   test.each([
     { name: 'an edit supersedes nothing', now: file('B'), expected: 'put' },
@@ -301,7 +301,7 @@ describe('[LC16] a row that is damaged', () => {
     { name: 'the content is back under another mode', now: file('A', { mode: 0o600 }), expected: 'attr after ant1' },
     { name: 'a removed entry is no delete', now: undefined, expected: 'forget' },
   ])('$name', ({ now, expected }) => {
-    expect(look(now)).toBe(expected);
+    expect(changeTo(now)).toBe(expected);
   });
 
   test('[LC18] damage that was read stays damage under another time', () => {

@@ -12,7 +12,7 @@ const stampOf = (ms: number): number => ms * 1024;
 interface Journal {
   readonly firstSeq?: number;
   readonly lastStamp?: number;
-  readonly standing?: Readonly<Record<string, readonly Operation[]>>;
+  readonly heads?: Readonly<Record<string, readonly Operation[]>>;
   /** The origin's own operations in the log, whether or not they are heads. */
   readonly own?: readonly Operation[];
   readonly groups?: Readonly<Record<string, number>>;
@@ -25,7 +25,7 @@ function make(drafts: readonly Draft[], journal: Journal = {}): ReturnType<typeo
     firstSeq: journal.firstSeq ?? 1,
     lastStamp: journal.lastStamp ?? 0,
     wallMs,
-    standing: (path) => journal.standing?.[path] ?? [],
+    headsAt: (path) => journal.heads?.[path] ?? [],
     ownAt: (path, after) => (journal.own ?? []).filter((own) => own.path === path && own.seq > after),
     groupOf: (path) => journal.groups?.[path],
   });
@@ -62,7 +62,7 @@ describe('numbers and stamps', () => {
     { name: 'the parent is behind', last: 0, parent: 7, stamp: stampOf(wallMs) },
   ])('[JN5] $name', ({ last, parent, stamp }) => {
     const parents = parent === undefined ? [] : [putBy(bee, 1, [], parent)];
-    const { operations } = make([draft('p', { parents })], { lastStamp: last, standing: { p: parents } });
+    const { operations } = make([draft('p', { parents })], { lastStamp: last, heads: { p: parents } });
     expect(operations[0]?.hlc).toBe(stamp);
   });
 
@@ -76,7 +76,7 @@ describe('numbers and stamps', () => {
   test('[JN6] an edit of a file from the future advances neither the next draft nor the clock', () => {
     const future = putBy(bee, 1, [], stampOf(wallMs + 86_400_000));
     const { operations, lastStamp } = make([draft('p', { parents: [future] }), draft('q')], {
-      standing: { p: [future] },
+      heads: { p: [future] },
     });
     expect(stampMs(operations[0]?.hlc ?? 0)).toBe(wallMs + 86_400_000);
     expect(stampMs(operations[1]?.hlc ?? 0)).toBeLessThanOrEqual(wallMs + 10_000);
@@ -88,7 +88,7 @@ test('[JN5] siblings of one origin have different stamps, though both follow the
   const future = stampOf(wallMs + 86_400_000);
   const shown = [putBy(bee, 1, [], future), putBy(ant, 1, [], future)];
   const made = shown.map((parent, index) => {
-    const { operations } = make([draft('p', { parents: [parent] })], { firstSeq: 5 + index, standing: { p: shown } });
+    const { operations } = make([draft('p', { parents: [parent] })], { firstSeq: 5 + index, heads: { p: shown } });
     return operations[0]?.hlc ?? 0;
   });
   for (const hlc of made) expect(hlc).toBeGreaterThan(future);
@@ -104,38 +104,38 @@ describe('versions', () => {
   test.each<{
     readonly name: string;
     readonly parents: readonly Operation[];
-    readonly standing: readonly Operation[];
+    readonly heads: readonly Operation[];
     readonly own?: readonly Operation[];
     readonly supersedes: readonly Operation[];
     readonly keeps: readonly Operation[];
   }>([
-    { name: 'a new path', parents: [], standing: [], supersedes: [], keeps: [] },
-    { name: 'an edit of the head', parents: [base], standing: [base], supersedes: [base], keeps: [] },
+    { name: 'a new path', parents: [], heads: [], supersedes: [], keeps: [] },
+    { name: 'an edit of the head', parents: [base], heads: [base], supersedes: [base], keeps: [] },
     {
       name: 'an edit of the shown operation, while another is the head',
       parents: [base],
-      standing: [beeEdit],
+      heads: [beeEdit],
       supersedes: [base],
       keeps: [beeEdit],
     },
     {
       name: 'on one of two siblings',
       parents: [beeEdit],
-      standing: [beeEdit, antEdit],
+      heads: [beeEdit, antEdit],
       supersedes: [beeEdit, base],
       keeps: [antEdit],
     },
     {
       name: 'a new file where an own operation is a head that the disk does not show',
       parents: [],
-      standing: [antEdit],
+      heads: [antEdit],
       supersedes: [],
       keeps: [antEdit, base],
     },
     {
       name: 'an own operation hidden behind a head made from it',
       parents: [base],
-      standing: [beeOnAnt],
+      heads: [beeOnAnt],
       own: [antEdit],
       supersedes: [base],
       keeps: [antEdit, beeOnAnt],
@@ -143,12 +143,12 @@ describe('versions', () => {
     {
       name: 'a join of both siblings',
       parents: [beeEdit, antEdit],
-      standing: [beeEdit, antEdit],
+      heads: [beeEdit, antEdit],
       supersedes: [beeEdit, antEdit, base],
       keeps: [],
     },
-  ])('[LC3] $name', ({ parents, standing, own = [], supersedes: replaced, keeps }) => {
-    const { operations } = make([draft('p', { parents })], { firstSeq: 5, standing: { p: standing }, own });
+  ])('[LC3] $name', ({ parents, heads, own = [], supersedes: replaced, keeps }) => {
+    const { operations } = make([draft('p', { parents })], { firstSeq: 5, heads: { p: heads }, own });
     const [made] = operations;
     if (made === undefined) throw new Error('nothing was made');
     for (const other of replaced) expect(supersedes(made, other)).toBe(true);

@@ -15,7 +15,7 @@ import { nextVersion, ownNumbersNeeded } from './version.ts';
 const tellApart = 512;
 
 /**
- * Numbers and stamps drafts, in their order, as operations of `origin` from `firstSeq` on. `standing` returns the heads of a path; each
+ * Numbers and stamps drafts, in their order, as operations of `origin` from `firstSeq` on. `headsAt` returns the heads of a path; each
  * path may occur once. `lastStamp`: the origin's newest stamp; `wallMs`: the wall clock.
  */
 export function makeOperations(
@@ -25,7 +25,7 @@ export function makeOperations(
     readonly firstSeq: number;
     readonly lastStamp: number;
     readonly wallMs: number;
-    readonly standing: (path: string) => readonly Operation[];
+    readonly headsAt: (path: string) => readonly Operation[];
     /** The origin's own operations at a path with a number above `after`. */
     readonly ownAt: (path: string, after: number) => readonly Operation[];
     /** `seq` of the group that a path opened earlier, for drafts that join it. */
@@ -45,7 +45,7 @@ export function makeOperations(
     const drawn = stamp > own && stamp > merged ? Math.min(stamp + (seq % tellApart), Number.MAX_SAFE_INTEGER) : stamp;
     const hlc = draft.hlc ?? drawn;
     last = Math.max(own, merged);
-    const heads = context.standing(draft.path);
+    const heads = context.headsAt(draft.path);
     const needed = ownNumbersNeeded(origin, draft.parents, heads);
     const others = needed === undefined ? heads : [...heads, ...context.ownAt(draft.path, needed)];
     let group: number | undefined;

@@ -1,6 +1,6 @@
 import type { Operation } from '@lockstep/shared';
 import { describe, expect, test } from 'vitest';
-import { rowOf, seen } from './_looks.ts';
+import { rowOf, seen } from './_observations.ts';
 import type { Fingerprint } from './entry.ts';
 import { ant, directory, file, fingerprint, gone, link, operation, type Shape } from './plan/_fixtures.ts';
 import { judgeAfterPowerCut, type Left, type Verdict } from './power-cut.ts';

@@ -1,7 +1,7 @@
 import { vanishedHoldMs } from '@lockstep/shared';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { largeFileDueMs, quietMsMax, quietMsMin, Settle, type Unsettled } from './settle.ts';
+import { type DirtyPath, largeFileDueMs, quietMsMax, quietMsMin, Settle } from './settle.ts';
 
 const noLimit = Number.POSITIVE_INFINITY;
 
@@ -10,7 +10,7 @@ function due(settle: Settle, nowMs: number): readonly string[] {
 }
 
 /** Takes the due path as the loop does, until `endMs`; each check publishes. Returns the times of the checks. */
-function looks(settle: Settle, marksMs: readonly number[], endMs: number): readonly number[] {
+function checkTimes(settle: Settle, marksMs: readonly number[], endMs: number): readonly number[] {
   const found: number[] = [];
   const pending = marksMs.slice();
   for (let nowMs = 0; nowMs <= endMs; nowMs++) {
@@ -47,16 +47,16 @@ describe('[WT1] when a changed path is checked', () => {
 
   test('[LC4] a path that is never silent is checked all the same', () => {
     const settle = new Settle();
-    let looked: number | undefined;
-    for (let nowMs = 0; nowMs < 100 && looked === undefined; nowMs++) {
+    let checkedMs: number | undefined;
+    for (let nowMs = 0; nowMs < 100 && checkedMs === undefined; nowMs++) {
       settle.mark('p', nowMs);
-      if (settle.takeDue(nowMs, 1).length > 0) looked = nowMs;
+      if (settle.takeDue(nowMs, 1).length > 0) checkedMs = nowMs;
     }
-    expect(looked).toBeLessThanOrEqual(quietMsMin * 4);
+    expect(checkedMs).toBeLessThanOrEqual(quietMsMin * 4);
   });
 
   test('[LC4] one that is published repeatedly is checked more and more rarely, but every few seconds', () => {
-    const times = looks(new Settle(), every(10, 60_000), 60_000);
+    const times = checkTimes(new Settle(), every(10, 60_000), 60_000);
     expect(times[0]).toBe(quietMsMin);
     const gaps = times.slice(1).map((time, index) => time - (times[index] ?? 0));
     expect(Math.max(...gaps)).toBeLessThanOrEqual(quietMsMax * 4 + 10);
@@ -66,7 +66,7 @@ describe('[WT1] when a changed path is checked', () => {
   });
 
   test('[LC4] one that is changed every ten seconds is checked at once each time', () => {
-    const times = looks(new Settle(), every(10_000, 60_000), 60_000);
+    const times = checkTimes(new Settle(), every(10_000, 60_000), 60_000);
     expect(times).toEqual(every(10_000, 60_000).map((time) => time + quietMsMin));
   });
 
@@ -112,9 +112,9 @@ describe('[WT1] when a changed path is checked', () => {
     settle.mark('p', 0);
     settle.defer('p', 0, 0, 20, 5);
     settle.mark('p', 10);
-    expect(settle.takeDue(1_000, 1)).toMatchObject([{ path: 'p', vanishedMs: 5 }]);
+    expect(settle.takeDue(1_000, 1)).toMatchObject([{ path: 'p', missingSinceMs: 5 }]);
     settle.mark('p', 2_000);
-    expect(settle.takeDue(3_000, 1)[0]?.vanishedMs).toBeUndefined();
+    expect(settle.takeDue(3_000, 1)[0]?.missingSinceMs).toBeUndefined();
   });
 
   test('[AK5] in a hurry everything is due', () => {
@@ -182,7 +182,7 @@ describe('[WT1] when a changed path is checked', () => {
 
 describe('when a large file is read', () => {
   const MiB = 1_048_576;
-  const unsettled = (firstMs: number, lastMs: number): Unsettled => ({ path: 'p', firstMs, lastMs, dueMs: 0 });
+  const unsettled = (firstMs: number, lastMs: number): DirtyPath => ({ path: 'p', firstMs, lastMs, dueMs: 0 });
 
   test.each<{
     readonly name: string;
@@ -231,8 +231,8 @@ describe('when a large file is read', () => {
 });
 
 describe('a path that was found absent', () => {
-  function found(settle: Settle, path: string, vanishedMs: number): void {
-    settle.defer(path, vanishedMs, vanishedMs, vanishedMs + 2_000, vanishedMs);
+  function found(settle: Settle, path: string, missingSinceMs: number): void {
+    settle.defer(path, missingSinceMs, missingSinceMs, missingSinceMs + 2_000, missingSinceMs);
   }
 
   test('[LC14] is due when the paths that appeared before were checked and its hold is over', () => {

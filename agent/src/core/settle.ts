@@ -2,13 +2,13 @@ import { vanishedHoldMs } from '@lockstep/shared';
 import { LRUCache } from 'lru-cache';
 
 /** A path that may have changed and has not been checked since. Times in milliseconds of a monotonic clock. */
-export interface Unsettled {
+export interface DirtyPath {
   readonly path: string;
   readonly firstMs: number;
   readonly lastMs: number;
   readonly dueMs: number;
   /** When a check first found no entry there. */
-  readonly vanishedMs?: number | undefined;
+  readonly missingSinceMs?: number | undefined;
   /** It was checked after its last change, and must be checked once more. */
   readonly isSeen?: boolean | undefined;
 }
@@ -33,7 +33,7 @@ const publishedMax = 4_096;
  * document does not wait.
  */
 export class Settle {
-  readonly #unsettled = new Map<string, Unsettled>();
+  readonly #unsettled = new Map<string, DirtyPath>();
   readonly #published = new LRUCache<string, { quietMs: number; atMs: number }>({ max: publishedMax });
   /** Nothing is due before this. A field of its own, because each mark asks for it, and a burst has tens of thousands of marks. */
   #nothingDueBeforeMs = Number.POSITIVE_INFINITY;
@@ -47,7 +47,7 @@ export class Settle {
     const known = this.#unsettled.get(path);
     const firstMs = known?.firstMs ?? nowMs;
     const quietMs = this.#quietMs(path, nowMs);
-    if (known?.vanishedMs !== undefined) {
+    if (known?.missingSinceMs !== undefined) {
       // It may be back: the wait for its new name is no reason to check late.
       this.#put({ ...known, lastMs: nowMs, dueMs: Math.min(known.dueMs, nowMs + quietMs), isSeen: false });
       return;
@@ -60,18 +60,18 @@ export class Settle {
   /**
    * Puts off a path that was checked and is not ready. It last changed at `lastMs`, and is due at `dueMs` or later after further changes.
    */
-  defer(path: string, firstMs: number, lastMs: number, dueMs: number, vanishedMs?: number): void {
+  defer(path: string, firstMs: number, lastMs: number, dueMs: number, missingSinceMs?: number): void {
     const known = this.#unsettled.get(path);
     const since = Math.max(lastMs, known?.lastMs ?? lastMs);
     const isSeen = known === undefined;
-    this.#put({ path, firstMs, lastMs: since, dueMs: Math.max(dueMs, known?.dueMs ?? dueMs), vanishedMs, isSeen });
+    this.#put({ path, firstMs, lastMs: since, dueMs: Math.max(dueMs, known?.dueMs ?? dueMs), missingSinceMs, isSeen });
   }
 
   /** Makes each path that was found absent at `untilMs` or before due as soon as its hold is over. */
   confirmVanished(untilMs: number, nowMs: number): void {
     for (const entry of this.#unsettled.values()) {
-      if (entry.vanishedMs === undefined || entry.vanishedMs > untilMs || !entry.isSeen) continue;
-      this.#put({ ...entry, dueMs: Math.max(nowMs, entry.vanishedMs + vanishedHoldMs) });
+      if (entry.missingSinceMs === undefined || entry.missingSinceMs > untilMs || !entry.isSeen) continue;
+      this.#put({ ...entry, dueMs: Math.max(nowMs, entry.missingSinceMs + vanishedHoldMs) });
     }
   }
 
@@ -91,8 +91,8 @@ export class Settle {
   }
 
   /** Takes out up to `limit` paths that are due, in the order of their first change. */
-  takeDue(nowMs: number, limit: number): readonly Unsettled[] {
-    const due: Unsettled[] = [];
+  takeDue(nowMs: number, limit: number): readonly DirtyPath[] {
+    const due: DirtyPath[] = [];
     if (nowMs < this.#nothingDueBeforeMs) return due;
     let nextMs = Number.POSITIVE_INFINITY;
     for (const entry of this.#unsettled.values()) {
@@ -137,7 +137,7 @@ export class Settle {
     this.#nothingDueBeforeMs = Number.POSITIVE_INFINITY;
   }
 
-  #put(entry: Unsettled): void {
+  #put(entry: DirtyPath): void {
     this.#unsettled.set(entry.path, entry);
     this.#nothingDueBeforeMs = Math.min(this.#nothingDueBeforeMs, entry.dueMs);
   }
@@ -155,7 +155,7 @@ export class Settle {
  * be read once the read takes only a small share of the time since its first change.
  */
 export function largeFileDueMs(
-  unsettled: Unsettled,
+  unsettled: DirtyPath,
   size: number,
   modifiedAgoMs: number,
   nowMs: number,

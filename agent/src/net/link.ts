@@ -33,7 +33,7 @@ export class SocketLink implements Link {
   #isClosedHere = false;
   #isEndReported = false;
   #isFault = false;
-  #trouble = '';
+  #socketError = '';
   #brokeProtocol = false;
 
   constructor({ socket, tls, peer, dialled, remote, log }: LinkOptions) {
@@ -48,7 +48,7 @@ export class SocketLink implements Link {
     socket.binaryType = 'fragments';
     socket.on('message', (data, isBinary) => this.#onMessage(data, isBinary));
     const onError = (error: Error): void => {
-      this.#trouble = troubleText(error);
+      this.#socketError = socketErrorText(error);
       this.#brokeProtocol = (error as NodeJS.ErrnoException).code?.startsWith('WS_ERR') === true;
     };
     socket.on('error', onError);
@@ -158,7 +158,7 @@ export class SocketLink implements Link {
 
   #onClose(code: number, said: string): void {
     if (this.#endReason !== undefined) return;
-    if (this.#trouble !== '') this.#end(this.#trouble, this.#brokeProtocol);
+    if (this.#socketError !== '') this.#end(this.#socketError, this.#brokeProtocol);
     else if (code === closeCodes.frameInvalid || code === closeCodes.tooLarge)
       this.#end(`it refused a frame from here: ${said}`, true);
     else this.#end(said === '' ? 'the connection was lost' : said, faultCodes.has(code));
@@ -172,7 +172,7 @@ const faultCodes: ReadonlySet<number> = new Set([
   closeCodes.sessionFault,
 ]);
 
-function troubleText(error: NodeJS.ErrnoException): string {
+function socketErrorText(error: NodeJS.ErrnoException): string {
   if (error.code === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH') return `it sent a frame of more than ${frameBytesMax} bytes`;
   if (error.code?.startsWith('WS_ERR') === true) return `it broke the WebSocket protocol: ${error.message}`;
   return `the connection was lost (${error.code ?? error.message})`;

@@ -97,7 +97,7 @@ export class LoneMember {
       ignored: new IgnoreFile(''),
       hiding: new Set(),
       lastBoot: new LastBoot(),
-      missing: new MissingContents(() => facts.contentLost.tell()),
+      missing: new MissingContents(() => facts.contentLost.publish()),
       others: new OtherHolders(self, journal),
       inbox: new ByteCache(inboxBytesMax),
       outbox: new ByteCache(inboxBytesMax),

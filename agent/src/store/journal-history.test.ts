@@ -162,21 +162,21 @@ describe('histories of a cluster', () => {
   test('values that are kept incrementally agree with the heads and the disk', () => {
     const shown = fc.array(fc.tuple(fc.nat(paths.length - 1), fc.boolean()), { maxLength: 30 });
     fc.assert(
-      fc.property(anyHistory, shown, fc.integer({ min: 1, max: 12 }), (steps, looks, size) => {
+      fc.property(anyHistory, shown, fc.integer({ min: 1, max: 12 }), (steps, checks, size) => {
         const order = interleaved(
           operationsOfHistory(steps),
           steps.map(({ count, path }) => count * 7 + path),
         );
         const journal = openAnt(':memory:');
-        let look = 0;
+        let check = 0;
         for (let start = 0; start < order.length; start += size) {
           journal.append(order.slice(start, start + size));
-          const [index, forget] = looks[look] ?? [0, true];
+          const [index, forget] = checks[check] ?? [0, true];
           const path = paths[index] ?? 'd';
           const [head] = journal.heads(path);
           if (head && !forget) show(journal, head);
-          else if (look % 3 === 0) journal.recordDisk([{ path, entry: undefined }]);
-          look += 1;
+          else if (check % 3 === 0) journal.recordDisk([{ path, entry: undefined }]);
+          check += 1;
           expectDerivedToBeRight(journal);
         }
         const before = [journal.digest(), journal.counts(), journal.orphans(undefined, all)];

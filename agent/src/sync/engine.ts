@@ -14,7 +14,7 @@ import { Damage } from './integrity/damage.ts';
 import { Mounts } from './integrity/mounts.ts';
 import { type Boot, PowerCutCheck } from './integrity/power-cut-check.ts';
 import { Scrub } from './integrity/scrub.ts';
-import { announce, untilDrained, untilTold } from './lifecycle/announce.ts';
+import { announce, untilDrained, untilInformed } from './lifecycle/announce.ts';
 import { Lifecycle } from './lifecycle/lifecycle.ts';
 import { Pause } from './lifecycle/pause.ts';
 import { untilGreeted, untilLevel } from './lifecycle/start-up.ts';
@@ -234,9 +234,9 @@ export class Engine {
   /** Retires this member: the others no longer count it. Resolves with the names of those that hold the retirement. */
   async retire(timeoutMs: number): Promise<readonly string[]> {
     const operation = announce(this.context, this.#operationWriter, 'left');
-    const told = await untilTold(this.context, this.peers, operation, timeoutMs);
+    const informed = await untilInformed(this.context, this.peers, operation, timeoutMs);
     this.peers.broadcast({ type: 'leave', retire: true });
-    return told.map((peer) => this.peers.nameOf(peer.id));
+    return informed.map((peer) => this.peers.nameOf(peer.id));
   }
 
   /** See `waitForDurability`. */
@@ -252,8 +252,8 @@ export class Engine {
   verify(repair: boolean, aborted: () => boolean): Promise<VerifyResult> {
     const repairer: Repairer = {
       check: (path) => this.damage.check(path),
-      look: (path) => this.localChanges.mark(path),
-      retry: () => this.applyLoop.unpark(),
+      mark: (path) => this.localChanges.mark(path),
+      retry: () => this.applyLoop.unblock(),
       isFetching: () => this.transfers.progress().length > 0,
       reason: (path) => this.applyLoop.reason(path),
     };
@@ -264,7 +264,7 @@ export class Engine {
   async rescan(): Promise<{ readonly operations: number }> {
     const before = this.totals.operationsMade;
     await this.localChanges.settleAll('', new Promise(() => undefined));
-    this.applyLoop.unpark();
+    this.applyLoop.unblock();
     return { operations: this.totals.operationsMade - before };
   }
 
@@ -272,7 +272,7 @@ export class Engine {
   retry(): void {
     this.peers.failures.retry();
     this.dialer.redial();
-    this.applyLoop.unpark();
+    this.applyLoop.unblock();
     this.#resolver.poke();
   }
 }

@@ -64,13 +64,13 @@ export class Housekeeping {
       problems.set('folder-missing', {}, health.folder.detail ?? 'The folder cannot be used.');
     } else if (problems.has('folder-missing')) {
       problems.clear('folder-missing');
-      facts.revealed.tell();
+      facts.revealed.publish();
     }
     const { state } = health.folder;
     if (state !== undefined) problems.set('state-unusable', {}, state);
     else if (health.folder.ok && problems.has('state-unusable')) {
       problems.clear('state-unusable');
-      facts.revealed.tell();
+      facts.revealed.publish();
     }
   }
 

@@ -54,17 +54,17 @@ class Disk {
     }
     const path = action.do === 'rename' ? action.to : action.path;
     this.#assertParent(path);
-    const standing = this.entries.get(path);
+    const existing = this.entries.get(path);
     if (action.do === 'rmdir') {
       expect([...this.entries.keys()].filter((other) => isBelow(other, path))).toEqual([]);
       this.entries.delete(path);
       return;
     }
     this.#assertExpected(path, action.expected);
-    if (standing?.content !== undefined && action.do !== 'attr') {
+    if (existing?.content !== undefined && action.do !== 'attr') {
       // A replaced or removed entry is kept, under its own name.
-      expect(keep).toBe(standing.content);
-      this.#world.history.add(standing.content);
+      expect(keep).toBe(existing.content);
+      this.#world.history.add(existing.content);
     }
     if (action.do !== 'mkdir' && action.do !== 'attr') {
       expect([...this.entries.keys()].filter((other) => isBelow(other, path))).toEqual([]);
@@ -85,7 +85,7 @@ class Disk {
         const type = action.expected.mode & 0o170000;
         const mtimeMs = action.mtimeUs === undefined ? action.expected.mtimeMs : action.mtimeUs / 1000;
         this.entries.set(path, {
-          ...standing,
+          ...existing,
           fingerprint: { ...action.expected, mode: type | action.mode, mtimeMs, ctimeMs: ino },
         });
         return;
@@ -129,8 +129,8 @@ class Disk {
   }
 
   #assertExpected(path: string, expected: Expected): void {
-    const standing = this.entries.get(path)?.fingerprint;
-    expect(standing?.ino, `the entry at ${path}`).toBe(expected === 'absent' ? undefined : expected.ino);
+    const existing = this.entries.get(path)?.fingerprint;
+    expect(existing?.ino, `the entry at ${path}`).toBe(expected === 'absent' ? undefined : expected.ino);
   }
 }
 

@@ -13,7 +13,7 @@ export function readStatus(engine: Engine, place: Place): Status {
   const { journal, self, problems, clock } = engine.context;
   const counts = journal.counts();
   const members = readMembers(engine);
-  const standing = members.filter((member) => member.state !== 'left');
+  const joined = members.filter((member) => member.state !== 'left');
   const problemList = problems.list();
   const known = journal.known();
   return {
@@ -40,7 +40,7 @@ export function readStatus(engine: Engine, place: Place): Status {
       engine.localChanges.unsettled === 0 &&
       !engine.dialer.isRefused() &&
       !engine.peers.failures.areAny &&
-      standing.every((member) => !member.connected || member.behind === 0) &&
+      joined.every((member) => !member.connected || member.behind === 0) &&
       // A member that is away may know more than any member that is here.
       engine.peers.all().every((peer) => peer.state === 'left' || countBeyond(peer.known, known) === 0),
     pending: counts.pending,

@@ -1,7 +1,7 @@
 import type { MemberId, Operation } from '@lockstep/shared';
 import type { PendingPath } from '../../core/entry.ts';
 import { planBatch } from '../../core/plan/plan.ts';
-import { lookAtRacyRows } from '../integrity/racy-rows.ts';
+import { readRacyRows } from '../integrity/racy-rows.ts';
 import type { WakeTimer } from '../scheduling/wake-timer.ts';
 import type { Context } from '../state/context.ts';
 import { type ContentFetcher, type FetchSize, fetchSize } from '../transfer/content-fetcher.ts';
@@ -38,7 +38,7 @@ export class ApplyBatch {
   readonly #context: Context;
   readonly #transfers: ContentFetcher;
   readonly #gate: RenameGate;
-  readonly #parked: BlockedPaths;
+  readonly #blocked: BlockedPaths;
   readonly #timer: WakeTimer;
   readonly #isPaused: () => boolean;
   readonly #nameOf: (member: MemberId) => string;
@@ -49,21 +49,21 @@ export class ApplyBatch {
     parts: {
       readonly transfers: ContentFetcher;
       readonly gate: RenameGate;
-      readonly parked: BlockedPaths;
+      readonly blocked: BlockedPaths;
       readonly timer: WakeTimer;
       readonly isPaused: () => boolean;
       readonly nameOf: (member: MemberId) => string;
     },
   ) {
-    const { transfers, gate, parked, timer, isPaused, nameOf } = parts;
+    const { transfers, gate, blocked, timer, isPaused, nameOf } = parts;
     this.#context = context;
     this.#transfers = transfers;
     this.#gate = gate;
-    this.#parked = parked;
+    this.#blocked = blocked;
     this.#timer = timer;
     this.#isPaused = isPaused;
     this.#nameOf = nameOf;
-    this.#carryOut = new StepExecutor(context, transfers, parked);
+    this.#carryOut = new StepExecutor(context, transfers, blocked);
   }
 
   /** Applies what it can of `rows`. Call it under the folder lock, with rows that were read under the same lock. */
@@ -84,20 +84,20 @@ export class ApplyBatch {
     for (const operation of await this.#withoutUnseen(plan.needs)) {
       if (!this.#fetch(operation)) refused.add(fetchSize(operation.size ?? 0));
     }
-    if (plan.records.length > 0) this.#context.facts.applied.tell({ entries: 0, bytes: 0 });
+    if (plan.records.length > 0) this.#context.facts.applied.publish({ entries: 0, bytes: 0 });
     const done = await this.#carryOut.steps(plan.steps);
     const progress = plan.records.length > 0 || done.progress;
     const waiting = plan.waiting.length > 0;
     // Waiting paths are planned again after progress elsewhere; without progress they only wait for one another.
     if (!progress && waiting) this.#timer.in(waitingLookMs);
-    for (const { path } of plan.records) this.#parked.over(path);
+    for (const { path } of plan.records) this.#blocked.over(path);
     return { isReady: true, progress, waiting, refused, planAgain: done.planAgain };
   }
 
   #isReady(row: PendingPath, nowMs: number): boolean {
     const [head] = row.heads;
     if (head === undefined || this.#transfers.isFetching(head)) return false;
-    const restMs = this.#parked.restMs(row.path, head, nowMs);
+    const restMs = this.#blocked.restMs(row.path, head, nowMs);
     if (restMs > 0) {
       this.#timer.in(restMs);
       return false;
@@ -107,23 +107,23 @@ export class ApplyBatch {
 
   /** The rows without those whose entry must not be replaced yet, because it may hold a very recent edit of a user. */
   async #withoutRacy(rows: readonly PendingPath[]): Promise<readonly PendingPath[]> {
-    const { certain, changed, racy, dirty, large } = await lookAtRacyRows(this.#context, rows);
+    const { certain, changed, racy, dirty, large } = await readRacyRows(this.#context, rows);
     for (const { path, heads } of changed) {
       if (heads[0])
-        this.#parked.park(path, heads[0], 'its entry on this disk has changed, and that change is journaled first');
-      this.#context.facts.doubted.tell(path);
+        this.#blocked.block(path, heads[0], 'its entry on this disk has changed, and that change is journaled first');
+      this.#context.facts.doubted.publish(path);
     }
     for (const { path, heads } of racy) {
-      if (heads[0]) this.#parked.park(path, heads[0], 'its entry on this disk changed a moment ago');
+      if (heads[0]) this.#blocked.block(path, heads[0], 'its entry on this disk changed a moment ago');
     }
-    if (dirty.length > 0) this.#context.facts.syncWanted.tell();
+    if (dirty.length > 0) this.#context.facts.syncWanted.publish();
     for (const { path, heads } of dirty) {
       if (heads[0])
-        this.#parked.park(path, heads[0], 'its entry on this disk changed recently and is made durable first');
+        this.#blocked.block(path, heads[0], 'its entry on this disk changed recently and is made durable first');
     }
     for (const { path, heads } of large) {
       if (heads[0])
-        this.#parked.park(path, heads[0], 'the large file at its path changed recently and is read again first');
+        this.#blocked.block(path, heads[0], 'the large file at its path changed recently and is read again first');
     }
     return certain;
   }
@@ -137,16 +137,16 @@ export class ApplyBatch {
     const unseen = needs.filter(({ path }) => journal.disk(path)?.fingerprint === undefined);
     if (unseen.length === 0) return needs;
     const observations = await folder.observe(unseen.map(({ path }) => ({ path })));
-    const standing = new Set<string>();
+    const existing = new Set<string>();
     for (const { path, state } of observations) {
-      if (state === 'file' || state === 'large' || state === 'changing') standing.add(path);
+      if (state === 'file' || state === 'large' || state === 'changing') existing.add(path);
     }
     for (const operation of unseen) {
-      if (!standing.has(operation.path)) continue;
-      this.#parked.park(operation.path, operation, 'the file at its path has not been read yet');
-      this.#context.facts.doubted.tell(operation.path);
+      if (!existing.has(operation.path)) continue;
+      this.#blocked.block(operation.path, operation, 'the file at its path has not been read yet');
+      this.#context.facts.doubted.publish(operation.path);
     }
-    return needs.filter(({ path }) => !standing.has(path));
+    return needs.filter(({ path }) => !existing.has(path));
   }
 
   #wayOut(operation: Operation): string {
@@ -167,12 +167,12 @@ export class ApplyBatch {
       if (this.#isPaused()) return;
       if (outcome === 'missing') {
         const detail = `No reachable member has the content of ${path}. ${this.#wayOut(operation)}`;
-        this.#parked.park(path, operation, detail, 'content-missing');
+        this.#blocked.block(path, operation, detail, 'content-missing');
       } else if (outcome === 'disk-full') {
         const detail = `There is no room for ${path}. Free some space; Lockstep tries again automatically.`;
-        this.#parked.park(path, operation, detail, 'disk-full');
+        this.#blocked.block(path, operation, detail, 'disk-full');
       } else if (outcome === 'lost') {
-        this.#parked.park(
+        this.#blocked.block(
           path,
           operation,
           'the part of its content that was fetched is gone from .lockstep and is fetched again',

@@ -31,7 +31,7 @@ export class ApplyLoop {
   readonly #context: Context;
   readonly #transfers: ContentFetcher;
   readonly #timer: WakeTimer;
-  readonly #parked: BlockedPaths;
+  readonly #blocked: BlockedPaths;
   readonly #batches: ApplyBatch;
   readonly #pace: Pace;
   /** Paths whose fetch has ended. */
@@ -46,11 +46,11 @@ export class ApplyLoop {
     this.#context = context;
     this.#transfers = transfers;
     this.#timer = new WakeTimer(context.clock, () => this.poke());
-    this.#parked = new BlockedPaths(context, this.#timer, () => transfers.mayLearnMore());
+    this.#blocked = new BlockedPaths(context, this.#timer, () => transfers.mayLearnMore());
     this.#batches = new ApplyBatch(context, {
       transfers,
       gate,
-      parked: this.#parked,
+      blocked: this.#blocked,
       timer: this.#timer,
       isPaused: () => this.#paused,
       nameOf: (member) => transfers.nameOf(member),
@@ -75,14 +75,14 @@ export class ApplyLoop {
 
   #follow({ facts }: Context, gate: RenameGate): void {
     for (const fact of [facts.made, facts.damaged, facts.sessionClosed]) fact.on(() => this.poke());
-    for (const fact of [facts.revealed, facts.sessionOpened]) fact.on(() => this.unpark());
+    for (const fact of [facts.revealed, facts.sessionOpened]) fact.on(() => this.unblock());
     facts.received.on((operations) => {
       // An incomplete large rename cannot be applied yet, and streaming all of it again for each frame is expensive.
       if (operations.some((operation) => gate.isOpen(operation))) this.poke();
     });
     facts.fetched.on(({ paths }) => this.#contentsCame(paths));
     facts.second.on(() => {
-      this.#parked.withdrawProblems();
+      this.#blocked.withdrawProblems();
       if (gate.tick()) this.poke();
     });
   }
@@ -94,7 +94,7 @@ export class ApplyLoop {
 
   resume(): void {
     this.#paused = false;
-    this.unpark();
+    this.unblock();
   }
 
   get #isHalted(): boolean {
@@ -114,8 +114,8 @@ export class ApplyLoop {
   }
 
   /** Unblocks all paths: a user asked to try again, or the ignore rules changed. */
-  unpark(): void {
-    this.#parked.clear();
+  unblock(): void {
+    this.#blocked.clear();
     this.poke();
   }
 
@@ -123,7 +123,7 @@ export class ApplyLoop {
   reason(path: string): string | undefined {
     if (this.#paused) return pausedReason;
     const fetching = this.#context.journal.heads(path).some((head) => this.#transfers.isFetching(head));
-    return this.#parked.reason(path) ?? (fetching ? fetchingReason : undefined);
+    return this.#blocked.reason(path) ?? (fetching ? fetchingReason : undefined);
   }
 
   async #run(): Promise<void> {

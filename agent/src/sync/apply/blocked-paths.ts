@@ -6,10 +6,10 @@ import type { Context } from '../state/context.ts';
 import { PathProblems } from './path-problems.ts';
 
 const retry = { minMs: 50, maxMs: 10_000 };
-const parkedMax = 100_000;
+const blockedMax = 100_000;
 
 /** A path whose head could not be applied: tried again later, or when the head changes. */
-interface Parked {
+interface Blocked {
   readonly head: string;
   readonly attempts: number;
   readonly untilMs: number;
@@ -20,57 +20,57 @@ interface Parked {
 export class BlockedPaths {
   readonly #context: Context;
   readonly #timer: WakeTimer;
-  readonly #troubles: PathProblems;
-  readonly #parked = new Map<string, Parked>();
+  readonly #problems: PathProblems;
+  readonly #blocked = new Map<string, Blocked>();
 
   /** `timer` rings at the next retry. `isBehind`: some connected member knows operations that this one does not know yet. */
   constructor(context: Context, timer: WakeTimer, isBehind: () => boolean) {
     this.#context = context;
     this.#timer = timer;
-    this.#troubles = new PathProblems(context, isBehind);
+    this.#problems = new PathProblems(context, isBehind);
   }
 
   /** Blocks a path, and reports a problem if there is a `code`. Each further attempt at the same head waits longer. */
-  park(path: string, head: Operation, reason: string, code?: ProblemCode): void {
+  block(path: string, head: Operation, reason: string, code?: ProblemCode): void {
     const { clock } = this.#context;
-    const known = this.#parked.get(path);
+    const known = this.#blocked.get(path);
     const attempts = known?.head === dotKey(head) ? known.attempts + 1 : 0;
     const delayMs = backoffMs(attempts, retry, clock.random());
-    if (this.#parked.size < parkedMax || known) {
-      this.#parked.set(path, { head: dotKey(head), attempts, untilMs: clock.monotonicMs() + delayMs, reason });
+    if (this.#blocked.size < blockedMax || known) {
+      this.#blocked.set(path, { head: dotKey(head), attempts, untilMs: clock.monotonicMs() + delayMs, reason });
     }
-    if (code) this.#troubles.report(path, head, code, reason);
+    if (code) this.#problems.report(path, head, code, reason);
     this.#timer.in(delayMs);
   }
 
   /** Unblocks the path: its head was applied. */
   over(path: string): void {
-    this.#parked.delete(path);
-    this.#troubles.over(path);
+    this.#blocked.delete(path);
+    this.#problems.over(path);
   }
 
   /** Unblocks all paths. */
   clear(): void {
-    this.#parked.clear();
+    this.#blocked.clear();
   }
 
   /** Milliseconds for which the path stays blocked; 0 if this head may be tried. */
   restMs(path: string, head: Operation, nowMs: number): number {
-    const parked = this.#parked.get(path);
-    return parked?.head === dotKey(head) ? Math.max(0, parked.untilMs - nowMs) : 0;
+    const blocked = this.#blocked.get(path);
+    return blocked?.head === dotKey(head) ? Math.max(0, blocked.untilMs - nowMs) : 0;
   }
 
   reason(path: string): string | undefined {
-    return this.#parked.get(path)?.reason;
+    return this.#blocked.get(path)?.reason;
   }
 
   /** Number of retries for the present head. */
   attempts(path: string): number {
-    return this.#parked.get(path)?.attempts ?? 0;
+    return this.#blocked.get(path)?.attempts ?? 0;
   }
 
   /** Withdraws the problems of paths that are no longer pending. Must be called regularly. */
   withdrawProblems(): void {
-    this.#troubles.withdraw();
+    this.#problems.withdraw();
   }
 }

@@ -24,17 +24,17 @@ export interface StepsOutcome {
 export class StepExecutor {
   readonly #context: Context;
   readonly #transfers: ContentFetcher;
-  readonly #parked: BlockedPaths;
+  readonly #blocked: BlockedPaths;
   /**
    * Renames that one rename(2) cannot do. A directory that holds entries unknown to the journal is moved entry by entry;
    * a rename to another disk is a new write.
    */
   readonly #notWhole = new Set<string>();
 
-  constructor(context: Context, transfers: ContentFetcher, parked: BlockedPaths) {
+  constructor(context: Context, transfers: ContentFetcher, blocked: BlockedPaths) {
     this.#context = context;
     this.#transfers = transfers;
-    this.#parked = parked;
+    this.#blocked = blocked;
   }
 
   /** Whether one rename(2) may be tried for this rename. */
@@ -75,23 +75,23 @@ export class StepExecutor {
       }
       changes.push(...step.record(result.fingerprint, result.racy ?? false));
       count++;
-      this.#parked.over(step.path);
+      this.#blocked.over(step.path);
       if (action.do === 'write') {
         bytes += action.size;
         inbox.delete(action.content);
         if (action.source.from === 'staged') taken.add(action.content);
         else this.#transfers.drop(action.content);
       }
-      if (action.do === 'mkdir') this.#context.facts.unscanned.tell(action.path);
+      if (action.do === 'mkdir') this.#context.facts.unscanned.publish(action.path);
       // A directory that was just moved here now matches its row, so that no detection would find it and request a scan.
       if (action.do === 'attr' && isDirectoryMode(action.expected.mode))
-        this.#context.facts.unscanned.tell(action.path);
-      if (action.do === 'rename-directory') this.#context.facts.unscanned.tell(action.to);
-      if (holdsIgnoreRules(step.path)) this.#context.facts.rulesTouched.tell();
+        this.#context.facts.unscanned.publish(action.path);
+      if (action.do === 'rename-directory') this.#context.facts.unscanned.publish(action.to);
+      if (holdsIgnoreRules(step.path)) this.#context.facts.rulesTouched.publish();
     }
     for (const content of taken) this.#transfers.applied(content);
     recordBatch(journal, changes);
-    if (changes.length > 0) this.#context.facts.applied.tell({ entries: count, bytes });
+    if (changes.length > 0) this.#context.facts.applied.publish({ entries: count, bytes });
     return { progress: changes.length > 0, planAgain };
   }
 
@@ -110,7 +110,7 @@ export class StepExecutor {
           this.#moveOtherwise(head);
           return true;
         }
-        this.#parked.park(step.path, head, result.detail, result.code);
+        this.#blocked.block(step.path, head, result.detail, result.code);
         return false;
     }
   }
@@ -120,11 +120,11 @@ export class StepExecutor {
     const { action } = step.request;
     const planAgain = action.do === 'rename-directory' && this.movesWhole(head);
     if (planAgain) this.#moveOtherwise(head);
-    else this.#parked.park(step.path, head, 'its entry on this disk has changed, and that change is journaled first');
-    this.#context.facts.doubted.tell(step.path);
+    else this.#blocked.block(step.path, head, 'its entry on this disk has changed, and that change is journaled first');
+    this.#context.facts.doubted.publish(step.path);
     // The parent may be gone and its event lost.
-    this.#context.facts.doubted.tell(parentOf(step.path));
-    if (action.do === 'rename' || action.do === 'rename-directory') this.#context.facts.doubted.tell(action.from);
+    this.#context.facts.doubted.publish(parentOf(step.path));
+    if (action.do === 'rename' || action.do === 'rename-directory') this.#context.facts.doubted.publish(action.from);
     const expected = 'expected' in action ? action.expected : undefined;
     const removes = typeof expected === 'object' && action.do !== 'attr' && isDirectoryMode(expected.mode);
     if (action.do === 'rmdir' || removes) this.#keepDirectory(step, head);
@@ -137,11 +137,11 @@ export class StepExecutor {
       this.#context.inbox.delete(action.content);
       this.#transfers.drop(action.content);
       if (action.source.from === 'file') {
-        this.#context.facts.doubted.tell(action.source.path);
-        this.#context.facts.suspected.tell(action.source.path);
+        this.#context.facts.doubted.publish(action.source.path);
+        this.#context.facts.suspected.publish(action.source.path);
       }
     }
-    this.#parked.park(step.path, head, 'the local copy of its content has changed');
+    this.#blocked.block(step.path, head, 'the local copy of its content has changed');
   }
 
   #moveOtherwise(rename: Operation): void {
@@ -155,12 +155,12 @@ export class StepExecutor {
    */
   #keepDirectory(step: PlanStep, head: Operation): void {
     const { journal } = this.#context;
-    if (this.#parked.attempts(step.path) < keepDirectoryAfter) return;
+    if (this.#blocked.attempts(step.path) < keepDirectoryAfter) return;
     if (journal.diskBelow(step.path, undefined, 1).length > 0) return;
     const { origin, seq } = head;
     // A file that replaces the directory stays pending: the directory may be gone before a scan finds it.
     journal.recordDisk([{ path: step.path, entry: isLive(head) ? undefined : { dot: { origin, seq } } }]);
-    this.#context.facts.unscanned.tell(step.path);
+    this.#context.facts.unscanned.publish(step.path);
   }
 }
 

@@ -36,7 +36,7 @@ test.each(['before a scan finds it as new', 'before the member is restarted'])(
       await member.passes(10_000);
       await ready;
     }
-    applyLoop.unpark();
+    applyLoop.unblock();
     await member.passes(60_000);
     expect(journal.counts().pending).toBe(0);
     expect(volume.disk.at('name')).toMatchObject({ type: 'file' });

@@ -11,49 +11,49 @@ function behind() {
   const put = member.operation('file', { kind: 'put', text: 'gone' }, { origin: bee });
   member.received(put);
   const others = { knowMore: true };
-  const troubles = new PathProblems(member.context, () => others.knowMore);
-  const report = (): void => troubles.report('file', put, 'content-missing', 'No member has it.');
+  const problems = new PathProblems(member.context, () => others.knowMore);
+  const report = (): void => problems.report('file', put, 'content-missing', 'No member has it.');
   const reported = (): readonly string[] => member.context.problems.list().map(({ code, path }) => `${code} ${path}`);
   report();
-  return { member, put, others, troubles, report, reported };
+  return { member, put, others, problems, report, reported };
 }
 
 test('[MT18] a missing content is not reported while the operation that replaced it may be on its way', () => {
-  const { member, put, others, troubles, reported } = behind();
-  troubles.withdraw();
+  const { member, put, others, problems, reported } = behind();
+  problems.withdraw();
   expect(reported()).toEqual([]);
   member.received(member.operation('file', { kind: 'delete' }, { origin: bee, parents: [put] }));
   others.knowMore = false;
-  troubles.withdraw();
+  problems.withdraw();
   expect(reported()).toEqual([]);
 });
 
 test('[MT18] a missing content that is still needed when all operations are known is reported', async () => {
-  const { member, others, troubles, reported } = behind();
+  const { member, others, problems, reported } = behind();
   others.knowMore = false;
   await member.passes(6_000);
-  troubles.withdraw();
+  problems.withdraw();
   expect(reported()).toEqual(['content-missing file']);
 });
 
 test('[MT18] a missing content is not reported while another member may be about to journal its replacement', async () => {
-  const { member, put, others, troubles, report, reported } = behind();
+  const { member, put, others, problems, report, reported } = behind();
   others.knowMore = false;
   await member.passes(4_000);
   report();
-  troubles.withdraw();
+  problems.withdraw();
   expect(reported()).toEqual([]);
   member.received(member.operation('file', { kind: 'delete' }, { origin: bee, parents: [put] }));
   await member.passes(2_000);
-  troubles.withdraw();
+  problems.withdraw();
   expect(reported()).toEqual([]);
 });
 
 test('[MT18] members that make operations without end delay the report for half a minute', async () => {
-  const { member, troubles, report, reported } = behind();
+  const { member, problems, report, reported } = behind();
   await member.passes(29_000);
   report();
-  troubles.withdraw();
+  problems.withdraw();
   expect(reported()).toEqual([]);
   await member.passes(2_000);
   report();

@@ -46,7 +46,7 @@ export class PathProblems {
     const before = this.#reported.get(path);
     if (before !== undefined && before.code !== code) problems.clear(before.code, { path });
     problems.set(code, { path }, detail);
-    if (code === 'content-missing') this.#context.missing.told(head);
+    if (code === 'content-missing') this.#context.missing.report(head);
     if (problems.has(code, { path })) this.#reported.set(path, { head: dotKey(head), code });
   }
 

@@ -21,10 +21,10 @@ export type Resolution =
   | { readonly done: false; readonly reason: string };
 
 /** The entry at a path, equal in the journal and on the disk, or why there is none that both agree on. */
-type Standing =
+type CurrentVersion =
   | { readonly operation: undefined }
   | { readonly operation: Operation; readonly fingerprint: Fingerprint }
-  | { readonly refusal: string };
+  | { readonly problem: string };
 
 const namesTriedMax = 100;
 
@@ -41,12 +41,12 @@ export function resolveConflict(
     const { copy, keep } = choice;
     if (pathFault(copy) !== undefined || !isConflictPath(copy)) return refused(`${copy} is not a conflict copy.`);
     const path = findOriginal(context.journal, copy);
-    const loser = await standing(context, copy);
-    if ('refusal' in loser) return refused(loser.refusal);
+    const loser = await currentVersion(context, copy);
+    if ('problem' in loser) return refused(loser.problem);
     if (loser.operation === undefined) return refused(`${copy} is gone: this conflict is already resolved.`);
     if (dotKey(loser.operation) !== choice.copySeen) return refused(unseen(copy));
-    const winner = await standing(context, path);
-    if ('refusal' in winner) return refused(winner.refusal);
+    const winner = await currentVersion(context, path);
+    if ('problem' in winner) return refused(winner.problem);
     if ((winner.operation ? dotKey(winner.operation) : null) !== choice.originalSeen) return refused(unseen(path));
 
     const { fingerprint } = loser;
@@ -90,19 +90,19 @@ async function done(
 }
 
 /** Observes `path`: the entry must be the one that the journal has. */
-async function standing({ journal, folder }: Context, path: string): Promise<Standing> {
+async function currentVersion({ journal, folder }: Context, path: string): Promise<CurrentVersion> {
   const [visible, ...siblings] = journal.heads(path);
-  if (siblings.length > 0) return { refusal: `${path} has versions that are being joined now: try again in a moment.` };
+  if (siblings.length > 0) return { problem: `${path} has versions that are being joined now: try again in a moment.` };
   const operation = visible !== undefined && isLive(visible) ? visible : undefined;
   const row = journal.disk(path);
   const fingerprint = row?.fingerprint;
   const isShown = row !== undefined && !row.damaged && visible !== undefined && dotKey(row.dot) === dotKey(visible);
   if (operation ? !isShown || fingerprint === undefined : fingerprint !== undefined) {
-    return { refusal: `This member's disk does not show the current version of ${path} yet: try again in a moment.` };
+    return { problem: `This member's disk does not show the current version of ${path} yet: try again in a moment.` };
   }
   const [seen] = await folder.observe([{ path, expected: row?.racy || row?.unconfirmed ? undefined : fingerprint }]);
-  if (seen?.state === 'problem') return { refusal: seen.detail };
-  if (operation === undefined) return seen?.state === 'absent' ? { operation } : { refusal: unseen(path) };
+  if (seen?.state === 'problem') return { problem: seen.detail };
+  if (operation === undefined) return seen?.state === 'absent' ? { operation } : { problem: unseen(path) };
   // A directory's times move with its entries.
   if (seen?.state === 'directory' && entryType(operation) === 'directory') {
     return { operation, fingerprint: seen.fingerprint };
@@ -112,7 +112,7 @@ async function standing({ journal, folder }: Context, path: string): Promise<Sta
   if (seen?.state === 'file' && seen.content === operation.content) return { operation, fingerprint: seen.fingerprint };
   if (seen?.state === 'symlink' && seen.target === operation.target)
     return { operation, fingerprint: seen.fingerprint };
-  return { refusal: unseen(path) };
+  return { problem: unseen(path) };
 }
 
 /** The first ordinary name for the copy that is free in the journal and on the disk; undefined if it is invalid or ignored. */

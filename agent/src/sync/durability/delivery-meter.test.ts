@@ -10,11 +10,11 @@ test('a file that was journaled empty and then with its content counts as one fi
   const peer = { id: beeMember, applied: { vector: { [ant]: 2 }, ranges: {} } };
   const peers = { ready: () => [peer as unknown as Peer] } as unknown as Peers;
   new DeliveryMeter(context, peers, () => false);
-  const told = () => journal.events(0, 10).filter(({ kind }) => kind === 'delivered');
-  made.tell([put(ant, 1, 'note', { size: 0 }), put(ant, 2, 'note', { size: 5 }), put(ant, 3, 'other', { size: 1 })]);
-  acknowledged.tell();
-  expect(told()).toEqual([]);
+  const reported = () => journal.events(0, 10).filter(({ kind }) => kind === 'delivered');
+  made.publish([put(ant, 1, 'note', { size: 0 }), put(ant, 2, 'note', { size: 5 }), put(ant, 3, 'other', { size: 1 })]);
+  acknowledged.publish();
+  expect(reported()).toEqual([]);
   peer.applied = { vector: { [ant]: 3 }, ranges: {} };
-  acknowledged.tell();
-  expect(told()).toMatchObject([{ data: { operations: 3, files: 2, bytes: 6, path: 'note', members: 1 } }]);
+  acknowledged.publish();
+  expect(reported()).toMatchObject([{ data: { operations: 3, files: 2, bytes: 6, path: 'note', members: 1 } }]);
 });

@@ -18,7 +18,7 @@ export interface Repairer {
   /** Reads the whole file at a path, and has it fetched again if it is damaged. */
   check(path: string): Promise<unknown>;
   /** Requests a detection at a path. */
-  look(path: string): void;
+  mark(path: string): void;
   /** Retries all blocked paths at once. */
   retry(): void;
   /** Whether any content is being fetched. */
@@ -82,7 +82,7 @@ async function repair(
   for (const { path } of found) {
     if (aborted()) break;
     const verdict = await repairer.check(path);
-    if (verdict !== 'damaged') repairer.look(path);
+    if (verdict !== 'damaged') repairer.mark(path);
   }
   repairer.retry();
   const wanted = new Set(found.map(({ path }) => path));

@@ -39,7 +39,7 @@ export interface WaitOutcome {
 }
 
 /** Scans a path and everything below it, and journals changes: see `LocalChanges`. */
-interface FolderLook {
+interface FolderScan {
   unread(path: string): readonly string[];
   settleAll(path: string, giveUp: Promise<void>): Promise<readonly string[]>;
 }
@@ -52,14 +52,14 @@ interface MountCheck {
 
 /**
  * Waits until all entries that were on this member's disk at the call, noticed before or not, are durable on the wanted number of
- * members. A scan finds changes that are not journaled yet; after that it counts (DESIGN 7). Throws 'request-invalid' for a wait that
+ * members. A scan finds changes that are not journaled yet; after that it counts. Throws 'request-invalid' for a wait that
  * cannot end: for more members than there are, or for a path that has never existed.
  */
 export async function waitForDurability(
   parts: {
     readonly context: Context;
     readonly peers: Peers;
-    readonly localChanges: FolderLook;
+    readonly localChanges: FolderScan;
     readonly writeBack: WriteBack;
     readonly confirmer: Confirmer;
     readonly mounts: MountCheck;
@@ -173,7 +173,7 @@ class SecondRead {
 async function settle(
   parts: {
     readonly context: Context;
-    readonly localChanges: FolderLook;
+    readonly localChanges: FolderScan;
     readonly mounts: MountCheck;
     readonly isStopping: () => boolean;
   },
@@ -182,12 +182,12 @@ async function settle(
   giveUp: () => boolean,
 ): Promise<readonly Blocking[] | undefined> {
   const { context } = parts;
-  let { unsettled, unread, trouble } = await lookAtAll(parts, path ?? '', expiry, giveUp);
+  let { unsettled, unread, problem } = await journalAll(parts, path ?? '', expiry, giveUp);
   // The new operations may be about the ignore rules, which are read under the lock.
   await context.lock.run(() => Promise.resolve());
   if (context.ignored.isWaiting) {
     await untilRulesRest(context, giveUp);
-    ({ unsettled, unread, trouble } = await lookAtAll(parts, path ?? '', expiry, giveUp));
+    ({ unsettled, unread, problem } = await journalAll(parts, path ?? '', expiry, giveUp));
   }
   const { id, name } = context.self;
   if (parts.isStopping()) {
@@ -198,7 +198,7 @@ async function settle(
     const reason = `${ignoreFileName} was changed on this member, and its rules are not in force yet.`;
     return [{ path: ignoreFileName, member: id, memberName: name, reason }];
   }
-  if (trouble !== undefined) return [{ path, reason: trouble }];
+  if (problem !== undefined) return [{ path, reason: problem }];
   const inTheWay = [
     ...unread.map((directory) => blockedBy(context, directory, 'cannot be listed')),
     ...unsettled.map((open) => blockedBy(context, open, 'keeps changing, or is still being read,')),
@@ -219,8 +219,8 @@ function blockedBy({ problems, self }: Context, path: string, what: string): Blo
 /** All other members that joined and have not left. */
 function membersToAsk(context: Context, peers: Peers): readonly Peer[] {
   peers.learn();
-  const standing = new Map(context.journal.members().map((record) => [record.id, record.standing]));
-  return peers.all().filter((peer) => standing.get(peer.id) !== 'left');
+  const memberships = new Map(context.journal.members().map((record) => [record.id, record.standing]));
+  return peers.all().filter((peer) => memberships.get(peer.id) !== 'left');
 }
 
 /**
@@ -240,22 +240,22 @@ function whyNotReplicated({ journal, problems, ignored, self }: Context, path: s
 
 /**
  * Scans `path` and everything below it, and journals all changes. While the folder is missing it cannot be seen, so the scan waits
- * until it is back. `trouble`: why it was not back when `giveUp` returned true. `unread`: directories that could not be listed until
+ * until it is back. `problem`: why it was not back when `giveUp` returned true. `unread`: directories that could not be listed until
  * then.
  */
-async function lookAtAll(
+async function journalAll(
   {
     context: { folder, clock },
     localChanges,
     mounts,
-  }: { readonly context: Context; readonly localChanges: FolderLook; readonly mounts: MountCheck },
+  }: { readonly context: Context; readonly localChanges: FolderScan; readonly mounts: MountCheck },
   path: string,
   expiry: Promise<void>,
   giveUp: () => boolean,
 ): Promise<{
   readonly unsettled: readonly string[];
   readonly unread: readonly string[];
-  readonly trouble?: string | undefined;
+  readonly problem?: string | undefined;
 }> {
   for (;;) {
     const before = await folder.health();
@@ -267,8 +267,8 @@ async function lookAtAll(
     const unread = localChanges.unread(path);
     const isSeen = before.ok && after.ok && hidden === undefined;
     if (isSeen && (unread.length === 0 || giveUp())) return { unsettled, unread };
-    const trouble = after.detail ?? before.detail ?? hidden ?? 'The folder cannot be read.';
-    if (giveUp()) return { unsettled, unread, trouble };
+    const problem = after.detail ?? before.detail ?? hidden ?? 'The folder cannot be read.';
+    if (giveUp()) return { unsettled, unread, problem };
     const retryMs = hidden === undefined && unread.length === 0 ? checkIntervalMs : seeRetryMs;
     await new Promise<void>((resolve) => clock.after(retryMs, resolve));
   }

@@ -125,7 +125,7 @@ export class WriteBack {
         // changed just before the sync may have changed again without a trace.
         if (journal.unsynced().paths.length > 0) this.#loop.poke();
       }
-      this.#context.facts.durable.tell();
+      this.#context.facts.durable.publish();
       return;
     }
     problems.set('sync-failed', {}, outcome.detail);

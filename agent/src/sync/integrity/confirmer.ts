@@ -118,7 +118,7 @@ export class Confirmer {
       }
       hasDifferent = true;
       if (isSame) this.#differs(row);
-      else this.#context.facts.doubted.tell(row.path);
+      else this.#context.facts.doubted.publish(row.path);
     }
     if (same.length > 0) journal.confirmed(same);
     return hasDifferent;
@@ -144,7 +144,7 @@ export class Confirmer {
       if (row.unconfirmed === 'clean') journal.confirmed([row]);
       return false;
     }
-    this.#context.facts.doubted.tell(path);
+    this.#context.facts.doubted.publish(path);
     return true;
   }
 
@@ -153,7 +153,7 @@ export class Confirmer {
     const { journal } = this.#context;
     const row = journal.disk(before.path);
     if (isSameRow(row, before) && !row.racy) journal.recordDisk([markedRacy(row, true)]);
-    this.#context.facts.doubted.tell(before.path);
+    this.#context.facts.doubted.publish(before.path);
   }
 
   /** Rests for as long as reading this number of bytes may take. */

@@ -47,7 +47,7 @@ class Bench {
   async passes(ms: number): Promise<void> {
     for (let passed = 0; passed < ms; passed += 500) {
       await this.member.passes(500);
-      this.context.facts.second.tell();
+      this.context.facts.second.publish();
     }
   }
 
@@ -102,7 +102,7 @@ describe('[MT21] bytes that changed under an unchanged fingerprint', () => {
     await bench.passes(20_000);
     expect(bench.at('file')).toEqual(spoilt);
     bench.member.keeps(text);
-    bench.applyLoop.unpark();
+    bench.applyLoop.unblock();
     await bench.passes(2_000);
     expect(bench.at('file')?.id).toBe(contentOfText(text).id);
     expect([...bench.member.volume.history.keys()]).toContain(spoilt.id);
@@ -216,7 +216,7 @@ describe('[LC17] a file that an earlier run read at the moment of its last chang
     expect(copies.map(([, { content }]) => content?.id)).toEqual([spoilt.id]);
     expect(bench.context.journal.heads(copies[0]?.[0] ?? '')).toMatchObject([{ kind: 'put', content: spoilt.id }]);
     bench.member.keeps(text);
-    bench.applyLoop.unpark();
+    bench.applyLoop.unblock();
     await bench.passes(2_000);
     expect(bench.at('file')?.id).toBe(contentOfText(text).id);
     expect(bench.member.errors).toEqual([]);

@@ -19,7 +19,7 @@ const suspectRetryMs = 1_000;
 export class Damage {
   readonly #context: Context;
   /** Paths with a reported problem. */
-  readonly #told = new Set<string>();
+  readonly #reported = new Set<string>();
   /** Paths whose files must be read whole for a verdict. */
   readonly #suspects = new Set<string>();
   readonly #loop: TaskLoop;
@@ -49,11 +49,11 @@ export class Damage {
     const damaged = new Set(rows.map(({ path }) => path));
     for (const path of damaged) {
       if (!problems.has('file-damaged', { path })) problems.set('file-damaged', { path }, detailOf(path));
-      this.#told.add(path);
+      this.#reported.add(path);
     }
-    for (const path of this.#told) {
+    for (const path of this.#reported) {
       if (damaged.has(path)) continue;
-      this.#told.delete(path);
+      this.#reported.delete(path);
       problems.clear('file-damaged', { path });
       if (journal.disk(path)?.fingerprint !== undefined) this.#context.events.add('repaired', { path });
     }
@@ -94,11 +94,11 @@ export class Damage {
     this.#context.log.warn({ path, found }, 'a file is damaged');
     this.#context.journal.recordDisk([{ path, entry: damagedEntry(dot, fingerprint, found) }]);
     this.tick();
-    this.#context.facts.damaged.tell();
+    this.#context.facts.damaged.publish();
   }
 
   #changed(path: string): Verdict {
-    this.#context.facts.doubted.tell(path);
+    this.#context.facts.doubted.publish(path);
     return 'changed';
   }
 

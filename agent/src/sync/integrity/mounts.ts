@@ -33,7 +33,7 @@ export class Mounts {
     if (!this.#changed.has(path)) return false;
     await lock.run(() => folder.acceptMount(path));
     await this.check();
-    this.#context.facts.revealed.tell();
+    this.#context.facts.revealed.publish();
     return true;
   }
 
@@ -70,7 +70,7 @@ export class Mounts {
       problems.clear('mount-changed', { path });
       hasMoved = true;
     }
-    if (hasMoved || hidden.some((path) => !now.has(path))) this.#context.facts.revealed.tell();
+    if (hasMoved || hidden.some((path) => !now.has(path))) this.#context.facts.revealed.publish();
   }
 
   /** Accepts the mount at `path`. False if that could not be recorded, as on a full disk: the next check tries again. */

@@ -64,7 +64,7 @@ function repairs(): void {
   new ApplyLoop(context, transfers, new RenameGate(journal, context.clock, () => [])).poke();
 }
 
-const told = (): readonly Record<string, unknown>[] =>
+const reported = (): readonly Record<string, unknown>[] =>
   member.journal
     .events(0, 100)
     .filter(({ kind }) => kind === 'power-cut')
@@ -89,7 +89,7 @@ describe('[PC2] after another boot of the machine', () => {
     expect(operations()).toBe(before);
     expect(member.journal.disk('file')).toMatchObject({ damaged: true });
     expect(member.journal.counts().pending).toBe(1);
-    expect(told()).toEqual([{ fetched: 1, undone: 0, copies: 0, paths: ['file'] }]);
+    expect(reported()).toEqual([{ fetched: 1, undone: 0, copies: 0, paths: ['file'] }]);
     expect(copies()).toEqual([]);
   });
 
@@ -100,7 +100,7 @@ describe('[PC2] after another boot of the machine', () => {
     expect(await begins('boot-2')).toBe(true);
     expect(operations()).toBe(before);
     expect(member.journal.heads('file')).toMatchObject([{ kind: 'put' }]);
-    expect(told()).toMatchObject([{ fetched: 1, paths: ['file'] }]);
+    expect(reported()).toMatchObject([{ fetched: 1, paths: ['file'] }]);
   });
 
   test('an older version of the path is updated, and not published', async () => {
@@ -113,7 +113,7 @@ describe('[PC2] after another boot of the machine', () => {
     expect(operations()).toBe(before);
     expect(member.journal.heads('file')).toMatchObject([{ content: second.id }]);
     expect(member.journal.disk('file')).toMatchObject({ content: first.id });
-    expect(told()).toMatchObject([{ fetched: 0, undone: 1 }]);
+    expect(reported()).toMatchObject([{ fetched: 0, undone: 1 }]);
   });
 
   test('an older version of the path that was moved away and back since supersedes nothing', async () => {
@@ -147,7 +147,7 @@ describe('[PC2] after another boot of the machine', () => {
     expect(await begins('boot-2')).toBe(false);
     const contents = member.journal.heads('file').map(({ content }) => content);
     expect(contents.sort()).toEqual([first.id, second.id].sort());
-    expect(told()).toEqual([]);
+    expect(reported()).toEqual([]);
   });
 
   test('durable files are not examined', async () => {
@@ -175,7 +175,7 @@ describe('[PC2] after another boot of the machine', () => {
     member.volume.missing = false;
     await member.passes(2_000);
     await locked;
-    expect(told()).toMatchObject([{ fetched: 1 }]);
+    expect(reported()).toMatchObject([{ fetched: 1 }]);
     check.stop();
   });
 
@@ -281,7 +281,7 @@ describe('[PC7] a write just before the machine stopped that no detection had fo
     await isLeftWith(left);
     expect(member.journal.heads('file')).toMatchObject([{ content: first.id }]);
     expect(member.journal.disk('file')).toMatchObject({ damaged: true, cut: true, found: left.id });
-    expect(told()).toMatchObject([{ fetched: 1, paths: ['file'] }]);
+    expect(reported()).toMatchObject([{ fetched: 1, paths: ['file'] }]);
     expect(copies()).toEqual([]);
   });
 
@@ -294,7 +294,7 @@ describe('[PC7] a write just before the machine stopped that no detection had fo
   test('is an edit if the agent had ended before', async () => {
     await isLeftWith(empty, { isRunning: false });
     expect(member.journal.heads('file')).toMatchObject([{ content: empty.id }]);
-    expect(told()).toEqual([]);
+    expect(reported()).toEqual([]);
   });
 });
 
@@ -318,7 +318,7 @@ describe('[PC2] the kind of a start', () => {
     const before = operations();
     expect(await begins('boot-1')).toBe(true);
     expect(operations()).toBe(before);
-    expect(told()).toMatchObject([{ fetched: 2, paths: ['d/file', 'd/other'] }]);
+    expect(reported()).toMatchObject([{ fetched: 2, paths: ['d/file', 'd/other'] }]);
   });
 
   test.each([
@@ -360,7 +360,7 @@ describe('[PC2] the kind of a start', () => {
       isLeft(`file-${start}`, contentOfText(''));
       expect(await begins(undefined)).toBe(true);
     }
-    expect(told()).toHaveLength(2);
+    expect(reported()).toHaveLength(2);
   });
 });
 
@@ -374,7 +374,7 @@ describe('[PC3] bytes that no operation at the path has', () => {
     expect(copy).toMatch(/^file\.conflict-/);
     expect(member.volume.disk.at(copy)?.content?.id).toBe(foreign.id);
     expect(member.journal.heads(copy)).toMatchObject([{ kind: 'put', content: foreign.id }]);
-    expect(told()).toMatchObject([{ fetched: 1, copies: 1 }]);
+    expect(reported()).toMatchObject([{ fetched: 1, copies: 1 }]);
     expect(member.context.problems.list().find(({ code }) => code === 'power-cut')?.detail).toContain(copy);
   });
 

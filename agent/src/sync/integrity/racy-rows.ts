@@ -14,7 +14,7 @@ export function markedRacy({ path, ...entry }: DiskEntry, racy: boolean): DiskCh
  * nothing, those in `dirty` may change without a trace until a sync has ended, and those in `large` are read again outside the folder
  * lock.
  */
-export async function lookAtRacyRows(
+export async function readRacyRows(
   { folder, journal }: Context,
   rows: readonly PendingPath[],
 ): Promise<{

@@ -24,18 +24,21 @@ export function announce(
 }
 
 /** Resolves with the members that have `operation` in their journal, once all reachable ones have it or after `timeoutMs`. */
-export async function untilTold(
+export async function untilInformed(
   { clock, facts }: Context,
   peers: Peers,
   operation: Operation | undefined,
   timeoutMs: number,
 ): Promise<readonly Peer[]> {
-  const told = (): readonly Peer[] =>
+  const informed = (): readonly Peer[] =>
     peers.ready().filter((peer) => operation && (peer.known[operation.origin] ?? 0) >= operation.seq);
   const { acknowledged, sessionOpened, sessionClosed, second } = facts;
-  const isTold = (): boolean => told().length === peers.ready().length;
-  await until(clock, isTold, { facts: [acknowledged, sessionOpened, sessionClosed, second], withinMs: timeoutMs });
-  return told();
+  const areAllInformed = (): boolean => informed().length === peers.ready().length;
+  await until(clock, areAllInformed, {
+    facts: [acknowledged, sessionOpened, sessionClosed, second],
+    withinMs: timeoutMs,
+  });
+  return informed();
 }
 
 /** Resolves when all messages queued for the others have been handed to the kernel, or after `goodbyeMs`. */

@@ -6,13 +6,13 @@ test('the state of a member follows from its phase, with the time since when', a
   const member = new LoneMember();
   const lifecycle = new Lifecycle(member.context);
   const beganMs = lifecycle.stateSince;
-  const told: unknown[] = [];
+  const states: unknown[] = [];
   for (const phase of ['greeting', 'pulling', 'scanning', 'applying', 'active'] as const) {
     await member.passes(1_000);
     expect(lifecycle.enter(phase)).toBe(true);
-    told.push([lifecycle.state, lifecycle.stateSince - beganMs]);
+    states.push([lifecycle.state, lifecycle.stateSince - beganMs]);
   }
-  expect(told).toEqual([
+  expect(states).toEqual([
     ['joining', 0],
     ['syncing', 2_000],
     ['syncing', 2_000],
@@ -25,12 +25,12 @@ test('the state of a member follows from its phase, with the time since when', a
 test('a member that leaves enters no further phase, and notifies its loops once', () => {
   const { context } = new LoneMember();
   const lifecycle = new Lifecycle(context);
-  let told = 0;
-  context.facts.leaving.on(() => told++);
+  let leavings = 0;
+  context.facts.leaving.on(() => leavings++);
   lifecycle.enter('pulling');
   expect([lifecycle.leave(), lifecycle.leave()]).toEqual([true, false]);
   expect(lifecycle.enter('active')).toBe(false);
-  expect([told, lifecycle.phase, lifecycle.state]).toEqual([1, 'leaving', 'syncing']);
+  expect([leavings, lifecycle.phase, lifecycle.state]).toEqual([1, 'leaving', 'syncing']);
 });
 
 test('a phase that has passed cannot be entered again', () => {

@@ -65,7 +65,7 @@ export class Lifecycle {
   leave(): boolean {
     if (this.isLeaving) return false;
     this.#phase = 'leaving';
-    this.#context.facts.leaving.tell();
+    this.#context.facts.leaving.publish();
     return true;
   }
 }

@@ -45,7 +45,7 @@ test('[JN4] a member without a journal that knows addresses of others waits unti
     void untilGreeted(ant.context, ant.peers, knowsOthers).then(() => {
       isOver = true;
     });
-    ant.context.facts.roundDialled.tell();
+    ant.context.facts.roundDialled.publish();
     await ant.passes(1_000);
     return { ant, isOver: () => isOver };
   };
@@ -58,7 +58,7 @@ test('[JN4] a member without a journal that knows addresses of others waits unti
   ant.peers.learn();
   const peer = ant.peers.get(bee) as Peer;
   peer.hello = { addresses: [] } as unknown as Peer['hello'];
-  ant.context.facts.sessionOpened.tell(bee);
+  ant.context.facts.sessionOpened.publish(bee);
   await ant.passes(10);
   expect(isOver()).toBe(true);
 });

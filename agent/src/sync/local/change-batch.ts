@@ -67,7 +67,7 @@ export class ChangeBatch {
     const known = new Set(draft.parents.map(dotKey));
     const lost = journal
       .heads(draft.path)
-      .filter((head) => missing.isTold(head) && !known.has(dotKey(head)) && (!shown || supersedes(head, shown)));
+      .filter((head) => missing.isReported(head) && !known.has(dotKey(head)) && (!shown || supersedes(head, shown)));
     return lost.length === 0 ? draft : { ...draft, parents: [...draft.parents, ...lost] };
   }
 
@@ -75,7 +75,7 @@ export class ChangeBatch {
   #deleteMissing(): void {
     const { journal, missing } = this.#context;
     for (const { path: directory } of [...this.#deleted]) {
-      for (const operation of missing.toldBelow(directory)) {
+      for (const operation of missing.reportedBelow(directory)) {
         const isHead = journal.heads(operation.path).some((head) => dotKey(head) === dotKey(operation));
         if (!isHead || this.#drafted.has(operation.path)) continue;
         this.#drafted.add(operation.path);

@@ -2,13 +2,13 @@ import { isLive, parentOf, vanishedHoldMs } from '@lockstep/shared';
 import { unconfirmedAt } from '../../core/confirmation.ts';
 import { type DiskEntry, damagedEntry, entryFor, isDirectoryMode } from '../../core/entry.ts';
 import type { Seen } from '../../core/local-change.ts';
-import { largeFileDueMs, quietMsMin, type Unsettled } from '../../core/settle.ts';
+import { type DirtyPath, largeFileDueMs, quietMsMin } from '../../core/settle.ts';
 import { judgeDoubt, keepDoubtful } from '../integrity/doubtful-content.ts';
 import type { OperationWriter } from '../members/operation-writer.ts';
 import type { Observation } from '../ports/folder.ts';
 import type { Context } from '../state/context.ts';
 import { ChangeBatch } from './change-batch.ts';
-import { draftDirectoryRename, draftRename, findRenameSource, type Standing } from './rename-detector.ts';
+import { draftDirectoryRename, draftRename, type ExistingEntry, findRenameSource } from './rename-detector.ts';
 import { RowComparison } from './row-comparison.ts';
 
 /** The result of a detection for a batch of paths, except for the operations that it journaled. */
@@ -16,11 +16,11 @@ export interface Detection {
   /** Paths that need nothing more now. */
   readonly settled: readonly string[];
   readonly published: readonly string[];
-  readonly deferred: readonly { readonly unsettled: Unsettled; readonly dueMs: number }[];
+  readonly deferred: readonly { readonly unsettled: DirtyPath; readonly dueMs: number }[];
   /** Those of the deferred paths that have a reported problem of their own. */
-  readonly troubled: readonly string[];
+  readonly withProblem: readonly string[];
   /** Large files that may be hashed now. */
-  readonly large: readonly Unsettled[];
+  readonly large: readonly DirtyPath[];
   /** Paths whose entry was gone before it was journaled: removed, or moved to another name. */
   readonly lost: readonly string[];
   /** Directories that are new here: to be watched, and scanned for their entries. */
@@ -35,27 +35,27 @@ export interface Detection {
 
 /**
  * Examines a batch of paths and journals the changes. The caller holds the folder lock. `read`: large files that have already been
- * read; their content is used if they are unchanged. `seenToMs`: all names that appeared before this time have been examined, so
+ * read; their content is used if they are unchanged. `scannedUpToMs`: all names that appeared before this time have been examined, so
  * that an entry missing since then is not at another path.
  */
 export async function detectChanges(
   context: Context,
   operationWriter: OperationWriter,
-  batch: readonly Unsettled[],
+  batch: readonly DirtyPath[],
   read: ReadonlyMap<string, Observation & { state: 'file' }>,
-  seenToMs: number,
+  scannedUpToMs: number,
 ): Promise<Detection> {
-  const look = new ChangeDetector(context, operationWriter, batch, read, seenToMs);
-  await look.run();
-  return look;
+  const detector = new ChangeDetector(context, operationWriter, batch, read, scannedUpToMs);
+  await detector.run();
+  return detector;
 }
 
 class ChangeDetector implements Detection {
   readonly settled: string[] = [];
   readonly published: string[] = [];
-  readonly deferred: { unsettled: Unsettled; dueMs: number }[] = [];
-  readonly troubled: string[] = [];
-  readonly large: Unsettled[] = [];
+  readonly deferred: { unsettled: DirtyPath; dueMs: number }[] = [];
+  readonly withProblem: string[] = [];
+  readonly large: DirtyPath[] = [];
   readonly lost: string[] = [];
   readonly scan: string[] = [];
   readonly mark: string[] = [];
@@ -63,26 +63,26 @@ class ChangeDetector implements Detection {
   lostSight = false;
 
   readonly #context: Context;
-  readonly #batch: readonly Unsettled[];
+  readonly #batch: readonly DirtyPath[];
   readonly #read: ReadonlyMap<string, Observation & { state: 'file' }>;
   readonly #changes: ChangeBatch;
   readonly #comparison: RowComparison;
-  readonly #seenToMs: number;
+  readonly #scannedUpToMs: number;
   readonly #nowMs: number;
   readonly #wallMs: number;
 
   constructor(
     context: Context,
     operationWriter: OperationWriter,
-    batch: readonly Unsettled[],
+    batch: readonly DirtyPath[],
     read: ReadonlyMap<string, Observation & { state: 'file' }>,
-    seenToMs: number,
+    scannedUpToMs: number,
   ) {
     this.#context = context;
     this.#changes = new ChangeBatch(context, operationWriter);
     this.#batch = batch;
     this.#read = read;
-    this.#seenToMs = seenToMs;
+    this.#scannedUpToMs = scannedUpToMs;
     this.#nowMs = context.clock.monotonicMs();
     this.#wallMs = context.clock.wallMs();
     this.#comparison = new RowComparison(context, this.#changes, {
@@ -125,15 +125,15 @@ class ChangeDetector implements Detection {
   }
 
   /** The paths in order, parents first, with those ancestors that have no entry on this disk yet. */
-  #withMissingParents(): readonly Unsettled[] {
+  #withMissingParents(): readonly DirtyPath[] {
     const { journal } = this.#context;
     const paths = new Map(this.#batch.map((unsettled) => [unsettled.path, unsettled]));
-    const standing = new Set<string>();
+    const existing = new Set<string>();
     for (const unsettled of this.#batch) {
       for (let parent = parentOf(unsettled.path); parent !== '' && !paths.has(parent); parent = parentOf(parent)) {
-        if (standing.has(parent)) break;
+        if (existing.has(parent)) break;
         if (journal.disk(parent)?.fingerprint !== undefined) {
-          standing.add(parent);
+          existing.add(parent);
           break;
         }
         paths.set(parent, { ...unsettled, path: parent });
@@ -142,7 +142,7 @@ class ChangeDetector implements Detection {
     return [...paths.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
   }
 
-  async #judge(unsettled: Unsettled, observation: Observation, row: DiskEntry | undefined): Promise<void> {
+  async #judge(unsettled: DirtyPath, observation: Observation, row: DiskEntry | undefined): Promise<void> {
     const { problems, ignored } = this.#context;
     const { path } = unsettled;
     switch (observation.state) {
@@ -171,7 +171,7 @@ class ChangeDetector implements Detection {
         }
         // The folder as a whole is one problem, not one for each path.
         if (observation.code === 'folder-missing') this.lostSight = true;
-        else this.troubled.push(path);
+        else this.withProblem.push(path);
         problems.set(observation.code, observation.code === 'folder-missing' ? {} : { path }, observation.detail);
         this.deferred.push({ unsettled, dueMs: this.#nowMs + problemRetryMs });
         return;
@@ -206,7 +206,7 @@ class ChangeDetector implements Detection {
     this.#settle(path);
   }
 
-  async #judgeAbsent(unsettled: Unsettled, row: DiskEntry | undefined): Promise<void> {
+  async #judgeAbsent(unsettled: DirtyPath, row: DiskEntry | undefined): Promise<void> {
     if (row?.fingerprint === undefined) {
       this.lost.push(unsettled.path);
       await this.#compare(unsettled.path, { state: 'absent' }, row);
@@ -214,18 +214,18 @@ class ChangeDetector implements Detection {
     }
     // The entry may be about to be seen at a new name: a rename then shows users one of its names at any time. The wait counts from
     // the detection that found it missing: at a path that changed often, that one is late, and the one at the new name as late.
-    const vanishedMs = unsettled.vanishedMs ?? this.#nowMs;
-    const heldUntilMs = vanishedMs + vanishedHoldMs;
-    if (this.#seenToMs < vanishedMs) {
+    const missingSinceMs = unsettled.missingSinceMs ?? this.#nowMs;
+    const heldUntilMs = missingSinceMs + vanishedHoldMs;
+    if (this.#scannedUpToMs < missingSinceMs) {
       this.vanished = true;
-      this.deferred.push({ unsettled: { ...unsettled, vanishedMs }, dueMs: this.#nowMs + unseenRetryMs });
+      this.deferred.push({ unsettled: { ...unsettled, missingSinceMs }, dueMs: this.#nowMs + unseenRetryMs });
     } else if (this.#nowMs < heldUntilMs) {
-      this.deferred.push({ unsettled: { ...unsettled, vanishedMs }, dueMs: heldUntilMs });
+      this.deferred.push({ unsettled: { ...unsettled, missingSinceMs }, dueMs: heldUntilMs });
     } else if (!this.#childrenGoFirst(unsettled, row)) await this.#compare(unsettled.path, { state: 'absent' }, row);
   }
 
   /** Whether the entries of a former directory must be deleted before it: a delete with live entries below would resurrect it. */
-  #childrenGoFirst(unsettled: Unsettled, row: DiskEntry | undefined): boolean {
+  #childrenGoFirst(unsettled: DirtyPath, row: DiskEntry | undefined): boolean {
     if (row?.fingerprint === undefined || !isDirectoryMode(row.fingerprint.mode)) return false;
     const below = this.#context.journal.diskBelow(unsettled.path, undefined, childrenAtOnceMax);
     const open = below.filter((child) => !this.#changes.has(child.path));
@@ -236,7 +236,7 @@ class ChangeDetector implements Detection {
     return true;
   }
 
-  async #judgeEntry(unsettled: Unsettled, observation: Standing, row: DiskEntry | undefined): Promise<void> {
+  async #judgeEntry(unsettled: DirtyPath, observation: ExistingEntry, row: DiskEntry | undefined): Promise<void> {
     const { path } = unsettled;
     const { fingerprint } = observation;
     const isDirectory = isDirectoryMode(fingerprint.mode);
@@ -262,21 +262,21 @@ class ChangeDetector implements Detection {
     }
   }
 
-  async #judgeRename(unsettled: Unsettled, standing: Standing, row: DiskEntry | undefined): Promise<boolean> {
-    const { fingerprint } = standing;
-    const source = await findRenameSource(this.#context, standing, row);
+  async #judgeRename(unsettled: DirtyPath, existing: ExistingEntry, row: DiskEntry | undefined): Promise<boolean> {
+    const { fingerprint } = existing;
+    const source = await findRenameSource(this.#context, existing, row);
     if (source === undefined || (source.vanished && this.#changes.has(source.row.path))) return false;
     if (this.#isOwnRename(unsettled.path, source.row.path)) return false;
     const isDirectory = isDirectoryMode(fingerprint.mode);
     if (isDirectory && !source.vanished) return false;
     const drafts = isDirectory
       ? await draftDirectoryRename(this.#context, unsettled.path, fingerprint, source)
-      : draftRename(this.#context, standing, source);
+      : draftRename(this.#context, existing, source);
     if (drafts === undefined || drafts.some((draft) => this.#changes.has(draft.path))) return false;
     for (const draft of drafts) this.#changes.add(draft);
     this.settled.push(unsettled.path);
     // The file was taken for the renamed one without reading. If it is another one, the others have wrong bytes until it is read.
-    if (standing.state === 'large') this.mark.push(unsettled.path);
+    if (existing.state === 'large') this.mark.push(unsettled.path);
     return true;
   }
 
@@ -289,7 +289,7 @@ class ChangeDetector implements Detection {
   }
 
   /** Handles a file that is either an edit or damage: keeps it under another name and has the row's content fetched. False: it is an edit. */
-  async #judgeDoubt(unsettled: Unsettled, seen: Observation & { state: 'file' }, row: DiskEntry): Promise<boolean> {
+  async #judgeDoubt(unsettled: DirtyPath, seen: Observation & { state: 'file' }, row: DiskEntry): Promise<boolean> {
     const doubt = judgeDoubt(this.#context, row, seen);
     // Members that were silent for so long cannot say that they have the content.
     if (doubt === 'none' || (doubt === 'undecided' && this.#nowMs - unsettled.firstMs >= undecidedMsMax)) return false;
@@ -327,7 +327,7 @@ class ChangeDetector implements Detection {
   #putOff(path: string, forMs: number): void {
     const unsettled = { path, firstMs: this.#nowMs, lastMs: this.#nowMs, dueMs: this.#nowMs };
     this.deferred.push({ unsettled, dueMs: this.#nowMs + forMs });
-    this.troubled.push(path);
+    this.withProblem.push(path);
   }
 
   #settle(path: string): void {

@@ -75,7 +75,7 @@ export class ChangePoll {
     if (this.#loop.isStopped) return;
     this.#hot.polled(files.paths, linked);
     for (const path of changed) {
-      if (!ignored.ignores(path, false) && !this.#isOpen(path)) this.#context.facts.doubted.tell(path);
+      if (!ignored.ignores(path, false) && !this.#isOpen(path)) this.#context.facts.doubted.publish(path);
     }
   }
 }

@@ -45,7 +45,7 @@ export async function followIgnoreRules(context: Context, mayBeNone = true): Pro
     return true;
   });
   reportIgnoreRules(context);
-  if (changed) unparkIgnored(context);
+  if (changed) unblockIgnored(context);
   return changed;
 }
 
@@ -86,7 +86,7 @@ export class IgnoreReload {
     const { ignored, facts } = this.#context;
     const hasChanged = await followIgnoreRules(this.#context);
     if (ignored.isWaiting) this.#loop.in(rulesRestMs);
-    if (hasChanged) facts.revealed.tell();
+    if (hasChanged) facts.revealed.publish();
   }
 }
 
@@ -137,7 +137,7 @@ async function forgetVanished({ journal, folder, ignored }: Context, text: strin
  * Removes the rows of entries that were not applied because they were ignored, and no longer are, so that these entries are
  * pending again.
  */
-function unparkIgnored({ journal, ignored }: Context): void {
+function unblockIgnored({ journal, ignored }: Context): void {
   let after: string | undefined;
   for (;;) {
     const heads = journal.headsUnder('', after, headsAtOnce);

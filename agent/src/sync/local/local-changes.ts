@@ -1,11 +1,11 @@
 import { batchPathsMax, dirtyPathsMax, isBelow, rescanIntervalMs, stateDirectoryName } from '@lockstep/shared';
-import { Settle, type Unsettled } from '../../core/settle.ts';
+import { type DirtyPath, Settle } from '../../core/settle.ts';
 import type { OperationWriter } from '../members/operation-writer.ts';
 import type { Timer } from '../ports/clock.ts';
 import type { Observation, WatchHint } from '../ports/folder.ts';
 import type { Context } from '../state/context.ts';
-import { AwaitedLooks, type AwaitedPaths } from './awaited-looks.ts';
 import { detectChanges } from './change-detector.ts';
+import { type AwaitedPaths, PathWaits } from './path-waits.ts';
 import { ScanQueue } from './scan-queue.ts';
 import { WatchBarrier } from './watch-barrier.ts';
 
@@ -25,13 +25,13 @@ export class LocalChanges {
   readonly #scanIntervalMs: number;
   readonly #settle = new Settle();
   readonly #scans: ScanQueue;
-  readonly #appearances: WatchBarrier;
+  readonly #barrier: WatchBarrier;
   /** Large files that are read, or wait to be read, outside the lock, one at a time. */
-  readonly #reading = new Map<string, Unsettled>();
+  readonly #reading = new Map<string, DirtyPath>();
   /** Detections under way, by number. Their paths are in no other list. */
-  readonly #looks = new Map<number, readonly Unsettled[]>();
-  #looksBegun = 0;
-  readonly #awaited = new AwaitedLooks();
+  readonly #detections = new Map<number, readonly DirtyPath[]>();
+  #detectionsBegun = 0;
+  readonly #awaited = new PathWaits();
   /** The paths that the start waits for, except those with a problem: one unreadable file must not keep a member from becoming active. */
   #startWaitsFor: AwaitedPaths | undefined;
   readonly #timers = new Set<Timer>();
@@ -45,10 +45,10 @@ export class LocalChanges {
     this.#scanIntervalMs = scanIntervalMs;
     this.#scans = new ScanQueue(context, {
       mark: (path) => this.mark(path),
-      scanned: () => context.facts.scanned.tell(),
-      lostSight: () => this.#appearances.lostSight(),
+      scanned: () => context.facts.scanned.publish(),
+      lostSight: () => this.#barrier.lostSight(),
     });
-    this.#appearances = new WatchBarrier({
+    this.#barrier = new WatchBarrier({
       context,
       scans: this.#scans,
       unseen: () => this.#unseen(),
@@ -62,8 +62,8 @@ export class LocalChanges {
   /** Watches and scans the whole folder. Resolves when the first scan is done and the paths that it marked have been examined. */
   async start(): Promise<void> {
     await this.#context.folder.watch((hints) => this.#hinted(hints));
-    this.#appearances.open();
-    this.#startWaitsFor = await this.#lookAtEverything('');
+    this.#barrier.open();
+    this.#startWaitsFor = await this.#scanAll('');
     await this.#startWaitsFor.empty;
     this.#awaited.remove(this.#startWaitsFor);
     this.#startWaitsFor = undefined;
@@ -95,7 +95,7 @@ export class LocalChanges {
   #forgetMarks(): void {
     const forgotten = this.#settle.paths();
     this.#settle.clear();
-    this.#appearances.lostSight();
+    this.#barrier.lostSight();
     const { log } = this.#context;
     this.#scans.request('', true).then(
       // Paths that the scan did not mark again match their rows.
@@ -125,7 +125,7 @@ export class LocalChanges {
 
   /** Number of paths that changed, or may have changed, and are not journaled yet. */
   get unsettled(): number {
-    return this.#settle.size + this.#reading.size + [...this.#looks.values()].flat().length;
+    return this.#settle.size + this.#reading.size + [...this.#detections.values()].flat().length;
   }
 
   /**
@@ -139,7 +139,7 @@ export class LocalChanges {
     });
     // A user who keeps renaming an entry that was never journaled is not followed without limit.
     for (let again = followedMax; ; again--) {
-      const awaited = await this.#lookAtEverything(path, expiry);
+      const awaited = await this.#scanAll(path, expiry);
       await Promise.race([awaited.empty, expiry]);
       this.#awaited.remove(awaited);
       if (expired) return [...awaited.open.keys()];
@@ -148,7 +148,7 @@ export class LocalChanges {
   }
 
   /** Scans `path` and everything below it, or stops at `expiry`. Resolves with the paths that are still to be journaled. */
-  async #lookAtEverything(path: string, expiry?: Promise<void>): Promise<AwaitedPaths> {
+  async #scanAll(path: string, expiry?: Promise<void>): Promise<AwaitedPaths> {
     const scanned = this.#scans.request(path, true);
     await (expiry ? Promise.race([scanned, expiry]) : scanned);
     if (path !== '') this.mark(path);
@@ -164,22 +164,23 @@ export class LocalChanges {
    */
   #openPaths(): Map<string, number> {
     const open = new Map<string, number>();
-    for (const path of this.#reading.keys()) open.set(path, this.#looksBegun + 1);
-    for (const [look, paths] of this.#looks) for (const { path } of paths) open.set(path, look);
-    for (const path of this.#settle.paths()) open.set(path, this.#looksBegun + 1);
+    for (const path of this.#reading.keys()) open.set(path, this.#detectionsBegun + 1);
+    for (const [detection, paths] of this.#detections) for (const { path } of paths) open.set(path, detection);
+    for (const path of this.#settle.paths()) open.set(path, this.#detectionsBegun + 1);
     return open;
   }
 
   /** Paths whose entries may have appeared since they were last examined, each with the number of the detection that decides. */
   #unseen(): Map<string, number> {
     const open = new Map<string, number>();
-    for (const [look, paths] of this.#looks) for (const { path } of paths) open.set(path, look);
-    for (const path of this.#settle.unseen(this.#context.clock.monotonicMs())) open.set(path, this.#looksBegun + 1);
+    for (const [detection, paths] of this.#detections) for (const { path } of paths) open.set(path, detection);
+    for (const path of this.#settle.unseen(this.#context.clock.monotonicMs()))
+      open.set(path, this.#detectionsBegun + 1);
     return open;
   }
 
   #confirmVanished(): void {
-    this.#settle.confirmVanished(this.#appearances.seenToMs, this.#context.clock.monotonicMs());
+    this.#settle.confirmVanished(this.#barrier.scannedUpToMs, this.#context.clock.monotonicMs());
     this.#schedule();
   }
 
@@ -209,7 +210,7 @@ export class LocalChanges {
 
   #schedule(): void {
     // Without known ignore rules nothing is journaled.
-    if (this.#stopped || this.#looks.size > 0 || !this.#context.ignored.isKnown) return;
+    if (this.#stopped || this.#detections.size > 0 || !this.#context.ignored.isKnown) return;
     const dueMs = this.#settle.nextDueMs();
     this.#wake?.cancel();
     this.#wake = undefined;
@@ -219,54 +220,59 @@ export class LocalChanges {
   }
 
   #turn(): void {
-    if (this.#stopped || this.#looks.size > 0) return;
+    if (this.#stopped || this.#detections.size > 0) return;
     const due = this.#settle.takeDue(this.#context.clock.monotonicMs(), batchPathsMax);
-    this.#look(due, new Map()).catch((error: unknown) => this.#failed(due, error));
+    this.#detect(due, new Map()).catch((error: unknown) => this.#failed(due, error));
   }
 
-  #failed(batch: readonly Unsettled[], error: unknown): void {
+  #failed(batch: readonly DirtyPath[], error: unknown): void {
     this.#context.log.error({ error: String(error) }, 'a detection at changed paths failed; it is retried');
     const nowMs = this.#context.clock.monotonicMs();
     for (const { path, firstMs } of batch) this.#settle.defer(path, firstMs, nowMs, nowMs + folderRetryMs);
     this.#schedule();
   }
 
-  async #look(batch: readonly Unsettled[], read: ReadonlyMap<string, Observation & { state: 'file' }>): Promise<void> {
+  async #detect(
+    batch: readonly DirtyPath[],
+    read: ReadonlyMap<string, Observation & { state: 'file' }>,
+  ): Promise<void> {
     if (batch.length === 0) {
       this.#schedule();
       return;
     }
     const { clock, lock } = this.#context;
-    const number = ++this.#looksBegun;
-    this.#looks.set(number, batch);
+    const number = ++this.#detectionsBegun;
+    this.#detections.set(number, batch);
     try {
-      const { seenToMs } = this.#appearances;
-      const result = await lock.run(() => detectChanges(this.#context, this.#operationWriter, batch, read, seenToMs));
+      const { scannedUpToMs } = this.#barrier;
+      const result = await lock.run(() =>
+        detectChanges(this.#context, this.#operationWriter, batch, read, scannedUpToMs),
+      );
       const nowMs = clock.monotonicMs();
       for (const path of result.published) this.#settle.published(path, nowMs);
       for (const { unsettled, dueMs } of result.deferred) {
-        const { path, firstMs, lastMs, vanishedMs } = unsettled;
-        this.#settle.defer(path, firstMs, lastMs, dueMs, vanishedMs);
+        const { path, firstMs, lastMs, missingSinceMs } = unsettled;
+        this.#settle.defer(path, firstMs, lastMs, dueMs, missingSinceMs);
       }
       // Paths that already wait for a detection are not delayed.
       for (const path of result.mark) if (!this.#settle.has(path)) this.mark(path);
       for (const directory of result.scan) this.scan(directory, true);
       for (const unsettled of result.large) this.#read(unsettled);
-      if (result.lostSight) this.#appearances.lostSight();
-      for (const { path } of batch) this.#appearances.looked(path, number);
-      if (result.vanished) this.#appearances.request();
+      if (result.lostSight) this.#barrier.lostSight();
+      for (const { path } of batch) this.#barrier.examined(path, number);
+      if (result.vanished) this.#barrier.request();
       for (const path of result.lost) this.#awaited.lost(path);
       for (const path of [...result.published, ...result.settled]) this.#awaited.passed(path, number);
       if (this.#startWaitsFor) {
-        for (const path of result.troubled) this.#awaited.passed(path, number, this.#startWaitsFor);
+        for (const path of result.withProblem) this.#awaited.passed(path, number, this.#startWaitsFor);
       }
     } finally {
-      this.#looks.delete(number);
+      this.#detections.delete(number);
       this.#schedule();
     }
   }
 
-  #read(unsettled: Unsettled): void {
+  #read(unsettled: DirtyPath): void {
     this.#reading.set(unsettled.path, unsettled);
     if (this.#readingNow) return;
     this.#readingNow = true;
@@ -285,7 +291,7 @@ export class LocalChanges {
       try {
         const [seen] = await folder.observe([{ path, hashLarge: true, tail: lastBoot.wasCutOff }]);
         this.#reading.delete(path);
-        if (seen?.state === 'file') await this.#look([unsettled], new Map([[path, seen]]));
+        if (seen?.state === 'file') await this.#detect([unsettled], new Map([[path, seen]]));
         else {
           // The file changed while it was read. Its rest period starts again: a file that keeps growing must not be read without pause.
           const nowMs = clock.monotonicMs();

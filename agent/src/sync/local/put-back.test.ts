@@ -24,7 +24,7 @@ async function lostHere(kind: (typeof kinds)[number]) {
   const member = new LoneMember();
   const { disk } = member.volume;
   const { journal, context } = member;
-  const looked = async (...paths: readonly string[]): Promise<void> => {
+  const detected = async (...paths: readonly string[]): Promise<void> => {
     const batch = paths.map((path) => ({ path, firstMs: 0, lastMs: 0, dueMs: 0 }));
     const done = context.lock.run(() =>
       detectChanges(context, member.operationWriter, batch, new Map(), Number.MAX_SAFE_INTEGER),
@@ -33,7 +33,7 @@ async function lostHere(kind: (typeof kinds)[number]) {
     await done;
   };
   for (const path of [name, copy]) make(disk, path, kind, 'lost');
-  await looked(name, copy);
+  await detected(name, copy);
   const [shown] = journal.heads(name) as [Operation];
   member.received(
     member.operation(name, { kind: 'put', text: 'by bee' }, { origin: 'bee' as OriginId, parents: [shown] }),
@@ -42,7 +42,7 @@ async function lostHere(kind: (typeof kinds)[number]) {
   const isVersion = (): boolean =>
     journal.heads(name).some((head) => head.content === shown.content && head.target === shown.target);
   expect(isVersion()).toBe(false);
-  return { member, disk, looked, isVersion };
+  return { member, disk, detected, isVersion };
 }
 
 describe.each(kinds)('[CF12] a %s that lost is a version of its own', (kind) => {
@@ -51,44 +51,44 @@ describe.each(kinds)('[CF12] a %s that lost is a version of its own', (kind) => 
     { what: 'once it was moved out and back, and its copy has other content', hasOther: true },
     { what: 'but not while its copy is whole', hasOther: false },
   ])('$what', async ({ hasOther }) => {
-    const { member, disk, looked, isVersion } = await lostHere(kind);
+    const { member, disk, detected, isVersion } = await lostHere(kind);
     disk.rename(name, '/elsewhere/taken');
     if (hasOther) make(disk, copy, kind, 'other');
     await member.passes(1);
     disk.rename('/elsewhere/taken', name);
-    await looked(name);
+    await detected(name);
     expect(isVersion()).toBe(hasOther);
   });
 
   test('once it was exchanged with its copy, which was found first', async () => {
-    const { disk, looked, isVersion } = await lostHere(kind);
+    const { disk, detected, isVersion } = await lostHere(kind);
     make(disk, name, kind, 'edited');
     disk.rename(name, 'swap');
     disk.rename(copy, name);
     disk.rename('swap', copy);
-    await looked(copy);
-    await looked(name);
+    await detected(copy);
+    await detected(name);
     expect(isVersion()).toBe(true);
   });
 
   test('once it was exchanged with its copy, and found first', async () => {
-    const { disk, looked, isVersion } = await lostHere(kind);
+    const { disk, detected, isVersion } = await lostHere(kind);
     make(disk, name, kind, 'edited');
     disk.rename(name, 'swap');
     disk.rename(copy, name);
     disk.rename('swap', copy);
-    await looked(name);
-    await looked(copy);
+    await detected(name);
+    await detected(copy);
     expect(isVersion()).toBe(true);
   });
 
   test('once its copy was deleted, and it was touched', async () => {
-    const { disk, looked, isVersion } = await lostHere(kind);
+    const { disk, detected, isVersion } = await lostHere(kind);
     disk.unlink(copy);
-    await looked(copy);
+    await detected(copy);
     disk.rename(name, '/elsewhere/taken');
     disk.rename('/elsewhere/taken', name);
-    await looked(name);
+    await detected(name);
     expect(isVersion()).toBe(true);
   });
 });

@@ -18,12 +18,12 @@ async function withLargeFile(options: { readonly keepsBirths: boolean } = { keep
   await member.passes(10_000);
   await started;
   expect(member.journal.heads('old-name')).toMatchObject([{ content: before.id }]);
-  const looked = async (): Promise<void> => {
+  const detected = async (): Promise<void> => {
     const settled = changes.settleAll('', never);
     await member.passes(10_000);
     await settled;
   };
-  return { member, disk, before, looked };
+  return { member, disk, before, detected };
 }
 
 test('[LC7] a large file that is renamed is journaled as renamed, and read at once', async () => {
@@ -59,13 +59,13 @@ test('[LC30] without birth times such a file is taken for the old one, and corre
 });
 
 test('[LC7] a large file that was changed, given its old time and renamed before a detection, is not taken for the old one', async () => {
-  const { member, disk, looked } = await withLargeFile();
+  const { member, disk, detected } = await withLargeFile();
   const { mtimeMs = 0 } = member.journal.disk('old-name')?.fingerprint ?? {};
   const after = virtualContent('after', size);
   disk.write('old-name', after);
   disk.utimes('old-name', mtimeMs);
   disk.rename('old-name', 'new-name');
-  await looked();
+  await detected();
   expect(member.journal.heads('new-name')).toMatchObject([{ content: after.id }]);
   expect(member.journal.heads('old-name')).toMatchObject([{ kind: 'delete' }]);
 });
@@ -78,7 +78,7 @@ test.each([
 ])(
   '[LC33] $what files that a restore puts back with swapped inode numbers are no renames (birth times: $keepsBirths)',
   async ({ equal, keepsBirths }) => {
-    const { member, disk, looked } = await withLargeFile({ keepsBirths });
+    const { member, disk, detected } = await withLargeFile({ keepsBirths });
     const names = ['kept', 'one', 'two'];
     const putBack = (): void => {
       for (const name of names) {
@@ -87,14 +87,14 @@ test.each([
       }
     };
     putBack();
-    await looked();
+    await detected();
     const inodes = names.map((name) => disk.at(name)?.number);
     for (const name of ['kept', 'two', 'one']) disk.unlink(name);
     putBack();
     expect(names.map((name) => disk.at(name)?.number)).toEqual([inodes[1], inodes[2], inodes[0]]);
     // Without birth times a restored file cannot be distinguished from a renamed one whose old name is gone.
     if (keepsBirths) disk.unlink('two');
-    await looked();
+    await detected();
     const journaled = names.map((name) =>
       member.journal
         .log({ path: name, beforeRow: Number.MAX_SAFE_INTEGER, limit: 9 })
@@ -107,15 +107,15 @@ test.each([
 test.each([true, false])(
   '[LC33] a file renamed over one of equal content is a rename (birth times: %s)',
   async (keepsBirths) => {
-    const { member, disk, looked } = await withLargeFile({ keepsBirths });
+    const { member, disk, detected } = await withLargeFile({ keepsBirths });
     const equal = virtualContent('equal', size);
     for (const name of ['copy', 'original']) {
       disk.write(name, equal);
       disk.utimes(name, 1_000);
     }
-    await looked();
+    await detected();
     disk.rename('copy', 'original');
-    await looked();
+    await detected();
     // Without an operation the content would be lost with the old name if another version of the path is on its way.
     expect(member.journal.heads('original')).toMatchObject([{ kind: 'put', content: equal.id, from: 'copy' }]);
   },
@@ -124,20 +124,20 @@ test.each([true, false])(
 test.each([true, false])(
   '[LC33] two files that exchange names, one of which already has its new content, are renamed (birth times: %s)',
   async (keepsBirths) => {
-    const { member, disk, looked } = await withLargeFile({ keepsBirths });
+    const { member, disk, detected } = await withLargeFile({ keepsBirths });
     const equal = contentOfText('equal');
     for (const name of ['original', 'copy']) {
       disk.write(name, equal);
       disk.utimes(name, 1_000);
     }
-    await looked();
+    await detected();
     const shown = member.journal.heads('original');
     member.received(member.operation('original', { kind: 'put', text: 'by bee' }, { origin: bee, parents: shown }));
     disk.write('original', contentOfText('edited'));
     disk.rename('original', 'swap');
     disk.rename('copy', 'original');
     disk.rename('swap', 'copy');
-    await looked();
+    await detected();
     // Else the version of the other member would replace the one file that has this content.
     expect(member.journal.heads('original').map(({ content }) => content)).toContain(equal.id);
     expect(member.journal.heads('copy')).toMatchObject([{ content: contentOfText('edited').id }]);
@@ -145,29 +145,29 @@ test.each([true, false])(
 );
 
 test('[LC30] a small file of equal content that got the inode number of a removed one is not a rename of it', async () => {
-  const { member, disk, looked } = await withLargeFile();
+  const { member, disk, detected } = await withLargeFile();
   const equal = contentOfText('equal');
   disk.write('gone', equal);
-  await looked();
+  await detected();
   const inode = disk.at('gone')?.number;
   disk.unlink('gone');
   disk.write('new', equal);
   expect(disk.at('new')?.number).toBe(inode);
-  await looked();
+  await detected();
   expect(member.journal.heads('new')).toMatchObject([{ kind: 'put', content: equal.id }]);
   expect(member.journal.heads('new')[0]?.from).toBeUndefined();
 });
 
 test('[LC33] a copy that is moved over the file it is a copy of stays a version of its own', async () => {
-  const { member, disk, looked } = await withLargeFile();
+  const { member, disk, detected } = await withLargeFile();
   const equal = contentOfText('equal');
   disk.write('original', equal);
   disk.write('copy', equal);
-  await looked();
+  await detected();
   const shown = member.journal.heads('original');
   member.received(member.operation('original', { kind: 'put', text: 'by bee' }, { origin: bee, parents: shown }));
   disk.rename('copy', 'original');
-  await looked();
+  await detected();
   expect(member.journal.heads('copy')).toMatchObject([{ kind: 'delete' }]);
   expect(member.journal.heads('original').map(({ content }) => content)).toContain(equal.id);
 });
@@ -175,20 +175,20 @@ test('[LC33] a copy that is moved over the file it is a copy of stays a version 
 test.each([true, false])(
   '[CF12] a file that lost and is moved out and back is a version of its own where its copy has other content (it has: %s)',
   async (hasOther) => {
-    const { member, disk, looked } = await withLargeFile();
+    const { member, disk, detected } = await withLargeFile();
     const { journal } = member;
     const copy = 'original.conflict-20261121T065600476Z-ant';
     const lost = contentOfText('lost');
     disk.write('original', lost);
     disk.write(copy, lost);
-    await looked();
+    await detected();
     const shown = journal.heads('original');
     member.received(member.operation('original', { kind: 'put', text: 'by bee' }, { origin: bee, parents: shown }));
     disk.rename('original', '/elsewhere/original');
     if (hasOther) disk.write(copy, contentOfText('other'));
     await member.passes(1);
     disk.rename('/elsewhere/original', 'original');
-    await looked();
+    await detected();
     // Else the version of the other member would replace the one file that has this content.
     expect(journal.heads('original').some(({ content }) => content === lost.id)).toBe(hasOther);
   },

@@ -19,7 +19,7 @@ export interface RenamedFrom {
 }
 
 /** An existing entry, as it was observed. */
-export type Standing = Observation & { readonly fingerprint: Fingerprint };
+export type ExistingEntry = Observation & { readonly fingerprint: Fingerprint };
 
 /**
  * Finds the old path of an entry by its inode and its content. Undefined if the entry is new, or if the old path still has it (a
@@ -27,23 +27,23 @@ export type Standing = Observation & { readonly fingerprint: Fingerprint };
  */
 export async function findRenameSource(
   context: Context,
-  standing: Standing,
+  existing: ExistingEntry,
   own: DiskEntry | undefined,
 ): Promise<RenamedFrom | undefined> {
   const { journal, folder } = context;
-  const { path, fingerprint } = standing;
+  const { path, fingerprint } = existing;
   for (const row of journal.diskWithInode(fingerprint.ino)) {
     const operation = journal.operation(row.dot);
     if (row.path === path || row.fingerprint === undefined || operation === undefined) continue;
-    if (!mayBeSameInode(row.fingerprint, fingerprint) || !holdsTheSame(row, operation, standing)) continue;
+    if (!mayBeSameInode(row.fingerprint, fingerprint) || !holdsTheSame(row, operation, existing)) continue;
     const [seen] = await folder.observe([{ path: row.path, expected: row.fingerprint }]);
     if (seen === undefined || seen.state === 'same' || seen.state === 'problem') continue;
     if (seen.state === 'absent') return { row, operation, vanished: true };
     if (!('fingerprint' in seen) || seen.fingerprint.ino === fingerprint.ino) continue;
     // A restore reassigns inode numbers and puts back both files. If the old name is gone or has other bytes, the content would be
     // lost if this were a rename after all.
-    const isTold = areBirthsKnown(row.fingerprint, fingerprint);
-    if (!isTold && isAsRecorded(context, own, standing) && isAsRecorded(context, row, seen)) continue;
+    const isCertain = areBirthsKnown(row.fingerprint, fingerprint);
+    if (!isCertain && isAsRecorded(context, own, existing) && isAsRecorded(context, row, seen)) continue;
     return { row, operation, vanished: false };
   }
   return undefined;
@@ -71,14 +71,14 @@ function areBirthsKnown(a: Fingerprint, b: Fingerprint): boolean {
   return a.birthMs !== undefined && b.birthMs !== undefined;
 }
 
-function holdsTheSame(row: DiskEntry, operation: Operation, standing: Standing): boolean {
-  switch (standing.state) {
+function holdsTheSame(row: DiskEntry, operation: Operation, existing: ExistingEntry): boolean {
+  switch (existing.state) {
     case 'file':
-      return operation.content === standing.content;
+      return operation.content === existing.content;
     case 'large':
-      return operation.content !== undefined && isSameFile(row, standing.fingerprint);
+      return operation.content !== undefined && isSameFile(row, existing.fingerprint);
     case 'symlink':
-      return operation.target === standing.target;
+      return operation.target === existing.target;
     default:
       // A new directory often gets the inode number of a removed one, so that the row must be of a directory too.
       return row.fingerprint !== undefined && isDirectoryMode(row.fingerprint.mode);
@@ -101,15 +101,15 @@ export async function draftDirectoryRename(
   if (rows.length > directoryRenameEntriesMax) return undefined;
   // The group would delete an operation whose content is not under the new name. As a single change, its path is fetched again.
   if (rows.some(({ damaged }) => damaged)) return undefined;
-  const standing = await listBelow(context, path);
-  if (standing === undefined) return undefined;
+  const existing = await listBelow(context, path);
+  if (existing === undefined) return undefined;
   const created: Draft[] = [];
   const deleted: Draft[] = [
     { path: from, kind: 'delete', vanished: true, parents: [source.operation], replaced: undefined, groupPath: path },
   ];
   for (const row of rows) {
     const target = path + row.path.slice(from.length);
-    const now = standing.get(target);
+    const now = existing.get(target);
     const operation = journal.operation(row.dot);
     if (operation === undefined || row.fingerprint === undefined) continue;
     // Ignored entries are not deleted: the other members keep them.
@@ -142,13 +142,13 @@ export async function draftDirectoryRename(
 }
 
 /** Drafts of the rename of one file or link: the new name, and the delete of the old one if that path is empty now. */
-export function draftRename(context: Context, standing: Standing, source: RenamedFrom): readonly Draft[] {
-  const { path, fingerprint } = standing;
+export function draftRename(context: Context, existing: ExistingEntry, source: RenamedFrom): readonly Draft[] {
+  const { path, fingerprint } = existing;
   // A large file has not been read; it was matched by its time, which is therefore that of the operation.
-  const mtimeUs = 'mtimeUs' in standing ? standing.mtimeUs : source.operation.mtimeUs;
+  const mtimeUs = 'mtimeUs' in existing ? existing.mtimeUs : source.operation.mtimeUs;
   const carried = renamedDraft(context, path, source.row, source.operation, fingerprint, path);
   // A large file was matched without reading, by metadata that users can set: the caller has it read at once.
-  const racy = standing.state === 'file' ? standing.racy : standing.state === 'large';
+  const racy = existing.state === 'file' ? existing.racy : existing.state === 'large';
   const draft = { ...carried, mtimeUs, racy };
   if (!source.vanished) return [draft];
   return [

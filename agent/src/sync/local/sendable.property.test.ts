@@ -139,7 +139,7 @@ describe('[LC20] any observation in the folder', () => {
         for (now of seen) {
           const before = journal.heads(path)[0];
           context.problems.clearPath(path);
-          const unsettled = { path, firstMs: 0, lastMs: 0, dueMs: 0, vanishedMs: -1_000 };
+          const unsettled = { path, firstMs: 0, lastMs: 0, dueMs: 0, missingSinceMs: -1_000 };
           await detectChanges(context, operationWriter, [unsettled], new Map(), Number.MAX_SAFE_INTEGER);
           const [head] = journal.heads(path);
           const problem = context.problems.ofPath(path);

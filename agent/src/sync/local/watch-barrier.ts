@@ -1,5 +1,5 @@
 import type { Context } from '../state/context.ts';
-import { AwaitedLooks } from './awaited-looks.ts';
+import { PathWaits } from './path-waits.ts';
 import type { ScanQueue } from './scan-queue.ts';
 
 const retryMs = 1_000;
@@ -13,9 +13,9 @@ export class WatchBarrier {
   readonly #scans: ScanQueue;
   readonly #unseen: () => ReadonlyMap<string, number>;
   readonly #advanced: () => void;
-  readonly #awaited = new AwaitedLooks();
+  readonly #awaited = new PathWaits();
   #blinded: () => void = () => undefined;
-  #seenToMs = Number.NEGATIVE_INFINITY;
+  #scannedUpToMs = Number.NEGATIVE_INFINITY;
   #isBlind = false;
   /** The first run must scan the whole folder. */
   #mustScan = true;
@@ -23,7 +23,7 @@ export class WatchBarrier {
   #running = false;
   #isWanted = false;
 
-  /** `unseen`: paths that wait for a detection, with its number. `advanced`: called when `seenToMs` has grown. */
+  /** `unseen`: paths that wait for a detection, with its number. `advanced`: called when `scannedUpToMs` has grown. */
   constructor(options: {
     readonly context: Context;
     readonly scans: ScanQueue;
@@ -37,8 +37,8 @@ export class WatchBarrier {
   }
 
   /** Every name that appeared before this time of the monotonic clock has been examined. */
-  get seenToMs(): number {
-    return this.#seenToMs;
+  get scannedUpToMs(): number {
+    return this.#scannedUpToMs;
   }
 
   /** The watcher runs, so that the folder may be scanned. */
@@ -47,7 +47,7 @@ export class WatchBarrier {
     if (this.#isWanted) this.request();
   }
 
-  /** Starts a run that advances `seenToMs` at least to the time of this call. */
+  /** Starts a run that advances `scannedUpToMs` at least to the time of this call. */
   request(): void {
     this.#isWanted = true;
     if (this.#running || !this.#isOpen) return;
@@ -59,8 +59,8 @@ export class WatchBarrier {
   }
 
   /** The detection with this number has examined `path`, and the scans that it requested are scheduled. */
-  looked(path: string, look: number): void {
-    this.#awaited.passed(path, look);
+  examined(path: string, detection: number): void {
+    this.#awaited.passed(path, detection);
   }
 
   /** Some names could not be seen, or were forgotten: only a scan of the whole folder finds them. */
@@ -75,21 +75,21 @@ export class WatchBarrier {
       this.#isWanted = false;
       this.#isBlind = false;
       const sinceMs = clock.monotonicMs();
-      await this.#look();
+      await this.#examineAll();
       if (this.#isBlind) {
         this.#mustScan = true;
         this.#isWanted = true;
         await new Promise<void>((resolve) => clock.after(retryMs, resolve));
       } else {
         this.#mustScan = false;
-        this.#seenToMs = sinceMs;
+        this.#scannedUpToMs = sinceMs;
         this.#advanced();
       }
     }
     this.#running = false;
   }
 
-  async #look(): Promise<void> {
+  async #examineAll(): Promise<void> {
     const { folder } = this.#context;
     const isComplete = await folder.flushHints();
     if (!isComplete || this.#mustScan) await this.#scans.request('', true);

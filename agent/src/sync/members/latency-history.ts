@@ -131,8 +131,8 @@ export function latencyRows(self: MemberId, peers: Peers): readonly LatencyRow[]
   const rows: LatencyRow[] = [{ from: self, rttsMs: own }];
   for (const peer of peers.ready()) {
     if (peer.rttMs !== undefined) own.set(peer.id, peer.rttMs);
-    const told = Object.entries(peer.heartbeat?.latenciesMs ?? {});
-    rows.push({ from: peer.id, rttsMs: new Map(told as [MemberId, number][]) });
+    const reported = Object.entries(peer.heartbeat?.latenciesMs ?? {});
+    rows.push({ from: peer.id, rttsMs: new Map(reported as [MemberId, number][]) });
   }
   return rows;
 }

@@ -88,7 +88,7 @@ export class OperationWriter {
       const group = operations[index]?.group;
       if (draft.groupPath !== undefined && group !== undefined) this.#touchGroup(draft.groupPath, group, nowMs);
     });
-    this.#context.facts.made.tell(operations);
+    this.#context.facts.made.publish(operations);
     return { operations, refused: refused.map(({ draft }) => draft.path) };
   }
 
@@ -108,7 +108,7 @@ export class OperationWriter {
         firstSeq: (journal.known()[journal.origin] ?? 0) + 1,
         lastStamp: this.#lastStamp,
         wallMs: clock.wallMs(),
-        standing: (path) => journal.heads(path),
+        headsAt: (path) => journal.heads(path),
         ownAt: (path, after) => this.#ownAt(path, after),
         groupOf: (path) => this.#groups.get(path)?.seq,
       });

@@ -222,10 +222,10 @@ export class Peers {
   refreshStates(): void {
     const { clock, journal, events, facts } = this.#context;
     let hasChanged = false;
-    const standings = new Map(journal.members().map((record) => [record.id, record.standing]));
+    const memberships = new Map(journal.members().map((record) => [record.id, record.standing]));
     for (const peer of this.#peers.values()) {
       const state = peerState({
-        standing: standings.get(peer.id) ?? 'joined',
+        standing: memberships.get(peer.id) ?? 'joined',
         connected: peer.ready,
         stopped: peer.stopped,
         saidState: peer.heartbeat?.state ?? peer.hello?.state,
@@ -237,7 +237,7 @@ export class Peers {
       if (state === 'down' || state === 'left') events.add(state, this.about(peer));
       hasChanged = true;
     }
-    if (hasChanged) facts.membersChanged.tell();
+    if (hasChanged) facts.membersChanged.publish();
   }
 
   /** Adds members that are new in the journal's member list. */
@@ -276,10 +276,10 @@ export class Peers {
   #refusal(link: Link): { readonly reason: string; readonly isFault: boolean } | undefined {
     const tooEarly = link.dialled ? undefined : this.failures.refusal(link.peer);
     if (tooEarly !== undefined) return { reason: tooEarly, isFault: false };
-    const standings = new Map(this.#context.journal.members().map(({ id, standing }) => [id, standing]));
-    if (standings.get(link.peer) === 'joined' || this.#peers.get(link.peer)?.link !== undefined) return undefined;
+    const memberships = new Map(this.#context.journal.members().map(({ id, standing }) => [id, standing]));
+    if (memberships.get(link.peer) === 'joined' || this.#peers.get(link.peer)?.link !== undefined) return undefined;
     // Members that left do not count, nor does one that is neither in the list nor connected.
-    const others = this.all().filter(({ id, link }) => standings.get(id) === 'joined' || link !== undefined);
+    const others = this.all().filter(({ id, link }) => memberships.get(id) === 'joined' || link !== undefined);
     if (others.length + 1 < membersMax) return undefined;
     this.#reportFull(others);
     return { reason: `the cluster already has ${membersMax} members`, isFault: true };
@@ -363,7 +363,7 @@ export class Peers {
     const wasReady = peer.hello !== undefined;
     peer.heartbeat = undefined;
     if (wasReady && link) this.#handlers.closed(peer, link, reason);
-    this.#context.facts.linkEnded.tell();
+    this.#context.facts.linkEnded.publish();
   }
 }
 

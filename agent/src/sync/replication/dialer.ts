@@ -44,7 +44,7 @@ export class Dialer {
     const addresses = this.#paused ? [] : this.#addresses();
     this.#openFirst = addresses.length;
     for (const address of addresses) this.#add(address);
-    if (addresses.length === 0) this.#context.facts.roundDialled.tell();
+    if (addresses.length === 0) this.#context.facts.roundDialled.publish();
   }
 
   stop(): void {
@@ -187,7 +187,7 @@ export class Dialer {
   #firstDone(): void {
     if (this.#openFirst === 0) return;
     this.#openFirst--;
-    if (this.#openFirst === 0) this.#context.facts.roundDialled.tell();
+    if (this.#openFirst === 0) this.#context.facts.roundDialled.publish();
   }
 }
 

@@ -117,7 +117,7 @@ export class HeartbeatLoop {
       this.#dropSilent();
       const nowMs = this.#context.clock.monotonicMs();
       if (nowMs - this.#savedAtMs > saveAcksMs) this.#saveAcks();
-      this.#context.facts.second.tell();
+      this.#context.facts.second.publish();
     });
   }
 

@@ -58,7 +58,7 @@ export class Incoming {
     for (const operation of added) this.#operationWriter.sawStamp(operation.hlc);
     this.#unconfirmed.push({ link, id: message.id });
     this.confirm();
-    if (added.length > 0) this.#context.facts.received.tell(added);
+    if (added.length > 0) this.#context.facts.received.publish(added);
   }
 
   /**

@@ -76,7 +76,7 @@ export class Sessions {
     events.add('joined', { ...peers.about(peer), reason: undefined, remote: link.remote });
     catchUp.ready(peer);
     peers.refreshStates();
-    facts.sessionOpened.tell(peer.id);
+    facts.sessionOpened.publish(peer.id);
   }
 
   /** Stops the tasks of the session over `link`, which has ended. */
@@ -93,7 +93,7 @@ export class Sessions {
     transfers.closed(peer);
     catchUp.closed(peer);
     peers.refreshStates();
-    facts.sessionClosed.tell(peer.id);
+    facts.sessionClosed.publish(peer.id);
   }
 
   /** Passes a message to the loop that handles it. */
@@ -141,7 +141,7 @@ export class Sessions {
         transfers.missing(peer, message);
         return;
       case 'ack':
-        this.#context.facts.acknowledged.tell();
+        this.#context.facts.acknowledged.publish();
         return;
       case 'heartbeat':
         peer.link?.send({ type: 'heartbeat-reply', id: message.id });

@@ -8,7 +8,7 @@ export class Signal<Fact = void> {
     return () => this.#listeners.delete(listener);
   }
 
-  tell(fact: Fact): void {
+  publish(fact: Fact): void {
     for (const listener of this.#listeners) listener(fact);
   }
 }

@@ -3,7 +3,7 @@ import type { Clock } from '../ports/clock.ts';
 import { Pace } from './yielder.ts';
 
 /** A clock that only the test advances. */
-class ToldClock implements Clock {
+class ManualClock implements Clock {
   nowMs = 1_000;
   turns = 0;
   wallMs(): number {
@@ -23,7 +23,7 @@ class ToldClock implements Clock {
 }
 
 test('[MB5] a loop yields every 10 ms, and not more often', async () => {
-  const clock = new ToldClock();
+  const clock = new ManualClock();
   const pace = new Pace(clock);
   for (let step = 0; step < 100; step++) {
     clock.nowMs += 2;
@@ -33,7 +33,7 @@ test('[MB5] a loop yields every 10 ms, and not more often', async () => {
 });
 
 test('[MB5] a pass is followed by a rest as long as the time that it wasted, up to a limit', () => {
-  const clock = new ToldClock();
+  const clock = new ManualClock();
   const pace = new Pace(clock);
   const passFor = (wastedMs: number): number => {
     const sinceMs = clock.nowMs;

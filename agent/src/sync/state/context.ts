@@ -96,7 +96,7 @@ export function createContext(parts: {
     ignored: new IgnoreFile(journal.setting(ignoreRulesSetting)),
     hiding: new Set(),
     lastBoot: new LastBoot(),
-    missing: new MissingContents(() => facts.contentLost.tell()),
+    missing: new MissingContents(() => facts.contentLost.publish()),
     others: new OtherHolders(self, journal),
     inbox: new ByteCache(inlineWaitingBytesMax),
     outbox: new ByteCache(outboxBytesMax),

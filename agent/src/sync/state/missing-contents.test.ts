@@ -23,8 +23,8 @@ async function memberWithMissing() {
   );
   const fresh = member.operation('d/new', { kind: 'put', text: 'gone too' }, { origin: bee });
   member.received(old, fresh);
-  context.missing.told(old);
-  context.missing.told(fresh);
+  context.missing.report(old);
+  context.missing.report(fresh);
   return { ...member, journal, volume, changes, passes: (ms: number) => member.passes(ms) };
 }
 
@@ -85,8 +85,8 @@ test('[CT13] a content is lost once all members have lacked it for a while, and 
   const member = new LoneMember();
   const gone = member.operation('file', { kind: 'put', text: 'gone' }, { origin: bee });
   const [ant, cat] = ['ant', 'cat'] as MemberId[] as [MemberId, MemberId];
-  let told = 0;
-  const missing = new MissingContents(() => told++);
+  let lostCount = 0;
+  const missing = new MissingContents(() => lostCount++);
   const search = (lacking: readonly MemberId[], nowMs: number): boolean => {
     missing.searched(gone, {
       lacking: lacking.map((id) => ({ member: id, shows: false })),
@@ -102,7 +102,7 @@ test('[CT13] a content is lost once all members have lacked it for a while, and 
   expect(search([ant], lostAfterMs + 1)).toBe(false);
   expect(search([ant, cat], lostAfterMs + 2)).toBe(false);
   expect(search([ant, cat], 2 * lostAfterMs + 2)).toBe(true);
-  expect(told).toBe(1);
+  expect(lostCount).toBe(1);
   // A member joins that was not asked.
   expect(search([cat], 2 * lostAfterMs + 3)).toBe(false);
 });

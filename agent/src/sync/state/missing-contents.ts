@@ -12,7 +12,7 @@ export interface LackingMember {
 interface Missing {
   readonly operation: Operation;
   /** A problem has reported it: a user who writes or deletes at the path knows of it. */
-  isTold: boolean;
+  isReported: boolean;
   /** Members that could not be asked, or did not answer that they lack it. */
   blockedBy: readonly MemberId[];
   /** Some member has an entry at the path. */
@@ -58,18 +58,18 @@ export class MissingContents {
   }
 
   /** Records that a problem of the path reports the missing content. */
-  told(operation: Operation): void {
-    this.#of(operation).isTold = true;
+  report(operation: Operation): void {
+    this.#of(operation).isReported = true;
   }
 
-  isTold(operation: Operation): boolean {
-    return this.#missing.get(dotKey(operation))?.isTold === true;
+  isReported(operation: Operation): boolean {
+    return this.#missing.get(dotKey(operation))?.isReported === true;
   }
 
   /** Operations below a directory whose missing content a problem reports. */
-  toldBelow(directory: string): readonly Operation[] {
+  reportedBelow(directory: string): readonly Operation[] {
     return [...this.#missing.values()]
-      .filter(({ operation, isTold }) => isTold && isBelow(operation.path, directory))
+      .filter(({ operation, isReported }) => isReported && isBelow(operation.path, directory))
       .map(({ operation }) => operation);
   }
 
@@ -105,7 +105,7 @@ export class MissingContents {
     const key = dotKey(operation);
     let found = this.#missing.get(key);
     if (found === undefined) {
-      found = { operation, isTold: false, blockedBy: [], isShown: false, lostSinceMs: undefined, isLost: false };
+      found = { operation, isReported: false, blockedBy: [], isShown: false, lostSinceMs: undefined, isLost: false };
       this.#missing.set(key, found);
     }
     return found;

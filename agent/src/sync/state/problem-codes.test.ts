@@ -45,7 +45,7 @@ class Bench {
     for (let second = 0; second < count; second++) {
       await this.member.passes(1_000);
       context.problems.expire();
-      context.facts.second.tell();
+      context.facts.second.publish();
       withdrawOfAbsent(context.problems, peers);
     }
   }
@@ -205,7 +205,7 @@ const cases: Record<Exclude<ProblemCode, Elsewhere>, readonly Case[]> = {
         },
         'it appears here': ({ member, applyLoop }) => {
           member.keeps('nobody has this');
-          applyLoop.unpark();
+          applyLoop.unblock();
         },
       },
     },

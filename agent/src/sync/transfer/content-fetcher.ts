@@ -344,7 +344,7 @@ export class ContentFetcher {
     this.#note(fetch, outcome);
     for (const { done } of fetch.waiting) done(outcome);
     const paths = fetch.waiting.map(({ operation }) => operation.path);
-    this.#context.facts.fetched.tell({ paths, areHere: outcome === 'ok' });
+    this.#context.facts.fetched.publish({ paths, areHere: outcome === 'ok' });
   }
 
   #note({ content, waiting, lacking }: Fetch, outcome: FetchOutcome): void {

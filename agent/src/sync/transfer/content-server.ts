@@ -72,7 +72,7 @@ export class ContentServer {
     }
     if (this.#closed) return;
     if (bytes === undefined) {
-      if (found?.source.from === 'file') this.#context.facts.suspected.tell(found.source.path);
+      if (found?.source.from === 'file') this.#context.facts.suspected.publish(found.source.path);
       this.#last = undefined;
       const shows = showsSomething(this.#context.journal.disk(want.path));
       this.#link.send({ type: 'missing', id: want.id, lacks: found === undefined, shows });

@@ -14,7 +14,7 @@ class Wait implements AwaitedPaths {
   hasLost = false;
   #resolve = (): void => undefined;
 
-  constructor(paths: Iterable<readonly [path: string, look: number]>) {
+  constructor(paths: Iterable<readonly [path: string, detection: number]>) {
     this.open = new Map(paths);
     this.empty = new Promise((resolve) => {
       this.#resolve = resolve;
@@ -22,9 +22,9 @@ class Wait implements AwaitedPaths {
     if (this.open.size === 0) this.#resolve();
   }
 
-  passed(path: string, look: number): void {
+  passed(path: string, detection: number): void {
     const first = this.open.get(path);
-    if (first === undefined || look < first) return;
+    if (first === undefined || detection < first) return;
     this.open.delete(path);
     if (this.open.size === 0) this.#resolve();
   }
@@ -34,11 +34,11 @@ class Wait implements AwaitedPaths {
  * Waits for detections at paths. Detections are numbered in the order in which they begin. One that began before a change was
  * noticed may have seen the entry as it was before, so it does not end a wait for the present entry.
  */
-export class AwaitedLooks {
+export class PathWaits {
   readonly #waits = new Set<Wait>();
 
   /** Waits for these paths, each until a detection with its number or a later one, or until `remove`. */
-  add(paths: Iterable<readonly [path: string, look: number]>): AwaitedPaths {
+  add(paths: Iterable<readonly [path: string, detection: number]>): AwaitedPaths {
     const wait = new Wait(paths);
     this.#waits.add(wait);
     return wait;
@@ -55,7 +55,7 @@ export class AwaitedLooks {
   }
 
   /** Notes that the detection with this number is done with `path`: for all waits, or only for `by`. */
-  passed(path: string, look: number, by?: AwaitedPaths): void {
-    for (const wait of this.#waits) if (by === undefined || wait === by) wait.passed(path, look);
+  passed(path: string, detection: number, by?: AwaitedPaths): void {
+    for (const wait of this.#waits) if (by === undefined || wait === by) wait.passed(path, detection);
   }
 }
