@@ -39,16 +39,19 @@ export function syncChanges(
 function syncEntries(places: Places, descent: Descent, paths: readonly string[]): ReadonlySet<string> {
   const directories = new Set<string>();
   const closed = new Set<string>();
+  const sync = (path: string, reach: () => string | undefined): 'synced' | 'absent' | 'closed' => {
+    const result = syncEntry(places, path, reach);
+    if (result === 'closed') closed.add(fileSystemOf(places, absolutePath(places.root, path)));
+    return result;
+  };
   for (const path of paths) {
-    if (syncEntry(places, path, () => descent.entry(path)) === 'closed') {
-      closed.add(fileSystemOf(places, absolutePath(places.root, path)));
-    }
+    sync(path, () => descent.entry(path));
     directories.add(parentOf(path));
   }
   for (const directory of directories) {
     let nearest = directory;
-    // If the directory itself was removed, the nearest remaining one records that.
-    for (; syncEntry(places, nearest, () => descent.directory(nearest)?.path) === 'absent' && nearest !== ''; )
+    // If the directory itself was removed, the sync of its parent makes that durable.
+    for (; sync(nearest, () => descent.directory(nearest)?.path) === 'absent' && nearest !== ''; )
       nearest = parentOf(nearest);
   }
   return closed;

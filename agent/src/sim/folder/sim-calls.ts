@@ -270,8 +270,8 @@ export class SimCalls implements SystemCalls {
 
   syncFileSystem(absolute: string): boolean {
     this.#there('syncFileSystem', absolute, 'some');
-    this.#volume.disk.cache.sync();
-    return true;
+    if (this.canSyncFileSystem) this.#volume.disk.cache.sync();
+    return this.canSyncFileSystem;
   }
 
   mountTable(): string {

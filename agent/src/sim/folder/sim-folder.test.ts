@@ -35,7 +35,7 @@ interface SimSubject extends FolderSubject {
 }
 
 /** Runs virtual time in the background while the test awaits results. */
-function openSimSubject(): SimSubject {
+function openSimSubject({ canSyncFileSystem = true } = {}): SimSubject {
   const random = new Random(7);
   const scheduler = new Scheduler(random.fork());
   const wall = new WallClock(scheduler, 0);
@@ -54,7 +54,7 @@ function openSimSubject(): SimSubject {
       wall,
       watch: { delayMsMax: 10, overflowChance: 0 },
       callMsMax: 1,
-      canSyncFileSystem: true,
+      canSyncFileSystem,
       witness: {
         ...idleWitness,
         between: () => {
@@ -131,6 +131,18 @@ function bytesOfContent(content: Content | undefined): Uint8Array {
 folderContract(async () => openSimSubject());
 
 describe('beyond the contract', () => {
+  test('[PC1] no sync counts while a directory with a new name cannot be opened', async () => {
+    const subject = openSimSubject({ canSyncFileSystem: false });
+    const { disk } = subject.volume;
+    disk.mkdir('d');
+    disk.write('d/file', contentOfText('text'));
+    disk.chmod('d', 0o300);
+    expect(await subject.folder.sync(['d/file'])).toMatchObject({ result: 'not-done' });
+    disk.chmod('d', 0o700);
+    expect(await subject.folder.sync(['d/file'])).toEqual({ result: 'done', hidden: [] });
+    await subject.close();
+  });
+
   test('content above the inline limit is identified by the first bytes of each block, and is sent in blocks', async () => {
     const subject = openSimSubject();
     const content = virtualContent('v1', 3 * 1_048_576 + 17);
