@@ -202,6 +202,17 @@ describe('[PC4] a sync that failed', () => {
     expect([bench.unsynced, bench.durable, bench.isReported]).toEqual([[], 1, false]);
   });
 
+  test.each([['a'], ['a', 'b']])('is cleared by a sync of the other disks (away: %s)', async (...hidden) => {
+    const bench = new Bench();
+    bench.outcome = notDone;
+    bench.changed('a', 'b');
+    await bench.passes(1_000);
+    expect(bench.isReported).toBe(true);
+    bench.outcome = { result: 'done', hidden };
+    await bench.passes(writeBackRetryMs);
+    expect([bench.unsynced, bench.isReported]).toEqual([hidden, false]);
+  });
+
   test('with an error is logged and retried', async () => {
     const bench = new Bench();
     bench.outcome = new Error('the worker ended');

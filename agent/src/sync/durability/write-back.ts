@@ -112,6 +112,8 @@ export class WriteBack {
     const nowMs = clock.monotonicMs();
     this.#restUntilMs = Math.max(sinceMs + writeBackIntervalMs, nowMs + restFactor * (nowMs - sinceMs));
     if (outcome.result === 'done') {
+      // Paths on a disk that is away do not count as failed: `mount-changed` names that disk.
+      if (this.#failedMark === 0) problems.clear('sync-failed');
       if (outcome.hidden.length === paths.length) {
         this.#checkLater(nowMs);
         return;
@@ -119,12 +121,9 @@ export class WriteBack {
       this.#markAgain(outcome.hidden);
       journal.synced(this.#failedMark, mark, { beganMs, endedMs: clock.wallMs() });
       if (this.#failedMark !== 0 || outcome.hidden.length > 0) this.#checkLater(nowMs);
-      else {
-        problems.clear('sync-failed');
-        // A row that was recorded again meanwhile, for another operation of equal content, is still unsynced. And a file that was
-        // changed just before the sync may have changed again without a trace.
-        if (journal.unsynced().paths.length > 0) this.#loop.poke();
-      }
+      // A row that was recorded again meanwhile, for another operation of equal content, is still unsynced. And a file that was changed
+      // just before the sync may have changed again without a trace.
+      else if (journal.unsynced().paths.length > 0) this.#loop.poke();
       this.#context.facts.durable.publish();
       return;
     }
