@@ -32,5 +32,5 @@ test('[CL8] init and the first up of a newcomer say how many files it has, and w
   expect(up.out).toContain('This folder contains 3 files.');
   const json = await lockstep(['init', await folder('cat'), '--name', 'cat', '--json', ...key]);
   expect(JSON.parse(json.out)).toMatchObject({ name: 'cat' });
-  expect((await lockstep(['init', await folder('dog'), '--name', 'dog'])).out).not.toContain('takes them for new');
+  expect((await lockstep(['init', await folder('dog'), '--name', 'dog'])).out).not.toContain('treats them as new');
 });
