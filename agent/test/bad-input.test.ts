@@ -86,7 +86,7 @@ describe('[MB3] strangers', () => {
   test.each<[string, string | Buffer, RegExp]>([
     ['too large', Buffer.alloc(frameBytesMax + 1), /^1009 /],
     ['truncated', encodeMessage({ type: 'leave', retire: true })[0].subarray(0, -1), /leave: the body is cut short/],
-    ['not what the schema says', encodeMessage({ type: 'received', id: -1 })[0], /invalid frame: received/],
+    ['invalid by the schema', encodeMessage({ type: 'received', id: -1 })[0], /invalid frame: received/],
     ['no hello', encodeMessage({ type: 'received', id: 1 })[0], /the first message was not a hello/],
   ])('[SY6] a frame that is %s ends that session with a reason, and no other', async (what, frame, reason) => {
     const ant = cluster().member('ant');

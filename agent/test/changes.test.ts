@@ -82,7 +82,7 @@ describe('the result of one line of shell is journaled', () => {
       { 'a/f': 'x\n' },
     ],
     [
-      'a parent goes below what was its child',
+      'a parent becomes a child of its former child',
       'mkdir -p p/c; echo p > p/f; echo c > p/c/f',
       'mv p/c c; mv p c/p',
       {

@@ -14,7 +14,7 @@ const damages: readonly (readonly [string, (text: string) => string | Buffer])[]
 const cluster = useCluster(['ant', 'bee']);
 
 /** Files whose content the agent can replace, and the log message about each. */
-const mended: readonly (readonly [file: string, said: RegExp | undefined])[] = [
+const repaired: readonly (readonly [file: string, said: RegExp | undefined])[] = [
   ['instance.json', /instance\.json was damaged and is written again/],
   ['addresses.json', /addresses\.json cannot be read or is damaged/],
   ['identity.crt', /identity\.crt was missing or damaged; it was made again from identity\.key/],
@@ -39,7 +39,7 @@ async function textOf(member: Member, file: string): Promise<string> {
 }
 
 describe.each(damages)('[ST5] %s', (_, damage) => {
-  test.each(mended)('%s is written again, and the member continues', async (file, said) => {
+  test.each(repaired)('%s is written again, and the member continues', async (file, said) => {
     const bee = cluster().member('bee');
     await eventually(async () => expect((await stat(bee.state('addresses.json'))).size).toBeGreaterThan(3));
     const { member } = await bee.status();

@@ -18,7 +18,7 @@ async function inForce(members: readonly Member[], probe: string): Promise<void>
   }
 }
 
-async function complains(member: Member): Promise<string> {
+async function reportOf(member: Member): Promise<string> {
   return vi.waitFor(async () => {
     const found = (await member.status()).problems.find(({ code }) => code === 'ignore-file');
     expect(found, member.name).toBeDefined();
@@ -67,11 +67,11 @@ test.each(accidents)(
     await ant.start();
     await cluster.connected();
     // bee received it from ant.
-    for (const member of [ant, bee]) expect(await complains(member)).toMatch(words);
+    for (const member of [ant, bee]) expect(await reportOf(member)).toMatch(words);
     for (const member of [ant, bee]) {
       await member.restart();
       await cluster.connected();
-      expect(await complains(member)).toMatch(/the rules that were read last stay in force/);
+      expect(await reportOf(member)).toMatch(/the rules that were read last stay in force/);
       await writeFile(member.path(secret), member.name);
       await writeFile(member.path(`after-${member.name}`), '');
       await member.wait({ for: 'all' });
@@ -95,7 +95,7 @@ test.runIf(isRoot)(
     await chmod(ant.path(rulesName), 0);
     await ant.restart();
     await cluster.connected();
-    expect(await complains(ant)).toMatch(/cannot be read: .*permission/);
+    expect(await reportOf(ant)).toMatch(/cannot be read: .*permission/);
     await writeFile(ant.path(secret), 'ant');
     await writeFile(ant.path('after'), '');
     await vi.waitFor(() => expect(namesOf(bee.tree())).toContain('after'), 20_000);
@@ -118,7 +118,7 @@ test('[IG7] a newcomer with a link as .lockstepignore sends nothing of its folde
     },
     start: { ready: false },
   });
-  expect(await complains(bee)).toMatch(/until then it sends nothing of this folder to other members/);
+  expect(await reportOf(bee)).toMatch(/until then it sends nothing of this folder to other members/);
   await writeFile(ant.path('other'), '');
   // Changes by ant arrive, and the entry in their way is not journaled because of that.
   await vi.waitFor(() => expect(namesOf(bee.tree())).toContain('other'), 20_000);

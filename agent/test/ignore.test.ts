@@ -27,7 +27,7 @@ async function rules(text: string, probe: string, ignored: boolean): Promise<voi
 }
 
 /** Checks that each of these files exists on all members and contains its own name. */
-async function standEverywhere(names: readonly string[]): Promise<void> {
+async function existEverywhere(names: readonly string[]): Promise<void> {
   await cluster().settled();
   for (const member of trio()) {
     for (const name of names) {
@@ -52,7 +52,7 @@ test('[IG4] files that were deleted while ignored come back when the rule is rem
     expect.arrayContaining(['build/deep/two', 'build/one', 'three.tmp']),
   );
   await rules('# nothing\n', 'x.tmp', false);
-  await standEverywhere([...names, 'a/marker']);
+  await existEverywhere([...names, 'a/marker']);
 });
 
 test('[IG4] the same if a member was cut off or stopped while the rules changed', async () => {
@@ -74,7 +74,7 @@ test('[IG4] the same if a member was cut off or stopped while the rules changed'
   await unlink(cat.path('.lockstepignore'));
   await cat.start();
   await cluster().connected();
-  await standEverywhere(names);
+  await existEverywhere(names);
 });
 
 test('[IG4] a change that a user made to an ignored file is an ordinary change when the rule is removed', async () => {
@@ -106,7 +106,7 @@ test('[IG3] lines that are not patterns are reported with their numbers, and the
   await ant.wait({ for: 'all' });
   expect(namesOf(bee.tree()).filter((name) => name.startsWith('x.'))).toEqual(['x.txt']);
   await rules('', 'y.bak', false);
-  await standEverywhere(['x.log', 'x.bak', 'x.txt']);
+  await existEverywhere(['x.log', 'x.bak', 'x.txt']);
   expect(await bee.problems()).toEqual([]);
 });
 

@@ -108,7 +108,7 @@ test('the lab reports a member that dies, and the others continue; no member out
 
   lab.child.kill('SIGKILL');
   await lab.closed;
-  // The members notice that their input has ended; until then the next lab refuses to start and says who is still there.
+  // The members notice that their input has ended; until then the next lab refuses to start and names what still runs.
   const next = await vi.waitFor(async () => {
     const started = startLab();
     const outcome = await Promise.race([started.closed, hears(started, /(Ctrl-C) stops all/)]);

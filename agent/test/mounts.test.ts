@@ -61,7 +61,7 @@ describe.skipIf(!isRoot)('a disk inside the folder (needs root)', () => {
     await cluster.settled();
     await unmount(ant.path('image'));
     await isChanged(ant);
-    await writeFile(ant.path('image/under'), 'what is under the mount');
+    await writeFile(ant.path('image/under'), 'hidden by the mount');
     await writeFile(bee.path('image/three'), 'three');
     await ant.rescan();
     expect((await ant.wait({ for: 1, path: 'image', timeoutMs: 100 })).done).toBe(false);

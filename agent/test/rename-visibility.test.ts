@@ -7,7 +7,7 @@ const cluster = useCluster(['ant', 'bee']);
 
 const filesInTree = 1_500;
 
-async function stands(path: string): Promise<boolean> {
+async function exists(path: string): Promise<boolean> {
   return await lstat(path).then(
     () => true,
     () => false,
@@ -24,9 +24,9 @@ async function watchNames(
   const [before, after] = names.map((name) => member.path(name)) as [string, string];
   while (!(await done())) {
     // The new name is checked first and last: an entry that moves between two checks is not taken for a missing one.
-    const [first, old, last] = [await stands(after), await stands(before), await stands(after)];
+    const [first, old, last] = [await exists(after), await exists(before), await exists(after)];
     if (!old && !last) seen.add('neither');
-    if (first && old && (await stands(before))) seen.add('both');
+    if (first && old && (await exists(before))) seen.add('both');
     seen.add(old ? 'old' : 'new');
   }
   return seen;
@@ -49,7 +49,7 @@ test('[LC12][MT11] a reader of the receiver’s folder sees the old name of a di
   await makeTree(ant, 'whole');
   await cluster().settled();
   const inode = (await lstat(bee.path('whole'))).ino;
-  const watching = watchNames(bee, ['whole', 'moved'], () => stands(bee.path('moved/link')));
+  const watching = watchNames(bee, ['whole', 'moved'], () => exists(bee.path('moved/link')));
   await rename(ant.path('whole'), ant.path('moved'));
   expect(await watching).not.toContain('neither');
   await cluster().settled();
@@ -67,7 +67,7 @@ test('[MT14] the same for a file and a link that are renamed to one name repeate
       const watching = watchNames(
         bee,
         [from as string, to as string],
-        async () => !(await stands(bee.path(from as string))),
+        async () => !(await exists(bee.path(from as string))),
       );
       await rename(ant.path(from as string), ant.path(to as string));
       const seen = await watching;
@@ -88,13 +88,13 @@ test('[MT15] a directory with an ignored entry of the receiver is moved entry by
   await writeFile(bee.path('mixed/own-notes'), 'mine');
   const inode = (await lstat(bee.path('mixed/f7'))).ino;
   const received = await receivedBytes(bee);
-  const watching = watchNames(bee, ['mixed/f7', 'sorted/f7'], () => stands(bee.path('sorted/link')));
+  const watching = watchNames(bee, ['mixed/f7', 'sorted/f7'], () => exists(bee.path('sorted/link')));
   await rename(ant.path('mixed'), ant.path('sorted'));
   const seen = await watching;
   expect(seen).not.toContain('neither');
   expect(seen).not.toContain('both');
   expect(await bee.wait({ for: 'all' })).toMatchObject({ done: true });
   expect((await lstat(bee.path('sorted/f7'))).ino).toBe(inode);
-  expect(await stands(bee.path('mixed/own-notes'))).toBe(true);
+  expect(await exists(bee.path('mixed/own-notes'))).toBe(true);
   expect(await receivedBytes(bee)).toBe(received);
 });

@@ -5,7 +5,7 @@ import { useCluster } from '../../testkit/vitest/use-cluster.ts';
 
 const cluster = useCluster(['ant', 'bee']);
 
-test('[WT8] names that some file system takes for .lockstep are not replicated but reported, and all else continues', async () => {
+test('[WT8] names that some file system treats as .lockstep are not replicated but reported, and all else continues', async () => {
   const [ant, bee] = [cluster().member('ant'), cluster().member('bee')];
   const names = ['.LOCKSTEP', '.loc\u212astep', '.lockstep.', 'LOCKST~1', 'a/.lockstep::$DATA'];
   await mkdir(ant.path('a'));

@@ -61,7 +61,7 @@ test.runIf(isRoot)('[WT6] a folder that is itself a mount is removed and comes b
   await bee.kill();
 });
 
-describe('[WT6] a folder that is not the opened one any more', () => {
+describe('[WT6] a folder that is no longer the opened one', () => {
   test('it is moved away and replaced by an empty one; it comes back', async () => {
     const { cluster, tree } = await filled(['ant', 'bee', 'cat']);
     const bee = cluster.member('bee');

@@ -36,7 +36,7 @@ async function changesWithoutTrace(file: MappedFile): Promise<string> {
     await file.store(text);
     if (await file.writeAndStore(text, beforeSyncMs)) return text.toUpperCase();
   }
-  throw new Error('each store moved the times of the file');
+  throw new Error('each store changed the times of the file');
 }
 
 test.skipIf(mappingLacks)('[WT40] a store through a mapping arrives within seconds', async () => {

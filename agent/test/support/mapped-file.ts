@@ -53,7 +53,7 @@ export class MappedFile {
 
   /** Stores a text, without blanks, into the first page. */
   async store(text: string): Promise<void> {
-    await this.#tell(`store ${text} 0`);
+    await this.#send(`store ${text} 0`);
   }
 
   /**
@@ -61,7 +61,7 @@ export class MappedFile {
    * capitals. Returns true if this store did not change the times: the page was dirty.
    */
   async writeAndStore(text: string, pauseMs: number): Promise<boolean> {
-    return (await this.#tell(`write ${text} ${pauseMs / 1_000}`)) === 'unmoved';
+    return (await this.#send(`write ${text} ${pauseMs / 1_000}`)) === 'unmoved';
   }
 
   async close(): Promise<void> {
@@ -70,7 +70,7 @@ export class MappedFile {
     await once(this.#program, 'exit');
   }
 
-  async #tell(line: string): Promise<string> {
+  async #send(line: string): Promise<string> {
     const answer = once(this.#lines, 'line') as Promise<[string]>;
     this.#program.stdin.write(`${line}\n`);
     return (await answer)[0];

@@ -27,7 +27,7 @@ export const noMarks = new Uint8Array(0);
 type Receiver = Parameters<Link['start']>[0];
 
 /**
- * A member that sends what the test tells it to, over a link without loss. It plays faulty, lying or hanging members. Otherwise it sends
+ * A member controlled by the test, over a link without loss. It simulates faulty, lying or hanging members. Otherwise it sends
  * `hello` and answers heartbeats, each with one of its own.
  */
 export class ScriptedPeer {
@@ -199,7 +199,7 @@ export function openTestMember(peers: readonly ScriptedPeer[]): TestMember {
     network: {
       dial: async (address) => {
         const peer = peers.find((known) => known.address === address);
-        if (peer === undefined) throw new Error(`Nobody answers at ${address}.`);
+        if (peer === undefined) throw new Error(`No member answers at ${address}.`);
         return peer.open(scheduler);
       },
       onLink: () => {},
