@@ -28,14 +28,14 @@ export class Runner {
   async run(scene: Scene): Promise<Result> {
     const beganMs = performance.now();
     const seconds = (): string => ((performance.now() - beganMs) / 1_000).toFixed(1);
-    const tell = (kind: string, what: string): void => {
+    const report = (kind: string, what: string): void => {
       if (this.#interrupted) return;
       process.stdout.write(`${seconds().padStart(7)} s  ${kind.padEnd(7)}  ${what}\n`);
     };
     process.stdout.write(`\n── ${scene.name}: ${scene.title}\n`);
     const lacking = scene.needs && this.#place.lacks(scene.needs);
     if (lacking !== undefined) {
-      tell('verdict', `LEFT OUT: ${lacking}`);
+      report('verdict', `LEFT OUT: ${lacking}`);
       return { drill: scene.name, verdict: 'left out' };
     }
     try {
@@ -47,13 +47,13 @@ export class Runner {
           return lab;
         },
         whenInterrupted: (stop) => this.#stops.push(stop),
-        did: (what) => tell('did', what),
-        saw: (what) => tell('saw', what),
+        did: (what) => report('did', what),
+        saw: (what) => report('saw', what),
       });
-      tell('verdict', 'SURVIVED');
+      report('verdict', 'SURVIVED');
       return { drill: scene.name, verdict: 'survived' };
     } catch (error) {
-      tell('verdict', `FAILED: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+      report('verdict', `FAILED: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
       if (!this.#interrupted) {
         // Background work must end before the files that it uses are removed.
         await Promise.allSettled(this.#stops.map((stop) => stop()));

@@ -80,7 +80,7 @@ async function adviceFor(owner: Owner, clone: string): Promise<string | undefine
   if (uid === owner.uid || uid === 0) return undefined;
   return (
     `The members run as user ${owner.uid}, and this clone belongs to user ${uid}. To work in the folders without asking for rights, ` +
-    `put PUID=${uid} and PGID=${gid} into a file .env beside docker-compose.yml, and start again.`
+    `put PUID=${uid} and PGID=${gid} into a file .env next to docker-compose.yml, and start again.`
   );
 }
 

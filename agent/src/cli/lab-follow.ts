@@ -13,16 +13,16 @@ const recentEvents = 100;
 /** Follows the events of one member, whichever process runs it, and reconnects when it returns. */
 export class LabFollower {
   readonly #member: LabMember;
-  readonly #told: (event: ApiEvent) => void;
+  readonly #received: (event: ApiEvent) => void;
   readonly #sinceMs: number;
   readonly #stop = new AbortController();
   #last: number | undefined;
 
   /** Events before `sinceMs` are skipped. */
-  constructor(member: LabMember, sinceMs: number, told: (event: ApiEvent) => void) {
+  constructor(member: LabMember, sinceMs: number, received: (event: ApiEvent) => void) {
     this.#member = member;
     this.#sinceMs = sinceMs;
-    this.#told = told;
+    this.#received = received;
   }
 
   /** Resolves after `stop`. */
@@ -63,6 +63,6 @@ export class LabFollower {
     const { data: message } = liveMessageSchema.safeParse(JSON.parse(text));
     if (message?.type !== 'event') return;
     this.#last = message.event.number;
-    if (message.event.at >= this.#sinceMs) this.#told(message.event);
+    if (message.event.at >= this.#sinceMs) this.#received(message.event);
   }
 }

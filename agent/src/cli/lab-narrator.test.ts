@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest';
 import { LabNarrator } from './lab-narrator.ts';
 
-type Told = readonly [member: string, kind: string, data: Record<string, unknown>];
+type NamedEvent = readonly [member: string, kind: string, data: Record<string, unknown>];
 
-function lines(events: readonly Told[]): readonly (string | undefined)[] {
+function lines(events: readonly NamedEvent[]): readonly (string | undefined)[] {
   const narrator = new LabNarrator();
-  return events.map(([member, kind, data], index) => narrator.tell(member, { number: index + 1, at: 1, kind, data }));
+  return events.map(([member, kind, data], index) => narrator.lineOf(member, { number: index + 1, at: 1, kind, data }));
 }
 
-test.each<readonly [Told, string | undefined]>([
+test.each<readonly [NamedEvent, string | undefined]>([
   [['ant', 'active', {}], 'ant joined'],
   [
     ['ant', 'delivered', { operations: 1300, files: 1204, deletes: 0, bytes: 5e6, ms: 900, members: 2 }],

@@ -69,7 +69,7 @@ export class LabNarrator {
   readonly #gone = new Map<string, string>();
 
   /** The line for an event of member `name`, or undefined if it adds nothing new. */
-  tell(name: string, { kind, data }: ApiEvent): string | undefined {
+  lineOf(name: string, { kind, data }: ApiEvent): string | undefined {
     switch (kind) {
       case 'active':
         this.#gone.delete(name);

@@ -70,14 +70,14 @@ function introduce(terminal: Terminal, members: readonly LabMember[], processes:
 async function watchProcesses(
   processes: readonly LabProcess[],
   isStopping: () => boolean,
-  tell: (line: string) => void,
+  print: (line: string) => void,
 ): Promise<void> {
   await Promise.all(
     processes.map(async ({ member, ended }) => {
       const { how, lastWords } = await ended;
       if (isStopping()) return;
       const words = lastWords === undefined ? '' : ` Its last line: ${printable(lastWords)}`;
-      tell(`${member.name} ended (${how}).${words} Start it again: npx lockstep up ${member.directory}`);
+      print(`${member.name} ended (${how}).${words} Start it again: npx lockstep up ${member.directory}`);
     }),
   );
 }
@@ -86,14 +86,14 @@ async function watchProcesses(
 function followMembers(
   members: readonly LabMember[],
   sinceMs: number,
-  tell: (line: string) => void,
+  print: (line: string) => void,
 ): () => Promise<void> {
   const narrator = new LabNarrator();
   const followers = members.map(
     (member) =>
       new LabFollower(member, sinceMs, (event) => {
-        const line = narrator.tell(member.name, event);
-        if (line !== undefined) tell(line);
+        const line = narrator.lineOf(member.name, event);
+        if (line !== undefined) print(line);
       }),
   );
   const running = Promise.all(followers.map((follower) => follower.run()));
@@ -116,11 +116,11 @@ async function openLab(terminal: Terminal, lab: string, plan: LabPlan): Promise<
 
   const signal = stopSignal();
   let stopping = false;
-  const tell = (line: string): void =>
+  const print = (line: string): void =>
     terminal.print(`${terminal.paint('dim', formatMoment(terminal.nowMs()).slice(11))}  ${line}`);
   const startedAt = terminal.nowMs();
   const processes = members.map((member) => startLabProcess(member, join(logs, `${member.name}.log`)));
-  const ended = watchProcesses(processes, () => stopping, tell);
+  const ended = watchProcesses(processes, () => stopping, print);
   const starts = processes.map(({ ready, ended: gone }) =>
     Promise.race([ready.then(() => true), gone.then(() => false)]),
   );
@@ -130,7 +130,7 @@ async function openLab(terminal: Terminal, lab: string, plan: LabPlan): Promise<
   let unfollow: (() => Promise<void>) | undefined;
   if (outcome === 'started') {
     introduce(terminal, members, processes);
-    unfollow = followMembers(members, startedAt, tell);
+    unfollow = followMembers(members, startedAt, print);
     // A member that was killed may be started again by hand, so the lab continues even if none of its own processes is left.
     await signal.received;
   }

@@ -7,7 +7,7 @@ export interface PeerSigns {
   readonly standing: 'joined' | 'left';
   /** There is a session with it now. */
   readonly connected: boolean;
-  /** It left in order, and nothing was heard from it since. */
+  /** It stopped cleanly, and nothing was received from it since. */
   readonly stopped?: boolean | undefined;
   /** The state that it last reported. */
   readonly saidState?: MemberState | undefined;

@@ -16,10 +16,10 @@ function threeMembers() {
   /** Makes the peer answer pulls with the first `count` operations, and with `done` if these are all. */
   const answers = (peer: ScriptedPeer, count = operations.length): void => {
     peer.answer = (message) => {
-      if (message.type === 'pull') tell(peer, message, count);
+      if (message.type === 'pull') reply(peer, message, count);
     };
   };
-  const tell = (peer: ScriptedPeer, { id, known }: PullMessage, count: number): void => {
+  const reply = (peer: ScriptedPeer, { id, known }: PullMessage, count: number): void => {
     peer.say({ type: 'pulled', id, total: operations.length, done: false });
     const rest = operations.slice(known[cat.origin] ?? 0, count);
     if (rest.length > 0) peer.sayOperations(rest);
