@@ -165,7 +165,7 @@ export class ScanQueue {
       }
       // The folder as a whole is one problem, not one for each directory.
       problems.set(code, code === 'folder-missing' ? {} : { path }, detail);
-      if (problems.has(code, { path })) this.#unread.set(path, code);
+      this.#unread.set(path, problems.has(code, { path }) ? code : undefined);
       if (code === 'folder-missing') this.#listener.lostSight();
     }
     const rows = new Map(journal.diskChildren(path).map((row) => [row.path, row]));

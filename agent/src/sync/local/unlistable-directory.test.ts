@@ -1,11 +1,12 @@
+import type { ProblemCode } from '@lockstep/shared';
 import { expect, test } from 'vitest';
 import { LoneMember } from '../../sim/lone-member.ts';
 import type { Folder, ScannedDirectory } from '../ports/folder.ts';
 import { LocalChanges } from './local-changes.ts';
 
 /** A folder whose directory `closed` cannot be listed while `isClosed`; its own entry can be seen. */
-function closable(isClosed: () => boolean): (folder: Folder) => Folder {
-  const problem = { code: 'path-permission', detail: 'closed cannot be read.' } as const;
+function closable(isClosed: () => boolean, code: ProblemCode = 'path-permission'): (folder: Folder) => Folder {
+  const problem = { code, detail: 'closed cannot be read.' };
   const close = (scanned: ScannedDirectory): ScannedDirectory =>
     scanned.path === 'closed' && isClosed() ? { ...scanned, entries: [], problem } : scanned;
   return (folder) =>
@@ -57,4 +58,18 @@ test('[LC15] a directory that cannot be listed is reported until it can, even if
   await member.passes(5_000);
   expect(problems.list()).toEqual([]);
   expect(member.errors).toEqual([]);
+});
+
+test('[AK5] a directory stays unread if the folder was out of reach for a moment while it was listed', async () => {
+  let isClosed = true;
+  const member = new LoneMember(closable(() => isClosed, 'folder-missing'));
+  member.volume.disk.mkdir('closed');
+  const changes = new LocalChanges(member.context, member.operationWriter);
+  const started = changes.start();
+  await member.passes(1_000);
+  expect(changes.unread('')).toEqual(['closed']);
+  isClosed = false;
+  await member.passes(10_000);
+  await started;
+  expect(changes.unread('')).toEqual([]);
 });
