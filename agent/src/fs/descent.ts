@@ -23,8 +23,8 @@ interface Found {
 /**
  * Reaches paths of the folder, one open directory after the other [MT8]. The kernel walks a textual path again, and a program may have put
  * a link into it after it was checked; an entry reached from an open directory is in that directory. No directory on the way is a link or
- * the state directory, and each is spelled as it is listed where the file system folds case. The last directory stays open, so that entries
- * of one directory cost one descent. `close` it.
+ * the state directory. If the file system folds case, each is spelled as it is listed. The last directory stays open, so that entries of one
+ * directory cost one descent. `close` it.
  */
 export class Descent {
   readonly #places: Places;

@@ -26,7 +26,7 @@ export function fingerprintOf(stats: EntryStats): Fingerprint {
 
 /**
  * The modification time of an open file, or of the entry at a path, in whole microseconds, rounded down. A double of milliseconds has a
- * resolution of a quarter of a microsecond, so a time just below a whole microsecond would be rounded up to it.
+ * resolution of a quarter of a microsecond: a time just below a microsecond would be rounded up.
  */
 export function mtimeUsOf(system: SystemCalls, entry: number | string): number {
   const mtimeNs = system.mtimeNs(entry);

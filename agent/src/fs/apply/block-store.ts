@@ -114,7 +114,7 @@ export function keep(
     }
     syncPath(system, temporary);
     const changedIn = nameInHistory(places, content, (place) => system.rename(temporary, place));
-    // The other worker may have made the shard just now, and not synced its name yet.
+    // The other worker may have just created the shard, without a sync of its name.
     for (const directory of new Set([...changedIn, places.history])) syncPath(system, directory);
     return keptVersion(places, content) ?? true;
   } catch (error) {

@@ -35,7 +35,7 @@ export class ReplacedVersion {
   readonly #places: Places;
   readonly #name: string | undefined;
   readonly #expected: Fingerprint;
-  /** What was added to history. */
+  /** The version that was added to history. */
   readonly added: AddedVersion | undefined;
 
   /** `name`: undefined if the file system refuses a second name. */
@@ -159,7 +159,7 @@ export class TakenVersion {
   readonly #places: Places;
   readonly #name: string;
   readonly #target: string;
-  /** What was added to history. */
+  /** The version that was added to history. */
   readonly added: AddedVersion | undefined;
 
   private constructor(places: Places, name: string, target: string, added: AddedVersion | undefined) {

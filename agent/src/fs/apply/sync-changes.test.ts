@@ -82,7 +82,7 @@ test.skipIf(loopDiskLacks)('[PC4] bytes that the disk does not store are reporte
     try {
       writeFileSync(join(root, path), Buffer.alloc(mebibyte, path));
     } catch {
-      // The kernel has given the disk up already, which it does at a moment of its own.
+      // The kernel has already aborted the file system, which may happen at any time.
     }
   }
   expect(await folder.sync(paths)).toMatchObject({ result: 'failed' });

@@ -27,11 +27,14 @@ export function syncChanges(
     closed = descending(places, (descent) => syncEntries(places, descent, left));
   } catch (error) {
     const { path } = error as { path?: string };
-    const detail = `What was written to ${path ?? 'the folder'} could not be made durable: ${String(error)}`;
+    const detail = `Changes of ${path ?? 'the folder'} could not be made durable: ${String(error)}`;
     return { result: 'failed', detail };
   }
   if (![...closed].every((fileSystem) => places.system.syncFileSystem(fileSystem)))
-    return { result: 'not-done', detail: 'A file that cannot be opened cannot be made durable on its own.' };
+    return {
+      result: 'not-done',
+      detail: 'A file or directory that cannot be opened cannot be made durable on its own.',
+    };
   return { result: 'done', hidden: descending(places, (descent) => hiddenAmong(places, descent, paths)) };
 }
 

@@ -35,7 +35,7 @@ export interface DiskImage {
 export class Disk {
   /** The directory that contains the folder, the agent's state, and what users move out of the folder. */
   readonly top: Inode;
-  /** What a power cut may undo. */
+  /** Changes that a power cut may undo. */
   readonly cache: WriteCache;
   readonly #wallMs: () => number;
   readonly #listeners = new Set<DiskListener>();

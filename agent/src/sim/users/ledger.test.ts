@@ -32,11 +32,11 @@ describe('Ledger', () => {
     ['a user deletes it and writes it again', ({ ant }) => deleteAndWrite(ant), ['v1']],
     ['a user moves it out and in again', ({ ant }) => ant.moveIn('a', ant.moveOut('a')), ['v1']],
     [
-      'a user moves it out, to another name in again, and overwrites a copy meanwhile',
+      'a user moves it out, and in under another name, and overwrites a copy meanwhile',
       ({ ant }) => overwriteCopyMeanwhile(ant, 'c'),
       ['v1', 'v2'],
     ],
-    // Nobody can notice that it was away.
+    // No agent can notice that it was away.
     [
       'a user moves it out and in again, and overwrites a copy meanwhile',
       ({ ant }) => overwriteCopyMeanwhile(ant, 'a'),

@@ -94,13 +94,13 @@ export class Ledger {
     value.timesReleased += 1;
   }
 
-  /** A user moved a value out of the folder. What else they did to it still counts once it is back. */
+  /** Records that a user moved a value out of the folder. Their other actions on it still count once it is back. */
   movedOut(key: ValueKey | undefined, who: string): void {
     const releases = key === undefined ? undefined : this.#values.get(key)?.releases;
     this.release(key, who, releases?.get(who) ?? movedOut);
   }
 
-  /** A user moved a value back to the name it had: if that was quick, no agent can have noticed. */
+  /** Records that a user moved a value back to its name: if that was quick, no agent can have noticed. */
   putBack(user: string, path: string, key: ValueKey | undefined): void {
     const how = key === undefined ? undefined : this.#values.get(key)?.releases.get(user);
     if (how === undefined || how === movedOut) this.copied(user, path, key);
@@ -118,7 +118,7 @@ export class Ledger {
     this.#movedBack.add(key);
   }
 
-  /** True for a value that an agent may take for a version replaced at the name to which a power cut moved it back [PC2]. */
+  /** True for a value that a power cut moved back to a name: an agent may take it for a version replaced there [PC2]. */
   wasMovedBack(key: ValueKey): boolean {
     return this.#movedBack.has(key);
   }

@@ -13,7 +13,7 @@ export class UserShell {
   readonly ledger: Ledger;
   readonly #name: string;
   readonly #story: Story;
-  /** The name that each entry outside the folder had in it. */
+  /** The former path in the folder of each entry outside it. */
   readonly #namesOutside = new Map<string, string>();
 
   constructor(options: { name: string; disk: Disk; ledger: Ledger; story: Story }) {

@@ -62,8 +62,8 @@ export function valuesAmong(
 }
 
 /**
- * Asks a member to wait for a majority. If it reports success, counts the machines that really hold the values that were on its disk at the
- * request, and calls `reached` with the number of members.
+ * Asks a member to wait for a majority. If it reports success, counts the machines that really hold the values then on its disk, and calls
+ * `reached` with the number of members.
  */
 export function durabilityWatch(world: World, machine: Machine, reached: (members: number) => void): void {
   const { engine } = machine;

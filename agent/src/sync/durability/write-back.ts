@@ -112,7 +112,7 @@ export class WriteBack {
     const nowMs = clock.monotonicMs();
     this.#restUntilMs = Math.max(sinceMs + writeBackIntervalMs, nowMs + restFactor * (nowMs - sinceMs));
     if (outcome.result === 'done') {
-      // Paths on a disk that is away do not count as failed: `mount-changed` names that disk.
+      // Paths on an unmounted disk do not count as failed: `mount-changed` names that disk.
       if (this.#failedMark === 0) problems.clear('sync-failed');
       if (outcome.hidden.length === paths.length) {
         this.#checkLater(nowMs);
