@@ -89,6 +89,17 @@ describe('Ledger', () => {
     shell.moveIn(backAs, outside);
   }
 
+  test('a deleted value may stay where its directory was renamed before the value arrived', () => {
+    const { ledger, ant, bee } = users();
+    ant.makeDirectories('a');
+    ant.write('a/file', 'v1', content('v1'));
+    ant.removeForGood('a/file');
+    expect(ledger.isGone(content('v1').id)).toBe(true);
+    bee.disk.mkdir('a');
+    bee.rename('a', 'b');
+    expect(ledger.isGone(content('v1').id)).toBe(false);
+  });
+
   test('has exactly the contents that a user wrote', () => {
     const { ledger, ant } = users();
     ant.write('file', 'v1', content('v1'));

@@ -1,3 +1,4 @@
+import { isBelow } from '@lockstep/shared';
 import { type Content, isZeros } from '../disk/content.ts';
 import type { Inode } from '../disk/inode.ts';
 
@@ -142,6 +143,11 @@ export class Ledger {
   /** Records that a user changed the mode, time or name of a file with this value. */
   touched(key: ValueKey | undefined): void {
     if (key !== undefined) this.#touched.add(key);
+  }
+
+  /** A user renamed this directory. An agent that has it open puts a value there, at a name that no other member has. */
+  touchedBelow(directory: string): void {
+    for (const { key, path } of this.#values.values()) if (isBelow(path, directory)) this.touched(key);
   }
 
   /** Records that a user wrote this value in place over itself. */

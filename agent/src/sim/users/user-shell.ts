@@ -96,6 +96,7 @@ export class UserShell {
     const moved = [...this.disk.entries(from)].map(([path, inode]) => [path, valueAt(inode)] as const);
     const before = from === to ? undefined : valueAt(this.disk.at(to));
     this.disk.rename(from, to);
+    this.ledger.touchedBelow(from);
     this.#letGo(before, `overwritten by a rename of ${from}`);
     for (const [path, value] of moved) {
       this.ledger.copied(this.#name, to + path.slice(from.length), value);
