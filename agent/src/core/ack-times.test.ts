@@ -28,17 +28,17 @@ describe('[JY2] when this member learned that another has an operation', () => {
       [1, 1, 1],
     ],
   ])('%s', (_, acks, expected) => {
-    const trail = new AckTimes(100);
+    const times = new AckTimes(100);
     acks.forEach((ack, atMs) => {
-      trail.note(ack, atMs);
+      times.note(ack, atMs);
     });
-    expect([1, 2, 3].map((seq) => trail.at({ origin: ant, seq }))).toEqual(expected);
+    expect([1, 2, 3].map((seq) => times.at({ origin: ant, seq }))).toEqual(expected);
   });
 
   test('vectors alone', () => {
-    const trail = new AckTimes(100);
-    trail.noteVector({}, 0);
-    trail.noteVector({ [ant]: 5 }, 10);
-    expect([1, 5, 6].map((seq) => trail.at({ origin: ant, seq }))).toEqual([10, 10, undefined]);
+    const times = new AckTimes(100);
+    times.noteVector({}, 0);
+    times.noteVector({ [ant]: 5 }, 10);
+    expect([1, 5, 6].map((seq) => times.at({ origin: ant, seq }))).toEqual([10, 10, undefined]);
   });
 });

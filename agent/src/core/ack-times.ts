@@ -8,11 +8,11 @@ const nothing: Applied = { vector: {}, ranges: {} };
  * it are of unknown age. Each later one gives its time to the operations that it covers and its predecessor did not.
  */
 export class AckTimes {
-  readonly #spans: SeqRangeLog;
+  readonly #ranges: SeqRangeLog;
   #last: Applied | undefined;
 
-  constructor(spansMax: number) {
-    this.#spans = new SeqRangeLog(spansMax);
+  constructor(rangesMax: number) {
+    this.#ranges = new SeqRangeLog(rangesMax);
   }
 
   /** Takes an acknowledgement that came at `atMs`. */
@@ -22,7 +22,7 @@ export class AckTimes {
     if (before === undefined || before === applied) return;
     for (const origin of originsOf(applied)) {
       for (const [from, to] of newlyCovered(coverOf(before, origin), coverOf(applied, origin))) {
-        this.#spans.add(origin, from, to, atMs);
+        this.#ranges.add(origin, from, to, atMs);
       }
     }
   }
@@ -34,7 +34,7 @@ export class AckTimes {
 
   /** The time at which this member learned of it, in milliseconds; undefined if it is unknown or was dropped. */
   at(dot: Dot): number | undefined {
-    return this.#spans.at(dot);
+    return this.#ranges.at(dot);
   }
 }
 

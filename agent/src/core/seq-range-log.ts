@@ -1,6 +1,6 @@
 import type { Dot, OriginId } from '@lockstep/shared';
 
-interface Span {
+interface Range {
   readonly origin: OriginId;
   readonly from: number;
   readonly to: number;
@@ -9,24 +9,24 @@ interface Span {
 
 /** The times at which an event happened to ranges of operations. Only the newest ranges are kept, which bounds the memory. */
 export class SeqRangeLog {
-  readonly #spansMax: number;
-  readonly #spans: Span[] = [];
+  readonly #rangesMax: number;
+  readonly #ranges: Range[] = [];
   /** The place of the next range once all places are taken. */
   #oldest = 0;
 
-  constructor(spansMax: number) {
-    this.#spansMax = spansMax;
+  constructor(rangesMax: number) {
+    this.#rangesMax = rangesMax;
   }
 
   /** Adds the event for the operations `from` to `to` of `origin`. */
   add(origin: OriginId, from: number, to: number, atMs: number): void {
-    const span = { origin, from, to, atMs };
-    if (this.#spans.length < this.#spansMax) {
-      this.#spans.push(span);
+    const range = { origin, from, to, atMs };
+    if (this.#ranges.length < this.#rangesMax) {
+      this.#ranges.push(range);
       return;
     }
-    this.#spans[this.#oldest] = span;
-    this.#oldest = (this.#oldest + 1) % this.#spansMax;
+    this.#ranges[this.#oldest] = range;
+    this.#oldest = (this.#oldest + 1) % this.#rangesMax;
   }
 
   /** Adds the event for these operations: neighbours of one origin make one range. */
@@ -48,8 +48,8 @@ export class SeqRangeLog {
    * cheap enough.
    */
   at({ origin, seq }: Dot): number | undefined {
-    const times = this.#spans
-      .filter((span) => span.origin === origin && span.from <= seq && seq <= span.to)
+    const times = this.#ranges
+      .filter((range) => range.origin === origin && range.from <= seq && seq <= range.to)
       .map(({ atMs }) => atMs);
     return times.length === 0 ? undefined : Math.min(...times);
   }

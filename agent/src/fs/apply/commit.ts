@@ -91,7 +91,7 @@ export class Commit {
       // An action at a path without a parent directory cannot be done. For `rmdir` it already is.
       if (targets.length < paths.length) return request.action.do === 'rmdir' ? { result: 'done' } : changed;
       return withDirectoriesOpen(this.#system, targets.flatMap(parentOpen), () =>
-        this.#carryOut(request, staged, targets),
+        this.#execute(request, staged, targets),
       );
     } catch (error) {
       const code = errorCodeOf(error);
@@ -105,7 +105,7 @@ export class Commit {
     }
   }
 
-  #carryOut(
+  #execute(
     { action, keep }: ActionRequest,
     staged: StagedEntry | undefined,
     [target, renamed]: readonly Target[],

@@ -42,7 +42,7 @@ export class ApplyBatch {
   readonly #timer: WakeTimer;
   readonly #isPaused: () => boolean;
   readonly #nameOf: (member: MemberId) => string;
-  readonly #carryOut: StepExecutor;
+  readonly #executor: StepExecutor;
 
   constructor(
     context: Context,
@@ -63,7 +63,7 @@ export class ApplyBatch {
     this.#timer = timer;
     this.#isPaused = isPaused;
     this.#nameOf = nameOf;
-    this.#carryOut = new StepExecutor(context, transfers, blocked);
+    this.#executor = new StepExecutor(context, transfers, blocked);
   }
 
   /** Applies what it can of `rows`. Call it under the folder lock, with rows that were read under the same lock. */
@@ -76,7 +76,7 @@ export class ApplyBatch {
       this.#context,
       ready,
       (content) => this.#transfers.isStaged(content),
-      (operation) => this.#carryOut.movesWhole(operation),
+      (operation) => this.#executor.movesWhole(operation),
     );
     const plan = planBatch(ready, view);
     if (plan.records.length > 0) journal.recordDisk(plan.records);
@@ -85,7 +85,7 @@ export class ApplyBatch {
       if (!this.#fetch(operation)) refused.add(fetchSize(operation.size ?? 0));
     }
     if (plan.records.length > 0) this.#context.facts.applied.publish({ entries: 0, bytes: 0 });
-    const done = await this.#carryOut.steps(plan.steps);
+    const done = await this.#executor.steps(plan.steps);
     const progress = plan.records.length > 0 || done.progress;
     const waiting = plan.waiting.length > 0;
     // Waiting paths are planned again after progress elsewhere; without progress they only wait for one another.

@@ -1,7 +1,7 @@
 import { batchPathsMax, dotKey } from '@lockstep/shared';
 import { TaskLoop } from '../scheduling/task-loop.ts';
 import { WakeTimer } from '../scheduling/wake-timer.ts';
-import { Pace } from '../scheduling/yielder.ts';
+import { Yielder } from '../scheduling/yielder.ts';
 import type { Context } from '../state/context.ts';
 import type { ContentFetcher, FetchSize } from '../transfer/content-fetcher.ts';
 import { ApplyBatch } from './apply-batch.ts';
@@ -33,7 +33,7 @@ export class ApplyLoop {
   readonly #timer: WakeTimer;
   readonly #blocked: BlockedPaths;
   readonly #batches: ApplyBatch;
-  readonly #pace: Pace;
+  readonly #yielder: Yielder;
   /** Paths whose fetch has ended. */
   readonly #fetched: string[] = [];
   /** For each size, the path from which on fetches found no room. */
@@ -55,7 +55,7 @@ export class ApplyLoop {
       isPaused: () => this.#paused,
       nameOf: (member) => transfers.nameOf(member),
     });
-    this.#pace = new Pace(context.clock);
+    this.#yielder = new Yielder(context.clock);
     this.#follow(context, gate);
     this.#loop = new TaskLoop({
       clock: context.clock,
@@ -129,7 +129,7 @@ export class ApplyLoop {
   async #run(): Promise<void> {
     if (this.#isHalted) return;
     if (this.#fetched.length > 0) await this.#passFetched();
-    const { restMs } = this.#pace;
+    const { restMs } = this.#yielder;
     if (this.#everything && restMs > 0) this.#timer.in(restMs);
     if (this.#everything && restMs === 0) await this.#passEverything();
     else {
@@ -145,7 +145,7 @@ export class ApplyLoop {
     // Deletes must not come first: they would delete entries that are still to be moved.
     if (live.planAgain) return this.poke();
     const deleted = await this.#pass('delete');
-    this.#pace.passed();
+    this.#yielder.passed();
     // Deletes make room for files in the place of directories, and renames of directories settle both sides.
     if (deleted.progress || (live.progress && live.waiting)) this.poke();
   }
@@ -164,14 +164,14 @@ export class ApplyLoop {
       // Rows beyond the room of the fetcher would be planned without a result.
       const limit = fetches === undefined ? batchPathsMax : Math.max(1, this.#transfers.room(fetches.size));
       const query = { which, after, limit };
-      await this.#pace.giveWay();
+      await this.#yielder.maybeYield();
       if (this.#isHalted || journal.counts().pending === 0) return outcome;
       // The rows are read under the lock: a change that is journaled in the meantime must not be planned over.
       const { last, ...done } = await lock.run(async () => {
         const sinceMs = clock.monotonicMs();
         const rows = journal.pending(query);
         const batch = await this.#batches.run(rows);
-        if (!batch.isReady) this.#pace.wasted(sinceMs);
+        if (!batch.isReady) this.#yielder.wasted(sinceMs);
         return { ...batch, last: rows.length < limit ? undefined : rows.at(-1)?.path };
       });
       outcome.progress ||= done.progress;

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import type { Clock } from '../ports/clock.ts';
 import type { Journal } from '../ports/journal.ts';
 
-const spansMax = 64;
+const groupsMax = 64;
 
 /** A reachable member, as far as the gate needs it. */
 interface Reachable {
@@ -28,7 +28,7 @@ export class RenameGate {
   readonly #journal: Journal;
   readonly #clock: Clock;
   readonly #reachable: () => Iterable<Reachable>;
-  readonly #spans = new LRUCache<string, number>({ max: spansMax });
+  readonly #groupSizes = new LRUCache<string, number>({ max: groupsMax });
   readonly #waits = new Map<OriginId, Wait>();
 
   constructor(journal: Journal, clock: Clock, reachable: () => Iterable<Reachable>) {
@@ -41,7 +41,7 @@ export class RenameGate {
   isOpen(operation: Operation): boolean {
     const { origin, group } = operation;
     if (group === undefined) return true;
-    const last = group + this.#span(operation, group) - 1;
+    const last = group + this.#sizeOf(operation, group) - 1;
     const known = this.#journal.known()[origin] ?? 0;
     if (known >= last) return true;
     for (const peer of this.#reachable()) {
@@ -74,12 +74,12 @@ export class RenameGate {
     return false;
   }
 
-  #span({ origin }: Operation, group: number): number {
+  #sizeOf({ origin }: Operation, group: number): number {
     const key = dotKey({ origin, seq: group });
-    const cached = this.#spans.get(key);
+    const cached = this.#groupSizes.get(key);
     if (cached !== undefined) return cached;
     const span = this.#journal.operation({ origin, seq: group })?.span ?? 1;
-    this.#spans.set(key, span);
+    this.#groupSizes.set(key, span);
     return span;
   }
 }

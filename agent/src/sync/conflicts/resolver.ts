@@ -20,7 +20,7 @@ import type { OperationWriter } from '../members/operation-writer.ts';
 import type { Peers } from '../members/peers.ts';
 import type { ContentSource } from '../ports/folder.ts';
 import { TaskLoop } from '../scheduling/task-loop.ts';
-import { Pace } from '../scheduling/yielder.ts';
+import { Yielder } from '../scheduling/yielder.ts';
 import type { Context } from '../state/context.ts';
 import type { ContentFetcher } from '../transfer/content-fetcher.ts';
 import { fileSource, filesWith } from '../transfer/local-content.ts';
@@ -68,7 +68,7 @@ export class ConflictResolver {
   readonly #transfers: ContentFetcher;
   readonly #seniority: () => Seniority;
   readonly #pacer: JoinPacer;
-  readonly #pace: Pace;
+  readonly #yielder: Yielder;
   readonly #startedMs: number;
   readonly #loop: TaskLoop;
   /** Start of the present delay because others know more. */
@@ -86,7 +86,7 @@ export class ConflictResolver {
     this.#transfers = parts.transfers;
     this.#seniority = seniority;
     this.#pacer = new JoinPacer(() => context.clock.random());
-    this.#pace = new Pace(context.clock);
+    this.#yielder = new Yielder(context.clock);
     this.#startedMs = context.clock.monotonicMs();
     this.#loop = new TaskLoop({
       clock: context.clock,
@@ -114,8 +114,8 @@ export class ConflictResolver {
   }
 
   async #run(): Promise<void> {
-    if (this.#pace.restMs > 0) {
-      this.#loop.in(this.#pace.restMs);
+    if (this.#yielder.restMs > 0) {
+      this.#loop.in(this.#yielder.restMs);
       return;
     }
     if (this.#mayBeSettled()) {
@@ -124,7 +124,7 @@ export class ConflictResolver {
     }
     const open = (await this.#settleAll()) + (await this.#holdUp());
     this.#deleteLost();
-    this.#pace.passed();
+    this.#yielder.passed();
     if (open > 0) this.#loop.in(fallbackRetryMs);
   }
 
@@ -149,11 +149,11 @@ export class ConflictResolver {
     let left = 0;
     let after: string | undefined;
     for (;;) {
-      await this.#pace.giveWay();
+      await this.#yielder.maybeYield();
       const sinceMs = this.#context.clock.monotonicMs();
       const contested = journal.contested(after, pathsAtOnce);
       const open = await this.#settle(contested);
-      if (contested.length > 0 && open === contested.length) this.#pace.wasted(sinceMs);
+      if (contested.length > 0 && open === contested.length) this.#yielder.wasted(sinceMs);
       left += open;
       after = contested.at(-1)?.path;
       if (contested.length < pathsAtOnce || this.#loop.isStopped) return left;
@@ -263,7 +263,7 @@ export class ConflictResolver {
     let left = 0;
     let after: string | undefined;
     for (;;) {
-      await this.#pace.giveWay();
+      await this.#yielder.maybeYield();
       const orphans = journal.orphans(after, pathsAtOnce);
       left += await this.#raise(orphans);
       after = orphans.at(-1)?.path;

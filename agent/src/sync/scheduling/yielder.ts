@@ -10,7 +10,7 @@ const restMsMax = 5_000;
  * Limits a loop that repeatedly visits all open items, so that it does not delay the others. It yields between its steps.
  * After a pass it rests for as long as the pass spent on items that were not ready: at most half of the time is wasted.
  */
-export class Pace {
+export class Yielder {
   readonly #clock: Clock;
   #turnBeganMs: number;
   #wastedMs = 0;
@@ -22,7 +22,7 @@ export class Pace {
   }
 
   /** Lets other due tasks run, if the loop has run long enough. Call it between any two steps. */
-  async giveWay(): Promise<void> {
+  async maybeYield(): Promise<void> {
     if (this.#clock.monotonicMs() - this.#turnBeganMs < turnMsMax) return;
     await new Promise<void>((resolve) => this.#clock.after(0, resolve));
     this.#turnBeganMs = this.#clock.monotonicMs();
