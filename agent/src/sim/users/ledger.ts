@@ -16,7 +16,7 @@ export interface Value {
   path: string;
   /**
    * Users who released it, and how: each overwrote or deleted it on a disk that showed it. A user who brings it back only revokes their own
-   * release: others see no more than that a file was gone and is back.
+   * release: other users do not notice that the file was gone.
    */
   readonly releases: Map<string, string>;
   /** Users who brought it back after they had released it. */
@@ -145,7 +145,7 @@ export class Ledger {
     if (key !== undefined) this.#touched.add(key);
   }
 
-  /** A user renamed this directory. An agent that has it open puts a value there, at a name that no other member has. */
+  /** Records that a user renamed this directory: an agent that has it open may put a value there, under a path that no other member has. */
   touchedBelow(directory: string): void {
     for (const { key, path } of this.#values.values()) if (isBelow(path, directory)) this.touched(key);
   }

@@ -2,8 +2,8 @@ import { dotKey, type Operation, type OriginId } from '@lockstep/shared';
 import type { Machine } from './machine.ts';
 
 /**
- * Checks the numbers of operations when machines are set back. No machine that can know better assigns a number again [FK2]. No member with
- * another operation under a number counts as a holder [FK6].
+ * Checks the numbers of operations when machines are set back. No machine assigns a number again before it has received anything from
+ * another member [FK2]. No member with another operation under a number counts as a holder [FK6].
  */
 export class NumberWatch {
   /** The timestamp of each numbered operation, by its dot. */
