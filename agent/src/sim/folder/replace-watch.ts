@@ -3,7 +3,7 @@ import type { Inode } from '../disk/inode.ts';
 /** Receives what the agent knows of an entry of its folder when it replaces it. */
 export interface ReplaceListener {
   checked(path: string, inode: Inode | undefined): void;
-  held(path: string): void;
+  held(path: string, inode: Inode): void;
   replaces(path: string, inode: Inode): void;
 }
 
@@ -17,7 +17,8 @@ const callsBetweenMax = 2;
 export class ReplaceWatch implements ReplaceListener {
   readonly #lost: (inode: Inode) => void;
   readonly #checks = new Map<string, { readonly inode: Inode | undefined; readonly call: number }>();
-  readonly #held = new Set<string>();
+  /** Entries that got a second name. */
+  readonly #held = new Map<string, { readonly inode: Inode; readonly call: number }>();
   #calls = 0;
 
   /** `lost`: called with an inode that was replaced unseen. */
@@ -40,14 +41,17 @@ export class ReplaceWatch implements ReplaceListener {
     this.#checks.set(path, { inode, call: this.#calls });
   }
 
-  held(path: string): void {
-    this.#held.add(path);
+  held(path: string, inode: Inode): void {
+    this.#held.set(path, { inode, call: this.#calls });
     this.#checks.delete(path);
   }
 
   replaces(path: string, replaced: Inode): void {
     const check = this.#checks.get(path);
-    const isLate = check !== undefined && (this.#held.has(path) || this.#calls - check.call <= callsBetweenMax + 1);
+    const held = this.#held.get(path);
+    // An edited file gets its name back by the call after the one that gives the file in its place a second name.
+    if (check === undefined && held?.call === this.#calls - 1 && held.inode !== replaced) this.#lost(replaced);
+    const isLate = check !== undefined && (held !== undefined || this.#calls - check.call <= callsBetweenMax + 1);
     if (isLate && check.inode !== replaced) this.#lost(replaced);
   }
 }

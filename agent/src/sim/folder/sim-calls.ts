@@ -190,7 +190,7 @@ export class SimCalls implements SystemCalls {
     const to = this.#there('link', absolute, 'none');
     this.#checkWritable(to);
     this.#volume.disk.link(from, to);
-    if (isInFolder(from)) this.#options.replacements.held(from);
+    if (isInFolder(from)) this.#options.replacements.held(from, this.#volume.disk.inodeAt(from));
     this.#placed(to);
   }
 
