@@ -21,7 +21,7 @@ test.each<[what: string, steps: readonly Step[], isExcused: boolean]>([
   ['right after a check', [check], true],
   ['after a hold and a check', [hold, check, otherCall, otherCall, otherCall], true],
   ['right after a hold', [hold], true],
-  ['without a check since the hold', [hold, otherCall], false],
+  ['without a check since the hold', [hold, otherCall, otherCall], false],
   ['long after a check without a hold', [check, otherCall, otherCall, otherCall], false],
   ['without any check', [], false],
 ])('a file that was renamed onto the name is excused: %s', (_, steps, isExcused) => {

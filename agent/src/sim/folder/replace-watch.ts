@@ -10,6 +10,9 @@ export interface ReplaceListener {
 /** Calls between the last check of a name and the rename onto it, if the agent has no second name of the entry. */
 const callsBetweenMax = 2;
 
+/** A call counts once for each path that it names. */
+const pathsOfRename = 2;
+
 /**
  * Records what an agent has seen at a name before it renames an entry onto it. A file that a user renames onto the name after the last
  * check is replaced unseen, as GUARANTEES says; without that check nothing excuses it.
@@ -50,7 +53,8 @@ export class ReplaceWatch implements ReplaceListener {
     const check = this.#checks.get(path);
     const held = this.#held.get(path);
     // An edited file gets its name back by the call after the one that gives the file in its place a second name.
-    if (check === undefined && held?.call === this.#calls - 1 && held.inode !== replaced) this.#lost(replaced);
+    const isGivenBack = check === undefined && held !== undefined && this.#calls - held.call <= pathsOfRename;
+    if (isGivenBack && held.inode !== replaced) this.#lost(replaced);
     const isLate = check !== undefined && (held !== undefined || this.#calls - check.call <= callsBetweenMax + 1);
     if (isLate && check.inode !== replaced) this.#lost(replaced);
   }
