@@ -5,7 +5,6 @@ import { withdrawOfAbsent } from './members/member-problems.ts';
 import type { Peers } from './members/peers.ts';
 import type { CatchUp } from './replication/catch-up.ts';
 import type { Dialer } from './replication/dialer.ts';
-import type { Health } from './replication/health.ts';
 import type { Incoming } from './replication/incoming.ts';
 import type { Context } from './state/context.ts';
 import type { ContentFetcher } from './transfer/content-fetcher.ts';
@@ -14,7 +13,6 @@ import type { OldVersions } from './transfer/old-versions.ts';
 
 /** The loops that are checked once a second. */
 export interface HousekeepingLoops {
-  readonly health: Health;
   readonly mounts: Mounts;
   readonly latencies: LatencyHistory;
   readonly peers: Peers;
@@ -39,7 +37,6 @@ export class Housekeeping {
   #run(): void {
     const { problems, outbox } = this.#context;
     const { peers, transfers, catchUp, dialer, incoming } = this.#loops;
-    this.#checkFolder();
     this.#checkThreads();
     this.#checkMounts();
     peers.refreshStates();
@@ -55,23 +52,6 @@ export class Housekeeping {
     incoming.tidy();
     // Bytes that were not sent within seconds can be read from the folder again.
     outbox.age();
-  }
-
-  #checkFolder(): void {
-    const { problems, facts } = this.#context;
-    const { health } = this.#loops;
-    if (!health.folder.ok) {
-      problems.set('folder-missing', {}, health.folder.detail ?? 'The folder cannot be used.');
-    } else if (problems.has('folder-missing')) {
-      problems.clear('folder-missing');
-      facts.revealed.publish();
-    }
-    const { state } = health.folder;
-    if (state !== undefined) problems.set('state-unusable', {}, state);
-    else if (health.folder.ok && problems.has('state-unusable')) {
-      problems.clear('state-unusable');
-      facts.revealed.publish();
-    }
   }
 
   /** Reports a worker that hangs. The rest of the agent continues, so a user must learn of it. */
