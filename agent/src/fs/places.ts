@@ -1,4 +1,4 @@
-import type { KnownMounts } from './mounts/mounts.ts';
+import type { KnownMounts } from './mounts/mount-identity.ts';
 import type { BlockHash } from './read/content-id.ts';
 import type { EntryStats, OpenDirectory, SystemCalls } from './system-calls.ts';
 

@@ -98,7 +98,7 @@ export class LoneMember {
       hiding: new Set(),
       lastBoot: new LastBoot(),
       missing: new MissingContents(() => facts.contentLost.publish()),
-      others: new OtherHolders(self, journal),
+      others: new OtherHolders(self.id, journal),
       inbox: new ByteCache(inboxBytesMax),
       outbox: new ByteCache(inboxBytesMax),
     };

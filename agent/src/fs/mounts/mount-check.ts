@@ -2,7 +2,8 @@ import { isBelow, parentOf } from '@lockstep/shared';
 import type { Descent } from '../descent.ts';
 import type { Places } from '../places.ts';
 import type { EntryStats } from '../system-calls.ts';
-import { isElsewhere, isMounted, type MountIdentity } from './mounts.ts';
+import type { MountIdentity } from './mount-identity.ts';
+import { isElsewhere, isMounted } from './mounts.ts';
 
 /** A directory on the way to a path. `mount`: the changed mount point at or above it. */
 interface DirectorySeen {

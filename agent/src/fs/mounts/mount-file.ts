@@ -5,7 +5,7 @@ import { syncPath } from '../durable.ts';
 import { errorCodeOf } from '../path-problem.ts';
 import { readFully, withFile } from '../read/read-content.ts';
 import type { SystemCalls } from '../system-calls.ts';
-import type { MountIdentity } from './mounts.ts';
+import type { MountIdentity } from './mount-identity.ts';
 
 const name = 'mounts.json';
 

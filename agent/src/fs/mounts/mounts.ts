@@ -3,29 +3,7 @@ import { descending } from '../descent.ts';
 import { lstatIfThere } from '../entry-stat.ts';
 import { absolutePath, type Places } from '../places.ts';
 import type { EntryStats } from '../system-calls.ts';
-
-/**
- * The identity of a mount when it became a part of the folder. Device numbers are reassigned at each boot, so disks are distinguished by
- * inode and birth time of the mounted root. Without a birth time, type and size of the file system are used.
- */
-export interface MountIdentity {
-  readonly path: string;
-  readonly ino: number;
-  readonly birthMs?: number | undefined;
-  /** As statfs(2) reports it. */
-  readonly type: number;
-  readonly blocks: number;
-  /** True if its device differs from its parent's: false for a bind mount of the same file system. */
-  readonly isOwnDevice: boolean;
-}
-
-/** The known mounts inside the folder. */
-export interface KnownMounts {
-  /** Those that are parts of the folder. */
-  readonly accepted: readonly MountIdentity[];
-  /** Paths of the others. */
-  readonly foreign: readonly string[];
-}
+import type { MountIdentity } from './mount-identity.ts';
 
 /** Undefined if the file system has no birth times. A kernel without statx(2) reports the change time, which identifies nothing. */
 export function birthOf({ birthtimeMs, ctimeMs }: EntryStats): number | undefined {

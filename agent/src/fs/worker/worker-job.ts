@@ -13,7 +13,7 @@ import type { Applied } from '../apply/apply.ts';
 import type { ContentDescription } from '../apply/block-store.ts';
 import type { KeptVersion } from '../apply/history.ts';
 import type { ApplyStep } from '../fault-point.ts';
-import type { KnownMounts, MountIdentity } from '../mounts/mounts.ts';
+import type { KnownMounts, MountIdentity } from '../mounts/mount-identity.ts';
 import type { OpenedPlaces } from '../places.ts';
 import type { ExpectedBlock } from '../read/content-id.ts';
 import type { ListedDirectory } from '../read/list-directory.ts';

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import type { ApplyStep } from '../fault-point.ts';
-import type { KnownMounts } from '../mounts/mounts.ts';
+import type { KnownMounts } from '../mounts/mount-identity.ts';
 import type { OpenedPlaces } from '../places.ts';
 import type {
   JobMessage,

@@ -1,5 +1,5 @@
 import type { ContentId } from '@lockstep/shared';
-import type { MountIdentity } from '../../fs/mounts/mounts.ts';
+import type { MountIdentity } from '../../fs/mounts/mount-identity.ts';
 import { contentFileName, contentOfFileName } from '../../fs/read/content-id.ts';
 import type { Content } from './content.ts';
 import { Disk, type DiskImage, type DiskOptions } from './disk.ts';

@@ -1,4 +1,4 @@
-import type { KnownMounts } from '../../fs/mounts/mounts.ts';
+import type { KnownMounts } from '../../fs/mounts/mount-identity.ts';
 import type { Places } from '../../fs/places.ts';
 import { runJob } from '../../fs/worker/jobs.ts';
 import type { JobMessage, JobName, JobRunner, Jobs } from '../../fs/worker/worker-job.ts';

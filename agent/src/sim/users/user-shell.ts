@@ -94,7 +94,7 @@ export class UserShell {
     // mv refuses this: nothing is written.
     if (from === to) return;
     const moved = [...this.disk.entries(from)].map(([path, inode]) => [path, valueAt(inode)] as const);
-    const before = from === to ? undefined : valueAt(this.disk.at(to));
+    const before = valueAt(this.disk.at(to));
     this.disk.rename(from, to);
     this.ledger.touchedBelow(from);
     this.#letGo(before, `overwritten by a rename of ${from}`);

@@ -5,8 +5,8 @@ import { isSameTime } from '../../core/entry.ts';
 import type { Inode } from '../disk/inode.ts';
 import type { Ledger } from '../users/ledger.ts';
 import { type ValueKey, valueAt } from '../users/ledger.ts';
-import { valuesOn } from './durability-watch.ts';
 import type { Machine } from './machine.ts';
+import { valuesOn } from './values.ts';
 import type { World } from './world.ts';
 
 const headsAtOnce = 10_000;

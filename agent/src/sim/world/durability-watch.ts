@@ -1,65 +1,9 @@
-import { type Dot, isLive, type Operation } from '@lockstep/shared';
-import type { Inode } from '../disk/inode.ts';
-import { type ValueKey, valueAt } from '../users/ledger.ts';
+import { valueAt } from '../users/ledger.ts';
 import type { Machine } from './machine.ts';
+import { durableValuesOn } from './values.ts';
 import type { World } from './world.ts';
 
 const waitTimeoutMs = 4_000;
-/** More than a run creates. */
-const headsMax = 100_000;
-
-/** The values on a machine: in the folder, in history and, for links, in the journal. */
-export function valuesOn(machine: Machine): ReadonlySet<ValueKey> {
-  return valuesWhere(machine, () => true);
-}
-
-/** Those that would survive a power cut. */
-function durableValuesOn(machine: Machine): ReadonlySet<ValueKey> {
-  const { cache } = machine.volume.disk;
-  return cache.asOnDisk(() => valuesWhere(machine, (inode) => inode.type !== 'file' || !cache.isDirty(inode)));
-}
-
-function valuesWhere(machine: Machine, isWanted: (inode: Inode) => boolean): ReadonlySet<ValueKey> {
-  const values = new Set<ValueKey>();
-  for (const inode of [...machine.volume.inodes(), ...machine.volume.history.values()]) {
-    const value = valueAt(inode);
-    if (value !== undefined && isWanted(inode)) values.add(value);
-  }
-  for (const { target } of headsOf(machine)) if (target !== undefined) values.add(`link:${target}`);
-  return values;
-}
-
-/** All live heads of a machine's journal, including losing ones. */
-function headsOf({ journal }: Machine): readonly Operation[] {
-  const contested = journal.contested(undefined, headsMax).flatMap(({ heads }) => heads);
-  return [...journal.headsUnder('', undefined, headsMax), ...contested].filter(isLive);
-}
-
-/**
- * The values that these machines still have together: those in a folder, and those of live operations whose content one of them has. Values
- * only in history were released, and so were those of operations that are `isOver`.
- */
-export function valuesAmong(
-  machines: readonly Machine[],
-  isOver: (path: string, dot: Dot) => boolean = () => false,
-): ReadonlySet<ValueKey> {
-  const held = new Set(machines.flatMap((machine) => [...valuesOn(machine)]));
-  const values = new Set<ValueKey>();
-  for (const machine of machines) {
-    for (const [path, inode] of machine.volume.disk.entries()) {
-      const value = valueAt(inode);
-      const row = machine.journal.disk(path);
-      if (value !== undefined && !(row?.content === value && isOver(path, row.dot))) values.add(value);
-    }
-    for (const head of headsOf(machine)) {
-      const { path, content, target } = head;
-      if (isOver(path, head)) continue;
-      if (target !== undefined) values.add(`link:${target}`);
-      if (content !== undefined && held.has(content)) values.add(content);
-    }
-  }
-  return values;
-}
 
 /**
  * Asks a member to wait for a majority. If it reports success, counts the machines that really hold the values then on its disk, and calls

@@ -2,8 +2,8 @@ import { dotKey, type Operation } from '@lockstep/shared';
 import { isZeros } from '../disk/content.ts';
 import type { Torn } from '../disk/write-cache.ts';
 import { type ValueKey, valueAt } from '../users/ledger.ts';
-import { valuesAmong, valuesOn } from './durability-watch.ts';
 import type { Machine } from './machine.ts';
+import { valuesAmong, valuesOn } from './values.ts';
 import type { World } from './world.ts';
 
 /** Values that no agent can owe after an accident, which destroyed the necessary knowledge. GUARANTEES lists each case. */

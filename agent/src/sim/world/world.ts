@@ -13,11 +13,11 @@ import { Ledger, valueAt } from '../users/ledger.ts';
 import { Meddler } from '../users/meddler.ts';
 import { User } from '../users/user.ts';
 import { UserShell } from '../users/user-shell.ts';
-import { valuesAmong } from './durability-watch.ts';
 import { JournalShelf } from './journal-shelf.ts';
 import { addressOf, Machine, type Surroundings } from './machine.ts';
 import { NumberWatch } from './number-watch.ts';
 import type { Scenario } from './scenario.ts';
+import { valuesAmong } from './values.ts';
 
 const names = ['ant', 'bee', 'cat', 'dog', 'elk', 'fox', 'gnu', 'hen', 'ibis', 'jay'];
 

@@ -97,7 +97,7 @@ export function createContext(parts: {
     hiding: new Set(),
     lastBoot: new LastBoot(),
     missing: new MissingContents(() => facts.contentLost.publish()),
-    others: new OtherHolders(self, journal),
+    others: new OtherHolders(self.id, journal),
     inbox: new ByteCache(inlineWaitingBytesMax),
     outbox: new ByteCache(outboxBytesMax),
   };

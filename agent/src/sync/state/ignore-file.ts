@@ -6,8 +6,8 @@ import {
   keepsIgnoring,
   parseIgnoreRules,
 } from '../../core/ignore/ignore-rules.ts';
+import type { Clock } from '../ports/clock.ts';
 import type { Folder, Observation } from '../ports/folder.ts';
-import type { Context } from './context.ts';
 
 /** Name of the journal setting that holds the text of the rules in force. */
 export const ignoreRulesSetting = 'ignore-rules';
@@ -160,8 +160,10 @@ function textOf(bytes: Uint8Array): string | undefined {
 }
 
 /** Resolves once no rules wait to be in force, or once `giveUp` returns true. */
-export async function untilRulesRest(context: Context, giveUp: () => boolean): Promise<void> {
-  const { ignored, clock } = context;
+export async function untilRulesRest(
+  { ignored, clock }: { readonly ignored: IgnoreFile; readonly clock: Clock },
+  giveUp: () => boolean,
+): Promise<void> {
   while (ignored.isWaiting && !giveUp()) {
     await new Promise<void>((resolve) => {
       clock.after(restingRetryMs, resolve);

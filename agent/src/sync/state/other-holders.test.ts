@@ -12,7 +12,7 @@ function holdersWith(saved: Readonly<Record<MemberId, Applied>>, left: readonly 
     (id): MemberRecord => ({ id, name: id, addresses: [], standing: left.includes(id) ? 'left' : 'joined' }),
   );
   const journal: Pick<Journal, 'acks' | 'members'> = { acks: () => saved, members: () => members };
-  return new OtherHolders({ id: ant, name: 'ant', addresses: [] }, journal as Journal);
+  return new OtherHolders(ant, journal as Journal);
 }
 
 test('[LC17] an acknowledgement of this run or an earlier one shows that a member holds an operation', () => {

@@ -1,7 +1,6 @@
 import type { Applied, Dot, MemberId } from '@lockstep/shared';
 import { holds } from '../../core/durability.ts';
 import type { Journal } from '../ports/journal.ts';
-import type { Self } from './context.ts';
 
 /** Whether other members hold an operation. `unknown`: none is known to, and not all were heard in this run of the agent. */
 export type Holding = 'held' | 'nowhere' | 'unknown';
@@ -11,11 +10,11 @@ export type Holding = 'held' | 'nowhere' | 'unknown';
  * journal saved in an earlier one. The journal saves them every few seconds only, so that after a crash it is behind the members.
  */
 export class OtherHolders {
-  readonly #self: Self;
+  readonly #self: MemberId;
   readonly #journal: Journal;
   readonly #heard = new Map<MemberId, Applied>();
 
-  constructor(self: Self, journal: Journal) {
+  constructor(self: MemberId, journal: Journal) {
     this.#self = self;
     this.#journal = journal;
   }
@@ -28,7 +27,7 @@ export class OtherHolders {
   /** Whether any other member holds the operation `dot`. A member that left does not count. */
   holding(dot: Dot): Holding {
     const saved = this.#journal.acks();
-    const others = this.#journal.members().filter(({ id, standing }) => id !== this.#self.id && standing !== 'left');
+    const others = this.#journal.members().filter(({ id, standing }) => id !== this.#self && standing !== 'left');
     const applied = others.map(({ id }) => this.#heard.get(id) ?? saved[id]);
     if (applied.some((known) => known && holds(known, dot))) return 'held';
     return others.every(({ id }) => this.#heard.has(id)) ? 'nowhere' : 'unknown';
