@@ -7,7 +7,7 @@ import type { ActionResult } from '../ports/folder.ts';
 import type { Context } from '../state/context.ts';
 import type { ContentFetcher } from '../transfer/content-fetcher.ts';
 import type { BlockedPaths } from './blocked-paths.ts';
-import { noteBatch, recordBatch } from './interrupted-batch.ts';
+import { noteBatch, recordBatch, recordFailedSteps } from './interrupted-batch.ts';
 
 /** Number of failures to remove a directory without known entries after which it is kept. */
 const keepDirectoryAfter = 3;
@@ -91,6 +91,10 @@ export class StepExecutor {
     }
     for (const content of taken) this.#transfers.applied(content);
     recordBatch(journal, changes);
+    await recordFailedSteps(
+      this.#context,
+      steps.filter((_, index) => results[index]?.result === 'problem'),
+    );
     if (changes.length > 0) this.#context.facts.applied.publish({ entries: count, bytes });
     return { progress: changes.length > 0, planAgain };
   }

@@ -1,10 +1,11 @@
 import type { Operation, OriginId } from '@lockstep/shared';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Action } from '../../core/plan/action.ts';
+import type { PlanStep } from '../../core/plan/plan-step.ts';
 import { contentOfText } from '../../sim/disk/content.ts';
 import { LoneMember } from '../../sim/lone-member.ts';
 import { LocalChanges } from '../local/local-changes.ts';
-import { noteBatch, recordBatch, recordInterruptedBatch } from './interrupted-batch.ts';
+import { noteBatch, recordBatch, recordFailedSteps, recordInterruptedBatch } from './interrupted-batch.ts';
 
 const bee = 'bee' as OriginId;
 
@@ -24,7 +25,11 @@ function begins(
   path: string,
   action: Action = { do: 'symlink', path, expected: 'absent', target: '', mtimeUs: 0 },
 ): void {
-  noteBatch(member.journal, [{ path, request: { action }, record: () => [] }]);
+  noteBatch(member.journal, [stepAt(path, action)]);
+}
+
+function stepAt(path: string, action: Action): PlanStep {
+  return { path, request: { action }, record: () => [] };
 }
 
 /** Restarts the agent. */
@@ -74,6 +79,22 @@ test('[LC13] an entry put at an empty path is recorded, whether others delete it
   expect([member.journal.disk('file'), member.journal.disk('late')]).toMatchObject([row(put), row(late)]);
   await startAgent();
   expect(newest('late')).toEqual(gone);
+});
+
+test("[LC13] an entry that a failed step put in place is recorded, and a user's entry is not", async () => {
+  const put = member.operation('file', { kind: 'put', text: 'theirs' }, { origin: bee });
+  const gone = member.operation('file', { kind: 'delete' }, { origin: bee, parents: [put] });
+  const other = member.operation('edited', { kind: 'put', text: 'theirs' }, { origin: bee });
+  member.received(put, gone, other);
+  puts(put, 'theirs');
+  replaces('edited', 'mine');
+  const write = (path: string): PlanStep =>
+    stepAt(path, { do: 'symlink', path, expected: 'absent', target: '', mtimeUs: 0 });
+  const recorded = recordFailedSteps(member.context, [write('file'), write('edited')]);
+  await member.passes(1_000);
+  await recorded;
+  expect(member.journal.disk('file')).toMatchObject({ dot: { origin: put.origin, seq: put.seq }, unsynced: true });
+  expect(member.journal.disk('edited')).toBeUndefined();
 });
 
 test('[LC13] a removal is recorded before the file is put back', async () => {

@@ -1,6 +1,6 @@
 import { batchPathsMax, isBelow } from '@lockstep/shared';
 import { type DiskChange, type DiskEntry, entryFor, mayBeSameInode } from '../../core/entry.ts';
-import { findLocalChange, type Seen } from '../../core/local-change.ts';
+import { type Finding, findLocalChange, type Seen } from '../../core/local-change.ts';
 import type { PlanStep } from '../../core/plan/plan-step.ts';
 import type { Observation } from '../ports/folder.ts';
 import type { Journal } from '../ports/journal.ts';
@@ -26,7 +26,12 @@ interface Target {
  * - a removed file that is put back would be deleted again.
  */
 export function noteBatch(journal: Journal, steps: readonly PlanStep[]): void {
-  const targets = steps.flatMap(({ path, request: { action } }): readonly Target[] => {
+  const targets = targetsOf(steps);
+  if (targets.length > 0) journal.noteSetting(batchSetting, JSON.stringify(targets));
+}
+
+function targetsOf(steps: readonly PlanStep[]): readonly Target[] {
+  return steps.flatMap(({ path, request: { action } }): readonly Target[] => {
     switch (action.do) {
       case 'attr':
         return [];
@@ -41,7 +46,6 @@ export function noteBatch(journal: Journal, steps: readonly PlanStep[]): void {
         return [{ path }];
     }
   });
-  if (targets.length > 0) journal.noteSetting(batchSetting, JSON.stringify(targets));
 }
 
 /** Records the results of the batch, and that it has ended. */
@@ -62,13 +66,25 @@ export async function recordInterruptedBatch(context: Context): Promise<void> {
   const { journal, lock } = context;
   const targets = JSON.parse(journal.setting(batchSetting) ?? nothing) as readonly Target[];
   if (targets.length === 0) return;
-  const paths = targets.flatMap((target) => pathsOf(journal, target));
   let isSeen = true;
-  for (let from = 0; from < paths.length; from += batchPathsMax) {
-    isSeen = (await lock.run(() => recordPaths(context, paths.slice(from, from + batchPathsMax)))) && isSeen;
+  for (const paths of chunksOf(targets.flatMap((target) => pathsOf(journal, target)))) {
+    isSeen = (await lock.run(() => recordPaths(context, paths, changesFor))) && isSeen;
   }
   // Paths that could not be observed, as while the folder is away, are left to the next start.
   if (isSeen) journal.noteSetting(batchSetting, nothing);
+}
+
+/**
+ * Records the entries that failed steps put in place all the same: the disk may fail after the rename. If others delete such an entry
+ * before a detection finds it, it would be published as new. Use it under the folder lock.
+ */
+export async function recordFailedSteps(context: Context, steps: readonly PlanStep[]): Promise<void> {
+  const paths = targetsOf(steps).flatMap((target) => pathsOf(context.journal, target));
+  for (const chunk of chunksOf(paths)) await recordPaths(context, chunk, adoptedChange);
+}
+
+function* chunksOf(paths: readonly string[]): Iterable<readonly string[]> {
+  for (let from = 0; from < paths.length; from += batchPathsMax) yield paths.slice(from, from + batchPathsMax);
 }
 
 /** The paths of a target. For a directory moved as a whole, also the paths in it, recorded or pending. */
@@ -93,7 +109,7 @@ function pathsOf(journal: Journal, { path, whole }: Target): readonly string[] {
 }
 
 /** Records the changes at `paths`. False if not all of them could be observed. */
-async function recordPaths(context: Context, paths: readonly string[]): Promise<boolean> {
+async function recordPaths(context: Context, paths: readonly string[], changesOf: typeof changesFor): Promise<boolean> {
   const { journal, folder } = context;
   const rows = paths.map((path) => journal.disk(path));
   const contents = rows.flatMap((row) => (row?.content === undefined ? [] : [row.content]));
@@ -105,7 +121,7 @@ async function recordPaths(context: Context, paths: readonly string[]): Promise<
   for (const [index, observation] of observations.entries()) {
     const row = rows[index];
     const isKept = row?.content === undefined || kept.has(row.content);
-    if (isEntry(observation)) changes.push(...changesFor(context, observation, row, isKept));
+    if (isEntry(observation)) changes.push(...changesOf(context, observation, row, isKept));
   }
   journal.recordDisk(changes);
   return observations.every(({ state }) => state !== 'problem' && state !== 'changing');
@@ -121,13 +137,30 @@ function isEntry(observation: Observation): observation is Observation & Seen {
 
 /** The rows to record for an entry. `isKept`: the row's content is in history, or it has none, so that the agent may have replaced it. */
 function changesFor(
-  { journal }: Context,
+  context: Context,
   seen: Observation & Seen,
   row: DiskEntry | undefined,
   isKept: boolean,
 ): readonly DiskChange[] {
+  const finding = find(context, seen, row, isKept);
+  if (finding.do === 'adopt') return [adopted(finding, seen.path)];
+  if (finding.do !== 'draft' || row?.fingerprint === undefined || !isKept) return [];
+  // An edit in place: the user had the version of the row before their eyes.
+  if (seen.state !== 'absent' && mayBeSameInode(row.fingerprint, seen.fingerprint)) return [];
+  // It is unknown which of the two the user saw. As an edit of damage, theirs supersedes neither, and a delete has no effect.
+  const { dot, fingerprint } = row;
+  return [{ path: seen.path, entry: { dot, fingerprint, damaged: true } }];
+}
+
+/** As `changesFor`, for a running agent: users' changes are left to detections. */
+const adoptedChange: typeof changesFor = (context, seen, row, isKept) => {
+  const finding = find(context, seen, row, isKept);
+  return finding.do === 'adopt' ? [adopted(finding, seen.path)] : [];
+};
+
+function find({ journal }: Context, seen: Observation & Seen, row: DiskEntry | undefined, isKept: boolean): Finding {
   const { path } = seen;
-  const finding = findLocalChange({
+  return findLocalChange({
     path,
     seen,
     row,
@@ -138,13 +171,8 @@ function changesFor(
     journaled: () =>
       journal.log({ path, beforeRow: Number.MAX_SAFE_INTEGER, limit: journaledMax }).map(({ operation }) => operation),
   });
-  if (finding.do === 'adopt') {
-    return [entryFor(path, finding.head, finding.fingerprint, finding.racy, { unsynced: true })];
-  }
-  if (finding.do !== 'draft' || row?.fingerprint === undefined || !isKept) return [];
-  // An edit in place: the user had the version of the row before their eyes.
-  if (seen.state !== 'absent' && mayBeSameInode(row.fingerprint, seen.fingerprint)) return [];
-  // It is unknown which of the two the user saw. As an edit of damage, theirs supersedes neither, and a delete has no effect.
-  const { dot, fingerprint } = row;
-  return [{ path, entry: { dot, fingerprint, damaged: true } }];
+}
+
+function adopted({ head, fingerprint, racy }: Finding & { do: 'adopt' }, path: string): DiskChange {
+  return entryFor(path, head, fingerprint, racy, { unsynced: true });
 }
