@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { LockstepError, stateDirectoryName } from '@lockstep/shared';
 import { parse, TomlError } from 'smol-toml';
-import { lostText } from '../member-dir/durable-file.ts';
 import { elementLine, keyLines } from './key-lines.ts';
+import { lostText } from './lost-text.ts';
 import { type Config, type ConfigKey, type ConfigText, configKeys } from './schema.ts';
 import { suggest } from './suggest.ts';
 

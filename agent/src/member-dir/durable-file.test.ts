@@ -3,7 +3,7 @@ import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { lostText, writeDurably, writeNewDurably } from './durable-file.ts';
+import { writeDurably, writeNewDurably } from './durable-file.ts';
 
 /** The calls to the disk, in order. */
 const calls: string[] = [];
@@ -63,14 +63,4 @@ test('a new file replaces none', async () => {
   expect((await stat(path)).mode & 0o777).toBe(0o644);
   await expect(writeNewDurably(path, 'second')).rejects.toMatchObject({ code: 'EEXIST' });
   expect(await readFile(path, 'utf8')).toBe('first');
-});
-
-test.each([
-  ['', 'is empty'],
-  [' \n', 'is empty'],
-  ['\0\0\0', 'contains zeros instead of text'],
-  ['name = "ant"\n\0\0', 'contains zeros instead of text'],
-  ['name = "ant"\n', undefined],
-])('the text %j: %s', (text, said) => {
-  expect(lostText(text)).toBe(said);
 });
