@@ -97,6 +97,36 @@ describe.skipIf(!isRoot)('a disk inside the folder (needs root)', () => {
     expect(filesIn(bee, 'stopped')).toContain('one');
   });
 
+  test.each([
+    ['tmpfs', undefined],
+    ['ext4 with birth times', '256'],
+    ['ext4 without birth times', '128'],
+  ])('[WT20] an empty disk in place of another one of its size deletes nothing: %s', async (_, inodeBytes) => {
+    const { cluster, ant, bee } = await pair();
+    const [place, image] = [ant.path('disk'), ant.state('disk.img')];
+    const mountEmpty = async (): Promise<void> => {
+      if (inodeBytes === undefined) return mount(place, ...tmpfs);
+      await run('truncate', ['-s', '16M', image]);
+      await run('mkfs.ext4', ['-q', '-F', '-I', inodeBytes, image]);
+      await mount(place, '-o', 'loop', image);
+    };
+    await mkdir(place);
+    await mountEmpty();
+    await writeFile(ant.path('disk/one'), 'one');
+    await cluster.settled();
+    await unmount(place);
+    await mountEmpty();
+    await isChanged(ant);
+    await ant.rescan();
+    await ant.stop();
+    await unmount(place);
+    await mountEmpty();
+    await ant.start();
+    await isChanged(ant);
+    await ant.rescan();
+    expect(filesIn(bee, 'disk')).toContain('one');
+  });
+
   test('[WT20] an empty directory of the same disk that is mounted over another deletes nothing and is not written to', async () => {
     const { cluster, ant, bee } = await pair();
     await mkdir(ant.path('plain'));

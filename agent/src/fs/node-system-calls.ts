@@ -9,6 +9,10 @@ import type { ControlCalls, SystemCalls } from './system-calls.ts';
 /** A disk that needs longer than this for a sync is treated as one that cannot sync. */
 const syncTimeoutMs = 120_000;
 
+const statTimeoutMs = 10_000;
+/** Nobody unmounts one disk and mounts another in this time. */
+const idReusedMs = 20;
+
 const optional = { throwIfNoEntry: false } as const;
 
 /** The system calls of this process. */
@@ -42,6 +46,7 @@ export function nodeSystemCalls(): SystemCalls {
     readdirTypes: (path) => fs.readdirSync(path, { withFileTypes: true }),
     readlink: (path) => fs.readlinkSync(path, { encoding: 'buffer' }),
     statfs: (path) => fs.statfsSync(path),
+    fileSystemId: fileSystemIds(),
     get canSyncFileSystem() {
       return canSyncFileSystem;
     },
@@ -55,6 +60,23 @@ export function nodeSystemCalls(): SystemCalls {
     memoryMaps,
     effectiveUser: () => process.geteuid?.(),
     wallMs: () => Date.now(),
+  };
+}
+
+/** Node's statfs(2) does not return the number; the tool of coreutils prints it. An answer is reused for a moment, for the paths of one batch. */
+function fileSystemIds(): SystemCalls['fileSystemId'] {
+  const answers = new Map<string, { readonly atMs: number; readonly id: string | undefined }>();
+  return (path) => {
+    const known = answers.get(path);
+    const nowMs = performance.now();
+    if (known !== undefined && nowMs - known.atMs < idReusedMs) return known.id;
+    const { status, stdout } = spawnSync('stat', ['-f', '-c', '%i', path], {
+      encoding: 'utf8',
+      timeout: statTimeoutMs,
+    });
+    const id = status === 0 ? stdout.trim() : undefined;
+    answers.set(path, { atMs: nowMs, id });
+    return id;
   };
 }
 

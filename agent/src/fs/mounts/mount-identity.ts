@@ -1,6 +1,6 @@
 /**
  * The identity of a mount when it became a part of the folder. Device numbers are reassigned at each boot, so disks are distinguished by
- * inode and birth time of the mounted root. Without a birth time, type and size of the file system are used.
+ * inode and birth time of the mounted root, and by the file system's own number. Without a birth time, type and size are used.
  */
 export interface MountIdentity {
   readonly path: string;
@@ -9,6 +9,8 @@ export interface MountIdentity {
   /** As statfs(2) reports it. */
   readonly type: number;
   readonly blocks: number;
+  /** `SystemCalls.fileSystemId`, for types that keep it on the disk. */
+  readonly fileSystemId?: string | undefined;
   /** True if its device differs from its parent's: false for a bind mount of the same file system. */
   readonly isOwnDevice: boolean;
 }

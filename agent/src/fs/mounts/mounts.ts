@@ -5,9 +5,15 @@ import { absolutePath, type Places } from '../places.ts';
 import type { EntryStats } from '../system-calls.ts';
 import type { MountIdentity } from './mount-identity.ts';
 
-/** Undefined if the file system has no birth times. A kernel without statx(2) reports the change time, which identifies nothing. */
-export function birthOf({ birthtimeMs, ctimeMs }: EntryStats): number | undefined {
-  return birthtimeMs > 0 && birthtimeMs !== ctimeMs ? birthtimeMs : undefined;
+/**
+ * Types of file systems whose number is drawn when they are made: ext2 to ext4, btrfs and tmpfs. Others, such as XFS and FAT, report the
+ * number of their device, which changes from boot to boot.
+ */
+const numberedTypes: ReadonlySet<number> = new Set([0xef53, 0x91_23_68_3e, 0x01_02_19_94]);
+
+/** Undefined if the file system has no birth times. */
+export function birthOf({ birthtimeMs }: EntryStats): number | undefined {
+  return birthtimeMs > 0 ? birthtimeMs : undefined;
 }
 
 /** True if the entry at a path is the known mount. `parentDev`: the device of its parent. */
@@ -18,10 +24,15 @@ export function isMounted(
   parentDev: number,
 ): boolean {
   if (stats === undefined || stats.ino !== known.ino || (stats.dev !== parentDev) !== known.isOwnDevice) return false;
+  const absolute = absolutePath(root, known.path);
   const birthMs = birthOf(stats);
-  if (birthMs !== undefined && known.birthMs !== undefined) return birthMs === known.birthMs;
-  const { type, blocks } = system.statfs(absolutePath(root, known.path));
-  return type === known.type && blocks === known.blocks;
+  if (birthMs !== undefined && known.birthMs !== undefined) {
+    if (birthMs !== known.birthMs) return false;
+  } else {
+    const { type, blocks } = system.statfs(absolute);
+    if (type !== known.type || blocks !== known.blocks) return false;
+  }
+  return known.fileSystemId === undefined || system.fileSystemId(absolute) === known.fileSystemId;
 }
 
 /** True if an accepted mount is now at another accepted path: a directory above it was renamed. */
@@ -97,6 +108,8 @@ export function identifyMount(places: Places, path: string): MountIdentity | und
     const isOwnDevice = stats.dev !== descent.directory(parentOf(path))?.stats.dev;
     if (!isOwnDevice && !mountPoints(places).includes(path)) return undefined;
     const { type, blocks } = places.system.statfs(entry);
-    return { path, ino: stats.ino, birthMs: birthOf(stats), type, blocks, isOwnDevice };
+    const absolute = absolutePath(places.root, path);
+    const fileSystemId = numberedTypes.has(type) ? places.system.fileSystemId(absolute) : undefined;
+    return { path, ino: stats.ino, birthMs: birthOf(stats), type, blocks, fileSystemId, isOwnDevice };
   });
 }

@@ -24,11 +24,6 @@ export class Device {
   constructor(number: number) {
     this.number = number;
   }
-
-  /** Its size, which distinguishes it from others without birth times. */
-  get blocks(): number {
-    return 2 ** 24 + this.number;
-  }
 }
 
 /** A file, directory, symbolic link or pipe. */

@@ -55,9 +55,11 @@ export class Volume {
     const file = disk.at('/state/mounts.json')?.content;
     if (file === undefined && !disk.hasMounts) return [];
     const accepted = file === undefined ? [] : (JSON.parse(new TextDecoder().decode(file.parts[0])) as MountIdentity[]);
-    const known = new Map(accepted.map(({ path, blocks }) => [path, blocks]));
-    const mounted = new Map<string, number>();
-    for (const [path, { device }] of disk.entries()) if (disk.isMountPoint(path)) mounted.set(path, device.blocks);
+    const known = new Map(accepted.map(({ path, fileSystemId }) => [path, fileSystemId]));
+    const mounted = new Map<string, string>();
+    for (const [path, { device }] of disk.entries()) {
+      if (disk.isMountPoint(path)) mounted.set(path, String(device.number));
+    }
     return [...new Set([...known.keys(), ...mounted.keys()])].filter((path) => known.get(path) !== mounted.get(path));
   }
 

@@ -15,7 +15,7 @@ import type { ReplaceListener } from './replace-watch.ts';
 export const folderRoot = '/folder';
 export const stateRoot = '/state';
 
-const freeBlocks = 2 ** 24;
+const blocksOfDisk = 2 ** 24;
 const blockSizeBytes = 4_096;
 /** The magic number of ext4. */
 const fileSystemType = 61_267;
@@ -263,9 +263,13 @@ export class SimCalls implements SystemCalls {
   }
 
   statfs(absolute: string): FileSystemStats {
-    const { device } = this.#inode('statfs', absolute);
-    const bavail = this.#volume.full === 'disk' ? 0 : freeBlocks;
-    return { type: fileSystemType, bsize: blockSizeBytes, blocks: device.blocks, bavail };
+    this.#there('statfs', absolute, 'none');
+    const bavail = this.#volume.full === 'disk' ? 0 : blocksOfDisk;
+    return { type: fileSystemType, bsize: blockSizeBytes, blocks: blocksOfDisk, bavail };
+  }
+
+  fileSystemId(absolute: string): string {
+    return String(this.#inode('fileSystemId', absolute).device.number);
   }
 
   syncFileSystem(absolute: string): boolean {
