@@ -337,6 +337,11 @@ export class Peers {
     else this.#handlers.message(peer, message);
   }
 
+  /** Judges the peer's last claim again, because the journal has changed. */
+  judge(peer: Peer): void {
+    if (peer.claim !== undefined) this.#acknowledged(peer, peer.claim);
+  }
+
   #acknowledged(peer: Peer, claim: Claim): void {
     const { known, applied, forked } = peer.agreement.judge(claim);
     peer.claim = claim;
@@ -351,9 +356,7 @@ export class Peers {
 
   /** Judges claims again after the journal changed: they may be comparable now. */
   judgeAgain(): void {
-    for (const peer of this.ready()) {
-      if (peer.agreement.isBehind && peer.claim !== undefined) this.#acknowledged(peer, peer.claim);
-    }
+    for (const peer of this.ready()) if (peer.agreement.isBehind) this.judge(peer);
   }
 
   #drop(peer: Peer, reason: string): void {

@@ -1,7 +1,7 @@
 import type { MemberId } from '@lockstep/shared';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { LoneMember } from '../../sim/lone-member.ts';
-import { replacedReason, replacingReason, SessionFailures } from './session-failures.ts';
+import { differingReason, replacedReason, replacingReason, SessionFailures, sealedReason } from './session-failures.ts';
 
 const bee = 'bee' as MemberId;
 const fault = { reason: 'invalid frame: x', isFault: true, lastedMs: 20 };
@@ -49,6 +49,16 @@ describe('[SY20] sessions that fail repeatedly', () => {
       { code: 'session-failing', detail: expect.stringContaining(`Two agents may run as ${who}`) },
     ]);
   });
+
+  test.each([differingReason, sealedReason])(
+    'because of a fork that is not repaired: what to do is not the network',
+    (reason) => {
+      for (let count = 0; count < 5; count++) failures.ended(bee, 'bee', { ...short, reason });
+      expect(member.context.problems.list()).toMatchObject([
+        { code: 'session-failing', detail: expect.stringMatching(/set back to a snapshot.* move journal\.db\*/) },
+      ]);
+    },
+  );
 
   test('for one other reason in quick succession: the fifth is a problem; goodbyes, long sessions and other reasons are none', async () => {
     for (let count = 0; count < 4; count++) failures.ended(bee, 'bee', short);

@@ -22,6 +22,10 @@ const forgetAfterMs = 3 * faultWait.maxMs;
 export const replacedReason = 'replaced by a newer session';
 export const replacingReason = 'it opened a newer session';
 
+/** Reasons for the end of a session because of a fork: one that was found during the session, and one that was repaired instead of it. */
+export const differingReason = 'it has other operations under the same numbers';
+export const sealedReason = 'the log of an origin forked, and has been sealed';
+
 /** How a session ended. */
 export interface SessionEnd {
   readonly reason: string;
@@ -133,6 +137,12 @@ function whatToDo({ name, reason, isFault }: Failures): string {
     return (
       `Two agents may run as ${who}: in a folder and in a copy of it. Stop one; to keep both, remove .lockstep from the copy and run ` +
       'lockstep init there. If there is only one, check the network between the two.'
+    );
+  }
+  if (reason === differingReason || reason === sealedReason) {
+    return (
+      'A machine was set back to a snapshot, and the repair fails. Stop one of the two, move journal.db* out of its .lockstep and start ' +
+      'it: its journal is rebuilt. Report this with both logs.'
     );
   }
   return isFault

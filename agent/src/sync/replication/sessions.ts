@@ -1,7 +1,8 @@
-import type { PeerMessage } from '@lockstep/shared';
+import type { OriginId, PeerMessage } from '@lockstep/shared';
 import type { Forks } from '../members/forks.ts';
 import type { OwnOrigin } from '../members/own-origin.ts';
 import type { Peer, Peers } from '../members/peers.ts';
+import { differingReason, sealedReason } from '../members/session-failures.ts';
 import type { Link } from '../ports/network.ts';
 import type { Context } from '../state/context.ts';
 import type { ContentFetcher } from '../transfer/content-fetcher.ts';
@@ -10,6 +11,9 @@ import type { CatchUp } from './catch-up.ts';
 import type { HeartbeatLoop } from './heartbeat.ts';
 import type { Incoming } from './incoming.ts';
 import { Outgoing } from './outgoing.ts';
+
+/** A fork is sealed within this time: one round trip, and the repair at the other side. Less than the time of a short session. */
+const repairMsMax = 5_000;
 
 /** The tasks that run for one peer during a session. */
 interface Session {
@@ -33,6 +37,8 @@ export class Sessions {
   readonly #context: Context;
   readonly #loops: SessionLoops;
   readonly #sessions = new Map<Peer, Session>();
+  /** The fork that this member last reported to a peer, instead of a session with it. */
+  readonly #reported = new Map<Peer, OriginId>();
   #stopped = false;
 
   constructor(context: Context, loops: SessionLoops) {
@@ -63,9 +69,10 @@ export class Sessions {
     if (journal.origin !== origin) return;
     if (Object.keys(journal.seals()).length > 0) link.send({ type: 'sealed', origins: journal.seals() });
     if (peer.forked !== undefined) {
-      forks.report(peer, peer.forked);
+      this.#reportFork(peer, peer.forked);
       return;
     }
+    this.#reported.delete(peer);
     if (ownOrigin.renewIfOutdated(peer)) return;
     ownOrigin.heard(peer);
     const sent = (bytes: number): void => peer.sent.add(bytes, clock.monotonicMs());
@@ -96,6 +103,28 @@ export class Sessions {
     facts.sessionClosed.publish(peer.id);
   }
 
+  #reportFork(peer: Peer, origin: OriginId): void {
+    this.#reported.set(peer, origin);
+    this.#loops.forks.report(peer, origin);
+  }
+
+  /**
+   * Handles a `sealed` of a peer whose logs differ from this member's: reports the next fork, or ends the link, so that a session can
+   * begin. The link stays if the peer has not sealed the reported fork: it sends all seals when it opens the session, and when it sets
+   * another one. Its answer to the report follows.
+   */
+  #continueRepair(peer: Peer): void {
+    this.#loops.peers.judge(peer);
+    if (peer.forked === undefined) peer.link?.close(sealedReason);
+    else if (peer.forked !== this.#reported.get(peer)) this.#reportFork(peer, peer.forked);
+  }
+
+  /** Ends a link whose fork is not sealed in time: the next attempt starts again, and repeated ones are reported. */
+  #endOverdueRepair({ link, helloMs }: Peer): void {
+    if (helloMs !== undefined && this.#context.clock.monotonicMs() - helloMs >= repairMsMax)
+      link?.close(differingReason);
+  }
+
   /** Passes a message to the loop that handles it. */
   message(peer: Peer, message: PeerMessage): void {
     if (this.#stopped) return;
@@ -104,11 +133,14 @@ export class Sessions {
     if (message.type === 'fork') forks.reported(peer, message);
     if (message.type === 'sealed') {
       forks.seal(message.origins);
-      if (session === undefined) peer.link?.close('the log of an origin forked, and has been sealed');
+      if (session === undefined) this.#continueRepair(peer);
     }
-    if (session === undefined) return;
+    if (session === undefined) {
+      if (message.type === 'heartbeat') this.#endOverdueRepair(peer);
+      return;
+    }
     if (peer.forked !== undefined) {
-      peer.link?.close(`it has other operations under the numbers of ${peer.forked}`);
+      peer.link?.close(differingReason);
       return;
     }
     ownOrigin.heard(peer);
