@@ -14,9 +14,9 @@ export const loopDiskLacks: string | undefined = lacking();
 
 function lacking(): string | undefined {
   const isRoot = process.getuid?.() === 0;
-  const isThere = spawnSync('sh', ['-c', 'command -v losetup mkfs.ext4 unshare && losetup -f']).status === 0;
+  const isThere = spawnSync('sh', ['-c', 'command -v losetup mkfs.ext4 debugfs unshare && losetup -f']).status === 0;
   if (isRoot && isThere) return undefined;
-  return 'It mounts a file as a disk: run it as root on a machine with loop devices, mkfs.ext4 and unshare.';
+  return 'It mounts a file as a disk: run it as root on a machine with loop devices, mkfs.ext4, debugfs and unshare.';
 }
 
 /**
@@ -84,6 +84,13 @@ export class LoopDisk {
         assert.ok(!(await readFile(path)).includes(marker), `${path} is unchanged`);
       });
     }
+  }
+
+  /** Damages the inode of each path, which lstat(2) then refuses to describe. No process may use the disk. */
+  async damageInodes(...paths: readonly string[]): Promise<void> {
+    await run('umount', [this.directory]);
+    for (const path of paths) await run('debugfs', ['-w', '-R', `sif /${path} checksum 0xdead`, this.#image]);
+    await this.#mount();
   }
 
   async remove(): Promise<void> {

@@ -9,23 +9,31 @@ export interface PathProblem {
   readonly mount?: string;
 }
 
+/** Errors of damaged file systems, which Node has no names for: it says `Unknown system error -74`. */
+const unnamedCodes: ReadonlyMap<string, string> = new Map([
+  ['Unknown system error -74', 'EBADMSG'],
+  ['Unknown system error -117', 'EUCLEAN'],
+]);
+
 /** The `code` of a system error, such as `ENOENT`. Undefined for any other error. */
 export function errorCodeOf(error: unknown): string | undefined {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+  if (!(error instanceof Error && 'code' in error && typeof error.code === 'string')) return undefined;
+  return unnamedCodes.get(error.code) ?? error.code;
 }
 
 /** The problem that a system error at `path` means for a user. Any other error is a bug: it is thrown again. */
 export function problemOf(error: unknown, path: string): PathProblem {
   const errorCode = errorCodeOf(error);
   if (errorCode === undefined) throw error;
-  const shown = path === '' ? 'The folder' : path;
+  const shown = path || 'the folder';
+  const subject = path || 'The folder';
   switch (errorCode) {
     case 'EACCES':
     case 'EPERM':
     case 'EROFS':
       return {
         code: 'path-permission',
-        detail: `${shown} cannot be read or written: give the agent's user permission.`,
+        detail: `${subject} cannot be read or written: give the agent's user permission.`,
       };
     case 'ENOSPC':
     case 'EDQUOT':
@@ -34,19 +42,27 @@ export function problemOf(error: unknown, path: string): PathProblem {
         detail: `There is no room for ${shown}. Free some space; Lockstep tries again automatically.`,
       };
     case 'ENAMETOOLONG':
-      return { code: 'path-too-long', detail: `${shown} is longer than this file system allows: shorten it.` };
+      return { code: 'path-too-long', detail: `${subject} is longer than this file system allows: shorten it.` };
     case 'EXDEV':
       return {
         code: 'path-in-the-way',
-        detail: `${shown} is on another file system than .lockstep, so nothing can be moved there or away in one step. Repeat the change of the other members there by hand, or keep that disk outside the folder.`,
+        detail: `${subject} is on another file system than .lockstep, so nothing can be moved there or away in one step. Repeat the change of the other members there by hand, or keep that disk outside the folder.`,
       };
     case 'EBUSY':
       return {
         code: 'path-in-the-way',
-        detail: `${shown} is in use by the system, as a mount point for instance, and cannot be removed or replaced: unmount it.`,
+        detail: `${subject} is in use by the system, as a mount point for instance, and cannot be removed or replaced: unmount it.`,
       };
     case 'EFBIG':
-      return { code: 'file-too-large', detail: `${shown} is larger than this file system allows.` };
+      return { code: 'file-too-large', detail: `${subject} is larger than this file system allows.` };
+    case 'EBADMSG':
+    case 'EUCLEAN':
+      return {
+        code: 'path-io',
+        detail:
+          `The file system is damaged at ${shown} (${errorCode}), and cannot be read there. Stop the agent, unmount the disk, and repair it ` +
+          'with fsck; the disk may be failing (dmesg).',
+      };
     default:
       return { code: 'path-io', detail: `The disk answered ${errorCode} for ${shown}: check the disk.` };
   }

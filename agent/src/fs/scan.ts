@@ -47,7 +47,8 @@ export async function* scan(
       const entries = found.scanned.entries.filter(
         (entry) => !options.skip(joinPath(path, entry.name), entry.type === 'directory'),
       );
-      chunk.push({ ...found.scanned, entries });
+      const unreadable = found.scanned.unreadable?.filter((name) => !options.skip(joinPath(path, name), false));
+      chunk.push({ ...found.scanned, entries, unreadable });
       if (!options.recursive) continue;
       for (const entry of entries) if (entry.type === 'directory') below.push(joinPath(path, entry.name));
     }

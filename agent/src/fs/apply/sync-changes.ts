@@ -14,7 +14,16 @@ const openFlags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLO
 /**
  * Errors of open(2) for an existing entry: it may not be read, is not a file, or the disk fails. None of these says that bytes were lost.
  */
-const closedCodes: ReadonlySet<string | undefined> = new Set(['EACCES', 'EPERM', 'ENXIO', 'EMFILE', 'ENFILE', 'EIO']);
+const closedCodes: ReadonlySet<string | undefined> = new Set([
+  'EACCES',
+  'EPERM',
+  'ENXIO',
+  'EMFILE',
+  'ENFILE',
+  'EIO',
+  'EBADMSG',
+  'EUCLEAN',
+]);
 
 /** Makes the entry at each path of `left` durable, and then the names in its parent directory (the port's `sync`). Runs in a worker. */
 export function syncChanges(

@@ -6,11 +6,17 @@ import { MountCheck } from '../mounts/mount-check.ts';
 import { foreignAbove } from '../mounts/mounts.ts';
 import { errorCodeOf, folderMissing, mountChanged, type PathProblem, problemOf } from '../path-problem.ts';
 import { absolutePath, isState, type Places, stillThere } from '../places.ts';
-import type { DirectoryEntry, SystemCalls } from '../system-calls.ts';
+import type { DirectoryEntry, EntryStats, SystemCalls } from '../system-calls.ts';
 import { decodeName, replacementCharacter, showName } from './raw-name.ts';
 
 /** A batch of directories ends after this number of entries: bounds the message, and the time between two batches. */
 const batchEntriesMax = 4_096;
+
+/** Codes with which a disk answers for an entry that it cannot read. */
+const damageCodes: ReadonlySet<string | undefined> = new Set(['EIO', 'EBADMSG', 'EUCLEAN']);
+
+/** Beyond this number in one directory, the disk as a whole has the problem. */
+const unreadableMax = 64;
 
 /** A listed directory and its inode: a watch set on an earlier directory of this name does not count. */
 export interface ListedDirectory {
@@ -69,6 +75,7 @@ function list(places: Places, descent: Descent, path: string, changedMount: () =
 function listEntries(places: Places, absolute: string, path: string): ScannedDirectory {
   const entries: ScannedEntry[] = [];
   const skipped: { name: string; code: ProblemCode }[] = [];
+  const unreadable: string[] = [];
   const { system } = places;
   // Names are read from the open directory. Their stats are read by path, in half the time: if a link led elsewhere, the fingerprint would
   // differ, and the entry would be observed.
@@ -88,7 +95,7 @@ function listEntries(places: Places, absolute: string, path: string): ScannedDir
       skipped.push({ name, code: 'path-too-long' });
       continue;
     }
-    const stats = lstatIfThere(system, `${asked}/${name}`);
+    const stats = statsOr(unreadable, name, () => lstatIfThere(system, `${asked}/${name}`));
     if (stats === undefined) continue;
     if (isState(places, stats)) {
       skipped.push({ name, code: 'path-reserved' });
@@ -99,7 +106,18 @@ function listEntries(places: Places, absolute: string, path: string): ScannedDir
     else entries.push({ name, type, fingerprint: fingerprintOf(stats) });
   }
   for (const name of undecodable?.skipped ?? []) skipped.push({ name, code: 'path-not-utf8' });
-  return { path, entries, skipped };
+  return { path, entries, skipped, ...(unreadable.length > 0 && { unreadable }) };
+}
+
+/** Notes `name` as unreadable if the disk fails at its entry: one damaged inode must not hide the others of its directory. */
+function statsOr(unreadable: string[], name: string, stats: () => EntryStats | undefined): EntryStats | undefined {
+  try {
+    return stats();
+  } catch (error) {
+    if (!damageCodes.has(errorCodeOf(error)) || unreadable.length === unreadableMax) throw error;
+    unreadable.push(name);
+    return undefined;
+  }
 }
 
 function namesNotUtf8(

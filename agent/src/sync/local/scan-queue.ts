@@ -178,6 +178,11 @@ export class ScanQueue {
       // The problem of a link's target stays until the next detection.
       if (problems.has('path-not-utf8', { path: child })) found.skipped.add(child);
     }
+    for (const name of scanned.unreadable ?? []) {
+      const child = joinPath(path, name);
+      rows.delete(child);
+      this.#listener.mark(child);
+    }
     // A name that is missing in an incomplete listing may still exist.
     if (scanned.problem === undefined) for (const gone of rows.keys()) this.#listener.mark(gone);
   }

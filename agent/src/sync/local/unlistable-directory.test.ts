@@ -1,5 +1,6 @@
 import type { ProblemCode } from '@lockstep/shared';
 import { expect, test } from 'vitest';
+import { contentOfText } from '../../sim/disk/content.ts';
 import { LoneMember } from '../../sim/lone-member.ts';
 import type { Folder, ScannedDirectory } from '../ports/folder.ts';
 import { LocalChanges } from './local-changes.ts';
@@ -7,15 +8,20 @@ import { LocalChanges } from './local-changes.ts';
 /** A folder whose directory `closed` cannot be listed while `isClosed`; its own entry can be seen. */
 function closable(isClosed: () => boolean, code: ProblemCode = 'path-permission'): (folder: Folder) => Folder {
   const problem = { code, detail: 'closed cannot be read.' };
-  const close = (scanned: ScannedDirectory): ScannedDirectory =>
-    scanned.path === 'closed' && isClosed() ? { ...scanned, entries: [], problem } : scanned;
+  return scanning((scanned) =>
+    scanned.path === 'closed' && isClosed() ? { ...scanned, entries: [], problem } : scanned,
+  );
+}
+
+/** A folder whose listings are changed by `change`. */
+function scanning(change: (scanned: ScannedDirectory) => ScannedDirectory): (folder: Folder) => Folder {
   return (folder) =>
     new Proxy(folder, {
       get(target, name) {
         const value: unknown = Reflect.get(target, name, target);
         if (name === 'scan') {
           return async function* (...given: Parameters<Folder['scan']>) {
-            for await (const chunk of target.scan(...given)) yield chunk.map(close);
+            for await (const chunk of target.scan(...given)) yield chunk.map(change);
           };
         }
         return typeof value === 'function' ? value.bind(target) : value;
@@ -58,6 +64,22 @@ test('[LC15] a directory that cannot be listed is reported until it can, even if
   await member.passes(5_000);
   expect(problems.list()).toEqual([]);
   expect(member.errors).toEqual([]);
+});
+
+test('[WT22] an entry that a listing could not describe is observed', async () => {
+  const member = new LoneMember(
+    scanning((scanned) => ({
+      ...scanned,
+      entries: scanned.entries.filter(({ name }) => name !== 'bad'),
+      unreadable: ['bad'],
+    })),
+  );
+  for (const path of ['bad', 'good']) member.volume.disk.write(path, contentOfText(path));
+  const changes = new LocalChanges(member.context, member.operationWriter);
+  const started = changes.start();
+  await member.passes(10_000);
+  await started;
+  expect(member.journal.liveChildren('', undefined, 10).map(({ path }) => path)).toEqual(['bad', 'good']);
 });
 
 test('[AK5] a directory stays unread if the folder was out of reach for a moment while it was listed', async () => {

@@ -79,6 +79,8 @@ export interface ScannedDirectory {
   readonly absent?: boolean;
   /** Entries that are not synchronized: special files, and names that are not UTF-8 (each invalid byte is shown as `\\xff`). */
   readonly skipped: readonly { readonly name: string; readonly code: ProblemCode }[];
+  /** Names of entries that the disk does not describe: they exist, and only an observation of each says why. */
+  readonly unreadable?: readonly string[] | undefined;
 }
 
 export interface ScannedEntry {
