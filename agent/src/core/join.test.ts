@@ -1,6 +1,6 @@
 import { type Dot, dotKey, type Operation, type OriginId } from '@lockstep/shared';
 import { describe, expect, test } from 'vitest';
-import { isResurrected, originalOf, resurrectedAmong, writerOf } from './join.ts';
+import { isResurrected, type JoinLog, originalOf, resurrectedAmong, writerOf } from './join.ts';
 import { ant, bee, directory, file, gone, operation } from './plan/_fixtures.ts';
 
 const cat = 'cat' as OriginId;
@@ -35,6 +35,8 @@ function find(dot: Dot): Operation | undefined {
   return all.find((made) => dotKey(made) === dotKey(dot));
 }
 
+const log: JoinLog = { operation: find, seals: () => ({}) };
+
 describe('[CF11] the original of', () => {
   test.each([
     { what: "a user's operation", of: written, original: written },
@@ -52,7 +54,7 @@ describe('[CF11] the original of', () => {
 
   test('a search through forged operations that keep each other ends', () => {
     expect([forged, forgedToo]).toContain(originalOf(forged, find));
-    expect(isResurrected(forged, [deleted], find)).toBe(false);
+    expect(isResurrected(forged, [deleted], log)).toBe(false);
   });
 });
 
@@ -83,15 +85,40 @@ describe('[MG10] resurrected', () => {
       is: false,
     },
   ])('$what', ({ entry, siblings, is }) => {
-    expect(isResurrected(entry, siblings, find)).toBe(is);
+    expect(isResurrected(entry, siblings, log)).toBe(is);
   });
 
   test('among heads: superseded by other content, and never all of them', () => {
-    expect(resurrectedAmong([overwritten, join], find)).toEqual([join]);
-    expect(resurrectedAmong([join, again], find)).toEqual([]);
+    expect(resurrectedAmong([overwritten, join], log)).toEqual([join]);
+    expect(resurrectedAmong([join, again], log)).toEqual([]);
     const each = keeping(operation('p', file('B'), { origin: cat, seq: 3 }, [written, other]), [other]);
-    expect(resurrectedAmong([join, each], find)).toEqual([]);
+    expect(resurrectedAmong([join, each], log)).toEqual([]);
     const here = operation('p', directory(), { origin: cat, seq: 3 }, [written]);
-    expect(resurrectedAmong([here, join], find)).toEqual([]);
+    expect(resurrectedAmong([here, join], log)).toEqual([]);
+  });
+});
+
+describe('[FK9] a number that two branches of a log have used', () => {
+  const before = operation('p', file('A'), { origin: ant, seq: 1 });
+  const joinHere = keeping(operation('p', file('A'), { origin: bee, seq: 1 }, [before]), [before]);
+  const covering = operation('p', file('B'), { origin: cat, seq: 1 }, [
+    { ...before, seq: 9, version: { vector: { [ant]: 9 } } },
+  ]);
+  const elsewhere = operation('q', file('A'), { origin: ant, seq: 1 });
+  const otherwise = operation('p', file('C'), { origin: ant, seq: 1 });
+  const otherJoin = keeping(operation('p', file('C'), { origin: ant, seq: 1 }), [{ origin: cat, seq: 1 }]);
+
+  test.each([
+    { what: 'an unsealed one is superseded', here: before, seals: {}, is: true },
+    { what: 'one within the seal is superseded', here: before, seals: { [ant]: 1 }, is: true },
+    { what: 'one above the seal is superseded by none', here: undefined, seals: { [ant]: 0 }, is: false },
+    { what: 'another entry here is not the kept one', here: otherwise, seals: {}, is: false },
+    { what: 'an entry at another path is not the kept one', here: elsewhere, seals: {}, is: false },
+    { what: 'another join here is not the kept one', here: otherJoin, seals: {}, is: false },
+  ])('$what', ({ here, seals, is }) => {
+    const log = { operation: () => here, seals: () => seals };
+    expect(isResurrected(joinHere, [covering], log)).toBe(is);
+    expect(resurrectedAmong([joinHere, covering], log)).toEqual(is ? [joinHere] : []);
+    expect(originalOf(joinHere, () => here)).toBe(here === before ? before : joinHere);
   });
 });

@@ -1,9 +1,15 @@
-import { type Dot, dotKey, entryType, type Operation } from '@lockstep/shared';
+import { type Dot, dotKey, entryType, type Operation, type VersionVector } from '@lockstep/shared';
 import { isSameContent } from './merge.ts';
 import { covers } from './version.ts';
 
 /** Returns the operation of a dot, if the journal has it. */
 export type FindOperation = (dot: Dot) => Operation | undefined;
+
+/** The part of the journal that joins refer to. */
+export interface JoinLog {
+  operation(dot: Dot): Operation | undefined;
+  seals(): VersionVector;
+}
 
 /** True if `operation` is a join, which a resolver made. A change of mode or time keeps its parent's content too, but a user made it. */
 function isJoin({ kind, keeps }: Operation): boolean {
@@ -27,19 +33,34 @@ function follow(head: Operation, find: FindOperation, goesOn: (operation: Operat
   while (goesOn(operation) && !passed.has(operation)) {
     passed.add(operation);
     const [first] = operation.keeps ?? [];
-    operation = (first && find(first)) ?? operation;
+    const kept = first && find(first);
+    if (kept !== undefined && isRepeated(kept, operation)) operation = kept;
   }
   return operation;
+}
+
+/** True if the entry of `kept` is the one that `join` repeats. If the log forked, the number may have another operation here. */
+function isRepeated(kept: Operation, join: Operation): boolean {
+  return kept.path === join.path && isSameContent(kept, join);
 }
 
 /**
  * True if `entry` was resurrected: it is a join, and `siblings` supersede all that it keeps. Their authors had seen the entry and deleted
  * it, overwrote it or made it a conflict copy, and the resolver did not know that.
+ *
+ * If the log of an origin forked, two operations have the same number. A sibling that covers the number may not have seen the kept one.
  */
-export function isResurrected(entry: Operation, siblings: readonly Operation[], find: FindOperation): boolean {
+export function isResurrected(entry: Operation, siblings: readonly Operation[], log: JoinLog): boolean {
   if (!isJoin(entry)) return false;
+  const find: FindOperation = (dot) => log.operation(dot);
+  const seals = log.seals();
+  const isClear = (dot: Dot): boolean => {
+    const kept = find(dot);
+    return dot.seq <= (seals[dot.origin] ?? dot.seq) && (kept === undefined || isRepeated(kept, entry));
+  };
   const originals = originalsOf(entry, find);
-  return originals.length > 0 && originals.every((dot) => siblings.some(({ version }) => covers(version, dot)));
+  const isSuperseded = (dot: Dot): boolean => siblings.some(({ version }) => covers(version, dot));
+  return originals.length > 0 && originals.every((dot) => isClear(dot) && isSuperseded(dot));
 }
 
 /** The users' operations that a join keeps, directly or through other joins. */
@@ -52,18 +73,19 @@ function originalsOf(join: Operation, find: FindOperation): readonly Dot[] {
     if (passed.has(key)) continue;
     passed.add(key);
     const operation = find(dot);
-    if (operation !== undefined && isJoin(operation)) open.push(...(operation.keeps ?? []));
-    else originals.push(dot);
+    if (operation !== undefined && isJoin(operation) && isRepeated(operation, join)) {
+      open.push(...(operation.keeps ?? []));
+    } else originals.push(dot);
   }
   return originals;
 }
 
 /** The files and links among `heads` that were resurrected: other content among the heads has replaced them. */
-export function resurrectedAmong(heads: readonly Operation[], find: FindOperation): readonly Operation[] {
+export function resurrectedAmong(heads: readonly Operation[], log: JoinLog): readonly Operation[] {
   const entries = heads.filter((head) => entryType(head) === 'file' || entryType(head) === 'symlink');
   const resurrected = entries.filter((entry) => {
     const others = entries.filter((other) => !isSameContent(other, entry));
-    return isResurrected(entry, others, find);
+    return isResurrected(entry, others, log);
   });
   // If each replaced another, the order of siblings decides, as in any conflict.
   return resurrected.length < entries.length ? resurrected : [];

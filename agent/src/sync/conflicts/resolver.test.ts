@@ -266,6 +266,30 @@ describe('[MG10] a delete concurrent with a join', () => {
   });
 });
 
+test('[FK9] a join of an operation above a seal is a version of its own: another branch that used the number has not replaced it', async () => {
+  const member = new LoneMember();
+  const { journal } = member;
+  for (const text of ['by ant', 'old branch', 'new branch']) member.keeps(text);
+  const before = member.operation('other', { kind: 'delete' }, { origin: bee });
+  const own = member.operation('file', { kind: 'put', text: 'by ant' });
+  const old = member.operation('file', { kind: 'put', text: 'old branch' }, { origin: bee });
+  const copy = member.operation(conflictPath('file', own.hlc, 'ant'), { kind: 'put', text: 'by ant' });
+  const join = member.operation('file', { kind: 'put', text: 'old branch' }, { parents: [old, own], keeps: [old] });
+  member.received(before, own, old, copy, join);
+  // Bee was set back, and wrote the file under a number that it had used before. It journals that again under its next incarnation.
+  expect(journal.seal(bee, 1)).toEqual([]);
+  const again = member.operation('file', { kind: 'put', text: 'new branch' }, { origin: cat });
+  member.received({ ...again, version: { vector: { ...again.version.vector, [bee]: 7 } } });
+  resolverOf(member).poke();
+  await member.passes(10_000);
+  expect(journal.counts().contested).toBe(0);
+  expect(journal.heads('file')).toMatchObject([{ content: contentOfText('new branch').id }]);
+  const copies = journal.headsUnder('', undefined, 100).filter(({ path }) => isConflictPath(path));
+  expect(copies.map(({ content }) => content).sort()).toEqual(
+    ['by ant', 'old branch'].map((text) => contentOfText(text).id).sort(),
+  );
+});
+
 /**
  * Ant joined its own version and that of bee, which was visible, while bee, without ant's version, made an operation in `meanwhile` that
  * takes precedence over its own version. Returns the contents at the name and in the copies.

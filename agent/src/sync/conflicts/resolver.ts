@@ -195,7 +195,7 @@ export class ConflictResolver {
     // A content that no member has any more can neither be kept nor copied.
     const { missing } = this.#context;
     const gone = heads.filter((head) => missing.isLost(head));
-    const yielding = heldUp ? [] : [...new Set([...resurrectedAmong(heads, find), ...gone])];
+    const yielding = heldUp ? [] : [...new Set([...resurrectedAmong(heads, journal), ...gone])];
     const others = inOrder(
       heads.filter((head) => !yielding.includes(head)),
       original,
@@ -231,7 +231,7 @@ export class ConflictResolver {
       if (!(await hasCopy(this.#context, head, copy))) copies.push({ path, head, loser, copy });
     }
     if (heldUp || !isLive(visible) || candidates.some(isLive)) return verdict;
-    return { ...verdict, deleteHolds: isResurrected(visible, mine, find) };
+    return { ...verdict, deleteHolds: isResurrected(visible, mine, journal) };
   }
 
   /**
