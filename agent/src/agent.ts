@@ -111,7 +111,7 @@ export async function startAgent({ directory, config, log, adopted, rejoin }: Ag
       folder: directory,
       address: formatHostPort(network.address),
       dashboard: '',
-      startedAt: Date.now(),
+      startedAt: nodeClock.wallMs(),
     };
     const member: ServedMember = {
       engine,
@@ -194,7 +194,7 @@ async function openJournalOrRebuild(
 /** The current boot of this machine, from the kernel; undefined if it does not say. */
 async function readBoot(): Promise<Boot | undefined> {
   const id = (await readFile('/proc/sys/kernel/random/boot_id', 'utf8').catch(() => '')).trim();
-  return id === '' ? undefined : { id, beganMs: Math.round(Date.now() - uptime() * 1_000) };
+  return id === '' ? undefined : { id, beganMs: Math.round(nodeClock.wallMs() - uptime() * 1_000) };
 }
 
 function addressesOfOthers({ context: { journal, self } }: Engine): readonly string[] {

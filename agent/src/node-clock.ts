@@ -1,8 +1,14 @@
 import type { Clock, Timer } from './sync/ports/clock.ts';
 
+/**
+ * 1971. A machine whose clock has no battery may boot before 1970. No message or answer can carry such a time, nor one that is computed
+ * from it, such as when another member was last seen.
+ */
+const earliestMs = 365 * 86_400_000;
+
 /** The machine's clocks and timers. */
 export const nodeClock: Clock = {
-  wallMs: () => Date.now(),
+  wallMs: () => Math.max(earliestMs, Date.now()),
   monotonicMs: () => performance.now(),
   random: () => Math.random(),
   after(delayMs: number, run: () => void): Timer {

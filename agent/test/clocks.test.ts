@@ -53,4 +53,15 @@ test('[MG5] clocks a day ahead and a day behind decide nothing: the last save wi
   await cluster.verified();
 });
 
+test('[MG5] a member whose clock stands before 1970 replicates, and answers', async () => {
+  const cluster = await startCluster(['ant']);
+  const { member: bee } = await addShifted(cluster, 'bee', -500_000);
+  await cluster.connected();
+  await writeFile(bee.path('of bee'), 'bee');
+  await writeFile(cluster.member('ant').path('of ant'), 'ant');
+  await cluster.settled();
+  expect(namesOf(bee.tree())).toEqual(['of ant', 'of bee']);
+  expect((await bee.status()).problems.map(({ code }) => code)).toEqual(['clock-skew']);
+});
+
 sceneTest('[JN6]', clock);

@@ -46,7 +46,7 @@ export function problemOf(error: unknown, path: string): PathProblem {
     case 'EXDEV':
       return {
         code: 'path-in-the-way',
-        detail: `${subject} is on another file system than .lockstep, so nothing can be moved there or away in one step. Repeat the change of the other members there by hand, or keep that disk outside the folder.`,
+        detail: `${subject} is on another file system than .lockstep, or on another mount of it, so nothing can be moved there or away in one step. Repeat the change of the other members there by hand, or keep that disk outside the folder.`,
       };
     case 'EBUSY':
       return {
