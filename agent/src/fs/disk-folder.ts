@@ -107,7 +107,10 @@ export class DiskFolder implements Folder {
     const { packed, buffer } = packRequests(ready);
     for (const { action } of ready) if (action.do === 'rename-directory') this.#watcher?.moving(action.from);
     const none = { results: [], kept: [] };
-    const { results, kept } = ready.length === 0 ? none : await this.#workers.run('apply', packed, 'urgent', [buffer]);
+    const { results, kept } =
+      ready.length === 0
+        ? none
+        : await this.#staged.use(stagedContents(ready), () => this.#workers.run('apply', packed, 'urgent', [buffer]));
     this.#history.add(kept);
     let next = 0;
     const all = requests.map((request): ActionResult => {
@@ -169,7 +172,8 @@ export class DiskFolder implements Folder {
     const blocks = request.blocks && new Uint8Array(request.blocks);
     const copied: ContentSource =
       source.from === 'bytes' ? { from: 'bytes', bytes: new Uint8Array(source.bytes) } : source;
-    const kept = await this.#workers.run('keep', { content, blocks, size, source: copied }, 'background');
+    const keep = () => this.#workers.run('keep', { content, blocks, size, source: copied }, 'background');
+    const kept = await (source.from === 'staged' ? this.#staged.use([content], keep) : keep());
     if (typeof kept === 'object') this.#history.add([kept]);
     return kept !== false;
   }
@@ -257,4 +261,12 @@ export class DiskFolder implements Folder {
     }
     for (const [content, isTaken] of takers) if (isTaken) this.#staged.consumed(content);
   }
+}
+
+/** The contents whose staged files these requests use. */
+function stagedContents(requests: readonly ActionRequest[]): ReadonlySet<ContentId> {
+  const contents = requests.flatMap(({ action }) =>
+    action.do === 'write' && action.source.from === 'staged' ? [action.content] : [],
+  );
+  return new Set(contents);
 }

@@ -7,8 +7,6 @@ import type { JobRunner } from './worker/worker-job.ts';
 interface Gathered {
   readonly present: Uint8Array;
   missing: number;
-  /** Settles when all earlier requests for this content are done. */
-  tail: Promise<unknown>;
 }
 
 export interface StageBlockRequest {
@@ -19,10 +17,15 @@ export interface StageBlockRequest {
   readonly bytes: Uint8Array;
 }
 
-/** The verified blocks in staging, by content. */
+/**
+ * The verified blocks in staging, by content. The jobs of one content share a file and run one after the other: a file that an action takes
+ * must not be begun again meanwhile.
+ */
 export class StagedContents {
   readonly #workers: JobRunner;
   readonly #contents = new Map<ContentId, Gathered>();
+  /** Settles when all jobs of the content so far are done. */
+  readonly #tails = new Map<ContentId, Promise<unknown>>();
 
   constructor(workers: JobRunner) {
     this.#workers = workers;
@@ -31,6 +34,21 @@ export class StagedContents {
   /** True if all blocks of a content are staged. */
   isComplete(content: ContentId): boolean {
     return this.#contents.get(content)?.missing === 0;
+  }
+
+  /** Runs a job that uses the files of these contents, after all earlier jobs with them and before all later ones. */
+  use<T>(contents: Iterable<ContentId>, job: () => Promise<T>): Promise<T> {
+    const used = [...contents];
+    const turn = Promise.all(used.map((content) => this.#tails.get(content))).then(job);
+    const tail = turn.then(
+      () => undefined,
+      () => undefined,
+    );
+    for (const content of used) this.#tails.set(content, tail);
+    void tail.then(() => {
+      for (const content of used) if (this.#tails.get(content) === tail) this.#tails.delete(content);
+    });
+    return turn;
   }
 
   /** The file got its name in the folder. */
@@ -46,35 +64,29 @@ export class StagedContents {
     this.#contents.set(content, gathered);
     const block = expectedBlock({ content, blocks, size, index });
     const copy = new Uint8Array(bytes);
-    const job = gathered.tail
-      .then(() => {
-        const isFirst = gathered.missing === gathered.present.length;
-        return this.#workers.run('stageBlock', { block, bytes: copy, isFirst }, 'background', [copy.buffer]);
-      })
-      .then((outcome) => {
-        // The next block starts a new file.
-        if (outcome === 'lost' && this.#contents.get(content) === gathered) this.#contents.delete(content);
-        if (outcome === 'ok' && gathered.present[index] === 0) {
-          gathered.present[index] = 1;
-          gathered.missing -= 1;
-        }
-        return outcome;
-      });
-    gathered.tail = job.catch(() => undefined);
-    return await job;
+    return await this.use([content], async () => {
+      const isFirst = gathered.missing === gathered.present.length;
+      const outcome = await this.#workers.run('stageBlock', { block, bytes: copy, isFirst }, 'background', [
+        copy.buffer,
+      ]);
+      // The next block starts a new file.
+      if (outcome === 'lost' && this.#contents.get(content) === gathered) this.#contents.delete(content);
+      if (outcome === 'ok' && gathered.present[index] === 0) {
+        gathered.present[index] = 1;
+        gathered.missing -= 1;
+      }
+      return outcome;
+    });
   }
 
   async drop(content: ContentId): Promise<void> {
-    const gathered = this.#contents.get(content);
     this.#contents.delete(content);
-    await gathered?.tail;
-    // A new request may have started meanwhile: its blocks must stay.
-    if (!this.#contents.has(content)) await this.#workers.run('unstage', content, 'background');
+    await this.use([content], () => this.#workers.run('unstage', content, 'background'));
   }
 }
 
 function begin({ content, blocks, size }: StageBlockRequest): Gathered | undefined {
   if (!fitsContent(content, blocks, size)) return undefined;
   const count = blockCount(size);
-  return { present: new Uint8Array(count), missing: count, tail: Promise.resolve() };
+  return { present: new Uint8Array(count), missing: count };
 }
