@@ -127,7 +127,9 @@ export class UserShell {
 
   /** mv from outside into the folder. */
   moveIn(path: string, outside: string): void {
+    const before = valueAt(this.disk.at(path));
     this.disk.rename(outside, path);
+    this.#letGo(before, `overwritten by a move of ${outside}`);
     const isBack = this.#namesOutside.get(outside) === path;
     for (const [entry, inside] of this.disk.entries(path)) {
       if (isBack) this.ledger.putBack(this.#name, entry, valueAt(inside));

@@ -123,7 +123,7 @@ async function recordPaths(context: Context, paths: readonly string[], changesOf
     const isKept = row?.content === undefined || kept.has(row.content);
     if (isEntry(observation)) changes.push(...changesOf(context, observation, row, isKept));
   }
-  journal.recordDisk(changes);
+  if (changes.length > 0) journal.recordDisk(changes);
   return observations.every(({ state }) => state !== 'problem' && state !== 'changing');
 }
 
