@@ -68,6 +68,12 @@ describe('the row × the entry, while the head is the operation of the row', () 
     expect(words(find({ seen: seen(directory(), 2), row, shown, head: shown }))).toBe('refresh');
   });
 
+  test('[LC1] the row of a directory is refreshed if only its recorded mode is another one', () => {
+    const shown = operation('p', directory({ mode: 0o700 }), { origin: ant, seq: 1 });
+    const row = rowOf(shown, directory());
+    expect(words(find({ seen: seen(directory({ mode: 0o700 })), row, shown, head: shown }))).toBe('refresh');
+  });
+
   test('[LC1] the fingerprint of a refresh is the one that was seen', () => {
     const shown = operation('p', file('A'), { origin: ant, seq: 1 });
     const found = find({ seen: seen(file('A', { racy: true }), 2), row: rowOf(shown, file('A')), shown, head: shown });

@@ -142,8 +142,10 @@ export function findLocalChange(input: {
   };
   const matchesShown = shown ? matches(shown) : 'no';
   if (matchesShown === 'all' && present) {
-    const moved = seen.state !== 'directory' || row.fingerprint?.ino !== fingerprint.ino;
-    return moved ? { do: 'refresh', fingerprint, racy } : { do: 'nothing' };
+    // The times of a directory change with its entries.
+    const isAsRecorded =
+      seen.state === 'directory' && row.fingerprint !== undefined && isSameEntry(row.fingerprint, fingerprint);
+    return isAsRecorded ? { do: 'nothing' } : { do: 'refresh', fingerprint, racy };
   }
   const matchesHead = head && head !== shown ? matches(head) : 'no';
   // A head whose author did not know of the shown operation does not say that its entry is gone. If the user replaced the entry, an
