@@ -48,7 +48,16 @@ function lostPaths(world: World): ReadonlySet<string> {
       if (heads.some(({ content }) => content !== undefined && lost.has(content))) paths.add(path);
     }
   }
+  for (const machine of world.remaining) {
+    // While a lost file is to stand there, nothing can be put below it.
+    for (const path of pendingOn(machine)) if ([...paths].some((above) => isBelow(path, above))) paths.add(path);
+  }
   return paths;
+}
+
+function pendingOn({ journal }: Machine): readonly string[] {
+  const rows = (['live', 'delete'] as const).flatMap((which) => journal.pending({ which, limit: headsAtOnce }));
+  return rows.map(({ path }) => path);
 }
 
 /**
@@ -61,11 +70,7 @@ function obstructedPaths(machine: Machine): ReadonlySet<string> {
   const isHidden = isHiddenIn(machine);
   const isElsewhere = (path: string): boolean =>
     isHidden(path) || disk.at(parentOf(path))?.device !== disk.device || disk.isMountPoint(path);
-  for (const which of ['live', 'delete'] as const) {
-    for (const { path } of machine.journal.pending({ which, limit: headsAtOnce })) {
-      if (isElsewhere(path)) paths.add(path);
-    }
-  }
+  for (const path of pendingOn(machine)) if (isElsewhere(path)) paths.add(path);
   for (const [path, { type }] of machine.volume.disk.entries()) {
     if (type !== 'special') continue;
     for (let parent = parentOf(path); parent !== ''; parent = parentOf(parent)) paths.add(parent);
