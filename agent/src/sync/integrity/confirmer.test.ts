@@ -120,6 +120,22 @@ describe('[LC40] a store that leaves no trace', () => {
     expect(bench.heads()).toEqual([second.id]);
   });
 
+  test('is damage, and no edit, once another read has confirmed the file', async () => {
+    const bench = new Bench();
+    await bench.holds(first);
+    bench.isBusy = true;
+    bench.syncs();
+    await bench.passes(2_000);
+    const read = bench.confirmer.readNow('', () => false);
+    await bench.passes(100);
+    await read;
+    expect(bench.context.journal.unconfirmed('')).toEqual([]);
+    const inode = bench.disk.at('file');
+    if (inode !== undefined) inode.content = second;
+    await bench.passes(30_000);
+    expect(bench.heads()).toEqual([first.id]);
+  });
+
   test('is no damage', async () => {
     const bench = new Bench();
     await bench.holds(first);

@@ -152,7 +152,9 @@ export class Confirmer {
   #differs(before: DiskEntry): void {
     const { journal } = this.#context;
     const row = journal.disk(before.path);
-    if (isSameRow(row, before) && !row.racy) journal.recordDisk([markedRacy(row, true)]);
+    // A file that another read has confirmed meanwhile is damaged: the scrub finds that.
+    if (isSameRow(row, before) && row.unconfirmed !== undefined && !row.racy)
+      journal.recordDisk([markedRacy(row, true)]);
     this.#context.facts.doubted.publish(before.path);
   }
 
