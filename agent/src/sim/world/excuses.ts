@@ -11,6 +11,8 @@ export class Excuses {
   readonly #world: World;
   /** When each machine was last copied, in moments of the ledger. */
   readonly #copiedAt = new Map<Machine, number>();
+  /** Machines that lost their journal, or the newest part of it, and have not started since. */
+  readonly #unjournaled = new Set<Machine>();
 
   constructor(world: World) {
     this.#world = world;
@@ -40,30 +42,43 @@ export class Excuses {
       if (content !== undefined && isZeros(content)) this.#world.ledger.tore(content);
     }
     lose();
+    this.#unjournaled.add(machine);
     // Only its journal had values that a power cut removed from its folder, or that lost a conflict and have no copy yet.
     this.#world.releaseLost(`lost with the journal of ${machine.name}`);
+  }
+
+  /** Before an agent starts: its user may have restored an old content since the journal was lost. */
+  starting(machine: Machine): void {
+    if (!machine.isRunning && this.#unjournaled.delete(machine)) this.#releaseUnjournaled(machine);
   }
 
   copied(machine: Machine): void {
     this.#copiedAt.set(machine, this.#world.ledger.moment);
   }
 
-  /** Runs the set-back of a machine to its copy, or of its journal only. */
-  setBack(machine: Machine, what: 'all' | 'journal', set: () => void): void {
+  /** Sets machines back to their copies, or only their journals. */
+  setBack(machines: readonly Machine[], what: 'all' | 'journal'): void {
     const { ledger } = this.#world;
-    const before = valuesOn(machine);
-    if (what === 'journal') this.#releaseUnjournaled(machine);
-    else this.#releaseBroughtBack(machine);
-    set();
-    if (what === 'journal') this.#releaseReplaced(machine);
-    ledger.tookBack(machine.name, valuesOn(machine));
-    for (const value of before) machine.onceHeld.add(value);
-    this.#world.releaseLost(`only ${machine.name} had it, which was set back`);
+    for (const machine of machines) {
+      for (const value of valuesOn(machine)) machine.onceHeld.add(value);
+      if (what === 'all') this.#releaseBroughtBack(machine, machines);
+      else {
+        this.#releaseUnjournaled(machine);
+        this.#unjournaled.add(machine);
+      }
+    }
+    for (const machine of machines) machine.setBack(what);
+    for (const machine of machines) {
+      if (what === 'journal') this.#releaseReplaced(machine);
+      ledger.tookBack(machine.name, valuesOn(machine));
+    }
+    const names = machines.map(({ name }) => name).join(' and ');
+    this.#world.releaseLost(`only ${names} had it, and were set back`);
   }
 
   /**
-   * An old content that a user restored just before the journal was lost looks like a file that was never updated. No agent could
-   * distinguish them: the value is not owed.
+   * An old content that a user restored just before the journal was lost, or before the next start, looks like a file that was never
+   * updated. No agent could distinguish them: the value is not owed.
    */
   #releaseUnjournaled(machine: Machine): void {
     const { ledger, remaining } = this.#world;
@@ -89,10 +104,11 @@ export class Excuses {
   /**
    * Values that the user released and brought back after the copy was made, unknown to other members. The copy may hold the value from
    * before: the others know the release, but not the return. A disk on which the delete is still to be applied does not count.
+   * `together`: the machines that are set back with it.
    */
-  #releaseBroughtBack(machine: Machine): void {
+  #releaseBroughtBack(machine: Machine, together: readonly Machine[]): void {
     const { ledger, remaining } = this.#world;
-    const others = remaining.filter((other) => other !== machine);
+    const others = remaining.filter((other) => !together.includes(other));
     const elsewhere = valuesAmong(others, (path, operation) =>
       others.some(({ journal }) => {
         const isKnown = journal.operation(operation) !== undefined;

@@ -9,12 +9,18 @@ import type { World } from './world.ts';
 
 const dayMs = 86_400_000;
 const downMsMax = 5_000;
+/** A machine that is set back while others are away works before they return. */
+const startSoonMsMax = 300;
+/** How long each of its branches grows. */
+const branchMsMax = 2_000;
 
 /** Injects faults, one after another, until stopped. Then repairs everything that can be repaired. */
 export class Faults {
   readonly #world: World;
   readonly #random: Random;
   #working = true;
+  /** Machines are copied, and are set back soon. */
+  #isForking = false;
   /** Repairs of mounts that hide something. */
   readonly #repairs: [machine: Machine, repair: () => void][] = [];
   readonly #excuses: Excuses;
@@ -45,7 +51,7 @@ export class Faults {
       this.#showHidden(machine);
       machine.crashInside(Number.POSITIVE_INFINITY);
       this.#healAround(machine);
-      machine.start();
+      this.#start(machine);
     }
   }
 
@@ -72,7 +78,12 @@ export class Faults {
     }
     if (!this.#random.chance(0.5) || !machine.isRunning) return;
     machine.crash(true);
-    this.#later(downMsMax, () => machine.start());
+    this.#later(downMsMax, () => this.#start(machine));
+  }
+
+  #start(machine: Machine): void {
+    this.#excuses.starting(machine);
+    machine.start();
   }
 
   readonly #faults: Readonly<Record<keyof FaultWeights, () => void>> = {
@@ -97,6 +108,7 @@ export class Faults {
     journalLost: () => this.#withAny((machine) => this.#loseJournal(machine)),
     snapshot: () => this.#withAny((machine) => this.#copy(machine)),
     setBack: () => this.#setBack(),
+    setBackTogether: () => this.#setBackTogether(),
     newcomer: () => this.#world.addNewcomer(),
     wait: () => this.#withRunning((machine) => durabilityWatch(this.#world, machine, () => {})),
     waitThenDestroy: () =>
@@ -107,7 +119,7 @@ export class Faults {
 
   #restartLater(machine: Machine, end: () => void): void {
     end();
-    this.#later(downMsMax, () => machine.start());
+    this.#later(downMsMax, () => this.#start(machine));
   }
 
   /** A few effects are a moment, many are a whole batch. */
@@ -268,7 +280,7 @@ export class Faults {
 
   #loseJournal(machine: Machine): void {
     this.#excuses.journalLost(machine, () => machine.loseJournal());
-    this.#later(downMsMax, () => machine.start());
+    this.#later(downMsMax, () => this.#start(machine));
   }
 
   #copy(machine: Machine): void {
@@ -283,13 +295,41 @@ export class Faults {
     if (copied.length === 0) return;
     const machine = this.#random.pick(copied);
     const what = this.#random.pick(['all', 'all', 'journal'] as const);
-    this.#excuses.setBack(machine, what, () => machine.setBack(what));
+    this.#excuses.setBack([machine], what);
     const alone = this.#random.pick([0, 0.5, 1]);
     const forMs = this.#random.between(10, downMsMax);
     for (const other of this.#world.remaining) {
       if (other !== machine && this.#random.chance(alone)) this.#cut(machine, other, 'refused', forMs);
     }
     this.#restartLater(machine, () => {});
+  }
+
+  /**
+   * Copies some machines at one moment, and sets them back later, while those that know their newer operations are away. So each confirms
+   * the numbers of the others, and the logs fork. A single machine gets a witness, which is away in between and confirms its numbers.
+   */
+  #setBackTogether(): void {
+    const [first, second, ...rest] = this.#random.shuffled(this.#world.remaining);
+    if (this.#isForking || first === undefined || second === undefined || rest.length === 0) return;
+    this.#isForking = true;
+    const isAlone = this.#random.chance(0.5);
+    const copied = isAlone ? [first] : [first, second];
+    const witnesses = isAlone ? [second] : [];
+    const [copiedForMs, awayForMs] = [this.#random.between(50, branchMsMax), this.#random.between(300, branchMsMax)];
+    this.#cutBetween(witnesses, [...copied, ...rest], copiedForMs);
+    for (const machine of copied) this.#copy(machine);
+    this.#world.scheduler.after(copiedForMs, () => {
+      this.#isForking = false;
+      const isComplete = copied.every(({ hasSnapshot, isDestroyed }) => hasSnapshot && !isDestroyed);
+      if (!this.#working || !isComplete) return;
+      this.#excuses.setBack(copied, 'all');
+      this.#cutBetween(rest, [...copied, ...witnesses], awayForMs);
+      for (const machine of copied) this.#later(startSoonMsMax, () => this.#start(machine));
+    });
+  }
+
+  #cutBetween(some: readonly Machine[], others: readonly Machine[], forMs: number): void {
+    for (const one of some) for (const other of others) this.#cut(one, other, 'refused', forMs);
   }
 
   /** Destroys as many machines as a majority can lose. New ones may replace them. */

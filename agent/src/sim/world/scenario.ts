@@ -6,6 +6,11 @@ const dayMs = 86_400_000;
 /** Long enough for members to start, and short enough that an idle run is cheap. */
 const workMsMin = 800;
 const workMsMax = 8_000;
+/** Two machines are set back twice in this time. */
+const forkWorkMsMin = 6_000;
+const forkPauseMsMin = 300;
+const forkEveryMsMin = 500;
+const forkEveryMsMax = 1_500;
 
 /** The faults in a run, with their weights; 0 excludes a fault. */
 export interface FaultWeights {
@@ -27,6 +32,7 @@ export interface FaultWeights {
   readonly journalLost: number;
   readonly snapshot: number;
   readonly setBack: number;
+  readonly setBackTogether: number;
   readonly newcomer: number;
   readonly wait: number;
   readonly waitThenDestroy: number;
@@ -122,6 +128,7 @@ export function drawScenario(random: Random): Scenario {
       journalLost: sometimes(0.15, 1),
       snapshot: setBack,
       setBack,
+      setBackTogether: 0,
       newcomer: sometimes(0.25, 1),
       wait: 3,
       waitThenDestroy: members > 2 ? sometimes(0.3, 8) : 0,
@@ -135,6 +142,22 @@ export function drawScenario(random: Random): Scenario {
     mapsFiles: random.chance(0.3),
     meddlesMax: random.pick([0, 0, 3, 10, 30]),
   };
+  // Drawn last, so that it changes no other world.
+  const hasForks = members > 2 && random.chance(0.15);
   // The age of a change is unknown while the clock jumps, as GUARANTEES says of mappings.
-  return scenario.faults.clockJump > 0 ? { ...scenario, mapsFiles: false } : scenario;
+  const mapsFiles = scenario.mapsFiles && scenario.faults.clockJump === 0;
+  return hasForks ? withForks({ ...scenario, mapsFiles }) : { ...scenario, mapsFiles };
+}
+
+/** Some machines are set back repeatedly, while the others that know their last operations are away. Both branches need time to grow. */
+function withForks(scenario: Scenario): Scenario {
+  const { faults, workMs, pauseMsMax, faultEveryMsMax } = scenario;
+  const setBack = Math.max(1, faults.setBack);
+  return {
+    ...scenario,
+    workMs: Math.max(workMs, forkWorkMsMin),
+    pauseMsMax: Math.max(pauseMsMax, forkPauseMsMin),
+    faultEveryMsMax: Math.min(Math.max(faultEveryMsMax, forkEveryMsMin), forkEveryMsMax),
+    faults: { ...faults, setBack, setBackTogether: 12, diskMounted: 0, diskAway: 0, diskHidden: 0 },
+  };
 }
