@@ -89,6 +89,15 @@ describe('Ledger', () => {
     shell.moveIn(backAs, outside);
   }
 
+  test('a value may follow a directory out of the folder that was moved before the value arrived', () => {
+    const { ledger, ant, bee } = users();
+    ant.makeDirectories('a');
+    ant.write('a/file', 'v1', content('v1'));
+    bee.disk.mkdir('a');
+    bee.moveOut('a');
+    expect(owedNames(ledger)).toEqual([]);
+  });
+
   test('a deleted value may stay where its directory was renamed before the value arrived', () => {
     const { ledger, ant, bee } = users();
     ant.makeDirectories('a');

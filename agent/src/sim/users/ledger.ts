@@ -101,6 +101,11 @@ export class Ledger {
     this.release(key, who, releases?.get(who) ?? movedOut);
   }
 
+  /** Records that a user moved a directory out of the folder. An agent that has it open puts values there that were on their way. */
+  movedOutBelow(directory: string, who: string): void {
+    for (const { key, path } of this.#values.values()) if (isBelow(path, directory)) this.movedOut(key, who);
+  }
+
   /** Records that a user moved a value back to its name: if that was quick, no agent can have noticed. */
   putBack(user: string, path: string, key: ValueKey | undefined): void {
     const how = key === undefined ? undefined : this.#values.get(key)?.releases.get(user);

@@ -120,6 +120,7 @@ export class UserShell {
     const outside = `/elsewhere/${this.ledger.nextName()}`;
     this.disk.rename(path, outside);
     for (const value of values) this.ledger.movedOut(value, this.#name);
+    this.ledger.movedOutBelow(path, this.#name);
     this.#namesOutside.set(outside, path);
     this.#record(() => `moves ${path} out of the folder`);
     return outside;
