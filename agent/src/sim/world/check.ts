@@ -16,13 +16,14 @@ type Problem = string | undefined;
 
 /**
  * Contents of live operations that no machine has any more. Their machine was destroyed, or the deletes of their users were lost with a
- * journal.
+ * journal. Or they are hidden under a mount that waits for a user.
  */
 function lostContents(world: World): ReadonlySet<ContentId> {
   const lost = new Set<ContentId>();
   const { remaining } = world;
-  if (!world.mayLackContent) return lost;
-  const held = remaining.map((machine) => valuesOn(machine));
+  const areHidden = remaining.some(({ volume }) => volume.changedMounts().length > 0);
+  if (!world.mayLackContent && !areHidden) return lost;
+  const held = remaining.map((machine) => (areHidden ? visibleValuesOn(machine) : valuesOn(machine)));
   for (const { journal } of remaining) {
     const heads = [
       ...journal.headsUnder('', undefined, headsAtOnce),
@@ -33,6 +34,14 @@ function lostContents(world: World): ReadonlySet<ContentId> {
     }
   }
   return lost;
+}
+
+/** The contents that a machine can serve: those in history and those of entries that no mount hides. */
+function visibleValuesOn(machine: Machine): ReadonlySet<ValueKey> {
+  const isHidden = isHiddenIn(machine);
+  const { disk, history } = machine.volume;
+  const inodes = [...disk.entries()].flatMap(([path, inode]) => (isHidden(path) ? [] : [inode]));
+  return new Set([...inodes, ...history.values()].flatMap((inode) => valueAt(inode) ?? []));
 }
 
 /** Paths that cannot converge because a content that they need is lost. */
