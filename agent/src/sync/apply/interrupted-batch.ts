@@ -1,6 +1,6 @@
 import { batchPathsMax, isBelow } from '@lockstep/shared';
 import { type DiskChange, type DiskEntry, entryFor, mayBeSameInode } from '../../core/entry.ts';
-import { type Finding, findLocalChange, type Seen } from '../../core/local-change.ts';
+import { findLocalChange, type Seen } from '../../core/local-change.ts';
 import type { PlanStep } from '../../core/plan/plan-step.ts';
 import type { Observation } from '../ports/folder.ts';
 import type { Journal } from '../ports/journal.ts';
@@ -68,19 +68,20 @@ export async function recordInterruptedBatch(context: Context): Promise<void> {
   if (targets.length === 0) return;
   let isSeen = true;
   for (const paths of chunksOf(targets.flatMap((target) => pathsOf(journal, target)))) {
-    isSeen = (await lock.run(() => recordPaths(context, paths, changesFor))) && isSeen;
+    isSeen = (await lock.run(() => recordPaths(context, paths))) && isSeen;
   }
   // Paths that could not be observed, as while the folder is away, are left to the next start.
   if (isSeen) journal.noteSetting(batchSetting, nothing);
 }
 
 /**
- * Records the entries that failed steps put in place all the same: the disk may fail after the rename. If others delete such an entry
- * before a detection finds it, it would be published as new. Use it under the folder lock.
+ * Records what failed steps did all the same: the disk may fail after the rename. If others delete such an entry before a detection finds
+ * it, it would be published as new; an edit of it would supersede the replaced entry, which the user did not see. Use it under the folder
+ * lock.
  */
 export async function recordFailedSteps(context: Context, steps: readonly PlanStep[]): Promise<void> {
   const paths = targetsOf(steps).flatMap((target) => pathsOf(context.journal, target));
-  for (const chunk of chunksOf(paths)) await recordPaths(context, chunk, adoptedChange);
+  for (const chunk of chunksOf(paths)) await recordPaths(context, chunk);
 }
 
 function* chunksOf(paths: readonly string[]): Iterable<readonly string[]> {
@@ -109,7 +110,7 @@ function pathsOf(journal: Journal, { path, whole }: Target): readonly string[] {
 }
 
 /** Records the changes at `paths`. False if not all of them could be observed. */
-async function recordPaths(context: Context, paths: readonly string[], changesOf: typeof changesFor): Promise<boolean> {
+async function recordPaths(context: Context, paths: readonly string[]): Promise<boolean> {
   const { journal, folder } = context;
   const rows = paths.map((path) => journal.disk(path));
   const contents = rows.flatMap((row) => (row?.content === undefined ? [] : [row.content]));
@@ -121,7 +122,7 @@ async function recordPaths(context: Context, paths: readonly string[], changesOf
   for (const [index, observation] of observations.entries()) {
     const row = rows[index];
     const isKept = row?.content === undefined || kept.has(row.content);
-    if (isEntry(observation)) changes.push(...changesOf(context, observation, row, isKept));
+    if (isEntry(observation)) changes.push(...changesFor(context, observation, row, isKept));
   }
   if (changes.length > 0) journal.recordDisk(changes);
   return observations.every(({ state }) => state !== 'problem' && state !== 'changing');
@@ -137,30 +138,13 @@ function isEntry(observation: Observation): observation is Observation & Seen {
 
 /** The rows to record for an entry. `isKept`: the row's content is in history, or it has none, so that the agent may have replaced it. */
 function changesFor(
-  context: Context,
+  { journal }: Context,
   seen: Observation & Seen,
   row: DiskEntry | undefined,
   isKept: boolean,
 ): readonly DiskChange[] {
-  const finding = find(context, seen, row, isKept);
-  if (finding.do === 'adopt') return [adopted(finding, seen.path)];
-  if (finding.do !== 'draft' || row?.fingerprint === undefined || !isKept) return [];
-  // An edit in place: the user had the version of the row before their eyes.
-  if (seen.state !== 'absent' && mayBeSameInode(row.fingerprint, seen.fingerprint)) return [];
-  // It is unknown which of the two the user saw. As an edit of damage, theirs supersedes neither, and a delete has no effect.
-  const { dot, fingerprint } = row;
-  return [{ path: seen.path, entry: { dot, fingerprint, damaged: true } }];
-}
-
-/** As `changesFor`, for a running agent: users' changes are left to detections. */
-const adoptedChange: typeof changesFor = (context, seen, row, isKept) => {
-  const finding = find(context, seen, row, isKept);
-  return finding.do === 'adopt' ? [adopted(finding, seen.path)] : [];
-};
-
-function find({ journal }: Context, seen: Observation & Seen, row: DiskEntry | undefined, isKept: boolean): Finding {
   const { path } = seen;
-  return findLocalChange({
+  const finding = findLocalChange({
     path,
     seen,
     row,
@@ -171,8 +155,13 @@ function find({ journal }: Context, seen: Observation & Seen, row: DiskEntry | u
     journaled: () =>
       journal.log({ path, beforeRow: Number.MAX_SAFE_INTEGER, limit: journaledMax }).map(({ operation }) => operation),
   });
-}
-
-function adopted({ head, fingerprint, racy }: Finding & { do: 'adopt' }, path: string): DiskChange {
-  return entryFor(path, head, fingerprint, racy, { unsynced: true });
+  if (finding.do === 'adopt') {
+    return [entryFor(path, finding.head, finding.fingerprint, finding.racy, { unsynced: true })];
+  }
+  if (finding.do !== 'draft' || row?.fingerprint === undefined || !isKept) return [];
+  // An edit in place: the user had the version of the row before their eyes.
+  if (seen.state !== 'absent' && mayBeSameInode(row.fingerprint, seen.fingerprint)) return [];
+  // It is unknown which of the two the user saw. As an edit of damage, theirs supersedes neither, and a delete has no effect.
+  const { dot, fingerprint } = row;
+  return [{ path, entry: { dot, fingerprint, damaged: true } }];
 }
