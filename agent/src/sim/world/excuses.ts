@@ -37,10 +37,7 @@ export class Excuses {
   /** Runs the loss of a machine's journal. */
   journalLost(machine: Machine, lose: () => void): void {
     this.#releaseUnjournaled(machine);
-    // Without its rows, zeros from a power cut cannot be distinguished from a user's.
-    for (const [, { content }] of machine.volume.disk.entries()) {
-      if (content !== undefined && isZeros(content)) this.#world.ledger.tore(content);
-    }
+    this.#releaseZeros(machine);
     lose();
     this.#unjournaled.add(machine);
     // Only its journal had values that a power cut removed from its folder, or that lost a conflict and have no copy yet.
@@ -50,6 +47,13 @@ export class Excuses {
   /** Before an agent starts: its user may have restored an old content since the journal was lost. */
   starting(machine: Machine): void {
     if (!machine.isRunning && this.#unjournaled.delete(machine)) this.#releaseUnjournaled(machine);
+  }
+
+  /** Without its rows nobody can tell what a power cut left from what a user wrote. */
+  #releaseZeros(machine: Machine): void {
+    for (const [, { content }] of machine.volume.disk.entries()) {
+      if (content !== undefined && isZeros(content)) this.#world.ledger.tore(content);
+    }
   }
 
   copied(machine: Machine): void {
