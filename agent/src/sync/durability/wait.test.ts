@@ -13,6 +13,24 @@ const bee = 'bee' as MemberId;
 const origin = 'bee.1' as OriginId;
 const timeoutMs = 10_000;
 
+function partsOf(
+  ant: LoneMember,
+  localChanges = new LocalChanges(ant.context, ant.operationWriter),
+): Parameters<typeof waitForDurability>[0] {
+  const { context, peers } = ant;
+  return {
+    context,
+    peers,
+    localChanges,
+    writeBack: new WriteBack(context),
+    confirmer: new Confirmer(context, () => false),
+    mounts: new Mounts(context),
+    reason: () => undefined,
+    aborted: () => false,
+    isStopping: () => false,
+  };
+}
+
 /** Ant waits for both members. It knows two operations of bee, which was restored from a snapshot: its log may fork above the first. */
 async function waiting(): Promise<{
   readonly ant: LoneMember;
@@ -28,18 +46,7 @@ async function waiting(): Promise<{
   ant.received(joined, cut);
   ant.peers.learn();
   const peer = ant.peers.get(bee) as Peer;
-  const { context } = ant;
-  const parts = {
-    context,
-    peers: ant.peers,
-    localChanges: new LocalChanges(context, ant.operationWriter),
-    writeBack: new WriteBack(context),
-    confirmer: new Confirmer(context, () => false),
-    mounts: new Mounts(context),
-    reason: () => undefined,
-    aborted: () => false,
-    isStopping: () => false,
-  };
+  const parts = partsOf(ant);
   let isOver = false;
   const outcome = waitForDurability(parts, { for: 'all', timeoutMs }).finally(() => {
     isOver = true;
@@ -89,17 +96,7 @@ test('[AK5] a wait at a member that is stopping says so, and does not report une
   await started;
   ant.volume.disk.write('file', contentOfText('text'));
   localChanges.stop();
-  const parts = {
-    context,
-    peers: ant.peers,
-    localChanges,
-    writeBack: new WriteBack(context),
-    confirmer: new Confirmer(context, () => false),
-    mounts: new Mounts(context),
-    reason: () => undefined,
-    aborted: () => false,
-    isStopping: () => true,
-  };
+  const parts = { ...partsOf(ant, localChanges), isStopping: () => true };
   const outcome = waitForDurability(parts, { for: 1, timeoutMs });
   await ant.passes(1_000);
   expect(await outcome).toMatchObject({ done: false, blocking: [{ reason: expect.stringContaining('is stopping') }] });
@@ -112,17 +109,7 @@ test('[AK5] a wait ends only when every directory could be listed, and names the
   const started = localChanges.start();
   await ant.passes(3_000);
   await started;
-  const parts = {
-    context,
-    peers: ant.peers,
-    localChanges,
-    writeBack: new WriteBack(context),
-    confirmer: new Confirmer(context, () => false),
-    mounts: new Mounts(context),
-    reason: () => undefined,
-    aborted: () => false,
-    isStopping: () => false,
-  };
+  const parts = partsOf(ant, localChanges);
   volume.disk.mkdir('closed');
   volume.disk.write('closed/file', contentOfText('text'));
   volume.disk.chmod('closed', 0o300);

@@ -50,7 +50,7 @@ function TransferRow({ transfer }: { readonly transfer: Transfer }) {
           <span>{progressText(transfer)}</span>
           {waitsFor === null && (
             <span className={classes.quiet}>
-              {rateText(bytesPerSecond)}, {timeLeftText(secondsLeft)}
+              {[rateText(bytesPerSecond), timeLeftText(secondsLeft)].filter(Boolean).join(', ')}
             </span>
           )}
         </span>
