@@ -68,6 +68,7 @@ export class Excuses {
       if (what === 'all') this.#releaseBroughtBack(machine, machines);
       else {
         this.#releaseUnjournaled(machine);
+        this.#releaseZeros(machine);
         this.#unjournaled.add(machine);
       }
     }
