@@ -32,6 +32,9 @@ export function judgeDoubt(context: Context, row: DiskEntry, seen: SeenFile): Do
   return doubtBy[others.holding(dot)];
 }
 
+/** Number of names tried for one copy. Each taken name is that of an earlier copy, which its user has changed since. */
+const namesMax = 16;
+
 /**
  * Copies the file to the name of a conflict copy, so that both versions stay. Resolves with that name; with `not-now` if that failed,
  * and with `never` if no file can be made next to it, because it is on another disk. Call it under the folder lock.
@@ -41,9 +44,22 @@ export async function keepDoubtful(
   row: DiskEntry,
   seen: SeenFile,
 ): Promise<{ readonly copy: string } | 'not-now' | 'never'> {
-  const { folder, self, problems } = context;
-  const { content, blocks, fingerprint, mtimeUs } = seen;
-  const copy = conflictPath(row.path, stampOfMs(Math.max(0, fingerprint.ctimeMs)), self.name);
+  const stamp = stampOfMs(Math.max(0, seen.fingerprint.ctimeMs));
+  for (let count = 0; count < namesMax; count++) {
+    const copy = conflictPath(row.path, stamp + count, context.self.name);
+    const outcome = await copyTo(context, copy, row, seen);
+    if (outcome !== 'taken') return outcome === 'done' ? { copy } : outcome;
+  }
+  return 'not-now';
+}
+
+/** Copies the file to this name. `taken`: another entry has the name. A machine that was set back may find a copy that it made before. */
+async function copyTo(
+  { folder, problems }: Context,
+  copy: string,
+  row: DiskEntry,
+  { content, blocks, fingerprint, mtimeUs }: SeenFile,
+): Promise<'done' | 'taken' | 'not-now' | 'never'> {
   const [result] = await folder.apply([
     {
       action: {
@@ -59,10 +75,12 @@ export async function keepDoubtful(
       },
     },
   ]);
-  if (result?.result === 'done') return { copy };
+  if (result?.result === 'done') return 'done';
   if (result?.result === 'problem' && result.code === 'path-in-the-way') return 'never';
   if (result?.result === 'problem') problems.set(result.code, { path: row.path }, result.detail);
   // An earlier attempt may have made the copy before it was killed.
   const [there] = await folder.observe([{ path: copy, hashLarge: true }]);
-  return there?.state === 'file' && there.content === content ? { copy } : 'not-now';
+  if (there?.state === 'file' && there.content === content) return 'done';
+  const isTaken = there?.state === 'file' || there?.state === 'symlink' || there?.state === 'directory';
+  return result?.result === 'changed' && isTaken ? 'taken' : 'not-now';
 }
