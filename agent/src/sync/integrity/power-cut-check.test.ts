@@ -6,6 +6,7 @@ import { ApplyLoop } from '../apply/apply-loop.ts';
 import { RenameGate } from '../apply/rename-gate.ts';
 import { WriteBack } from '../durability/write-back.ts';
 import { LocalChanges } from '../local/local-changes.ts';
+import type { Folder } from '../ports/folder.ts';
 import { Confirmer } from './confirmer.ts';
 import { PowerCutCheck } from './power-cut-check.ts';
 
@@ -376,6 +377,28 @@ describe('[PC3] bytes that no operation at the path has', () => {
     expect(member.journal.heads(copy)).toMatchObject([{ kind: 'put', content: foreign.id }]);
     expect(reported()).toMatchObject([{ fetched: 1, copies: 1 }]);
     expect(member.context.problems.list().find(({ code }) => code === 'power-cut')?.detail).toContain(copy);
+  });
+
+  test('stay where they are, and are published as an edit, if no copy can be made', async () => {
+    const refuse: Folder['apply'] = async (requests) => requests.map(() => ({ result: 'changed' }));
+    member = new LoneMember(
+      (folder) =>
+        new Proxy(folder, {
+          get(target, name) {
+            const value: unknown = name === 'apply' ? refuse : Reflect.get(target, name, target);
+            return typeof value === 'function' ? value.bind(target) : value;
+          },
+        }),
+    );
+    await startAgent();
+    await begins('boot-1');
+    await writes('file', first);
+    const foreign = contentOfText('neither of them');
+    isLeft('file', foreign);
+    await begins('boot-2');
+    expect(copies()).toEqual([]);
+    const heads = member.journal.heads('file').map(({ content }) => content);
+    expect(heads.toSorted()).toEqual([first.id, foreign.id].toSorted());
   });
 
   test('are copied once, regardless of the number of starts before that is done', async () => {

@@ -120,8 +120,9 @@ export class PowerCutCheck {
       if (row.fingerprint === undefined && isLive(shown)) continue;
       const isTouched = left.state !== 'absent' && this.#isTouched(row, left.fingerprint, bootedMs);
       const verdict = this.#judge(row, shown, left, isTouched);
-      if (verdict.is === 'damaged' && verdict.isSomebodys) await this.#copyAside(observation);
-      changes.push(...this.#note(row, shown, verdict, observation));
+      const isLost = verdict.is === 'damaged' && verdict.isSomebodys && !(await this.#copyAside(observation));
+      // Without a copy the bytes stay where they are, as an edit.
+      changes.push(...this.#note(row, shown, isLost ? { is: 'edited' } : verdict, observation));
     }
     journal.recordDisk(changes);
   }
@@ -233,25 +234,30 @@ export class PowerCutCheck {
     }
   }
 
-  /** Makes a conflict copy of the entry at a path: an ordinary file, which is journaled as one. Without room the entry itself is renamed. */
-  async #copyAside(seen: Observation): Promise<void> {
-    if (seen.state !== 'file' && seen.state !== 'symlink') return;
+  /**
+   * Makes a conflict copy of the entry at a path: an ordinary file, which is journaled as one. Without room the entry itself is renamed.
+   * False if neither could be done.
+   */
+  async #copyAside(seen: Observation): Promise<boolean> {
+    if (seen.state !== 'file' && seen.state !== 'symlink') return true;
     const { folder, self } = this.#context;
     const { path, fingerprint } = seen;
     for (let attempt = 0; attempt < copyNamesMax; attempt++) {
       const copy = conflictPath(path, Math.max(0, Math.floor(fingerprint.mtimeMs)) * 1_024 + attempt, self.name);
       const [there] = await folder.observe([{ path: copy, hashLarge: true }]);
-      if (there !== undefined && isSame(there, seen)) return;
+      if (there !== undefined && isSame(there, seen)) return true;
       if (there?.state !== 'absent') continue;
       const [copied] = await folder.apply([{ action: copyAction(seen, copy) }]);
       if (copied?.result !== 'done') {
         const rename = { do: 'rename', from: path, to: copy, expectedFrom: fingerprint, expected: 'absent' } as const;
         const [moved] = await folder.apply([{ action: rename }]);
-        if (moved?.result !== 'done') return;
+        // A program has made another file under that name, or the disk fails.
+        if (moved?.result !== 'done') continue;
       }
       this.#found.copies.push(copy);
-      return;
+      return true;
     }
+    return false;
   }
 
   /** Schedules a report: torn files are found one by one while the folder is compared with the journal. */
