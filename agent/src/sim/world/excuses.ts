@@ -20,11 +20,14 @@ export class Excuses {
 
   /** Runs a power cut of a machine. Returns the torn files. */
   powerCut(machine: Machine, cut: () => readonly Torn[]): readonly Torn[] {
-    const { ledger } = this.#world;
+    const { ledger, remaining } = this.#world;
+    const elsewhere = remaining.filter((other) => other !== machine).map((other) => valuesOn(other));
     const placesBefore = placesOn(machine);
     const torn = cut();
-    // Half of a user's write may be kept, but is not owed.
-    for (const { now } of torn) if (!isZeros(now)) ledger.tore(now);
+    // Half of a user's write may be kept, but is not owed. Zeros may be only where no member has what they replaced [PC7].
+    for (const { before, now } of torn) {
+      if (!isZeros(now) || !elsewhere.some((values) => values.has(before.id))) ledger.tore(now);
+    }
     ledger.tookBack(machine.name, valuesOn(machine));
     const placesAfter = placesOn(machine);
     for (const value of new Set([...placesBefore.keys(), ...placesAfter.keys()])) {
