@@ -33,6 +33,11 @@ export class Excuses {
     for (const value of new Set([...placesBefore.keys(), ...placesAfter.keys()])) {
       if (placesBefore.get(value) !== placesAfter.get(value)) ledger.movedBack(value);
     }
+    // What a user brought back just before the cut looks like a delete that the cut has undone.
+    for (const [path, inode] of machine.volume.disk.entries()) {
+      const [row, value] = [machine.journal.disk(path), valueAt(inode)];
+      if (row?.unsynced && row.fingerprint === undefined && value !== undefined) ledger.movedBack(value);
+    }
     this.#world.releaseLost('lost in a power cut on the only machine that had it');
     return torn;
   }
