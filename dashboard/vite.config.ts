@@ -30,6 +30,8 @@ export default defineConfig({
     // No inlining: the agent's content security policy allows no inline script, and browsers cache files with a hash in their name.
     modulePreload: { polyfill: false },
     assetsInlineLimit: 0,
+    // One style sheet: a view that is loaded again after a failure would be without a style sheet of its own.
+    cssCodeSplit: false,
     target: 'es2022',
     // Browsers that support light-dark(): a fallback for it would not follow the switch between the colour schemes.
     cssTarget: ['chrome123', 'firefox120', 'safari17.5'],

@@ -1,9 +1,11 @@
 import '@mantine/core/styles.css';
-import { type CSSVariablesResolver, createTheme, MantineProvider } from '@mantine/core';
+import { Button, type CSSVariablesResolver, createTheme, MantineProvider } from '@mantine/core';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { App } from './app/app.tsx';
 import './app/global.css';
+import { Boundary } from './parts/boundary.tsx';
+import { Empty } from './parts/notice.tsx';
 
 const theme = createTheme({
   primaryColor: 'cyan',
@@ -41,7 +43,18 @@ createRoot(root).render(
       defaultColorScheme="auto"
       getStyleNonce={() => nonce}
     >
-      <App />
+      <Boundary fallback={() => <Stopped />}>
+        <App />
+      </Boundary>
     </MantineProvider>
   </StrictMode>,
 );
+
+/** In place of the whole page, after an error outside of its views. */
+function Stopped() {
+  return (
+    <Empty title="This page has stopped" actions={<Button onClick={() => location.reload()}>Reload the page</Button>}>
+      It has failed with an error of its own. The agent is not affected.
+    </Empty>
+  );
+}

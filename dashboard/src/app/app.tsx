@@ -1,22 +1,18 @@
 import { formatCount, formatDuration } from '@lockstep/shared/present';
 import { Alert, AppShell, Badge, Burger, Code, Group, NavLink, Skeleton, Stack, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { lazy, Suspense, useEffect, useState } from 'react';
+import { useEffect, useState } from 'react';
 import { Link, Route, Switch, useLocation } from 'wouter';
 import { Overview } from '../features/overview/overview.tsx';
 import { StatusProvider, useStatusFeed } from '../live/status-context.ts';
-import { Empty, Loading } from '../parts/notice.tsx';
+import { Empty } from '../parts/notice.tsx';
 import classes from './app.module.css';
+import { loadWhenIdle } from './build/load-when-idle.ts';
+import { NewBuildNotice } from './build/new-build-notice.tsx';
 import { ClusterBanner } from './cluster-banner.tsx';
 import { places } from './navigation.ts';
-import { PageHeader } from './page-header.tsx';
-
-const Latency = lazy(async () => ({ default: (await import('../features/latency/latency.tsx')).Latency }));
-const Conflicts = lazy(async () => ({ default: (await import('../features/conflicts/conflicts.tsx')).Conflicts }));
-const Files = lazy(async () => ({ default: (await import('../features/files/files.tsx')).Files }));
-const Operations = lazy(async () => ({ default: (await import('../features/operations/operations.tsx')).Operations }));
-const Problems = lazy(async () => ({ default: (await import('../features/problems/problems.tsx')).Problems }));
-const Transfers = lazy(async () => ({ default: (await import('../features/transfers/transfers.tsx')).Transfers }));
+import { actionMenu, PageHeader } from './page-header.tsx';
+import { LazyView, lazyViews, ViewBoundary } from './views.tsx';
 
 /** The page: the sentence on the cluster's condition, which is always present, and the views. */
 export function App() {
@@ -25,6 +21,12 @@ export function App() {
   const [location] = useLocation();
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new location closes the menu on a narrow screen
   useEffect(close, [location]);
+  const isKnown = status !== undefined;
+  // After the first status: the agent serves the view in sight before the others.
+  useEffect(
+    () => (isKnown ? loadWhenIdle([actionMenu, ...Object.values(lazyViews)].map(({ preload }) => preload)) : undefined),
+    [isKnown],
+  );
   return (
     <AppShell
       header={{ height: 56 }}
@@ -66,27 +68,42 @@ export function App() {
       </AppShell.Navbar>
       <AppShell.Main id="main" tabIndex={-1}>
         <Stack gap="md" className={classes.content}>
+          <NewBuildNotice />
           {silentSince !== undefined && <Silence since={silentSince} isKnown={status !== undefined} />}
           {status !== undefined ? (
             <StatusProvider value={status}>
               <ClusterBanner isStale={silentSince !== undefined} />
-              <Suspense fallback={<Loading />}>
-                <Switch>
-                  <Route path="/" component={Overview} />
-                  <Route path="/latency" component={Latency} />
-                  <Route path="/conflicts" component={Conflicts} />
-                  {/* A regular expression: in a pattern the rest of a path could not contain a newline. */}
-                  <Route path={/^\/files(?:\/|$)/} component={Files} />
-                  <Route path="/transfers" component={Transfers} />
-                  <Route path="/operations" component={Operations} />
-                  <Route path="/problems" component={Problems} />
-                  <Route>
-                    <Empty title="There is nothing at this address">
-                      The link may be incomplete. The views are in the menu.
-                    </Empty>
-                  </Route>
-                </Switch>
-              </Suspense>
+              <Switch>
+                <Route path="/">
+                  <ViewBoundary title="Overview">
+                    <Overview />
+                  </ViewBoundary>
+                </Route>
+                <Route path="/latency">
+                  <LazyView title="Latency" part={lazyViews.latency} />
+                </Route>
+                <Route path="/conflicts">
+                  <LazyView title="Conflicts" part={lazyViews.conflicts} />
+                </Route>
+                {/* A regular expression: in a pattern the rest of a path could not contain a newline. */}
+                <Route path={/^\/files(?:\/|$)/}>
+                  <LazyView title="Files" part={lazyViews.files} />
+                </Route>
+                <Route path="/transfers">
+                  <LazyView title="Transfers" part={lazyViews.transfers} />
+                </Route>
+                <Route path="/operations">
+                  <LazyView title="Operations" part={lazyViews.operations} />
+                </Route>
+                <Route path="/problems">
+                  <LazyView title="Problems" part={lazyViews.problems} />
+                </Route>
+                <Route>
+                  <Empty title="There is nothing at this address">
+                    The link may be incomplete. The views are in the menu.
+                  </Empty>
+                </Route>
+              </Switch>
             </StatusProvider>
           ) : (
             silentSince === undefined && <Waiting />

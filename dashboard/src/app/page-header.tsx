@@ -1,17 +1,29 @@
 import type { Status } from '@lockstep/shared/api';
-import { ActionIcon, Group, Skeleton, Text, useComputedColorScheme, useMantineColorScheme } from '@mantine/core';
+import {
+  ActionIcon,
+  Button,
+  Group,
+  Skeleton,
+  Text,
+  useComputedColorScheme,
+  useMantineColorScheme,
+} from '@mantine/core';
 import { IconMoon, IconSun } from '@tabler/icons-react';
-import { lazy, Suspense } from 'react';
+import { Suspense } from 'react';
 import { Link } from 'wouter';
-import { StatusProvider } from '../live/status-context.ts';
+import { StatusProvider, useAnswering } from '../live/status-context.ts';
+import { Boundary } from '../parts/boundary.tsx';
+import { Lazy, lazyPart } from './lazy-part.tsx';
 import classes from './page-header.module.css';
 
-const ActionMenu = lazy(async () => ({ default: (await import('./actions/action-menu.tsx')).ActionMenu }));
+/** The menu of actions, which is not part of the first load. */
+export const actionMenu = lazyPart(async () => (await import('./actions/action-menu.tsx')).ActionMenu);
 
 /** The header: the page's name, the member that serves it, the menu of actions, and the switch between light and dark. */
 export function PageHeader({ status }: { readonly status: Status | undefined }) {
   const { setColorScheme } = useMantineColorScheme();
   const scheme = useComputedColorScheme('light');
+  const answering = useAnswering();
   const other = scheme === 'dark' ? 'light' : 'dark';
   return (
     <Group justify="space-between" wrap="nowrap" className={classes.header}>
@@ -29,9 +41,19 @@ export function PageHeader({ status }: { readonly status: Status | undefined }) 
         )}
         {status !== undefined && (
           <StatusProvider value={status}>
-            <Suspense fallback={<Skeleton width={104} height={36} />}>
-              <ActionMenu />
-            </Suspense>
+            <Boundary
+              retryOn={answering}
+              beforeRetry={actionMenu.forget}
+              fallback={(_error, again) => (
+                <Button variant="default" px="sm" title="The actions could not be loaded: try again" onClick={again}>
+                  Actions
+                </Button>
+              )}
+            >
+              <Suspense fallback={<Skeleton width={104} height={36} />}>
+                <Lazy part={actionMenu} />
+              </Suspense>
+            </Boundary>
           </StatusProvider>
         )}
         <ActionIcon

@@ -9,6 +9,12 @@ export function useStatusFeed(): Feed {
   return useSyncExternalStore(feed.subscribe, feed.get);
 }
 
+/** A value that changes when the agent answers again or was restarted; undefined while it is silent. */
+export function useAnswering(): number | undefined {
+  const { status, silentSince } = useStatusFeed();
+  return silentSince === undefined ? status?.member.startedAt : undefined;
+}
+
 const StatusContext = createContext<Status | undefined>(undefined);
 
 /** Provides the status to the views, which are shown only when there is one. */

@@ -1,8 +1,16 @@
-import { Alert, Button, Group, Paper, Skeleton, Stack, Text, Title } from '@mantine/core';
+import { Alert, Box, Button, Group, Paper, Skeleton, Stack, Text, Title } from '@mantine/core';
 import type { ReactNode } from 'react';
 
 /** The notice of a view that has nothing to show: what that means, and what would change it. */
-export function Empty({ title, children }: { readonly title: string; readonly children?: ReactNode }) {
+export function Empty({
+  title,
+  actions,
+  children,
+}: {
+  readonly title: string;
+  readonly actions?: ReactNode;
+  readonly children?: ReactNode;
+}) {
   return (
     <Paper withBorder p="xl" ta="center">
       <Title order={2} size="h4" mb={4}>
@@ -11,6 +19,7 @@ export function Empty({ title, children }: { readonly title: string; readonly ch
       <Text c="dimmed" maw="34rem" mx="auto" style={{ textWrap: 'balance' }}>
         {children}
       </Text>
+      {actions !== undefined && <Box mt="md">{actions}</Box>}
     </Paper>
   );
 }
