@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import type { Page } from '@playwright/test';
+import { cutOff, unreadable } from './layout-checks.ts';
 import { makeConflicts } from './make-conflicts.ts';
 import { expect, test } from './test.ts';
 import { views } from './views.ts';
@@ -10,26 +10,15 @@ import { views } from './views.ts';
 const longName = 'a name of many words that does not fit beside anything else on a small screen.txt';
 const longWord = 'a-name-without-any-place-at-which-a-browser-would-break-it-into-two-lines.txt';
 
-/** The elements beyond the sides of the screen that no scrolling box contains, without the closed menu. */
-async function cutOff(page: Page): Promise<readonly string[]> {
-  return page.evaluate(() => {
-    const width = document.documentElement.clientWidth;
-    const scrolls = (element: Element | null): boolean =>
-      element !== null && (/auto|scroll/.test(getComputedStyle(element).overflowX) || scrolls(element.parentElement));
-    return [...document.querySelectorAll('header *, main *')]
-      .filter((element) => {
-        const box = element.getBoundingClientRect();
-        const isSeen = box.width > 0 && box.height > 0 && element.checkVisibility({ visibilityProperty: true });
-        return isSeen && (box.left < -1 || box.right > width + 1) && !scrolls(element.parentElement);
-      })
-      .map((element) => element.outerHTML.slice(0, 200));
-  });
-}
+/** Phones, tablets, laptops and wide screens. */
+const widths = [390, 768, 1_024, 1_280, 1_440, 2_560];
+/** Ten letters: enough to tell one name from the others of its directory. */
+const nameWidthMin = 80;
 
 test.describe('two members', () => {
   test.use({ names: ['ant', 'bee'] });
 
-  test('[DB-A10] every view fits a telephone and a very wide screen: nothing is cut off or scrolls sideways', async ({
+  test('[DB-A10] at every width nothing is cut off, overlaps or scrolls sideways, and every name can be read', async ({
     page,
     cluster,
     complaints,
@@ -39,6 +28,7 @@ test.describe('two members', () => {
     await makeConflicts(cluster, { [longName]: (by) => `said ${by}\n${'and on '.repeat(60)}\n` });
     await mkdir(join(ant.folder, 'a directory with a long name', longWord), { recursive: true });
     await writeFile(join(ant.folder, 'a directory with a long name', longWord, longWord), 'x');
+    await ant.put('plan.txt', 'plan\n');
     await promisify(execFile)('mkfifo', [join(ant.folder, `pipe-${longWord}`)]);
     await expect.poll(async () => (await ant.status()).problemCount).toBe(1);
     const [from, to] = await Promise.all([ant, bee].map(async (member) => (await member.status()).member.id));
@@ -47,6 +37,7 @@ test.describe('two members', () => {
       { place: `latency?from=${from}&to=${to}`, heading: 'Latency' },
       { place: `files/a%20directory%20with%20a%20long%20name/${longWord}/${longWord}`, heading: 'Files' },
       { place: `conflicts?copy=${encodeURIComponent(longName)}`, heading: 'Conflicts' },
+      { place: 'files/plan.txt', heading: 'Files' },
       { place: 'nowhere', heading: undefined },
     ];
     const actions = page.getByRole('button', { name: 'Actions' });
@@ -54,12 +45,13 @@ test.describe('two members', () => {
       await page.goto(ant.url + place);
       if (heading !== undefined) await expect(page.getByRole('heading', { name: heading, level: 1 })).toBeVisible();
       await expect(page.locator('[aria-busy="true"]')).toHaveCount(0);
-      for (const width of [390, 2_560]) {
+      for (const width of widths) {
         await test.step(`/${place} at ${width} px`, async () => {
           await page.setViewportSize({ width, height: 844 });
           await expect(actions).toBeInViewport({ ratio: 1 });
           await expect.poll(() => page.evaluate(() => document.documentElement.scrollWidth)).toBe(width);
           await expect.poll(() => cutOff(page)).toEqual([]);
+          await expect.poll(() => unreadable(page, nameWidthMin)).toEqual([]);
         });
       }
     }

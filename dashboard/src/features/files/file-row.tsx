@@ -17,7 +17,7 @@ interface Props {
   readonly entry: TreeEntry | undefined;
   readonly row: number;
   readonly height: number;
-  readonly isNarrow: boolean;
+  readonly isCompact: boolean;
   readonly isChosen: boolean;
   readonly withDirectory: boolean;
   readonly href: string;
@@ -28,11 +28,11 @@ interface Props {
 
 /** One entry. Its link covers the whole row. */
 export function FileRow(props: Props) {
-  const { entry, row, height, isNarrow, isChosen, withDirectory, href, tabIndex, onKeyDown, onFocus } = props;
+  const { entry, row, height, isCompact, isChosen, withDirectory, href, tabIndex, onKeyDown, onFocus } = props;
   if (entry === undefined) {
     return (
       <tr aria-rowindex={row + 2} style={{ height }} aria-busy="true">
-        <td colSpan={isNarrow ? 2 : 5}>
+        <td colSpan={isCompact ? 2 : 5}>
           <Skeleton height={14} width="40%" />
         </td>
       </tr>
@@ -58,7 +58,7 @@ export function FileRow(props: Props) {
               {entry.name}
             </Link>
             {withDirectory && directory !== '' && <span className={classes.aside}>in {directory}</span>}
-            {isNarrow && !withDirectory && (
+            {isCompact && !withDirectory && (
               <span className={classes.aside}>
                 {entry.size === undefined ? '' : `${formatBytes(entry.size)}, `}
                 {entry.writerName}, <Moment at={entry.at} />
@@ -72,7 +72,7 @@ export function FileRow(props: Props) {
           )}
         </span>
       </th>
-      {!isNarrow && (
+      {!isCompact && (
         <>
           <td className={classes.size}>{entry.size === undefined ? <Dash /> : formatBytes(entry.size)}</td>
           <td className={classes.writer} title={entry.writerName}>
@@ -87,7 +87,7 @@ export function FileRow(props: Props) {
       )}
       <td>
         <span className={classes.above}>
-          <HolderMarks entry={entry} isShort={isNarrow} />
+          <HolderMarks entry={entry} isShort={isCompact} />
         </span>
       </td>
     </tr>

@@ -19,8 +19,8 @@ interface Props {
   readonly linkOf: (entry: TreeEntry) => string;
   /** Shows the directory of each entry: the entries are from more than one. */
   readonly withDirectory?: boolean;
-  /** On a narrow screen only the name and the holders have columns. */
-  readonly isNarrow: boolean;
+  /** Only the name and the holders have columns; the rest is below the name. */
+  readonly isCompact: boolean;
   /** Goes to the parent directory. */
   readonly up: () => void;
   /** The path to focus once its row exists, or '' for the first row; reset to undefined when done. */
@@ -29,18 +29,20 @@ interface Props {
 
 /** A table with one entry in each row; only the rows in sight exist. Arrow keys go from row to row, and Backspace goes up. */
 export function FileTable(props: Props) {
-  const { label, entries, rows, want, chosen, linkOf, withDirectory = false, isNarrow, up, focusOn } = props;
+  const { label, entries, rows, want, chosen, linkOf, withDirectory = false, isCompact, up, focusOn } = props;
   const scroller = useRef<HTMLDivElement>(null);
   const focusRow = useRef<number>(undefined);
   const [active, setActive] = useState(0);
   const virtualizer = useVirtualizer({
     count: rows,
     getScrollElement: () => scroller.current,
-    estimateSize: () => (isNarrow || withDirectory ? 56 : 42),
+    estimateSize: () => (isCompact || withDirectory ? 56 : 42),
     overscan: 10,
     paddingStart: headHeightPx,
     scrollPaddingStart: headHeightPx,
   });
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the height of the rows depends on it
+  useEffect(() => virtualizer.measure(), [isCompact]);
   const items = virtualizer.getVirtualItems();
   const [firstItem, lastItem] = [items.at(0), items.at(-1)];
   const lastRow = lastItem?.index ?? 0;
@@ -98,10 +100,15 @@ export function FileTable(props: Props) {
   };
 
   const tabRow = items.some(({ index }) => index === active) ? active : firstItem?.index;
-  const columns = isNarrow ? ['Name', 'Held by'] : ['Name', 'Size', 'Written by', 'When', 'Held by'];
+  const columns = isCompact ? ['Name', 'Held by'] : ['Name', 'Size', 'Written by', 'When', 'Held by'];
   return (
     <div ref={scroller} className={classes.scroller}>
-      <table className={classes.table} aria-label={label} aria-rowcount={rows + 1} data-narrow={isNarrow || undefined}>
+      <table
+        className={classes.table}
+        aria-label={label}
+        aria-rowcount={rows + 1}
+        data-compact={isCompact || undefined}
+      >
         <thead>
           <tr aria-rowindex={1}>
             {columns.map((title) => (
@@ -121,7 +128,7 @@ export function FileTable(props: Props) {
                 entry={entry}
                 row={index}
                 height={size}
-                isNarrow={isNarrow}
+                isCompact={isCompact}
                 isChosen={entry?.path === chosen}
                 withDirectory={withDirectory}
                 href={entry === undefined ? '' : linkOf(entry)}

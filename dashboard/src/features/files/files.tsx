@@ -25,7 +25,9 @@ export function Files() {
   const status = useStatus();
   const path = pathOfLink(usePathname());
   const query = new URLSearchParams(useSearch()).get('q') ?? '';
-  const isNarrow = useMediaQuery('(max-width: 61.99em)', window.innerWidth < 992, { getInitialValueInEffect: false });
+  const isNarrow = useIsBelow(992);
+  // Next to the panel of a chosen path, all columns need this width.
+  const isCompact = useIsBelow(1_280) && path !== '';
   const focusOn = useRef<string>(undefined);
   const search = (text: string): void => navigate(pathLink(path ?? '', text), { replace: query !== '' && text !== '' });
   return (
@@ -37,20 +39,30 @@ export function Files() {
       {path === undefined ? (
         <Empty title="This address is damaged">A part of it may be missing or changed.</Empty>
       ) : (
-        <Place path={path} query={query} isNarrow={isNarrow} focusOn={focusOn} />
+        <Place path={path} query={query} isNarrow={isNarrow} isCompact={isNarrow || isCompact} focusOn={focusOn} />
       )}
     </View>
   );
 }
 
+function useIsBelow(widthPx: number): boolean {
+  const isBelow = useMediaQuery(`(max-width: ${widthPx / 16 - 0.01}em)`, window.innerWidth < widthPx, {
+    getInitialValueInEffect: false,
+  });
+  return isBelow === true;
+}
+
 interface PlaceProps {
   readonly path: string;
   readonly query: string;
+  /** There is no room for the panel next to the list. */
   readonly isNarrow: boolean;
+  /** There is no room for all columns of the list. */
+  readonly isCompact: boolean;
   readonly focusOn: RefObject<string | undefined>;
 }
 
-function Place({ path, query, isNarrow, focusOn }: PlaceProps) {
+function Place({ path, query, isNarrow, isCompact, focusOn }: PlaceProps) {
   const trigger = treeTrigger(useStatus());
   const {
     data: report,
@@ -63,7 +75,7 @@ function Place({ path, query, isNarrow, focusOn }: PlaceProps) {
   const withList = !isNarrow || isDirectory;
   const [head] = report?.heads ?? [];
   const isThere = head !== undefined && typeOf(head) !== 'absent';
-  const listProps = { chosen: path, isNarrow, focusOn };
+  const listProps = { chosen: path, isCompact, focusOn };
   return (
     <>
       <Trail path={path} />
@@ -113,7 +125,7 @@ function reasonOf(directory: string, isKnown: boolean): string {
 
 interface ListProps {
   readonly chosen: string;
-  readonly isNarrow: boolean;
+  readonly isCompact: boolean;
   readonly focusOn: RefObject<string | undefined>;
 }
 
@@ -142,7 +154,7 @@ function Directory({ directory, isThere, focusOn, ...props }: DirectoryProps) {
   return (
     <div>
       <FileTable
-        key={`${directory}\n${props.isNarrow}`}
+        key={directory}
         label={directory === '' ? 'All files' : directory}
         entries={entries}
         rows={rowsOf(listing)}
@@ -171,7 +183,6 @@ function Results({ query, ...props }: ListProps & { readonly query: string }) {
   return (
     <div>
       <FileTable
-        key={String(props.isNarrow)}
         label={`Names that contain ${query}`}
         entries={data.entries}
         rows={data.entries.length}

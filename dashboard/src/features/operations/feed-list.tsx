@@ -12,7 +12,7 @@ import type { OperationFeed } from './operation-feed.ts';
 const wideLinePixels = 40;
 const narrowLinePixels = 60;
 /** Below this width each line has two rows of text. */
-const narrow = '(max-width: 47.99em)';
+const narrow = '(max-width: 61.99em)';
 /** Scrolling further down than this pauses the feed. */
 const topPixels = 8;
 /** The number of lines rendered above and below those in sight, so that quick scrolling shows no gap. */
