@@ -33,6 +33,31 @@ test('[DB-L1] [DB-L2] the matrix has a number for each direction, and words for 
   expect(complaints).toEqual([]);
 });
 
+test('[DB-L6] every figure says what it is, and one that is not measured any more is marked as old', async ({
+  page,
+  cluster,
+  complaints,
+}) => {
+  const cat = cluster.member('cat');
+  await open(page, cluster);
+  await cell(page, 'ant', 'cat').click();
+  const pair = page.getByRole('region', { name: 'ant to cat' });
+  for (const word of ['now, smoothed', 'lowest sample', 'median sample', 'highest sample']) {
+    await expect(pair.getByText(word, { exact: true })).toBeVisible();
+  }
+  // Its sessions stay open for some seconds, in which it is silent.
+  cat.signal('SIGSTOP');
+  await expect(cell(page, 'ant', 'cat')).toHaveAccessibleName(/ ms, not measured for \d+ s$/);
+  await expect(cell(page, 'ant', 'cat')).toHaveText(/^\(.+ ms\)$/);
+  await expect(cell(page, 'cat', 'bee')).toHaveAccessibleName(/ ms, not measured for \d+ s$/);
+  await expect(cell(page, 'ant', 'bee')).toHaveText(/^[\d.,]+ ms$/);
+  await expect(pair.getByText(/^smoothed, \d+ s ago$/)).toBeVisible();
+  cat.signal('SIGCONT');
+  await expect(cell(page, 'ant', 'cat')).toHaveText(/^[\d.,]+ ms$/);
+  await expect(pair.getByText('now, smoothed')).toBeVisible();
+  expect(complaints).toEqual([]);
+});
+
 test('[DB-L3] [DB-L4] the keyboard alone reaches the chart of a pair, which has an address and updates itself', async ({
   page,
   cluster,
@@ -48,7 +73,7 @@ test('[DB-L3] [DB-L4] the keyboard alone reaches the chart of a pair, which has 
   await page.keyboard.press('Enter');
   const pair = page.getByRole('region', { name: 'bee to cat' });
   await expect(
-    pair.getByRole('img', { name: /^Round trip from bee to cat over the last .*: minimum .* median/ }),
+    pair.getByRole('img', { name: /^Round trip from bee to cat over the last .*: lowest sample .* median/ }),
   ).toBeVisible();
   await expect(pair).toContainText('As bee measures it');
   await expect(cell(page, 'bee', 'cat')).toHaveAttribute('aria-current', 'true');

@@ -17,11 +17,11 @@ export function Sparkline({
   // An empty chart of the same size, so that nothing moves when there is something to draw.
   if (path === undefined) return <span className={classes.chart} />;
   const known = samples.filter((sample) => sample !== null);
-  const range = `${formatRoundTrip(Math.min(...known))} to ${formatRoundTrip(Math.max(...known))}`;
+  const range = `lowest ${formatRoundTrip(Math.min(...known))}, highest ${formatRoundTrip(Math.max(...known))}`;
   const time = formatDuration((samples.length * everyMs) / 1_000);
   return (
     <svg className={classes.chart} viewBox={`0 0 ${width} ${height}`} preserveAspectRatio="none" role="img">
-      <title>{`${range} in the last ${time}`}</title>
+      <title>{`${range} in the last ${time}, each the mean of ${formatDuration(everyMs / 1_000)}`}</title>
       <path d={path} />
     </svg>
   );

@@ -17,8 +17,10 @@ export function LatencyLegend({ isDense }: { readonly isDense: boolean }) {
         <IconPlugConnectedX size={16} aria-hidden="true" />
         cut off: both are up and others reach them
       </li>
+      <li>(12 ms) not measured for some seconds</li>
       {isDense && <li>– down</li>}
       <li>? not known</li>
+      <li className={classes.wide}>Each number is smoothed over about the last eight seconds.</li>
     </ul>
   );
 }

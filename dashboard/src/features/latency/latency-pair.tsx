@@ -1,5 +1,5 @@
 import type { LatencyHistory, MemberReport } from '@lockstep/shared/api';
-import { formatDuration, formatRoundTrip } from '@lockstep/shared/present';
+import { type Figure, formatDuration, formatRoundTrip, roundTrip, shortFigure } from '@lockstep/shared/present';
 import { Button, Group, Paper, Text, Title } from '@mantine/core';
 import { IconArrowsExchange } from '@tabler/icons-react';
 import { useEffect, useMemo, useRef } from 'react';
@@ -12,11 +12,11 @@ import { TimeChart } from '../../parts/time-chart.tsx';
 import classes from './latency-pair.module.css';
 import { gapsOf, latencySeries, summarise } from './latency-series.ts';
 
+/** The figures over the whole time. The first one, of now, depends on its age. */
 const figures = [
-  ['now', 'now'],
-  ['least', 'minimum'],
-  ['median', 'median'],
-  ['most', 'maximum'],
+  ['least', 'lowest sample'],
+  ['median', 'median sample'],
+  ['most', 'highest sample'],
 ] as const;
 
 const hourMs = 3_600_000;
@@ -30,8 +30,14 @@ export function LatencyPair({ from, to }: { readonly from: MemberReport; readonl
   const query = new URLSearchParams({ from: from.id, to: to.id });
   // The agent keeps a new sample every ten seconds.
   const { data, error, again } = useApi<LatencyHistory>(`/latencies/history?${query}`, Math.floor(now / 10_000));
-  const rttMs = from.latenciesMs?.[to.id];
-  const series = useMemo(() => data && latencySeries(data, { at: now, rttMs }), [data, now, rttMs]);
+  const figure = roundTrip(from, to, now);
+  // A stale figure says nothing about now: the line ends where it was last measured.
+  const isStale = figure?.staleMs !== undefined;
+  const rttMs = figure?.rttMs;
+  const series = useMemo(
+    () => data && latencySeries(data, isStale ? undefined : { at: now, rttMs }),
+    [data, now, rttMs, isStale],
+  );
   const gaps = useMemo(() => (series ? gapsOf(series) : []), [series]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: another pair is scrolled into view
   useEffect(() => {
@@ -49,7 +55,8 @@ export function LatencyPair({ from, to }: { readonly from: MemberReport; readonl
             {from.name} to {to.name}
           </Title>
           <Text c="dimmed" size="sm">
-            As {from.name} measures it{series && `, over ${span}`}.
+            As {from.name} measures it{series && `, over ${span}`}. Each sample is the smoothed round trip of its
+            moment.
             {!from.self && from.latenciesMs === undefined && ` ${member.name} does not hear ${from.name} now.`}
           </Text>
         </div>
@@ -73,6 +80,10 @@ export function LatencyPair({ from, to }: { readonly from: MemberReport; readonl
       {series !== undefined && summary !== undefined && (
         <>
           <dl className={classes.figures}>
+            <div data-stale={isStale || undefined}>
+              <dt>{titleOf(figure)}</dt>
+              <dd>{figure === undefined ? 'none' : shortFigure(figure)}</dd>
+            </div>
             {figures.map(([name, title]) => (
               <div key={name}>
                 <dt>{title}</dt>
@@ -81,7 +92,7 @@ export function LatencyPair({ from, to }: { readonly from: MemberReport; readonl
             ))}
           </dl>
           <TimeChart
-            summary={`Round trip from ${from.name} to ${to.name} over ${span}: minimum ${summary.least}, median ${summary.median}, maximum ${summary.most}. ${summary.gaps ?? ''}`}
+            summary={`Round trip from ${from.name} to ${to.name} over ${span}: lowest sample ${summary.least}, median ${summary.median}, highest ${summary.most}. ${summary.gaps ?? ''}`}
             at={series.at}
             values={series.values}
             spanMs={Math.min(hourMs, Math.max(spanMsMin, ageMs))}
@@ -94,4 +105,10 @@ export function LatencyPair({ from, to }: { readonly from: MemberReport; readonl
       )}
     </Paper>
   );
+}
+
+/** The word for the first figure. */
+function titleOf(figure: Figure | undefined): string {
+  if (figure?.staleMs === undefined) return 'now, smoothed';
+  return `smoothed, ${formatDuration(figure.staleMs / 1_000)} ago`;
 }

@@ -9,6 +9,11 @@ test('[DB-L3] the line continues from the last sample to the current value', () 
   expect(latencySeries(history, { at: 19_000, rttMs: 3 })).toEqual({ at: [10_000, 20_000], values: [1, 2] });
 });
 
+test('[DB-L6] a value that is not current is no point of the line, and no gap either', () => {
+  const history = { everyMs: 10_000, samples: [sample(10_000, 1), sample(20_000, 2)] };
+  expect(latencySeries(history, undefined)).toEqual({ at: [10_000, 20_000], values: [1, 2] });
+});
+
 test('[DB-L3] no line is drawn across a time without measurements', () => {
   const history = { everyMs: 10_000, samples: [sample(10_000, 1), sample(90_000, 2)] };
   expect(latencySeries(history, { at: 91_000, rttMs: undefined })).toEqual({
@@ -21,7 +26,6 @@ test('[DB-L3] the line is summarised in numbers', () => {
   const series = { at: [0, 10_000, 20_000, 30_000, 100_000], values: [5, null, null, 1, 2] };
   expect(gapsOf(series)).toEqual([[10_000, 30_000]]);
   expect(summarise(series)).toEqual({
-    now: '2 ms',
     least: '1 ms',
     median: '2 ms',
     most: '5 ms',

@@ -9,10 +9,10 @@ export interface Series {
   readonly values: readonly (number | null)[];
 }
 
-/** The kept samples and the current value, so that the line continues between two samples. */
+/** The kept samples and, if there is one, the current value, so that the line continues between two samples. */
 export function latencySeries(
   history: Pick<LatencyHistory, 'everyMs' | 'samples'>,
-  now: { readonly at: number; readonly rttMs: number | undefined },
+  now: { readonly at: number; readonly rttMs: number | undefined } | undefined,
 ): Series {
   const at: number[] = [];
   const values: (number | null)[] = [];
@@ -28,12 +28,11 @@ export function latencySeries(
     values.push(rttMs);
   };
   for (const sample of history.samples) add(sample.at, sample.rttMs);
-  add(now.at, now.rttMs ?? null);
+  if (now !== undefined) add(now.at, now.rttMs ?? null);
   return { at, values };
 }
 
 export interface Summary {
-  readonly now: string;
   readonly least: string;
   readonly median: string;
   readonly most: string;
@@ -47,10 +46,8 @@ export function summarise({ at, values }: Series): Summary | undefined {
   const [least] = known;
   const most = known.at(-1);
   if (least === undefined || most === undefined) return undefined;
-  const now = values.at(-1) ?? null;
   const gapMs = gapsOf({ at, values }).reduce((sum, [from, to]) => sum + to - from, 0);
   return {
-    now: now === null ? 'none' : formatRoundTrip(now),
     least: formatRoundTrip(least),
     median: formatRoundTrip(known[Math.floor((known.length - 1) / 2)] ?? least),
     most: formatRoundTrip(most),

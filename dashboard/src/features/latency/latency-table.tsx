@@ -1,4 +1,5 @@
-import { describeWay, type Matrix, type Way } from '@lockstep/shared/present';
+import type { MemberReport } from '@lockstep/shared/api';
+import { describeFigure, describeWay, type Matrix, roundTrip, shortFigure, type Way } from '@lockstep/shared/present';
 import { IconPlugConnectedX } from '@tabler/icons-react';
 import { type KeyboardEvent, memo, useRef, useState } from 'react';
 import { Link } from 'wouter';
@@ -21,8 +22,23 @@ interface Chosen {
   readonly to: string | null;
 }
 
+interface Reports {
+  /** The members as the agent reported them, also those that are silent. */
+  readonly members: readonly MemberReport[];
+  readonly now: number;
+}
+
 /** The heat map: a grid in which the arrow keys go from cell to cell, and each cell links to the last hour of its pair. */
-export function LatencyTable({ matrix, chosen }: { readonly matrix: Matrix; readonly chosen: Chosen }) {
+export function LatencyTable({
+  matrix,
+  reports,
+  chosen,
+}: {
+  readonly matrix: Matrix;
+  readonly reports: Reports;
+  readonly chosen: Chosen;
+}) {
+  const known = new Map(reports.members.map((member) => [member.id, member]));
   const { members, rows } = matrix;
   const table = useRef<HTMLTableElement>(null);
   const indexOf = (id: string | null): number => members.findIndex((member) => member.id === id);
@@ -72,12 +88,15 @@ export function LatencyTable({ matrix, chosen }: { readonly matrix: Matrix; read
             </th>
             {members.map((to, columnIndex) => {
               const way = rows[rowIndex]?.[columnIndex] ?? { kind: 'unknown' };
+              const { kind, figure } = shownIn(way, known.get(from.id) ?? from, known.get(to.id) ?? to, reports.now);
               return (
                 <Cell
                   key={to.id}
-                  kind={way.kind}
-                  rttMs={way.kind === 'known' ? way.rttMs : 0}
-                  words={describeWay(way)}
+                  kind={kind}
+                  heat={figure && heatOf(figure.rttMs)}
+                  isStale={figure?.staleMs !== undefined}
+                  words={figure === undefined ? describeWay(way) : describeFigure(figure)}
+                  short={figure && shortFigure(figure)}
                   between={`${from.name} to ${to.name}`}
                   href={pairLink(from.id, to.id)}
                   isDense={members.length > wideMax}
@@ -96,10 +115,20 @@ export function LatencyTable({ matrix, chosen }: { readonly matrix: Matrix; read
   );
 }
 
+/** A silent member's last figures are shown too, as stale: the matrix itself does not count them. */
+function shownIn(way: Way, from: MemberReport, to: MemberReport, now: number) {
+  const figure = way.kind === 'known' || way.kind === 'unknown' ? roundTrip(from, to, now) : undefined;
+  return { kind: figure === undefined ? way.kind : 'known', figure };
+}
+
 interface CellProps {
   readonly kind: Way['kind'];
-  readonly rttMs: number;
+  /** Undefined without a round trip. */
+  readonly heat: number | undefined;
+  readonly isStale: boolean;
   readonly words: string;
+  /** The round trip without words. */
+  readonly short: string | undefined;
   readonly between: string;
   readonly href: string;
   readonly isDense: boolean;
@@ -113,7 +142,8 @@ interface CellProps {
 
 /** One cell. Only changed cells render again: fifty members have 2,500 of them, and every status may change some. */
 const Cell = memo(function Cell(props: CellProps) {
-  const { kind, rttMs, words, between, href, isDense, isChosen, isReached, row, column, setPlace } = props;
+  const { kind, heat, isStale, words, short, between, href, isDense, isChosen, isReached, row, column, setPlace } =
+    props;
   if (kind === 'self') {
     return (
       <td className={classes.self}>
@@ -122,7 +152,7 @@ const Cell = memo(function Cell(props: CellProps) {
     );
   }
   return (
-    <td data-kind={kind} data-heat={kind === 'known' ? heatOf(rttMs) : undefined}>
+    <td data-kind={kind} data-heat={isStale ? undefined : heat} data-stale={isStale || undefined}>
       <Link
         href={href}
         tabIndex={isReached ? 0 : -1}
@@ -131,14 +161,14 @@ const Cell = memo(function Cell(props: CellProps) {
         aria-current={isChosen || undefined}
         title={`${between}: ${words}`}
       >
-        <Content kind={kind} words={words} isDense={isDense} />
+        <Content kind={kind} words={short ?? words} isDense={isDense} />
       </Link>
     </td>
   );
 });
 
 function Content({ kind, words, isDense }: { kind: Way['kind']; words: string; isDense: boolean }) {
-  if (kind === 'known') return isDense ? words.replace(/ ms$/, '') : words;
+  if (kind === 'known') return isDense ? words.replace(' ms', '') : words;
   if (kind === 'down') return isDense ? '–' : 'down';
   if (kind !== 'cut') return '?';
   return (

@@ -33,7 +33,7 @@ export function Latency() {
       <Paper withBorder p="xs">
         <div className={classes.map}>
           <div className={classes.scroll}>
-            <LatencyTable matrix={matrix} chosen={chosen} />
+            <LatencyTable matrix={matrix} reports={status} chosen={chosen} />
           </div>
           <LatencyLegend isDense={matrix.members.length > wideMax} />
         </div>

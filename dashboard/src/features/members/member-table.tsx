@@ -1,7 +1,8 @@
 import type { MemberReport, RecentLatencies } from '@lockstep/shared/api';
-import { formatBytes, formatCount, formatRoundTrip } from '@lockstep/shared/present';
+import { describeFigure, formatBytes, formatCount, roundTrip, shortFigure } from '@lockstep/shared/present';
 import { Fragment, useEffect, useRef } from 'react';
 import { Link, useSearchParams } from 'wouter';
+import { useStatus } from '../../live/status-context.ts';
 import { memberLink } from '../../parts/links.ts';
 import { Sparkline } from '../../parts/sparkline.tsx';
 import { MemberDetails } from './member-details.tsx';
@@ -91,7 +92,7 @@ function MemberRow({
         {member.rttMs === null ? (
           <Nothing why={member.self ? 'itself' : 'not connected'} />
         ) : (
-          <span className={classes.number}>{formatRoundTrip(member.rttMs)}</span>
+          <RoundTrip member={member} members={members} />
         )}
         {recent !== undefined && samples !== undefined && <Sparkline samples={samples} everyMs={recent.everyMs} />}
       </td>
@@ -115,6 +116,23 @@ function MemberRow({
       </td>
       <td data-title="Version">{member.software ?? <Nothing why="never heard from" />}</td>
     </tr>
+  );
+}
+
+/** The round trip from the asked member. */
+function RoundTrip({ member, members }: Pick<Shared, 'members'> & { member: MemberReport }) {
+  const { now } = useStatus();
+  const self = members.find((other) => other.self);
+  const figure = self && roundTrip(self, member, now);
+  if (figure === undefined) return <Nothing why="not measured yet" />;
+  return (
+    <span
+      className={classes.number}
+      title={`Smoothed over about eight seconds: ${describeFigure(figure)}`}
+      data-stale={figure.staleMs !== undefined || undefined}
+    >
+      {shortFigure(figure)}
+    </span>
   );
 }
 

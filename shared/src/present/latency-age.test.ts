@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest';
+import { member } from './_cluster.ts';
+import { describeFigure, roundTrip, shortFigure } from './latency-age.ts';
+
+const now = 100_000;
+const ant = member('ant', { latenciesMs: { bee: 12, cat: 3 } });
+const bee = member('bee', { latenciesMs: { ant: 11, cat: 4 }, lastSeenAt: now - 400 });
+const cat = member('cat', { latenciesMs: { ant: 3, bee: 4 }, lastSeenAt: now - 5_000, state: 'suspect' });
+
+test.each([
+  ['a figure of the asked member', ant, bee, '12 ms'],
+  ['one of another member that is heard', bee, ant, '11 ms'],
+  ['one of the asked member to a member that is silent', ant, cat, '3 ms, not measured for 5 s'],
+  ['one that a silent member reported', cat, ant, '3 ms, not measured for 5 s'],
+  ['one to a member that is silent here', bee, cat, '4 ms, not measured for 5 s'],
+])('[DB-L6] %s', (_, from, to, expected) => {
+  const figure = roundTrip(from, to, now);
+  expect(figure && describeFigure(figure)).toBe(expected);
+});
+
+test('[DB-L6] a stale figure is in brackets where there is no room for words', () => {
+  expect(shortFigure({ rttMs: 3, staleMs: undefined })).toBe('3 ms');
+  expect(shortFigure({ rttMs: 3, staleMs: 5_000 })).toBe('(3 ms)');
+});
+
+test('[DB-L6] without a session there is no figure', () => {
+  expect(roundTrip(ant, member('dog'), now)).toBeUndefined();
+  expect(roundTrip({ ...bee, state: 'down' }, ant, now)).toBeUndefined();
+});
+
+test('[DB-L6] a clock that was set back makes no figure older', () => {
+  expect(roundTrip(bee, ant, bee.lastSeenAt ?? 0)?.staleMs).toBeUndefined();
+  expect(roundTrip(bee, ant, 0)?.staleMs).toBeUndefined();
+});

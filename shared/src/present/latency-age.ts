@@ -1,0 +1,39 @@
+import type { MemberReport } from '../api.ts';
+import { suspectAfterMs } from '../limits.ts';
+import { formatDuration, formatRoundTrip } from './units.ts';
+
+/** A round trip for a reader. */
+export interface Figure {
+  /** Smoothed, in milliseconds. */
+  readonly rttMs: number;
+  /** For how long it was not measured or reported, in milliseconds; undefined while it is current. */
+  readonly staleMs: number | undefined;
+}
+
+/**
+ * The last known round trip from one member to another at `now`, by the clock of the asked member; undefined without a session. Members
+ * measure once a second. A figure of the asked member is as old as its last news of the other end, one of another member is as old as the
+ * last news of that member.
+ */
+export function roundTrip(from: MemberReport, to: MemberReport, now: number): Figure | undefined {
+  const rttMs = from.latenciesMs?.[to.id];
+  if (rttMs === undefined || (!from.self && from.state === 'down')) return undefined;
+  const heardAt = [from, to].flatMap(({ self, state, lastSeenAt }, end) =>
+    // A third member may still hear an end that is silent here, but nothing here proves it.
+    !self && (end === 0 || from.self || state === 'suspect') ? (lastSeenAt ?? now) : [],
+  );
+  const ageMs = now - Math.min(now, ...heardAt);
+  return { rttMs, staleMs: ageMs >= suspectAfterMs ? ageMs : undefined };
+}
+
+/** `12 ms`, and for a stale figure `12 ms, not measured for 5 s`. */
+export function describeFigure({ rttMs, staleMs }: Figure): string {
+  const text = formatRoundTrip(rttMs);
+  return staleMs === undefined ? text : `${text}, not measured for ${formatDuration(staleMs / 1_000)}`;
+}
+
+/** `12 ms`, and for a stale figure `(12 ms)`. */
+export function shortFigure({ rttMs, staleMs }: Figure): string {
+  const text = formatRoundTrip(rttMs);
+  return staleMs === undefined ? text : `(${text})`;
+}
