@@ -42,7 +42,9 @@ describe.runIf(isRoot)('[CL5] a folder that cannot be written', () => {
     expect(readdirSync(theirs)).toEqual([]);
     expect((await lockstep(['init', theirs, '--name', 'theirs', '--listen', '127.0.0.1:0'])).code).toBe(0);
     expect(await lockstep(['up', theirs], options)).toEqual(
-      refusedWith(`${theirs}/.lockstep/config.toml cannot be read (EACCES). Make it readable.`),
+      refusedWith(
+        `${theirs}/.lockstep/config.toml cannot be read (EACCES). Give this user the right to read it, or run as its owner.`,
+      ),
     );
     // It may be the folder of a member: a message that denies this and advises init would mislead.
     await chmod(theirs, 0o700);

@@ -191,7 +191,7 @@ test('[MB3] a cluster key that is damaged or missing: the message names the file
     ],
     [
       () => rm(path),
-      `The cluster key ${path} cannot be read (ENOENT). Copy .lockstep/cluster.key from another member of the cluster`,
+      `The cluster key ${path} does not exist. Copy .lockstep/cluster.key from another member of the cluster`,
     ],
   ] as const) {
     await damage();

@@ -1,4 +1,4 @@
-import { readFile, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
 import { eventually } from '../../testkit/eventually.ts';
 import { lockstep, type Member } from '../../testkit/member.ts';
@@ -71,6 +71,65 @@ describe.each(damages)('[ST5] %s', (_, damage) => {
     await bee.start();
     await cluster().connected();
   });
+});
+
+test('[ST5] [CL4] running.json is lost while the agent runs: commands say that it runs, and how to find it', async () => {
+  const bee = cluster().member('bee');
+  const record = await readFile(bee.state('running.json'), 'utf8');
+  for (const damage of [() => rm(bee.state('running.json')), () => writeFile(bee.state('running.json'), '{')]) {
+    await damage();
+    for (const args of [['status'], ['wait'], ['doctor']]) {
+      const { code, out, err } = await lockstep([...args, bee.folder]);
+      expect(code).toBe(1);
+      expect(out + err).toContain(`${bee.folder} is in use by a process that cannot be reached`);
+      expect(out + err).toContain(`fuser ${bee.state('lock.db')}`);
+      expect(out + err).not.toMatch(/No agent runs|is taken by another program/);
+    }
+  }
+  await writeFile(bee.state('running.json'), record);
+  expect((await lockstep(['status', bee.folder])).code).toBe(0);
+});
+
+test.each([
+  'cluster.key',
+  'identity.key',
+  'identity.crt',
+  'instance.json',
+  'config.toml',
+  'running.json',
+  'mounts.json',
+  'journal.db',
+  'lock.db',
+])('[ST5] a directory with the name of %s: start and doctor name it and say what to do', async (file) => {
+  const bee = cluster().member('bee');
+  await bee.stop();
+  const aside = `${bee.folder}.aside`;
+  await rename(bee.state(file), aside).catch(() => undefined);
+  await mkdir(bee.state(file));
+  const [started, examined] = [await lockstep(['up', bee.folder]), await lockstep(['doctor', bee.folder])];
+  await rm(bee.state(file), { recursive: true });
+  await rename(aside, bee.state(file)).catch(() => undefined);
+  await bee.start();
+  await cluster().connected();
+  expect(started.code).toBe(1);
+  expect(started.err).toContain(bee.state(file));
+  expect(started.err).not.toMatch(/^ {4}at |right to read it/m);
+  expect(examined.code).toBe(1);
+  expect(examined.out).toContain(bee.state(file));
+  expect(examined.out).not.toContain('right to read it');
+});
+
+test('[ST5] mounts.json holds something else: the start fails with a sentence', async () => {
+  const bee = cluster().member('bee');
+  await bee.stop();
+  await writeFile(bee.state('mounts.json'), '{"a":1}');
+  const { code, err } = await lockstep(['up', bee.folder]);
+  await rm(bee.state('mounts.json'));
+  await bee.start();
+  await cluster().connected();
+  expect(code).toBe(1);
+  expect(err).toContain('it is not a list');
+  expect(err).toContain('Mount all disks inside the folder as before, then remove that file.');
 });
 
 test.each([

@@ -4,4 +4,5 @@ export * from './present/latency-matrix.ts';
 export * from './present/problem-words.ts';
 export * from './present/troubles.ts';
 export * from './present/units.ts';
+export * from './present/unreadable-file.ts';
 export * from './present/verdict.ts';

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { LockstepError, stateDirectoryName } from '@lockstep/shared';
+import { unreadableFile } from '@lockstep/shared/present';
 import { parse, TomlError } from 'smol-toml';
 import { elementLine, keyLines } from './key-lines.ts';
 import { lostText } from './lost-text.ts';
@@ -76,9 +77,7 @@ async function readConfigFile(path: string): Promise<FileValues> {
     const { code } = cause as NodeJS.ErrnoException;
     // The defaults listen on every interface, and perhaps on another port than before, which the user did not choose.
     if (code === 'ENOENT') throw new LockstepError('config-invalid', missing(path), { cause });
-    throw new LockstepError('config-invalid', `${path} cannot be read (${code ?? String(cause)}). Make it readable.`, {
-      cause,
-    });
+    throw new LockstepError('config-invalid', unreadableFile(path, code), { cause });
   }
   refuseLost(path, text);
   try {

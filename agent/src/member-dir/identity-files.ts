@@ -2,6 +2,7 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { LockstepError } from '@lockstep/shared';
+import { unreadableFile } from '@lockstep/shared/present';
 import { type Identity, memberIdOf, renewCertificate } from '../net/identity.ts';
 import type { Log } from '../sync/ports/log.ts';
 import { writeDurably, writeNewDurably } from './durable-file.ts';
@@ -66,8 +67,7 @@ async function readPem(path: string): Promise<string | undefined> {
   return readFile(path, 'utf8').catch((cause: NodeJS.ErrnoException) => {
     if (cause.code === 'ENOENT') return undefined;
     // Nothing is lost: the advice for a lost key would cost this member its identity.
-    const message = `${path} cannot be read (${cause.code}). Give this user the right to read it, or run as its owner.`;
-    throw new LockstepError('identity-invalid', message, { cause });
+    throw new LockstepError('identity-invalid', unreadableFile(path, cause.code), { cause });
   });
 }
 

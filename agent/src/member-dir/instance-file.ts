@@ -1,6 +1,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { LockstepError, stateDirectoryName } from '@lockstep/shared';
+import { unreadableFile } from '@lockstep/shared/present';
 import { z } from 'zod';
 import { writeDurably } from './durable-file.ts';
 
@@ -45,8 +46,7 @@ async function readInstance(state: string): Promise<Instance | 'missing' | 'dama
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
     if (code === 'ENOENT') return 'missing';
-    const message = `${path} cannot be read (${code}). Give this user the right to read it, or run as its owner.`;
-    throw new LockstepError('folder-not-writable', message, { cause });
+    throw new LockstepError('folder-not-writable', unreadableFile(path, code), { cause });
   }
   try {
     return instanceSchema.parse(JSON.parse(text));

@@ -1,8 +1,10 @@
+import { existsSync } from 'node:fs';
 import { readFile, rm } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { LockstepError, stateDirectoryName } from '@lockstep/shared';
 import { z } from 'zod';
+import { shellWord } from '../shell-word.ts';
 import { writeDurably } from './durable-file.ts';
 import { tryExclusiveLock } from './exclusive-lock.ts';
 
@@ -53,11 +55,10 @@ async function writeRunning(directory: string, running: RunningAgent): Promise<v
   try {
     await writeDurably(path, `${JSON.stringify(running)}\n`);
   } catch (cause) {
-    throw new LockstepError(
-      'folder-not-writable',
-      `${path} cannot be written (${(cause as NodeJS.ErrnoException).code}). Free some space or make it writable.`,
-      { cause },
-    );
+    const { code } = cause as NodeJS.ErrnoException;
+    const hint =
+      code === 'EISDIR' ? `Remove the directory ${path} or ${path}.new.` : 'Free some space or make it writable.';
+    throw new LockstepError('folder-not-writable', `${path} cannot be written (${code}). ${hint}`, { cause });
   }
 }
 
@@ -65,14 +66,32 @@ function lockPath(directory: string): string {
   return join(directory, stateDirectoryName, 'lock.db');
 }
 
-/** The agent that runs on `directory` now, or undefined. The record of a killed agent does not count. */
+/**
+ * The agent that runs on `directory` now, or undefined. The record of a killed agent does not count. Rejects with 'already-running' if a
+ * process holds the lock and its record is lost.
+ */
 export async function findRunning(directory: string): Promise<RunningAgent | undefined> {
+  const path = lockPath(directory);
+  if (!existsSync(path)) return undefined;
   const running = await readRunning(directory);
-  if (running === undefined) return undefined;
-  const lock = tryExclusiveLock(lockPath(directory), 0);
-  if (lock === undefined) return running;
+  // A process without a record may be about to write it, or be a command like this one.
+  const lock = tryExclusiveLock(path, running === undefined ? probeTimeMs : 0);
+  if (lock === undefined) {
+    const holder = running ?? (await readRunning(directory));
+    if (holder !== undefined) return holder;
+    throw new LockstepError(
+      'already-running',
+      `${directory} is in use by a process that cannot be reached: ${runningPath(directory)} is missing or damaged. Stop that process ` +
+        `(${findHolder(directory)} prints its id), and start the agent again: lockstep up ${shellWord(directory)}`,
+    );
+  }
   lock.release();
   return undefined;
+}
+
+/** The command that prints the id of the process that holds the lock. */
+function findHolder(directory: string): string {
+  return `fuser ${shellWord(lockPath(directory))}`;
 }
 
 /** Takes the lock for this process. Rejects with 'already-running', naming the process that holds it. */
@@ -80,7 +99,10 @@ export async function acquireLock(directory: string, nowMs: number): Promise<Ins
   const lock = tryExclusiveLock(lockPath(directory), probeTimeMs);
   if (lock === undefined) {
     const holder = await readRunning(directory);
-    const { who, stop } = holder === undefined ? { who: 'another process', stop: 'kill PID' } : describeRunning(holder);
+    const { who, stop } =
+      holder === undefined
+        ? { who: 'another process', stop: `kill the process that ${findHolder(directory)} prints` }
+        : describeRunning(holder);
     throw new LockstepError(
       'already-running',
       `${directory} is already in use by ${who}. Stop that one first (Ctrl-C, or ${stop}), or query it with \`lockstep status\`.`,

@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { LockstepError } from '@lockstep/shared';
+import { unreadableFile } from '@lockstep/shared/present';
 import { decodeBase32, encodeBase32 } from './base32.ts';
 
 /** The length of a cluster key in bytes: too long to guess, so a proof made with it can be shown to anyone. */
@@ -50,12 +51,9 @@ export async function loadClusterKey(path: string): Promise<Uint8Array> {
     text = await readFile(path, 'utf8');
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
-    const hint =
-      code === 'ENOENT'
-        ? 'Copy .lockstep/cluster.key from another member of the cluster, or restore it from a backup.'
-        : 'Give this user the right to read it, or run as its owner.';
-    const message = `The cluster key ${path} cannot be read (${code}). ${hint}`;
-    throw new LockstepError('cluster-key-invalid', message, { cause });
+    const missing = `${path} does not exist. Copy .lockstep/cluster.key from another member of the cluster, or restore it from a backup.`;
+    const message = code === 'ENOENT' ? missing : unreadableFile(path, code);
+    throw new LockstepError('cluster-key-invalid', `The cluster key ${message}`, { cause });
   }
   return parseClusterKey(text, path);
 }

@@ -187,3 +187,12 @@ test('[JN10] a disk that does not answer is no damage of the journal, whatever l
     code: 'journal-damaged',
   });
 });
+
+test('a journal that this user may not open or write is reported with what to do', () => {
+  for (const code of ['SQLITE_CANTOPEN', 'SQLITE_READONLY', 'SQLITE_PERM']) {
+    const error = translated('/folder/.lockstep/journal.db', new Sqlite.SqliteError('the reason', code));
+    expect(error).toMatchObject({ code: 'folder-not-writable' });
+    expect((error as Error).message).toContain('journal.db cannot be opened or written (the reason)');
+    expect((error as Error).message).toContain('files that this user may read and write');
+  }
+});

@@ -62,7 +62,17 @@ function unreadable(path: string, reason: string, cause: unknown): LockstepError
   );
 }
 
-/** Turns SQLite's errors about damaged pages, a full disk and a failing disk into our own; returns every other error unchanged. */
+/** The error for a journal that this user may not open or change, or whose name a directory has. */
+function forbidden(path: string, reason: string, cause: unknown): LockstepError {
+  return new LockstepError(
+    'folder-not-writable',
+    `The journal ${path} cannot be opened or written (${reason}). Make sure that ${path}, ${path}-wal and ${path}-shm are files that ` +
+      'this user may read and write, or run as their owner.',
+    { cause },
+  );
+}
+
+/** Turns SQLite's errors about damaged pages, rights, a full disk and a failing disk into our own; returns every other error unchanged. */
 export function translated(path: string, error: unknown): unknown {
   if (!(error instanceof Sqlite.SqliteError)) return error;
   // The second: the index of the write-ahead log could not grow.
@@ -71,5 +81,7 @@ export function translated(path: string, error: unknown): unknown {
   const answer = unanswered.get(path);
   if (answer !== undefined) return unreadable(path, answer, error);
   const corrupt = error.code.startsWith('SQLITE_CORRUPT') || error.code === 'SQLITE_NOTADB';
-  return corrupt ? damaged(path, error.message, error) : error;
+  if (corrupt) return damaged(path, error.message, error);
+  const isForbidden = /^SQLITE_(CANTOPEN|READONLY|PERM)/.test(error.code);
+  return isForbidden ? forbidden(path, error.message, error) : error;
 }

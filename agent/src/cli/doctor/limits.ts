@@ -23,7 +23,7 @@ export async function checkOpenFiles({ running }: Subject): Promise<readonly Fin
   const text = /^Max open files\s+(\S+)/m.exec(limits ?? '')?.[1];
   if (text === undefined) return [];
   const limit = text === 'unlimited' ? Number.POSITIVE_INFINITY : Number(text);
-  const who = running === undefined ? 'A process of this user' : 'The agent';
+  const who = running?.pid === undefined ? 'A process of this user' : 'The agent';
   const detail = `${who} may have ${text === 'unlimited' ? 'any number of' : formatCount(limit)} files open`;
   if (limit < filesMin) return [fail(`${detail}, and needs ${filesMin} to run.`, remedy)];
   if (limit < filesComfortable) return [warn(`${detail}: under load that is too few.`, remedy)];

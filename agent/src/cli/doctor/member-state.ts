@@ -36,8 +36,9 @@ async function attempt<T>(read: () => Promise<T>, found: Finding[]): Promise<T |
 }
 
 async function findAgent(directory: string, found: Finding[]): Promise<RunningMember | undefined> {
+  const before = found.length;
   const agent = await attempt(() => findRunning(directory), found);
-  if (agent === undefined) return undefined;
+  if (agent === undefined) return found.length > before ? { pid: undefined, status: undefined } : undefined;
   const status = await attempt(
     async () => (await findApi(directory))?.get('/status', statusSchema, answerTimeoutMs),
     found,

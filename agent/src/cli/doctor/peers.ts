@@ -86,7 +86,10 @@ function judgeReach(seen: Visit, reached: ReadonlySet<MemberId>, subject: Subjec
   const whose = owner === undefined ? '' : ` It is an address of ${printable(owner.name)}.`;
   const said = printable(error?.message ?? `${address} could not be probed without identity and cluster key.`);
   const detail = `${said.replace(/([^.?])$/, '$1.')}${whose}`;
-  const remedy = 'Follow the advice in this message, and check again with: lockstep doctor';
+  const remedy =
+    error === undefined
+      ? 'Repair the identity or the cluster key first, and check again with: lockstep doctor'
+      : 'Follow the advice in this message, and check again with: lockstep doctor';
   const isUseless = error?.code === 'unreachable' && [...reached].some((id) => id === owner?.id);
   // If another address of the same member answers, this one is not needed.
   return isUseless ? reach.warn(detail, remedy) : reach.fail(detail, remedy);

@@ -10,23 +10,54 @@ const { ok, warn, fail } = findingsOf('permissions');
 /** Files that only their owner may read: their content lets anyone act as this member, or as a member. */
 const secrets = ['cluster.key', 'identity.key'];
 
-async function missingRight(path: string): Promise<string | undefined> {
+async function missingRight(path: string, rights: number): Promise<string | undefined> {
   try {
-    await access(path, constants.R_OK | constants.W_OK | constants.X_OK);
+    await access(path, rights);
     return undefined;
   } catch (cause) {
     return (cause as NodeJS.ErrnoException).code;
   }
 }
 
-async function checkRights(path: string): Promise<readonly Finding[]> {
-  const code = await missingRight(path);
+type Rights = 'r' | 'rw' | 'rwx';
+
+const modes = {
+  r: constants.R_OK,
+  rw: constants.R_OK | constants.W_OK,
+  rwx: constants.R_OK | constants.W_OK | constants.X_OK,
+} as const satisfies Record<Rights, number>;
+
+/** Checks that this user has `rights` on the entry at `path`. */
+async function checkRights(path: string, rights: Rights = 'rwx'): Promise<readonly Finding[]> {
+  const code = await missingRight(path, modes[rights]);
   if (code === undefined) return [];
   const remedy =
     code === 'EROFS'
       ? 'Mount the disk for writing.'
-      : `Run as the folder's owner, or give this user the rights: chmod u+rwx ${shellWord(path)}`;
-  return [fail(`${path} cannot be read and written by this user (${code}).`, remedy)];
+      : `Run as the folder's owner, or give this user the rights: chmod u+${rights} ${shellWord(path)}`;
+  const what = rights === 'r' ? 'read' : 'read and written';
+  return [fail(`${path} cannot be ${what} by this user (${code}).`, remedy)];
+}
+
+/** The entries of the state directory that no other check opens. A file that is written by a rename needs no right to write. */
+const entries: readonly (readonly [name: string, rights: Rights])[] = [
+  ['addresses.json', 'r'],
+  ['mounts.json', 'r'],
+  ['running.json', 'r'],
+  ['journal.db', 'rw'],
+  ['staging', 'rwx'],
+  ['history', 'rwx'],
+  ['cookies', 'rwx'],
+];
+
+/** Checks that an entry of the state directory, if it exists, is of its kind and open to this user. */
+async function checkEntry(path: string, rights: Rights): Promise<readonly Finding[]> {
+  const stats = await lstat(path).catch(() => undefined);
+  if (stats === undefined) return [];
+  const kind = rights === 'rwx' ? 'directory' : 'file';
+  if (kind === 'directory' ? stats.isDirectory() : stats.isFile()) return checkRights(path, rights);
+  const remedy = 'Move it away while no agent runs, and check again with: lockstep doctor';
+  return [fail(`${path} is not a ${kind}, and Lockstep needs one there.`, remedy)];
 }
 
 async function checkSecret(path: string): Promise<readonly Finding[]> {
@@ -68,6 +99,8 @@ export async function checkPermissions({ directory, state }: Subject): Promise<r
   const rights = [...(await checkRights(directory)), ...(await checkRights(state))];
   const found = [...rights];
   for (const name of secrets) found.push(...(await checkSecret(join(state, name))));
+  if (rights.length === 0)
+    for (const [name, needed] of entries) found.push(...(await checkEntry(join(state, name), needed)));
   if (rights.length === 0) found.push(...(await checkOwners(state)), ...(await checkForOwner(directory, state)));
   return found.length > 0 ? found : [ok(`${directory} can be written, and only its owner can read the keys.`)];
 }

@@ -4,7 +4,8 @@ import type { Identity } from '../../net/identity.ts';
 
 /** The agent that runs on the folder now. */
 export interface RunningMember {
-  readonly pid: number;
+  /** Undefined if a process holds the lock and cannot be identified, or the lock cannot be examined. */
+  readonly pid: number | undefined;
   /** Undefined while it does not answer. */
   readonly status: Status | undefined;
 }

@@ -14,7 +14,9 @@ const createFlags = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC;
 /** The mounts accepted as parts of the folder. Throws 'folder-not-writable' if the file exists and cannot be read. */
 export function readAccepted(system: SystemCalls, state: string): readonly MountIdentity[] {
   try {
-    return JSON.parse(readText(system, `${state}/${name}`)) as readonly MountIdentity[];
+    const accepted: unknown = JSON.parse(readText(system, `${state}/${name}`));
+    if (!Array.isArray(accepted)) throw new Error('it is not a list');
+    return accepted as readonly MountIdentity[];
   } catch (error) {
     if (errorCodeOf(error) === 'ENOENT') return [];
     // Without it an unmounted disk looks like a directory from which everything was deleted.

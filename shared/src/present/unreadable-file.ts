@@ -1,0 +1,7 @@
+/** Says that the file at `path` cannot be read and what to do; `code` is that of the system call, not ENOENT. */
+export function unreadableFile(path: string, code: string | undefined): string {
+  if (code === 'EISDIR') return `${path} is a directory, and Lockstep needs a file there. Move it away and try again.`;
+  const isForbidden = code === 'EACCES' || code === 'EPERM';
+  const hint = isForbidden ? 'Give this user the right to read it, or run as its owner.' : 'Check the disk.';
+  return `${path} cannot be read (${code}). ${hint}`;
+}
