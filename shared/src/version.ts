@@ -26,8 +26,9 @@ export const PROTOCOL_VERSION_MIN = 2;
  * v6 (0.1): a mark of rows of disk: files that may change without a trace.
  * v7 (0.1): a mark of rows of disk: damage that a power cut left.
  * v8 (0.1): `keeps` of operations.
+ * v9 (0.1): totals of what is in place on the disk, and of the bytes that are missing there.
  */
-export const JOURNAL_VERSION = 8;
+export const JOURNAL_VERSION = 9;
 
 /** The version of the Lockstep software. */
 export const SOFTWARE_VERSION = '0.1.0';

@@ -152,9 +152,14 @@ export function entryFor(
 
 const typeBits = 0o170000;
 const directoryBits = 0o040000;
+const fileBits = 0o100000;
 
 export function isDirectoryMode(mode: number): boolean {
   return (mode & typeBits) === directoryBits;
+}
+
+export function isFileMode(mode: number): boolean {
+  return (mode & typeBits) === fileBits;
 }
 
 export function permissions(mode: number): number {

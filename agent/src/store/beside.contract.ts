@@ -125,7 +125,15 @@ export function besideContract(open: () => Journal): void {
 
     test('[JN4] a new journal has an origin of its member and nothing else', () => {
       expect(journal.origin).toBe(ant);
-      expect(journal.counts()).toEqual({ files: 0, directories: 0, bytes: 0, operations: 0, pending: 0, contested: 0 });
+      const nothing = { files: 0, directories: 0, bytes: 0 };
+      expect(journal.counts()).toEqual({
+        ...nothing,
+        operations: 0,
+        pending: 0,
+        contested: 0,
+        missingBytes: 0,
+        disk: nothing,
+      });
       expect([journal.digest(), journal.known(), journal.applied()]).toEqual([
         '0'.repeat(16),
         {},

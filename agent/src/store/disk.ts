@@ -1,12 +1,21 @@
 import type { ContentId } from '@lockstep/shared';
 import { cleanedBy, type SyncSpan } from '../core/confirmation.ts';
-import { contentRead, type DiskChange, type DiskEntry, type Fingerprint } from '../core/entry.ts';
+import {
+  contentRead,
+  type DiskChange,
+  type DiskEntry,
+  type Fingerprint,
+  isDirectoryMode,
+  isFileMode,
+} from '../core/entry.ts';
 import type { UnsyncedRows } from '../sync/ports/journal.ts';
 import type { JournalDatabase } from './database.ts';
 import { contentKey, type Shown } from './heads/head-row.ts';
+import { diskTotals } from './migrations.ts';
 import type { OriginTable } from './operations/origin-table.ts';
 import { directChildren, rangeBelow, successor } from './path-range.ts';
 import { limitTo, type Statement } from './statement.ts';
+import type { DiskTotals, TotalsStore } from './totals.ts';
 
 interface DiskRow {
   readonly path: string;
@@ -30,6 +39,12 @@ interface DiskRow {
 const columns =
   'path, origin, seq, content, ino, size, mtime_ms, ctime_ms, mode, birth_ms, racy, unsynced, unconfirmed, damaged, cut';
 
+/** The state of a path before and after its row was written. */
+export interface ShownChange {
+  readonly before: Shown | undefined;
+  readonly after: Shown | undefined;
+}
+
 /** The table `disk`: the entry that this member last wrote or saw at each path. */
 export class DiskStore {
   readonly #origins: OriginTable;
@@ -51,19 +66,24 @@ export class DiskStore {
   readonly #cleaned: Statement;
   readonly #lastGeneration: Statement<{ last: number | null }>;
   readonly #synced: Statement;
+  readonly #counted: Statement<DiskTotals>;
+  readonly #totals: TotalsStore;
   readonly #database: JournalDatabase;
   /** The value of `unsynced` for rows written now. It grows, so that a sync clears only rows that were written before it. */
   #generation: number | undefined;
 
-  constructor(database: JournalDatabase, origins: OriginTable) {
+  constructor(database: JournalDatabase, origins: OriginTable, totals: TotalsStore) {
     this.#database = database;
+    this.#totals = totals;
     this.#origins = origins;
     const select = (rest: string): Statement<DiskRow> =>
       database.statement(`SELECT ${columns} FROM disk WHERE ${rest}`);
     this.#entry = select('path = ?');
     this.#shown = database.statement(
-      'SELECT origin, seq, ino IS NOT NULL AS present, damaged IS NOT NULL AS damaged FROM disk WHERE path = ?',
+      `SELECT origin, seq, ino IS NOT NULL AS present, damaged IS NOT NULL AS damaged, content_key, mode, size
+       FROM disk WHERE path = ?`,
     );
+    this.#counted = database.statement(`SELECT ${diskTotals} FROM disk`);
     this.#below = select(`path >= ? AND path < ? AND ino IS NOT NULL ORDER BY path ${limitTo}`);
     this.#withContent = select(`content_key = ? AND content = ? AND ino IS NOT NULL ${limitTo}`);
     this.#withInode = select('ino = ?');
@@ -193,8 +213,28 @@ export class DiskStore {
     return entries;
   }
 
-  /** Writes one row and returns the state of the path after it. */
-  write({ path, entry }: DiskChange): Shown | undefined {
+  /** Writes one row. */
+  write({ path, entry }: DiskChange): ShownChange {
+    const before = this.#shown.get(path);
+    const after = this.#store(path, entry);
+    this.#count(before, after);
+    return { before, after };
+  }
+
+  /** Computes the totals of the disk again from its rows. */
+  recount(): void {
+    Object.assign(this.#totals.change(), this.#counted.get());
+  }
+
+  #count(before: Shown | undefined, after: Shown | undefined): void {
+    if (before?.mode === after?.mode && before?.size === after?.size) return;
+    const totals = this.#totals.change();
+    count(totals, before, -1);
+    count(totals, after, 1);
+  }
+
+  /** Writes or removes the row and returns the state of the path after it. */
+  #store(path: string, entry: DiskChange['entry']): Shown | undefined {
     if (entry === undefined) {
       this.#database.revision += 1;
       this.#remove.run(path);
@@ -203,13 +243,14 @@ export class DiskStore {
     const { dot, content, fingerprint, racy, unsynced, unconfirmed, damaged, found, cut } = entry;
     if (damaged) this.#damagedPaths?.add(path);
     const origin = this.#origins.number(dot.origin);
+    const key = contentKey(content);
     this.#database.revision += 1;
     this.#upsert.run(
       path,
       origin,
       dot.seq,
       content ?? null,
-      contentKey(content),
+      key,
       fingerprint?.ino ?? null,
       fingerprint?.size ?? null,
       fingerprint?.mtimeMs ?? null,
@@ -222,7 +263,15 @@ export class DiskStore {
       damaged ? (found ?? 1) : null,
       damaged && cut ? 1 : null,
     );
-    return { origin, seq: dot.seq, present: Number(fingerprint !== undefined), damaged: Number(damaged === true) };
+    return {
+      origin,
+      seq: dot.seq,
+      present: Number(fingerprint !== undefined),
+      damaged: Number(damaged === true),
+      content_key: key,
+      mode: fingerprint?.mode ?? null,
+      size: fingerprint?.size ?? null,
+    };
   }
 
   readonly #toEntry = (row: DiskRow): DiskEntry => {
@@ -240,6 +289,14 @@ export class DiskStore {
       ...(row.cut !== null && { cut: true }),
     };
   };
+}
+
+function count(totals: DiskTotals, shown: Shown | undefined, by: 1 | -1): void {
+  if (shown === undefined || shown.mode === null) return;
+  if (isDirectoryMode(shown.mode)) totals.disk_directories += by;
+  if (!isFileMode(shown.mode)) return;
+  totals.disk_files += by;
+  totals.disk_bytes += by * (shown.size ?? 0);
 }
 
 function fingerprintOf(row: DiskRow, ino: number): Fingerprint {

@@ -14,7 +14,7 @@ import { openJournal } from './journal.ts';
  * its entries, a link, a delete and a change of mode. There is also an edit of the other member's file, and a conflict that was settled
  * with a copy.
  */
-const stored = [1, 2, 3, 4, 5, 6, 7].map((version) => ({ version }));
+const stored = [1, 2, 3, 4, 5, 6, 7, 8].map((version) => ({ version }));
 
 /** All of them hold the same operations. */
 const digest = 'b958614acdc55ac1';
@@ -64,6 +64,7 @@ describe.each(stored)('[UP3] a journal of schema $version', ({ version }) => {
     expect(journal.origin).toBe(origin);
     expect(journal.digest()).toBe(digest);
     expect(journal.counts()).toMatchObject({ operations: 21, files: 5, directories: 2, bytes: 100_030, pending: 0 });
+    expect(journal.counts()).toMatchObject({ missingBytes: 0, disk: { files: 5, directories: 2, bytes: 100_030 } });
     expect(pathsOf(journal.conflictCopies(undefined, 9))).toEqual([copy]);
     expect(journal.heads('docs/new/large')).toMatchObject([{ kind: 'put', from: 'docs/old/large', size: 100_000 }]);
     expect(journal.heads('docs/two.txt')).toMatchObject([{ kind: 'attr', mode: 0o600 }]);

@@ -52,7 +52,7 @@ function compose(database: JournalDatabase, { memberId, random, nowMs }: Journal
   const origins = new OriginTable(database);
   const totals = new TotalsStore(database);
   const log = new OperationLog(database, origins);
-  const disk = new DiskStore(database, origins);
+  const disk = new DiskStore(database, origins, totals);
   const polled = new PollReader(database);
   const reader = new HeadReader(database, { log, disk, totals });
   const copies = new CopyReader(database, log);
@@ -132,8 +132,17 @@ function compose(database: JournalDatabase, { memberId, random, nowMs }: Journal
     digest: () => formatDigest(totals.get().digest),
 
     counts() {
-      const { files, directories, bytes, pending, contested } = totals.get();
-      return { files, directories, bytes, operations: log.length(), pending, contested };
+      const { files, directories, bytes, pending, contested, ...rest } = totals.get();
+      return {
+        files,
+        directories,
+        bytes,
+        operations: log.length(),
+        pending,
+        contested,
+        missingBytes: rest.missing_bytes,
+        disk: { files: rest.disk_files, directories: rest.disk_directories, bytes: rest.disk_bytes },
+      };
     },
 
     liveChildren: (directory, after, limit) => tree.liveChildren(directory, after, limit),

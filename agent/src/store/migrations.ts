@@ -11,6 +11,14 @@ export const copyCondition = `rank = 0 AND type IN (1, 3) AND instr(path, '.conf
     AND substr(path, length(rtrim(path, replace(path, '/', ''))) + 1) GLOB '*.conflict-${'[0-9]'.repeat(8)}T${'[0-9]'.repeat(9)}*Z-*'`;
 
 /**
+ * The totals of the rows of `disk`. A damaged file counts, as it is there; the mode tells a file from a directory. Migrations hold it, so
+ * it never changes.
+ */
+export const diskTotals = `coalesce(sum(mode & 61440 = 32768), 0) AS disk_files,
+    coalesce(sum(mode & 61440 = 16384), 0) AS disk_directories,
+    coalesce(sum(size) FILTER (WHERE mode & 61440 = 32768), 0) AS disk_bytes`;
+
+/**
  * Entry n migrates a journal from schema version n to n + 1. Append only: a journal may have any of these versions.
  *
  * All tables but `ops`, `blocks`, `origins`, `disk`, `acks`, `events` and `settings` are derived from these.
@@ -139,6 +147,18 @@ const migrations: readonly string[] = [
   'ALTER TABLE disk ADD COLUMN cut INTEGER;',
   // NULL in nearly all: the operations whose content this one leaves in place, as pairs of origin and number.
   'ALTER TABLE ops ADD COLUMN keeps TEXT;',
+  `
+  -- Bytes of the visible files whose content is not at its path, and what is in place on the disk.
+  ALTER TABLE totals ADD COLUMN missing_bytes INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE totals ADD COLUMN disk_files INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE totals ADD COLUMN disk_directories INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE totals ADD COLUMN disk_bytes INTEGER NOT NULL DEFAULT 0;
+  UPDATE totals SET (disk_files, disk_directories, disk_bytes) = (SELECT ${diskTotals} FROM disk);
+  UPDATE totals SET missing_bytes = (
+    SELECT coalesce(sum(heads.size), 0) FROM heads INDEXED BY heads_pending LEFT JOIN disk ON disk.path = heads.path
+    WHERE heads.state = 1 AND heads.type = 1 AND (disk.content_key IS NULL OR disk.content_key <> heads.content_key)
+  );
+  `,
 ];
 
 /** The statements that bring a journal of schema `version` to the one this software writes. */

@@ -2,14 +2,26 @@ import { type Digest, emptyDigest } from '../core/digest.ts';
 import type { JournalDatabase } from './database.ts';
 import type { Statement } from './statement.ts';
 
-/** The digest and the counts over all heads. */
-export interface Totals {
+/** The digest and the counts over all heads, and the counts over the disk. */
+export interface Totals extends HeadTotals, DiskTotals {}
+
+/** What is counted over the heads. */
+export interface HeadTotals {
   digest: Digest;
   files: number;
   directories: number;
   bytes: number;
   pending: number;
   contested: number;
+  /** Bytes of the files whose content is not at its path. */
+  missing_bytes: number;
+}
+
+/** What is counted over the rows of `disk`: the entries that are in place. */
+export interface DiskTotals {
+  disk_files: number;
+  disk_directories: number;
+  disk_bytes: number;
 }
 
 interface TotalsRow extends Omit<Totals, 'digest'> {
@@ -18,8 +30,8 @@ interface TotalsRow extends Omit<Totals, 'digest'> {
 }
 
 /** The totals of no heads at all. */
-export function noTotals(): Totals {
-  return { digest: emptyDigest, files: 0, directories: 0, bytes: 0, pending: 0, contested: 0 };
+export function noHeads(): HeadTotals {
+  return { digest: emptyDigest, files: 0, directories: 0, bytes: 0, pending: 0, contested: 0, missing_bytes: 0 };
 }
 
 /** The one row of `totals`: read once, changed in memory, written once in each transaction that changed it. */
@@ -34,7 +46,8 @@ export class TotalsStore {
     this.#database = database;
     this.#select = database.statement('SELECT * FROM totals');
     this.#update = database.statement(
-      'UPDATE totals SET digest_hi = ?, digest_lo = ?, files = ?, directories = ?, bytes = ?, pending = ?, contested = ?',
+      `UPDATE totals SET digest_hi = ?, digest_lo = ?, files = ?, directories = ?, bytes = ?, pending = ?, contested = ?,
+         missing_bytes = ?, disk_files = ?, disk_directories = ?, disk_bytes = ?`,
     );
     database.addHook({
       beforeCommit: () => this.#write(),
@@ -58,8 +71,10 @@ export class TotalsStore {
 
   #write(): void {
     if (!this.#changed) return;
-    const { digest, files, directories, bytes, pending, contested } = this.#loaded();
-    this.#update.run(digest.hi, digest.lo, files, directories, bytes, pending, contested);
+    const { digest, files, directories, bytes, pending, contested, ...rest } = this.#loaded();
+    const { missing_bytes, disk_files, disk_directories, disk_bytes } = rest;
+    const heads = [digest.hi, digest.lo, files, directories, bytes, pending, contested, missing_bytes];
+    this.#update.run(...heads, disk_files, disk_directories, disk_bytes);
     this.#changed = false;
   }
 
@@ -67,8 +82,8 @@ export class TotalsStore {
     if (this.#value) return this.#value;
     const row = this.#select.get();
     if (row === undefined) throw new Error('The journal has no row of totals.');
-    const { digest_hi: hi, digest_lo: lo, files, directories, bytes, pending, contested } = row;
-    this.#value = { digest: { hi, lo }, files, directories, bytes, pending, contested };
+    const { digest_hi: hi, digest_lo: lo, ...counts } = row;
+    this.#value = { digest: { hi, lo }, ...counts };
     return this.#value;
   }
 }

@@ -11,7 +11,7 @@ import { type OperationRow, operationColumns } from './operations/operation-row.
 import type { OriginTable } from './operations/origin-table.ts';
 import { successor } from './path-range.ts';
 import { limitTo, type Statement } from './statement.ts';
-import { noTotals, type TotalsStore } from './totals.ts';
+import { noHeads, type TotalsStore } from './totals.ts';
 
 interface Parts {
   readonly origins: OriginTable;
@@ -154,13 +154,14 @@ export class Verifier {
     );
   }
 
-  /** Computes all totals and the orphans again from the heads. */
+  /** Computes all totals and the orphans again from the heads and the rows of `disk`. */
   rebuild(): void {
-    const { heads, parents, totals } = this.#parts;
+    const { heads, disk, parents, totals } = this.#parts;
     parents.flush();
     this.#forgetParents.run();
     this.#forgetOrphans.run();
-    Object.assign(totals.change(), noTotals());
+    Object.assign(totals.change(), noHeads());
+    disk.recount();
     let from = '';
     for (;;) {
       const page = this.#visible.all(from, rebuildPageRows);

@@ -33,7 +33,7 @@ export interface HeadRow {
   readonly mark: number;
 }
 
-/** The fields of a row of `disk` on which the state of the path's head depends. */
+/** The fields of a row of `disk` on which the state of the path's head and the totals depend. */
 export interface Shown {
   readonly origin: number;
   readonly seq: number;
@@ -41,6 +41,10 @@ export interface Shown {
   readonly present: number;
   /** Whether the entry is damaged: 0 or 1. */
   readonly damaged: number;
+  readonly content_key: number | null;
+  /** `st_mode` and the size, both null where the path is absent. */
+  readonly mode: number | null;
+  readonly size: number | null;
 }
 
 /** The row of `heads` for `operation`, whose row in `ops` is `op`, as head number `rank` of its path. */
@@ -84,6 +88,16 @@ export function visibleState(
 // A losing entry of the member list has no content to lose, so it is not outstanding.
 function losingState(operation: Operation): HeadState {
   return isLive(operation) && operation.kind !== 'member' ? losing : null;
+}
+
+/** The bytes of a visible head that are not at its path yet. A new mode or time of a content that is there already lacks none. */
+export function missingBytes(
+  head: Pick<HeadRow, 'type' | 'state' | 'size' | 'content_key'>,
+  shown: Shown | undefined,
+): number {
+  if (head.state !== pendingLive || head.type !== fileType) return 0;
+  const isThere = shown !== undefined && shown.content_key !== null && shown.content_key === head.content_key;
+  return isThere ? 0 : head.size;
 }
 
 export function isPending(state: HeadState): boolean {

@@ -3,11 +3,11 @@ import { withHead, withoutHead } from '../../core/digest.ts';
 import { mergeHead } from '../../core/merge.ts';
 import { covers } from '../../core/version.ts';
 import type { JournalDatabase } from '../database.ts';
-import type { DiskStore } from '../disk.ts';
+import type { DiskStore, ShownChange } from '../disk.ts';
 import type { LogPlace } from '../operations/operation-log.ts';
 import type { OriginTable } from '../operations/origin-table.ts';
 import type { Statement } from '../statement.ts';
-import type { Totals, TotalsStore } from '../totals.ts';
+import type { HeadTotals, TotalsStore } from '../totals.ts';
 import type { HeadReader } from './head-reader.ts';
 import {
   absentType,
@@ -18,6 +18,7 @@ import {
   headRow,
   headValues,
   isPending,
+  missingBytes,
   type Shown,
   visibleState,
 } from './head-row.ts';
@@ -71,12 +72,12 @@ export class HeadStore {
     const shown = this.#disk.shown(path);
     if (only === undefined || (before.length === 1 && covers(operation.version, this.#dotOf(only)))) {
       // Nearly every operation: the result of `mergeHead` is known without the present head's operation.
-      this.#write(path, before, [headRow({ operation, op, mark, origin, rank: 0, shown })]);
+      this.#write(path, before, [headRow({ operation, op, mark, origin, rank: 0, shown })], shown);
       return;
     }
     const heads = this.#reader.heads(path);
     const merged = mergeHead(heads, operation);
-    if (merged !== heads) this.#write(path, before, this.#toRows(merged, before, { row: op, mark }, shown));
+    if (merged !== heads) this.#write(path, before, this.#toRows(merged, before, { row: op, mark }, shown), shown);
   }
 
   /** Replaces all heads of `path` with `heads`. For a repair. */
@@ -85,7 +86,7 @@ export class HeadStore {
     const rows = heads.map(({ operation, place: { row, mark } }, rank) =>
       headRow({ operation, op: row, mark, origin: this.#origins.number(operation.origin), rank, shown }),
     );
-    this.#write(path, this.#rows.all(path), rows);
+    this.#write(path, this.#rows.all(path), rows, shown);
   }
 
   rows(path: string): readonly HeadRow[] {
@@ -94,14 +95,16 @@ export class HeadStore {
 
   /** Adds the stored heads of `path` to totals that were reset. */
   addToTotals(path: string): void {
-    this.#add(path, this.#rows.all(path));
+    this.#add(path, this.#rows.all(path), this.#disk.shown(path));
   }
 
   /** Updates the head's state after the row of `disk` for `path` was written. */
-  diskChanged(path: string, shown: Shown | undefined): void {
+  diskChanged(path: string, { before, after }: ShownChange): void {
     const head = this.#visible.get(path);
     if (head === undefined) return;
-    const state = visibleState(path, head, shown);
+    const state = visibleState(path, head, after);
+    const newlyMissing = missingBytes({ ...head, state }, after) - missingBytes(head, before);
+    if (newlyMissing !== 0) this.#totals.change().missing_bytes += newlyMissing;
     if (state === head.state) return;
     this.#setState.run(state, head.op);
     this.#totals.change().pending += Number(isPending(state)) - Number(isPending(head.state));
@@ -128,7 +131,7 @@ export class HeadStore {
     });
   }
 
-  #write(path: string, before: readonly HeadRow[], after: readonly HeadRow[]): void {
+  #write(path: string, before: readonly HeadRow[], after: readonly HeadRow[], shown: Shown | undefined): void {
     const [old] = before;
     const [visible] = after;
     if (old !== undefined && visible !== undefined && before.length === 1 && after.length === 1) {
@@ -137,21 +140,21 @@ export class HeadStore {
       if (old !== undefined) this.#delete.run(path);
       for (const row of after) this.#insert.run(...headValues(row), path);
     }
-    this.#subtract(path, before);
-    this.#add(path, after);
+    this.#subtract(path, before, shown);
+    this.#add(path, after, shown);
     this.#parents.visibleChanged(path, old?.type ?? absentType, visible?.type ?? absentType);
   }
 
-  #add(path: string, rows: readonly HeadRow[]): void {
+  #add(path: string, rows: readonly HeadRow[], shown: Shown | undefined): void {
     const totals = this.#totals.change();
     for (const row of rows) totals.digest = withHead(totals.digest, path, this.#dotOf(row), row.mark);
-    count(totals, rows, 1);
+    count(totals, rows, shown, 1);
   }
 
-  #subtract(path: string, rows: readonly HeadRow[]): void {
+  #subtract(path: string, rows: readonly HeadRow[], shown: Shown | undefined): void {
     const totals = this.#totals.change();
     for (const row of rows) totals.digest = withoutHead(totals.digest, path, this.#dotOf(row), row.mark);
-    count(totals, rows, -1);
+    count(totals, rows, shown, -1);
   }
 
   #dotOf({ origin, seq }: HeadRow): { readonly origin: Operation['origin']; readonly seq: number } {
@@ -159,7 +162,12 @@ export class HeadStore {
   }
 }
 
-function count(totals: Totals, [visible, ...siblings]: readonly HeadRow[], by: 1 | -1): void {
+function count(
+  totals: HeadTotals,
+  [visible, ...siblings]: readonly HeadRow[],
+  shown: Shown | undefined,
+  by: 1 | -1,
+): void {
   if (visible === undefined) return;
   if (visible.type === fileType) {
     totals.files += by;
@@ -167,5 +175,6 @@ function count(totals: Totals, [visible, ...siblings]: readonly HeadRow[], by: 1
   }
   if (visible.type === directoryType) totals.directories += by;
   if (isPending(visible.state)) totals.pending += by;
+  totals.missing_bytes += by * missingBytes(visible, shown);
   if (siblings.length > 0) totals.contested += by;
 }

@@ -61,6 +61,10 @@ export interface JournalCounts {
   /** Paths whose visible head is not on the disk, and paths with more than one head. */
   readonly pending: number;
   readonly contested: number;
+  /** Bytes of the live files among the visible heads whose content is not at its path on the disk. */
+  readonly missingBytes: number;
+  /** The files and directories that are in place on the disk, and the files' bytes. */
+  readonly disk: { readonly files: number; readonly directories: number; readonly bytes: number };
 }
 
 /**

@@ -1,0 +1,117 @@
+import { join } from 'node:path';
+import type { Operation, OriginId } from '@lockstep/shared';
+import Sqlite from 'better-sqlite3';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { DiskEntry } from '../core/entry.ts';
+import type { Journal } from '../sync/ports/journal.ts';
+import { ant, bee, content, fingerprint, mkdir, openAnt, put, remove, temporaryFolder } from './fixtures.contract.ts';
+
+const paths = ['a', 'b', 'c'] as const;
+const anyPath = fc.constantFrom(...paths);
+/** Few contents, each of its own size, so that a row often has the content of the head. */
+const anyFile = fc.integer({ min: 0, max: 4 });
+
+const anyStep = fc.oneof(
+  { weight: 4, arbitrary: fc.record({ put: anyFile, path: anyPath, by: fc.constantFrom(ant, bee) }) },
+  fc.record({ mkdir: anyPath, by: fc.constantFrom(ant, bee) }),
+  fc.record({ remove: anyPath, by: fc.constantFrom(ant, bee) }),
+  { weight: 4, arbitrary: fc.record({ shown: fc.nat(9), damaged: fc.boolean() }) },
+  { weight: 2, arbitrary: fc.record({ stray: anyFile, path: anyPath }) },
+  fc.record({ forgotten: anyPath }),
+  fc.record({ sealed: fc.nat(9) }),
+  fc.constant('rolled back' as const),
+  fc.constant('repaired' as const),
+);
+type Step = typeof anyStep extends fc.Arbitrary<infer S> ? S : never;
+
+const sizeOf = (file: number): number => file * 1_000;
+
+/** Takes steps at random on one journal. */
+class Walk {
+  readonly journal: Journal;
+  readonly #last = new Map<OriginId, number>();
+  readonly #made: Operation[] = [];
+
+  constructor(path: string) {
+    this.journal = openAnt(path);
+  }
+
+  take(step: Step): void {
+    if (step === 'repaired') this.journal.verifyHeads(true);
+    else if (step === 'rolled back') this.#rollBack();
+    else if ('put' in step) {
+      const file = { content: content(step.put), size: sizeOf(step.put) };
+      this.#append(step.by, (seq) => put(step.by, seq, step.path, file));
+    } else if ('mkdir' in step) this.#append(step.by, (seq) => mkdir(step.by, seq, step.mkdir));
+    else if ('remove' in step) this.#append(step.by, (seq) => remove(step.by, seq, step.remove));
+    else if ('shown' in step) this.#show(this.#made[step.shown % this.#made.length], step.damaged);
+    else if ('stray' in step) {
+      const left = { ...fingerprint(1), size: sizeOf(step.stray) };
+      this.#record(step.path, { dot: { origin: ant, seq: 1 }, content: content(step.stray), fingerprint: left });
+    } else if ('forgotten' in step) this.#record(step.forgotten, undefined);
+    else if (step.sealed < (this.#last.get(bee) ?? 0)) this.journal.seal(bee, step.sealed);
+  }
+
+  #append(by: OriginId, make: (seq: number) => Operation): void {
+    const seq = (this.#last.get(by) ?? 0) + 1;
+    const operation = make(seq);
+    if (this.journal.append([operation]).length === 0) return;
+    this.#last.set(by, seq);
+    this.#made.push(operation);
+  }
+
+  #show(operation: Operation | undefined, damaged: boolean): void {
+    if (operation === undefined) return;
+    const { origin, seq, path, kind, size = 4_096 } = operation;
+    const left = { ...fingerprint(seq, kind === 'mkdir' ? 0o040755 : 0o100644), size };
+    this.#record(path, {
+      dot: { origin, seq },
+      content: damaged ? undefined : operation.content,
+      fingerprint: kind === 'delete' ? undefined : left,
+      ...(damaged && { damaged }),
+    });
+  }
+
+  #record(path: string, entry: Omit<DiskEntry, 'path'> | undefined): void {
+    this.journal.recordDisk([{ path, entry }]);
+  }
+
+  #rollBack(): void {
+    const undone = new Error('undone');
+    const change = (): void =>
+      this.journal.transaction(() => {
+        for (const path of paths) this.#record(path, undefined);
+        throw undone;
+      });
+    expect(change).toThrow(undone);
+  }
+}
+
+/** The counts as one query over all rows gives them. */
+const counted = `SELECT
+  (SELECT coalesce(sum(heads.size), 0) FROM heads LEFT JOIN disk USING (path)
+   WHERE heads.rank = 0 AND heads.state = 1 AND heads.type = 1 AND disk.content_key IS NOT heads.content_key) AS missingBytes,
+  (SELECT count(*) FROM disk WHERE ino IS NOT NULL AND mode BETWEEN 32768 AND 36863) AS files,
+  (SELECT count(*) FROM disk WHERE ino IS NOT NULL AND mode BETWEEN 16384 AND 20479) AS directories,
+  (SELECT coalesce(sum(size), 0) FROM disk WHERE ino IS NOT NULL AND mode BETWEEN 32768 AND 36863) AS bytes`;
+
+test('[JN12] the counts of the disk and of what is missing are those of a query after every step', () => {
+  const property = fc.property(fc.array(anyStep, { minLength: 1, maxLength: 40 }), (steps) => {
+    const path = join(temporaryFolder(), 'journal.db');
+    const walk = new Walk(path);
+    const sqlite = new Sqlite(path, { readonly: true });
+    try {
+      const query = sqlite.prepare(counted);
+      for (const step of steps) {
+        walk.take(step);
+        const { missingBytes, disk } = walk.journal.counts();
+        expect({ missingBytes, ...disk }).toEqual(query.get());
+      }
+    } finally {
+      sqlite.close();
+      walk.journal.close();
+    }
+  });
+  fc.assert(property, { numRuns: 60 });
+});
