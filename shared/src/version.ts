@@ -9,6 +9,10 @@
  * - `trouble` in heartbeats: the code of the sender's worst problem. Older members know only the number of problems.
  *
  * v2 (0.1): `keeps` in operations, and in their chain. A member of v1 would end the session that brings one.
+ *
+ * Added to v2 since, in the same way:
+ * - `totalBytes`, `missingBytes` and `bytesPerSecond` in heartbeats. Of an older member no progress in bytes is known. `files` and `bytes`
+ *   are those on the sender's disk.
  */
 export const PROTOCOL_VERSION = 2;
 

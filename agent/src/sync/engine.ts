@@ -42,7 +42,9 @@ import { Sessions } from './replication/sessions.ts';
 import { type Context, createContext, type Self } from './state/context.ts';
 import type { Events } from './state/events.ts';
 import { Totals } from './totals.ts';
+import { Arrivals } from './transfer/arrivals.ts';
 import { ContentFetcher } from './transfer/content-fetcher.ts';
+import { Departures } from './transfer/departures.ts';
 import { OldVersions } from './transfer/old-versions.ts';
 import { Retention } from './transfer/retention.ts';
 
@@ -73,6 +75,8 @@ export class Engine {
   readonly localChanges: LocalChanges;
   readonly applyLoop: ApplyLoop;
   readonly transfers: ContentFetcher;
+  readonly arrivals: Arrivals;
+  readonly departures: Departures;
   readonly catchUp: CatchUp;
   readonly dialer: Dialer;
   readonly latencies = new LatencyHistory();
@@ -119,13 +123,24 @@ export class Engine {
     });
     const { peers } = this;
     this.transfers = new ContentFetcher(context, peers);
+    this.arrivals = new Arrivals(context, this.transfers, () => this.catchUp.progress() !== undefined);
+    this.departures = new Departures(context, peers);
     this.incoming = new Incoming(context, this.#operationWriter);
     this.catchUp = new CatchUp(context, peers, ({ link }) => this.incoming.owes(link));
     this.#heartbeat = new HeartbeatLoop(context, peers, () => measureVitals(this));
-    const { catchUp, transfers, incoming } = this;
+    const { catchUp, transfers, incoming, departures } = this;
     const forks = new Forks(context, { peers, operationWriter: this.#operationWriter, ownOrigin });
     const heartbeat = this.#heartbeat;
-    this.#sessions = new Sessions(context, { peers, catchUp, transfers, incoming, heartbeat, forks, ownOrigin });
+    this.#sessions = new Sessions(context, {
+      peers,
+      catchUp,
+      transfers,
+      departures,
+      incoming,
+      heartbeat,
+      forks,
+      ownOrigin,
+    });
     this.dialer = new Dialer(context, peers, options.network, options.peers);
 
     this.localChanges = new LocalChanges(context, this.#operationWriter, options.rescanIntervalMs);

@@ -99,7 +99,8 @@ export class ScriptedPeer {
   heartbeat(): HeartbeatMessage {
     const { known, enabledAt } = this;
     const wallMs = worldBeganMs + (this.#scheduler?.nowMs ?? 0);
-    const numbers = { id: 1, wallMs, pending: 0, files: 0, bytes: 0, freeBytes: 0, load: 0, problems: 0 };
+    const bytes = { bytes: 0, totalBytes: 0, missingBytes: 0, freeBytes: 0 };
+    const numbers = { id: 1, wallMs, pending: 0, files: 0, ...bytes, load: 0, problems: 0 };
     const applied = { vector: known, ranges: {} };
     return {
       type: 'heartbeat',

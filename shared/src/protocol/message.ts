@@ -124,8 +124,15 @@ export interface HeartbeatMessage {
   /** Combination of all heads, 16 hexadecimal digits; comparable when `known` is equal. */
   readonly digest: string;
   readonly pending: number;
+  /** What is in place on its disk. */
   readonly files: number;
   readonly bytes: number;
+  /** Bytes of all files, as far as it knows their operations. */
+  readonly totalBytes: number;
+  /** Those that are neither in place on its disk nor staged. */
+  readonly missingBytes: number;
+  /** The rate at which they arrive; 0 if they do no more. Absent while it is not known, and if none is missing. */
+  readonly bytesPerSecond?: number | undefined;
   readonly freeBytes: number;
   /** Share of one processor used since the last heartbeat, 0 to n. */
   readonly load: number;

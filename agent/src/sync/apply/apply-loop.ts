@@ -126,6 +126,19 @@ export class ApplyLoop {
     return this.#blocked.reason(path) ?? (fetching ? fetchingReason : undefined);
   }
 
+  /** Paths that could not be applied and are tried again, at most `limit`. */
+  blocked(limit: number): readonly string[] {
+    const paths: string[] = [];
+    for (const path of this.#blocked.paths()) {
+      if (paths.length === limit) break;
+      const [head] = this.#context.journal.heads(path);
+      const row = this.#context.journal.disk(path);
+      if (head !== undefined && (row === undefined || row.damaged || dotKey(row.dot) !== dotKey(head)))
+        paths.push(path);
+    }
+    return paths;
+  }
+
   async #run(): Promise<void> {
     if (this.#isHalted) return;
     if (this.#fetched.length > 0) await this.#passFetched();

@@ -64,6 +64,11 @@ export class BlockedPaths {
     return this.#blocked.get(path)?.reason;
   }
 
+  /** The blocked paths, the one that was blocked first at the beginning. */
+  paths(): Iterable<string> {
+    return this.#blocked.keys();
+  }
+
   /** Number of retries for the present head. */
   attempts(path: string): number {
     return this.#blocked.get(path)?.attempts ?? 0;

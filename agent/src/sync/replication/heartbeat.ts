@@ -21,6 +21,9 @@ export interface Vitals {
   readonly load: number;
   readonly freeBytes: number;
   readonly progress: HeartbeatMessage['progress'];
+  readonly totalBytes: number;
+  readonly missingBytes: number;
+  readonly bytesPerSecond: number | undefined;
 }
 
 /** Sends a heartbeat to every peer each second, measures round trips, and closes sessions with silent peers. */
@@ -89,8 +92,8 @@ export class HeartbeatLoop {
       applied: journal.applied(),
       digest: journal.digest(),
       pending: counts.pending,
-      files: counts.files,
-      bytes: counts.bytes,
+      files: counts.disk.files,
+      bytes: counts.disk.bytes,
       problems: problems.count,
       trouble: problems.worst()?.code,
       latenciesMs,

@@ -1,5 +1,6 @@
 import { type HelloMessage, type MemberState, SOFTWARE_VERSION } from '@lockstep/shared';
 import type { Context } from '../state/context.ts';
+import type { Arrivals } from '../transfer/arrivals.ts';
 import type { CatchUp } from './catch-up.ts';
 import type { Health } from './health.ts';
 import type { Vitals } from './heartbeat.ts';
@@ -10,6 +11,7 @@ export interface Describable {
   readonly lifecycle: { readonly state: MemberState; readonly enabledAt: number | undefined };
   readonly health: Health;
   readonly catchUp: CatchUp;
+  readonly arrivals: Arrivals;
 }
 
 /** The hello of this member for a new session. */
@@ -32,7 +34,7 @@ export function helloMessage({ context, lifecycle: { state, enabledAt } }: Descr
 
 /** Measures the state of this member for a heartbeat. */
 export async function measureVitals(member: Describable): Promise<Vitals> {
-  const { health, catchUp, lifecycle } = member;
+  const { health, catchUp, lifecycle, arrivals } = member;
   await health.measure();
   return {
     state: lifecycle.state,
@@ -40,5 +42,6 @@ export async function measureVitals(member: Describable): Promise<Vitals> {
     load: health.load,
     freeBytes: health.folder.freeBytes,
     progress: catchUp.progress(),
+    ...arrivals.report(),
   };
 }

@@ -7,6 +7,7 @@ import type { Link } from '../ports/network.ts';
 import type { Context } from '../state/context.ts';
 import type { ContentFetcher } from '../transfer/content-fetcher.ts';
 import { ContentServer } from '../transfer/content-server.ts';
+import type { Departures } from '../transfer/departures.ts';
 import type { CatchUp } from './catch-up.ts';
 import type { HeartbeatLoop } from './heartbeat.ts';
 import type { Incoming } from './incoming.ts';
@@ -27,6 +28,7 @@ export interface SessionLoops {
   readonly incoming: Incoming;
   readonly catchUp: CatchUp;
   readonly transfers: ContentFetcher;
+  readonly departures: Departures;
   readonly heartbeat: HeartbeatLoop;
   readonly forks: Forks;
   readonly ownOrigin: OwnOrigin;
@@ -61,7 +63,7 @@ export class Sessions {
   open(peer: Peer): void {
     const { link } = peer;
     const { clock, journal, events, facts } = this.#context;
-    const { peers, catchUp, forks, ownOrigin } = this.#loops;
+    const { peers, catchUp, departures, forks, ownOrigin } = this.#loops;
     if (link === undefined || peer.hello === undefined) return;
     const { origin } = journal;
     forks.seal(peer.hello.sealed);
@@ -78,7 +80,10 @@ export class Sessions {
     const sent = (bytes: number): void => peer.sent.add(bytes, clock.monotonicMs());
     this.#sessions.set(peer, {
       outgoing: new Outgoing(this.#context, link, sent, (operations) => peer.sentAt.addAll(operations, clock.wallMs())),
-      server: new ContentServer(this.#context, link, sent),
+      server: new ContentServer(this.#context, link, (file, bytes) => {
+        sent(bytes);
+        departures.sent(peer, file, bytes);
+      }),
     });
     events.add('joined', { ...peers.about(peer), reason: undefined, remote: link.remote });
     catchUp.ready(peer);

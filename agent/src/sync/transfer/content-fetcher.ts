@@ -8,6 +8,7 @@ import type { Peer, Peers } from '../members/peers.ts';
 import type { Context } from '../state/context.ts';
 import type { LackingMember } from '../state/missing-contents.ts';
 import { BlockTodo } from './block-todo.ts';
+import { isWanted } from './local-content.ts';
 
 /**
  * `ok`: the content is staged and verified. `missing`: no reachable member has it. `unneeded`: its version was superseded meanwhile, or
@@ -82,7 +83,8 @@ export class ContentFetcher {
   readonly #fetches = new Map<ContentId, Fetch>();
   /** Operations whose content is being fetched. */
   readonly #fetching = new Set<string>();
-  readonly #staged = new Set<ContentId>();
+  /** The staged contents, each with its size. */
+  readonly #staged = new Map<ContentId, number>();
   /** Open requests by id; ids ascend. */
   readonly #wants = new Map<number, Want>();
   readonly #inFlight = new Map<Peer, number>();
@@ -135,6 +137,17 @@ export class ContentFetcher {
     }));
   }
 
+  /** Bytes of the missing contents that are staged, in whole or in part. */
+  stagedBytes(): number {
+    const { journal } = this.#context;
+    let bytes = 0;
+    for (const [content, size] of this.#staged) if (isWanted(journal, content)) bytes += size;
+    for (const { content, meter } of this.#fetches.values()) {
+      if (meter.total > 0 && isWanted(journal, content)) bytes += meter.total;
+    }
+    return bytes;
+  }
+
   /** True while a connected member knows operations that this one does not know yet. */
   mayLearnMore(): boolean {
     const known = this.#context.journal.known();
@@ -153,7 +166,7 @@ export class ContentFetcher {
 
   /** Deletes staged contents, and ends fetches, of versions that have been superseded. */
   dropUnneeded(isNeeded: (content: ContentId) => boolean): void {
-    for (const content of this.#staged) if (!isNeeded(content)) this.drop(content);
+    for (const content of this.#staged.keys()) if (!isNeeded(content)) this.drop(content);
     for (const fetch of [...this.#fetches.values()]) {
       // Blocks that are being written are waited for.
       if (fetch.staging === 0 && !isNeeded(fetch.content)) this.#finish(fetch, 'unneeded');
@@ -339,7 +352,7 @@ export class ContentFetcher {
     if (this.#fetches.get(fetch.content) !== fetch) return;
     this.#fetches.delete(fetch.content);
     for (const { operation } of fetch.waiting) this.#fetching.delete(keyOf(operation));
-    if (outcome === 'ok') this.#staged.add(fetch.content);
+    if (outcome === 'ok') this.#staged.set(fetch.content, fetch.size);
     else this.#unstage(fetch.content);
     this.#note(fetch, outcome);
     for (const { done } of fetch.waiting) done(outcome);

@@ -4,6 +4,7 @@ import { showsSomething } from '../../core/entry.ts';
 import type { ContentSource } from '../ports/folder.ts';
 import type { Link } from '../ports/network.ts';
 import type { Context } from '../state/context.ts';
+import type { SentFile } from './departures.ts';
 import { fileSource, filesWith } from './local-content.ts';
 
 const readsAtOnce = 2;
@@ -12,15 +13,15 @@ const readsAtOnce = 2;
 export class ContentServer {
   readonly #context: Context;
   readonly #link: Link;
-  readonly #sent: (bytes: number) => void;
+  readonly #sent: (file: SentFile, bytes: number) => void;
   readonly #queue: WantMessage[] = [];
   #reading = 0;
   #closed = false;
   /** The source of the content that was last requested: the next request is most likely for the same content. */
   #last: { readonly content: ContentId; readonly source: ContentSource; readonly operation: Operation } | undefined;
 
-  /** `sent`: called with the bytes of each block sent. */
-  constructor(context: Context, link: Link, sent: (bytes: number) => void) {
+  /** `sent`: called with the number of bytes of each block sent. */
+  constructor(context: Context, link: Link, sent: (file: SentFile, bytes: number) => void) {
     this.#context = context;
     this.#sent = sent;
     this.#link = link;
@@ -77,7 +78,7 @@ export class ContentServer {
       const shows = showsSomething(this.#context.journal.disk(want.path));
       this.#link.send({ type: 'missing', id: want.id, lacks: found === undefined, shows });
     } else {
-      this.#sent(bytes.length);
+      this.#sent({ content: want.content, path: want.path, size: found?.operation.size ?? 0 }, bytes.length);
       this.#link.send({ type: 'block', id: want.id, bytes });
     }
   }

@@ -1,0 +1,55 @@
+import { ProgressRate } from '../../core/progress-rate.ts';
+import type { Context } from '../state/context.ts';
+import type { ContentFetcher } from './content-fetcher.ts';
+
+/** What this member lacks of the newest contents, in bytes, and how fast it arrives. */
+export interface ArrivalReport {
+  /** Bytes of all files, as far as their operations are known here. */
+  readonly totalBytes: number;
+  /** Those that are neither in place nor staged. */
+  readonly missingBytes: number;
+  /** 0 if nothing arrives any more. Undefined if nothing is missing, and while the rate is not known yet. */
+  readonly bytesPerSecond: number | undefined;
+}
+
+/** Measures once a second what this member still lacks. */
+export class Arrivals {
+  readonly #context: Context;
+  readonly #transfers: ContentFetcher;
+  readonly #isLearning: () => boolean;
+  readonly #rate = new ProgressRate();
+  /** Bytes of the files that this member journaled since the start. */
+  #ownBytes = 0;
+
+  /** `isLearning`: operations are being pulled, so that more will be missing than is known now. */
+  constructor(context: Context, transfers: ContentFetcher, isLearning: () => boolean) {
+    this.#isLearning = isLearning;
+    this.#context = context;
+    this.#transfers = transfers;
+    context.facts.made.on((operations) => {
+      for (const { size } of operations) this.#ownBytes += size ?? 0;
+    });
+    context.facts.second.on(() => this.#sample());
+  }
+
+  report(): ArrivalReport {
+    const { bytes, missingBytes } = this.#context.journal.counts();
+    // One staged content may be for several paths.
+    const left = missingBytes === 0 ? 0 : Math.max(0, missingBytes - this.#transfers.stagedBytes());
+    return {
+      totalBytes: bytes,
+      missingBytes: left,
+      bytesPerSecond: left === 0 && !this.#isLearning() ? undefined : this.#rate.perSecond(),
+    };
+  }
+
+  #sample(): void {
+    const { totalBytes, missingBytes } = this.report();
+    if (missingBytes === 0 && !this.#isLearning()) {
+      this.#rate.rest();
+      return;
+    }
+    const sample = { thereBytes: totalBytes - missingBytes, ownBytes: this.#ownBytes };
+    this.#rate.note(sample, this.#context.clock.monotonicMs());
+  }
+}

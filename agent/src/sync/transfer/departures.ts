@@ -1,0 +1,101 @@
+import type { ContentId, MemberId } from '@lockstep/shared';
+import { ProgressRate } from '../../core/progress-rate.ts';
+import { RateMeter } from '../../core/rate-meter.ts';
+import type { Peer, Peers } from '../members/peers.ts';
+import type { Context } from '../state/context.ts';
+
+/** A content that another member requested, and the path that it wants it for. */
+export interface SentFile {
+  readonly content: ContentId;
+  readonly path: string;
+  readonly size: number;
+}
+
+/** A file on its way to another member, for people. */
+export interface Departure {
+  readonly path: string;
+  readonly to: MemberId;
+  readonly size: number;
+  /** Bytes handed to the session. */
+  readonly sentBytes: number;
+  readonly bytesPerSecond: number;
+  readonly startedMs: number;
+}
+
+interface Leaving {
+  readonly file: SentFile;
+  readonly meter: RateMeter;
+  readonly startedMs: number;
+}
+
+/** The most files remembered for each member; the one that was sent first is dropped for another. */
+const filesMax = 64;
+/** A file of which nothing was requested for this long is not on its way any more: the member asks another one, or has it. */
+const quietMsMax = 60_000;
+/** A file of which all was sent is listed this long: the last block is still on the line. */
+const doneMsMax = 2_000;
+
+/** What leaves this member: the files that others request, and the rate to each member. */
+export class Departures {
+  readonly #context: Context;
+  readonly #leaving = new Map<Peer, Map<ContentId, Leaving>>();
+  readonly #rates = new Map<Peer, ProgressRate>();
+
+  constructor(context: Context, peers: Peers) {
+    this.#context = context;
+    context.facts.second.on(() => {
+      this.#forget();
+      for (const peer of peers.all()) this.#sample(peer);
+    });
+  }
+
+  /** Notes that a block was handed to the session. */
+  sent(peer: Peer, file: SentFile, bytes: number): void {
+    const nowMs = this.#context.clock.monotonicMs();
+    const files = this.#leaving.get(peer) ?? new Map<ContentId, Leaving>();
+    this.#leaving.set(peer, files);
+    const leaving = files.get(file.content) ?? { file, meter: new RateMeter(), startedMs: nowMs };
+    leaving.meter.add(bytes, nowMs);
+    files.set(file.content, leaving);
+    const [first] = files.keys();
+    if (files.size > filesMax && first !== undefined) files.delete(first);
+  }
+
+  /** The files on their way to other members. */
+  list(): readonly Departure[] {
+    const nowMs = this.#context.clock.monotonicMs();
+    return [...this.#leaving].flatMap(([peer, files]) =>
+      [...files.values()].map(({ file: { path, size }, meter, startedMs }) => ({
+        path,
+        to: peer.id,
+        size,
+        sentBytes: Math.min(size, meter.total),
+        bytesPerSecond: meter.perSecond(nowMs),
+        startedMs,
+      })),
+    );
+  }
+
+  /** Bytes of contents that leave for the member per second; 0 if none do. On a slow line a block counts while it is on the way. */
+  perSecond(peer: Peer): number {
+    return this.#rates.get(peer)?.perSecond() ?? peer.sent.perSecond(this.#context.clock.monotonicMs());
+  }
+
+  #sample(peer: Peer): void {
+    const rate = this.#rates.get(peer) ?? new ProgressRate();
+    this.#rates.set(peer, rate);
+    if (peer.ready) rate.note({ thereBytes: peer.sent.total, ownBytes: 0 }, this.#context.clock.monotonicMs());
+    else rate.rest();
+  }
+
+  #forget(): void {
+    const nowMs = this.#context.clock.monotonicMs();
+    for (const [peer, files] of this.#leaving) {
+      for (const [content, { file, meter }] of files) {
+        const quietMs = nowMs - (meter.lastMs ?? nowMs);
+        if (quietMs > (meter.total < file.size ? quietMsMax : doneMsMax)) files.delete(content);
+      }
+      if (files.size === 0 || !peer.ready) this.#leaving.delete(peer);
+    }
+  }
+}
