@@ -2,6 +2,7 @@
 export * from './present/latency-age.ts';
 export * from './present/latency-matrix.ts';
 export * from './present/problem-words.ts';
+export * from './present/progress.ts';
 export * from './present/troubles.ts';
 export * from './present/units.ts';
 export * from './present/unreadable-file.ts';

@@ -6,6 +6,8 @@ import {
   formatElapsed,
   formatItems,
   formatRoundTrip,
+  percentOf,
+  progressText,
 } from '@lockstep/shared/present';
 import { shortId } from './format.ts';
 import { formatTable } from './table.ts';
@@ -20,21 +22,20 @@ const stateColours: Readonly<Record<MemberReport['state'], Colour>> = {
   left: 'dim',
 };
 
-/** A member's state, coloured, with the progress of a resync. */
+/** A member's state, coloured, with the share of the bytes that it has while it is catching up. */
 export function formatState(
-  member: Pick<MemberReport, 'state' | 'stopped' | 'paused' | 'catchUp'>,
+  member: Pick<MemberReport, 'state' | 'stopped' | 'paused' | 'progress'>,
   paint: Paint,
 ): string {
-  const { catchUp } = member;
   if (member.paused === true) return paint('yellow', 'paused');
   if (member.stopped === true) return paint(stateColours[member.state], `${member.state} (stopped)`);
-  const share =
-    catchUp === undefined || catchUp.total === 0 ? '' : ` ${Math.floor((100 * catchUp.done) / catchUp.total)} %`;
+  const share = member.progress === undefined ? '' : ` ${percentOf(member.progress)} %`;
   return paint(stateColours[member.state], member.state + share);
 }
 
 function formatBehind(member: MemberReport): string {
   if (member.state === 'left') return '-';
+  if (member.progress !== undefined) return progressText(member.progress);
   if (member.behind === 0) return 'nothing';
   const age = member.behindSeconds > 0 ? `, ${formatElapsed(member.behindSeconds * 1000)}` : '';
   return formatItems(member.behind, 'operation') + age;
@@ -55,6 +56,7 @@ export function formatMembers(members: readonly MemberReport[], nowMs: number, p
       { title: 'ROUND TRIP', align: 'right' },
       { title: 'BEHIND', align: 'right' },
       { title: 'FILES', align: 'right' },
+      { title: 'SIZE', align: 'right' },
       { title: 'FREE', align: 'right' },
       { title: 'SEEN' },
       { title: 'ADDRESS' },
@@ -66,6 +68,7 @@ export function formatMembers(members: readonly MemberReport[], nowMs: number, p
       member.rttMs === null ? '-' : formatRoundTrip(member.rttMs),
       formatBehind(member),
       member.files === undefined ? '-' : formatCount(member.files),
+      member.bytes === undefined ? '-' : formatBytes(member.bytes),
       member.freeBytes === undefined ? '-' : formatBytes(member.freeBytes),
       formatSeen(member, nowMs),
       member.addresses[0] ?? '-',

@@ -8,6 +8,20 @@ export const catchUpSchema = z.object({
   total: countSchema,
 });
 
+/** How much of the newest contents a member has, in bytes. */
+export const progressSchema = z.object({
+  there: countSchema.describe('Bytes that are in place on its disk or staged there.'),
+  total: countSchema.describe('Bytes of all files that it is to hold.'),
+  bytesPerSecond: z
+    .number()
+    .min(0)
+    .nullable()
+    .describe(
+      'The rate at which the rest arrives, as measured by the member: 0 if it has stalled, null while not known.',
+    ),
+  secondsLeft: z.number().min(0).nullable().describe('At that rate; null if it has stalled or is not known.'),
+});
+
 /** One member of the cluster as known to the asked member. Fields that were never received from it are absent. */
 export const memberReportSchema = z
   .object({
@@ -40,8 +54,9 @@ export const memberReportSchema = z
     pending: countSchema.optional().describe('Paths that its disk does not show yet.'),
     problems: countSchema.optional().describe('The number of its problems; its own status lists them.'),
     trouble: z.string().optional().describe('Code of the worst of its problems; absent when it has none.'),
-    files: countSchema.optional(),
-    bytes: countSchema.optional().describe('Bytes of its files.'),
+    files: countSchema.optional().describe('Files that are in place on its disk.'),
+    bytes: countSchema.optional().describe('Bytes of these files.'),
+    progress: progressSchema.optional().describe('Absent when its disk lacks no bytes, and while it is not connected.'),
     freeBytes: countSchema.optional(),
     load: z.number().min(0).optional().describe('Processors in use by its agent: 1 is one whole processor.'),
     version: vectorSchema.optional().describe('The operations it knows.'),
@@ -66,5 +81,6 @@ export const membersSchema = z
   .meta({ id: 'Members' });
 
 export type CatchUp = z.infer<typeof catchUpSchema>;
+export type Progress = z.infer<typeof progressSchema>;
 export type MemberReport = z.infer<typeof memberReportSchema>;
 export type Members = z.infer<typeof membersSchema>;

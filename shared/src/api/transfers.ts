@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { countSchema, list, momentSchema } from './common.ts';
+import { progressSchema } from './members.ts';
 
 /** One file whose content is on its way to the asked member. */
 export const transferSchema = z.object({
@@ -14,13 +15,35 @@ export const transferSchema = z.object({
   waitsFor: z.string().nullable().describe('A sentence: why no bytes arrive; null while they do.'),
 });
 
+/** One file whose content is on its way from the asked member to another one. */
+export const departureSchema = z.object({
+  path: z.string(),
+  to: z.string().describe('Id of the member that requested it.'),
+  toName: z.string(),
+  size: countSchema,
+  sent: countSchema.describe('Bytes that were handed to the session with it.'),
+  bytesPerSecond: z.number().min(0).describe('Over the last seconds.'),
+  startedAt: momentSchema,
+});
+
+/** The sum of all that is on its way in one direction. */
+export const trafficTotalSchema = z.object({
+  left: countSchema.describe('Bytes that are missing at the receivers.'),
+  bytesPerSecond: z.number().min(0).describe('The present rate through the asked member, 0 if nothing moves.'),
+  secondsLeft: z
+    .number()
+    .min(0)
+    .nullable()
+    .describe('Until the last receiver has everything; null if that is not known.'),
+});
+
 /** A path that the asked member does not show yet, and why. */
 export const pendingPathSchema = z.object({
   path: z.string(),
   reason: z.string().describe('A sentence.'),
 });
 
-/** A member that is catching up: it gets the operations first, and the content of the entries at the same time and afterwards. */
+/** A member that is catching up, or lacks bytes: it gets the operations first, and the content at the same time and afterwards. */
 export const resyncSchema = z.object({
   member: z.string(),
   name: z.string(),
@@ -29,14 +52,22 @@ export const resyncSchema = z.object({
   done: countSchema.describe('Operations that have arrived from there.'),
   total: countSchema.describe('Operations that were requested from it.'),
   pending: countSchema.describe('Paths that its disk does not show yet.'),
+  progress: progressSchema.nullable().describe('Null when its disk lacks no bytes.'),
 });
 
 /** `GET /api/v1/transfers`. */
 export const transfersSchema = z
   .object({
-    transfers: list(transferSchema).describe('Into this member, oldest first.'),
+    arriving: trafficTotalSchema.describe('Into this member.'),
+    leaving: trafficTotalSchema.describe('Into the other connected members, and what of it leaves here.'),
+    transfers: list(transferSchema).describe(
+      'Into this member: those that move first, and of these those with the fewest bytes left.',
+    ),
+    departures: list(departureSchema).describe('Out of this member, in the same order.'),
     pending: countSchema.describe('Paths that this disk does not show yet.'),
-    pendingPaths: list(pendingPathSchema).describe('The first of them without a transfer, with the reason of each.'),
+    pendingPaths: list(pendingPathSchema).describe(
+      'The first of them without a transfer, with the reason of each: those with a problem, then in the order in which they are fetched.',
+    ),
     traffic: list(
       z.object({
         member: z.string(),
@@ -46,10 +77,14 @@ export const transfersSchema = z
         queuedBytes: countSchema,
       }),
     ).describe('With each connected member, over the last seconds.'),
-    resyncs: list(resyncSchema).describe('All members that are catching up, as far as known here.'),
+    resyncs: list(resyncSchema).describe(
+      'All members that are catching up or lack bytes, as far as known here; this one only while it is catching up.',
+    ),
   })
   .meta({ id: 'Transfers' });
 
+export type Departure = z.infer<typeof departureSchema>;
+export type TrafficTotal = z.infer<typeof trafficTotalSchema>;
 export type Resync = z.infer<typeof resyncSchema>;
 export type Transfer = z.infer<typeof transferSchema>;
 export type Transfers = z.infer<typeof transfersSchema>;

@@ -1,6 +1,7 @@
 import type { MemberReport, Status } from '../api.ts';
 import { latencyMatrix, whoReachesBoth } from './latency-matrix.ts';
 import { problemWords } from './problem-words.ts';
+import { shareText } from './progress.ts';
 import { isCutOff, withoutReached } from './troubles.ts';
 import { formatCount, formatItems, formatNames } from './units.ts';
 
@@ -134,7 +135,8 @@ function behindText(behind: readonly MemberReport[]): string {
   const [slow] = behind;
   if (slow === undefined) return '';
   const most = formatItems(slow.behind, 'operation');
-  if (behind.every((member) => member.behind === slow.behind)) return `${are(behind)} ${most} behind`;
+  const share = behind.length === 1 && slow.progress !== undefined ? `: ${shareText(slow.progress)}` : '';
+  if (behind.every((member) => member.behind === slow.behind)) return `${are(behind)} ${most} behind${share}`;
   return `${formatCount(behind.length)} members are behind, ${slow.name} most: ${most}`;
 }
 
@@ -176,7 +178,10 @@ function restOf(status: Status, members: readonly MemberReport[], away: readonly
   return others === 2 ? '; the other two hold everything' : `; the other ${formatCount(others)} hold everything`;
 }
 
-function progressOf(coming: readonly MemberReport[], { catchUp }: MemberReport): string {
-  if (coming.length !== 1 || catchUp === undefined || catchUp.total === 0) return '';
+/** Bytes, and operations if it lacks no bytes. */
+function progressOf(coming: readonly MemberReport[], { catchUp, progress }: MemberReport): string {
+  if (coming.length !== 1) return '';
+  if (progress !== undefined) return `: ${shareText(progress)}`;
+  if (catchUp === undefined || catchUp.total === 0) return '';
   return `: ${formatCount(catchUp.done)} of ${formatItems(catchUp.total, 'operation')}`;
 }

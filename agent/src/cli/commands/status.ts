@@ -1,6 +1,6 @@
 import type { Problem } from '@lockstep/shared';
 import { type Status, statusSchema } from '@lockstep/shared/api';
-import { clusterVerdict, formatAgo, formatBytes, formatItems } from '@lockstep/shared/present';
+import { clusterVerdict, formatAgo, formatBytes, formatItems, progressText } from '@lockstep/shared/present';
 import type { Command } from 'commander';
 import { findMemberFolder } from '../../member-dir/state-directory.ts';
 import { requireApi } from '../api-client.ts';
@@ -27,11 +27,13 @@ function formatProblem(problem: Problem, status: Status, paint: Paint): string {
 /** `lockstep status` as text. */
 export function formatStatus(status: Status, paint: Paint): string {
   const { member } = status;
+  const progress = status.members.find(({ self }) => self)?.progress;
   const lines = [
-    `${paint('bold', member.name)}  ${formatState({ state: member.state, paused: status.paused, catchUp: status.catchUp }, paint)}`,
+    `${paint('bold', member.name)}  ${formatState({ state: member.state, paused: status.paused, progress }, paint)}`,
     `cluster    ${formatVerdict(status, paint)}`,
     `folder     ${printable(member.folder)}`,
     `holds      ${formatItems(status.files, 'file')} and ${formatItems(status.directories, 'directory', 'directories')}, ${formatBytes(status.bytes)}; ${formatBytes(status.freeBytes)} free`,
+    ...(progress === undefined ? [] : [`arriving   ${progressText(progress)}`]),
     ...(status.pending > 0 ? [`pending    ${formatItems(status.pending, 'path')} not on this disk yet`] : []),
     ...(status.conflicts > 0 ? [`conflicts  ${formatItems(status.conflicts, 'path')} not settled yet`] : []),
     `dashboard  ${member.dashboard}`,

@@ -4,6 +4,7 @@ import { blockingOrigins, countBehind } from '../../core/durability.ts';
 import { stampMs } from '../../core/hlc.ts';
 import type { Engine } from '../../sync/engine.ts';
 import type { Peer } from '../../sync/members/peers.ts';
+import { ownProgress, peerProgress } from './progress.ts';
 import { asSentence } from './sentence.ts';
 import { shownBy } from './shown-by.ts';
 
@@ -38,8 +39,9 @@ function reportSelf(engine: Engine): MemberReport {
     pending: counts.pending,
     problems: problems.count,
     trouble: problems.worst()?.code,
-    files: counts.files,
-    bytes: counts.bytes,
+    files: counts.disk.files,
+    bytes: counts.disk.bytes,
+    progress: ownProgress(engine),
     freeBytes: engine.health.folder.freeBytes,
     load: engine.health.load,
     version: journal.known(),
@@ -79,6 +81,7 @@ function reportPeer(engine: Engine, peer: Peer): MemberReport {
     trouble: heartbeat?.trouble,
     files: heartbeat?.files,
     bytes: heartbeat?.bytes,
+    progress: peerProgress(engine, peer),
     freeBytes: heartbeat?.freeBytes,
     load: heartbeat?.load,
     // The digest belongs to `known` of the same heartbeat; an acknowledgement may have brought a newer `known` since.

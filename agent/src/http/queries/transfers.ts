@@ -1,6 +1,8 @@
-import type { Resync, Transfer, Transfers } from '@lockstep/shared/api';
+import type { Departure, Resync, TrafficTotal, Transfer, Transfers } from '@lockstep/shared/api';
+import { compareMoving, type MovingFile } from '../../core/member-progress.ts';
 import type { Engine } from '../../sync/engine.ts';
 import type { TransferProgress } from '../../sync/transfer/content-fetcher.ts';
+import { ownProgress, peerProgress } from './progress.ts';
 import { asSentence } from './sentence.ts';
 
 /** The most paths listed: a person reads no more, and their total is given too. */
@@ -12,13 +14,18 @@ export function readTransfers(engine: Engine): Transfers {
   const progress = engine.transfers.progress();
   const nowMs = clock.monotonicMs();
   return {
-    transfers: progress.map((transfer) => reportTransfer(engine, transfer, nowMs)),
+    arriving: arriving(engine),
+    leaving: leaving(engine),
+    transfers: progress
+      .map((transfer) => reportTransfer(engine, transfer, nowMs))
+      .sort((a, b) => compareMoving(movingFile(a, a.done), movingFile(b, b.done))),
+    departures: departures(engine, nowMs),
     pending: journal.counts().pending,
     pendingPaths: pendingPaths(engine, new Set(progress.map(({ path }) => path))),
     traffic: engine.peers.ready().map((peer) => ({
       member: peer.id,
       name: engine.peers.nameOf(peer.id),
-      sentPerSecond: peer.sent.perSecond(nowMs),
+      sentPerSecond: engine.departures.perSecond(peer),
       receivedPerSecond: peer.received.perSecond(nowMs),
       queuedBytes: peer.link?.queuedBytes() ?? 0,
     })),
@@ -43,6 +50,48 @@ function reportTransfer(engine: Engine, transfer: TransferProgress, nowMs: numbe
   };
 }
 
+function arriving(engine: Engine): TrafficTotal {
+  const progress = ownProgress(engine);
+  if (progress === undefined) return { left: 0, bytesPerSecond: 0, secondsLeft: null };
+  const { there, total, bytesPerSecond, secondsLeft } = progress;
+  return { left: total - there, bytesPerSecond: bytesPerSecond ?? 0, secondsLeft };
+}
+
+/** The others get it from all members that have it: what they lack, and until when, is not a matter of this member alone. */
+function leaving(engine: Engine): TrafficTotal {
+  const peers = engine.peers.ready();
+  const lacking = peers.flatMap((peer) => peerProgress(engine, peer) ?? []);
+  const times = lacking.map(({ secondsLeft }) => secondsLeft);
+  return {
+    left: lacking.reduce((sum, { there, total }) => sum + total - there, 0),
+    bytesPerSecond: peers.reduce((sum, peer) => sum + engine.departures.perSecond(peer), 0),
+    secondsLeft: times.length === 0 || times.includes(null) ? null : Math.max(...times.map(Number)),
+  };
+}
+
+function departures(engine: Engine, nowMs: number): readonly Departure[] {
+  const wallMs = engine.context.clock.wallMs();
+  return engine.departures
+    .list()
+    .map(({ path, to, size, sentBytes, bytesPerSecond, startedMs }) => ({
+      path,
+      to,
+      toName: engine.peers.nameOf(to),
+      size,
+      sent: sentBytes,
+      bytesPerSecond,
+      startedAt: wallMs - (nowMs - startedMs),
+    }))
+    .sort((a, b) => compareMoving(movingFile(a, a.sent), movingFile(b, b.sent)));
+}
+
+function movingFile(
+  { path, size, bytesPerSecond }: Pick<Transfer, 'path' | 'size' | 'bytesPerSecond'>,
+  done: number,
+): MovingFile {
+  return { path, bytesLeft: size - done, bytesPerSecond };
+}
+
 /** The fields of a transfer that decide whether it stands still. */
 export type Standstill = Pick<TransferProgress, 'bytesPerSecond' | 'startedMs' | 'progressMs' | 'isAsked' | 'isFull'>;
 
@@ -63,22 +112,24 @@ export function waitSentence(transfer: Standstill, source: string | null, nowMs:
   return `${source} has sent no part of it for ${Math.floor(silentMs / 1_000)} s.`;
 }
 
-/** The first pending paths without a transfer. */
+/** Pending paths without a transfer: those with a problem, then those that this member fetches next. */
 function pendingPaths(engine: Engine, moving: ReadonlySet<string>): Transfers['pendingPaths'] {
   const { journal, problems } = engine.context;
   if (journal.counts().pending === 0) return [];
   const limit = pathsListed + moving.size;
   const live = journal.pending({ which: 'live', after: undefined, limit });
   const deleted = live.length < limit ? journal.pending({ which: 'delete', after: undefined, limit }) : [];
-  const paths = [...live, ...deleted].map(({ path }) => path).filter((path) => !moving.has(path));
   const details = new Map(problems.list().map(({ path, detail }) => [path, detail]));
+  const blocked = engine.applyLoop.blocked(limit);
+  const next = [...live, ...deleted].map(({ path }) => path);
+  const paths = [...new Set([...blocked, ...next])].filter((path) => !moving.has(path));
   return paths.slice(0, pathsListed).map((path) => ({
     path,
     reason: asSentence(details.get(path) ?? engine.applyLoop.reason(path) ?? 'it waits for its turn'),
   }));
 }
 
-/** The members that are catching up. A member gets the operations first, and is done when its disk shows them. */
+/** The members that are catching up, and the others that lack bytes. A member gets the operations first, and is done when its disk shows them. */
 function resyncs(engine: Engine): readonly Resync[] {
   const { peers, context, lifecycle } = engine;
   const { state } = lifecycle;
@@ -88,16 +139,19 @@ function resyncs(engine: Engine): readonly Resync[] {
     isSyncing: peer.state === 'joining' || peer.state === 'syncing',
     catchUp: peer.heartbeat?.progress,
     pending: peer.heartbeat?.pending ?? 0,
+    progress: peerProgress(engine, peer),
   }));
   const self = {
     member: context.self.id,
     isSyncing: state === 'joining' || state === 'syncing',
     catchUp: own,
     pending: context.journal.counts().pending,
+    progress: ownProgress(engine),
   };
+  const isLate = ({ isSyncing, catchUp }: typeof self): boolean => isSyncing || catchUp !== undefined;
   return [self, ...others]
-    .filter(({ isSyncing, catchUp }) => isSyncing || catchUp !== undefined)
-    .map(({ member, catchUp, pending }) => ({
+    .filter((one) => isLate(one) || (one !== self && one.progress !== undefined))
+    .map(({ member, catchUp, pending, progress }) => ({
       member,
       name: peers.nameOf(member),
       source: catchUp?.source ?? null,
@@ -105,5 +159,6 @@ function resyncs(engine: Engine): readonly Resync[] {
       done: catchUp?.done ?? 0,
       total: catchUp?.total ?? 0,
       pending,
+      progress: progress ?? null,
     }));
 }

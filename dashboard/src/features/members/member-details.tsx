@@ -6,6 +6,7 @@ import {
   formatItems,
   formatRoundTrip,
   problemWords,
+  progressText,
 } from '@lockstep/shared/present';
 import { Code } from '@mantine/core';
 import type { ReactNode } from 'react';
@@ -41,7 +42,7 @@ export function MemberDetails({
 function factsOf(member: MemberReport, members: readonly MemberReport[]): readonly Fact[] {
   const moment = (at: number | undefined) => at !== undefined && <Moment at={at} />;
   const bytes = (count: number | undefined) => count !== undefined && formatBytes(count);
-  const { problems = 0, trouble, clockSkewMs, load, latenciesMs = {} } = member;
+  const { problems = 0, trouble, clockSkewMs, load, latenciesMs = {}, progress } = member;
   const trips = Object.entries(latenciesMs).map(([id, ms]) => {
     const name = members.find((other) => other.id === id)?.name ?? id.slice(0, 8);
     return `${name} ${formatRoundTrip(ms)}`;
@@ -60,6 +61,7 @@ function factsOf(member: MemberReport, members: readonly MemberReport[]): readon
         </Link>
       ),
     ],
+    ['On its disk', progress !== undefined && progressText(progress)],
     ['Not on its disk yet', (member.pending ?? 0) > 0 && formatItems(member.pending ?? 0, 'path')],
     ['Round trips it measures', trips.length > 0 && trips.join(', ')],
     ['Addresses', member.addresses.length > 0 && member.addresses.join(', ')],

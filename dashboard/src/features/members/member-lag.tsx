@@ -1,14 +1,31 @@
 import type { MemberReport } from '@lockstep/shared/api';
-import { formatCount, formatDuration, formatItems, problemWords } from '@lockstep/shared/present';
+import { formatCount, formatDuration, formatItems, paceText, problemWords, shareText } from '@lockstep/shared/present';
 import { IconAlertTriangle } from '@tabler/icons-react';
 import { Link } from 'wouter';
 import classes from './member-table.module.css';
 import { Nothing } from './nothing.tsx';
 
-/** The lag of a member behind this one: how many operations, for how long, and its problems. */
+/** The lag of a member behind this one: how many bytes, else how many operations, for how long, and its problems. */
 export function Lag({ member }: { readonly member: MemberReport }) {
-  const { catchUp, behind, behindSeconds, trouble } = member;
+  const { catchUp, behind, behindSeconds, progress } = member;
   if (member.state === 'left') return <Nothing why="has left" />;
+  if (progress !== undefined) {
+    const { there, total } = progress;
+    const pace = paceText(progress);
+    return (
+      <>
+        <progress
+          className={classes.progress}
+          value={there}
+          max={total}
+          aria-label={`${member.name}: ${shareText(progress)}`}
+        />
+        <span className={classes.share}>{shareText(progress)}</span>
+        {pace !== undefined && <span className={classes.under}>{pace}</span>}
+        <Problems member={member} />
+      </>
+    );
+  }
   if (catchUp !== undefined && catchUp.total > 0) {
     return (
       <>
@@ -24,7 +41,6 @@ export function Lag({ member }: { readonly member: MemberReport }) {
       </>
     );
   }
-  const problems = member.problems ?? 0;
   return (
     <>
       {behind === 0 ? (
@@ -33,12 +49,17 @@ export function Lag({ member }: { readonly member: MemberReport }) {
         <span className={classes.number}>{formatItems(behind, 'operation')}</span>
       )}
       {behindSeconds >= 1 && <span className={classes.under}>for {formatDuration(behindSeconds)}</span>}
-      {problems > 0 && (
-        <Link href="/problems" className={classes.alarm} title={formatItems(problems, 'problem')}>
-          <IconAlertTriangle size={14} aria-hidden="true" />
-          {trouble === undefined ? formatItems(problems, 'problem') : problemWords(trouble)}
-        </Link>
-      )}
+      <Problems member={member} />
     </>
+  );
+}
+
+function Problems({ member: { problems = 0, trouble } }: { readonly member: MemberReport }) {
+  if (problems === 0) return null;
+  return (
+    <Link href="/problems" className={classes.alarm} title={formatItems(problems, 'problem')}>
+      <IconAlertTriangle size={14} aria-hidden="true" />
+      {trouble === undefined ? formatItems(problems, 'problem') : problemWords(trouble)}
+    </Link>
   );
 }

@@ -33,7 +33,7 @@ export function PendingList({
       </ul>
       {unlisted > 0 && (
         <Text c="dimmed" size="sm" className={classes.more}>
-          And {formatCount(unlisted)} more after these, in order of name.
+          And {formatCount(unlisted)} more after these.
         </Text>
       )}
     </Paper>

@@ -1,9 +1,8 @@
 import type { Transfers } from '@lockstep/shared/api';
-import { formatBytes, formatItems } from '@lockstep/shared/present';
+import { formatBytes, formatItems, rateText } from '@lockstep/shared/present';
 import { Anchor, Paper, Text, Title } from '@mantine/core';
 import { Link } from 'wouter';
 import { memberLink } from '../../parts/links.ts';
-import { rateText } from './transfer-text.ts';
 import classes from './transfers.module.css';
 
 type Traffic = Transfers['traffic'][number];

@@ -1,21 +1,5 @@
-import type { Resync, Transfer } from '@lockstep/shared/api';
-import { formatBytes, formatCount, formatDuration, formatItems } from '@lockstep/shared/present';
-
-/** `64 MB of 200 MB`. */
-export function progressText({ done, size }: Pick<Transfer, 'done' | 'size'>): string {
-  return `${formatBytes(done)} of ${formatBytes(size)}`;
-}
-
-/** `38 MB/s`; a dash below 1 B/s. */
-export function rateText(bytesPerSecond: number): string {
-  return bytesPerSecond < 1 ? '–' : `${formatBytes(bytesPerSecond)}/s`;
-}
-
-/** `4 s left`; undefined if the time is not known. */
-export function timeLeftText(secondsLeft: number | null): string | undefined {
-  if (secondsLeft === null) return undefined;
-  return secondsLeft < 1 ? 'a moment left' : `${formatDuration(secondsLeft)} left`;
-}
+import type { Resync } from '@lockstep/shared/api';
+import { formatCount, formatItems, progressText } from '@lockstep/shared/present';
 
 /** The progress of a member that is catching up: its share of the current step, and the step in words. */
 export interface ResyncStep {
@@ -25,11 +9,15 @@ export interface ResyncStep {
 }
 
 /**
- * The current step of a resync. First the operations arrive, then the member applies them to its disk. `entries`: the number of entries
- * on the serving member, which the second step is measured by.
+ * How far a resync is: in bytes while bytes are missing. Otherwise the operations arrive, then the member applies them to its disk.
+ * `entries`: the number of entries on the serving member, which the last step is measured by.
  */
 export function resyncStep(resync: Resync, entries: number): ResyncStep {
-  const { sourceName, done, total, pending } = resync;
+  const { sourceName, done, total, pending, progress } = resync;
+  if (progress !== null) {
+    const from = sourceName === null ? '' : `; the operations come from ${sourceName}`;
+    return { value: progress.there, max: progress.total, text: progressText(progress) + from };
+  }
   if (sourceName !== null && done < total) {
     const text = `${formatCount(done)} of ${formatItems(total, 'operation')} from ${sourceName}`;
     return { value: done, max: total, text };

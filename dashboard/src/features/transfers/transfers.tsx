@@ -7,7 +7,8 @@ import { View } from '../../parts/view.tsx';
 import { PendingList } from './pending-list.tsx';
 import { ResyncList } from './resync-list.tsx';
 import { TrafficTable } from './traffic-table.tsx';
-import { TransferTable } from './transfer-table.tsx';
+import { TrafficTotals } from './traffic-totals.tsx';
+import { DepartureTable, TransferTable } from './transfer-table.tsx';
 
 /** The transfers between members, and the paths that wait, each with its reason. */
 export function Transfers() {
@@ -24,8 +25,9 @@ export function Transfers() {
 
 function Report({ report }: { readonly report: TransferReport }) {
   const { member, files, directories, paused } = useStatus();
-  const { transfers, pending, pendingPaths, traffic, resyncs } = report;
-  const isQuiet = transfers.length === 0 && pending === 0 && resyncs.length === 0;
+  const { arriving, leaving, transfers, departures, pending, pendingPaths, traffic, resyncs } = report;
+  const isMoving = arriving.left > 0 || leaving.left > 0 || departures.length > 0;
+  const isQuiet = !isMoving && transfers.length === 0 && pending === 0 && resyncs.length === 0;
   return (
     <>
       {isQuiet && (
@@ -35,11 +37,13 @@ function Report({ report }: { readonly report: TransferReport }) {
             : `${files === 0 ? `${member.name} knows of no file yet` : `${member.name} has all ${formatItems(files, 'file')} that it knows of`}. Arriving files are listed here with their rate and remaining time.`}
         </Empty>
       )}
+      {isMoving && <TrafficTotals report={report} name={member.name} />}
       {resyncs.length > 0 && <ResyncList resyncs={resyncs} entries={files + directories} />}
       {transfers.length > 0 && <TransferTable transfers={transfers} name={member.name} />}
       {pending > transfers.length && (
         <PendingList paths={pendingPaths} count={pending - transfers.length} name={member.name} />
       )}
+      {departures.length > 0 && <DepartureTable departures={departures} name={member.name} />}
       {traffic.length > 0 && <TrafficTable traffic={traffic} name={member.name} />}
     </>
   );

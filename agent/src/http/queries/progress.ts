@@ -1,0 +1,31 @@
+import type { MemberState } from '@lockstep/shared';
+import type { Progress } from '@lockstep/shared/api';
+import { memberProgress, type SaidProgress } from '../../core/member-progress.ts';
+import type { Engine } from '../../sync/engine.ts';
+import type { Peer } from '../../sync/members/peers.ts';
+
+/** The progress of this member; undefined if its disk lacks no bytes. */
+export function ownProgress(engine: Engine): Progress | undefined {
+  const isLearning = engine.catchUp.progress() !== undefined || isStarting(engine.lifecycle.state);
+  return progressOf(engine, engine.arrivals.report(), isLearning);
+}
+
+/** The progress of another member as it said; undefined if its disk lacks no bytes, and without a session. */
+export function peerProgress(engine: Engine, { heartbeat }: Peer): Progress | undefined {
+  if (heartbeat === undefined) return undefined;
+  return progressOf(engine, heartbeat, heartbeat.progress !== undefined || isStarting(heartbeat.state));
+}
+
+function isStarting(state: MemberState): boolean {
+  return state === 'joining' || state === 'syncing';
+}
+
+function progressOf(engine: Engine, said: SaidProgress, isLearning: boolean): Progress | undefined {
+  return memberProgress(said, isLearning ? knownTotals(engine) : []);
+}
+
+/** Bytes of all files, as each of the members that are here says. */
+function knownTotals(engine: Engine): readonly number[] {
+  const others = engine.peers.ready().map(({ heartbeat }) => heartbeat?.totalBytes ?? 0);
+  return [engine.context.journal.counts().bytes, ...others];
+}

@@ -1,0 +1,106 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, readdir, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { MemberReport, Progress, Transfers } from '@lockstep/shared/api';
+import { formatBytes, formatItems } from '@lockstep/shared/present';
+import { expect, test } from 'vitest';
+import { eventually } from '../../testkit/eventually.ts';
+import { lockstep, type Member } from '../../testkit/member.ts';
+import { startCluster } from '../../testkit/vitest/use-cluster.ts';
+
+const bytesPerSecond = 1_500_000;
+/** Two thirds are in large files, the rest in files that travel with their operations. */
+const large = { files: 8, bytes: 4_000_000 };
+const small = { files: 320, bytes: 50_000 };
+const totalBytes = large.files * large.bytes + small.files * small.bytes;
+/** What may arrive between two questions. */
+const slack = 2.5 * bytesPerSecond;
+
+async function fill(folder: string): Promise<void> {
+  for (const [name, { files, bytes }] of Object.entries({ large, small })) {
+    await mkdir(join(folder, name));
+    for (let n = 0; n < files; n++) await writeFile(join(folder, name, `f${n}`), randomBytes(bytes));
+  }
+}
+
+/** The files of a folder and their bytes, without what belongs to the agent. */
+async function used(folder: string): Promise<{ files: number; bytes: number }> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile() && !entry.parentPath.includes('.lockstep'));
+  const sizes = await Promise.all(
+    files.map(({ parentPath, name }) =>
+      stat(join(parentPath, name)).then(
+        ({ size }) => size,
+        () => 0,
+      ),
+    ),
+  );
+  return { files: files.length, bytes: sizes.reduce((sum, size) => sum + size, 0) };
+}
+
+async function seenOn(member: Member, name: string): Promise<MemberReport> {
+  const report = (await member.status()).members.find((one) => one.name === name);
+  if (report === undefined) throw new Error(`${member.name} does not know ${name}`);
+  return report;
+}
+
+function shareOf(progress: Progress | undefined): number {
+  return progress === undefined ? Number.NaN : progress.there / progress.total;
+}
+
+test('[SY40] [SY41] [API11] every member and the command line say how many bytes a newcomer has, as its disk does', async () => {
+  const cluster = await startCluster(['ant', 'bee'], { proxied: true });
+  const [ant, bee] = [cluster.member('ant'), cluster.member('bee')];
+  await fill(ant.folder);
+  await ant.wait({ for: 'all' });
+  const cat = await cluster.add('cat', { up: false });
+  cluster.shapes('cat', { bytesPerSecond });
+  await cat.start({ ready: false });
+
+  await eventually(async () => expect(shareOf((await seenOn(cat, 'cat')).progress)).toBeGreaterThan(0.33), {
+    timeoutMs: 120_000,
+  });
+  const before = await used(cat.folder);
+  const reports = await Promise.all([ant, bee, cat].map((member) => seenOn(member, 'cat')));
+  const said = await lockstep(['status', cat.folder]);
+  const transfers = (await ant.get('/transfers')) as Transfers;
+  const after = await used(cat.folder);
+
+  for (const { progress, files = -1, bytes = -1, behind } of reports) {
+    expect(behind).toBeGreaterThanOrEqual(0);
+    expect(progress).toMatchObject({ total: totalBytes });
+    expect(shareOf(progress)).toBeGreaterThan(0.25);
+    expect(shareOf(progress)).toBeLessThan(0.6);
+    // Both links may carry something at once.
+    expect(progress?.bytesPerSecond).toBeGreaterThan(0.2 * bytesPerSecond);
+    expect(progress?.bytesPerSecond).toBeLessThan(3 * bytesPerSecond);
+    expect(progress?.secondsLeft).toBeGreaterThan(0);
+    expect(bytes).toBeGreaterThanOrEqual(before.bytes - slack);
+    expect(bytes).toBeLessThanOrEqual(after.bytes);
+    expect(files).toBeLessThanOrEqual(after.files);
+  }
+  expect(said.out).toMatch(/^cat {2}(joining|syncing) \d\d %$/m);
+  expect(said.out).toMatch(
+    new RegExp(`^arriving +[\\d.]+ MB of ${formatBytes(totalBytes)}, [\\d.]+ MB/s, .+ left$`, 'm'),
+  );
+  expect(said.out).not.toContain(formatItems(large.files + small.files, 'file'));
+
+  expect(transfers.arriving).toEqual({ left: 0, bytesPerSecond: 0, secondsLeft: null });
+  expect(transfers.leaving.left).toBeGreaterThan(0.3 * totalBytes);
+  expect(transfers.leaving.bytesPerSecond).toBeGreaterThan(0);
+  expect(transfers.resyncs).toMatchObject([{ name: 'cat', progress: { total: totalBytes } }]);
+  // The small files travel with their operations, and the large ones after them.
+  await eventually(async () => {
+    const { departures } = (await ant.get('/transfers')) as Transfers;
+    expect(departures).toContainEqual(expect.objectContaining({ toName: 'cat', size: large.bytes }));
+  });
+
+  cluster.shapes('cat', {});
+  await cluster.settled(undefined, 120_000);
+  for (const member of [ant, bee, cat]) {
+    expect((await seenOn(member, 'cat')).progress).toBeUndefined();
+    await eventually(async () =>
+      expect(await seenOn(member, 'cat')).toMatchObject({ files: large.files + small.files, bytes: totalBytes }),
+    );
+  }
+});

@@ -1,0 +1,38 @@
+import type { Progress } from '../api.ts';
+import { formatBytes, formatDuration } from './units.ts';
+
+/** `38 MB/s`; a dash below 1 B/s. */
+export function rateText(bytesPerSecond: number): string {
+  return bytesPerSecond < 1 ? '–' : `${formatBytes(bytesPerSecond)}/s`;
+}
+
+/** `4 s left`; undefined if the time is not known. */
+export function timeLeftText(secondsLeft: number | null): string | undefined {
+  if (secondsLeft === null) return undefined;
+  return secondsLeft < 1 ? 'a moment left' : `${formatDuration(secondsLeft)} left`;
+}
+
+/** `145 MB of 436 MB`. */
+export function shareText({ there, total }: Pick<Progress, 'there' | 'total'>): string {
+  return `${formatBytes(there)} of ${formatBytes(total)}`;
+}
+
+/** `3.2 MB/s, 1 min left`, or `stalled`; undefined while the rate is not known. */
+export function paceText({
+  bytesPerSecond,
+  secondsLeft,
+}: Pick<Progress, 'bytesPerSecond' | 'secondsLeft'>): string | undefined {
+  if (bytesPerSecond === null) return undefined;
+  if (bytesPerSecond < 1) return 'stalled';
+  return [rateText(bytesPerSecond), timeLeftText(secondsLeft)].filter((part) => part !== undefined).join(', ');
+}
+
+/** The whole progress: `145 MB of 436 MB, 3.2 MB/s, 1 min left`. */
+export function progressText(progress: Progress): string {
+  return [shareText(progress), paceText(progress)].filter((part) => part !== undefined).join(', ');
+}
+
+/** The share that is there, in whole percent: 100 only when nothing is missing. */
+export function percentOf({ there, total }: Pick<Progress, 'there' | 'total'>): number {
+  return Math.floor((100 * there) / Math.max(1, total));
+}
