@@ -1,3 +1,4 @@
+export * from './address.ts';
 export * from './error-code.ts';
 export * from './ids.ts';
 export * from './limits.ts';

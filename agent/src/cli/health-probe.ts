@@ -1,5 +1,5 @@
 import { get } from 'node:http';
-import { formatHostPort, isAnyHost, parseHostPort } from '../config/host-port.ts';
+import { formatHostPort, isAnyHost, parseHostPort } from '@lockstep/shared';
 import { configKeys } from '../config/schema.ts';
 import { exitCode } from './exit-code.ts';
 

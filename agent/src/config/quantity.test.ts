@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { formatHostPort, parseHostPort } from './host-port.ts';
 import { formatDuration, formatSize, parseDuration, parseSize } from './quantity.ts';
 
 describe('durations and sizes', () => {
@@ -35,20 +34,5 @@ describe('durations and sizes', () => {
         expect(parseSize(formatSize(value))).toBe(value);
       }),
     );
-  });
-});
-
-describe('host and port', () => {
-  test.each([
-    ['127.0.0.1:80', { host: '127.0.0.1', port: 80 }],
-    ['[::1]:0', { host: '::1', port: 0 }],
-    ['ant.example.net:65535', { host: 'ant.example.net', port: 65_535 }],
-  ])('%s is read and written back', (text, parsed) => {
-    expect(parseHostPort(text)).toEqual(parsed);
-    expect(formatHostPort(parsed)).toBe(text);
-  });
-
-  test.each(['', 'ant', ':80', '::1:80', 'ant:65536', 'ant:x', 'a b:1', 'ant:1/'])('%j is refused', (text) => {
-    expect(parseHostPort(text)).toBeUndefined();
   });
 });

@@ -1,6 +1,14 @@
-import { historyAgeMsMax, historyBytesMax, rescanIntervalMs, scrubIntervalMs } from '@lockstep/shared';
+import {
+  formatHostPort,
+  type HostPort,
+  historyAgeMsMax,
+  historyBytesMax,
+  isAnyHost,
+  parseHostPort,
+  rescanIntervalMs,
+  scrubIntervalMs,
+} from '@lockstep/shared';
 import { z } from 'zod';
-import { formatHostPort, type HostPort, isAnyHost, parseHostPort } from './host-port.ts';
 import { formatDuration, formatSize, parseDuration, parseSize } from './quantity.ts';
 
 export const logLevels = ['debug', 'info', 'warn', 'error'] as const;

@@ -3,6 +3,7 @@ import type { TLSSocket } from 'node:tls';
 import {
   handshakeTimeoutMs as defaultHandshakeTimeoutMs,
   type ErrorCode,
+  type HostPort,
   type LockstepError,
   type MemberId,
   PROTOCOL_VERSION,
@@ -11,7 +12,6 @@ import {
 import type { WebSocket } from 'ws';
 import type { Log } from '../sync/ports/log.ts';
 import type { Link, Network } from '../sync/ports/network.ts';
-import type { HostPort } from './address.ts';
 import { encodeBase32 } from './base32.ts';
 import { openConnection } from './dial.ts';
 import type { Credentials, ProtocolRange } from './handshake.ts';

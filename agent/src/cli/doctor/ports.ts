@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import { formatHostPort, type HostPort, parseHostPort } from '../../config/host-port.ts';
+import { formatHostPort, type HostPort, parseHostPort } from '@lockstep/shared';
 import { type Finding, findingsOf } from './finding.ts';
 import type { Subject } from './subject.ts';
 
