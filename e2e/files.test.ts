@@ -51,6 +51,31 @@ test('[DB-F1] [DB-F3] [DB-F4] a user finds a file, its holders and its history',
     await expect(row(page, 'summary.txt')).toContainText('3 of 3');
   });
 
+  await test.step('[DB-F7] directories have sizes, and the list is sorted by name, size and time', async () => {
+    await bee.put('reports/large.bin', 'x'.repeat(5_000));
+    await bee.put('empty.txt', '');
+    await page.goto(`${ant.url}files`);
+    await expect(row(page, 'reports')).toContainText('5 kB');
+    const order = (name: string) => page.getByRole('columnheader').getByRole('button', { name });
+    await order('Size').click();
+    await expect(names(page)).toHaveText(['reports', 'a note.txt', 'empty.txt']);
+    await expect(page).toHaveURL(/sort=size$/);
+    await order('Size').click();
+    await expect(names(page)).toHaveText(['empty.txt', 'a note.txt', 'reports']);
+    await expect(page.getByRole('columnheader', { name: 'Size' })).toHaveAttribute('aria-sort', 'ascending');
+    await page.reload();
+    await expect(names(page)).toHaveText(['empty.txt', 'a note.txt', 'reports']);
+    await order('When').click();
+    await expect(names(page).first()).toHaveText('empty.txt');
+    await names(page).filter({ hasText: 'reports' }).click();
+    await expect(page).toHaveURL(`${ant.url}files/reports?sort=time`);
+    await expect(names(page)).toHaveText(['large.bin', '2026']);
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.getByLabel('Order').selectOption('Name');
+    await expect(names(page)).toHaveText(['2026', 'large.bin']);
+    await page.setViewportSize({ width: 1440, height: 900 });
+  });
+
   await test.step('[DB-F5] a search covers all directories', async () => {
     await page.getByRole('searchbox').fill('SUMM');
     await expect(names(page)).toHaveText(['summary.txt']);

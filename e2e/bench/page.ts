@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { OperationsPage } from '@lockstep/shared/api';
@@ -54,6 +54,10 @@ test('from the navigation to the members', async ({ browser, cluster }) => {
 
 test('the feed', async ({ browser, page, cluster }) => {
   const ant = cluster.member('ant');
+  await makeDirectories(ant, 'live', operations);
+  await makeDirectories(ant, 'burst', burst);
+  const directories = async (): Promise<number> => (await ant.status()).directories;
+  await expect.poll(directories, { timeout: 300_000 }).toBe((operations + burst) / 4);
   await page.goto(new URL('operations', ant.url).href);
   await expect(page.getByText(/^Live, /)).toBeVisible();
 
@@ -103,10 +107,17 @@ async function writeSteadily(member: Member, name: string, count: number): Promi
   for (let file = 0; file < count; ) {
     const due = Math.min(count, Math.ceil(((performance.now() - beginMs + stepMs) / 1_000) * perSecond));
     const writes: Promise<void>[] = [];
-    for (; file < due; file++) writes.push(writeFile(join(member.folder, `${name}-${file}`), 'x'));
+    for (; file < due; file++) writes.push(writeFile(join(member.folder, directoryOf(name, file), `${file}`), 'x'));
     await Promise.all(writes);
     await wait(stepMs);
   }
+}
+
+/** A few files in each: of more, the feed would make one line. */
+const directoryOf = (name: string, file: number): string => `${name}-${Math.floor(file / 4)}`;
+
+async function makeDirectories(member: Member, name: string, files: number): Promise<void> {
+  for (let file = 0; file < files; file += 4) await mkdir(join(member.folder, directoryOf(name, file)));
 }
 
 async function untilJournaled(member: Member, files: number): Promise<void> {

@@ -41,6 +41,17 @@ export function treeContract(open: () => Journal): void {
       expect(children('d', undefined, 0)).toEqual([]);
     });
 
+    test('[TR4] the files below a directory are summed, as far as a number of paths reaches', () => {
+      journal.append([mkdir(ant, 1, 'a'), put(ant, 2, 'a/x'), mkdir(ant, 3, 'a/d'), put(ant, 4, 'a/d/y')]);
+      journal.append([put(ant, 5, 'a.b'), put(ant, 6, 'a0'), put(ant, 7, 'a/gone'), remove(ant, 8, 'a/gone')]);
+      // The fixture's files have ten bytes for each number of their operation.
+      expect(journal.sumBelow('a', 99)).toEqual({ bytes: 20 + 40, paths: 3 });
+      expect(journal.sumBelow('a/d', 99)).toEqual({ bytes: 40, paths: 1 });
+      expect(journal.sumBelow('a/x', 99)).toEqual({ bytes: 0, paths: 0 });
+      expect(journal.sumBelow('', 99)).toEqual({ bytes: 20 + 40 + 50 + 60, paths: 6 });
+      expect(journal.sumBelow('a', 2)).toEqual({ bytes: 40, paths: 2 });
+    });
+
     test('[TR2] a search ignores case, and looks in names only unless the text has a slash', () => {
       files('Photos/one.JPG', 'Photos/photo.txt', 'Ärger/x', 'a/ärgerlich', '100%/5_5', '100%/555', 'z/日本', 'z/日木');
       const found = (text: string) => pathsOf(journal.search(text, undefined, { limit: 99, pathsMax: 99 }).found);

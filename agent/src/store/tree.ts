@@ -1,10 +1,10 @@
 import { isMemberPath, nameOf, type Operation } from '@lockstep/shared';
-import type { SearchBounds, SearchSlice, TreeQuestions } from '../sync/ports/tree.ts';
+import type { BelowSum, SearchBounds, SearchSlice, TreeQuestions } from '../sync/ports/tree.ts';
 import type { JournalDatabase } from './database.ts';
 import { absentType } from './heads/head-row.ts';
 import type { ParentStore } from './heads/parent-store.ts';
 import type { OperationLog } from './operations/operation-log.ts';
-import { afterAllPaths, directChildren } from './path-range.ts';
+import { afterAllPaths, directChildren, rangeBelow } from './path-range.ts';
 import { type Bindable, limitTo, type Statement } from './statement.ts';
 
 interface HeadAt {
@@ -19,6 +19,7 @@ export class TreeReader implements TreeQuestions {
   readonly #between: Statement<HeadAt>;
   readonly #matching: Statement<HeadAt>;
   readonly #sliceEnd: Statement<{ path: string }>;
+  readonly #sum: Statement<BelowSum>;
 
   constructor(database: JournalDatabase, parts: { readonly log: OperationLog; readonly parents: ParentStore }) {
     this.#log = parts.log;
@@ -30,6 +31,9 @@ export class TreeReader implements TreeQuestions {
     const name = "substr(path, length(rtrim(path, replace(path, '/', ''))) + 1)";
     this.#matching = database.statement(
       `${columns} path > ? AND path <= ? AND path LIKE ? ESCAPE '\\' AND ${name} LIKE ? ESCAPE '\\' AND ${live} ORDER BY path`,
+    );
+    this.#sum = database.statement(
+      `SELECT coalesce(sum(size), 0) AS bytes, count(*) AS paths FROM (SELECT size FROM heads WHERE path >= ? AND path < ? AND ${live} ${limitTo})`,
     );
     this.#sliceEnd = database.statement('SELECT path FROM heads WHERE path > ? ORDER BY path LIMIT 1 OFFSET 0 + ?');
   }
@@ -46,6 +50,11 @@ export class TreeReader implements TreeQuestions {
 
   liveChildCount(directory: string): number {
     return this.#parents.liveIn(directory);
+  }
+
+  sumBelow(directory: string, pathsMax: number): BelowSum {
+    const { from, to } = rangeBelow(directory);
+    return this.#sum.get(from, to, pathsMax) ?? { bytes: 0, paths: 0 };
   }
 
   liveWithPrefix(prefix: string, limit: number): readonly Operation[] {

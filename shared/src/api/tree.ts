@@ -10,7 +10,11 @@ export const treeEntrySchema = z
     path: z.string(),
     name: z.string(),
     type: entryTypeSchema,
-    size: countSchema.optional().describe('Files only.'),
+    size: countSchema.optional().describe('Bytes of a file, or of the files below a directory of a tree page.'),
+    sizePartial: z
+      .boolean()
+      .optional()
+      .describe('Only a part of what is below the directory was counted: it has at least `size`.'),
     mtimeMs: fileTimeSchema.optional(),
     target: z.string().optional(),
     origin: z.string(),

@@ -27,6 +27,9 @@ const searchMs = 2_000;
 /** The most copies read to find those of one path: copies of neighbours that differ only in the extension have the same prefix. */
 const copiesMax = 100;
 
+/** The paths that one page reads for the sizes of its directories: some ten milliseconds. */
+const sizedPathsMax = 20_000;
+
 interface Holder {
   readonly id: string;
   readonly applied: Applied;
@@ -106,11 +109,28 @@ export function readTree(engine: Engine, { path, after, limit }: TreeQuery): Tre
   const [state] = journal.heads(joinPath(path, stateDirectoryName));
   return {
     path,
-    entries: page.filter((child) => !isStatePath(child.path)).map((child) => reporter.report(child)),
+    entries: withSizes(
+      journal,
+      page.filter((child) => !isStatePath(child.path)).map((child) => reporter.report(child)),
+    ),
     total: journal.liveChildCount(path) - Number(state !== undefined && isLive(state)),
     next: last === undefined ? null : nameOf(last.path),
     members: reporter.members,
   };
+}
+
+/** Adds the sizes of directories. They share the paths that may be read; a share that is not needed is left to the others. */
+function withSizes(journal: TreeQuestions, entries: readonly TreeEntry[]): readonly TreeEntry[] {
+  let directories = entries.filter(({ type }) => type === 'directory').length;
+  let pathsLeft = sizedPathsMax;
+  return entries.map((entry) => {
+    if (entry.type !== 'directory') return entry;
+    const pathsMax = Math.floor(pathsLeft / directories);
+    directories--;
+    const { bytes, paths } = journal.sumBelow(entry.path, pathsMax);
+    pathsLeft -= paths;
+    return { ...entry, size: bytes, sizePartial: paths === pathsMax || undefined };
+  });
 }
 
 /** The entries whose name contains a text. Other work runs between the slices. */

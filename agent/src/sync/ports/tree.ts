@@ -7,11 +7,20 @@ export interface SearchSlice {
   readonly next: string | undefined;
 }
 
+/** The files below a directory. */
+export interface BelowSum {
+  readonly bytes: number;
+  /** The number of paths that were counted; if it is the maximum asked for, there may be more. */
+  readonly paths: number;
+}
+
 /** Queries for browsing the folder. All return live visible heads, without member entries. */
 export interface TreeQuestions {
   /** Entries directly in `directory` (`''`: the folder), by path, after the path `after`. The cost grows with `limit`. */
   liveChildren(directory: string, after: string | undefined, limit: number): readonly Operation[];
   liveChildCount(directory: string): number;
+  /** The sum of the sizes of at most `pathsMax` live entries below `directory`, the first by path. The cost grows with `pathsMax`. */
+  sumBelow(directory: string, pathsMax: number): BelowSum;
   /** Entries whose path begins with `prefix`, by path. */
   liveWithPrefix(prefix: string, limit: number): readonly Operation[];
   /**

@@ -60,7 +60,7 @@ export function FileRow(props: Props) {
             {withDirectory && directory !== '' && <span className={classes.aside}>in {directory}</span>}
             {isCompact && !withDirectory && (
               <span className={classes.aside}>
-                {entry.size === undefined ? '' : `${formatBytes(entry.size)}, `}
+                {entry.size === undefined ? '' : `${sizeOf(entry.size, entry.sizePartial)}, `}
                 {entry.writerName}, <Moment at={entry.at} />
               </span>
             )}
@@ -74,7 +74,9 @@ export function FileRow(props: Props) {
       </th>
       {!isCompact && (
         <>
-          <td className={classes.size}>{entry.size === undefined ? <Dash /> : formatBytes(entry.size)}</td>
+          <td className={classes.size}>
+            {entry.size === undefined ? <Dash /> : sizeOf(entry.size, entry.sizePartial)}
+          </td>
           <td className={classes.writer} title={entry.writerName}>
             {entry.writerName}
           </td>
@@ -98,6 +100,11 @@ const KindIcon = memo(function KindIcon({ type }: { readonly type: TreeEntry['ty
   const Icon = icons[type];
   return <Icon size={18} stroke={1.6} className={classes.icon} data-type={type} role="img" aria-label={kinds[type]} />;
 });
+
+/** A directory that is too large to be counted has at least the size of the part that was. */
+function sizeOf(size: number, isPartial = false): string {
+  return isPartial ? `over ${formatBytes(size)}` : formatBytes(size);
+}
 
 function Dash() {
   return (

@@ -1,8 +1,11 @@
 import type { TreeEntry } from '@lockstep/shared/api';
+import { UnstyledButton } from '@mantine/core';
+import { IconArrowDown, IconArrowUp } from '@tabler/icons-react';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { type KeyboardEvent, type RefObject, useEffect, useRef, useState } from 'react';
 import { FileRow } from './file-row.tsx';
 import classes from './file-table.module.css';
+import { nextOrder, type Order } from './order.ts';
 
 /** The same as in the style sheet. */
 const headHeightPx = 38;
@@ -25,11 +28,26 @@ interface Props {
   readonly up: () => void;
   /** The path to focus once its row exists, or '' for the first row; reset to undefined when done. */
   readonly focusOn: RefObject<string | undefined>;
+  /** The order, and how to change it; undefined where it is fixed. */
+  readonly sort?: { readonly order: Order; readonly by: (order: Order) => void } | undefined;
 }
+
+/** The titles of the columns, and the orders by which they sort. */
+const columnsWide = [
+  ['Name', 'name'],
+  ['Size', 'size'],
+  ['Written by', undefined],
+  ['When', 'time'],
+  ['Held by', undefined],
+] as const;
+const columnsCompact = [
+  ['Name', 'name'],
+  ['Held by', undefined],
+] as const;
 
 /** A table with one entry in each row; only the rows in sight exist. Arrow keys go from row to row, and Backspace goes up. */
 export function FileTable(props: Props) {
-  const { label, entries, rows, want, chosen, linkOf, withDirectory = false, isCompact, up, focusOn } = props;
+  const { label, entries, rows, want, chosen, linkOf, withDirectory = false, isCompact, up, focusOn, sort } = props;
   const scroller = useRef<HTMLDivElement>(null);
   const focusRow = useRef<number>(undefined);
   const [active, setActive] = useState(0);
@@ -100,7 +118,7 @@ export function FileTable(props: Props) {
   };
 
   const tabRow = items.some(({ index }) => index === active) ? active : firstItem?.index;
-  const columns = isCompact ? ['Name', 'Held by'] : ['Name', 'Size', 'Written by', 'When', 'Held by'];
+  const columns = isCompact ? columnsCompact : columnsWide;
   return (
     <div ref={scroller} className={classes.scroller}>
       <table
@@ -111,9 +129,20 @@ export function FileTable(props: Props) {
       >
         <thead>
           <tr aria-rowindex={1}>
-            {columns.map((title) => (
-              <th key={title} scope="col">
-                {title}
+            {columns.map(([title, by]) => (
+              <th key={title} scope="col" aria-sort={by && sort && ariaSortOf(by, sort.order)}>
+                {by === undefined || sort === undefined ? (
+                  title
+                ) : (
+                  <UnstyledButton
+                    className={classes.sort}
+                    data-current={sort.order.endsWith(by) || undefined}
+                    onClick={() => sort.by(nextOrder(sort.order, by))}
+                  >
+                    {title}
+                    {sort.order.endsWith(by) && <SortIcon ascending={ariaSortOf(by, sort.order) === 'ascending'} />}
+                  </UnstyledButton>
+                )}
               </th>
             ))}
           </tr>
@@ -143,6 +172,17 @@ export function FileTable(props: Props) {
       </table>
     </div>
   );
+}
+
+/** Sizes and times begin with the largest and the newest. */
+function ariaSortOf(column: 'name' | 'size' | 'time', order: Order): 'ascending' | 'descending' | 'none' {
+  if (!order.endsWith(column)) return 'none';
+  return (column === 'name') === (order === column) ? 'ascending' : 'descending';
+}
+
+function SortIcon({ ascending }: { readonly ascending: boolean }) {
+  const Arrow = ascending ? IconArrowUp : IconArrowDown;
+  return <Arrow size={14} aria-hidden="true" />;
 }
 
 /** Takes the space of the rows that are out of sight. */

@@ -1,8 +1,8 @@
 import type { PathReport, SearchResult } from '@lockstep/shared/api';
 import { formatBytes, formatCount, formatItems } from '@lockstep/shared/present';
-import { Text } from '@mantine/core';
+import { NativeSelect, Text } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
-import { type RefObject, useMemo, useRef } from 'react';
+import { type RefObject, useEffect, useMemo, useRef } from 'react';
 import { navigate, usePathname, useSearch } from 'wouter/use-browser-location';
 import { useStatus } from '../../live/status-context.ts';
 import { useApi } from '../../live/use-api.ts';
@@ -12,6 +12,7 @@ import { View } from '../../parts/view.tsx';
 import { FileTable } from './file-table.tsx';
 import classes from './files.module.css';
 import { parentOf, rowsOf, shownEntries, treeTrigger, typeOf } from './listing.ts';
+import { type Order, orderOf, orders, sortedEntriesMax, withOrder } from './order.ts';
 import { PathPanel } from './path-panel.tsx';
 import { SearchBox } from './search-box.tsx';
 import { Trail } from './trail.tsx';
@@ -64,6 +65,7 @@ interface PlaceProps {
 
 function Place({ path, query, isNarrow, isCompact, focusOn }: PlaceProps) {
   const trigger = treeTrigger(useStatus());
+  const order = orderOf(new URLSearchParams(useSearch()));
   const {
     data: report,
     error,
@@ -78,14 +80,16 @@ function Place({ path, query, isNarrow, isCompact, focusOn }: PlaceProps) {
   const listProps = { chosen: path, isCompact, focusOn };
   return (
     <>
-      <Trail path={path} />
+      <Trail path={path} order={order} />
       {error !== undefined && report === undefined && <Failed error={error} again={again} />}
       <div className={classes.place} data-panel={path !== '' || undefined}>
         {withList &&
           (query !== '' ? (
             <Results query={query} {...listProps} />
           ) : (
-            directory !== undefined && <Directory directory={directory} isThere={isThere} {...listProps} />
+            directory !== undefined && (
+              <Directory directory={directory} isThere={isThere} order={order} {...listProps} />
+            )
           ))}
         {path !== '' &&
           (report === undefined ? (
@@ -133,15 +137,20 @@ interface DirectoryProps extends ListProps {
   readonly directory: string;
   /** Whether the chosen path has an entry, which the list then shows. */
   readonly isThere: boolean;
+  readonly order: Order;
 }
 
-function Directory({ directory, isThere, focusOn, ...props }: DirectoryProps) {
+function Directory({ directory, isThere, order: asked, focusOn, ...props }: DirectoryProps) {
   const { listing, error, want, again } = useDirectory(
     directory,
     treeTrigger(useStatus()),
     isThere && props.chosen !== directory ? props.chosen : undefined,
   );
-  const entries = useMemo(() => (listing === undefined ? [] : shownEntries(listing)), [listing]);
+  const isSortable = (listing?.total ?? 0) <= sortedEntriesMax;
+  const order = isSortable ? asked : 'name';
+  const last = order === 'name' ? 0 : (listing?.total ?? 0) - 1;
+  useEffect(() => want(last), [want, last]);
+  const entries = useMemo(() => (listing === undefined ? [] : shownEntries(listing, order)), [listing, order]);
   if (listing === undefined) return error === undefined ? <Loading /> : <Failed error={error} again={again} />;
   if (entries.length === 0) {
     return <Empty title="Nothing is in here">{reasonOf(directory, isThere || props.chosen === directory)}</Empty>;
@@ -149,17 +158,29 @@ function Directory({ directory, isThere, focusOn, ...props }: DirectoryProps) {
   const up = (): void => {
     if (directory === '') return;
     focusOn.current = directory;
-    navigate(pathLink(parentOf(directory)));
+    navigate(withOrder(pathLink(parentOf(directory)), asked));
   };
+  const sortBy = (by: Order): void => navigate(withOrder(pathLink(props.chosen), by), { replace: true });
   return (
     <div>
+      {props.isCompact && isSortable && (
+        <NativeSelect
+          mb="xs"
+          w="fit-content"
+          aria-label="Order"
+          value={order}
+          onChange={({ currentTarget }) => sortBy(currentTarget.value as Order)}
+          data={Object.entries(orders).map(([value, label]) => ({ value, label }))}
+        />
+      )}
       <FileTable
         key={directory}
         label={directory === '' ? 'All files' : directory}
         entries={entries}
         rows={rowsOf(listing)}
         want={want}
-        linkOf={(entry) => pathLink(entry.path)}
+        linkOf={(entry) => withOrder(pathLink(entry.path), asked)}
+        sort={isSortable ? { order, by: sortBy } : undefined}
         up={up}
         focusOn={focusOn}
         {...props}

@@ -1,4 +1,5 @@
 import type { LoggedOperation, OperationReport, Status, TreeEntry, TreePage } from '@lockstep/shared/api';
+import { type Order, sortedBy } from './order.ts';
 
 /** The part of a directory that was read so far. */
 export interface Listing {
@@ -17,10 +18,11 @@ export function extendListing(listing: Listing | undefined, page: TreePage): Lis
 export const pageEntriesMax = 1_000;
 
 /**
- * The entries in the order of display: directories first, as in other file managers. A directory larger than a page stays in the order of
- * names, because it is read page by page during scrolling.
+ * The entries in the order of display. By name directories are first, as in other file managers. A directory larger than a page is by name
+ * alone, because it is read page by page during scrolling; for another order it is read whole.
  */
-export function shownEntries({ entries, total }: Listing): readonly TreeEntry[] {
+export function shownEntries({ entries, total, next }: Listing, order: Order = 'name'): readonly TreeEntry[] {
+  if (order !== 'name') return next === null ? sortedBy(entries, order) : entries;
   if (total > pageEntriesMax) return entries;
   const isDirectory = ({ type }: TreeEntry): boolean => type === 'directory';
   return [...entries.filter(isDirectory), ...entries.filter((entry) => !isDirectory(entry))];

@@ -2,10 +2,11 @@ import { Anchor } from '@mantine/core';
 import { Link } from 'wouter';
 import { pathLink } from '../../parts/links.ts';
 import { trailOf } from './listing.ts';
+import { type Order, withOrder } from './order.ts';
 import classes from './trail.module.css';
 
 /** The breadcrumbs: the folder, and each directory down to `path`. */
-export function Trail({ path }: { readonly path: string }) {
+export function Trail({ path, order }: { readonly path: string; readonly order: Order }) {
   const steps = [{ name: 'All files', path: '' }, ...trailOf(path)];
   return (
     <nav aria-label="Path">
@@ -15,7 +16,7 @@ export function Trail({ path }: { readonly path: string }) {
             {step.path === path ? (
               <span aria-current="page">{step.name}</span>
             ) : (
-              <Anchor component={Link} href={pathLink(step.path)}>
+              <Anchor component={Link} href={withOrder(pathLink(step.path), order)}>
                 {step.name}
               </Anchor>
             )}

@@ -107,7 +107,7 @@ function operationsBetween(from: number, to: number): LoggedOperation[] {
   return Array.from({ length: Math.max(0, to - from + 1) }, (_, index) => {
     const row = from + index;
     const who = { origin: 'ant.a', member: 'ant', memberName: 'ant' };
-    return { ...who, seq: row, kind: 'put', path: `${row}`, size: 1, at: row, hlc: row, row, journaledAt: row };
+    return { ...who, seq: row, kind: 'put', path: `${row}/a`, size: 1, at: row, hlc: row, row, journaledAt: row };
   });
 }
 

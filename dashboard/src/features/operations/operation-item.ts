@@ -1,7 +1,7 @@
 import type { LoggedOperation } from '@lockstep/shared/api';
 import { type Act, actOf } from './operation-filter.ts';
 
-/** One line of the feed: an operation, or a group of them (a directory's rename, an unpacked archive) with its sums. */
+/** One line of the feed: an operation, or a group of them (a directory's rename, an unpacked archive, a flood) with its sums. */
 export interface OperationItem {
   /** The row of the operation for which the item was made. It sorts the items and never changes. */
   readonly row: number;
@@ -9,6 +9,10 @@ export interface OperationItem {
   /** Oldest first. */
   readonly operations: LoggedOperation[];
   bytes: number;
+  /** The directory that all operations are in; null if there are several, or renames, whose place is no directory. */
+  directory: string | null;
+  /** It is a flood: see `FloodList`. Its operations belong to several groups, or to none. */
+  isFlood: boolean;
   readonly acts: Set<Act>;
   /** The common path of all live entries; below, that of the deleted ones, and of the former names of renamed ones. */
   livePlace: string | undefined;
@@ -27,6 +31,8 @@ export function itemOf(operation: LoggedOperation): OperationItem {
     group: groupOf(operation),
     operations: [],
     bytes: 0,
+    directory: operation.from === undefined ? directoryOf(operation.path) : null,
+    isFlood: false,
     acts: new Set(),
     livePlace: undefined,
     gonePlace: undefined,
@@ -48,9 +54,28 @@ export function addOlderTo(item: OperationItem, operations: readonly LoggedOpera
   for (const operation of operations) count(item, operation);
 }
 
+/** Moves the operations of `others` into `item`, in the order of their rows. */
+export function join(item: OperationItem, others: readonly OperationItem[]): void {
+  for (const operation of others.flatMap(({ operations }) => operations)) addTo(item, operation);
+  item.operations.sort((a, b) => a.row - b.row);
+  item.isFlood = true;
+}
+
+/** Whether a line that has operations of the group of `operation` takes it too. A flood stays in its directory, and ends when it is full. */
+export function takes(item: OperationItem, { path, from }: LoggedOperation, operationsMax: number): boolean {
+  if (!item.isFlood) return true;
+  return from === undefined && directoryOf(path) === item.directory && item.operations.length < operationsMax;
+}
+
+/** The directory of a path; `''` is the folder itself. */
+export function directoryOf(path: string): string {
+  return path.slice(0, Math.max(0, path.lastIndexOf('/')));
+}
+
 function count(item: OperationItem, operation: LoggedOperation): void {
   item.bytes += operation.size ?? 0;
   item.acts.add(actOf(operation));
+  if (operation.from !== undefined || item.directory !== directoryOf(operation.path)) item.directory = null;
   if (operation.kind === 'delete') item.gonePlace = common(item.gonePlace, operation.path);
   else item.livePlace = common(item.livePlace, operation.path);
   if (operation.from !== undefined) item.formerPlace = common(item.formerPlace, operation.from);

@@ -1,12 +1,14 @@
 import type { LoggedOperation } from '@lockstep/shared/api';
 import { describe, expect, test } from 'vitest';
 import { FeedRows } from './feed-rows.ts';
+import { floodOperationsMax } from './flood-list.ts';
 import { actOf, acts, everyOperation } from './operation-filter.ts';
 import { actOfItem, addTo, commonPath, itemOf, pathOfItem } from './operation-item.ts';
 import { OperationList } from './operation-list.ts';
 
 function operation(row: number, more: Partial<LoggedOperation> = {}): LoggedOperation {
-  const path = `notes/${row}.txt`;
+  // Each in a directory of its own, so that they are no flood.
+  const path = `day-${row}/notes.txt`;
   const stamp = { at: row, hlc: row * 1024, row, journaledAt: row };
   return {
     origin: 'ant.a',
@@ -85,6 +87,80 @@ describe('[DB-J2] the lines of the feed', () => {
     expect(list.operations).toBeGreaterThanOrEqual(1_000);
     expect(list.operations).toBeLessThanOrEqual(6_000);
     expect(list.visible.map(({ row }) => row)).toEqual(run(list.firstRow ?? 0, 20_000).map(({ row }) => row));
+  });
+});
+
+describe('[DB-J8] floods', () => {
+  const note = (row: number, more: Partial<LoggedOperation> = {}) => operation(row, { path: `notes/${row}`, ...more });
+  const notes = (from: number, to: number) => run(from, to).map(({ row }) => note(row));
+
+  const alternating = (everyMs: number): OperationList => {
+    const list = new OperationList(100);
+    for (let row = 1; row <= 9; row++) {
+      const journaledAt = row * everyMs;
+      list.append([row % 2 === 1 ? note(row, { journaledAt }) : operation(row, { member: 'bee', journaledAt })]);
+    }
+    return list;
+  };
+
+  test.each([1, 15_000, 75_000])('one every %d ms, with those of others between them, are one line', (everyMs) => {
+    expect(linesOf(alternating(everyMs))).toEqual([8, 6, 4, 2, [1, 3, 5, 7, 9]]);
+  });
+
+  test('operations over a longer time are lines of their own', () => {
+    expect(linesOf(alternating(76_000))).toEqual([9, 8, 7, 6, 5, 4, 3, 2, 1]);
+  });
+
+  test('fewer than five, other directories and other members stay lines of their own', () => {
+    const list = new OperationList(100);
+    list.append([...notes(1, 4), ...[5, 6, 7].map((row) => note(row, { path: `other/${row}` }))]);
+    list.append([8, 9, 10, 11].map((row) => note(row, { member: 'bee' })));
+    expect(linesOf(list)).toEqual([11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1]);
+  });
+
+  test('groups in one directory are part of it; renames and groups in several directories are not', () => {
+    const list = new OperationList(100);
+    list.append([note(1, { group: 1 }), note(2, { group: 1 }), note(3, { group: 3 })]);
+    list.append([note(4, { group: 3, path: 'deep/4' }), note(5, { from: 'old/5' }), ...notes(6, 8)]);
+    expect(linesOf(list)).toEqual([8, 7, 6, 5, [3, 4], [1, 2]]);
+    list.append([note(9, { group: 9 })]);
+    expect(linesOf(list)).toEqual([5, [3, 4], [1, 2, 6, 7, 8, 9]]);
+    expect(list.visible.map(({ bytes }) => bytes)).toEqual([60, 20, 10]);
+    // The next operation of a group that is in the flood: here it stays, and elsewhere it begins a line.
+    list.append([note(10, { group: 9 }), note(11, { group: 9, path: 'deep/11' }), note(12, { group: 9 })]);
+    expect(linesOf(list)).toEqual([[11, 12], 5, [3, 4], [1, 2, 6, 7, 8, 9, 10]]);
+  });
+
+  test('a full line is followed by another one', () => {
+    const list = new OperationList(10_000);
+    list.append(notes(1, floodOperationsMax * 2 + 10));
+    expect(list.visible.map(({ operations }) => operations.length)).toEqual([
+      floodOperationsMax,
+      floodOperationsMax,
+      10,
+    ]);
+  });
+
+  test('the same lines are made of a page, and of what arrives after the first page', () => {
+    const live = new OperationList(100);
+    live.append(notes(1, 7));
+    const read = new OperationList(100);
+    read.prepend(notes(3, 6).reverse());
+    expect(linesOf(read)).toEqual([6, 5, 4, 3]);
+    read.append([note(7)]);
+    expect(linesOf(read)).toEqual([[3, 4, 5, 6, 7]]);
+    const page = new OperationList(100);
+    page.prepend([note(8)]);
+    page.prepend(notes(1, 7).reverse());
+    expect(linesOf(page)).toEqual([8, [1, 2, 3, 4, 5, 6, 7]]);
+    expect(linesOf(live)).toEqual([[1, 2, 3, 4, 5, 6, 7]]);
+  });
+
+  test('a filtered feed shows the line that has taken the others', () => {
+    const list = new OperationList(100);
+    list.filter = { ...everyOperation, text: '/5' };
+    list.append([...notes(1, 5), note(6, { path: 'notes/56' }), note(7, { path: '5/7', member: 'bee' })]);
+    expect(linesOf(list, [1])).toEqual([[1, 2, 3, 4, 5, 6], '· 6', '· 5']);
   });
 });
 
