@@ -5,7 +5,7 @@ import { ProgressRate } from './progress-rate.ts';
 function after(there: readonly number[], own: (index: number) => number = () => 0): number | undefined {
   const rate = new ProgressRate();
   for (const [index, thereBytes] of there.entries()) rate.note({ thereBytes, ownBytes: own(index) }, index * 1_000);
-  return rate.perSecond();
+  return rate.perSecond((there.length - 1) * 1_000);
 }
 
 const seconds = (count: number, there: (second: number) => number) => Array.from({ length: count }, (_, s) => there(s));
@@ -46,7 +46,7 @@ test('[SY41] after a rest the rate counts from the next sample on', () => {
   const rate = new ProgressRate();
   for (let s = 0; s < 10; s++) rate.note({ thereBytes: s * 100, ownBytes: 0 }, s * 1_000);
   rate.rest();
-  expect(rate.perSecond()).toBeUndefined();
+  expect(rate.perSecond(10_000)).toBeUndefined();
   for (let s = 100; s < 110; s++) rate.note({ thereBytes: 5_000 + s * 10, ownBytes: 0 }, s * 1_000);
-  expect(rate.perSecond()).toBe(10);
+  expect(rate.perSecond(109_000)).toBe(10);
 });

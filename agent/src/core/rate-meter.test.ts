@@ -25,3 +25,24 @@ test('[API7] a rate falls to 0 without amounts, and the gap does not lower a lat
   expect(meter.perSecond(61_000)).toBe(2_000);
   expect(meter.total).toBe(3_000);
 });
+
+const mib = 1_048_576;
+
+test.each<{ name: string; atMs: readonly number[]; nowMs: number; rate: number }>([
+  { name: 'none yet', atMs: [], nowMs: 3_000, rate: 0 },
+  { name: 'the first after 10 s', atMs: [10_000], nowMs: 10_000, rate: mib / 10 },
+  { name: 'one every 10 s', atMs: [10_000, 20_000, 30_000, 40_000, 50_000], nowMs: 50_000, rate: mib / 10 },
+  {
+    name: 'one every 10 s, the last one 8 s ago',
+    atMs: [10_000, 20_000, 30_000, 40_000, 50_000],
+    nowMs: 58_000,
+    rate: (4 * mib) / 48,
+  },
+  { name: 'the last one 20 s ago', atMs: [10_000, 20_000], nowMs: 40_000, rate: 0 },
+  { name: 'two a second', atMs: Array.from({ length: 40 }, (_, n) => n * 500), nowMs: 19_500, rate: 2 * mib },
+  { name: 'the first after a stall', atMs: [1_000, 2_000, 60_000], nowMs: 61_000, rate: mib / 2 },
+])('[API7] the pace of blocks: $name', ({ atMs, nowMs, rate }) => {
+  const meter = new RateMeter();
+  for (const ms of atMs) meter.add(mib, ms);
+  expect(meter.pace(nowMs, 0)).toBeCloseTo(rate, 3);
+});

@@ -124,7 +124,7 @@ export class Engine {
     const { peers } = this;
     this.transfers = new ContentFetcher(context, peers);
     this.arrivals = new Arrivals(context, this.transfers, () => this.catchUp.progress() !== undefined);
-    this.departures = new Departures(context, peers);
+    this.departures = new Departures(context);
     this.incoming = new Incoming(context, this.#operationWriter);
     this.catchUp = new CatchUp(context, peers, ({ link }) => this.incoming.owes(link));
     this.#heartbeat = new HeartbeatLoop(context, peers, () => measureVitals(this));

@@ -98,11 +98,15 @@ test.each<[string, string, Status]>([
   ],
   ['busy', 'bee is silent.', status([ant, member('bee', { state: 'suspect' })])],
   ['busy', 'cat is catching up: 300 of 1,204 operations.', status([ant, bee, syncing(300)])],
-  ['busy', 'cat is catching up: 145 MB of 436 MB.', status([ant, bee, { ...syncing(300), progress }])],
+  ['busy', 'cat is catching up: 145 MB of 436 MB, 1 min left.', status([ant, bee, { ...syncing(300), progress }])],
   ['busy', 'bee and cat are catching up.', status([ant, member('bee', { state: 'joining' }), syncing(1)])],
   ['busy', '1 file has conflicting versions; copies are on the way.', status([ant, bee], { conflicts: 1 })],
   ['busy', 'bee is 12 operations behind.', status([ant, member('bee', { behind: 12 })])],
-  ['busy', 'bee is 1 operation behind: 145 MB of 436 MB.', status([ant, member('bee', { behind: 1, progress })])],
+  [
+    'busy',
+    'bee is 1 operation behind: 145 MB of 436 MB, 1 min left.',
+    status([ant, member('bee', { behind: 1, progress })]),
+  ],
   [
     'busy',
     '2 members are behind, cat most: 20 operations.',

@@ -1,7 +1,7 @@
-import type { MemberReport, Status } from '../api.ts';
+import type { MemberReport, Progress, Status } from '../api.ts';
 import { latencyMatrix, whoReachesBoth } from './latency-matrix.ts';
 import { problemWords } from './problem-words.ts';
-import { shareText } from './progress.ts';
+import { shareText, timeLeftText } from './progress.ts';
 import { isCutOff, withoutReached } from './troubles.ts';
 import { formatCount, formatItems, formatNames } from './units.ts';
 
@@ -135,7 +135,7 @@ function behindText(behind: readonly MemberReport[]): string {
   const [slow] = behind;
   if (slow === undefined) return '';
   const most = formatItems(slow.behind, 'operation');
-  const share = behind.length === 1 && slow.progress !== undefined ? `: ${shareText(slow.progress)}` : '';
+  const share = behind.length === 1 && slow.progress !== undefined ? restText(slow.progress) : '';
   if (behind.every((member) => member.behind === slow.behind)) return `${are(behind)} ${most} behind${share}`;
   return `${formatCount(behind.length)} members are behind, ${slow.name} most: ${most}`;
 }
@@ -178,10 +178,16 @@ function restOf(status: Status, members: readonly MemberReport[], away: readonly
   return others === 2 ? '; the other two hold everything' : `; the other ${formatCount(others)} hold everything`;
 }
 
+/** `: 145 MB of 436 MB, 1 min left`. */
+function restText(progress: Progress): string {
+  const left = progress.bytesPerSecond === 0 ? 'stalled' : timeLeftText(progress.secondsLeft);
+  return `: ${shareText(progress)}${left === undefined ? '' : `, ${left}`}`;
+}
+
 /** Bytes, and operations if it lacks no bytes. */
 function progressOf(coming: readonly MemberReport[], { catchUp, progress }: MemberReport): string {
   if (coming.length !== 1) return '';
-  if (progress !== undefined) return `: ${shareText(progress)}`;
+  if (progress !== undefined) return restText(progress);
   if (catchUp === undefined || catchUp.total === 0) return '';
   return `: ${formatCount(catchUp.done)} of ${formatItems(catchUp.total, 'operation')}`;
 }

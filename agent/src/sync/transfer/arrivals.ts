@@ -39,7 +39,8 @@ export class Arrivals {
     return {
       totalBytes: bytes,
       missingBytes: left,
-      bytesPerSecond: left === 0 && !this.#isLearning() ? undefined : this.#rate.perSecond(),
+      bytesPerSecond:
+        left === 0 && !this.#isLearning() ? undefined : this.#rate.perSecond(this.#context.clock.monotonicMs()),
     };
   }
 

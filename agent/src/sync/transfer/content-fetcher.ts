@@ -129,7 +129,7 @@ export class ContentFetcher {
       source: fetch.source?.id,
       size: fetch.size,
       doneBytes: fetch.meter.total,
-      bytesPerSecond: fetch.meter.perSecond(nowMs),
+      bytesPerSecond: fetch.meter.pace(nowMs, fetch.startedMs),
       startedMs: fetch.startedMs,
       progressMs: fetch.meter.lastMs,
       isAsked: asked.has(fetch),

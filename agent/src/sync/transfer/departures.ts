@@ -1,7 +1,6 @@
 import type { ContentId, MemberId } from '@lockstep/shared';
-import { ProgressRate } from '../../core/progress-rate.ts';
 import { RateMeter } from '../../core/rate-meter.ts';
-import type { Peer, Peers } from '../members/peers.ts';
+import type { Peer } from '../members/peers.ts';
 import type { Context } from '../state/context.ts';
 
 /** A content that another member requested, and the path that it wants it for. */
@@ -39,14 +38,10 @@ const doneMsMax = 2_000;
 export class Departures {
   readonly #context: Context;
   readonly #leaving = new Map<Peer, Map<ContentId, Leaving>>();
-  readonly #rates = new Map<Peer, ProgressRate>();
 
-  constructor(context: Context, peers: Peers) {
+  constructor(context: Context) {
     this.#context = context;
-    context.facts.second.on(() => {
-      this.#forget();
-      for (const peer of peers.all()) this.#sample(peer);
-    });
+    context.facts.second.on(() => this.#forget());
   }
 
   /** Notes that a block was handed to the session. */
@@ -70,7 +65,7 @@ export class Departures {
         to: peer.id,
         size,
         sentBytes: Math.min(size, meter.total),
-        bytesPerSecond: meter.perSecond(nowMs),
+        bytesPerSecond: meter.total < size ? meter.pace(nowMs, startedMs) : meter.perSecond(nowMs),
         startedMs,
       })),
     );
@@ -78,14 +73,9 @@ export class Departures {
 
   /** Bytes of contents that leave for the member per second; 0 if none do. On a slow line a block counts while it is on the way. */
   perSecond(peer: Peer): number {
-    return this.#rates.get(peer)?.perSecond() ?? peer.sent.perSecond(this.#context.clock.monotonicMs());
-  }
-
-  #sample(peer: Peer): void {
-    const rate = this.#rates.get(peer) ?? new ProgressRate();
-    this.#rates.set(peer, rate);
-    if (peer.ready) rate.note({ thereBytes: peer.sent.total, ownBytes: 0 }, this.#context.clock.monotonicMs());
-    else rate.rest();
+    const nowMs = this.#context.clock.monotonicMs();
+    const [since] = [...(this.#leaving.get(peer)?.values() ?? [])].map(({ startedMs }) => startedMs);
+    return since === undefined ? peer.sent.perSecond(nowMs) : peer.sent.pace(nowMs, since);
   }
 
   #forget(): void {
