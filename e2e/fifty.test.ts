@@ -60,13 +60,13 @@ test('[DB-O4] [DB-O5] of fifty members those that need attention come first, eac
   await expect(page.getByRole('table', { name: 'Members' }).getByRole('rowheader')).toHaveCount(50, patience);
   await expect(row(page, 'owl')).toContainText('down');
   await expect(row(page, 'owl')).toContainText('Nothing was heard from it');
-  await expect(row(page, 'tern')).toContainText('stopped cleanly');
+  await expect(row(page, 'tern')).toContainText('stopped in order');
   await expect(row(page, 'mole')).toContainText('takes part again when it is resumed');
   await expect(row(page, 'yeti')).toContainText('left');
   await expect(row(page, 'koi')).toContainText('from ant', patience);
   await expect(row(page, 'ram').locator('[data-title=Behind]')).toHaveText(/\d/, patience);
   await expect(row(page, 'swan')).toContainText('silent', patience);
-  for (const words of ['down', 'stopped', 'silent', 'catching up', 'paused', 'left']) {
+  for (const words of ['down', 'shut down', 'silent', 'catching up', 'paused', 'left']) {
     await expect(page.getByRole('button', { name: new RegExp(`^\\d+ ${words}$`) })).toBeVisible(patience);
   }
   await page.getByRole('searchbox', { name: 'Part of a name or address' }).fill('harbour');
@@ -84,7 +84,7 @@ test('[DB-P2] [DB-L5] one page lists all that needs attention: own problems, oth
   await expect(page.getByRole('alert')).toContainText('vole and wren have no session with each other');
   const item = (text: string) => page.getByRole('listitem').filter({ hasText: text });
   await expect(item('owl')).toContainText('does not answer');
-  await expect(item('tern')).toContainText('was stopped cleanly');
+  await expect(item('tern')).toContainText('was shut down in order');
   await expect(item('ram')).toContainText('disk full', { ignoreCase: true, ...patience });
   await expect(item('clock of seal')).toBeVisible(patience);
   expect(complaints).toEqual([]);

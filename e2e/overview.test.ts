@@ -52,15 +52,17 @@ test('[DB-O2] [DB-P1] [DB-P2] everything that needs attention is listed with wha
   await expect(page.getByRole('listitem').filter({ hasText: 'not a file' })).toContainText('pipe');
   await bee.stop();
   await cat.kill();
-  await expect(page.getByRole('listitem').filter({ hasText: 'bee' })).toContainText('was stopped cleanly');
+  await expect(page.getByRole('listitem').filter({ hasText: 'bee' })).toContainText('was shut down in order');
   await expect(page.getByRole('listitem').filter({ hasText: 'cat' })).toContainText('The connection was lost');
   await expect(page.getByRole('link', { name: /^Problems/ })).toContainText('3');
   await page.getByRole('link', { name: 'Overview' }).click();
-  await expect(row('bee')).toContainText('stopped cleanly');
+  await expect(row('bee')).toContainText('stopped in order');
   await expect(row('cat')).toContainText('The connection was lost');
 
   await test.step('[DB-A5] a member without any session says that its data about others may be old', async () => {
-    await expect(page.getByRole('status')).toContainText('ant sees none of the other 2 members: it may be cut off.');
+    await expect(page.getByRole('status')).toContainText(
+      'cat is down; bee is shut down; ant has 1 problem: not a file.',
+    );
     await expect(page.getByRole('status')).toContainText('may be old');
   });
 

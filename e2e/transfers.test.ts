@@ -40,7 +40,9 @@ test.describe('two members', () => {
       await expect(result).toContainText('ant is paused.');
       await expect(sentence).toContainText('ant is paused: it takes nothing from the others');
       await expect(page.getByRole('heading', { name: 'Nothing moves: ant is paused' })).toBeVisible();
-      await expect.poll(async () => (await bee.status()).members.some(({ paused }) => paused)).toBe(true);
+      await expect
+        .poll(async () => (await bee.status()).members.some(({ condition }) => condition === 'paused'))
+        .toBe(true);
       await writeFile(join(bee.folder, 'held.txt'), 'held\n');
       await expect.poll(async () => (await bee.status()).files).toBe(1);
       await expect(access(join(ant.folder, 'held.txt'))).rejects.toThrow();

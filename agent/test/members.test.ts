@@ -95,13 +95,13 @@ test('[MB1] a member that was stopped cleanly is down at once, and status does n
   await vi.waitFor(async () => {
     const { members, now } = await ant.status();
     const seen = members.find(({ name }) => name === 'bee');
-    expect(seen).toMatchObject({ state: 'down', stopped: true });
+    expect(seen).toMatchObject({ state: 'down', condition: 'shut-down' });
     expect(now - (seen?.lastSeenAt ?? 0), 'not for its silence').toBeLessThan(downAfterMs);
   });
   await vi.waitFor(async () => {
     const { out } = await lockstep(['status', ant.folder]);
-    expect(out).toMatch(/^ant {2}active\ncluster {4}bee is stopped\.$/m);
-    expect(out).toMatch(/^bee .* down \(stopped\) /m);
+    expect(out).toMatch(/^ant {2}active\ncluster {4}bee is shut down\.$/m);
+    expect(out).toMatch(/^bee .* shut down /m);
   }, 20_000);
   await bee.start();
   await cluster.connected();

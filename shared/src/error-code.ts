@@ -35,6 +35,29 @@ export const problemCodes = [
 
 export type ProblemCode = (typeof problemCodes)[number];
 
+/** Problems that put no data at risk: some entry is left out, or a member goes on with less. All others are grave. */
+const minorProblems: ReadonlySet<string> = new Set<ProblemCode>([
+  'path-permission',
+  'path-not-utf8',
+  'path-too-long',
+  'path-in-the-way',
+  'path-special',
+  'path-reserved',
+  'path-unsendable',
+  'file-too-large',
+  'power-cut',
+  'ignore-rule',
+  'ignore-file',
+  'watch-limit',
+  'clock-skew',
+  'journal-rebuilt',
+]);
+
+/** True for a problem that puts data at risk or stops a member. A newer member may send a code that is not known here: it counts as grave. */
+export function isGrave(code: string): boolean {
+  return !minorProblems.has(code);
+}
+
 /** The codes of failures that stop a command or a session. */
 export const errorCodes = [
   'folder-not-found',

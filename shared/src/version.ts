@@ -9,15 +9,12 @@
  * - `trouble` in heartbeats: the code of the sender's worst problem. Older members know only the number of problems.
  *
  * v2 (0.1): `keeps` in operations, and in their chain. A member of v1 would end the session that brings one.
- *
- * Added to v2 since, in the same way:
- * - `totalBytes`, `missingBytes` and `bytesPerSecond` in heartbeats. Of an older member no progress in bytes is known. `files` and `bytes`
- *   are those on the sender's disk.
+ * v3 (0.1): report; `totalBytes`, `missingBytes` and `bytesPerSecond` in heartbeats. A member of v2 would end the session.
  */
-export const PROTOCOL_VERSION = 2;
+export const PROTOCOL_VERSION = 3;
 
 /** The oldest version this software still speaks. */
-export const PROTOCOL_VERSION_MIN = 2;
+export const PROTOCOL_VERSION_MIN = 3;
 
 /**
  * The journal's schema version (`PRAGMA user_version`).

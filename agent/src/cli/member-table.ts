@@ -1,5 +1,6 @@
-import type { MemberReport } from '@lockstep/shared/api';
+import type { MemberCondition, MemberReport } from '@lockstep/shared/api';
 import {
+  conditionWords,
   formatAgo,
   formatBytes,
   formatCount,
@@ -13,24 +14,26 @@ import { shortId } from './format.ts';
 import { formatTable } from './table.ts';
 import type { Colour, Paint } from './terminal.ts';
 
-const stateColours: Readonly<Record<MemberReport['state'], Colour>> = {
+const conditionColours: Readonly<Record<MemberCondition, Colour>> = {
+  left: 'dim',
+  paused: 'yellow',
+  'shut-down': 'yellow',
+  unknown: 'dim',
+  'cut-off': 'yellow',
+  down: 'red',
+  silent: 'yellow',
   joining: 'cyan',
   syncing: 'cyan',
   active: 'green',
-  suspect: 'yellow',
-  down: 'red',
-  left: 'dim',
 };
 
-/** A member's state, coloured, with the share of the bytes that it has while it is catching up. */
-export function formatState(
-  member: Pick<MemberReport, 'state' | 'stopped' | 'paused' | 'progress'>,
+/** A member's condition, coloured, with the share of the bytes that it has while it is catching up. */
+export function formatCondition(
+  { condition, progress }: Pick<MemberReport, 'condition' | 'progress'>,
   paint: Paint,
 ): string {
-  if (member.paused === true) return paint('yellow', 'paused');
-  if (member.stopped === true) return paint(stateColours[member.state], `${member.state} (stopped)`);
-  const share = member.progress === undefined ? '' : ` ${percentOf(member.progress)} %`;
-  return paint(stateColours[member.state], member.state + share);
+  const share = progress === undefined ? '' : ` ${percentOf(progress)} %`;
+  return paint(conditionColours[condition], conditionWords(condition) + share);
 }
 
 function formatBehind(member: MemberReport): string {
@@ -42,7 +45,7 @@ function formatBehind(member: MemberReport): string {
 }
 
 function formatSeen(member: MemberReport, nowMs: number): string {
-  if (member.self || member.connected) return 'now';
+  if (member.self || member.connected || member.via !== undefined) return 'now';
   return member.lastSeenAt === undefined ? 'never' : formatAgo(member.lastSeenAt, nowMs);
 }
 
@@ -64,7 +67,7 @@ export function formatMembers(members: readonly MemberReport[], nowMs: number, p
     members.map((member) => [
       member.self ? `${member.name} (here)` : member.name,
       paint('dim', shortId(member.id)),
-      formatState(member, paint),
+      formatCondition(member, paint),
       member.rttMs === null ? '-' : formatRoundTrip(member.rttMs),
       formatBehind(member),
       member.files === undefined ? '-' : formatCount(member.files),

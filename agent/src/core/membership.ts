@@ -1,5 +1,6 @@
 import type { MemberId, MemberState } from '@lockstep/shared';
 import { downAfterMs, suspectAfterMs } from '@lockstep/shared';
+import type { MemberCondition } from '@lockstep/shared/api';
 
 /** The facts from which this member judges a peer's state. */
 export interface PeerSigns {
@@ -31,6 +32,34 @@ export function peerState(signs: PeerSigns): MemberState {
       // A member reports itself as joining, syncing or active; until its first report it is joining.
       return 'joining';
   }
+}
+
+/** The facts from which the condition of a peer is told to people. */
+export interface ConditionSigns {
+  readonly state: MemberState;
+  readonly connected: boolean;
+  /** How it left in order, if it did and has not returned. */
+  readonly gone: 'stopped' | 'paused' | undefined;
+  /** Another member passes on what it says. */
+  readonly isPassedOn: boolean;
+  /** It was heard, directly or through another member, since this agent was started. */
+  readonly wasHeard: boolean;
+  /** This member itself is paused: it hears nobody. */
+  readonly isPausedHere: boolean;
+}
+
+/** The condition of a peer, for people. */
+export function peerCondition(signs: ConditionSigns): MemberCondition {
+  const { state, connected, gone } = signs;
+  if (state === 'left') return 'left';
+  if (!connected) {
+    if (signs.isPausedHere) return 'unknown';
+    if (gone !== undefined) return gone === 'paused' ? 'paused' : 'shut-down';
+    if (signs.isPassedOn) return 'cut-off';
+  }
+  if (state === 'down') return 'down';
+  if (state === 'suspect') return signs.wasHeard ? 'silent' : 'unknown';
+  return state;
 }
 
 /** A member as the rules of seniority see it. */

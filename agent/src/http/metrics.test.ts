@@ -11,6 +11,7 @@ function member(name: keyof typeof ids, more: Partial<MemberReport>): MemberRepo
     name,
     self: false,
     state: 'active',
+    condition: 'active',
     connected: true,
     rttMs: 1.5,
     behind: 0,
@@ -25,7 +26,7 @@ function member(name: keyof typeof ids, more: Partial<MemberReport>): MemberRepo
 const members = [
   member('ant', { self: true, rttMs: null }),
   member('bee', {}),
-  member('cat', { state: 'down', connected: false, rttMs: null, behind: 7, behindSeconds: 42 }),
+  member('cat', { state: 'down', condition: 'down', connected: false, rttMs: null, behind: 7, behindSeconds: 42 }),
 ];
 
 const status: Status = {

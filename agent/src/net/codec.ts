@@ -32,6 +32,7 @@ const typeNumbers: Readonly<Record<PeerMessageType, number>> = {
   leave: 13,
   fork: 14,
   sealed: 15,
+  report: 16,
 };
 
 const typesByNumber = new Map(Object.entries(typeNumbers).map(([type, number]) => [number, type as PeerMessageType]));

@@ -40,6 +40,27 @@ const marks = z.custom<Uint8Array>(isMarks, 'is not marks');
 const state = z.enum(['joining', 'syncing', 'active', 'suspect', 'down', 'left']);
 const latencies = z.custom<Readonly<Record<MemberId, number>>>(isLatencies, 'is not round trips to members');
 
+const selfReport = z.object({
+  state,
+  enabledAt: milliseconds.optional(),
+  known: vector,
+  marks,
+  applied,
+  digest: z.string().regex(/^[0-9a-f]{16}$/, 'is not 16 hexadecimal digits'),
+  pending: count,
+  files: count,
+  bytes: z.number().min(0),
+  totalBytes: z.number().min(0),
+  missingBytes: z.number().min(0),
+  bytesPerSecond: z.number().min(0).optional(),
+  freeBytes: z.number().min(0),
+  load: z.number().min(0),
+  problems: count,
+  trouble: z.string().max(problemCodeCharactersMax).optional(),
+  progress: z.object({ source: memberId, done: count, total: count }).optional(),
+  latenciesMs: latencies,
+});
+
 /** The types of messages whose body is a map of their fields; the other two have a form of their own. */
 export type MapMessageType = Exclude<PeerMessageType, 'operations' | 'block'>;
 
@@ -66,29 +87,15 @@ export const bodySchemas: { readonly [T in MapMessageType]: z.ZodType<Body<T>> }
   want: z.object({ id, content: contentId, index: count, path: z.string().max(pathBytesMax) }),
   missing: z.object({ id, lacks: z.boolean(), shows: z.boolean() }),
   ack: z.object({ known: vector, marks, applied }),
-  heartbeat: z.object({
-    id,
-    wallMs: z.number(),
-    state,
-    enabledAt: milliseconds.optional(),
-    known: vector,
-    marks,
-    applied,
-    digest: z.string().regex(/^[0-9a-f]{16}$/, 'is not 16 hexadecimal digits'),
-    pending: count,
-    files: count,
-    bytes: z.number().min(0),
-    totalBytes: z.number().min(0).default(0),
-    missingBytes: z.number().min(0).default(0),
-    bytesPerSecond: z.number().min(0).optional(),
-    freeBytes: z.number().min(0),
-    load: z.number().min(0),
-    problems: count,
-    trouble: z.string().max(problemCodeCharactersMax).optional(),
-    progress: z.object({ source: memberId, done: count, total: count }).optional(),
-    latenciesMs: latencies,
-  }),
+  heartbeat: selfReport.extend({ id, wallMs: z.number() }),
   'heartbeat-reply': z.object({ id }),
+  report: z.object({
+    member: memberId,
+    session: count,
+    agoMs: milliseconds,
+    said: selfReport.optional(),
+    gone: z.enum(['stopped', 'paused']).optional(),
+  }),
   leave: z.object({ retire: z.boolean(), paused: z.boolean().optional() }),
   fork: z.object({ origin: originId, seqs: z.array(count).max(forkMarksMax), marks }),
   sealed: z.object({ origins: vector }),

@@ -26,6 +26,7 @@ import { LatencyHistory } from './members/latency-history.ts';
 import { OperationWriter } from './members/operation-writer.ts';
 import { OwnOrigin } from './members/own-origin.ts';
 import { Peers } from './members/peers.ts';
+import { Reports } from './members/reports.ts';
 import type { Clock } from './ports/clock.ts';
 import type { Folder } from './ports/folder.ts';
 import type { Journal } from './ports/journal.ts';
@@ -131,16 +132,9 @@ export class Engine {
     const { catchUp, transfers, incoming, departures } = this;
     const forks = new Forks(context, { peers, operationWriter: this.#operationWriter, ownOrigin });
     const heartbeat = this.#heartbeat;
-    this.#sessions = new Sessions(context, {
-      peers,
-      catchUp,
-      transfers,
-      departures,
-      incoming,
-      heartbeat,
-      forks,
-      ownOrigin,
-    });
+    const reports = new Reports(context, peers);
+    const serving = { peers, catchUp, transfers, departures, incoming, heartbeat, reports, forks, ownOrigin };
+    this.#sessions = new Sessions(context, serving);
     this.dialer = new Dialer(context, peers, options.network, options.peers);
 
     this.localChanges = new LocalChanges(context, this.#operationWriter, options.rescanIntervalMs);

@@ -169,6 +169,29 @@ const marks = fc
   .integer({ min: 0, max: 3 })
   .chain((length) => fc.uint8Array({ minLength: 8 * length, maxLength: 8 * length }));
 
+const selfReport = fc
+  .record({
+    state,
+    enabledAt: optional(count),
+    known: vector,
+    marks,
+    applied,
+    digest: hex.map((digits) => digits.slice(0, 16)),
+    pending: count,
+    files: count,
+    bytes: count,
+    totalBytes: count,
+    missingBytes: count,
+    bytesPerSecond: optional(positive),
+    freeBytes: count,
+    load: positive,
+    problems: count,
+    trouble: optional(fc.constantFrom(...problemCodes, 'code-of-a-newer-version')),
+    progress: optional(fc.record({ source: fc.constantFrom(...members), done: count, total: count })),
+    latenciesMs: fc.dictionary(fc.constantFrom(...members), positive),
+  })
+  .map(defined);
+
 /** Any message that the protocol allows; byte arrays are short. */
 export const anyMessage: fc.Arbitrary<PeerMessage> = fc.oneof(
   operations,
@@ -214,27 +237,15 @@ export const anyMessage: fc.Arbitrary<PeerMessage> = fc.oneof(
   }) as fc.Arbitrary<PeerMessage>,
   fc.record({ type: fc.constant('sealed'), origins: vector }) as fc.Arbitrary<PeerMessage>,
   fc
+    .tuple(selfReport, id, positive)
+    .map(([said, number, wallMs]) => defined({ type: 'heartbeat', ...said, id: number, wallMs }) as PeerMessage),
+  fc
     .record({
-      id,
-      wallMs: positive,
-      state,
-      enabledAt: optional(count),
-      known: vector,
-      marks,
-      applied,
-      digest: hex.map((digits) => digits.slice(0, 16)),
-      pending: count,
-      files: count,
-      bytes: count,
-      totalBytes: count,
-      missingBytes: count,
-      bytesPerSecond: optional(positive),
-      freeBytes: count,
-      load: positive,
-      problems: count,
-      trouble: optional(fc.constantFrom(...problemCodes, 'code-of-a-newer-version')),
-      progress: optional(fc.record({ source: fc.constantFrom(...members), done: count, total: count })),
-      latenciesMs: fc.dictionary(fc.constantFrom(...members), positive),
+      member: fc.constantFrom(...members),
+      session: count,
+      agoMs: positive,
+      said: optional(selfReport),
+      gone: optional(fc.constantFrom('stopped', 'paused')),
     })
-    .map((fields) => defined({ type: 'heartbeat', ...fields }) as PeerMessage),
+    .map((fields) => defined({ type: 'report', ...fields }) as PeerMessage),
 );

@@ -1,33 +1,66 @@
-import { clusterVerdict, ownTrouble } from '@lockstep/shared/present';
+import { clusterVerdict, type Finding, ownTrouble, type Subject } from '@lockstep/shared/present';
 import { Text } from '@mantine/core';
-import { IconAlertTriangle, IconCircleCheck, IconClock, IconPlayerPause, IconRefresh } from '@tabler/icons-react';
+import { IconAlertTriangle, IconCircleCheck, IconClock, IconHandStop, IconRefresh } from '@tabler/icons-react';
+import { Fragment } from 'react';
+import { Link } from 'wouter';
 import { useStatus } from '../live/status-context.ts';
+import { memberLink, pairLink } from '../parts/links.ts';
 import classes from './cluster-banner.module.css';
 
 const icons = {
   good: IconCircleCheck,
   busy: IconRefresh,
-  held: IconPlayerPause,
+  held: IconHandStop,
   bad: IconAlertTriangle,
   stale: IconClock,
 } as const;
 
-/** The sentence and the colour for the whole cluster, above every view. */
+/** The sentence and the colour for the whole cluster, above every view. Each part of it leads to the view where a person can act. */
 export function ClusterBanner({ isStale }: { readonly isStale: boolean }) {
   const status = useStatus();
-  const { tone, text } = clusterVerdict(status);
+  const { tone, text, findings } = clusterVerdict(status);
   const doubt = ownTrouble(status);
   const shown = isStale ? 'stale' : tone;
   const ToneIcon = icons[shown];
   // While members catch up the numbers change every second: a screen reader would read nothing else.
   const announced = shown === 'busy' ? 'off' : 'polite';
+  const named = findings.map((finding) => finding.text).join('; ');
   return (
     <div className={classes.banner} data-tone={shown} role="status" aria-live={announced}>
       <ToneIcon size={20} aria-hidden="true" className={classes.icon} />
       <div>
-        <Text fw={600}>{isStale ? `Last known: ${text}` : text}</Text>
+        <Text fw={600}>
+          {isStale && 'Last known: '}
+          {tone === 'good' ? named : <Findings findings={findings} />}
+          {text.slice(named.length)}
+        </Text>
         {doubt !== undefined && <Text size="sm">{doubt}</Text>}
       </div>
     </div>
   );
+}
+
+function Findings({ findings }: { readonly findings: readonly Finding[] }) {
+  return findings.map(({ text, about }, index) => (
+    <Fragment key={text}>
+      {index > 0 && '; '}
+      <Link href={linkOf(about)} className={classes.finding}>
+        {text}
+      </Link>
+    </Fragment>
+  ));
+}
+
+/** The address of the view of a finding. */
+function linkOf(about: Subject): string {
+  switch (about.view) {
+    case 'member':
+      return memberLink(about.id);
+    case 'pair':
+      return pairLink(about.from, about.to);
+    case 'members':
+      return memberLink(undefined);
+    default:
+      return `/${about.view}`;
+  }
 }

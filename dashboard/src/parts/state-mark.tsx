@@ -1,20 +1,12 @@
-import type { MemberReport } from '@lockstep/shared/api';
+import type { MemberCondition } from '@lockstep/shared/api';
+import { conditionWords } from '@lockstep/shared/present';
 import classes from './state-mark.module.css';
 
-const words: Record<MemberReport['state'], string> = {
-  joining: 'joining',
-  syncing: 'catching up',
-  active: 'active',
-  suspect: 'silent',
-  down: 'down',
-  left: 'has left',
-};
-
-/** A member's state as a word; shape and colour only repeat it. */
-export function StateMark({ state, paused = false }: Pick<MemberReport, 'state' | 'paused'>) {
+/** A member's condition in words; shape and colour only repeat it. */
+export function StateMark({ condition }: { readonly condition: MemberCondition }) {
   return (
-    <span className={classes.mark} data-state={paused ? 'paused' : state}>
-      {paused ? 'paused' : words[state]}
+    <span className={classes.mark} data-condition={condition}>
+      {conditionWords(condition)}
     </span>
   );
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { countSchema, fileTimeSchema, list, memberStateSchema, momentSchema } from './common.ts';
+import { countSchema, fileTimeSchema, list, memberConditionSchema, momentSchema } from './common.ts';
 import { loggedOperationSchema } from './operations.ts';
 
 export const liveOperationsQuerySchema = z.object({
@@ -35,7 +35,7 @@ export const journeyParamsSchema = z.object({
 export const journeyStopSchema = z.object({
   member: z.string(),
   name: z.string(),
-  state: memberStateSchema,
+  condition: memberConditionSchema,
   pushedAt: momentSchema.nullable().describe('When the asked member sent it there; null if another one did.'),
   receivedAt: momentSchema.nullable().describe('When the asked member learned that it is in that member’s journal.'),
   appliedAt: momentSchema

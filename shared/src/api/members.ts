@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { countSchema, list, memberStateSchema, momentSchema, vectorSchema } from './common.ts';
+import { countSchema, list, memberConditionSchema, memberStateSchema, momentSchema, vectorSchema } from './common.ts';
 
 /** A resync under way. */
 export const catchUpSchema = z.object({
@@ -32,12 +32,9 @@ export const memberReportSchema = z
     stateSince: momentSchema
       .optional()
       .describe('When it took that state, as far as the asked member saw: not before its own agent started.'),
-    stopped: z.boolean().optional().describe('It is down because it was stopped cleanly: it announced that.'),
-    paused: z
-      .boolean()
-      .optional()
-      .describe('It was paused: it runs, and has no sessions until it is resumed. To the others it is down.'),
+    condition: memberConditionSchema,
     connected: z.boolean().describe('A session with it is open. True for the member that answers.'),
+    via: z.string().optional().describe('Id of the member that passes on what it says, while it is cut off from here.'),
     rttMs: z.number().nullable().describe('Smoothed round trip from here; null if there is none (itself, down).'),
     behind: countSchema.describe('Operations that the asked member knows and this one does not hold durably.'),
     behindSeconds: z.number().min(0).describe('Age of the oldest of these operations; 0 when it lacks none.'),

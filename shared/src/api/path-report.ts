@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { countSchema, fileTimeSchema, list, memberStateSchema, problemSchema } from './common.ts';
+import { countSchema, fileTimeSchema, list, memberConditionSchema, problemSchema } from './common.ts';
 import { loggedOperationSchema, operationReportSchema } from './operations.ts';
 
 /** `GET /api/v1/paths/*`: the knowledge of the asked member about one path. */
@@ -31,7 +31,7 @@ export const pathReportSchema = z
       z.object({
         member: z.string(),
         name: z.string(),
-        state: memberStateSchema,
+        condition: memberConditionSchema,
         holds: z.boolean().describe('It holds all heads of the path durably.'),
       }),
     ).describe('All members that have not left; empty when no operation on it is known.'),

@@ -7,6 +7,7 @@ export function member(name: string, more: Partial<MemberReport> = {}): MemberRe
     name,
     self: name === 'ant',
     state: 'active',
+    condition: 'active',
     connected: true,
     rttMs: 1,
     behind: 0,

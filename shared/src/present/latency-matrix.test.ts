@@ -36,12 +36,20 @@ describe('[DB-L1] the matrix', () => {
   });
 
   test('[DB-L2] a member that is down is no cut-off pair', () => {
-    const down = member('cat', undefined, { state: 'down' });
+    const down = member('cat', undefined, { state: 'down', condition: 'down' });
     expect(words([ant({ bee: 1 }), member('bee', { ant: 1 }), down])).toEqual([
       ['itself', '1 ms', 'cat is down'],
       ['1 ms', 'itself', 'cat is down'],
       ['cat is down', 'cat is down', 'itself'],
     ]);
+  });
+
+  test('[DB-L2] a member that announced that it goes is paused or shut down, whatever others still measured', () => {
+    const paused = member('cat', undefined, { state: 'down', condition: 'paused' });
+    const shutDown = member('cat', undefined, { state: 'down', condition: 'shut-down' });
+    const others = [ant({ bee: 1 }), member('bee', { ant: 1 })];
+    expect(words([...others, paused])[0]?.[2]).toBe('cat is paused');
+    expect(words([...others, shutDown])[0]?.[2]).toBe('cat is shut down');
   });
 
   test('[DB-L2] two that are up and reached by a third are cut off from each other, in both directions, listed once', () => {
@@ -54,18 +62,18 @@ describe('[DB-L1] the matrix', () => {
     expect(matrixSentence(matrix)).toMatch(/^bee and cat are cut off from each other\. /);
   });
 
-  test('[DB-L2] the asked member is cut off itself: measurements of the member behind the cut are not known', () => {
+  test('[DB-L2] the asked member is cut off itself: another one passes on the measurements of the member behind the cut', () => {
     const members = [
       ant({ bee: 1 }),
       member('bee', { ant: 1, cat: 2 }),
-      member('cat', undefined, { state: 'suspect' }),
+      member('cat', { bee: 2 }, { connected: false, condition: 'cut-off', via: 'bee' }),
       member('dog', { ant: 1 }),
     ];
     const rows = words(members);
     expect(rows[0]?.[2]).toBe('cut off');
     expect(rows[1]?.[2]).toBe('2 ms');
     expect(rows[2]?.[0]).toBe('cut off');
-    expect(rows[2]?.[1]).toBe('not known');
+    expect(rows[2]?.[1]).toBe('2 ms');
   });
 
   test('a session without a measurement is no cut, nor is a member that has only begun', () => {
@@ -78,8 +86,8 @@ describe('[DB-L1] the matrix', () => {
   });
 
   test('[DB-L2] old measurements of a silent member do not prove that another one is up', () => {
-    const silent = member('bee', { ant: 1, cat: 1 }, { state: 'suspect' });
-    const down = member('cat', undefined, { state: 'down' });
+    const silent = member('bee', { ant: 1, cat: 1 }, { state: 'suspect', condition: 'silent' });
+    const down = member('cat', undefined, { state: 'down', condition: 'down' });
     expect(words([ant({ bee: 1 }), silent, down])).toEqual([
       ['itself', '1 ms', 'cat is down'],
       ['not known', 'itself', 'cat is down'],
@@ -98,7 +106,7 @@ describe('[DB-L1] the matrix', () => {
   });
 
   test('members that have left are not in it', () => {
-    const { members } = latencyMatrix([ant({}), member('bee', undefined, { state: 'left' })]);
+    const { members } = latencyMatrix([ant({}), member('bee', undefined, { state: 'left', condition: 'left' })]);
     expect(members.map(({ name }) => name)).toEqual(['ant']);
     expect(matrixSentence(latencyMatrix(members))).toBe('No round trip is known now.');
   });

@@ -1,4 +1,5 @@
-import type { MemberReport } from '../api.ts';
+import type { MemberCondition, MemberReport } from '../api.ts';
+import { conditionPhrase, conditionWords, isAway } from './condition.ts';
 import { formatCount, formatNames, formatRoundTrip } from './units.ts';
 
 /** The age of a state below which a member may not have connected to all others yet, or the information about it may be old. */
@@ -11,7 +12,7 @@ export type Way =
   /** Both are up, others reach them, and they have no session with each other. */
   | { readonly kind: 'cut' }
   /** No member reaches the member of this name. */
-  | { readonly kind: 'down'; readonly name: string }
+  | { readonly kind: 'away'; readonly name: string; readonly condition: MemberCondition }
   /** The asked member has no information, or it is too early for it. */
   | { readonly kind: 'unknown' };
 
@@ -51,10 +52,14 @@ export function latencyMatrix({
   return { members, rows, cut };
 }
 
-/** Drops the measurements of a member that is silent: its sessions may have ended since. */
+/** Drops the measurements of a member that is not heard: its sessions may have ended since. */
 function withoutOldWays(member: MemberReport): MemberReport {
-  const isOld = !member.self && (member.state === 'suspect' || member.state === 'down');
-  return isOld ? { ...member, latenciesMs: undefined } : member;
+  return isAway(member.condition) ? { ...member, latenciesMs: undefined } : member;
+}
+
+/** True for a member that announced that it goes: sessions that others still report with it are old. */
+function hasGone(condition: MemberCondition): boolean {
+  return condition === 'paused' || condition === 'shut-down';
 }
 
 /** A member that has not caught up knows only the members that its part of the log names. */
@@ -68,7 +73,9 @@ function wayBetween(
   if (from.id === to.id) return { kind: 'self' };
   const rttMs = from.latenciesMs?.[to.id];
   if (rttMs !== undefined) return { kind: 'known', rttMs };
-  for (const { id, name } of [to, from]) if (!reached.has(id)) return { kind: 'down', name };
+  for (const { id, name, condition } of [to, from]) {
+    if (hasGone(condition) || (!reached.has(id) && condition !== 'unknown')) return { kind: 'away', name, condition };
+  }
   // A session serves both directions: if one end has measured, the other is about to.
   const isOpen = to.latenciesMs?.[from.id] !== undefined || isSessionOfAsked(from, to);
   const isSettled = [from, to].every(
@@ -92,11 +99,16 @@ export function describeWay(way: Way): string {
       return formatRoundTrip(way.rttMs);
     case 'cut':
       return 'cut off';
-    case 'down':
-      return `${way.name} is down`;
+    case 'away':
+      return `${way.name} ${conditionPhrase(way.condition)}`;
     case 'unknown':
       return 'not known';
   }
+}
+
+/** A way in the fewest words, for a cell under the member's name. */
+export function shortWay(way: Way): string {
+  return way.kind === 'away' ? conditionWords(way.condition) : describeWay(way);
 }
 
 /** The matrix in one sentence. */

@@ -2,27 +2,28 @@ import { expect, test } from 'vitest';
 import { member, status } from './_cluster.ts';
 import { memberTroubles, ownTrouble, troubleCount } from './troubles.ts';
 
-const down = { state: 'down', connected: false } as const;
+const down = { state: 'down', condition: 'down', connected: false } as const;
 
-test('[DB-P2] members that are down or have problems need a person; those that left do not', () => {
+test('[DB-P2] members that are down, paused, shut down or have problems need a person; those that left do not', () => {
   const seen = status(
     [
       member('ant', { problems: 2 }),
       member('bee', { problems: 1 }),
       member('cat', down),
-      member('dog', { ...down, stopped: true }),
-      member('eel', { state: 'left', connected: false, problems: 1 }),
+      member('dog', { ...down, condition: 'shut-down' }),
+      member('eel', { state: 'left', condition: 'left', connected: false, problems: 1 }),
       member('fox'),
-      member('gnu', { ...down, paused: true }),
+      member('gnu', { ...down, condition: 'paused' }),
     ],
     { problemCount: 2 },
   );
   expect(memberTroubles(seen).map(({ member: { name }, why }) => `${name} ${why}`)).toEqual([
     'bee problems',
     'cat down',
-    'dog stopped',
+    'dog shut-down',
+    'gnu paused',
   ]);
-  expect(troubleCount(seen)).toBe(5);
+  expect(troubleCount(seen)).toBe(6);
 });
 
 test('[DB-A5] a member that has a problem itself says that its view of the others may be old', () => {
@@ -37,9 +38,14 @@ test('[DB-L5] a member that others reach is not down: it and the asked one are c
   const members = [
     member('ant', { latenciesMs: { bee: 1 } }),
     member('bee', { latenciesMs: { ant: 1, cat: 1 } }),
-    member('cat', down),
+    member('cat', { condition: 'cut-off', connected: false, via: 'bee', latenciesMs: { bee: 1 } }),
   ];
   const seen = status(members, { now: 60_000 });
   expect(memberTroubles(seen)).toEqual([]);
   expect(troubleCount(seen)).toBe(1);
+});
+
+test('[DB-P2] a paused member knows of no trouble of others: it hears none of them', () => {
+  const members = [member('ant', { condition: 'paused' }), member('bee', { ...down, condition: 'unknown' })];
+  expect(memberTroubles(status(members, { paused: true }))).toEqual([]);
 });

@@ -1,33 +1,25 @@
 import type { MemberReport, Status } from '../api.ts';
-import { latencyMatrix, type Matrix } from './latency-matrix.ts';
+import { latencyMatrix } from './latency-matrix.ts';
 
 /** Another member that needs a person, and why. */
 export interface MemberTrouble {
   readonly member: MemberReport;
-  readonly why: 'stopped' | 'down' | 'problems';
+  readonly why: 'down' | 'problems' | 'paused' | 'shut-down';
 }
 
 /**
- * The other members that need a person: those that are down, and those that report problems. A paused member
- * does not count, because a person paused it.
+ * The other members that need a person: those that are down, paused or shut down, and those that report problems. A paused member
+ * hears nothing of the others, so it knows of none.
  */
 export function memberTroubles(status: Status): readonly MemberTrouble[] {
-  return withoutReached(status.members, latencyMatrix(status)).flatMap((member): MemberTrouble[] => {
-    if (member.self || member.state === 'left') return [];
-    if (member.state === 'down') {
-      return member.paused === true ? [] : [{ member, why: member.stopped === true ? 'stopped' : 'down' }];
-    }
-    return (member.problems ?? 0) > 0 ? [{ member, why: 'problems' }] : [];
+  if (status.paused) return [];
+  return status.members.flatMap((member): MemberTrouble[] => {
+    const { condition, problems = 0 } = member;
+    if (member.self || condition === 'left') return [];
+    if (condition === 'down' || condition === 'paused' || condition === 'shut-down')
+      return [{ member, why: condition }];
+    return problems > 0 ? [{ member, why: 'problems' }] : [];
   });
-}
-
-/**
- * `members` without those that the asked one cannot reach and others can. To it they look down, but they are cut off from it: a problem of
- * the pair.
- */
-export function withoutReached(members: readonly MemberReport[], { cut }: Matrix): readonly MemberReport[] {
-  const beyond = new Set(cut.flatMap(({ from, to }) => (from.self ? to.id : to.self ? from.id : [])));
-  return members.filter(({ id }) => !beyond.has(id));
 }
 
 /** The number of items in the view of problems. */
@@ -35,10 +27,11 @@ export function troubleCount(status: Status): number {
   return status.problemCount + memberTroubles(status).length + latencyMatrix(status).cut.length;
 }
 
-/** True when the cluster has other members and this one has a session with none of them. */
+/** True when the cluster has other members, and this one hears none of them although not all of them are shut down. */
 export function isCutOff({ members }: Status): boolean {
-  const others = members.filter(({ self, state }) => !self && state !== 'left');
-  return others.length > 0 && others.every(({ connected }) => !connected);
+  const others = members.filter(({ self, condition }) => !self && condition !== 'left');
+  const areHeard = others.some(({ connected, via }) => connected || via !== undefined);
+  return !areHeard && others.some(({ condition }) => condition === 'down');
 }
 
 /** The reason why this member's view of the others may be old: it has a problem itself. A sentence, or undefined. */

@@ -58,8 +58,8 @@ export function formatAgo(atMs: number, nowMs: number): string {
   return ms > -aheadMs ? 'just now' : `in ${formatDuration(-ms / 1_000)}`;
 }
 
-/** `ant`, `ant and bee`, `ant, bee and cat`. */
-export function formatNames(names: readonly string[]): string {
+/** `ant`, `ant and bee`, `ant, bee and cat`, or with another last conjunction. */
+export function formatNames(names: readonly string[], conjunction = 'and'): string {
   if (names.length < 2) return names.join('');
-  return `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
+  return `${names.slice(0, -1).join(', ')} ${conjunction} ${names.at(-1)}`;
 }

@@ -15,8 +15,11 @@ function rtts(...members: readonly MemberReport[]): Record<string, number> {
   return Object.fromEntries(members.map(({ id }) => [id, 1]));
 }
 
-const downCat = member('cat', { state: 'down', connected: false, rttMs: null, behind: 7 });
-const downBee = member('bee', { state: 'down', connected: false, rttMs: null });
+const away = { state: 'down', condition: 'down', connected: false, rttMs: null } as const;
+const downCat = member('cat', { ...away, behind: 7 });
+const downBee = member('bee', away);
+const pausedCat: MemberReport = { ...downCat, condition: 'paused' };
+const shutCat: MemberReport = { ...downCat, condition: 'shut-down' };
 const fullCat = member('cat', { behind: 1_204, problems: 1, trouble: 'disk-full' });
 const refused = {
   problems: [{ code: 'member-refused', member: 'bee:4700', detail: 'Its key is another one.', since: 0 }],
@@ -24,29 +27,33 @@ const refused = {
 } satisfies Partial<Status>;
 const progress = { there: 145_000_000, total: 436_000_000, bytesPerSecond: 3_200_000, secondsLeft: 91 };
 const syncing = (done: number) =>
-  member('cat', { state: 'syncing', behind: 9, catchUp: { source: ant.id, done, total: 1_204 } });
+  member('cat', { state: 'syncing', condition: 'syncing', behind: 9, catchUp: { source: ant.id, done, total: 1_204 } });
 
 test.each<[string, string, Status]>([
   ['good', 'All 3 members hold everything.', status([ant, bee, cat])],
   ['good', 'Both members hold everything.', status([ant, bee])],
-  ['good', 'Both members hold everything.', status([ant, bee, member('cat', { state: 'left', behind: 5 })])],
-  ['good', 'Both members hold everything; 1 conflict waits for a choice.', status([ant, bee], { conflictCopies: 1 })],
-  ['good', 'Both members hold everything; 3 conflicts wait for a choice.', status([ant, bee], { conflictCopies: 3 })],
+  [
+    'good',
+    'Both members hold everything.',
+    status([ant, bee, member('cat', { state: 'left', condition: 'left', behind: 5 })]),
+  ],
+  ['held', '1 conflict waits for a choice.', status([ant, bee], { conflictCopies: 1 })],
+  ['held', '3 conflicts wait for a choice.', status([ant, bee], { conflictCopies: 3 })],
   ['good', 'ant is alone and waits for others.', status([ant])],
   ['bad', 'cat is down; the other two hold everything.', status([ant, bee, downCat])],
   ['bad', 'cat is down.', status([ant, member('bee', { behind: 1 }), downCat])],
   ['bad', 'cat is down.', status([ant, downCat])],
   ['bad', 'bee and cat are down.', status([ant, downBee, downCat, member('dog', { behind: 1 })])],
-  ['held', 'cat is paused; the other two hold everything.', status([ant, bee, { ...downCat, paused: true }])],
-  ['bad', 'bee is down.', status([ant, downBee, { ...downCat, paused: true }, member('dog', { behind: 1 })])],
+  ['held', 'cat is paused; the other two hold everything.', status([ant, bee, pausedCat])],
+  ['bad', 'bee is down; cat is paused.', status([ant, downBee, pausedCat, member('dog', { behind: 1 })])],
   [
     'held',
     'ant is paused: it takes nothing from the others and gives them nothing until it is resumed.',
     status([ant, downBee, downCat], { paused: true, synchronised: false }),
   ],
-  ['bad', 'cat is stopped; the other two hold everything.', status([ant, bee, { ...downCat, stopped: true }])],
-  ['bad', 'ant sees none of the other 2 members: it may be cut off.', status([ant, downBee, downCat])],
-  ['bad', 'bee and cat are stopped.', status([ant, { ...downBee, stopped: true }, { ...downCat, stopped: true }])],
+  ['held', 'cat is shut down; the other two hold everything.', status([ant, bee, shutCat])],
+  ['bad', 'ant does not hear bee or cat: it may be cut off.', status([ant, downBee, downCat])],
+  ['held', 'bee and cat are shut down.', status([ant, { ...downBee, condition: 'shut-down' }, shutCat])],
   [
     'bad',
     '5 members are down; the other two hold everything.',
@@ -54,10 +61,14 @@ test.each<[string, string, Status]>([
   ],
   [
     'bad',
-    'bee is down and cat is stopped; dog has problems.',
-    status([ant, downBee, { ...downCat, stopped: true }, member('dog', { behind: 3, problems: 1 })]),
+    'bee is down; dog is 3 operations behind; cat is shut down.',
+    status([ant, downBee, shutCat, member('dog', { behind: 3, problems: 1 })]),
   ],
-  ['bad', 'bee is down; cat and dog have problems.', status([ant, downBee, fullCat, { ...fullCat, name: 'dog' }])],
+  [
+    'bad',
+    'bee is down; cat is 1,204 operations behind: disk full; dog has problems too.',
+    status([ant, downBee, fullCat, { ...fullCat, id: 'dog', name: 'dog' }]),
+  ],
   ['bad', 'ant has 2 problems: disk full.', status([{ ...ant, trouble: 'disk-full' }, bee], { problemCount: 2 })],
   ['bad', 'bee has 1 problem.', status([ant, member('bee', { problems: 1 })])],
   ['bad', 'cat is 1,204 operations behind: disk full.', status([ant, bee, fullCat])],
@@ -67,8 +78,8 @@ test.each<[string, string, Status]>([
     status([ant, member('bee', { problems: 3 }), fullCat]),
   ],
   [
-    'bad',
-    'bee and cat are cut off from each other; ant reaches both.',
+    'held',
+    'bee and cat are cut off from each other, and ant reaches both.',
     status(
       [
         { ...ant, latenciesMs: rtts(bee, cat) },
@@ -79,12 +90,19 @@ test.each<[string, string, Status]>([
     ),
   ],
   [
-    'bad',
-    'ant and cat are cut off from each other; bee reaches both.',
-    status([{ ...ant, latenciesMs: rtts(bee) }, { ...bee, latenciesMs: rtts(ant, cat) }, downCat], { now }),
+    'held',
+    'ant and cat are cut off from each other, and bee reaches both.',
+    status(
+      [
+        { ...ant, latenciesMs: rtts(bee) },
+        { ...bee, latenciesMs: rtts(ant, cat) },
+        { ...cat, condition: 'cut-off', connected: false, via: 'bee', latenciesMs: rtts(bee) },
+      ],
+      { now },
+    ),
   ],
   [
-    'bad',
+    'held',
     '3 pairs of members are cut off from each other.',
     status(
       [
@@ -96,10 +114,46 @@ test.each<[string, string, Status]>([
       { now },
     ),
   ],
-  ['busy', 'bee is silent.', status([ant, member('bee', { state: 'suspect' })])],
+  ['busy', 'bee is silent.', status([ant, member('bee', { state: 'suspect', condition: 'silent' })])],
   ['busy', 'cat is catching up: 300 of 1,204 operations.', status([ant, bee, syncing(300)])],
   ['busy', 'cat is catching up: 145 MB of 436 MB, 1 min left.', status([ant, bee, { ...syncing(300), progress }])],
-  ['busy', 'bee and cat are catching up.', status([ant, member('bee', { state: 'joining' }), syncing(1)])],
+  [
+    'busy',
+    'bee and cat are catching up.',
+    status([ant, member('bee', { state: 'joining', condition: 'joining' }), syncing(1)]),
+  ],
+  [
+    'bad',
+    'dog is down; cat is paused; 6 conflicts wait for a choice; bee is catching up.',
+    status(
+      [
+        ant,
+        member('bee', { state: 'syncing', condition: 'syncing' }),
+        pausedCat,
+        { ...downBee, id: 'dog', name: 'dog' },
+      ],
+      { conflictCopies: 6 },
+    ),
+  ],
+  [
+    'held',
+    'bee has 1 problem: not a file.',
+    status([ant, member('bee', { problems: 1, trouble: 'path-special' }), cat]),
+  ],
+  [
+    'held',
+    'bee and cat have problems.',
+    status([
+      ant,
+      member('bee', { problems: 1, trouble: 'path-special' }),
+      member('cat', { problems: 1, trouble: 'ignore-rule' }),
+    ]),
+  ],
+  [
+    'busy',
+    'ant was just started: bee and cat have not answered yet.',
+    status([ant, { ...downBee, condition: 'unknown' }, { ...downCat, condition: 'unknown' }]),
+  ],
   ['busy', '1 file has conflicting versions; copies are on the way.', status([ant, bee], { conflicts: 1 })],
   ['busy', 'bee is 12 operations behind.', status([ant, member('bee', { behind: 12 })])],
   [
@@ -136,5 +190,18 @@ test.each<[string, string, Status]>([
     status([ant, bee], { member: { ...status([]).member, state: 'left' } }),
   ],
 ])('[DB-A1] [CL9] %s: %s', (tone, text, input) => {
-  expect(clusterVerdict(input)).toEqual({ tone, text });
+  expect(clusterVerdict(input)).toMatchObject({ tone, text });
+});
+
+test('[DB-A1] each part of the sentence has the view in which a person sees more of it', () => {
+  const troubled = status(
+    [ant, { ...downBee, id: 'dog', name: 'dog' }, pausedCat, member('bee', { problems: 1, trouble: 'path-special' })],
+    { conflictCopies: 2 },
+  );
+  expect(clusterVerdict(troubled).findings).toEqual([
+    { tone: 'bad', text: 'dog is down', about: { view: 'member', id: 'dog' } },
+    { tone: 'held', text: 'cat is paused', about: { view: 'member', id: 'cat' } },
+    { tone: 'held', text: 'bee has 1 problem: not a file', about: { view: 'member', id: 'bee' } },
+    { tone: 'held', text: '2 conflicts wait for a choice', about: { view: 'conflicts' } },
+  ]);
 });

@@ -1,92 +1,207 @@
-import type { MemberReport, Progress, Status } from '../api.ts';
-import { latencyMatrix, whoReachesBoth } from './latency-matrix.ts';
+import type { MemberCondition, MemberReport, Progress, Status } from '../api.ts';
+import { isGrave } from '../error-code.ts';
+import { isAway } from './condition.ts';
+import { latencyMatrix, type Matrix, whoReachesBoth } from './latency-matrix.ts';
 import { problemWords } from './problem-words.ts';
 import { shareText, timeLeftText } from './progress.ts';
-import { isCutOff, withoutReached } from './troubles.ts';
+import { isCutOff } from './troubles.ts';
 import { formatCount, formatItems, formatNames } from './units.ts';
 
 /**
- * The tone of a verdict. `good`: nothing to do. `busy`: it becomes good without a person. `held`: a person paused a member. `bad`: a person should
- * look.
+ * The tone of a finding. `good`: nothing to do. `busy`: it becomes good without a person. `held`: it waits for a person, and nothing is
+ * at risk. `bad`: a person should look now.
  */
 export type Tone = 'good' | 'busy' | 'held' | 'bad';
 
-/** The state of the cluster, in one sentence. */
-export interface Verdict {
+/** The view in which a person sees more of a finding, and can act. */
+export type Subject =
+  | { readonly view: 'members' | 'problems' | 'conflicts' | 'transfers' | 'latency' | 'operations' }
+  | { readonly view: 'member'; readonly id: string }
+  | { readonly view: 'pair'; readonly from: string; readonly to: string };
+
+/** One thing that is true of the cluster. */
+export interface Finding {
   readonly tone: Tone;
+  /** A part of a sentence, without a full stop. */
   readonly text: string;
+  readonly about: Subject;
 }
 
-/** The verdict on the whole cluster as the answering member sees it: the worst true statement. */
+/** The state of the cluster in one sentence. */
+export interface Verdict {
+  /** The gravest tone of the findings. */
+  readonly tone: Tone;
+  readonly text: string;
+  /** The parts of the sentence, the gravest first. */
+  readonly findings: readonly [Finding, ...Finding[]];
+}
+
+const tones: readonly Tone[] = ['bad', 'held', 'busy', 'good'];
+
+/** The verdict on the whole cluster as the answering member sees it: everything that needs a person, the gravest first. */
 export function clusterVerdict(status: Status): Verdict {
-  if (status.member.state === 'left') {
-    return {
-      tone: 'bad',
-      text: `${status.member.name} has left the cluster. Its files stay and are no longer replicated.`,
-    };
+  const found = isAlone(status) ? ownFindings(status) : findingsOf(status);
+  const [first, ...rest] = found.toSorted((a, b) => tones.indexOf(a.tone) - tones.indexOf(b.tone));
+  const findings: Verdict['findings'] = first === undefined ? [wholeFinding(status)] : [first, ...rest];
+  const text = `${findings.map((finding) => finding.text).join('; ')}${restOf(status, findings)}.`;
+  return { tone: findings[0].tone, text, findings };
+}
+
+/** True when what the member knows of the others is old, or concerns it no more. */
+function isAlone(status: Status): boolean {
+  return status.member.state === 'left' || status.paused || isRefused(status);
+}
+
+/** What is true of the answering member itself. */
+function ownFindings(status: Status): readonly Finding[] {
+  const { name, state } = status.member;
+  if (state === 'left') {
+    return [
+      finding('bad', `${name} has left the cluster. Its files stay and are no longer replicated`, { view: 'members' }),
+    ];
   }
-  if (status.paused) {
-    const { name } = status.member;
-    return {
-      tone: 'held',
-      text: `${name} is paused: it takes nothing from the others and gives them nothing until it is resumed.`,
-    };
+  if (isRefused(status)) {
+    return [finding('bad', `Every member that ${name} reached refuses it`, { view: 'problems' })];
   }
-  const members = status.members.filter(({ state }) => state !== 'left');
-  if (isRefused(status)) return { tone: 'bad', text: `Every member that ${status.member.name} reached refuses it.` };
+  const text = `${name} is paused: it takes nothing from the others and gives them nothing until it is resumed`;
+  const own = status.members.filter(({ self }) => self);
+  return [finding('held', text, { view: 'members' }), ...troubleFindings(status, own)];
+}
+
+function findingsOf(status: Status): readonly Finding[] {
+  const members = status.members.filter(({ condition }) => condition !== 'left');
   const matrix = latencyMatrix(status);
-  const down = withoutReached(members, matrix).filter(({ state, paused }) => state === 'down' && paused !== true);
-  const areStopped = down.every(({ stopped }) => stopped === true);
-  // A member without any session is more likely to be cut off itself than to be the only one running.
-  if (isCutOff(status) && members.length > 2 && !areStopped) {
-    return {
-      tone: 'bad',
-      text: `${status.member.name} sees none of the other ${formatCount(members.length - 1)} members: it may be cut off.`,
-    };
-  }
+  const down = members.filter(({ condition }) => condition === 'down');
+  // A member that hears nobody is more likely to be cut off itself than to be the only one running.
+  const hearsNobody = isCutOff(status) && down.length > 1;
+  const away = hearsNobody ? [lonelyFinding(status, down)] : awayFindings(members);
+  const found = [...away, ...troubleFindings(status, members), ...cutFindings(matrix), ...choiceFindings(status)];
+  const coming = comingFindings(status, members);
+  return found.length + coming.length > 0 ? [...found, ...coming] : movingFindings(status, members);
+}
+
+function lonelyFinding({ member }: Status, down: readonly MemberReport[]): Finding {
+  const others =
+    down.length > namedMax
+      ? `any of the other ${formatCount(down.length)} members`
+      : formatNames(
+          down.map(({ name }) => name),
+          'or',
+        );
+  return finding('bad', `${member.name} does not hear ${others}: it may be cut off`, { view: 'members' });
+}
+
+/** Members that are down, paused or shut down. */
+function awayFindings(members: readonly MemberReport[]): readonly Finding[] {
+  const conditions = [
+    ['bad', 'down'],
+    ['held', 'paused'],
+    ['held', 'shut-down'],
+  ] as const;
+  return conditions.flatMap(([tone, condition]) => {
+    const those = members.filter((member) => member.condition === condition);
+    const words = condition === 'shut-down' ? 'shut down' : condition;
+    return those.length === 0 ? [] : [finding(tone, `${are(those)} ${words}`, aboutMembers(those))];
+  });
+}
+
+/** Members with problems: the grave ones one by one, the others counted together. */
+function troubleFindings(status: Status, members: readonly MemberReport[]): readonly Finding[] {
   const troubled = members
-    .filter((member) => problemsOf(status, member) > 0 && !down.includes(member))
+    .filter((member) => problemsOf(status, member) > 0 && !isAway(member.condition))
     .sort((a, b) => b.behind - a.behind || problemsOf(status, b) - problemsOf(status, a));
-  if (down.length > 0) {
-    const rest = troubled.length > 0 ? `; ${have(troubled)} problems` : restOf(status, members, down);
-    return { tone: 'bad', text: `${awayText(down)}${rest}.` };
+  const [worst, ...grave] = troubled.filter((member) => isGrave(member.trouble ?? 'unknown'));
+  const minor = troubled.filter((member) => !isGrave(member.trouble ?? 'unknown'));
+  const [first, ...rest] = minor;
+  return [
+    ...(worst === undefined ? [] : [finding('bad', troubleOf(status, worst), aboutProblems([worst]))]),
+    ...(grave.length === 0 ? [] : [finding('bad', `${have(grave)} problems too`, aboutProblems(grave))]),
+    ...(first !== undefined && rest.length === 0
+      ? [finding('held', troubleOf(status, first), aboutProblems([first]))]
+      : []),
+    ...(rest.length === 0 ? [] : [finding('held', `${have(minor)} problems`, aboutProblems(minor))]),
+  ];
+}
+
+/** Pairs that are cut off. Nothing is at risk while another member passes on what each of the two makes. */
+function cutFindings(matrix: Matrix): readonly Finding[] {
+  const [pair, ...others] = matrix.cut;
+  if (pair === undefined) return [];
+  const tone = matrix.cut.every((each) => whoReachesBoth(matrix, each) !== '') ? 'held' : 'bad';
+  if (others.length > 0) {
+    const pairs = formatCount(matrix.cut.length);
+    return [finding(tone, `${pairs} pairs of members are cut off from each other`, { view: 'latency' })];
   }
-  const [worst, ...rest] = troubled;
-  if (worst !== undefined) return { tone: 'bad', text: `${troubleOf(status, worst)}${alsoTroubled(rest)}.` };
-  const [pair] = matrix.cut;
-  if (pair !== undefined) {
-    return {
-      tone: 'bad',
-      text:
-        matrix.cut.length === 1
-          ? `${pair.from.name} and ${pair.to.name} are cut off from each other${reachedBy(whoReachesBoth(matrix, pair))}.`
-          : `${formatCount(matrix.cut.length)} pairs of members are cut off from each other.`,
-    };
+  const { from, to } = pair;
+  const reached = whoReachesBoth(matrix, pair);
+  const text = `${from.name} and ${to.name} are cut off from each other${reached === '' ? '' : `, and ${reached} both`}`;
+  return [finding(tone, text, { view: 'pair', from: from.id, to: to.id })];
+}
+
+/** Conflicts stop nothing, and wait until a person chooses. */
+function choiceFindings({ conflictCopies: count }: Status): readonly Finding[] {
+  if (count === 0) return [];
+  const text = `${formatItems(count, 'conflict')} ${count === 1 ? 'waits' : 'wait'} for a choice`;
+  return [finding('held', text, { view: 'conflicts' })];
+}
+
+/** Members that are not here yet, or that are about to be. */
+function comingFindings({ member }: Status, members: readonly MemberReport[]): readonly Finding[] {
+  const those = (...conditions: readonly MemberCondition[]) =>
+    members.filter(({ condition }) => conditions.includes(condition));
+  const [unknown, silent, coming] = [those('unknown'), those('silent'), those('joining', 'syncing')];
+  const answered = unknown.length === 1 ? 'has' : 'have';
+  return [
+    unknown.length > 0 &&
+      finding(
+        'busy',
+        `${member.name} was just started: ${listed(unknown)} ${answered} not answered yet`,
+        aboutMembers(unknown),
+      ),
+    silent.length > 0 && finding('busy', `${are(silent)} silent`, aboutMembers(silent)),
+    coming.length > 0 && finding('busy', `${are(coming)} catching up${progressOf(coming)}`, { view: 'transfers' }),
+  ].filter((each) => each !== false);
+}
+
+/** What is on its way: the first of these that is true. */
+function movingFindings(status: Status, members: readonly MemberReport[]): readonly Finding[] {
+  const { conflicts, pending, member, synchronised } = status;
+  if (conflicts > 0) {
+    const text = `${formatItems(conflicts, 'file')} ${conflicts === 1 ? 'has' : 'have'} conflicting versions; copies are on the way`;
+    return [finding('busy', text, { view: 'operations' })];
   }
-  const paused = members.filter((member) => member.paused === true);
-  if (paused.length > 0) return { tone: 'held', text: `${are(paused)} paused${restOf(status, members, paused)}.` };
-  const silent = members.filter(({ state }) => state === 'suspect');
-  if (silent.length > 0) return { tone: 'busy', text: `${are(silent)} silent.` };
-  const coming = members.filter(({ state }) => state === 'joining' || state === 'syncing');
-  const [first] = coming;
-  if (first !== undefined) return { tone: 'busy', text: `${are(coming)} catching up${progressOf(coming, first)}.` };
-  if (status.conflicts > 0) {
-    return {
-      tone: 'busy',
-      text: `${formatItems(status.conflicts, 'file')} ${status.conflicts === 1 ? 'has' : 'have'} conflicting versions; copies are on the way.`,
-    };
+  const behind = members.filter((each) => each.behind > 0).sort((a, b) => b.behind - a.behind);
+  if (behind.length > 0) return [finding('busy', behindText(behind), { view: 'transfers' })];
+  if (pending > 0) {
+    return [finding('busy', `${formatItems(pending, 'file')} on the way to ${member.name}`, { view: 'transfers' })];
   }
-  const behind = members.filter((member) => member.behind > 0).sort((a, b) => b.behind - a.behind);
-  if (behind.length > 0) return { tone: 'busy', text: `${behindText(behind)}.` };
-  if (status.pending > 0)
-    return { tone: 'busy', text: `${formatItems(status.pending, 'file')} on the way to ${status.member.name}.` };
-  const ahead = members.filter((member) => isAhead(member, status));
-  if (ahead.length > 0)
-    return { tone: 'busy', text: `${have(ahead)} changes that ${status.member.name} does not know yet.` };
-  if (!status.synchronised) return { tone: 'busy', text: 'Changes are on their way.' };
-  if (members.length === 1) return { tone: 'good', text: `${status.member.name} is alone and waits for others.` };
-  const all = members.length === 2 ? 'Both members' : `All ${formatCount(members.length)} members`;
-  return { tone: 'good', text: `${all} hold everything${choicesText(status.conflictCopies)}.` };
+  const ahead = members.filter((each) => isAhead(each, status));
+  if (ahead.length > 0) {
+    return [finding('busy', `${have(ahead)} changes that ${member.name} does not know yet`, { view: 'operations' })];
+  }
+  return synchronised ? [] : [finding('busy', 'Changes are on their way', { view: 'operations' })];
+}
+
+/** All is well. */
+function wholeFinding({ members, member }: Status): Finding {
+  const { length } = members.filter(({ condition }) => condition !== 'left');
+  if (length === 1) return finding('good', `${member.name} is alone and waits for others`, { view: 'members' });
+  const all = length === 2 ? 'Both members' : `All ${formatCount(length)} members`;
+  return finding('good', `${all} hold everything`, { view: 'members' });
+}
+
+function finding(tone: Tone, text: string, about: Subject): Finding {
+  return { tone, text, about };
+}
+
+function aboutMembers(members: readonly MemberReport[]): Subject {
+  const [only] = members;
+  return only !== undefined && members.length === 1 ? { view: 'member', id: only.id } : { view: 'members' };
+}
+
+/** The problems of the answering member are listed by its own page; those of another one by its row. */
+function aboutProblems(members: readonly MemberReport[]): Subject {
+  return members.some(({ self }) => self) ? { view: 'problems' } : aboutMembers(members);
 }
 
 /** True when every member that answered refused this one, so it has no session. */
@@ -102,32 +217,23 @@ function isAhead({ self, version = {} }: MemberReport, { version: known }: Statu
   return !self && Object.entries(version).some(([origin, seq]) => seq > (own[origin] ?? 0));
 }
 
-function names(members: readonly MemberReport[]): string[] {
-  return members.map(({ name }) => name);
-}
-
 /** More names than this are counted. */
 const namedMax = 4;
 
-/** `ant is`, `ant and bee are`, `12 members are`. */
+/** `ant`, `ant and bee`, `12 members`. */
+function listed(members: readonly MemberReport[]): string {
+  if (members.length > namedMax) return `${formatCount(members.length)} members`;
+  return formatNames(members.map(({ name }) => name));
+}
+
+/** `ant is`, `ant and bee are`. */
 function are(members: readonly MemberReport[]): string {
-  if (members.length > namedMax) return `${formatCount(members.length)} members are`;
-  return `${formatNames(names(members))} ${members.length === 1 ? 'is' : 'are'}`;
+  return `${listed(members)} ${members.length === 1 ? 'is' : 'are'}`;
 }
 
-/** `ant has`, `ant and bee have`, `12 members have`. */
+/** `ant has`, `ant and bee have`. */
 function have(members: readonly MemberReport[]): string {
-  if (members.length > namedMax) return `${formatCount(members.length)} members have`;
-  return `${formatNames(names(members))} ${members.length === 1 ? 'has' : 'have'}`;
-}
-
-/** `bee is down and cat is stopped`. */
-function awayText(away: readonly MemberReport[]): string {
-  const stopped = away.filter((member) => member.stopped === true);
-  const lost = away.filter((member) => member.stopped !== true);
-  return [lost.length > 0 && `${are(lost)} down`, stopped.length > 0 && `${are(stopped)} stopped`]
-    .filter((part) => part !== false)
-    .join(' and ');
+  return `${listed(members)} ${members.length === 1 ? 'has' : 'have'}`;
 }
 
 /** The members that are behind, with the one that is most behind. */
@@ -140,41 +246,37 @@ function behindText(behind: readonly MemberReport[]): string {
   return `${formatCount(behind.length)} members are behind, ${slow.name} most: ${most}`;
 }
 
-/** Conflicts stop nothing, and wait until a person chooses. */
-function choicesText(conflicts: number): string {
-  if (conflicts === 0) return '';
-  return `; ${formatItems(conflicts, 'conflict')} ${conflicts === 1 ? 'waits' : 'wait'} for a choice`;
-}
-
 /** The answering member's problems are counted from its status, which is newer than its row. */
 function problemsOf(status: Status, member: MemberReport): number {
   return member.self ? status.problemCount : (member.problems ?? 0);
 }
 
-/** `cat is 1,204 operations behind: disk full`, `cat has 2 problems: disk full`. */
+/** `cat is 1,204 operations behind: disk full`, `cat has 2 problems: disk full and others`. */
 function troubleOf(status: Status, member: MemberReport): string {
-  const reason = member.trouble === undefined ? '' : `: ${problemWords(member.trouble)}`;
+  const count = problemsOf(status, member);
+  const others = count > 1 && hasSeveralCodes(status, member) ? ' and others' : '';
+  const reason = member.trouble === undefined ? '' : `: ${problemWords(member.trouble)}${others}`;
   return member.behind > 0
     ? `${member.name} is ${formatItems(member.behind, 'operation')} behind${reason}`
-    : `${member.name} has ${formatItems(problemsOf(status, member), 'problem')}${reason}`;
+    : `${member.name} has ${formatItems(count, 'problem')}${reason}`;
 }
 
-function alsoTroubled(rest: readonly MemberReport[]): string {
-  const [only] = rest;
-  if (only === undefined) return '';
-  if (rest.length === 1) return `; ${only.name} has problems too`;
-  return `; ${formatCount(rest.length)} more have problems too`;
+/** Of another member only the number of problems and the worst code are known. */
+function hasSeveralCodes({ problems }: Status, { self, trouble }: MemberReport): boolean {
+  return self && problems.some(({ code }) => code !== trouble);
 }
 
-function reachedBy(others: string): string {
-  return others === '' ? '' : `; ${others} both`;
-}
-
-/** The state of the members that are not away. */
-function restOf(status: Status, members: readonly MemberReport[], away: readonly MemberReport[]): string {
+/** The state of the members that are not away, if some are away and the others lack nothing. */
+function restOf(status: Status, findings: readonly Finding[]): string {
+  const members = status.members.filter(({ condition }) => condition !== 'left');
+  const away = members.filter(({ condition }) => isAway(condition));
   const others = members.length - away.length;
-  const same = members.every((member) => away.includes(member) || (member.state === 'active' && member.behind === 0));
-  if (others < 2 || !same || !status.synchronised || status.pending > 0) return '';
+  const isSame = members.every(
+    (member) => away.includes(member) || (member.condition === 'active' && member.behind === 0),
+  );
+  const isBusy = findings.some(({ tone }) => tone === 'busy');
+  if (isAlone(status) || away.length === 0 || others < 2 || isBusy || !isSame) return '';
+  if (!status.synchronised || status.pending > 0) return '';
   return others === 2 ? '; the other two hold everything' : `; the other ${formatCount(others)} hold everything`;
 }
 
@@ -185,9 +287,10 @@ function restText(progress: Progress): string {
 }
 
 /** Bytes, and operations if it lacks no bytes. */
-function progressOf(coming: readonly MemberReport[], { catchUp, progress }: MemberReport): string {
-  if (coming.length !== 1) return '';
-  if (progress !== undefined) return restText(progress);
-  if (catchUp === undefined || catchUp.total === 0) return '';
-  return `: ${formatCount(catchUp.done)} of ${formatItems(catchUp.total, 'operation')}`;
+function progressOf(coming: readonly MemberReport[]): string {
+  const [first] = coming;
+  if (first === undefined || coming.length !== 1) return '';
+  if (first.progress !== undefined) return restText(first.progress);
+  if (first.catchUp === undefined || first.catchUp.total === 0) return '';
+  return `: ${formatCount(first.catchUp.done)} of ${formatItems(first.catchUp.total, 'operation')}`;
 }

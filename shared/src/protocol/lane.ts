@@ -17,6 +17,7 @@ const lanes: Readonly<Record<PeerMessageType, Lane>> = {
   ack: 'signals',
   heartbeat: 'signals',
   'heartbeat-reply': 'signals',
+  report: 'signals',
   // Sent before any operation that was made after the seal was known.
   sealed: 'signals',
   fork: 'signals',

@@ -109,12 +109,8 @@ export interface CatchUpProgress {
   readonly total: number;
 }
 
-/** The state of the sender, sent every second. */
-export interface HeartbeatMessage {
-  readonly type: 'heartbeat';
-  readonly id: number;
-  /** The sender's wall clock, milliseconds since the epoch. */
-  readonly wallMs: number;
+/** The state of a member, as it tells it itself. */
+export interface SelfReport {
   readonly state: MemberState;
   readonly enabledAt?: number | undefined;
   readonly known: VersionVector;
@@ -140,8 +136,30 @@ export interface HeartbeatMessage {
   /** Code of the worst of them. A newer member may send one that is not known here. */
   readonly trouble?: string | undefined;
   readonly progress?: CatchUpProgress | undefined;
-  /** Smoothed round trip that the sender measured to each member it is connected to, in milliseconds. */
+  /** Smoothed round trip that it measured to each member it is connected to, in milliseconds. */
   readonly latenciesMs: Readonly<Record<MemberId, number>>;
+}
+
+/** The state of the sender, sent every second. */
+export interface HeartbeatMessage extends SelfReport {
+  readonly type: 'heartbeat';
+  readonly id: number;
+  /** The sender's wall clock, milliseconds since the epoch. */
+  readonly wallMs: number;
+}
+
+/** What the sender last heard from a third member, with which the receiver has no session. */
+export interface ReportMessage {
+  readonly type: 'report';
+  readonly member: MemberId;
+  /** The number of the sender's session with it: within one, later reports are newer. */
+  readonly session: number;
+  /** How long ago it was heard, in milliseconds. */
+  readonly agoMs: number;
+  /** Absent if it has left in order. */
+  readonly said?: SelfReport | undefined;
+  /** How it left in order. */
+  readonly gone?: 'stopped' | 'paused' | undefined;
 }
 
 export interface HeartbeatReplyMessage {
@@ -186,6 +204,7 @@ export type PeerMessage =
   | AckMessage
   | HeartbeatMessage
   | HeartbeatReplyMessage
+  | ReportMessage
   | LeaveMessage
   | ForkMessage
   | SealedMessage;

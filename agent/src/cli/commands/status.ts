@@ -6,7 +6,7 @@ import { findMemberFolder } from '../../member-dir/state-directory.ts';
 import { requireApi } from '../api-client.ts';
 import { type ExitCode, exitCode } from '../exit-code.ts';
 import { printable } from '../format.ts';
-import { formatMembers, formatState } from '../member-table.ts';
+import { formatCondition, formatMembers } from '../member-table.ts';
 import type { Paint } from '../terminal.ts';
 import { printJson, type Terminal } from '../terminal.ts';
 
@@ -24,12 +24,17 @@ function formatProblem(problem: Problem, status: Status, paint: Paint): string {
   return `  ${paint('red', problem.code)}  ${subject}${printable(problem.detail)} (${formatAgo(problem.since, status.now)})`;
 }
 
+function ownCondition({ members }: Status, paint: Paint): string {
+  const own = members.find(({ self }) => self);
+  return own === undefined ? '' : formatCondition(own, paint);
+}
+
 /** `lockstep status` as text. */
 export function formatStatus(status: Status, paint: Paint): string {
   const { member } = status;
   const progress = status.members.find(({ self }) => self)?.progress;
   const lines = [
-    `${paint('bold', member.name)}  ${formatState({ state: member.state, paused: status.paused, progress }, paint)}`,
+    `${paint('bold', member.name)}  ${ownCondition(status, paint)}`,
     `cluster    ${formatVerdict(status, paint)}`,
     `folder     ${printable(member.folder)}`,
     `holds      ${formatItems(status.files, 'file')} and ${formatItems(status.directories, 'directory', 'directories')}, ${formatBytes(status.bytes)}; ${formatBytes(status.freeBytes)} free`,

@@ -16,6 +16,7 @@ const ant: MemberReport = {
   name: 'ant',
   self: true,
   state: 'active',
+  condition: 'active',
   connected: true,
   rttMs: null,
   behind: 0,
@@ -31,6 +32,7 @@ const cat: MemberReport = {
   name: 'cat',
   self: false,
   state: 'down',
+  condition: 'down',
   connected: false,
   behind: 12,
   behindSeconds: 75,
@@ -110,7 +112,7 @@ describe('status', () => {
       },
       plain,
     );
-    expect(text).toContain('cluster    cat is down; ant has problems.\n');
+    expect(text).toContain('cluster    cat is down; ant has 1 problem.\n');
     expect(text).toContain('pending    1 path not on this disk yet\n');
     expect(text).toMatch(/cat +c{8} +down +- +12 operations, 1 min 15 s .* 3 min ago/);
     expect(text).toContain('path-permission  x\\u{1b}: It cannot be read. (2 h ago)');
@@ -123,7 +125,11 @@ const refused = { code: 'member-refused', member: 'bee:4700', detail: 'Its key i
 test.each<[what: string, more: Partial<Status>, said: string]>([
   ['no other member', { members: [ant] }, 'ant is alone and waits for others.'],
   ['all', { members: [ant, bee] }, 'Both members hold everything.'],
-  ['one that left', { members: [ant, bee, { ...cat, state: 'left' }] }, 'Both members hold everything.'],
+  [
+    'one that left',
+    { members: [ant, bee, { ...cat, state: 'left', condition: 'left' }] },
+    'Both members hold everything.',
+  ],
   ['a problem of another', { members: [ant, { ...bee, problems: 1 }] }, 'bee has 1 problem.'],
   [
     'one that is away and lacks something',
@@ -131,9 +137,9 @@ test.each<[what: string, more: Partial<Status>, said: string]>([
     'cat is down; the other two hold everything.',
   ],
   [
-    'one that was stopped and lacked nothing',
-    { members: [ant, bee, { ...cat, stopped: true, behind: 0 }] },
-    'cat is stopped; the other two hold everything.',
+    'one that was shut down and lacked nothing',
+    { members: [ant, bee, { ...cat, condition: 'shut-down', behind: 0 }] },
+    'cat is shut down; the other two hold everything.',
   ],
   ['all are away', { members: [ant, cat] }, 'cat is down.'],
   [
@@ -157,8 +163,8 @@ test('[CL5] why reports versions, holders and what is waited for', () => {
     pending: true,
     waitsFor: [{ member: cat.id, reason: 'It is down.' }],
     holders: [
-      { member: ant.id, name: 'ant', state: 'active', holds: true },
-      { member: cat.id, name: 'cat', state: 'down', holds: false },
+      { member: ant.id, name: 'ant', condition: 'active', holds: true },
+      { member: cat.id, name: 'cat', condition: 'down', holds: false },
     ],
     problem: null,
     conflictCopies: [],

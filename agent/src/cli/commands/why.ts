@@ -1,5 +1,5 @@
 import { type PathReport, pathReportSchema } from '@lockstep/shared/api';
-import { formatAgo } from '@lockstep/shared/present';
+import { conditionWords, formatAgo } from '@lockstep/shared/present';
 import type { Command } from 'commander';
 import { requireApi } from '../api-client.ts';
 import { type ExitCode, exitCode, UsageError } from '../exit-code.ts';
@@ -35,7 +35,8 @@ export function formatWhy(report: PathReport, nowMs: number, paint: Paint): stri
   section(
     'Held by',
     report.holders.map(
-      ({ name, state, holds }) => `${holds ? paint('green', 'yes') : paint('yellow', 'no ')}  ${name} (${state})`,
+      ({ name, condition, holds }) =>
+        `${holds ? paint('green', 'yes') : paint('yellow', 'no ')}  ${name} (${conditionWords(condition)})`,
     ),
   );
   section(

@@ -3,7 +3,8 @@ import type { Journey, JourneyStop } from '@lockstep/shared/api';
 import { holds } from '../../core/durability.ts';
 import { stampMs } from '../../core/hlc.ts';
 import type { Engine } from '../../sync/engine.ts';
-import type { Peer } from '../../sync/members/peers.ts';
+import type { Peer } from '../../sync/members/peer.ts';
+import { conditionOf, ownCondition } from './members.ts';
 import { reportLogged } from './operations.ts';
 import { shownBy } from './shown-by.ts';
 
@@ -36,7 +37,7 @@ function ownStop(engine: Engine, dot: Dot, journaledAt: number): JourneyStop {
   return {
     member: self.id,
     name: self.name,
-    state: engine.lifecycle.state,
+    condition: ownCondition(engine),
     pushedAt: null,
     receivedAt: journaledAt,
     appliedAt: applied ? (engine.ackLoop.appliedAt.at(dot) ?? null) : null,
@@ -51,7 +52,7 @@ function stopOf(engine: Engine, peer: Peer, dot: Dot): JourneyStop {
   return {
     member: peer.id,
     name: engine.peers.nameOf(peer.id),
-    state: peer.state,
+    condition: conditionOf(engine, peer),
     pushedAt: peer.sentAt.at(dot) ?? null,
     receivedAt: received ? (peer.knownAt.at(dot) ?? null) : null,
     appliedAt: applied ? (peer.appliedAt.at(dot) ?? null) : null,

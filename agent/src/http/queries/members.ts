@@ -1,9 +1,10 @@
 import { SOFTWARE_VERSION } from '@lockstep/shared';
-import type { MemberReport } from '@lockstep/shared/api';
+import type { MemberCondition, MemberReport } from '@lockstep/shared/api';
 import { blockingOrigins, countBehind } from '../../core/durability.ts';
 import { stampMs } from '../../core/hlc.ts';
+import { peerCondition } from '../../core/membership.ts';
 import type { Engine } from '../../sync/engine.ts';
-import type { Peer } from '../../sync/members/peers.ts';
+import type { Peer } from '../../sync/members/peer.ts';
 import { ownProgress, peerProgress } from './progress.ts';
 import { asSentence } from './sentence.ts';
 import { shownBy } from './shown-by.ts';
@@ -27,7 +28,7 @@ function reportSelf(engine: Engine): MemberReport {
     self: true,
     state: engine.lifecycle.state,
     stateSince: engine.lifecycle.stateSince,
-    paused: engine.pause.isOn ? true : undefined,
+    condition: ownCondition(engine),
     connected: true,
     rttMs: null,
     behind: countBehind(journal.known(), shown),
@@ -53,8 +54,9 @@ function reportSelf(engine: Engine): MemberReport {
 
 function reportPeer(engine: Engine, peer: Peer): MemberReport {
   const { journal, clock } = engine.context;
-  const { heartbeat, hello } = peer;
-  const silentMs = peer.lastHeardMs === undefined ? undefined : clock.monotonicMs() - peer.lastHeardMs;
+  const { said, hello } = peer;
+  const heardMs = peer.passedOn?.atMs ?? peer.lastHeardMs;
+  const silentMs = heardMs === undefined ? undefined : clock.monotonicMs() - heardMs;
   const shown = shownBy(engine, peer.id, peer.applied);
   const record = engine.peers.record(peer.id);
   return {
@@ -63,9 +65,9 @@ function reportPeer(engine: Engine, peer: Peer): MemberReport {
     self: false,
     state: peer.state,
     stateSince: peer.stateSince,
-    stopped: peer.state === 'down' && peer.stopped && !peer.paused ? true : undefined,
-    paused: peer.state === 'down' && peer.paused ? true : undefined,
+    condition: conditionOf(engine, peer),
     connected: peer.ready,
+    via: peer.passedOn?.by.id,
     rttMs: peer.ready ? (peer.rttMs ?? null) : null,
     behind: countBehind(journal.known(), shown),
     behindSeconds: behindSeconds(engine, shown),
@@ -76,23 +78,42 @@ function reportPeer(engine: Engine, peer: Peer): MemberReport {
     enabledAt: peer.enabledAt,
     lastSeenAt: silentMs === undefined ? undefined : clock.wallMs() - silentMs,
     clockSkewMs: peer.clockSkewMs,
-    pending: heartbeat?.pending,
-    problems: heartbeat?.problems,
-    trouble: heartbeat?.trouble,
-    files: heartbeat?.files,
-    bytes: heartbeat?.bytes,
+    pending: said?.pending,
+    problems: said?.problems,
+    trouble: said?.trouble,
+    files: said?.files,
+    bytes: said?.bytes,
     progress: peerProgress(engine, peer),
-    freeBytes: heartbeat?.freeBytes,
-    load: heartbeat?.load,
+    freeBytes: said?.freeBytes,
+    load: said?.load,
     // The digest belongs to `known` of the same heartbeat; an acknowledgement may have brought a newer `known` since.
-    version: heartbeat?.known ?? peer.known,
-    digest: heartbeat?.digest,
-    catchUp: heartbeat?.progress,
-    latenciesMs: heartbeat?.latenciesMs,
+    version: said?.known ?? peer.known,
+    digest: said?.digest,
+    catchUp: said?.progress,
+    latenciesMs: said?.latenciesMs,
     queuedBytes: peer.link?.queuedBytes(),
     sentBytes: peer.sent.total,
     receivedBytes: peer.received.total,
   };
+}
+
+/** The condition of this member. */
+export function ownCondition({ pause, lifecycle }: Engine): MemberCondition {
+  if (pause.isOn) return 'paused';
+  const { state } = lifecycle;
+  return state === 'suspect' || state === 'down' ? 'joining' : state;
+}
+
+/** The condition of another member as this one sees it. */
+export function conditionOf({ pause, peers }: Engine, peer: Peer): MemberCondition {
+  return peerCondition({
+    state: peer.state,
+    connected: peer.ready,
+    gone: peer.stopped ? (peer.paused ? 'paused' : 'stopped') : undefined,
+    isPassedOn: peer.passedOn !== undefined,
+    wasHeard: peers.wasHeard(peer),
+    isPausedHere: pause.isOn,
+  });
 }
 
 /** The age, in seconds, of the oldest operation that the member does not hold. */

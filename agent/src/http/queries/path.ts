@@ -1,9 +1,11 @@
 import { carriedTimeUs, entryType } from '@lockstep/shared';
 import type { PathReport } from '@lockstep/shared/api';
+import { conditionPhrase } from '@lockstep/shared/present';
 import { isConflictPath, originalPath } from '../../core/conflict-name.ts';
 import { holds } from '../../core/durability.ts';
 import { isDirectoryMode, permissions } from '../../core/entry.ts';
 import type { Engine } from '../../sync/engine.ts';
+import { conditionOf, ownCondition } from './members.ts';
 import { reportLogged, reportOperation } from './operations.ts';
 import { shownBy } from './shown-by.ts';
 import { conflictCopies } from './tree.ts';
@@ -30,7 +32,7 @@ export function readPath(engine: Engine, path: string): PathReport {
     {
       member: self.id as string,
       name: self.name,
-      state: engine.lifecycle.state,
+      condition: ownCondition(engine),
       holds: heads.every((head) => holds(applied, head)),
     },
     ...engine.peers
@@ -39,14 +41,16 @@ export function readPath(engine: Engine, path: string): PathReport {
       .map((peer) => ({
         member: peer.id as string,
         name: engine.peers.nameOf(peer.id),
-        state: peer.state,
+        condition: conditionOf(engine, peer),
         holds: heads.every((head) => holds(shownBy(engine, peer.id, peer.applied), head)),
       })),
   ];
   for (const holder of heads.length === 0 ? [] : holders.slice(1)) {
     if (holder.holds) continue;
-    const reason =
-      holder.state === 'active' ? `${holder.name} has not applied it yet.` : `${holder.name} is ${holder.state}.`;
+    const isActive = holder.condition === 'active';
+    const reason = isActive
+      ? `${holder.name} has not applied it yet.`
+      : `${holder.name} ${conditionPhrase(holder.condition)}.`;
     waitsFor.push({ member: holder.member, reason });
   }
   const fingerprint = row?.fingerprint;

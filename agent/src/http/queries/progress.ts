@@ -2,7 +2,7 @@ import type { MemberState } from '@lockstep/shared';
 import type { Progress } from '@lockstep/shared/api';
 import { memberProgress, type SaidProgress } from '../../core/member-progress.ts';
 import type { Engine } from '../../sync/engine.ts';
-import type { Peer } from '../../sync/members/peers.ts';
+import type { Peer } from '../../sync/members/peer.ts';
 
 /** The progress of this member; undefined if its disk lacks no bytes. */
 export function ownProgress(engine: Engine): Progress | undefined {
@@ -10,10 +10,10 @@ export function ownProgress(engine: Engine): Progress | undefined {
   return progressOf(engine, engine.arrivals.report(), isLearning);
 }
 
-/** The progress of another member as it said; undefined if its disk lacks no bytes, and without a session. */
-export function peerProgress(engine: Engine, { heartbeat }: Peer): Progress | undefined {
-  if (heartbeat === undefined) return undefined;
-  return progressOf(engine, heartbeat, heartbeat.progress !== undefined || isStarting(heartbeat.state));
+/** The progress of another member as it said; undefined if its disk lacks no bytes, and if it is not heard. */
+export function peerProgress(engine: Engine, { said }: Peer): Progress | undefined {
+  if (said === undefined) return undefined;
+  return progressOf(engine, said, said.progress !== undefined || isStarting(said.state));
 }
 
 function isStarting(state: MemberState): boolean {

@@ -40,7 +40,7 @@ export function readStatus(engine: Engine, place: Place): Status {
       engine.localChanges.unsettled === 0 &&
       !engine.dialer.isRefused() &&
       !engine.peers.failures.areAny &&
-      joined.every((member) => !member.connected || member.behind === 0) &&
+      joined.every((member) => (!member.connected && member.via === undefined) || member.behind === 0) &&
       // A member that is away may know more than any member that is here.
       engine.peers.all().every((peer) => peer.state === 'left' || countBeyond(peer.known, known) === 0),
     pending: counts.pending,

@@ -13,6 +13,8 @@ export class Excuses {
   readonly #copiedAt = new Map<Machine, number>();
   /** Machines that lost their journal, or the newest part of it, and have not started since. */
   readonly #unjournaled = new Set<Machine>();
+  /** When each machine was last set back, in moments of the ledger, for those that have not started since. */
+  readonly #setBackAt = new Map<Machine, number>();
 
   constructor(world: World) {
     this.#world = world;
@@ -52,9 +54,22 @@ export class Excuses {
     this.#world.releaseLost(`lost with the journal of ${machine.name}`);
   }
 
-  /** Before an agent starts: its user may have restored an old content since the journal was lost. */
+  /** Before an agent starts: its user may have restored an old content since the journal was lost, or moved one there and back since it was set back. */
   starting(machine: Machine): void {
-    if (!machine.isRunning && this.#unjournaled.delete(machine)) this.#releaseUnjournaled(machine);
+    if (machine.isRunning) return;
+    if (this.#unjournaled.delete(machine)) this.#releaseUnjournaled(machine);
+    const setBackAt = this.#setBackAt.get(machine);
+    this.#setBackAt.delete(machine);
+    if (setBackAt !== undefined) this.#releaseMovedThereAndBack(machine, setBackAt);
+  }
+
+  /** A value that is where the journal of the copy has it, although its user has moved it since: its delete is only known to the others. */
+  #releaseMovedThereAndBack({ name, journal, volume }: Machine, since: number): void {
+    for (const { key, writer, path, timesReleased, owedSince } of this.#world.ledger.owed()) {
+      if (writer !== name || timesReleased === 0 || owedSince <= since) continue;
+      if (valueAt(volume.disk.at(path)) === key && journal.disk(path)?.content === key)
+        this.#world.ledger.release(key, 'accident', `moved there and back after ${name} was set back`);
+    }
   }
 
   /** Without its rows nobody can tell what a power cut left from what a user wrote. */
@@ -84,6 +99,7 @@ export class Excuses {
     for (const machine of machines) {
       if (what === 'journal') this.#releaseReplaced(machine);
       ledger.tookBack(machine.name, valuesOn(machine));
+      if (what === 'all') this.#setBackAt.set(machine, ledger.moment);
     }
     const names = machines.map(({ name }) => name).join(' and ');
     this.#world.releaseLost(`only ${names} had it, and were set back`);

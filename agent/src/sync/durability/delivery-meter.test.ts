@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { LoneMember } from '../../sim/lone-member.ts';
 import { ant, beeMember, put } from '../../store/fixtures.contract.ts';
-import type { Peer, Peers } from '../members/peers.ts';
+import type { Peer } from '../members/peer.ts';
+import type { Peers } from '../members/peers.ts';
 import { DeliveryMeter } from './delivery-meter.ts';
 
 test('a file that was journaled empty and then with its content counts as one file', () => {

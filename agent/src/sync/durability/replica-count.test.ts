@@ -4,7 +4,7 @@ import { conflictPath } from '../../core/conflict-name.ts';
 import { contentOfText } from '../../sim/disk/content.ts';
 import { LoneMember } from '../../sim/lone-member.ts';
 import { Agreement } from '../members/agreement.ts';
-import { Peer } from '../members/peers.ts';
+import { Peer } from '../members/peer.ts';
 import { ReplicaCount } from './replica-count.ts';
 import { goalOf } from './wait-goal.ts';
 

@@ -3,7 +3,7 @@ import { isConflictPath } from '../../core/conflict-name.ts';
 import { blockingOrigins, holds, holdsAll } from '../../core/durability.ts';
 import { withinSeals } from '../../core/marks.ts';
 import { countBeyond } from '../../core/version.ts';
-import type { Peer } from '../members/peers.ts';
+import type { Peer } from '../members/peer.ts';
 import type { Context } from '../state/context.ts';
 
 const rowsAtOnce = 1_000;

@@ -5,7 +5,7 @@ import { LoneMember } from '../../sim/lone-member.ts';
 import { Confirmer } from '../integrity/confirmer.ts';
 import { Mounts } from '../integrity/mounts.ts';
 import { LocalChanges } from '../local/local-changes.ts';
-import type { Peer } from '../members/peers.ts';
+import type { Peer } from '../members/peer.ts';
 import { type WaitOutcome, waitForDurability } from './wait.ts';
 import { WriteBack } from './write-back.ts';
 

@@ -2,7 +2,8 @@ import { isMemberPath, LockstepError, memberOf, type Operation } from '@lockstep
 import { ignoreFileName } from '../../core/ignore/ignore-rules.ts';
 import { majorityOf } from '../../core/membership.ts';
 import type { ConfirmedFiles, Confirmer } from '../integrity/confirmer.ts';
-import type { Peer, Peers } from '../members/peers.ts';
+import type { Peer } from '../members/peer.ts';
+import type { Peers } from '../members/peers.ts';
 import type { Timer } from '../ports/clock.ts';
 import type { Context, Self } from '../state/context.ts';
 import { untilRulesRest } from '../state/ignore-file.ts';
@@ -292,9 +293,10 @@ function explain(
   for (const peer of others) {
     for (const dot of holders.missing(peer.applied, listedMax)) {
       const name = peers.nameOf(peer.id);
-      const problems = peer.heartbeat?.problems ?? 0;
+      const problems = peer.said?.problems ?? 0;
       const report = problems === 0 ? '' : `: it reports ${problems === 1 ? '1 problem' : `${problems} problems`}`;
-      const reason = peer.ready ? `${name} has not finished with it${report}.` : absentReason(name, peer);
+      const isHeard = peer.ready || peer.passedOn !== undefined;
+      const reason = isHeard ? `${name} has not finished with it${report}.` : absentReason(name, peer);
       blocking.push({ path: pathToShow(context.journal.operation(dot)), member: peer.id, memberName: name, reason });
     }
   }
@@ -310,10 +312,13 @@ function pathToShow(operation: Operation | undefined): string | undefined {
 
 /** The reason for an absent member, which blocks a wait for all members until it returns or leaves. */
 function absentReason(name: string, peer: Peer): string {
+  const orFewer = 'or ask for fewer members, as --for majority does.';
+  if (peer.paused) return `${name} is paused. Run lockstep resume on that machine, ${orFewer}`;
+  if (peer.stopped) return `${name} is shut down. Start it again, ${orFewer}`;
   const why = peer.lastError === undefined ? '' : ` (${peer.lastError})`;
   return (
-    `${name} is ${peer.state}${why}. Start it again, or ask for fewer members, as --for majority does. A member that is lost ` +
-    'for good is counted until it leaves: no other member can retire it.'
+    `${name} is not heard${why}. Start it again, ${orFewer} A member that is lost for good is counted until it ` +
+    'leaves: no other member can retire it.'
   );
 }
 

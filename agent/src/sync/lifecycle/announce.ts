@@ -1,6 +1,7 @@
 import { memberPath, type Operation } from '@lockstep/shared';
 import type { OperationWriter } from '../members/operation-writer.ts';
-import type { Peer, Peers } from '../members/peers.ts';
+import type { Peer } from '../members/peer.ts';
+import type { Peers } from '../members/peers.ts';
 import type { Clock } from '../ports/clock.ts';
 import { until } from '../scheduling/until.ts';
 import type { Context } from '../state/context.ts';

@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { directoriesOf, ScriptedPeer } from '../../../test/support/scripted-peer.ts';
 import { LoneMember } from '../../sim/lone-member.ts';
 import { openJournal } from '../../store/journal.ts';
-import type { Peer } from '../members/peers.ts';
+import type { Peer } from '../members/peer.ts';
 import { showsUpTo, untilGreeted } from './start-up.ts';
 
 test('[SY7] operations newer than the goal may be pending, older ones may not', () => {

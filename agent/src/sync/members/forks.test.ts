@@ -5,7 +5,7 @@ import type { Link } from '../ports/network.ts';
 import { Agreement } from './agreement.ts';
 import { Forks } from './forks.ts';
 import { OwnOrigin } from './own-origin.ts';
-import { Peer } from './peers.ts';
+import { Peer } from './peer.ts';
 
 const catId = 'cat'.padEnd(52, '2') as MemberId;
 const cat = originId(catId, 'aaaaaaaa');

@@ -4,7 +4,8 @@ import { forkNumbers, markAt, packMarks } from '../../core/marks.ts';
 import type { Context } from '../state/context.ts';
 import type { OperationWriter } from './operation-writer.ts';
 import type { OwnOrigin } from './own-origin.ts';
-import type { Peer, Peers } from './peers.ts';
+import type { Peer } from './peer.ts';
+import type { Peers } from './peers.ts';
 
 /**
  * Repairs origins whose log forked: two members have different operations under the same numbers, because a machine was restored from

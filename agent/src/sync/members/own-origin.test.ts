@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { LoneMember } from '../../sim/lone-member.ts';
 import { Agreement } from './agreement.ts';
 import { OwnOrigin } from './own-origin.ts';
-import { Peer } from './peers.ts';
+import { Peer } from './peer.ts';
 
 const bee = 'bee' as MemberId;
 

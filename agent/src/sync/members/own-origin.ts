@@ -1,5 +1,5 @@
 import type { Context } from '../state/context.ts';
-import type { Peer } from './peers.ts';
+import type { Peer } from './peer.ts';
 
 /**
  * The origin under which this member numbers its operations. A machine that was restored from a snapshot has forgotten numbers that

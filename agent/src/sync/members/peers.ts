@@ -1,99 +1,11 @@
-import type {
-  Applied,
-  HeartbeatMessage,
-  HelloMessage,
-  LeaveMessage,
-  MemberId,
-  MemberRecord,
-  MemberState,
-  OriginId,
-  PeerMessage,
-  VersionVector,
-} from '@lockstep/shared';
-import { membersMax } from '@lockstep/shared';
-import { AckTimes } from '../../core/ack-times.ts';
+import type { Applied, HelloMessage, LeaveMessage, MemberId, MemberRecord, PeerMessage } from '@lockstep/shared';
+import { membersMax, suspectAfterMs } from '@lockstep/shared';
 import { peerState, shouldKeepLink } from '../../core/membership.ts';
-import { RateMeter } from '../../core/rate-meter.ts';
-import { SeqRangeLog } from '../../core/seq-range-log.ts';
 import type { Link } from '../ports/network.ts';
 import type { Context } from '../state/context.ts';
 import { Agreement, type Claim } from './agreement.ts';
+import { type PassedOn, Peer } from './peer.ts';
 import { replacedReason, replacingReason, SessionFailures, stableSessionMs } from './session-failures.ts';
-
-const emptyApplied: Applied = { vector: {}, ranges: {} };
-
-/** Number of acknowledgements and frames whose times are kept for each member: some 100 KB, the last seconds of a flood. */
-export const timedRangesMax = 1_024;
-
-/** The state of another member as known here; it outlives sessions. */
-export class Peer {
-  readonly id: MemberId;
-  link: Link | undefined;
-  /** Time of the other side's hello in this session. */
-  helloMs: number | undefined;
-  hello: HelloMessage | undefined;
-  heartbeat: HeartbeatMessage | undefined;
-  known: VersionVector = {};
-  /** Its last claim, as received. */
-  claim: Claim | undefined;
-  /** An origin whose log at the peer differs from this member's: no operations are exchanged until that is repaired. */
-  forked: OriginId | undefined;
-  applied: Applied;
-  /** How far its logs are known to be equal to this member's. */
-  readonly agreement: Agreement;
-  #heardBytes = 0;
-  /** Smoothed round trip. */
-  rttMs: number | undefined;
-  lastHeardMs: number | undefined;
-  /** How far its clock is ahead of this member's, in milliseconds. */
-  clockSkewMs: number | undefined;
-  /** Its state, and since when, wall clock. */
-  state: MemberState = 'down';
-  stateSince: number;
-  lastError: string | undefined;
-  /** It sent a `leave`, and has not returned. */
-  stopped = false;
-  /** It left because it was paused, not because its agent was stopped. */
-  paused = false;
-  /** Bytes of file contents sent to it and received from it. */
-  readonly sent = new RateMeter();
-  readonly received = new RateMeter();
-  /** Wall clock times at which operations were sent to it, and at which it first claimed to know and to hold them. */
-  readonly sentAt = new SeqRangeLog(timedRangesMax);
-  readonly knownAt = new AckTimes(timedRangesMax);
-  readonly appliedAt = new AckTimes(timedRangesMax);
-
-  constructor(id: MemberId, applied: Applied | undefined, nowWallMs: number, agreement: Agreement) {
-    this.agreement = agreement;
-    this.id = id;
-    this.applied = applied ?? emptyApplied;
-    this.stateSince = nowWallMs;
-  }
-
-  /** Notes that a message arrived. */
-  heard(nowMs: number): void {
-    this.lastHeardMs = nowMs;
-    this.#heardBytes = this.link?.receivedBytes() ?? 0;
-  }
-
-  /** Notes received bytes: a peer that sends a large message over a slow line is not silent, although no message is complete. */
-  noteBytes(nowMs: number): void {
-    if (this.link !== undefined && this.link.receivedBytes() > this.#heardBytes) this.heard(nowMs);
-  }
-
-  /** True while there is a session and the peer has sent its hello. */
-  get ready(): boolean {
-    return this.link !== undefined && this.hello !== undefined;
-  }
-
-  get origin(): OriginId | undefined {
-    return this.hello?.origin;
-  }
-
-  get enabledAt(): number | undefined {
-    return this.heartbeat?.enabledAt ?? this.hello?.enabledAt;
-  }
-}
 
 /** Callbacks for sessions and their messages. */
 export interface PeerHandlers {
@@ -111,12 +23,15 @@ export class Peers {
   readonly #handlers: PeerHandlers;
   readonly #peers = new Map<MemberId, Peer>();
   readonly failures: SessionFailures;
+  /** Since when this member listens to others. Those that it has not heard since may be about to answer. */
+  #beganMs: number;
   #paused = false;
   #stopped = false;
 
   constructor(context: Context, handlers: PeerHandlers) {
     this.#context = context;
     this.#handlers = handlers;
+    this.#beganMs = context.clock.monotonicMs();
     this.failures = new SessionFailures(context.clock, context.problems);
     context.facts.received.on(() => this.judgeAgain());
     const acks = context.journal.acks();
@@ -224,12 +139,14 @@ export class Peers {
     let hasChanged = false;
     const memberships = new Map(journal.members().map((record) => [record.id, record.standing]));
     for (const peer of this.#peers.values()) {
+      dropOldReport(peer, clock.monotonicMs());
+      const heardMs = Math.max(peer.lastHeardMs ?? 0, peer.passedOn?.atMs ?? 0, this.#beganMs);
       const state = peerState({
         standing: memberships.get(peer.id) ?? 'joined',
-        connected: peer.ready,
+        connected: peer.ready || peer.passedOn !== undefined,
         stopped: peer.stopped,
-        saidState: peer.heartbeat?.state ?? peer.hello?.state,
-        silentMs: peer.lastHeardMs === undefined ? Number.POSITIVE_INFINITY : clock.monotonicMs() - peer.lastHeardMs,
+        saidState: peer.said?.state ?? peer.hello?.state,
+        silentMs: clock.monotonicMs() - heardMs,
       });
       if (state === peer.state) continue;
       peer.state = state;
@@ -265,6 +182,12 @@ export class Peers {
 
   resume(): void {
     this.#paused = false;
+    this.#beganMs = this.#context.clock.monotonicMs();
+  }
+
+  /** Whether the peer was heard, directly or through another member, since this member began to listen. */
+  wasHeard({ lastHeardMs, passedOn }: Peer): boolean {
+    return passedOn !== undefined || (lastHeardMs !== undefined && lastHeardMs >= this.#beganMs);
   }
 
   stop(reason: string): void {
@@ -308,7 +231,9 @@ export class Peers {
       case 'hello':
         peer.hello = message;
         peer.helloMs = this.#context.clock.monotonicMs();
+        peer.sessions += 1;
         peer.heartbeat = undefined;
+        peer.passedOn = undefined;
         peer.agreement.reset();
         this.#acknowledged(peer, message);
         peer.lastError = undefined;
@@ -328,6 +253,7 @@ export class Peers {
       case 'heartbeat':
         this.#acknowledged(peer, message);
         peer.heartbeat = message;
+        peer.heartbeatMs = this.#context.clock.monotonicMs();
         break;
       default:
         break;
@@ -335,6 +261,20 @@ export class Peers {
     // The hello must come first: a session that begins with another message breaks the protocol.
     if (peer.hello === undefined) peer.link?.close('the first message was not a hello', true);
     else this.#handlers.message(peer, message);
+  }
+
+  /** Takes what another member passed on of a peer with which there is no session. */
+  passedOn(peer: Peer, passedOn: PassedOn): void {
+    const before = peer.passedOn;
+    const isSameSession =
+      before?.by === passedOn.by && before.sessionMs === passedOn.sessionMs && before.session === passedOn.session;
+    // A member that was set back meanwhile has another log.
+    if (!isSameSession) peer.agreement.reset();
+    peer.passedOn = passedOn;
+    peer.stopped = false;
+    peer.paused = false;
+    this.#acknowledged(peer, passedOn.said);
+    this.refreshStates();
   }
 
   /** Judges the peer's last claim again, because the journal has changed. */
@@ -356,7 +296,8 @@ export class Peers {
 
   /** Judges claims again after the journal changed: they may be comparable now. */
   judgeAgain(): void {
-    for (const peer of this.ready()) if (peer.agreement.isBehind) this.judge(peer);
+    const heard = this.all().filter((peer) => peer.ready || peer.passedOn !== undefined);
+    for (const peer of heard) if (peer.agreement.isBehind) this.judge(peer);
   }
 
   #drop(peer: Peer, reason: string): void {
@@ -368,6 +309,14 @@ export class Peers {
     if (wasReady && link) this.#handlers.closed(peer, link, reason);
     this.#context.facts.linkEnded.publish();
   }
+}
+
+/** Drops what was passed on of a member if it is old, or if the session over which it came has ended. */
+function dropOldReport(peer: Peer, nowMs: number): void {
+  const { passedOn } = peer;
+  if (passedOn === undefined) return;
+  const isOpen = passedOn.by.ready && passedOn.by.helloMs === passedOn.sessionMs;
+  if (!isOpen || nowMs - passedOn.atMs >= suspectAfterMs) peer.passedOn = undefined;
 }
 
 /** How long a refusal is reported: a refused member retries within this time. */

@@ -1,6 +1,7 @@
 import { ackCoalesceMs } from '@lockstep/shared';
 import { AckTimes } from '../../core/ack-times.ts';
-import { type Peers, timedRangesMax } from '../members/peers.ts';
+import { timedRangesMax } from '../members/peer.ts';
+import type { Peers } from '../members/peers.ts';
 import { TaskLoop } from '../scheduling/task-loop.ts';
 import type { Context } from '../state/context.ts';
 

@@ -2,7 +2,8 @@ import type { CatchUpProgress, MemberId, OriginId, PulledMessage, VersionVector 
 import { pullTimeoutMs } from '@lockstep/shared';
 import { catchUpOrder } from '../../core/membership.ts';
 import { countBeyond, joinVectors } from '../../core/version.ts';
-import type { Peer, Peers } from '../members/peers.ts';
+import type { Peer } from '../members/peer.ts';
+import type { Peers } from '../members/peers.ts';
 import type { Context } from '../state/context.ts';
 
 /** A peer that sent none of the operations that it claims to know is asked again after this time. */

@@ -1,7 +1,8 @@
 import type { HeartbeatMessage, MemberId, MemberState } from '@lockstep/shared';
 import { clockSkewMsMax, downAfterMs, heartbeatIntervalMs } from '@lockstep/shared';
 import { compareVectors } from '../../core/version.ts';
-import type { Peer, Peers } from '../members/peers.ts';
+import type { Peer } from '../members/peer.ts';
+import type { Peers } from '../members/peers.ts';
 import type { Timer } from '../ports/clock.ts';
 import type { Context } from '../state/context.ts';
 import { writeIfRoom } from '../state/disk-room.ts';

@@ -1,7 +1,7 @@
 import type { Operation, OperationsMessage } from '@lockstep/shared';
 import { inlineWaitingBytesMax, LockstepError } from '@lockstep/shared';
 import type { OperationWriter } from '../members/operation-writer.ts';
-import type { Peer } from '../members/peers.ts';
+import type { Peer } from '../members/peer.ts';
 import type { Link } from '../ports/network.ts';
 import type { Context } from '../state/context.ts';
 import { isWanted } from '../transfer/local-content.ts';

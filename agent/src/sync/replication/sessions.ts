@@ -1,7 +1,9 @@
 import type { OriginId, PeerMessage } from '@lockstep/shared';
 import type { Forks } from '../members/forks.ts';
 import type { OwnOrigin } from '../members/own-origin.ts';
-import type { Peer, Peers } from '../members/peers.ts';
+import type { Peer } from '../members/peer.ts';
+import type { Peers } from '../members/peers.ts';
+import type { Reports } from '../members/reports.ts';
 import { differingReason, sealedReason } from '../members/session-failures.ts';
 import type { Link } from '../ports/network.ts';
 import type { Context } from '../state/context.ts';
@@ -30,6 +32,7 @@ export interface SessionLoops {
   readonly transfers: ContentFetcher;
   readonly departures: Departures;
   readonly heartbeat: HeartbeatLoop;
+  readonly reports: Reports;
   readonly forks: Forks;
   readonly ownOrigin: OwnOrigin;
 }
@@ -150,7 +153,7 @@ export class Sessions {
     }
     ownOrigin.heard(peer);
     const { outgoing, server } = session;
-    const { incoming, catchUp, transfers, heartbeat } = this.#loops;
+    const { incoming, catchUp, transfers, heartbeat, reports } = this.#loops;
     switch (message.type) {
       case 'subscribe':
         outgoing.subscribe(message.origin, message.after, peer.known);
@@ -187,6 +190,9 @@ export class Sessions {
         return;
       case 'heartbeat-reply':
         heartbeat.reply(peer, message.id);
+        return;
+      case 'report':
+        reports.received(peer, message);
         return;
       // These begin and end a session: see `Peers`.
       case 'leave':

@@ -1,5 +1,5 @@
 import type { Problem, ProblemCode } from '@lockstep/shared';
-import { isBelow, problemsMax } from '@lockstep/shared';
+import { isBelow, isGrave, problemsMax } from '@lockstep/shared';
 import type { Clock } from '../ports/clock.ts';
 
 /** Problems that stop a whole member, the worst first. All others concern one path or one other member. */
@@ -91,14 +91,14 @@ export class Problems {
     return [...this.#problems.values()];
   }
 
-  /** The problem to show if there is room for one: the worst that stops the whole member, else the oldest. */
+  /** The problem to show if there is room for one: the worst that stops the whole member, else the oldest grave one, else the oldest. */
   worst(): Problem | undefined {
     const problems = this.list();
     for (const code of gravest) {
       const found = problems.find((problem) => problem.code === code);
       if (found !== undefined) return found;
     }
-    return problems[0];
+    return problems.find(({ code }) => isGrave(code)) ?? problems[0];
   }
 
   get count(): number {

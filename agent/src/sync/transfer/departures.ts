@@ -1,6 +1,6 @@
 import type { ContentId, MemberId } from '@lockstep/shared';
 import { RateMeter } from '../../core/rate-meter.ts';
-import type { Peer } from '../members/peers.ts';
+import type { Peer } from '../members/peer.ts';
 import type { Context } from '../state/context.ts';
 
 /** A content that another member requested, and the path that it wants it for. */

@@ -52,10 +52,10 @@ export function PathPanel({ report }: { readonly report: PathReport }) {
             Held by {holding} of {formatItems(holders.length, 'member')}
           </Title>
           <ul className={classes.holders}>
-            {byName.map(({ member, name, state, holds }) => (
+            {byName.map(({ member, name, condition, holds }) => (
               <li key={member} data-holds={holds}>
                 <span className={classes.member}>{name}</span>
-                <StateMark state={state} />
+                <StateMark condition={condition} />
                 <span className={classes.has}>{holds ? 'has it' : 'not yet'}</span>
               </li>
             ))}

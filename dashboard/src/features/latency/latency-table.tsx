@@ -1,5 +1,13 @@
 import type { MemberReport } from '@lockstep/shared/api';
-import { describeFigure, describeWay, type Matrix, roundTrip, shortFigure, type Way } from '@lockstep/shared/present';
+import {
+  describeFigure,
+  describeWay,
+  type Matrix,
+  roundTrip,
+  shortFigure,
+  shortWay,
+  type Way,
+} from '@lockstep/shared/present';
 import { IconPlugConnectedX } from '@tabler/icons-react';
 import { type KeyboardEvent, memo, useRef, useState } from 'react';
 import { Link } from 'wouter';
@@ -96,7 +104,7 @@ export function LatencyTable({
                   heat={figure && heatOf(figure.rttMs)}
                   isStale={figure?.staleMs !== undefined}
                   words={figure === undefined ? describeWay(way) : describeFigure(figure)}
-                  short={figure && shortFigure(figure)}
+                  short={figure === undefined ? shortWay(way) : shortFigure(figure)}
                   between={`${from.name} to ${to.name}`}
                   href={pairLink(from.id, to.id)}
                   isDense={members.length > wideMax}
@@ -127,8 +135,7 @@ interface CellProps {
   readonly heat: number | undefined;
   readonly isStale: boolean;
   readonly words: string;
-  /** The round trip without words. */
-  readonly short: string | undefined;
+  readonly short: string;
   readonly between: string;
   readonly href: string;
   readonly isDense: boolean;
@@ -161,7 +168,7 @@ const Cell = memo(function Cell(props: CellProps) {
         aria-current={isChosen || undefined}
         title={`${between}: ${words}`}
       >
-        <Content kind={kind} words={short ?? words} isDense={isDense} />
+        <Content kind={kind} words={short} isDense={isDense} />
       </Link>
     </td>
   );
@@ -169,7 +176,7 @@ const Cell = memo(function Cell(props: CellProps) {
 
 function Content({ kind, words, isDense }: { kind: Way['kind']; words: string; isDense: boolean }) {
   if (kind === 'known') return isDense ? words.replace(' ms', '') : words;
-  if (kind === 'down') return isDense ? '–' : 'down';
+  if (kind === 'away') return isDense ? '–' : words;
   if (kind !== 'cut') return '?';
   return (
     <>

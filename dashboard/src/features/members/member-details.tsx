@@ -51,7 +51,7 @@ function factsOf(member: MemberReport, members: readonly MemberReport[]): readon
     ['In this state since', moment(stateSince(member))],
     ['Enabled', moment(member.enabledAt)],
     ['Last heard from', !member.self && moment(member.lastSeenAt)],
-    ['Last error', member.stopped !== true && (member.lastError ?? false)],
+    ['Last error', member.condition !== 'shut-down' && member.condition !== 'paused' && (member.lastError ?? false)],
     [
       'Problems',
       problems > 0 && (

@@ -9,7 +9,9 @@ import { type Standing, standingOf, standings } from './member-standing.ts';
 const words: Readonly<Record<Standing, string>> = {
   down: 'down',
   problems: 'with problems',
-  stopped: 'stopped',
+  'shut-down': 'shut down',
+  'cut-off': 'cut off',
+  unknown: 'not known yet',
   silent: 'silent',
   syncing: 'catching up',
   paused: 'paused',

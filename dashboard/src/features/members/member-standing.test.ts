@@ -9,6 +9,7 @@ function member(name: string, more: Partial<MemberReport> = {}): MemberReport {
     name,
     self: name === 'ant',
     state: 'active',
+    condition: 'active',
     connected: true,
     rttMs: 1,
     behind: 0,
@@ -18,29 +19,29 @@ function member(name: string, more: Partial<MemberReport> = {}): MemberReport {
   };
 }
 
-const down = { state: 'down', connected: false } as const;
+const down = { state: 'down', condition: 'down', connected: false } as const;
 const few = [
   member('ant'),
-  member('bee', { state: 'left', connected: false }),
-  member('cat', { ...down, paused: true }),
-  member('dog', { state: 'syncing' }),
-  member('eel', { state: 'suspect' }),
-  member('fox', { ...down, stopped: true }),
+  member('bee', { state: 'left', condition: 'left', connected: false }),
+  member('cat', { ...down, condition: 'paused' }),
+  member('dog', { state: 'syncing', condition: 'syncing' }),
+  member('eel', { state: 'suspect', condition: 'silent' }),
+  member('fox', { ...down, condition: 'shut-down' }),
   member('gnu', { problems: 2, behind: 9 }),
   member('hen', down),
 ];
 const namesOf = (members: readonly MemberReport[]) => members.map(({ name }) => name).join(' ');
 
 test('[DB-O5] many members are sorted by need of attention; a few keep their order', () => {
-  expect(few.map(standingOf)).toEqual('active left paused syncing silent stopped problems down'.split(' '));
+  expect(few.map(standingOf)).toEqual('active left paused syncing silent shut-down problems down'.split(' '));
   expect(sortedByNeed(few)).toBe(few);
   const crowd = [...few, member('ibis', { behind: 1_204 })];
-  expect(namesOf(sortedByNeed(crowd))).toBe('hen gnu fox eel dog cat ant ibis bee');
+  expect(namesOf(sortedByNeed(crowd))).toBe('hen gnu cat fox eel dog ant ibis bee');
 });
 
 test('[DB-O6] members are filtered by part of a name or address, and by standing', () => {
   expect(namesOf(narrowed(few, { part: ' E', standing: null }))).toBe(namesOf(few));
   expect(namesOf(narrowed(few, { part: 'GNU', standing: null }))).toBe('gnu');
-  expect(namesOf(narrowed(few, { part: 'fox.example', standing: 'stopped' }))).toBe('fox');
+  expect(namesOf(narrowed(few, { part: 'fox.example', standing: 'shut-down' }))).toBe('fox');
   expect(namesOf(narrowed(few, { part: '', standing: 'down' }))).toBe('hen');
 });

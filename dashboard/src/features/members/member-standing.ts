@@ -1,20 +1,29 @@
 import type { MemberReport } from '@lockstep/shared/api';
 
 /** The standings of a member, those that need attention most urgently first. */
-export const standings = ['down', 'problems', 'stopped', 'silent', 'syncing', 'paused', 'active', 'left'] as const;
+export const standings = [
+  'down',
+  'problems',
+  'paused',
+  'shut-down',
+  'cut-off',
+  'silent',
+  'unknown',
+  'syncing',
+  'active',
+  'left',
+] as const;
 
 export type Standing = (typeof standings)[number];
 
 /** From this number on, members are sorted by need of attention, counted, and can be filtered. */
 export const crowdMin = 9;
 
-export function standingOf({ state, stopped, paused, problems = 0 }: MemberReport): Standing {
-  if (state === 'left') return 'left';
-  if (paused === true) return 'paused';
-  if (state === 'down') return stopped === true ? 'stopped' : 'down';
+/** A member's condition, except that problems come before what matters less. */
+export function standingOf({ condition, problems = 0 }: MemberReport): Standing {
+  if (['left', 'down', 'paused', 'shut-down'].includes(condition)) return condition as Standing;
   if (problems > 0) return 'problems';
-  if (state === 'suspect') return 'silent';
-  return state === 'active' ? 'active' : 'syncing';
+  return condition === 'joining' ? 'syncing' : condition;
 }
 
 /**

@@ -18,7 +18,7 @@ export function MemberState({
   return (
     <>
       <span className={classes.state}>
-        <StateMark state={member.state} paused={member.paused} />
+        <StateMark condition={member.condition} />
         {since !== undefined && (
           <span className={classes.quiet}>
             <Since at={since} />
@@ -40,7 +40,7 @@ export function stateSince({ state, stateSince, enabledAt }: MemberReport): numb
 }
 
 function whyOf(member: MemberReport, members: readonly MemberReport[]): string | undefined {
-  switch (member.state) {
+  switch (member.condition) {
     case 'active':
       return member.enabledAt === undefined ? undefined : `enabled ${day.format(member.enabledAt)}`;
     case 'syncing':
@@ -48,10 +48,18 @@ function whyOf(member: MemberReport, members: readonly MemberReport[]): string |
       const source = members.find(({ id }) => id === member.catchUp?.source);
       return source === undefined ? undefined : `from ${source.name}`;
     }
+    case 'paused':
+      return member.self ? 'takes part again when it is resumed' : 'takes part again when it is resumed there';
+    case 'shut-down':
+      return 'its agent was stopped in order';
+    case 'cut-off': {
+      const by = members.find(({ id }) => id === member.via);
+      return by === undefined ? undefined : `heard by way of ${by.name}`;
+    }
+    case 'unknown':
+      return 'not heard from since this agent started or was resumed';
     case 'down':
-    case 'suspect':
-      if (member.paused === true) return 'takes part again when it is resumed';
-      if (member.stopped === true) return 'stopped cleanly';
+    case 'silent':
       return (
         member.lastError ?? (member.lastSeenAt === undefined ? 'not heard from since this agent started' : undefined)
       );

@@ -133,7 +133,7 @@ function Stop({
         <Text fw={600} className={classes.path}>
           {stop.name}
         </Text>
-        {stop.state !== 'active' && <StateMark state={stop.state} />}
+        {stop.condition !== 'active' && <StateMark condition={stop.condition} />}
       </Group>
       <div className={classes.line} aria-hidden="true">
         <span className={classes.reached} style={{ width: percent(placeOnLine(reached, longestMs)) }} />

@@ -4,7 +4,7 @@ import { longestOf, placeOnLine, stepsOf } from './journey-steps.ts';
 
 function stop(more: Partial<JourneyStop> = {}): JourneyStop {
   const moments = { pushedAt: 1_002, receivedAt: 1_005, appliedAt: 1_020 };
-  return { member: 'b', name: 'bee', state: 'active', received: true, applied: true, ...moments, ...more };
+  return { member: 'b', name: 'bee', condition: 'active', received: true, applied: true, ...moments, ...more };
 }
 
 function journey(...stops: readonly JourneyStop[]): Journey {

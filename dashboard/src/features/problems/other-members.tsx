@@ -5,14 +5,14 @@ import { memberLink } from '../../parts/links.ts';
 import { Moment } from '../../parts/moment.tsx';
 import classes from './problems.module.css';
 
-const kinds = { stopped: 'stopped', down: 'down', problems: 'has problems' } as const;
+const kinds = { 'shut-down': 'shut down', paused: 'paused', down: 'down', problems: 'has problems' } as const;
 
 /** The other members that need attention, each with what is known here about the reason. */
 export function OtherMembers({ troubles }: { readonly troubles: readonly MemberTrouble[] }) {
   return (
     <Paper withBorder component="section" aria-labelledby="other-problems" className={classes.section}>
       <Title order={2} size="h4" id="other-problems" className={classes.title}>
-        {formatItems(troubles.length, 'other member')} in trouble
+        {formatItems(troubles.length, 'other member')} to look after
       </Title>
       <ul className={classes.list}>
         {troubles.map(({ member, why }) => (
@@ -37,10 +37,18 @@ export function OtherMembers({ troubles }: { readonly troubles: readonly MemberT
 }
 
 function WhatToDo({ trouble: { member, why } }: { readonly trouble: MemberTrouble }) {
-  if (why === 'stopped') {
+  if (why === 'paused') {
     return (
       <>
-        was stopped cleanly. Start it again with <Code>lockstep up</Code> in its folder, or retire it there with{' '}
+        was paused by a person, and gets nothing until it is resumed: on its own page, or there with{' '}
+        <Code>lockstep resume</Code>.
+      </>
+    );
+  }
+  if (why === 'shut-down') {
+    return (
+      <>
+        was shut down in order. Start it again with <Code>lockstep up</Code> in its folder, or retire it there with{' '}
         <Code>lockstep leave</Code>.
       </>
     );

@@ -1,4 +1,5 @@
-import { latencyMatrix, memberTroubles, troubleCount } from '@lockstep/shared/present';
+import { formatItems, latencyMatrix, memberTroubles, troubleCount } from '@lockstep/shared/present';
+import { Link } from 'wouter';
 import { useStatus } from '../../live/status-context.ts';
 import { LatencyCut } from '../../parts/latency-cut.tsx';
 import { Empty } from '../../parts/notice.tsx';
@@ -13,9 +14,19 @@ export function Problems() {
   return (
     <View title="Problems" aside="Everything that needs attention, with what to do about it, until it is resolved">
       {troubleCount(status) === 0 && (
-        <Empty title="Nothing needs your attention">
-          {status.member.name} has no problem, no other member is down or reports one, and no two are cut off from each
-          other. Anything that needs your attention is listed here.
+        <Empty title={status.conflictCopies > 0 ? 'No problem' : 'Nothing needs your attention'}>
+          {status.member.name} has no problem, no other member is down, paused or reports one, and no two are cut off
+          from each other.{' '}
+          {status.conflictCopies > 0 && (
+            <>
+              <Link href="/conflicts">
+                {formatItems(status.conflictCopies, 'conflict')} {status.conflictCopies === 1 ? 'waits' : 'wait'} for a
+                choice
+              </Link>
+              .{' '}
+            </>
+          )}
+          Anything that needs your attention is listed here.
         </Empty>
       )}
       {status.problemCount > 0 && <ProblemList status={status} />}

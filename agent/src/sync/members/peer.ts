@@ -1,0 +1,112 @@
+import type {
+  Applied,
+  HeartbeatMessage,
+  HelloMessage,
+  MemberId,
+  MemberState,
+  OriginId,
+  SelfReport,
+  VersionVector,
+} from '@lockstep/shared';
+import { AckTimes } from '../../core/ack-times.ts';
+import { RateMeter } from '../../core/rate-meter.ts';
+import { SeqRangeLog } from '../../core/seq-range-log.ts';
+import type { Link } from '../ports/network.ts';
+import type { Agreement, Claim } from './agreement.ts';
+
+const emptyApplied: Applied = { vector: {}, ranges: {} };
+
+/** Number of acknowledgements and frames whose times are kept for each member: some 100 KB, the last seconds of a flood. */
+export const timedRangesMax = 1_024;
+
+/** What another member passed on of a member with which this one has no session. */
+export interface PassedOn {
+  /** The member that passed it on, in its session that began at `sessionMs`. */
+  readonly by: Peer;
+  readonly sessionMs: number | undefined;
+  /** The number of its session with the member. */
+  readonly session: number;
+  readonly said: SelfReport;
+  /** When the member said it, by this member's monotonic clock. */
+  readonly atMs: number;
+}
+
+/** The state of another member as known here; it outlives sessions. */
+export class Peer {
+  readonly id: MemberId;
+  link: Link | undefined;
+  /** Time of the other side's hello in this session. */
+  helloMs: number | undefined;
+  hello: HelloMessage | undefined;
+  /** The number of the present session, or of the last one. */
+  sessions = 0;
+  heartbeat: HeartbeatMessage | undefined;
+  heartbeatMs: number | undefined;
+  /** Only while there is no session. */
+  passedOn: PassedOn | undefined;
+  known: VersionVector = {};
+  /** Its last claim, as received. */
+  claim: Claim | undefined;
+  /** An origin whose log at the peer differs from this member's: no operations are exchanged until that is repaired. */
+  forked: OriginId | undefined;
+  applied: Applied;
+  /** How far its logs are known to be equal to this member's. */
+  readonly agreement: Agreement;
+  #heardBytes = 0;
+  /** Smoothed round trip. */
+  rttMs: number | undefined;
+  lastHeardMs: number | undefined;
+  /** How far its clock is ahead of this member's, in milliseconds. */
+  clockSkewMs: number | undefined;
+  /** Its state, and since when, wall clock. */
+  state: MemberState = 'suspect';
+  stateSince: number;
+  lastError: string | undefined;
+  /** It sent a `leave`, and has not returned. */
+  stopped = false;
+  /** It left because it was paused, not because its agent was stopped. */
+  paused = false;
+  /** Bytes of file contents sent to it and received from it. */
+  readonly sent = new RateMeter();
+  readonly received = new RateMeter();
+  /** Wall clock times at which operations were sent to it, and at which it first claimed to know and to hold them. */
+  readonly sentAt = new SeqRangeLog(timedRangesMax);
+  readonly knownAt = new AckTimes(timedRangesMax);
+  readonly appliedAt = new AckTimes(timedRangesMax);
+
+  constructor(id: MemberId, applied: Applied | undefined, nowWallMs: number, agreement: Agreement) {
+    this.agreement = agreement;
+    this.id = id;
+    this.applied = applied ?? emptyApplied;
+    this.stateSince = nowWallMs;
+  }
+
+  /** Notes that a message arrived. */
+  heard(nowMs: number): void {
+    this.lastHeardMs = nowMs;
+    this.#heardBytes = this.link?.receivedBytes() ?? 0;
+  }
+
+  /** Notes received bytes: a peer that sends a large message over a slow line is not silent, although no message is complete. */
+  noteBytes(nowMs: number): void {
+    if (this.link !== undefined && this.link.receivedBytes() > this.#heardBytes) this.heard(nowMs);
+  }
+
+  /** True while there is a session and the peer has sent its hello. */
+  get ready(): boolean {
+    return this.link !== undefined && this.hello !== undefined;
+  }
+
+  get origin(): OriginId | undefined {
+    return this.hello?.origin;
+  }
+
+  /** What it last said of itself: to this member, or to the one that passed it on. */
+  get said(): SelfReport | undefined {
+    return this.heartbeat ?? this.passedOn?.said;
+  }
+
+  get enabledAt(): number | undefined {
+    return this.said?.enabledAt ?? this.hello?.enabledAt;
+  }
+}
