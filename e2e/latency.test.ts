@@ -112,13 +112,13 @@ test.describe('a link that is cut', () => {
     await expect(page.getByRole('alert')).toContainText('bee and cat have no session with each other');
     await expect(page.getByRole('alert')).toContainText('ant reaches both');
     await page.getByRole('link', { name: 'Overview' }).click();
-    await expect(sentence).toHaveText('bee and cat are cut off from each other; ant reaches both.');
+    await expect(sentence).toHaveText('bee and cat are cut off from each other, and ant reaches both.');
     await page.getByRole('link', { name: /^Problems/ }).click();
     await expect(page.getByRole('alert')).toContainText('bee and cat have no session with each other');
 
     await test.step('neither of the two shows the other one as down', async () => {
       await page.goto(cluster.member('bee').url);
-      await expect(sentence).toHaveText('bee and cat are cut off from each other; ant reaches both.');
+      await expect(sentence).toHaveText('bee and cat are cut off from each other, and ant reaches both.');
     });
 
     cluster.link('bee', 'cat', 'open');
