@@ -2,6 +2,7 @@ export * from './address.ts';
 export * from './error-code.ts';
 export * from './ids.ts';
 export * from './limits.ts';
+export * from './member-condition.ts';
 export * from './member-record.ts';
 export * from './operation.ts';
 export * from './operation-rules.ts';

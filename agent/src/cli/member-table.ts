@@ -1,4 +1,5 @@
-import type { MemberCondition, MemberReport } from '@lockstep/shared/api';
+import type { MemberCondition } from '@lockstep/shared';
+import type { MemberReport } from '@lockstep/shared/api';
 import {
   conditionWords,
   formatAgo,

@@ -1,6 +1,5 @@
-import type { MemberId, MemberState } from '@lockstep/shared';
+import type { MemberCondition, MemberId, MemberState } from '@lockstep/shared';
 import { downAfterMs, suspectAfterMs } from '@lockstep/shared';
-import type { MemberCondition } from '@lockstep/shared/api';
 
 /** The facts from which this member judges a peer's state. */
 export interface PeerSigns {

@@ -1,4 +1,4 @@
-import type { MemberCondition } from '@lockstep/shared/api';
+import type { MemberCondition } from '@lockstep/shared';
 import { conditionWords } from '@lockstep/shared/present';
 import classes from './state-mark.module.css';
 

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { errorCodes, problemCodes } from '../error-code.ts';
 import { fileTimeUsMax, fileTimeUsMin } from '../limits.ts';
+import { memberConditions } from '../member-condition.ts';
 import type { MemberState } from '../protocol/message.ts';
 
 /** The prefix of every route of the API. */
@@ -35,28 +36,7 @@ export const memberStateSchema = z.enum([
   'left',
 ] as const satisfies readonly MemberState[]);
 
-/**
- * The condition of a member as the asked member sees it: the first of these that applies.
- * - `left`, by the member list; `paused` or `shut-down`: it announced that;
- * - `unknown`: the asked member was just started, or is paused, and has not heard from it since;
- * - `cut-off`: it has no session with the asked member, and another member passes on what it says;
- * - `down`: not heard for 10 s; `silent`: not heard for 3 s, or its session ended a moment ago;
- * - otherwise what it says of itself.
- */
-export const memberConditionSchema = z.enum([
-  'left',
-  'paused',
-  'shut-down',
-  'unknown',
-  'cut-off',
-  'down',
-  'silent',
-  'joining',
-  'syncing',
-  'active',
-]);
-
-export type MemberCondition = z.infer<typeof memberConditionSchema>;
+export const memberConditionSchema = z.enum(memberConditions);
 
 /** The schema of the interface `Problem`. */
 export const problemSchema = z

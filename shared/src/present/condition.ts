@@ -1,4 +1,4 @@
-import type { MemberCondition } from '../api.ts';
+import type { MemberCondition } from '../member-condition.ts';
 
 const words: Readonly<Record<MemberCondition, string>> = {
   left: 'left',

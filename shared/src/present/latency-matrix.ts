@@ -1,4 +1,5 @@
-import type { MemberCondition, MemberReport } from '../api.ts';
+import type { MemberReport } from '../api.ts';
+import type { MemberCondition } from '../member-condition.ts';
 import { conditionPhrase, conditionWords, isAway } from './condition.ts';
 import { formatCount, formatNames, formatRoundTrip } from './units.ts';
 

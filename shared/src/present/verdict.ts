@@ -1,5 +1,6 @@
-import type { MemberCondition, MemberReport, Progress, Status } from '../api.ts';
+import type { MemberReport, Progress, Status } from '../api.ts';
 import { isGrave } from '../error-code.ts';
+import type { MemberCondition } from '../member-condition.ts';
 import { isAway } from './condition.ts';
 import { latencyMatrix, type Matrix, whoReachesBoth } from './latency-matrix.ts';
 import { problemWords } from './problem-words.ts';

@@ -1,5 +1,5 @@
-import { SOFTWARE_VERSION } from '@lockstep/shared';
-import type { MemberCondition, MemberReport } from '@lockstep/shared/api';
+import { type MemberCondition, SOFTWARE_VERSION } from '@lockstep/shared';
+import type { MemberReport } from '@lockstep/shared/api';
 import { blockingOrigins, countBehind } from '../../core/durability.ts';
 import { stampMs } from '../../core/hlc.ts';
 import { peerCondition } from '../../core/membership.ts';
