@@ -35,3 +35,8 @@ export function originId(member: MemberId, incarnation: string): OriginId {
 export function memberOf(origin: OriginId): MemberId {
   return origin.slice(0, 52) as MemberId;
 }
+
+/** True if the content has at most one block. */
+export function hasOneBlock(content: ContentId): boolean {
+  return content.startsWith('b3:');
+}

@@ -10,8 +10,9 @@
  *
  * v2 (0.1): `keeps` in operations, and in their chain. A member of v1 would end the session that brings one.
  * v3 (0.1): report; `totalBytes`, `missingBytes` and `bytesPerSecond` in heartbeats. A member of v2 would end the session.
+ * v4 (0.1): pieces of operations and blocks, and reports of arrived bytes. A member of v3 gets whole messages and no reports.
  */
-export const PROTOCOL_VERSION = 3;
+export const PROTOCOL_VERSION = 4;
 
 /** The oldest version this software still speaks. */
 export const PROTOCOL_VERSION_MIN = 3;

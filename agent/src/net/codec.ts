@@ -13,9 +13,9 @@ import { decodeOperations } from './operation-decode.ts';
 import { encodeOperations } from './operation-encode.ts';
 
 /** The first byte of every message: the version of its layout. */
-const formatVersion = 1;
+export const formatVersion = 1;
 
-/** The numbers of the message types, sent in the second byte. A number is never reused. */
+/** The numbers of the message types, sent in the second byte. A number is never reused. Two more are in `pieces.ts`. */
 const typeNumbers: Readonly<Record<PeerMessageType, number>> = {
   hello: 1,
   subscribe: 2,
@@ -82,17 +82,23 @@ export function decodeMessage(frames: readonly Buffer[]): PeerMessage {
   }
   const [first, second] = frames;
   // The form in which a block is sent. Any other division into frames is valid and costs a copy.
-  if (frames.length === 2 && first?.length === blockHeaderBytes && second !== undefined && typeOf(first) === 'block') {
+  if (
+    frames.length === 2 &&
+    first?.length === blockHeaderBytes &&
+    second !== undefined &&
+    messageTypeOf(first) === 'block'
+  ) {
     return decodeBlock(first, second);
   }
   const whole = frames.length === 1 && first !== undefined ? first : Buffer.concat(frames);
-  const type = typeOf(whole);
+  const type = messageTypeOf(whole);
   if (type === 'block') return decodeBlock(whole, whole.subarray(blockHeaderBytes));
   const body = unpack(type, whole.subarray(headerBytes));
   return type === 'operations' ? { type, ...decodeOperations(body) } : decodeMap(type, body);
 }
 
-function typeOf(message: Buffer): PeerMessageType {
+/** The type of a message that begins with these bytes. Throws a LockstepError if there is none. */
+export function messageTypeOf(message: Buffer): PeerMessageType {
   if (message.length < headerBytes) throw frameFault('header', 'is cut short');
   if (message[0] !== formatVersion) {
     throw frameFault('header', `has the format version ${message[0]}, not ${formatVersion}`);

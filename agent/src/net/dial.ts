@@ -7,6 +7,15 @@ import { type Announced, type Credentials, shakeHands } from './handshake.ts';
 import { closeTimeoutMs } from './limits.ts';
 import { secureContextOptions, webSocketPath } from './tls-options.ts';
 
+/** A connection over which both sides have proved themselves. */
+export interface OpenedSession {
+  readonly socket: WebSocket;
+  readonly tls: TLSSocket;
+  readonly peer: MemberId;
+  /** The highest protocol version of both. */
+  readonly version: number;
+}
+
 interface DialOptions {
   readonly address: string;
   readonly credentials: Credentials;
@@ -14,7 +23,7 @@ interface DialOptions {
   /** Called with the other side's announcement; false: that is enough, and no session is to open. */
   announced?(peer: MemberId, theirs: Announced): boolean;
   /** Called in the same turn of the event loop in which the session opened. */
-  opened(session: { readonly socket: WebSocket; readonly tls: TLSSocket; readonly peer: MemberId }): void;
+  opened(session: OpenedSession): void;
   failed(error: LockstepError): void;
 }
 
@@ -63,8 +72,8 @@ export function openConnection(options: DialOptions): () => void {
     const secured = tls as TLSSocket;
     shakeHands({ role: 'dialler', socket, tls: secured, remote: address }, credentials, {
       announced: (peer, theirs) => options.announced?.(peer, theirs) !== false || !settle(),
-      opened: (peer) => {
-        if (settle()) opened({ socket, tls: secured, peer });
+      opened: (peer, version) => {
+        if (settle()) opened({ socket, tls: secured, peer, version });
       },
       refused: fail,
     });

@@ -15,10 +15,13 @@ export const handshakeBytesMax = 128 * 1_024;
 export const unauthenticatedMax = 2 * membersMax;
 
 /**
- * Bytes in the socket's queue, above which operations and blocks wait in the link, where signals overtake them. The kernel's own buffer
- * bridges the time between two blocks: a higher limit made no difference in throughput.
+ * Bytes in the socket's queue, above which operations and blocks wait in the link, where signals overtake them. This limits memory; the
+ * send window limits the bytes on their way. A higher limit made no difference in throughput.
  */
 export const bulkBytesAheadMax = blockBytes;
+
+/** A block message up to this size overtakes larger ones: a small file is not worth a wait of several blocks. */
+export const smallBlockBytesMax = blockBytes / 4;
 
 /** The time that a closing session waits for the other side's close frame before it cuts the connection. */
 export const closeTimeoutMs = 2_000;

@@ -27,6 +27,7 @@ import { formatAddress } from './address.ts';
 import { encodeMessage } from './codec.ts';
 import { openConnection } from './dial.ts';
 import { openNetwork } from './network.ts';
+import { encodeArrived } from './pieces.ts';
 
 describe('a session', () => {
   test('both sides know the member id of the other', async () => {
@@ -50,7 +51,7 @@ describe('a session', () => {
   test('keeps messages that come before start, and the end', async () => {
     const { dialled, accepted } = await openPair();
     for (let id = 0; id < 50; id++) dialled.send({ type: 'received', id });
-    dialled.send(blockOf(7));
+    dialled.send(operationsOf(7));
     dialled.close('going home');
     const received = receive(accepted);
     await until(() => expect(received.ends).toEqual(['going home']));
@@ -59,6 +60,7 @@ describe('a session', () => {
 
   test('a block of any size arrives in memory of its own', async () => {
     const { dialled, accepted } = await openPair();
+    receive(dialled);
     const received = receive(accepted);
     for (const length of [0, 1, 4_096, 70_000, blockBytes]) {
       dialled.send({ type: 'block', id: length, bytes: new Uint8Array(length).fill(length % 251) });
@@ -107,23 +109,25 @@ describe('a session', () => {
 
   test('a peer that does not read: the queue grows, and drains when it reads again', async () => {
     const { dialled, accepted } = await openPair();
+    receive(dialled);
     let drained = 0;
     const blocks = 64;
     for (let index = 0; index < blocks; index++) dialled.send(blockOf(index));
     // More than the kernel takes on loopback, and the other side has not called start.
     await until(() => expect(dialled.queuedBytes()).toBeGreaterThan(sendQueueBytesMax));
-    dialled.whenDrained(() => drained++);
+    dialled.whenDrained('blocks', () => drained++);
     expect(drained).toBe(0);
     const received = receive(accepted);
     await until(() => expect(drained).toBe(1));
     expect(dialled.queuedBytes()).toBeLessThan(sendQueueBytesMax / 2);
     await until(() => expect(received.messages.length).toBe(blocks));
-    dialled.whenDrained(() => drained++);
+    dialled.whenDrained('blocks', () => drained++);
     expect(drained).toBe(2);
   });
 
   test('[MB5] blocks are overtaken by all other messages, and by no other block', async () => {
     const { dialled, accepted } = await openPair();
+    receive(dialled);
     for (let index = 0; index < 64; index++) dialled.send(blockOf(index));
     dialled.send({ type: 'heartbeat-reply', id: 1 });
     dialled.send({ type: 'heartbeat-reply', id: 2 });
@@ -138,6 +142,7 @@ describe('a session', () => {
 
   test('[MB5] operations are overtaken by signals alone, and leave comes after them', async () => {
     const { dialled, accepted } = await openPair();
+    receive(dialled);
     for (let id = 0; id < 32; id++) dialled.send(operationsOf(id));
     dialled.send(blockOf(0));
     dialled.send({ type: 'pulled', id: 3, total: 32, done: true });
@@ -158,6 +163,42 @@ describe('a session', () => {
     expect(messages[at + 1]).toEqual({ type: 'received', id: 2 });
   });
 
+  test('[MB21] a small block overtakes large ones, and takes turns with them', async () => {
+    const { dialled, accepted } = await openPair();
+    receive(dialled);
+    for (let index = 0; index < 32; index++) dialled.send(blockOf(index));
+    for (let id = 100; id < 104; id++) dialled.send({ type: 'block', id, bytes: new Uint8Array(10_000) });
+    const { messages } = receive(accepted);
+    await until(() => expect(messages.length).toBe(36));
+    const ids = messages.map((message) => ('id' in message ? message.id : -1));
+    expect(ids.filter((id) => id < 100)).toEqual([...Array(32).keys()]);
+    expect(ids.filter((id) => id >= 100)).toEqual([100, 101, 102, 103]);
+    expect(ids.indexOf(103)).toBeLessThan(16);
+  });
+
+  test('[MB21] operations do not wait until the blocks in the queue are sent', async () => {
+    const { dialled } = await openPair();
+    receive(dialled);
+    for (let index = 0; index < 64; index++) dialled.send(blockOf(index));
+    expect(dialled.queuedBytes('blocks')).toBeGreaterThan(sendQueueBytesMax);
+    expect(dialled.queuedBytes('operations')).toBe(0);
+    const drained: string[] = [];
+    dialled.whenDrained('blocks', () => drained.push('blocks'));
+    dialled.whenDrained('operations', () => drained.push('operations'));
+    expect(drained).toEqual(['operations']);
+  });
+
+  test('[MB21] a peer of an older version gets whole messages', async () => {
+    const b = await openTestNetwork(bee, { protocol: { min: 3, max: 3 } });
+    const a = await openTestNetwork(ant);
+    const dialled = await a.network.dial(b.address);
+    const received = receive(await firstOf(b.links));
+    receive(dialled);
+    for (let index = 0; index < 8; index++) dialled.send(blockOf(index));
+    await until(() => expect(received.messages.length).toBe(8));
+    expect(received.ends).toEqual([]);
+  });
+
   test('operations that wait are still sent when the session is closed', async () => {
     const { dialled, accepted } = await openPair();
     for (let id = 0; id < 16; id++) dialled.send(operationsOf(id));
@@ -169,6 +210,7 @@ describe('a session', () => {
 
   test('the received bytes of an incomplete message are counted', async () => {
     const { dialled, accepted } = await openPair();
+    receive(dialled);
     const before = accepted.receivedBytes();
     dialled.send(blockOf(0));
     const { messages } = receive(accepted);
@@ -181,7 +223,7 @@ describe('a session', () => {
     const received = receive(dialled);
     let drained = 0;
     for (let index = 0; index < 64; index++) dialled.send(blockOf(index));
-    dialled.whenDrained(() => drained++);
+    dialled.whenDrained('blocks', () => drained++);
     dialled.close('enough');
     await until(() => expect(received.ends).toEqual(['enough']));
     expect(drained).toBe(0);
@@ -227,6 +269,7 @@ describe('[SY6] a bad frame ends its session, and the agent goes on', () => {
     ['an empty frame', Buffer.alloc(0), 'header is cut short'],
     ['garbage', Buffer.from('garbage'), 'header has the format version 103, not 1'],
     ['an unknown message type', Buffer.from([1, 200]), 'header has the unknown message type 200'],
+    ['a report of bytes that were not sent', encodeArrived(10 ** 9), 'arrived counts bytes that were not sent'],
     ['a truncated frame', leave.subarray(0, -1), 'leave: the body is cut short'],
     [
       'a frame with something behind it',

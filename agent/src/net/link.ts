@@ -1,17 +1,29 @@
 import type { TLSSocket } from 'node:tls';
-import { frameBytesMax, LockstepError, laneOf, type MemberId, memberOf, type PeerMessage } from '@lockstep/shared';
+import {
+  type BulkLane,
+  frameBytesMax,
+  LockstepError,
+  laneOf,
+  type MemberId,
+  memberOf,
+  type PeerMessage,
+} from '@lockstep/shared';
 import type { RawData, WebSocket } from 'ws';
+import { arrivalBytes } from '../core/send-window.ts';
 import type { Log } from '../sync/ports/log.ts';
 import type { Link, LinkReceiver } from '../sync/ports/network.ts';
 import { closeCodes, closeReason, printable } from './close-code.ts';
 import { decodeMessage, encodeMessage } from './codec.ts';
 import { frameFault } from './frame-fault.ts';
+import { Assembly, decodeArrived, lengthOf, piecesVersion, sessionKindOf } from './pieces.ts';
 import { SendQueue } from './send-queue.ts';
 
 interface LinkOptions {
   readonly socket: WebSocket;
   readonly tls: TLSSocket;
   readonly peer: MemberId;
+  /** The protocol version that both sides speak. */
+  readonly version: number;
   readonly dialled: boolean;
   readonly remote: string;
   readonly log: Log;
@@ -26,6 +38,12 @@ export class SocketLink implements Link {
   readonly #tls: TLSSocket;
   readonly #queue: SendQueue;
   readonly #log: Log;
+  /** The other side joins pieces, and reports what has arrived. */
+  readonly #hasPieces: boolean;
+  readonly #assembly = new Assembly();
+  /** Bytes of bulk messages that have arrived, and that were reported. */
+  #arrivedBytes = 0;
+  #reportedBytes = 0;
   #receiver: LinkReceiver | undefined;
   /** Messages that one read brought before `start`. The socket is then paused, so they are limited to that read. */
   #early: PeerMessage[] = [];
@@ -36,10 +54,11 @@ export class SocketLink implements Link {
   #socketError = '';
   #brokeProtocol = false;
 
-  constructor({ socket, tls, peer, dialled, remote, log }: LinkOptions) {
+  constructor({ socket, tls, peer, version, dialled, remote, log }: LinkOptions) {
     this.#socket = socket;
     this.#tls = tls;
-    this.#queue = new SendQueue(socket, tls);
+    this.#hasPieces = version >= piecesVersion;
+    this.#queue = new SendQueue(socket, tls, this.#hasPieces);
     this.#log = log;
     this.peer = peer;
     this.dialled = dialled;
@@ -67,12 +86,12 @@ export class SocketLink implements Link {
     return this.#tls.bytesRead;
   }
 
-  queuedBytes(): number {
-    return this.#queue.queuedBytes();
+  queuedBytes(lane?: BulkLane): number {
+    return this.#queue.queuedBytes(lane);
   }
 
-  whenDrained(run: () => void): void {
-    if (this.#endReason === undefined) this.#queue.whenDrained(run);
+  whenDrained(lane: BulkLane, run: () => void): void {
+    if (this.#endReason === undefined) this.#queue.whenDrained(lane, run);
   }
 
   start(receiver: LinkReceiver): void {
@@ -126,24 +145,43 @@ export class SocketLink implements Link {
 
   #onMessage(data: RawData, isBinary: boolean): void {
     if (this.#endReason !== undefined) return;
-    let message: PeerMessage;
+    let message: PeerMessage | undefined;
     try {
       message = this.#decode(data, isBinary);
     } catch (error) {
       this.#failOn(error);
       return;
     }
+    if (message === undefined) return;
     if (this.#receiver === undefined) this.#early.push(message);
     else this.#receiver.message(message);
   }
 
-  #decode(data: RawData, isBinary: boolean): PeerMessage {
+  /** The message in the frames; undefined if it is not complete yet, or was for the queue. */
+  #decode(data: RawData, isBinary: boolean): PeerMessage | undefined {
     if (!isBinary || !Array.isArray(data)) throw frameFault('frame', 'is text');
-    const message = decodeMessage(data);
+    const kind = this.#hasPieces ? sessionKindOf(data) : undefined;
+    if (kind === 'arrived') {
+      this.#queue.arrived(decodeArrived(data));
+      return undefined;
+    }
+    if (kind === 'piece') this.#noteArrival(data);
+    const frames = kind === 'piece' ? this.#assembly.add(data) : data;
+    if (frames === undefined) return undefined;
+    const message = decodeMessage(frames);
+    if (kind === undefined && laneOf(message.type) !== 'signals') this.#noteArrival(data);
     if (message.type === 'hello' && memberOf(message.origin) !== this.peer) {
       throw frameFault('hello.origin', 'belongs to another member');
     }
     return message;
+  }
+
+  /** Counts the bytes of a bulk message, and reports them: the other side sends no more than the connection takes. */
+  #noteArrival(frames: readonly Buffer[]): void {
+    this.#arrivedBytes += lengthOf(frames);
+    if (!this.#hasPieces || this.#arrivedBytes - this.#reportedBytes < arrivalBytes) return;
+    this.#reportedBytes = this.#arrivedBytes;
+    this.#queue.report(this.#arrivedBytes);
   }
 
   /** Ends the session after any error of the decoder; the agent continues. */

@@ -3,11 +3,12 @@ import { createServer, type Server } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
-import { frameBytesMax, type HostPort, LockstepError, type MemberId } from '@lockstep/shared';
-import { type WebSocket, WebSocketServer } from 'ws';
+import { frameBytesMax, type HostPort, LockstepError } from '@lockstep/shared';
+import { WebSocketServer } from 'ws';
 import type { Log } from '../sync/ports/log.ts';
 import { formatAddress } from './address.ts';
 import { Admission, remoteOf } from './admission.ts';
+import type { OpenedSession } from './dial.ts';
 import { type Credentials, shakeHands } from './handshake.ts';
 import { closeTimeoutMs, unauthenticatedMax } from './limits.ts';
 import { secureContextOptions, webSocketPath } from './tls-options.ts';
@@ -18,12 +19,7 @@ interface ListenerOptions {
   readonly handshakeTimeoutMs: number;
   readonly log: Log;
   /** Called in the same turn of the event loop in which a session opened. */
-  opened(session: {
-    readonly socket: WebSocket;
-    readonly tls: TLSSocket;
-    readonly peer: MemberId;
-    readonly remote: string;
-  }): void;
+  opened(session: OpenedSession & { readonly remote: string }): void;
   /** Called when this side or the other one ended a handshake. */
   refused(remote: string, error: LockstepError): void;
 }
@@ -73,9 +69,9 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
     }
     webSockets.handleUpgrade(request, tls, head, (webSocket) => {
       shakeHands({ role: 'listener', socket: webSocket, tls, remote }, credentials, {
-        opened: (peer) => {
+        opened: (peer, version) => {
           admission.leave(remote);
-          options.opened({ socket: webSocket, tls, peer, remote });
+          options.opened({ socket: webSocket, tls, peer, version, remote });
         },
         refused: (error) => options.refused(remote, error),
       });

@@ -1,19 +1,16 @@
 import { randomBytes } from 'node:crypto';
-import type { TLSSocket } from 'node:tls';
 import {
   handshakeTimeoutMs as defaultHandshakeTimeoutMs,
   type ErrorCode,
   type HostPort,
   type LockstepError,
-  type MemberId,
   PROTOCOL_VERSION,
   PROTOCOL_VERSION_MIN,
 } from '@lockstep/shared';
-import type { WebSocket } from 'ws';
 import type { Log } from '../sync/ports/log.ts';
 import type { Link, Network } from '../sync/ports/network.ts';
 import { encodeBase32 } from './base32.ts';
-import { openConnection } from './dial.ts';
+import { type OpenedSession, openConnection } from './dial.ts';
 import type { Credentials, ProtocolRange } from './handshake.ts';
 import type { Identity } from './identity.ts';
 import { SocketLink } from './link.ts';
@@ -79,8 +76,8 @@ class SocketNetwork implements OpenNetwork {
       credentials: this.#credentials,
       handshakeTimeoutMs: this.#handshakeTimeoutMs,
       log: this.#options.log,
-      opened: ({ socket, tls, peer, remote }) => {
-        const link = this.#addLink(socket, tls, peer, false, remote);
+      opened: (session) => {
+        const link = this.#addLink(session, false, session.remote);
         if (this.#accept === undefined) this.#unclaimed.push(link);
         else this.#accept(link);
       },
@@ -101,7 +98,7 @@ class SocketNetwork implements OpenNetwork {
           address,
           credentials: this.#credentials,
           handshakeTimeoutMs: this.#handshakeTimeoutMs,
-          opened: ({ socket, tls, peer }) => resolve(this.#addLink(socket, tls, peer, true, address)),
+          opened: (session) => resolve(this.#addLink(session, true, address)),
           failed: reject,
         });
         this.#dials.add(giveUp);
@@ -130,8 +127,9 @@ class SocketNetwork implements OpenNetwork {
     await Promise.all([this.#listener?.close(), ...this.#links.values()]);
   }
 
-  #addLink(socket: WebSocket, tls: TLSSocket, peer: MemberId, dialled: boolean, remote: string): SocketLink {
-    const link = new SocketLink({ socket, tls, peer, dialled, remote, log: this.#options.log });
+  #addLink(session: OpenedSession, dialled: boolean, remote: string): SocketLink {
+    const { socket, peer } = session;
+    const link = new SocketLink({ ...session, dialled, remote, log: this.#options.log });
     const closed = new Promise<void>((resolve) => {
       socket.once('close', () => {
         this.#links.delete(link);

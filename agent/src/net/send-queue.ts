@@ -1,68 +1,89 @@
 import type { TLSSocket } from 'node:tls';
-import { type Lane, sendQueueBytesMax } from '@lockstep/shared';
+import { type BulkLane, type Lane, sendQueueBytesMax } from '@lockstep/shared';
 import type { WebSocket } from 'ws';
-import { bulkBytesAheadMax } from './limits.ts';
+import { SendWindow } from '../core/send-window.ts';
+import { frameFault } from './frame-fault.ts';
+import { bulkBytesAheadMax, smallBlockBytesMax } from './limits.ts';
+import { encodeArrived, type Frames, lengthOf, Outbound, type Stream, streams } from './pieces.ts';
 
 /** Messages up to this size, sent in one turn of the event loop, leave in one write. */
 const gatheredBytesMax = 65_536;
 
 const binaryFrame = { binary: true, compress: false } as const;
 
-type Frames = readonly [Uint8Array] | readonly [Uint8Array, Uint8Array];
-
 /**
- * The messages that a link still has to send. The socket gets operations and blocks only as fast as it takes them. So signals, above all
- * heartbeats, never wait behind more than two messages of bulk data.
+ * The messages that a link still has to send. Signals are given to the socket at once. Operations and blocks are given to it only as fast
+ * as they arrive at the other side, in pieces that suit the link, so that no signal waits behind them in a buffer.
  */
 export class SendQueue {
   readonly #socket: WebSocket;
   readonly #tls: TLSSocket;
-  #operations: Frames[] = [];
-  #blocks: Frames[] = [];
-  /** The bytes of both queues. */
-  #waitingBytes = 0;
-  #waiting: (() => void)[] = [];
+  /** Undefined: the other side reports nothing, and gets whole messages as fast as the socket takes them. */
+  readonly #window: SendWindow | undefined;
+  readonly #bulk: Readonly<Record<Stream, Outbound[]>> = { operations: [], 'small-blocks': [], blocks: [] };
+  /** The bytes of the bulk messages of each lane that the socket has not got. */
+  readonly #waitingBytes = { operations: 0, blocks: 0 };
+  #hasSmallTurn = true;
+  #waiting: { readonly lane: BulkLane; readonly run: () => void }[] = [];
   #isGathering = false;
 
-  constructor(socket: WebSocket, tls: TLSSocket) {
+  constructor(socket: WebSocket, tls: TLSSocket, hasPieces: boolean) {
     this.#socket = socket;
     this.#tls = tls;
+    if (hasPieces) this.#window = new SendWindow();
   }
 
-  /** Queues a message behind all of its own lane. */
+  /** Queues a message behind all of its own lane. A small block overtakes large ones. */
   send(frames: Frames, lane: Lane): void {
     if (lane === 'signals') {
       this.#hand(frames);
       return;
     }
-    (lane === 'operations' ? this.#operations : this.#blocks).push(frames);
-    this.#waitingBytes += lengthOf(frames);
+    const bytes = lengthOf(frames);
+    const isSmallBlock = lane === 'blocks' && this.#window !== undefined && bytes <= smallBlockBytesMax;
+    this.#bulk[isSmallBlock ? 'small-blocks' : lane].push(new Outbound(frames));
+    this.#waitingBytes[lane] += bytes;
     this.#handBulk();
   }
 
-  queuedBytes(): number {
-    return this.#socket.bufferedAmount + this.#waitingBytes;
+  /** Reports to the other side what has arrived here. It leaves before the message is processed, which may take longer than its way. */
+  report(totalBytes: number): void {
+    this.#release();
+    this.#socket.send(encodeArrived(totalBytes), binaryFrame);
   }
 
-  whenDrained(run: () => void): void {
-    if (this.#isDrained()) run();
-    else this.#waiting.push(run);
+  /** Handles a report of the other side. Throws a LockstepError if it is not true. */
+  arrived(totalBytes: number): void {
+    if (this.#window?.arrived(totalBytes, performance.now()) === false) {
+      throw frameFault('arrived', 'counts bytes that were not sent');
+    }
+    this.#handBulk();
+    this.#noteDrained();
+  }
+
+  queuedBytes(lane?: BulkLane): number {
+    const { operations, blocks } = this.#waitingBytes;
+    return lane === undefined ? this.#socket.bufferedAmount + operations + blocks : this.#waitingBytes[lane];
+  }
+
+  whenDrained(lane: BulkLane, run: () => void): void {
+    if (this.#isDrained(lane)) run();
+    else this.#waiting.push({ lane, run });
   }
 
   /** Gives the socket all operations, whatever their size, because it is about to be closed: what was sent before arrives. */
   flush(): void {
-    for (const frames of this.#operations.splice(0)) {
-      this.#waitingBytes -= lengthOf(frames);
-      this.#hand(frames);
+    for (const message of this.#bulk.operations.splice(0)) {
+      while (message.leftBytes > 0) this.#handPiece(message, 'operations', Number.POSITIVE_INFINITY);
     }
   }
 
   /** Drops the waiting callbacks, and the messages that the socket has not got. */
   end(): void {
     this.#waiting = [];
-    this.#operations = [];
-    this.#blocks = [];
-    this.#waitingBytes = 0;
+    for (const stream of streams) this.#bulk[stream].length = 0;
+    this.#waitingBytes.operations = 0;
+    this.#waitingBytes.blocks = 0;
   }
 
   #hand(frames: Frames): void {
@@ -79,23 +100,48 @@ export class SendQueue {
 
   #handBulk(): void {
     while (this.#socket.bufferedAmount < bulkBytesAheadMax) {
-      const frames = this.#operations.shift() ?? this.#blocks.shift();
-      if (frames === undefined) return;
-      this.#waitingBytes -= lengthOf(frames);
-      this.#hand(frames);
+      const stream = this.#nextStream();
+      const [message] = stream === undefined ? [] : this.#bulk[stream];
+      if (stream === undefined || message === undefined) return;
+      const bytesMax = this.#window?.pieceBytes ?? Number.POSITIVE_INFINITY;
+      if (this.#window?.admits(Math.min(message.leftBytes, bytesMax)) === false) return;
+      this.#handPiece(message, stream, bytesMax);
+      if (message.leftBytes === 0) this.#bulk[stream].shift();
+      this.#hasSmallTurn = stream !== 'small-blocks';
     }
+  }
+
+  /** Operations go first. Small and large blocks take turns: neither keeps the others waiting. */
+  #nextStream(): Stream | undefined {
+    const { operations, 'small-blocks': small, blocks } = this.#bulk;
+    if (operations.length > 0) return 'operations';
+    if (small.length > 0 && (this.#hasSmallTurn || blocks.length === 0)) return 'small-blocks';
+    return blocks.length > 0 ? 'blocks' : undefined;
+  }
+
+  #handPiece(message: Outbound, stream: Stream, bytesMax: number): void {
+    const lane = stream === 'operations' ? stream : 'blocks';
+    const leftBytes = message.leftBytes;
+    const frames = message.take(bytesMax, stream);
+    this.#waitingBytes[lane] -= leftBytes - message.leftBytes;
+    this.#window?.sent(lengthOf(frames), performance.now());
+    this.#hand(frames);
   }
 
   #onSent(): void {
     this.#handBulk();
-    if (this.#waiting.length === 0 || !this.#isDrained()) return;
-    const waiting = this.#waiting;
-    this.#waiting = [];
-    for (const run of waiting) run();
+    this.#noteDrained();
   }
 
-  #isDrained(): boolean {
-    return this.queuedBytes() < sendQueueBytesMax / 2;
+  #noteDrained(): void {
+    const waiting = this.#waiting;
+    if (waiting.length === 0) return;
+    this.#waiting = [];
+    for (const { lane, run } of waiting) this.whenDrained(lane, run);
+  }
+
+  #isDrained(lane: BulkLane): boolean {
+    return this.queuedBytes(lane) < sendQueueBytesMax / 2;
   }
 
   /** Keeps the messages of one turn together: one TLS record and one system call instead of many. */
@@ -112,8 +158,4 @@ export class SendQueue {
     this.#isGathering = false;
     this.#tls.uncork();
   }
-}
-
-function lengthOf([first, second]: Frames): number {
-  return first.length + (second?.length ?? 0);
 }

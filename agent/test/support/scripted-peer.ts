@@ -125,7 +125,7 @@ export class ScriptedPeer {
       send: (message) => this.#deliver(() => this.#hear(message)),
       receivedBytes: () => this.partialBytes,
       queuedBytes: () => 0,
-      whenDrained: (run) => run(),
+      whenDrained: (_lane, run) => run(),
       start: (receiver) => {
         this.#receiver = receiver;
         this.say(this.hello());

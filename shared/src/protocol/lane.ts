@@ -4,7 +4,10 @@ import type { PeerMessageType } from './message.ts';
  * The order in which the messages of a session are sent. Messages of one lane keep their order, and those of an earlier lane go before
  * those that wait in a later one. So a message is overtaken only by one of an earlier lane.
  */
-export type Lane = 'signals' | 'operations' | 'blocks';
+export type Lane = 'signals' | BulkLane;
+
+/** The lanes of which a link holds messages back until the connection takes them. */
+export type BulkLane = 'operations' | 'blocks';
 
 /** Signals are small and report the current state. The liveness of a member must not depend on how much is being sent. */
 const lanes: Readonly<Record<PeerMessageType, Lane>> = {

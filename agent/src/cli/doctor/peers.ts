@@ -137,8 +137,8 @@ function judgeVersions(visits: readonly Visit[], subject: Subject): readonly Fin
   const answered = visits.flatMap(({ probed }) => probed ?? []);
   const others = new Map(answered.map((probed) => [probed.memberId, probed]));
   const different = [...others.values()].filter(({ software }) => software !== SOFTWARE_VERSION);
-  const spoken =
-    PROTOCOL_VERSION_MIN === PROTOCOL_VERSION ? PROTOCOL_VERSION : `${PROTOCOL_VERSION_MIN} to ${PROTOCOL_VERSION}`;
+  const [oldest, newest]: readonly number[] = [PROTOCOL_VERSION_MIN, PROTOCOL_VERSION];
+  const spoken = oldest === newest ? newest : `${oldest} to ${newest}`;
   const findings = different.map(({ memberId, software }) =>
     versions.warn(
       `${nameOf(memberId, subject)} runs Lockstep ${printable(software)}, and this one is ${SOFTWARE_VERSION}: they understand each other.`,

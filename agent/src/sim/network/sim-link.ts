@@ -1,4 +1,5 @@
 import {
+  type BulkLane,
   inlineBytesMax,
   type Lane,
   laneOf,
@@ -54,7 +55,7 @@ export class SimLink implements Link {
   /** Arrivals that a silent route delays. */
   #held: Lane[] = [];
   /** Sizes of the messages in the send queue, and the times at which they leave it. */
-  #queue: { leavesAtMs: number; bytes: number }[] = [];
+  #queue: { readonly lane: Lane; readonly leavesAtMs: number; readonly bytes: number }[] = [];
   readonly #lastArrivalMs = new Map<Lane, number>();
   #receivedBytes = 0;
   #endReason: string | undefined;
@@ -87,8 +88,8 @@ export class SimLink implements Link {
     const startsAtMs = Math.max(scheduler.nowMs, this.#queue.at(-1)?.leavesAtMs ?? 0);
     const leavesAtMs = startsAtMs + bytes / route.bytesPerMs;
     this.#prune();
-    this.#queue.push({ leavesAtMs, bytes });
     const lane = laneOf(message.type);
+    this.#queue.push({ lane, leavesAtMs, bytes });
     // Signals do not wait for queued messages.
     this.#transmit(carrier(message), lane, lane === 'signals' ? scheduler.nowMs : leavesAtMs);
   }
@@ -97,23 +98,23 @@ export class SimLink implements Link {
     return this.#receivedBytes;
   }
 
-  queuedBytes(): number {
+  queuedBytes(lane?: BulkLane): number {
     this.#prune();
-    return this.#queue.reduce((sum, { bytes }) => sum + bytes, 0);
+    return this.#queue.reduce((sum, entry) => sum + (lane === undefined || entry.lane === lane ? entry.bytes : 0), 0);
   }
 
-  whenDrained(run: () => void): void {
+  whenDrained(lane: BulkLane, run: () => void): void {
     if (this.#endReason !== undefined) return;
     const { scheduler, life } = this.#options;
-    let bytes = this.queuedBytes();
+    let bytes = this.queuedBytes(lane);
     if (bytes < sendQueueBytesMax / 2) {
       run();
       return;
     }
     for (const entry of this.#queue) {
-      bytes -= entry.bytes;
+      if (entry.lane === lane) bytes -= entry.bytes;
       if (bytes >= sendQueueBytesMax / 2) continue;
-      scheduler.after(entry.leavesAtMs - scheduler.nowMs, () => this.whenDrained(run), life);
+      scheduler.after(entry.leavesAtMs - scheduler.nowMs, () => this.whenDrained(lane, run), life);
       return;
     }
   }

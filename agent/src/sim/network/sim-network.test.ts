@@ -125,12 +125,12 @@ describe('Medium', () => {
   test('the send queue drains at the speed of the line', async () => {
     const { scheduler, here } = await connected(1_000);
     let drained = 0;
-    here.whenDrained(() => drained++);
+    here.whenDrained('blocks', () => drained++);
     expect(drained).toBe(1);
     const bytes = new Uint8Array(inlineBytesMax);
     for (let id = 0; id < 64; id++) here.send({ type: 'block', id, bytes });
     expect(here.queuedBytes()).toBeGreaterThan(sendQueueBytesMax);
-    here.whenDrained(() => drained++);
+    here.whenDrained('blocks', () => drained++);
     await scheduler.run(scheduler.nowMs + 2_000);
     expect(drained).toBe(1);
     await scheduler.run(scheduler.nowMs + 2_000);

@@ -16,7 +16,7 @@ function newcomer(): { link: Link; closes: [string, boolean | undefined][] } {
     send: () => undefined,
     receivedBytes: () => 0,
     queuedBytes: () => 0,
-    whenDrained: (run) => run(),
+    whenDrained: (_lane, run) => run(),
     start: () => undefined,
     close: (reason, isFault) => closes.push([reason, isFault]),
   };

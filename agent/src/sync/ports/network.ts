@@ -1,4 +1,4 @@
-import type { MemberId, PeerMessage } from '@lockstep/shared';
+import type { BulkLane, MemberId, PeerMessage } from '@lockstep/shared';
 
 /** Callbacks of a session. */
 export interface LinkReceiver {
@@ -18,10 +18,10 @@ export interface Link {
   send(message: PeerMessage): void;
   /** Bytes received so far, including those of an incomplete message. */
   receivedBytes(): number;
-  /** Bytes queued and not yet handed to the kernel. */
-  queuedBytes(): number;
-  /** Calls `run` once `queuedBytes()` is below half of `sendQueueBytesMax`: at once if it is, never if the link closes before. */
-  whenDrained(run: () => void): void;
+  /** Bytes that are not handed to the kernel yet; with a lane only those that wait in it. */
+  queuedBytes(lane?: BulkLane): number;
+  /** Calls `run` once `queuedBytes(lane)` is below half of `sendQueueBytesMax`: at once if it is, never if the link closes before. */
+  whenDrained(lane: BulkLane, run: () => void): void;
   /** Sets the one receiver. Earlier messages are delivered to it first, in order. `closed` is called exactly once. */
   start(receiver: LinkReceiver): void;
   /** Closes the session. `isFault`: one side cannot continue with such sessions; the other side receives this too. */

@@ -144,8 +144,9 @@ export class Outgoing {
     while (!this.#closed) {
       this.#wanted = false;
       if (this.#inFlight.size >= operationFramesInFlightMax) return;
-      if (this.#link.queuedBytes() > sendQueueBytesMax) {
-        this.#link.whenDrained(() => this.poke());
+      // Blocks that wait do not count: operations overtake them.
+      if (this.#link.queuedBytes('operations') > sendQueueBytesMax) {
+        this.#link.whenDrained('operations', () => this.poke());
         return;
       }
       const batch = this.#nextBatch();

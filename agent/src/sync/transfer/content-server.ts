@@ -1,5 +1,5 @@
 import type { ContentId, Operation, WantMessage } from '@lockstep/shared';
-import { sendQueueBytesMax } from '@lockstep/shared';
+import { hasOneBlock, sendQueueBytesMax } from '@lockstep/shared';
 import { showsSomething } from '../../core/entry.ts';
 import type { ContentSource } from '../ports/folder.ts';
 import type { Link } from '../ports/network.ts';
@@ -9,13 +9,18 @@ import { fileSource, filesWith } from './local-content.ts';
 
 const readsAtOnce = 2;
 
-/** Answers one peer's requests for blocks from this member's folder and history, at the speed of the peer. */
+/**
+ * Answers one peer's requests for blocks from this member's folder and history, at the speed of the peer. Those for small contents do not
+ * wait until the blocks before them are sent.
+ */
 export class ContentServer {
   readonly #context: Context;
   readonly #link: Link;
   readonly #sent: (file: SentFile, bytes: number) => void;
   readonly #queue: WantMessage[] = [];
   #reading = 0;
+  /** It is waited until fewer blocks are queued. */
+  #isDraining = false;
   #closed = false;
   /** The source of the content that was last requested: the next request is most likely for the same content. */
   #last: { readonly content: ContentId; readonly source: ContentSource; readonly operation: Operation } | undefined;
@@ -39,11 +44,11 @@ export class ContentServer {
 
   #pump(): void {
     while (this.#reading < readsAtOnce && this.#queue.length > 0 && !this.#closed) {
-      if (this.#link.queuedBytes() > sendQueueBytesMax) {
-        this.#link.whenDrained(() => this.#pump());
-        return;
-      }
-      const want = this.#queue.shift() as WantMessage;
+      const isFull = this.#link.queuedBytes('blocks') > sendQueueBytesMax;
+      const next = isFull ? this.#queue.findIndex(({ content }) => hasOneBlock(content)) : 0;
+      if (isFull) this.#awaitDrain();
+      const [want] = next < 0 ? [] : this.#queue.splice(next, 1);
+      if (want === undefined) return;
       this.#reading++;
       this.#answer(want)
         .catch((error: unknown) => {
@@ -55,6 +60,15 @@ export class ContentServer {
           this.#pump();
         });
     }
+  }
+
+  #awaitDrain(): void {
+    if (this.#isDraining) return;
+    this.#isDraining = true;
+    this.#link.whenDrained('blocks', () => {
+      this.#isDraining = false;
+      this.#pump();
+    });
   }
 
   async #answer(want: WantMessage): Promise<void> {
