@@ -8,12 +8,13 @@ import { repositoryRoot } from '../testkit/repository.ts';
 import { describeMachine, drawChart, formatTable } from './report.ts';
 import type { Result } from './result.ts';
 import { largeFile, smallFiles } from './workloads/bulk.ts';
+import { fullLine } from './workloads/full-line.ts';
 import { idle } from './workloads/idle.ts';
 import { latency } from './workloads/latency.ts';
 import { newcomer } from './workloads/newcomer.ts';
 import { page } from './workloads/page.ts';
 
-const names = ['latency', 'small', 'large', 'newcomer', 'idle', 'page'] as const;
+const names = ['latency', 'small', 'large', 'newcomer', 'full-line', 'idle', 'page'] as const;
 
 const { values } = parseArgs({
   options: {
@@ -28,7 +29,7 @@ type Name = (typeof names)[number];
 /** Runs one workload on its own members in `root`. */
 async function measure(name: Name, root: string, scratch: string, repetitions: number): Promise<readonly Result[]> {
   if (name === 'page') return page(scratch);
-  const cluster = await Cluster.start(['ant', 'bee', 'cat'], { directory: root });
+  const cluster = await Cluster.start(['ant', 'bee', 'cat'], { directory: root, proxied: name === 'full-line' });
   const members = cluster.members as [Member, Member, Member];
   try {
     switch (name) {
@@ -40,6 +41,8 @@ async function measure(name: Name, root: string, scratch: string, repetitions: n
         return await largeFile(members, scratch, repetitions);
       case 'newcomer':
         return [await newcomer(cluster, members, scratch, repetitions)];
+      case 'full-line':
+        return await fullLine(cluster, members);
       case 'idle':
         return await idle(members);
     }

@@ -14,8 +14,14 @@ export interface LinkShape {
   readonly stalls?: { readonly share: number; readonly ms: number };
 }
 
-/** The maximum number of bytes in flight on a slow link; beyond it the sender has to wait, as with a socket's buffer. */
+/**
+ * The bytes that a link holds: those under way and those in the queue of its bottleneck, as in a home router. Beyond it the sender has to
+ * wait, and what it has already written stays in its socket's buffer.
+ */
 const inFlightBytesMax = 256 * 1024;
+
+/** On a link with a bandwidth, bytes travel in packets: the first ones of a write arrive before the last ones have left. */
+const packetBytes = 1_500;
 
 /** A TCP proxy between two members for one direction of dialling. It can be cut, half-open, delayed and slow. */
 export class LinkProxy {
@@ -97,29 +103,33 @@ export class LinkProxy {
     const line = new DelayLine();
     let freeAtMs = 0;
     let inFlightBytes = 0;
-    const later = (bytes: number, run: () => void): void => {
+    const later = (bytes: number, isFirst: boolean, run: () => void): void => {
       const { delayMs = 0, bytesPerSecond, stalls } = this.#shape;
       freeAtMs = Math.max(freeAtMs, performance.now());
       if (bytesPerSecond !== undefined) freeAtMs += (bytes / bytesPerSecond) * 1_000;
-      if (stalls !== undefined && Math.random() < stalls.share) freeAtMs += stalls.ms;
+      if (isFirst && stalls !== undefined && Math.random() < stalls.share) freeAtMs += stalls.ms;
       line.put(freeAtMs + delayMs, run);
     };
     const resume = (): void => {
       if (this.#state !== 'half-open' && inFlightBytes < inFlightBytesMax && !to.writableNeedDrain) from.resume();
     };
     to.on('drain', resume);
-    from.on('data', (bytes: Buffer) => {
-      this.bytes += bytes.length;
+    const forward = (bytes: Buffer, isFirst: boolean): void => {
       inFlightBytes += bytes.length;
-      if (inFlightBytes >= inFlightBytesMax) from.pause();
-      later(bytes.length, () => {
+      later(bytes.length, isFirst, () => {
         inFlightBytes -= bytes.length;
         if (!to.destroyed && !to.write(bytes)) from.pause();
         else resume();
       });
+    };
+    from.on('data', (bytes: Buffer) => {
+      this.bytes += bytes.length;
+      const unit = this.#shape.bytesPerSecond === undefined ? bytes.length : packetBytes;
+      for (let at = 0; at < bytes.length; at += unit) forward(bytes.subarray(at, at + unit), at === 0);
+      if (inFlightBytes >= inFlightBytesMax) from.pause();
     });
-    from.on('end', () => later(0, () => to.end()));
-    from.on('close', () => later(0, () => to.destroy()));
+    from.on('end', () => later(0, true, () => to.end()));
+    from.on('close', () => later(0, true, () => to.destroy()));
   }
 }
 

@@ -9,6 +9,7 @@ import { newcomer } from './newcomer.ts';
 import { partitionOf3, partitionOf5 } from './partition.ts';
 import { pause } from './pause.ts';
 import { powerCut } from './power-cut.ts';
+import { saturatedLink } from './saturated-link.ts';
 import { setBack } from './set-back.ts';
 import { slowLink } from './slow-link.ts';
 import type { Scene } from './stage.ts';
@@ -31,5 +32,6 @@ export const scenes: readonly Scene[] = [
   journalDamaged,
   setBack,
   slowLink,
+  saturatedLink,
   churn,
 ];
