@@ -53,7 +53,7 @@ export const memberReportSchema = z
     trouble: z.string().optional().describe('Code of the worst of its problems; absent when it has none.'),
     files: countSchema.optional().describe('Files that are in place on its disk.'),
     bytes: countSchema.optional().describe('Bytes of these files.'),
-    progress: progressSchema.optional().describe('Absent when its disk lacks no bytes, and while it is not connected.'),
+    progress: progressSchema.optional().describe('Absent when its disk lacks no bytes, and while it is not heard.'),
     freeBytes: countSchema.optional(),
     load: z.number().min(0).optional().describe('Processors in use by its agent: 1 is one whole processor.'),
     version: vectorSchema.optional().describe('The operations it knows.'),

@@ -59,7 +59,7 @@ export const resyncSchema = z.object({
 export const transfersSchema = z
   .object({
     arriving: trafficTotalSchema.describe('Into this member.'),
-    leaving: trafficTotalSchema.describe('Into the other connected members, and what of it leaves here.'),
+    leaving: trafficTotalSchema.describe('Into the other members that are heard, and what of it leaves here.'),
     transfers: list(transferSchema).describe(
       'Into this member: those that move first, and of these those with the fewest bytes left.',
     ),

@@ -24,8 +24,13 @@ function progressOf(engine: Engine, said: SaidProgress, isLearning: boolean): Pr
   return memberProgress(said, isLearning ? knownTotals(engine) : []);
 }
 
-/** Bytes of all files, as each of the members that are here says. */
+/** The other members that are heard, directly or by way of another one. */
+export function heardPeers({ peers }: Engine): readonly Peer[] {
+  return peers.all().filter(({ said, state }) => said !== undefined && state !== 'left');
+}
+
+/** Bytes of all files, as each of the members that are heard says. */
 function knownTotals(engine: Engine): readonly number[] {
-  const others = engine.peers.ready().map(({ heartbeat }) => heartbeat?.totalBytes ?? 0);
+  const others = heardPeers(engine).map(({ said }) => said?.totalBytes ?? 0);
   return [engine.context.journal.counts().bytes, ...others];
 }

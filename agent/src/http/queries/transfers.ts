@@ -2,7 +2,7 @@ import type { Departure, Resync, TrafficTotal, Transfer, Transfers } from '@lock
 import { compareMoving, type MovingFile } from '../../core/member-progress.ts';
 import type { Engine } from '../../sync/engine.ts';
 import type { TransferProgress } from '../../sync/transfer/content-fetcher.ts';
-import { ownProgress, peerProgress } from './progress.ts';
+import { heardPeers, ownProgress, peerProgress } from './progress.ts';
 import { asSentence } from './sentence.ts';
 
 /** The most paths listed: a person reads no more, and their total is given too. */
@@ -59,12 +59,11 @@ function arriving(engine: Engine): TrafficTotal {
 
 /** The others get it from all members that have it: what they lack, and until when, is not a matter of this member alone. */
 function leaving(engine: Engine): TrafficTotal {
-  const peers = engine.peers.ready();
-  const lacking = peers.flatMap((peer) => peerProgress(engine, peer) ?? []);
+  const lacking = heardPeers(engine).flatMap((peer) => peerProgress(engine, peer) ?? []);
   const times = lacking.map(({ secondsLeft }) => secondsLeft);
   return {
     left: lacking.reduce((sum, { there, total }) => sum + total - there, 0),
-    bytesPerSecond: peers.reduce((sum, peer) => sum + engine.departures.perSecond(peer), 0),
+    bytesPerSecond: engine.peers.ready().reduce((sum, peer) => sum + engine.departures.perSecond(peer), 0),
     secondsLeft: times.length === 0 || times.includes(null) ? null : Math.max(...times.map(Number)),
   };
 }
@@ -134,11 +133,11 @@ function resyncs(engine: Engine): readonly Resync[] {
   const { peers, context, lifecycle } = engine;
   const { state } = lifecycle;
   const own = engine.catchUp.progress();
-  const others = peers.ready().map((peer) => ({
+  const others = heardPeers(engine).map((peer) => ({
     member: peer.id,
     isSyncing: peer.state === 'joining' || peer.state === 'syncing',
-    catchUp: peer.heartbeat?.progress,
-    pending: peer.heartbeat?.pending ?? 0,
+    catchUp: peer.said?.progress,
+    pending: peer.said?.pending ?? 0,
     progress: peerProgress(engine, peer),
   }));
   const self = {
