@@ -79,7 +79,7 @@ test('[SY40] [SY41] [API11] every member and the command line say how many bytes
     expect(bytes).toBeLessThanOrEqual(after.bytes);
     expect(files).toBeLessThanOrEqual(after.files);
   }
-  expect(said.out).toMatch(/^cat {2}(joining|syncing) \d\d %$/m);
+  expect(said.out).toMatch(/^cat {2}catching up \d\d %$/m);
   expect(said.out).toMatch(
     new RegExp(`^arriving +[\\d.]+ MB of ${formatBytes(totalBytes)}, [\\d.]+ MB/s, .+ left$`, 'm'),
   );
