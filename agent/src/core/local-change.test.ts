@@ -277,6 +277,14 @@ describe('the fields of a draft', () => {
     expect(found).not.toHaveProperty('draft.bytes');
   });
 
+  test('[FK5] a change of mode of an entry that was cut off a log is a whole file, which keeps no operation', () => {
+    const cut = { ...shown, version: { vector: { [bee]: 9 } } };
+    const changed = { ...seen(file('A', { mode: 0o600 })), bytes } as Seen;
+    const found = find({ seen: changed, row, shown: cut, head: undefined });
+    expect(found).toMatchObject({ draft: { kind: 'put', content: 'A', mode: 0o600, bytes } });
+    expect(found).not.toHaveProperty('draft.keeps');
+  });
+
   test('[LC11] a directory has no time, a link no mode', () => {
     expect(find({ seen: seen(directory()), row, shown, head: shown })).toMatchObject({
       draft: { mode: 0o755, mtimeUs: undefined },

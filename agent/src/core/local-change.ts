@@ -13,7 +13,7 @@ import {
   permissions,
   type Unconfirmed,
 } from './entry.ts';
-import { supersedes } from './version.ts';
+import { covers, supersedes } from './version.ts';
 
 /** A local change on its way to becoming an operation. */
 export interface Draft {
@@ -179,8 +179,15 @@ export function findLocalChange(input: {
   const time = shown?.mtimeUs !== undefined && hasSameTime(shown) ? shown.mtimeUs : mtimeUs;
   const file = { ...base, content, size: fingerprint.size, mtimeUs: time, blocks };
   const draft: Draft =
-    matchesShown === 'content' ? { ...file, kind: 'attr', keeps: replacedHere } : { ...file, kind: 'put', bytes };
+    matchesShown === 'content' && !isOfBranch(shown)
+      ? { ...file, kind: 'attr', keeps: replacedHere }
+      : { ...file, kind: 'put', bytes };
   return { do: 'draft', draft };
+}
+
+/** True for an operation that was cut off a forked log. Its number identifies it on this member alone, so no operation may name it. */
+function isOfBranch(operation: Operation | undefined): boolean {
+  return operation !== undefined && !covers(operation.version, operation);
 }
 
 /** True when the entry is the damage that the row describes. */
