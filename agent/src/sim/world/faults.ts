@@ -1,3 +1,4 @@
+import { isBelow } from '@lockstep/shared';
 import type { Random } from '../base/random.ts';
 import { rotten } from '../disk/content.ts';
 import { fingerprintOf, sameFingerprint } from '../disk/inode.ts';
@@ -216,9 +217,14 @@ export class Faults {
     this.#later(downMsMax, () => this.#showHidden(machine));
   }
 
-  /** The path at which a disk is mounted again: a new one if its directory was removed meanwhile. */
-  #mountPointFor({ volume: { disk } }: Machine, path: string): string {
-    if (disk.at(path)?.type === 'directory') return path;
+  /**
+   * The path at which a disk is mounted again: a new one if its directory was removed meanwhile, or if the agent has put files of others
+   * there since. Over these only a person could decide.
+   */
+  #mountPointFor({ journal, volume: { disk } }: Machine, path: string): string {
+    const below = [...disk.entries()].filter(([inside]) => isBelow(inside, path));
+    const isUsed = below.some(([inside, { number }]) => journal.disk(inside)?.fingerprint?.ino === number);
+    if (disk.at(path)?.type === 'directory' && !isUsed) return path;
     let name = 'disk-2';
     while (disk.at(name) !== undefined) name += '-2';
     disk.mkdir(name);
