@@ -1,5 +1,14 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
@@ -32,10 +41,23 @@ test('[PC1] any entry that users made can be made durable, and so can a removal'
     'gone/with/its/directory',
     'd/file/below a file',
   ];
-  expect(await folder.sync(paths)).toEqual({ result: 'done', hidden: [] });
+  expect(await folder.sync(paths)).toMatchObject({ result: 'done', hidden: [] });
   const many = Array.from({ length: syncTogetherMin }, (_, index) => `d/many-${index}`);
   for (const path of many) writeFileSync(join(root, path), path);
-  expect(await folder.sync(many)).toEqual({ result: 'done', hidden: [] });
+  expect(await folder.sync(many)).toMatchObject({ result: 'done', hidden: [] });
+});
+
+test('[PC1] says which inodes it synced, and which names have none', async () => {
+  const { folder, root } = await openSubject();
+  writeFileSync(join(root, 'file'), 'text');
+  symlinkSync('file', join(root, 'link'));
+  const { ino } = statSync(join(root, 'file'));
+  const result = await folder.sync(['file', 'link', 'gone']);
+  const single = [
+    { path: 'file', ino },
+    { path: 'gone', ino: undefined },
+  ];
+  expect(result).toEqual({ result: 'done', hidden: [], single });
 });
 
 test('[PC4] a folder that was exchanged since it was opened is not synced', async () => {
@@ -44,7 +66,7 @@ test('[PC4] a folder that was exchanged since it was opened is not synced', asyn
   renameSync(join(root, '.lockstep'), join(root, '.aside'));
   expect(await folder.sync(['file'])).toMatchObject({ result: 'not-done', detail: expect.stringContaining('folder') });
   renameSync(join(root, '.aside'), join(root, '.lockstep'));
-  expect(await folder.sync(['file'])).toEqual({ result: 'done', hidden: [] });
+  expect(await folder.sync(['file'])).toMatchObject({ result: 'done', hidden: [] });
 });
 
 /** A folder on a disk that reports more room than its backing file can get: fsync fails. */
@@ -73,7 +95,7 @@ test.skipIf(loopDiskLacks)('[MT7] a file that cannot be made durable is not put 
 test.skipIf(loopDiskLacks)('[PC4] bytes that the disk does not store are reported as not durable', async () => {
   const { folder, root } = await openThinDisk();
   writeFileSync(join(root, 'small'), 'text');
-  expect(await folder.sync(['small'])).toEqual({ result: 'done', hidden: [] });
+  expect(await folder.sync(['small'])).toMatchObject({ result: 'done', hidden: [] });
   writeFileSync(join(root, 'large'), Buffer.alloc(96 * mebibyte, 'x'));
   expect(await folder.sync(['large'])).toMatchObject({ result: 'failed', detail: expect.stringContaining('large') });
   // A sync of the whole file system fails too, and then each file is synced.
@@ -95,11 +117,11 @@ test.skipIf(loopDiskLacks)('[PC1] no sync covers files on a disk that is not mou
   execFileSync('mount', ['-t', 'tmpfs', 'tmpfs', mount]);
   await folder.acceptMount('mount');
   for (const path of ['file', 'mount/file']) writeFileSync(join(root, path), path);
-  expect(await folder.sync(['file', 'mount/file'])).toEqual({ result: 'done', hidden: [] });
+  expect(await folder.sync(['file', 'mount/file'])).toMatchObject({ result: 'done', hidden: [] });
   execFileSync('umount', ['-l', mount]);
-  expect(await folder.sync(['file', 'mount/file'])).toEqual({ result: 'done', hidden: ['mount/file'] });
+  expect(await folder.sync(['file', 'mount/file'])).toMatchObject({ result: 'done', hidden: ['mount/file'] });
   const many = Array.from({ length: syncTogetherMin }, (_, index) => `mount/many-${index}`);
-  expect(await folder.sync(many)).toEqual({ result: 'done', hidden: many });
+  expect(await folder.sync(many)).toMatchObject({ result: 'done', hidden: many });
 });
 
 test.skipIf(loopDiskLacks)(
@@ -118,7 +140,7 @@ test.skipIf(loopDiskLacks)(
     await folder.acceptMount('mount');
     const names = Array.from({ length: syncTogetherMin }, (_, index) => `file-${index}`);
     for (const directory of ['.', 'mount']) for (const name of names) writeFileSync(join(root, directory, name), name);
-    expect(await folder.sync([...names, ...names.map((name) => `mount/${name}`)])).toEqual({
+    expect(await folder.sync([...names, ...names.map((name) => `mount/${name}`)])).toMatchObject({
       result: 'done',
       hidden: [],
     });
@@ -139,7 +161,7 @@ test.skipIf(loopDiskLacks)(
     const { folder, root, close } = await openDiskSubject({}, disk.directory);
     onTestFinished(() => close().catch(() => undefined));
     writeFileSync(join(root, 'file'), 'text');
-    expect(await folder.sync(['file'])).toEqual({ result: 'done', hidden: [] });
+    expect(await folder.sync(['file'])).toMatchObject({ result: 'done', hidden: [] });
     writeFileSync(join(root, 'file'), 'never reaches the disk');
     // As after an I/O error in the metadata of the file system.
     execFileSync('mount', ['-o', 'remount,abort', disk.directory]);

@@ -1,6 +1,6 @@
 import { constants } from 'node:fs';
 import { parentOf } from '@lockstep/shared';
-import type { SyncResult } from '../../sync/ports/folder.ts';
+import type { SyncedEntry, SyncResult } from '../../sync/ports/folder.ts';
 import { type Descent, descending } from '../descent.ts';
 import { MountCheck } from '../mounts/mount-check.ts';
 import { fileSystemOf } from '../mounts/mounts.ts';
@@ -31,33 +31,41 @@ export function syncChanges(
   { paths, left }: { readonly paths: readonly string[]; readonly left: readonly string[] },
 ): SyncResult {
   if (!stillThere(places)) return { result: 'not-done', detail: folderMissing.detail };
-  let closed: ReadonlySet<string>;
+  let synced: ReturnType<typeof syncEntries>;
   try {
-    closed = descending(places, (descent) => syncEntries(places, descent, left));
+    synced = descending(places, (descent) => syncEntries(places, descent, left));
   } catch (error) {
     const { path } = error as { path?: string };
     const detail = `Changes of ${path ?? 'the folder'} could not be made durable: ${String(error)}`;
     return { result: 'failed', detail };
   }
-  if (![...closed].every((fileSystem) => places.system.syncFileSystem(fileSystem)))
+  if (![...synced.closed].every((fileSystem) => places.system.syncFileSystem(fileSystem)))
     return {
       result: 'not-done',
       detail: 'A file or directory that cannot be opened cannot be made durable on its own.',
     };
-  return { result: 'done', hidden: descending(places, (descent) => hiddenAmong(places, descent, paths)) };
+  const hidden = descending(places, (descent) => hiddenAmong(places, descent, paths));
+  return { result: 'done', hidden, single: synced.single };
 }
 
-/** Returns the file systems on which an entry could not be opened. */
-function syncEntries(places: Places, descent: Descent, paths: readonly string[]): ReadonlySet<string> {
+/** `closed`: the file systems on which an entry could not be opened. */
+function syncEntries(
+  places: Places,
+  descent: Descent,
+  paths: readonly string[],
+): { readonly closed: ReadonlySet<string>; readonly single: readonly SyncedEntry[] } {
   const directories = new Set<string>();
   const closed = new Set<string>();
-  const sync = (path: string, reach: () => string | undefined): 'synced' | 'absent' | 'closed' => {
+  const single: SyncedEntry[] = [];
+  const sync = (path: string, reach: () => string | undefined) => {
     const result = syncEntry(places, path, reach);
     if (result === 'closed') closed.add(fileSystemOf(places, absolutePath(places.root, path)));
     return result;
   };
   for (const path of paths) {
-    sync(path, () => descent.entry(path));
+    const result = sync(path, () => descent.entry(path));
+    if (result === 'absent') single.push({ path, ino: undefined });
+    else if (typeof result === 'object') single.push({ path, ino: result.ino });
     directories.add(parentOf(path));
   }
   for (const directory of directories) {
@@ -66,7 +74,7 @@ function syncEntries(places: Places, descent: Descent, paths: readonly string[])
     for (; sync(nearest, () => descent.directory(nearest)?.path) === 'absent' && nearest !== ''; )
       nearest = parentOf(nearest);
   }
-  return closed;
+  return { closed, single };
 }
 
 function hiddenAmong(places: Places, descent: Descent, paths: readonly string[]): readonly string[] {
@@ -74,12 +82,12 @@ function hiddenAmong(places: Places, descent: Descent, paths: readonly string[])
   return paths.filter((path) => mounts.changed(path, descent.lstat(path)) !== undefined);
 }
 
-/** `reach`: returns the path for system calls. Throws the disk's error if it could not write. */
+/** `reach`: returns the path for system calls. Returns the synced inode, if it has one. Throws the disk's error if it could not write. */
 function syncEntry(
   { system, root }: Places,
   path: string,
   reach: () => string | undefined,
-): 'synced' | 'absent' | 'closed' {
+): { readonly ino: number } | 'name' | 'absent' | 'closed' {
   progressed();
   let fd: number;
   try {
@@ -90,16 +98,16 @@ function syncEntry(
     const code = errorCodeOf(error);
     if (code === 'ENOENT' || code === 'ENOTDIR') return 'absent';
     // A link consists of its name only.
-    if (code === 'ELOOP') return 'synced';
+    if (code === 'ELOOP') return 'name';
     if (closedCodes.has(code)) return 'closed';
     throw error;
   }
   try {
     system.fsync(fd);
-    return 'synced';
+    return { ino: system.fstat(fd).ino };
   } catch (error) {
     // A pipe, or a file system that stores nothing. EROFS is different: ext4 aborted, and lost what it had in memory.
-    if (errorCodeOf(error) === 'EINVAL') return 'synced';
+    if (errorCodeOf(error) === 'EINVAL') return 'name';
     throw Object.assign(error as Error, { path: absolutePath(root, path) });
   } finally {
     system.close(fd);

@@ -1,12 +1,14 @@
 import { writeBackIdleMs, writeBackIntervalMs, writeBackRetryMs } from '@lockstep/shared';
 import { describe, expect, test } from 'vitest';
 import { openTestMember } from '../../../test/support/scripted-peer.ts';
+import type { Fingerprint } from '../../core/entry.ts';
 import { contentOfText } from '../../sim/disk/content.ts';
 import { LoneMember } from '../../sim/lone-member.ts';
 import type { SyncResult } from '../ports/folder.ts';
 import { WriteBack } from './write-back.ts';
 
-const done: SyncResult = { result: 'done', hidden: [] };
+const done: SyncResult = { result: 'done', hidden: [], single: [] };
+const known: Fingerprint = { ino: 1, size: 1, mtimeMs: 1, ctimeMs: 1, mode: 0o100644, birthMs: 1 };
 const failed: SyncResult = { result: 'failed', detail: 'The disk did not take it.' };
 const notDone: SyncResult = { result: 'not-done', detail: 'The folder is gone.' };
 
@@ -72,6 +74,30 @@ describe('[PC1] a change by a user', () => {
     expect([bench.unsynced, bench.durable]).toEqual([[], 1]);
     await bench.passes(60_000);
     expect(bench.syncs).toHaveLength(1);
+  });
+
+  test('stays undurable if its entry had another name by the time of the sync', async () => {
+    const bench = new Bench();
+    const { journal, facts } = bench.member.context;
+    const doubted: string[] = [];
+    facts.doubted.on((path) => doubted.push(path));
+    bench.changed('moved', 'replaced', 'kept');
+    for (const path of ['moved', 'replaced', 'kept']) {
+      const row = journal.disk(path);
+      if (row !== undefined) journal.recordDisk([{ path, entry: { ...row, fingerprint: { ...known, ino: 7 } } }]);
+    }
+    const single = [
+      { path: 'moved', ino: undefined },
+      { path: 'replaced', ino: 8 },
+      { path: 'kept', ino: 7 },
+    ];
+    bench.outcome = { result: 'done', hidden: [], single };
+    await bench.passes(writeBackIdleMs + 1);
+    expect(bench.unsynced).toEqual(['moved', 'replaced']);
+    expect(doubted).toEqual(['moved', 'replaced']);
+    bench.outcome = done;
+    await bench.passes(2 * writeBackIntervalMs);
+    expect(bench.unsynced).toEqual([]);
   });
 
   test('during a sync needs another one, which begins when the interval is over', async () => {
@@ -179,7 +205,7 @@ describe('[PC4] a sync that failed', () => {
 
   test('does not count for paths on a disk that is away', async () => {
     const bench = new Bench();
-    bench.outcome = { result: 'done', hidden: ['a'] };
+    bench.outcome = { result: 'done', hidden: ['a'], single: [] };
     bench.changed('a', 'b');
     await bench.passes(writeBackRetryMs);
     expect([bench.unsynced, bench.syncs.length]).toEqual([['a'], 1]);
@@ -208,7 +234,7 @@ describe('[PC4] a sync that failed', () => {
     bench.changed('a', 'b');
     await bench.passes(1_000);
     expect(bench.isReported).toBe(true);
-    bench.outcome = { result: 'done', hidden };
+    bench.outcome = { result: 'done', hidden, single: [] };
     await bench.passes(writeBackRetryMs);
     expect([bench.unsynced, bench.isReported]).toEqual([hidden, false]);
   });

@@ -1,5 +1,6 @@
 import { writeBackIdleMs, writeBackIntervalMs, writeBackRetryMs } from '@lockstep/shared';
 import type { Timer } from '../ports/clock.ts';
+import type { SyncedEntry } from '../ports/folder.ts';
 import { TaskLoop } from '../scheduling/task-loop.ts';
 import type { Context } from '../state/context.ts';
 
@@ -76,10 +77,20 @@ export class WriteBack {
     await this.#sync();
   }
 
-  /** Keeps the rows of hidden paths `unsynced`: no sync has reached a disk that is away. */
-  #markAgain(hidden: readonly string[]): void {
+  /** The rows of `single` whose entry was renamed or removed, so that it may be elsewhere and not durable. */
+  #movedAmong(single: readonly SyncedEntry[]): readonly string[] {
     const { journal } = this.#context;
-    const rows = hidden.flatMap((path) => journal.disk(path) ?? []);
+    const moved = single.filter(({ path, ino }) => {
+      const known = journal.disk(path)?.fingerprint;
+      return known !== undefined && known.ino !== ino;
+    });
+    return moved.map(({ path }) => path);
+  }
+
+  /** Keeps the rows of these paths `unsynced`: no sync has reached their entries. */
+  #markAgain(paths: readonly string[]): void {
+    const { journal } = this.#context;
+    const rows = paths.flatMap((path) => journal.disk(path) ?? []);
     journal.recordDisk(rows.map(({ path, ...entry }) => ({ path, entry })));
   }
 
@@ -95,7 +106,7 @@ export class WriteBack {
   }
 
   async #sync(): Promise<void> {
-    const { journal, folder, clock, problems } = this.#context;
+    const { journal, folder, clock, problems, facts } = this.#context;
     const { mark, paths, hasEarlier } = journal.unsynced(this.#failedMark);
     if (paths.length === 0) {
       if (hasEarlier) {
@@ -118,13 +129,15 @@ export class WriteBack {
         this.#checkLater(nowMs);
         return;
       }
-      this.#markAgain(outcome.hidden);
+      const moved = this.#movedAmong(outcome.single);
+      this.#markAgain([...outcome.hidden, ...moved]);
+      for (const path of moved) facts.doubted.publish(path);
       journal.synced(this.#failedMark, mark, { beganMs, endedMs: clock.wallMs() });
       if (this.#failedMark !== 0 || outcome.hidden.length > 0) this.#checkLater(nowMs);
       // A row that was recorded again meanwhile, for another operation of equal content, is still unsynced. And a file that was changed
       // just before the sync may have changed again without a trace.
       else if (journal.unsynced().paths.length > 0) this.#loop.poke();
-      this.#context.facts.durable.publish();
+      facts.durable.publish();
       return;
     }
     problems.set('sync-failed', {}, outcome.detail);

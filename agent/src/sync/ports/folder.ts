@@ -89,10 +89,22 @@ export interface ScannedEntry {
   readonly fingerprint: Fingerprint;
 }
 
+/** An entry that was synced by its name. */
+export interface SyncedEntry {
+  readonly path: string;
+  /** Its inode number; undefined if there was none. */
+  readonly ino: number | undefined;
+}
+
 /** The result of a sync. `failed`: the system reported that bytes could not be written, and may have dropped them from its cache. */
 export type SyncResult =
-  /** `hidden`: paths that were not synced, because another disk than the known one is mounted there. */
-  | { readonly result: 'done'; readonly hidden: readonly string[] }
+  | {
+      readonly result: 'done';
+      /** Paths that were not synced, because another disk than the known one is mounted there. */
+      readonly hidden: readonly string[];
+      /** The entries that were synced one by one. If another one is there now, the known one may have another name and not be durable. */
+      readonly single: readonly SyncedEntry[];
+    }
   | { readonly result: 'failed'; readonly detail: string }
   /** The sync could not be requested; nothing was lost. */
   | { readonly result: 'not-done'; readonly detail: string };
