@@ -88,7 +88,7 @@ export const bodySchemas: { readonly [T in MapMessageType]: z.ZodType<Body<T>> }
   missing: z.object({ id, lacks: z.boolean(), shows: z.boolean() }),
   ack: z.object({ known: vector, marks, applied }),
   heartbeat: selfReport.extend({ id, wallMs: z.number() }),
-  'heartbeat-reply': z.object({ id }),
+  'heartbeat-reply': z.object({ id, wallMs: z.number().optional() }),
   report: z.object({
     member: memberId,
     session: count,

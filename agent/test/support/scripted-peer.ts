@@ -153,7 +153,7 @@ export class ScriptedPeer {
     if (this.#receiver === undefined) return;
     this.heard.push(message);
     if (message.type === 'heartbeat' && this.beats) {
-      this.say({ type: 'heartbeat-reply', id: message.id });
+      this.say({ type: 'heartbeat-reply', id: message.id, wallMs: this.heartbeat().wallMs });
       this.say(this.heartbeat());
     }
     this.answer(message);

@@ -165,6 +165,8 @@ export interface ReportMessage {
 export interface HeartbeatReplyMessage {
   readonly type: 'heartbeat-reply';
   readonly id: number;
+  /** The sender's wall clock when it replied, milliseconds since the epoch. Older members do not say it. */
+  readonly wallMs?: number | undefined;
 }
 
 /** The sender leaves: for now, or (`retire`) for good. */

@@ -1,5 +1,6 @@
-import type { HeartbeatMessage, MemberId, MemberState } from '@lockstep/shared';
-import { clockSkewMsMax, downAfterMs, heartbeatIntervalMs } from '@lockstep/shared';
+import type { HeartbeatMessage, HeartbeatReplyMessage, MemberId, MemberState } from '@lockstep/shared';
+import { downAfterMs, heartbeatIntervalMs } from '@lockstep/shared';
+import { ClockFilter } from '../../core/clock-filter.ts';
 import { compareVectors } from '../../core/version.ts';
 import type { Peer } from '../members/peer.ts';
 import type { Peers } from '../members/peers.ts';
@@ -10,8 +11,6 @@ import { writeIfRoom } from '../state/disk-room.ts';
 /** Weight of a new round trip in the smoothed one (as in TCP, RFC 6298). */
 const rttGain = 1 / 8;
 const saveAcksMs = 10_000;
-/** Number of heartbeats by which a clock is judged. */
-const skewsMax = 5;
 /** Equal vectors with unequal digests in this many successive heartbeats are not due to timing. */
 const mismatchesMax = 3;
 
@@ -34,7 +33,7 @@ export class HeartbeatLoop {
   readonly #vitals: () => Promise<Vitals>;
   readonly #sent = new Map<number, { readonly peer: Peer; readonly atMs: number }>();
   readonly #mismatches = new Map<Peer, number>();
-  readonly #skewsMs = new WeakMap<Peer, number[]>();
+  readonly #clocks = new WeakMap<Peer, ClockFilter>();
   readonly #savedApplied = new Map<Peer, Peer['applied']>();
   #id = 0;
   #savedAtMs = 0;
@@ -59,19 +58,39 @@ export class HeartbeatLoop {
     this.#saveAcks();
   }
 
-  /** Handles a peer's answer to a heartbeat. */
-  reply(peer: Peer, id: number): void {
+  /** Handles a peer's answer to a heartbeat: measures the round trip and compares the clocks. */
+  reply(peer: Peer, { id, wallMs }: HeartbeatReplyMessage): void {
     const sent = this.#sent.get(id);
     this.#sent.delete(id);
     if (sent === undefined || sent.peer !== peer) return;
     const rttMs = this.#context.clock.monotonicMs() - sent.atMs;
     peer.rttMs = peer.rttMs === undefined ? rttMs : peer.rttMs + rttGain * (rttMs - peer.rttMs);
+    if (wallMs !== undefined) this.#checkClock(peer, wallMs, rttMs);
   }
 
-  /** Handles a peer's heartbeat: compares clocks and digests. Returns true once the digests have differed in `mismatchesMax` successive heartbeats. */
+  /** Handles a peer's heartbeat: compares digests. Returns true once the digests have differed in `mismatchesMax` successive heartbeats. */
   received(peer: Peer, message: HeartbeatMessage): boolean {
-    this.#checkClock(peer, message);
-    return this.#checkDigest(peer, message);
+    const { journal, problems, log } = this.#context;
+    const member = this.#peers.nameOf(peer.id);
+    const comparable = compareVectors(message.known, journal.known()) === 'equal';
+    if (!comparable) return false;
+    if (message.digest === journal.digest()) {
+      this.#mismatches.delete(peer);
+      problems.clear('digest-mismatch', { member });
+      return false;
+    }
+    const count = (this.#mismatches.get(peer) ?? 0) + 1;
+    this.#mismatches.set(peer, count);
+    if (count !== mismatchesMax) return false;
+    const { differing } = journal.verifyHeads(true);
+    log.error({ peer: peer.id, differing: differing.length }, 'heads differ from those of a peer that knows the same');
+    const detail =
+      `This member and ${member} know the same operations but disagree about the outcome. ` +
+      (differing.length > 0
+        ? `${differing.length} paths were wrong here and have been rebuilt from the log.`
+        : `The heads here agree with the log: run "lockstep verify" on ${member}.`);
+    problems.set('digest-mismatch', { member }, detail);
+    return true;
   }
 
   /** Sends one heartbeat now, to all peers or only to one. */
@@ -160,47 +179,21 @@ export class HeartbeatLoop {
     }
   }
 
-  #checkClock(peer: Peer, message: HeartbeatMessage): void {
+  #checkClock(peer: Peer, saidMs: number, roundTripMs: number): void {
     const { clock, problems } = this.#context;
+    const filter = this.#clocks.get(peer) ?? new ClockFilter();
+    this.#clocks.set(peer, filter);
+    filter.note({ wallMs: clock.wallMs(), saidMs, roundTripMs });
+    const { aheadMs, isWrong } = filter.skew() ?? { aheadMs: 0, isWrong: false };
     const member = this.#peers.nameOf(peer.id);
-    // A late heartbeat makes the clock of its sender seem late: the best of several counts.
-    const skewsMs = this.#skewsMs.get(peer) ?? [];
-    skewsMs.push(message.wallMs + (peer.rttMs ?? 0) / 2 - clock.wallMs());
-    if (skewsMs.length > skewsMax) skewsMs.shift();
-    this.#skewsMs.set(peer, skewsMs);
-    const skewMs = Math.max(...skewsMs);
-    peer.clockSkewMs = Math.round(skewMs);
-    if (Math.abs(skewMs) <= clockSkewMsMax) problems.clear('clock-skew', { member });
+    peer.clockSkewMs = Math.round(aheadMs);
+    if (!isWrong) problems.clear('clock-skew', { member });
     else {
-      const seconds = Math.round(Math.abs(skewMs) / 1000);
+      const seconds = Math.round(Math.abs(aheadMs) / 1000);
       const detail =
-        `The clock of ${member} is ${seconds} s ${skewMs > 0 ? 'ahead of' : 'behind'} this one. ` +
+        `The clock of ${member} is ${seconds} s ${aheadMs > 0 ? 'ahead of' : 'behind'} this one. ` +
         'No data is lost, but in a conflict the wrong version may keep the name: synchronize both clocks with NTP.';
       problems.set('clock-skew', { member }, detail);
     }
-  }
-
-  #checkDigest(peer: Peer, message: HeartbeatMessage): boolean {
-    const { journal, problems, log } = this.#context;
-    const member = this.#peers.nameOf(peer.id);
-    const comparable = compareVectors(message.known, journal.known()) === 'equal';
-    if (!comparable) return false;
-    if (message.digest === journal.digest()) {
-      this.#mismatches.delete(peer);
-      problems.clear('digest-mismatch', { member });
-      return false;
-    }
-    const count = (this.#mismatches.get(peer) ?? 0) + 1;
-    this.#mismatches.set(peer, count);
-    if (count !== mismatchesMax) return false;
-    const { differing } = journal.verifyHeads(true);
-    log.error({ peer: peer.id, differing: differing.length }, 'heads differ from those of a peer that knows the same');
-    const detail =
-      `This member and ${member} know the same operations but disagree about the outcome. ` +
-      (differing.length > 0
-        ? `${differing.length} paths were wrong here and have been rebuilt from the log.`
-        : `The heads here agree with the log: run "lockstep verify" on ${member}.`);
-    problems.set('digest-mismatch', { member }, detail);
-    return true;
   }
 }

@@ -184,12 +184,12 @@ export class Sessions {
         this.#context.facts.acknowledged.publish();
         return;
       case 'heartbeat':
-        peer.link?.send({ type: 'heartbeat-reply', id: message.id });
+        peer.link?.send({ type: 'heartbeat-reply', id: message.id, wallMs: this.#context.clock.wallMs() });
         if (heartbeat.received(peer, message)) forks.compareAll(peer);
         this.#loops.peers.refreshStates();
         return;
       case 'heartbeat-reply':
-        heartbeat.reply(peer, message.id);
+        heartbeat.reply(peer, message);
         return;
       case 'report':
         reports.received(peer, message);
