@@ -1,8 +1,8 @@
 /** The receiver reports arrived bytes at least each time that this many have come: the smallest piece. */
 export const arrivalBytes = 2_048;
 
-/** The window before anything was measured: 2.5 times TCP's own first window (RFC 6928). */
-const firstBytes = 32_768;
+/** The window before anything was measured. A link of 1 MB/s is full for an eighth of a second, once in a session. */
+const firstBytes = 131_072;
 /** Three smallest pieces: one on its way, one being read, one whose arrival is being reported. */
 const leastBytes = 3 * arrivalBytes;
 /** More than any link needs: 10 Gbit/s at a round trip of 25 ms. */
@@ -87,8 +87,8 @@ export class SendWindow {
   }
 
   /**
-   * The largest message that is sent whole, and the size of the pieces of a larger one. At least `arrivalBytes`. The delay of a piece
-   * includes the time that its own bytes take, so it is a quarter of the permitted queue, and the empty link is measured with small ones.
+   * The size of the pieces of a message, at least `arrivalBytes`. The delay of a piece includes the time that its own bytes take, so it is
+   * a quarter of the permitted queue, and the empty link is measured with small ones.
    */
   get pieceBytes(): number {
     if (this.#probe !== undefined || this.#baseMs === Number.POSITIVE_INFINITY) return arrivalBytes;
@@ -97,7 +97,12 @@ export class SendWindow {
     return Math.max(arrivalBytes, Math.floor(Math.min(bytes, this.#windowBytes / 4)));
   }
 
-  /** True if a piece of at most `pieceBytes` may be sent now. False ends with the next `arrived`. */
+  /** A message up to this size is sent whole: to join pieces costs the receiver a copy. */
+  get wholeBytes(): number {
+    return 2 * this.pieceBytes;
+  }
+
+  /** True if a message or piece of at most `wholeBytes` may be sent now. False ends with the next `arrived`. */
   admits(bytes: number): boolean {
     const { onTheWayBytes } = this;
     if (onTheWayBytes < arrivalBytes) return true;
@@ -128,7 +133,7 @@ export class SendWindow {
     if (round === undefined) return true;
     round.leastDelayMs = Math.min(round.leastDelayMs, delayMs);
     round.reports++;
-    const isQueued = delayMs > this.#baseMs + queueMs(this.#baseMs, this.#bytesPerMs ?? 0);
+    const isQueued = delayMs > this.#baseMs + this.#limitMs(0);
     if (this.#isStarting && round.wasFull && !isQueued) this.#resize(this.#windowBytes + bytes);
     if (totalBytes > round.endBytes && nowMs - round.startMs >= roundMsMin) this.#endRound(round, nowMs);
     // After a pause the next round begins with the next piece, so that the pause does not lower the rate.
@@ -164,7 +169,7 @@ export class SendWindow {
       this.#baseAtMs = nowMs;
     }
     const rate = (this.#arrivedBytes - round.arrivedBytes) / (nowMs - round.startMs);
-    const limitMs = queueMs(this.#baseMs, rate);
+    const limitMs = this.#limitMs(rate);
     const queuedMs = round.leastDelayMs - this.#baseMs;
     const excessMs = queuedMs - limitMs * (3 / 4);
     if (round.wasFull) this.#bytesPerMs = rate;
@@ -190,6 +195,11 @@ export class SendWindow {
       return true;
     }
     return false;
+  }
+
+  /** The longest queue at this rate. In slow start the rate is that at which the window would be right: it may be much higher. */
+  #limitMs(rate: number): number {
+    return queueMs(this.#baseMs, this.#isStarting ? Math.max(rate, this.#windowBytes / this.#baseMs) : rate);
   }
 
   #newRound(nowMs: number): Round {

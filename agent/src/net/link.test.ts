@@ -119,7 +119,7 @@ describe('a session', () => {
     expect(drained).toBe(0);
     const received = receive(accepted);
     await until(() => expect(drained).toBe(1));
-    expect(dialled.queuedBytes()).toBeLessThan(sendQueueBytesMax / 2);
+    expect(dialled.queuedBytes('blocks')).toBeLessThan(sendQueueBytesMax / 2);
     await until(() => expect(received.messages.length).toBe(blocks));
     dialled.whenDrained('blocks', () => drained++);
     expect(drained).toBe(2);

@@ -51,9 +51,14 @@ export class Outbound {
     return this.#length - this.#sentBytes;
   }
 
+  /** True if nothing of it has been taken, and all of it has at most this many bytes. */
+  fits(bytesMax: number): boolean {
+    return this.#sentBytes === 0 && this.#length <= bytesMax;
+  }
+
   /** The next frames to send: the whole message if it has at most `bytesMax` bytes, else a piece of at most `bytesMax`. */
   take(bytesMax: number, stream: Stream): Frames {
-    if (this.#sentBytes === 0 && this.#length <= bytesMax) {
+    if (this.fits(bytesMax)) {
       this.#sentBytes = this.#length;
       return this.#frames;
     }

@@ -103,12 +103,17 @@ export class SendQueue {
       const stream = this.#nextStream();
       const [message] = stream === undefined ? [] : this.#bulk[stream];
       if (stream === undefined || message === undefined) return;
-      const bytesMax = this.#window?.pieceBytes ?? Number.POSITIVE_INFINITY;
+      const bytesMax = this.#bytesMaxOf(message);
       if (this.#window?.admits(Math.min(message.leftBytes, bytesMax)) === false) return;
       this.#handPiece(message, stream, bytesMax);
       if (message.leftBytes === 0) this.#bulk[stream].shift();
       this.#hasSmallTurn = stream !== 'small-blocks';
     }
+  }
+
+  #bytesMaxOf(message: Outbound): number {
+    if (this.#window === undefined || message.fits(this.#window.wholeBytes)) return Number.POSITIVE_INFINITY;
+    return this.#window.pieceBytes;
   }
 
   /** Operations go first. Small and large blocks take turns: neither keeps the others waiting. */
