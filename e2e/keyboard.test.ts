@@ -73,7 +73,7 @@ test.describe('two members', () => {
 
     await test.step('a member', async () => {
       await open('Overview');
-      await tabTo(page, page.getByRole('main').getByRole('link', { name: 'bee' }));
+      await tabTo(page, page.getByRole('table', { name: 'Members' }).getByRole('link', { name: 'bee' }));
       await page.keyboard.press('Enter');
       await expect(page.getByLabel('Details of bee')).toBeVisible();
     });

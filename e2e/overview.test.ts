@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { makeConflicts } from './make-conflicts.ts';
 import { expect, test } from './test.ts';
 
 const run = promisify(execFile);
@@ -71,6 +72,44 @@ test('[DB-O2] [DB-P1] [DB-P2] everything that needs attention is listed with wha
   await page.getByRole('link', { name: /^Problems/ }).click();
   await expect(page.getByText('Nothing needs your attention')).toBeVisible();
   await expect(page.getByRole('status')).toHaveText('All 3 members hold everything.');
+  expect(complaints).toEqual([]);
+});
+
+test('[DB-O7] below the members the overview sums up the other views, and each part leads there', async ({
+  page,
+  cluster,
+  complaints,
+}) => {
+  const [ant, bee] = [cluster.member('ant'), cluster.member('bee')];
+  await makeConflicts(cluster, { 'notes.txt': (by) => `said ${by}\n` });
+  for (let file = 0; file < 6; file++) await bee.put(`log-${file}.txt`, 'x'.repeat(1_000));
+  await page.goto(ant.url);
+  const part = (name: string) => page.getByRole('region', { name });
+  await expect(
+    part('Last operations').getByRole('link', { name: /^\d+ operations in the whole folder$/ }),
+  ).toBeVisible();
+  await expect(part('Last operations')).toContainText('bee');
+  await expect(part('Conflicts').getByRole('link', { name: 'notes.txt' })).toBeVisible();
+  await expect(part('Free space').getByRole('meter')).toHaveCount(3);
+  await expect(part('On the way')).toContainText('No connected member waits for file contents.');
+  await expect(part('Last ten minutes')).toContainText(/ operations? in the journal of ant, .+ received, .+ sent\./, {
+    timeout: 40_000,
+  });
+  await expect(part('Last ten minutes').getByRole('img')).toHaveAccessibleName(/^Operations in each 10 s/);
+  for (const [name, heading] of [
+    ['Last ten minutes', 'Operations'],
+    ['Last operations', 'Operations'],
+    ['On the way', 'Transfers'],
+    ['Conflicts', 'Conflicts'],
+  ] as const) {
+    await part(name).getByRole('heading').getByRole('link').click();
+    await expect(page.getByRole('heading', { name: heading, level: 1 })).toBeVisible();
+    await page.goBack();
+  }
+  await part('Free space').getByRole('link', { name: 'cat' }).click();
+  await expect(page.getByLabel('Details of cat')).toBeVisible();
+  await part('Conflicts').getByRole('link', { name: 'notes.txt' }).click();
+  await expect(page.getByRole('region', { name: 'line by line' })).toBeVisible();
   expect(complaints).toEqual([]);
 });
 

@@ -48,6 +48,7 @@ import { ContentFetcher } from './transfer/content-fetcher.ts';
 import { Departures } from './transfer/departures.ts';
 import { OldVersions } from './transfer/old-versions.ts';
 import { Retention } from './transfer/retention.ts';
+import { ThroughputHistory } from './transfer/throughput.ts';
 
 export interface EngineOptions {
   readonly identity: Self;
@@ -81,6 +82,7 @@ export class Engine {
   readonly catchUp: CatchUp;
   readonly dialer: Dialer;
   readonly latencies = new LatencyHistory();
+  readonly throughput = new ThroughputHistory();
   readonly health: Health;
   readonly oldVersions: OldVersions;
   readonly pause: Pause;

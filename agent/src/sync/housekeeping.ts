@@ -10,11 +10,13 @@ import type { Context } from './state/context.ts';
 import type { ContentFetcher } from './transfer/content-fetcher.ts';
 import { isWanted } from './transfer/local-content.ts';
 import type { OldVersions } from './transfer/old-versions.ts';
+import type { ThroughputHistory } from './transfer/throughput.ts';
 
 /** The loops that are checked once a second. */
 export interface HousekeepingLoops {
   readonly mounts: Mounts;
   readonly latencies: LatencyHistory;
+  readonly throughput: ThroughputHistory;
   readonly peers: Peers;
   readonly transfers: ContentFetcher;
   readonly oldVersions: OldVersions;
@@ -41,6 +43,7 @@ export class Housekeeping {
     this.#checkMounts();
     peers.refreshStates();
     this.#noteLatencies();
+    this.#noteThroughput();
     problems.expire();
     withdrawOfAbsent(problems, peers);
     peers.learn();
@@ -84,6 +87,16 @@ export class Housekeeping {
     const others = peers.all().filter(({ state }) => state !== 'left');
     const members = new Set([self.id, ...others.map(({ id }) => id)]);
     latencies.note(clock.monotonicMs(), members, latencyRows(self.id, peers));
+  }
+
+  #noteThroughput(): void {
+    const { clock, journal } = this.#context;
+    const peers = this.#loops.peers.all();
+    this.#loops.throughput.note(clock.monotonicMs(), {
+      operations: journal.counts().operations,
+      receivedBytes: peers.reduce((sum, { received }) => sum + received.total, 0),
+      sentBytes: peers.reduce((sum, { sent }) => sum + sent.total, 0),
+    });
   }
 
   /** Whether a staged content is needed: not if its version was superseded, or if a file on the disk holds it, which is then the source. */

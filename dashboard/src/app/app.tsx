@@ -3,7 +3,7 @@ import { Alert, AppShell, Badge, Burger, Code, Group, NavLink, Skeleton, Stack, 
 import { useDisclosure } from '@mantine/hooks';
 import { useEffect, useState } from 'react';
 import { Link, Route, Switch, useLocation } from 'wouter';
-import { Overview } from '../features/overview/overview.tsx';
+import { Overview, tiles } from '../features/overview/overview.tsx';
 import { StatusProvider, useStatusFeed } from '../live/status-context.ts';
 import { Empty } from '../parts/notice.tsx';
 import classes from './app.module.css';
@@ -24,7 +24,10 @@ export function App() {
   const isKnown = status !== undefined;
   // After the first status: the agent serves the view in sight before the others.
   useEffect(
-    () => (isKnown ? loadWhenIdle([actionMenu, ...Object.values(lazyViews)].map(({ preload }) => preload)) : undefined),
+    () =>
+      isKnown
+        ? loadWhenIdle([actionMenu, tiles, ...Object.values(lazyViews)].map(({ preload }) => preload))
+        : undefined,
     [isKnown],
   );
   return (

@@ -13,7 +13,7 @@ import { Suspense } from 'react';
 import { Link } from 'wouter';
 import { StatusProvider, useAnswering } from '../live/status-context.ts';
 import { Boundary } from '../parts/boundary.tsx';
-import { Lazy, lazyPart } from './lazy-part.tsx';
+import { Lazy, lazyPart } from '../parts/lazy-part.tsx';
 import classes from './page-header.module.css';
 
 /** The menu of actions, which is not part of the first load. */

@@ -2,9 +2,9 @@ import { Button, Group } from '@mantine/core';
 import { type ReactNode, Suspense } from 'react';
 import { useAnswering } from '../live/status-context.ts';
 import { Boundary } from '../parts/boundary.tsx';
+import { Lazy, type LazyPart, lazyPart, NotLoaded } from '../parts/lazy-part.tsx';
 import { Empty, Loading } from '../parts/notice.tsx';
 import { View } from '../parts/view.tsx';
-import { Lazy, type LazyPart, lazyPart, NotLoaded } from './lazy-part.tsx';
 
 /** The views that are not part of the first load. */
 export const lazyViews = {

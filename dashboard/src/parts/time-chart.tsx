@@ -4,7 +4,7 @@ import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import classes from './time-chart.module.css';
 
-const height = 220;
+const heightUsual = 220;
 const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
 const clockToMinutes = new Intl.DateTimeFormat(undefined, { timeStyle: 'short' });
 /** The possible steps between marks on the time axis, in seconds. */
@@ -25,11 +25,13 @@ interface Props {
   readonly gapWord: string;
   /** The text below the chart while the pointer is not over it; the value under the pointer replaces it. */
   readonly caption: string;
+  /** In pixels. */
+  readonly height?: number;
 }
 
 /** A chart of a value over time. It follows the available width, the colours of the page, and new values. */
 export function TimeChart(props: Props) {
-  const { summary, at, values, spanMs, format, gaps, gapWord, caption } = props;
+  const { summary, at, values, spanMs, format, gaps, gapWord, caption, height = heightUsual } = props;
   const scheme = useComputedColorScheme('light');
   const box = useRef<HTMLDivElement>(null);
   const chart = useRef<uPlot>(undefined);
@@ -49,7 +51,7 @@ export function TimeChart(props: Props) {
       resized.disconnect();
       plot.destroy();
     };
-  }, [scheme]);
+  }, [scheme, height]);
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: the chart reads them from the newest properties
   useEffect(() => {
@@ -88,7 +90,7 @@ function optionsFor(
   const axis = { stroke: style.color, font: `12px ${style.fontFamily}`, ticks: { show: false } };
   return {
     width: box.clientWidth,
-    height,
+    height: newest.current.height ?? heightUsual,
     // Half of the last mark's label on the time axis is beyond the axis.
     padding: [8, 32, 0, 0],
     legend: { show: false },

@@ -83,8 +83,28 @@ export const transfersSchema = z
   })
   .meta({ id: 'Transfers' });
 
+/** The time for which throughput is kept, and the interval between two samples. */
+export const throughputHistoryMs = 600_000;
+export const throughputSampleMs = 10_000;
+
+/** `GET /api/v1/throughput`: what the asked member journaled, received and sent in the last minutes. */
+export const throughputSchema = z
+  .object({
+    everyMs: countSchema.describe('Time between two samples.'),
+    samples: list(
+      z.object({
+        at: momentSchema.describe('The end of the interval.'),
+        operations: countSchema.describe('Operations that were journaled in it.'),
+        receivedBytes: countSchema.describe('File contents received from other members.'),
+        sentBytes: countSchema.describe('File contents sent to other members.'),
+      }),
+    ).describe('Oldest first, at most ten minutes back, and only while the member ran.'),
+  })
+  .meta({ id: 'Throughput' });
+
 export type Departure = z.infer<typeof departureSchema>;
 export type TrafficTotal = z.infer<typeof trafficTotalSchema>;
 export type Resync = z.infer<typeof resyncSchema>;
 export type Transfer = z.infer<typeof transferSchema>;
 export type Transfers = z.infer<typeof transfersSchema>;
+export type Throughput = z.infer<typeof throughputSchema>;

@@ -1,4 +1,12 @@
-import type { Departure, Resync, TrafficTotal, Transfer, Transfers } from '@lockstep/shared/api';
+import {
+  type Departure,
+  type Resync,
+  type Throughput,
+  type TrafficTotal,
+  type Transfer,
+  type Transfers,
+  throughputSampleMs,
+} from '@lockstep/shared/api';
 import { compareMoving, type MovingFile } from '../../core/member-progress.ts';
 import type { Engine } from '../../sync/engine.ts';
 import type { TransferProgress } from '../../sync/transfer/content-fetcher.ts';
@@ -30,6 +38,15 @@ export function readTransfers(engine: Engine): Transfers {
       queuedBytes: peer.link?.queuedBytes() ?? 0,
     })),
     resyncs: resyncs(engine),
+  };
+}
+
+/** What this member journaled, received and sent in the last minutes. */
+export function readThroughput({ context: { clock }, throughput }: Engine): Throughput {
+  const offsetMs = clock.wallMs() - clock.monotonicMs();
+  return {
+    everyMs: throughputSampleMs,
+    samples: throughput.samples.map(({ atMs, ...sample }) => ({ at: Math.round(atMs + offsetMs), ...sample })),
   };
 }
 

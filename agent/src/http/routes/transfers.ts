@@ -1,7 +1,7 @@
-import { transfersSchema } from '@lockstep/shared/api';
+import { throughputSchema, transfersSchema } from '@lockstep/shared/api';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { answers } from '../answers.ts';
-import { readTransfers } from '../queries/transfers.ts';
+import { readThroughput, readTransfers } from '../queries/transfers.ts';
 import type { ServedMember } from '../served-member.ts';
 
 /** The transfers, with their source and speed, and the paths that wait. */
@@ -16,5 +16,17 @@ export const transferRoutes: FastifyPluginAsyncZod<{ member: ServedMember }> = a
       },
     },
     () => readTransfers(engine),
+  );
+
+  app.get(
+    '/throughput',
+    {
+      schema: {
+        tags: ['state'],
+        summary: 'What this member journaled, received and sent in the last ten minutes',
+        response: answers(throughputSchema),
+      },
+    },
+    () => readThroughput(engine),
   );
 };

@@ -13,10 +13,10 @@ import {
 } from '@tabler/icons-react';
 import { memo } from 'react';
 import { Moment } from '../../parts/moment.tsx';
+import { type Act, actOf, acts } from '../../parts/operations/operation-filter.ts';
+import { actOfItem, type OperationItem, pathOfItem } from '../../parts/operations/operation-item.ts';
 import classes from './feed-list.module.css';
 import type { FeedRow } from './feed-rows.ts';
-import { type Act, actOf, acts } from './operation-filter.ts';
-import { actOfItem, type OperationItem, pathOfItem } from './operation-item.ts';
 
 const icons: Record<Act, Icon> = {
   added: IconFilePlus,

@@ -1,6 +1,6 @@
 import type { LiveOperationsMessage, LoggedOperation, OperationsPage } from '@lockstep/shared/api';
-import type { OperationFilter } from './operation-filter.ts';
-import { OperationList } from './operation-list.ts';
+import type { OperationFilter } from '../../parts/operations/operation-filter.ts';
+import { OperationList } from '../../parts/operations/operation-list.ts';
 
 /** The maximum number of operations in the feed, about fifty megabytes. */
 export const feedOperationsMax = 100_000;

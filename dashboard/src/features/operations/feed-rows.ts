@@ -1,6 +1,6 @@
 import type { LoggedOperation } from '@lockstep/shared/api';
-import { type OperationItem, placeOf } from './operation-item.ts';
-import type { OperationList } from './operation-list.ts';
+import { type OperationItem, placeOf } from '../../parts/operations/operation-item.ts';
+import type { OperationList } from '../../parts/operations/operation-list.ts';
 
 /** One line of the list: an item, or one operation of an open group. */
 export type FeedRow =

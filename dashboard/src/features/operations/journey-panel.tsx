@@ -9,11 +9,11 @@ import { useApi } from '../../live/use-api.ts';
 import { pathLink } from '../../parts/links.ts';
 import { Moment } from '../../parts/moment.tsx';
 import { Empty, Failed, Loading } from '../../parts/notice.tsx';
+import { actOf, acts } from '../../parts/operations/operation-filter.ts';
 import { StateMark } from '../../parts/state-mark.tsx';
 import classes from './journey-panel.module.css';
 import { type JourneyStep, longestOf, placeOnLine, stepsOf } from './journey-steps.ts';
 import { journeyTrigger } from './journey-trigger.ts';
-import { actOf, acts } from './operation-filter.ts';
 
 /** A modification time further before the journaling than this was copied with the file. */
 const writtenMsMax = 60_000;

@@ -1,8 +1,8 @@
 import type { OperationsPage } from '@lockstep/shared/api';
 import { Store } from '../../live/store.ts';
 import { askApi, sentenceOf } from '../../live/use-api.ts';
+import type { OperationFilter } from '../../parts/operations/operation-filter.ts';
 import { FeedModel, type FeedState, type PageWish, type StreamWish } from './feed-model.ts';
-import type { OperationFilter } from './operation-filter.ts';
 
 /** More updates in a second than these cannot be read, and would cost the page too much. */
 const renderIntervalMs = 100;

@@ -1,10 +1,10 @@
 import type { LoggedOperation } from '@lockstep/shared/api';
 import { describe, expect, test } from 'vitest';
+import { floodOperationsMax } from '../../parts/operations/flood-list.ts';
+import { actOf, acts, everyOperation } from '../../parts/operations/operation-filter.ts';
+import { actOfItem, addTo, commonPath, itemOf, pathOfItem } from '../../parts/operations/operation-item.ts';
+import { OperationList } from '../../parts/operations/operation-list.ts';
 import { FeedRows } from './feed-rows.ts';
-import { floodOperationsMax } from './flood-list.ts';
-import { actOf, acts, everyOperation } from './operation-filter.ts';
-import { actOfItem, addTo, commonPath, itemOf, pathOfItem } from './operation-item.ts';
-import { OperationList } from './operation-list.ts';
 
 function operation(row: number, more: Partial<LoggedOperation> = {}): LoggedOperation {
   // Each in a directory of its own, so that they are no flood.

@@ -5,11 +5,11 @@ import { useCallback, useEffect, useSyncExternalStore } from 'react';
 import { useSearchParams } from 'wouter';
 import { useStatus } from '../../live/status-context.ts';
 import { Empty, Failed, Loading } from '../../parts/notice.tsx';
+import { acts, isEveryOperation, type OperationFilter } from '../../parts/operations/operation-filter.ts';
 import { View } from '../../parts/view.tsx';
 import { FeedList } from './feed-list.tsx';
 import { JourneyPanel } from './journey-panel.tsx';
 import { OperationFeed } from './operation-feed.ts';
-import { acts, isEveryOperation, type OperationFilter } from './operation-filter.ts';
 import classes from './operations.module.css';
 
 /** One feed for the whole page: it keeps its operations while the user is in another view. */

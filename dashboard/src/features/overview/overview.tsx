@@ -1,9 +1,12 @@
 import type { RecentLatencies } from '@lockstep/shared/api';
 import { formatBytes, formatItems } from '@lockstep/shared/present';
 import { Code, Paper, Text, Title } from '@mantine/core';
+import { Suspense } from 'react';
 import { useSearchParams } from 'wouter';
-import { useStatus } from '../../live/status-context.ts';
+import { useAnswering, useStatus } from '../../live/status-context.ts';
 import { useApi } from '../../live/use-api.ts';
+import { Boundary } from '../../parts/boundary.tsx';
+import { Lazy, lazyPart } from '../../parts/lazy-part.tsx';
 import { Empty } from '../../parts/notice.tsx';
 import { View } from '../../parts/view.tsx';
 import { MemberFilter } from '../members/member-filter.tsx';
@@ -11,12 +14,16 @@ import { crowdMin, narrowed, sortedByNeed } from '../members/member-standing.ts'
 import { MemberTable } from '../members/member-table.tsx';
 import classes from './overview.module.css';
 
+/** Not part of the first load: the members are shown before. */
+export const tiles = lazyPart(async () => (await import('./tiles.tsx')).Tiles);
+
 /** The interval at which the agent keeps a sample of each round trip. */
 const renewMs = 10_000;
 
 /** The table of all members. */
 export function Overview() {
   const status = useStatus();
+  const answering = useAnswering();
   const [parameters] = useSearchParams();
   const recent = useApi<RecentLatencies>('/latencies/recent', Math.floor(status.now / renewMs));
   const isAlone = status.members.filter(({ state }) => state !== 'left').length === 1;
@@ -53,6 +60,11 @@ export function Overview() {
         </Paper>
       )}
       {isAlone && <HowToAdd />}
+      <Suspense>
+        <Boundary retryOn={answering} beforeRetry={tiles.forget} fallback={() => null}>
+          <Lazy part={tiles} />
+        </Boundary>
+      </Suspense>
     </View>
   );
 }

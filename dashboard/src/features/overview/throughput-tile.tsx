@@ -1,0 +1,48 @@
+import type { Throughput } from '@lockstep/shared/api';
+import { formatBytes, formatCount, formatDuration, formatItems } from '@lockstep/shared/present';
+import { useMediaQuery } from '@mantine/hooks';
+import { useMemo } from 'react';
+import { useStatus } from '../../live/status-context.ts';
+import { useApi } from '../../live/use-api.ts';
+import { Failed } from '../../parts/notice.tsx';
+import { TimeChart } from '../../parts/time-chart.tsx';
+import { throughputSums } from './throughput-sums.ts';
+import { Aside, Tile } from './tile.tsx';
+
+const spanMs = 600_000;
+const heightPx = 150;
+const heightPxWide = 260;
+
+/** What the serving member journaled, received and sent in the last ten minutes. */
+export function ThroughputTile() {
+  const { now, member } = useStatus();
+  const isWide = useMediaQuery('(min-width: 120em)', false, { getInitialValueInEffect: false });
+  // The agent takes a sample every ten seconds.
+  const { data, error, again } = useApi<Throughput>('/throughput', Math.floor(now / 10_000));
+  const sums = useMemo(() => data && throughputSums(data.samples), [data]);
+  const words = sums && describe(sums, member.name);
+  return (
+    <Tile name="throughput" title="Last ten minutes" href="/operations">
+      {error !== undefined && data === undefined && <Failed error={error} again={again} />}
+      {words !== undefined && <Aside>{words}</Aside>}
+      {data !== undefined && sums !== undefined && sums.at.length > 0 && (
+        <TimeChart
+          summary={`Operations in each ${formatDuration(data.everyMs / 1_000)} of the last ten minutes. ${words}`}
+          at={sums.at}
+          values={sums.operations}
+          spanMs={spanMs}
+          format={(count) => formatCount(Math.round(count))}
+          gaps={[]}
+          gapWord="not measured"
+          caption={`Operations in each ${formatDuration(data.everyMs / 1_000)}`}
+          height={isWide ? heightPxWide : heightPx}
+        />
+      )}
+    </Tile>
+  );
+}
+
+function describe({ total, receivedBytes, sentBytes }: ReturnType<typeof throughputSums>, name: string): string {
+  if (total === 0 && receivedBytes === 0 && sentBytes === 0) return `Nothing has moved through ${name}.`;
+  return `${formatItems(total, 'operation')} in the journal of ${name}, ${formatBytes(receivedBytes)} received, ${formatBytes(sentBytes)} sent.`;
+}
