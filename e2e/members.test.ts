@@ -24,8 +24,19 @@ test('the page shows the current state of the members', async ({ page, cluster, 
   });
 
   await test.step('a member that is killed is shown as down, and as active when it is back', async () => {
+    await expect(page).toHaveTitle('Overview · Lockstep');
+    const icon = () => page.locator('link[rel=icon]').getAttribute('href');
+    const calm = await icon();
     await cat.kill();
     await expect(row('cat')).toContainText('down');
+    await test.step('[DB-A13] the tab and the menu of a telephone say so', async () => {
+      await expect(page).toHaveTitle('(1) cat is down · Lockstep');
+      expect(await icon()).not.toBe(calm);
+      await page.setViewportSize({ width: 390, height: 844 });
+      await page.getByRole('button', { name: 'Menu, 1 to look at' }).click();
+      await expect(page.getByRole('navigation', { name: 'Views' }).getByRole('link').first()).toHaveText(/^Problems1$/);
+      await page.setViewportSize({ width: 1440, height: 900 });
+    });
     await expect(page.getByRole('status')).toHaveText('cat is down; the other two hold everything.');
     await cat.start();
     await expect(row('cat')).toContainText('active');

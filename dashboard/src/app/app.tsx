@@ -1,6 +1,6 @@
 import { formatCount, formatDuration } from '@lockstep/shared/present';
-import { Alert, AppShell, Badge, Burger, Code, Group, NavLink, Skeleton, Stack, Text } from '@mantine/core';
-import { useDisclosure } from '@mantine/hooks';
+import { Alert, AppShell, Badge, Burger, Code, Group, Indicator, NavLink, Skeleton, Stack, Text } from '@mantine/core';
+import { useDisclosure, useMediaQuery } from '@mantine/hooks';
 import { useEffect, useState } from 'react';
 import { Link, Route, Switch, useLocation } from 'wouter';
 import { Overview, tiles } from '../features/overview/overview.tsx';
@@ -10,7 +10,7 @@ import classes from './app.module.css';
 import { loadWhenIdle } from './build/load-when-idle.ts';
 import { NewBuildNotice } from './build/new-build-notice.tsx';
 import { ClusterBanner } from './cluster-banner.tsx';
-import { places } from './navigation.ts';
+import { menuOf } from './navigation.ts';
 import { actionMenu, PageHeader } from './page-header.tsx';
 import { LazyView, lazyViews, ViewBoundary } from './views.tsx';
 
@@ -21,6 +21,9 @@ export function App() {
   const [location] = useLocation();
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new location closes the menu on a narrow screen
   useEffect(close, [location]);
+  const isNarrow = useMediaQuery('(max-width: 47.99em)', false, { getInitialValueInEffect: false });
+  const menu = menuOf(status, isNarrow);
+  const urgent = menu.reduce((sum, { open }) => sum + open, 0);
   const isKnown = status !== undefined;
   // After the first status: the agent serves the view in sight before the others.
   useEffect(
@@ -41,7 +44,23 @@ export function App() {
       </a>
       <AppShell.Header px="md">
         <Group h="100%" gap="sm" wrap="nowrap">
-          <Burger opened={isOpen} onClick={toggle} hiddenFrom="sm" size="sm" aria-label="Menu" aria-expanded={isOpen} />
+          {/* The closed menu of a narrow screen hides its numbers. */}
+          <Indicator
+            hiddenFrom="sm"
+            label={formatCount(urgent)}
+            size={18}
+            color="red.9"
+            disabled={urgent === 0}
+            zIndex="auto"
+          >
+            <Burger
+              opened={isOpen}
+              onClick={toggle}
+              size="sm"
+              aria-label={urgent === 0 ? 'Menu' : `Menu, ${formatCount(urgent)} to look at`}
+              aria-expanded={isOpen}
+            />
+          </Indicator>
           <PageHeader status={status} />
         </Group>
       </AppShell.Header>
@@ -52,8 +71,7 @@ export function App() {
         className={classes.views}
         data-open={isOpen || undefined}
       >
-        {places.map(({ href, title, icon: PlaceIcon, count }) => {
-          const open = status === undefined ? 0 : (count?.(status) ?? 0);
+        {menu.map(({ href, title, icon: PlaceIcon, open }) => {
           const isHere = href === '/' ? location === '/' : location.startsWith(href);
           return (
             <NavLink

@@ -20,7 +20,7 @@ export interface Place {
 }
 
 /** The views, in the order of the menu. */
-export const places: readonly Place[] = [
+const places: readonly Place[] = [
   { href: '/', title: 'Overview', icon: IconServer },
   { href: '/latency', title: 'Latency', icon: IconArrowsExchange },
   { href: '/files', title: 'Files', icon: IconFolder },
@@ -29,3 +29,9 @@ export const places: readonly Place[] = [
   { href: '/transfers', title: 'Transfers', icon: IconTransfer },
   { href: '/problems', title: 'Problems', icon: IconAlertTriangle, count: troubleCount },
 ];
+
+/** The entries of the menu with their numbers. Where it covers the page (`isNarrow`), those that need attention come first. */
+export function menuOf(status: Status | undefined, isNarrow: boolean): readonly (Place & { readonly open: number })[] {
+  const entries = places.map((place) => ({ ...place, open: status === undefined ? 0 : (place.count?.(status) ?? 0) }));
+  return isNarrow ? entries.toSorted((a, b) => Number(b.open > 0) - Number(a.open > 0)) : entries;
+}

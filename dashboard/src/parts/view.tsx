@@ -1,5 +1,6 @@
 import { Box, Group, Stack, Text, Title } from '@mantine/core';
-import { type ReactNode, useEffect } from 'react';
+import type { ReactNode } from 'react';
+import { useTab } from './use-tab.ts';
 
 /** The frame of a view: its title, its actions and its content. */
 export function View({
@@ -13,9 +14,7 @@ export function View({
   readonly actions?: ReactNode;
   readonly children: ReactNode;
 }) {
-  useEffect(() => {
-    document.title = `${title} · Lockstep`;
-  }, [title]);
+  useTab(title);
   return (
     <Stack gap="md">
       <Group justify="space-between" align="end" gap="sm">
