@@ -126,3 +126,35 @@ test('[AK5] a wait ends only when every directory could be listed, and names the
   expect(await outcome).toMatchObject({ done: true });
   expect(context.journal.heads('closed/file')).toHaveLength(1);
 });
+
+test('[AK5] a wait examines the folder after an exchanged disk is accepted, also if that happens between its two looks', async () => {
+  const ant = new LoneMember();
+  const { context, volume } = ant;
+  const localChanges = new LocalChanges(context, ant.operationWriter);
+  const started = localChanges.start();
+  await ant.passes(3_000);
+  await started;
+  let looks = 0;
+  const mounts = {
+    check: () => {
+      looks += 1;
+      return Promise.resolve();
+    },
+    reason: () => (looks < 2 ? 'Another disk is mounted there.' : undefined),
+  };
+  let settled = 0;
+  const scan = {
+    unread: () => [],
+    settleAll: (path: string, giveUp: Promise<void>) => {
+      settled += 1;
+      return localChanges.settleAll(path, giveUp);
+    },
+  };
+  volume.disk.write('file', contentOfText('text'));
+  const parts = { ...partsOf(ant, localChanges), localChanges: scan, mounts };
+  const outcome = waitForDurability(parts, { for: 1, timeoutMs });
+  await ant.passes(timeoutMs);
+  expect(await outcome).toMatchObject({ done: true });
+  expect(settled).toBe(1);
+  expect(context.journal.heads('file')).toHaveLength(1);
+});

@@ -261,12 +261,13 @@ async function journalAll(
   for (;;) {
     const before = await folder.health();
     if (before.ok) await mounts.check();
-    const unsettled = mounts.reason(path) === undefined ? await localChanges.settleAll(path, expiry) : [];
+    const wasHidden = mounts.reason(path) !== undefined;
+    const unsettled = wasHidden ? [] : await localChanges.settleAll(path, expiry);
     const after = await folder.health();
     if (after.ok) await mounts.check();
     const hidden = mounts.reason(path);
     const unread = localChanges.unread(path);
-    const isSeen = before.ok && after.ok && hidden === undefined;
+    const isSeen = before.ok && after.ok && !wasHidden && hidden === undefined;
     if (isSeen && (unread.length === 0 || giveUp())) return { unsettled, unread };
     const problem = after.detail ?? before.detail ?? hidden ?? 'The folder cannot be read.';
     if (giveUp()) return { unsettled, unread, problem };
