@@ -1,0 +1,105 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Page } from '@playwright/test';
+import type { Cluster } from '../testkit/cluster.ts';
+import { lockstep } from '../testkit/member.ts';
+import { repositoryRoot } from '../testkit/repository.ts';
+import { expect, test } from './test.ts';
+
+/** What a member says of another one in one condition: a row of the table in docs/DASHBOARD.md. */
+interface Row {
+  readonly condition: string;
+  readonly sentence: string;
+  readonly row: string;
+  readonly matrix: string;
+  readonly status: string;
+  readonly wait: string;
+}
+
+const roundTrip = 'a round trip';
+const done = 'done';
+
+async function readTable(): Promise<readonly Row[]> {
+  const text = await readFile(join(repositoryRoot, 'docs/DASHBOARD.md'), 'utf8');
+  const section = text.slice(text.indexOf('## What each condition looks like'));
+  const lines = section.slice(0, section.indexOf('\n## Overview')).split('\n');
+  const rows = lines.filter((line) => line.startsWith('| ')).slice(2);
+  return rows.map((line) => {
+    const [condition = '', sentence = '', row = '', matrix = '', status = '', wait = ''] = line
+      .split('|')
+      .slice(1)
+      .map((cell) => cell.trim());
+    return { condition, sentence, row, matrix, status, wait };
+  });
+}
+
+/** How the pair of ant and cat gets into each condition, each from the one above it. */
+const acts: Readonly<Record<string, (cluster: Cluster) => Promise<unknown>>> = {
+  active: (cluster) => cluster.connected(),
+  'cut off': async (cluster) => cluster.link('ant', 'cat', 'cut'),
+  paused: async (cluster) => {
+    cluster.link('ant', 'cat', 'open');
+    await cluster.connected();
+    await lockstep(['pause', cluster.member('cat').folder]);
+  },
+  'shut down': async (cluster) => {
+    const cat = cluster.member('cat');
+    await lockstep(['resume', cat.folder]);
+    await cluster.connected();
+    await cat.stop();
+  },
+  'catching up': async (cluster) => {
+    await writeFile(cluster.member('ant').path('large'), Buffer.alloc(20_000_000, 'large'));
+    await cluster.settled([cluster.member('ant'), cluster.member('bee')]);
+    cluster.shapes('cat', { bytesPerSecond: 200_000 });
+    await cluster.member('cat').start({ ready: false });
+  },
+  silent: (cluster) => cluster.member('cat').kill(),
+  down: async () => undefined,
+  'not known yet': async (cluster) => {
+    await cluster.member('ant').stop();
+    await cluster.member('ant').start();
+  },
+};
+
+/** Checks what the page of ant, `status` and `wait` say of cat. */
+async function check(page: Page, cluster: Cluster, said: Row): Promise<void> {
+  const ant = cluster.member('ant');
+  await expect(page.getByRole('status')).toContainText(said.sentence);
+  await expect(page.getByRole('row').filter({ has: page.getByRole('rowheader', { name: 'cat' }) })).toContainText(
+    said.row,
+  );
+  const status = await lockstep(['status', ant.folder]);
+  expect(status.out).toContain(said.sentence);
+  expect(status.out).toMatch(new RegExp(`^cat .* ${said.status}`, 'm'));
+  // Nothing waits for a member that has everything.
+  if (said.wait !== done) await writeFile(ant.path(`written while ${said.condition}`), 'text');
+  const wait = await lockstep(['wait', '--directory', ant.folder, '--timeout', said.wait === done ? '20' : '1']);
+  expect(wait.code, wait.out).toBe(said.wait === done ? 0 : 1);
+  if (said.wait !== done) expect(wait.out + wait.err).toContain(said.wait);
+}
+
+async function checkMatrix(page: Page, said: Row): Promise<void> {
+  const words = said.matrix === roundTrip ? '[\\d.,]+ m?s.*' : said.matrix;
+  await expect(page.getByRole('link', { name: new RegExp(`^ant to cat: ${words}$`) })).toBeVisible();
+}
+
+test.use({ proxied: true });
+
+test('[DB-A11] the page, status and wait say the same of each condition of a member', async ({ page, cluster }) => {
+  test.setTimeout(240_000);
+  expect.configure({ timeout: 30_000 });
+  const matrixPage = await page.context().newPage();
+  const { url } = cluster.member('ant');
+  await page.goto(url);
+  await matrixPage.goto(`${url}latency`);
+  const table = await readTable();
+  expect(table.map(({ condition }) => condition)).toEqual(Object.keys(acts));
+  for (const said of table) {
+    await test.step(said.condition, async () => {
+      await acts[said.condition]?.(cluster);
+      await checkMatrix(matrixPage, said);
+      await check(page, cluster, said);
+    });
+  }
+});
