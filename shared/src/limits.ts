@@ -27,6 +27,9 @@ export const operationFramesInFlightMax = 8;
 /** Blocks requested from one source and not yet received. 8 MiB in flight fill 10 Gbit/s at a round trip of 6 ms. */
 export const blocksInFlightPerSourceMax = 8;
 
+/** Blocks of small contents that may be requested from a source in addition, while large contents have all its places. */
+export const smallBlocksInFlightMin = 2;
+
 /** Files being fetched at once: this many small ones, and in addition as many large ones. */
 export const fetchesMax = 64;
 

@@ -70,6 +70,15 @@ test('[CT3] a small file does not wait until one of many large files is complete
   expect(new Set(asked.map(({ content }) => content.id)).size).toBe(fetchesMax + 1);
 });
 
+test('[CT16] a small file does not wait for the blocks of a large one: it is requested at once', async () => {
+  const asked: { readonly want: WantMessage; readonly content: Content }[] = [];
+  const { until } = await offered({ large: 20, small: 0.1 }, (want, content) => asked.push({ want, content }));
+  const places = blocksInFlightPerSourceMax + 1;
+  expect(await until(() => asked.length === places, 5_000)).toBe(true);
+  expect(await until(() => asked.length > places, 5_000)).toBe(false);
+  expect(asked.filter(({ content }) => content.parts.length === 1)).toHaveLength(1);
+});
+
 test('[CT10] the transfer of a version that was replaced meanwhile is abandoned for the next one', async () => {
   const asked: WantMessage[] = [];
   const { bee, until, isThere, engine, byId } = await offered({ film: 20 }, (want) => asked.push(want));

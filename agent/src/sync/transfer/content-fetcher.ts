@@ -1,6 +1,7 @@
 import type { ContentId, MemberId, MissingMessage, Operation } from '@lockstep/shared';
-import { blocksInFlightPerSourceMax, blockTimeoutMs, fetchesMax, memberOf, smallFetchBytesMax } from '@lockstep/shared';
+import { blockTimeoutMs, fetchesMax, memberOf, smallFetchBytesMax } from '@lockstep/shared';
 import { blockCount } from '../../core/blocks.ts';
+import { chooseSource } from '../../core/choose-source.ts';
 import { holds } from '../../core/durability.ts';
 import { RateMeter } from '../../core/rate-meter.ts';
 import { countBeyond } from '../../core/version.ts';
@@ -8,6 +9,7 @@ import type { Peer } from '../members/peer.ts';
 import type { Peers } from '../members/peers.ts';
 import type { Context } from '../state/context.ts';
 import type { LackingMember } from '../state/missing-contents.ts';
+import { type BlockRequest, BlockRequests } from './block-requests.ts';
 import { BlockTodo } from './block-todo.ts';
 import { isWanted } from './local-content.ts';
 
@@ -52,15 +54,6 @@ interface Fetch {
   readonly startedMs: number;
 }
 
-/** A request for a block from a peer. */
-interface Want {
-  readonly fetch: Fetch;
-  readonly index: number;
-  readonly peer: Peer;
-  /** Time since which all earlier requests to the peer have been answered: peers answer in order. */
-  dueSinceMs: number;
-}
-
 /** A transfer, for people. */
 export interface TransferProgress {
   readonly path: string;
@@ -86,10 +79,7 @@ export class ContentFetcher {
   readonly #fetching = new Set<string>();
   /** The staged contents, each with its size. */
   readonly #staged = new Map<ContentId, number>();
-  /** Open requests by id; ids ascend. */
-  readonly #wants = new Map<number, Want>();
-  readonly #inFlight = new Map<Peer, number>();
-  #wantId = 0;
+  readonly #requests = new BlockRequests<Fetch>();
   #turn = 0;
   #stopped = false;
 
@@ -124,7 +114,7 @@ export class ContentFetcher {
 
   progress(): readonly TransferProgress[] {
     const nowMs = this.#context.clock.monotonicMs();
-    const asked = new Set([...this.#wants.values()].map(({ fetch }) => fetch));
+    const asked = new Set(this.#requests.all().map(({ fetch }) => fetch));
     return [...this.#fetches.values()].map((fetch) => ({
       path: fetch.operation.path,
       source: fetch.source?.id,
@@ -222,7 +212,7 @@ export class ContentFetcher {
       })
       .finally(() => {
         // Not earlier: a block occupies memory until it is staged, and a disk can be slower than the network.
-        this.#release(peer);
+        this.#requests.release(peer);
         this.#pump();
       });
   }
@@ -233,7 +223,7 @@ export class ContentFetcher {
     if (want === undefined) return;
     // A member that has not yet compared its whole folder with its journal may have the content without knowing.
     if (lacks && peer.state === 'active') want.fetch.lacking.push({ member: peer.id, shows });
-    this.#release(peer);
+    this.#requests.release(peer);
     want.fetch.todo.again(want.index);
     this.#abandonSource(want.fetch, peer);
     this.#pump();
@@ -241,12 +231,7 @@ export class ContentFetcher {
 
   /** Handles the end of a session: its open requests go to other peers. */
   closed(peer: Peer): void {
-    for (const [id, want] of this.#wants) {
-      if (want.peer !== peer) continue;
-      this.#wants.delete(id);
-      want.fetch.todo.again(want.index);
-    }
-    this.#inFlight.delete(peer);
+    for (const { fetch, index } of this.#requests.closed(peer)) fetch.todo.again(index);
     for (const fetch of this.#fetches.values()) {
       if (fetch.source === peer) this.#abandonSource(fetch, peer);
     }
@@ -256,27 +241,17 @@ export class ContentFetcher {
   /** Replaces stalled sources. A source with no outstanding request cannot stall. Must be called regularly. */
   tick(): void {
     const nowMs = this.#context.clock.monotonicMs();
-    for (const { fetch, peer, dueSinceMs } of [...this.#wants.values()]) {
+    for (const { fetch, peer, dueSinceMs } of this.#requests.all()) {
       if (nowMs - dueSinceMs > blockTimeoutMs) this.#abandonSource(fetch, peer);
     }
     this.#pump();
   }
 
-  #take(peer: Peer, id: number): Want | undefined {
-    const want = this.#wants.get(id);
-    if (want === undefined || want.peer !== peer) return undefined;
-    this.#wants.delete(id);
-    const nowMs = this.#context.clock.monotonicMs();
-    for (const [later, behind] of this.#wants) {
-      if (later > id && behind.peer === peer) behind.dueSinceMs = nowMs;
-    }
-    if (this.#fetches.get(want.fetch.content) === want.fetch) return want;
-    this.#release(peer);
+  #take(peer: Peer, id: number): BlockRequest<Fetch> | undefined {
+    const request = this.#requests.take(peer, id, this.#context.clock.monotonicMs());
+    if (request === undefined || this.#fetches.get(request.fetch.content) === request.fetch) return request;
+    this.#requests.release(peer);
     return undefined;
-  }
-
-  #release(peer: Peer): void {
-    this.#inFlight.set(peer, Math.max(0, (this.#inFlight.get(peer) ?? 0) - 1));
   }
 
   async #stage(fetch: Fetch, index: number, bytes: Uint8Array, peer: Peer): Promise<void> {
@@ -302,12 +277,7 @@ export class ContentFetcher {
     fetch.tried.add(peer.id);
     if (fetch.source !== peer) return;
     fetch.source = undefined;
-    for (const [id, want] of this.#wants) {
-      if (want.fetch !== fetch) continue;
-      this.#wants.delete(id);
-      this.#release(peer);
-      fetch.todo.again(want.index);
-    }
+    for (const index of this.#requests.withdraw(fetch)) fetch.todo.again(index);
   }
 
   #pump(): void {
@@ -329,24 +299,30 @@ export class ContentFetcher {
   /** Requests the next block of the content, if there is one and its source has less than the limit of open requests. */
   #askNext(fetch: Fetch): boolean {
     const { source } = fetch;
-    const inFlight = source === undefined ? 0 : (this.#inFlight.get(source) ?? 0);
-    if (source === undefined || inFlight >= blocksInFlightPerSourceMax) return false;
+    if (source === undefined || !this.#requests.hasPlace(fetch, source)) return false;
     const index = fetch.todo.take();
     if (index === undefined) return false;
-    const id = ++this.#wantId;
-    this.#wants.set(id, { fetch, index, peer: source, dueSinceMs: this.#context.clock.monotonicMs() });
-    this.#inFlight.set(source, inFlight + 1);
+    const id = this.#requests.add(fetch, index, source, this.#context.clock.monotonicMs());
     fetch.turn = ++this.#turn;
     source.link?.send({ type: 'want', id, content: fetch.content, index, path: fetch.operation.path });
     return true;
   }
 
-  /** The source to use: the operation's origin, else the nearest member that holds the operation, else any other member. */
+  /** The member to ask, of those that were not tried. */
   #chooseSource(fetch: Fetch): Peer | undefined {
-    const candidates = this.#peers.ready().filter((peer) => !fetch.tried.has(peer.id));
-    const rank = (peer: Peer): number =>
-      peer.id === memberOf(fetch.operation.origin) ? 0 : holds(peer.applied, fetch.operation) ? 1 : 2;
-    return candidates.sort((a, b) => rank(a) - rank(b) || (a.rttMs ?? 0) - (b.rttMs ?? 0))[0];
+    const nowMs = this.#context.clock.monotonicMs();
+    const candidates = this.#peers
+      .ready()
+      .filter((peer) => !fetch.tried.has(peer.id))
+      .map((peer) => ({
+        peer,
+        isOrigin: peer.id === memberOf(fetch.operation.origin),
+        isHolder: holds(peer.applied, fetch.operation),
+        roundTripMs: peer.rttMs ?? 0,
+        requestedBytes: this.#requests.requestedBytes(peer),
+        bytesPerSecond: peer.received.perSecond(nowMs),
+      }));
+    return chooseSource(candidates, fetchSize(fetch.size))?.peer;
   }
 
   #finish(fetch: Fetch, outcome: FetchOutcome): void {
