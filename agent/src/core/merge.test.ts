@@ -191,6 +191,8 @@ describe('losers', () => {
   const linkU = make({ by: bee, seq: 1, hlc: 11, kind: 'symlink', target: 'u' });
   const overX = make({ by: bee, seq: 1, hlc: 11, content: 'y', replaced: 'x' });
   const overXEarlier = make({ by: bee, seq: 1, hlc: 9, content: 'y', replaced: 'x' });
+  const goneAhead = make({ by: ant, seq: 7, hlc: 99, kind: 'delete', replaced: 'x' });
+  const backX = make({ by: ant, seq: 8, hlc: 11, content: 'x' });
   const overXSame = make({ by: bee, seq: 1, hlc: 10, content: 'y', replaced: 'x' });
   const overY = make({ by: cat, seq: 1, hlc: 12, content: 'z', replaced: 'y' });
   const goneX = make({ by: cat, seq: 1, hlc: 99, kind: 'delete', replaced: 'x' });
@@ -232,6 +234,11 @@ describe('losers', () => {
       name: '[CF3] a later delete of the content, where something else is visible',
       heads: [fileX, fileY, goneX],
       lost: [],
+    },
+    {
+      name: '[CF3] a delete that its author made before the content was put back, with a stamp far ahead',
+      heads: [make({ by: bee, seq: 9, hlc: 50, content: 'y' }), goneAhead, backX],
+      lost: [backX],
     },
     { name: '[CF1] a later delete of the content, held up', heads: [fileX, goneX], lost: [], heldUp: [] },
   ];

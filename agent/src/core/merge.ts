@@ -38,8 +38,16 @@ export function isSameContent(a: Operation, b: Operation): boolean {
 }
 
 /**
+ * True if `a` was made after `b`. Operations of one origin are numbered in their order. Their stamps may not be: an operation whose parent
+ * has a stamp far ahead gets a later one.
+ */
+export function wasMadeAfter(a: Operation, b: Operation): boolean {
+  return a.origin === b.origin ? a.seq > b.seq : a.hlc > b.hlc;
+}
+
+/**
  * The heads whose content would be lost if only the visible one stayed. Not among them: deletes and directories; heads with the same
- * content and kind as the visible head or an earlier loser; and content that a sibling later by clock replaced.
+ * content and kind as the visible head or an earlier loser; and content that a sibling made later replaced.
  *
  * `heldUp`: a live entry lies below the path, so a directory must be there whatever the heads say. Then no head of another kind can keep
  * the name.
@@ -56,7 +64,7 @@ export function losers(heads: readonly Operation[], heldUp: boolean, originalOf 
     if (type !== 'file' && type !== 'symlink') continue;
     if (kept.some((other) => isSameContent(other, head))) continue;
     const replacedLater = ordered.some(
-      (other) => other.hlc > head.hlc && head.content !== undefined && other.replaced === head.content,
+      (other) => head.content !== undefined && other.replaced === head.content && wasMadeAfter(other, head),
     );
     if (replacedLater) continue;
     kept.push(head);

@@ -1,7 +1,7 @@
 import { entryType, isLive, type MemberId, type Operation } from '@lockstep/shared';
 import { copyPrefix } from '../../core/conflict-name.ts';
 import type { Draft } from '../../core/local-change.ts';
-import { isSameContent } from '../../core/merge.ts';
+import { isSameContent, wasMadeAfter } from '../../core/merge.ts';
 import { copiesLike, isAnyWhole, isCopyOf } from '../integrity/copy-check.ts';
 import type { Context } from '../state/context.ts';
 
@@ -100,7 +100,7 @@ export async function hasCopy(context: Context, head: Operation, copy: string): 
 
 /** Whether a deleted copy shows that its user no longer needs the content. Not so if the user renamed the copy or wrote it again. */
 function isDoneWith(deleted: Operation, head: Operation): boolean {
-  if (head.content === undefined || deleted.replaced !== head.content || head.hlc >= deleted.hlc) return false;
+  if (head.content === undefined || deleted.replaced !== head.content || !wasMadeAfter(deleted, head)) return false;
   return deleted.origin !== head.origin || deleted.group === undefined || deleted.group !== (head.group ?? head.seq);
 }
 
