@@ -13,11 +13,16 @@ export async function fullLine(
   [ant, bee, cat]: readonly [Member, Member, Member],
 ): Promise<Result[]> {
   for (const { name } of cluster.members) cluster.shapes(name, { delayMs, bytesPerSecond: 1_000_000 });
-  // The mean of some seconds is shown.
-  await eventually(async () => {
-    const { members } = await ant.status();
-    if (members.some(({ self, rttMs }) => !self && (rttMs ?? 0) < 2 * delayMs)) throw new Error('the line is not idle');
-  });
+  // The mean of some seconds is shown: at first it is that of the unshaped line, or of agents that have just started.
+  await eventually(
+    async () => {
+      const { members } = await ant.status();
+      const isIdle = ({ rttMs }: { rttMs: number | null }): boolean =>
+        rttMs !== null && rttMs >= 2 * delayMs && rttMs < 3 * delayMs;
+      if (!members.every((member) => member.self || isIdle(member))) throw new Error('the line is not idle');
+    },
+    { timeoutMs: 120_000 },
+  );
   const { idleMs, loadedMs, smallMs, transferMs, problems } = await fillLine(ant, [bee, cat], megabytes * 1_000_000);
   if (problems.length > 0) throw new Error(`problems while the line was full: ${problems.join(', ')}`);
   const idle = Math.max(...idleMs);
