@@ -42,7 +42,7 @@ test('[DB-F1] [DB-F3] [DB-F4] a user finds a file, its holders and its history',
     await ant.put('reports/2026/summary.txt', 'second, longer\n');
     await expect(panel.getByRole('heading', { name: 'Held by 2 of 3 members' })).toBeVisible();
     await expect(panel.getByRole('listitem').filter({ hasText: 'cat' }).first()).toContainText('not yet');
-    await expect(panel).toContainText('cat is down.');
+    await expect(panel).toContainText('cat is shut down.');
     await expect(panel.getByRole('listitem').filter({ hasText: 'Changed by ant' })).toHaveCount(1);
     await expect(row(page, 'summary.txt')).toContainText('2 of 3');
     await expect(row(page, 'summary.txt').getByTitle('Not yet on cat')).toBeVisible();
