@@ -5,7 +5,7 @@ import { describeFigure, roundTrip, shortFigure } from './latency-age.ts';
 const now = 100_000;
 const ant = member('ant', { latenciesMs: { bee: 12, cat: 3 } });
 const bee = member('bee', { latenciesMs: { ant: 11, cat: 4 }, lastSeenAt: now - 400 });
-const cat = member('cat', { latenciesMs: { ant: 3, bee: 4 }, lastSeenAt: now - 5_000, state: 'suspect' });
+const cat = member('cat', { latenciesMs: { ant: 3, bee: 4 }, lastSeenAt: now - 5_000, condition: 'silent' });
 
 test.each([
   ['a figure of the asked member', ant, bee, '12 ms'],
@@ -13,6 +13,9 @@ test.each([
   ['one of the asked member to a member that is silent', ant, cat, '3 ms, not measured for 5 s'],
   ['one that a silent member reported', cat, ant, '3 ms, not measured for 5 s'],
   ['one to a member that is silent here', bee, cat, '4 ms, not measured for 5 s'],
+  ['one to a member that is down here', bee, { ...cat, condition: 'down' as const }, '4 ms, not measured for 5 s'],
+  ['one to a member that others hear', bee, { ...cat, condition: 'cut-off' as const }, '4 ms'],
+  ['one that others pass on', { ...cat, condition: 'cut-off' as const }, bee, '4 ms'],
 ])('[DB-L6] %s', (_, from, to, expected) => {
   const figure = roundTrip(from, to, now);
   expect(figure && describeFigure(figure)).toBe(expected);
@@ -25,7 +28,7 @@ test('[DB-L6] a stale figure is in brackets where there is no room for words', (
 
 test('[DB-L6] without a session there is no figure', () => {
   expect(roundTrip(ant, member('dog'), now)).toBeUndefined();
-  expect(roundTrip({ ...bee, state: 'down' }, ant, now)).toBeUndefined();
+  expect(roundTrip({ ...bee, condition: 'down' }, ant, now)).toBeUndefined();
 });
 
 test('[DB-L6] a clock that was set back makes no figure older', () => {

@@ -17,11 +17,14 @@ export interface Figure {
  */
 export function roundTrip(from: MemberReport, to: MemberReport, now: number): Figure | undefined {
   const rttMs = from.latenciesMs?.[to.id];
-  if (rttMs === undefined || (!from.self && from.state === 'down')) return undefined;
-  const heardAt = [from, to].flatMap(({ self, state, lastSeenAt }, end) =>
+  if (rttMs === undefined || from.condition === 'down') return undefined;
+  const heardAt = [from, to].flatMap(({ self, condition, lastSeenAt }, end) => {
+    // Other members pass on what a member says that is cut off from the asked one.
+    if (self || condition === 'cut-off') return [];
     // A third member may still hear an end that is silent here, but nothing here proves it.
-    !self && (end === 0 || from.self || state === 'suspect') ? (lastSeenAt ?? now) : [],
-  );
+    const isAsked = end === 0 || from.self || condition === 'silent' || condition === 'down';
+    return isAsked ? (lastSeenAt ?? now) : [];
+  });
   const ageMs = now - Math.min(now, ...heardAt);
   return { rttMs, staleMs: ageMs >= suspectAfterMs ? ageMs : undefined };
 }

@@ -55,7 +55,7 @@ export function LatencyPair({ from, to }: { readonly from: MemberReport; readonl
             {from.name} to {to.name}
           </Title>
           <Text c="dimmed" size="sm">
-            As {from.name} measures it{series && `, over ${span}`}. Each sample is the smoothed round trip of its
+            As {from.name} measures it{summary && `, over ${span}`}. Each sample is the smoothed round trip of its
             moment.
             {!from.self && from.latenciesMs === undefined && ` ${member.name} does not hear ${from.name} now.`}
           </Text>
@@ -72,36 +72,37 @@ export function LatencyPair({ from, to }: { readonly from: MemberReport; readonl
       </Group>
       {error !== undefined && data === undefined && <Failed error={error} again={again} />}
       {error === undefined && data === undefined && <Loading rows={8} />}
-      {series !== undefined && summary === undefined && (
+      {series !== undefined && summary === undefined && figure === undefined && (
         <Text mt="md">
           {member.name} knows of no round trip from {from.name} to {to.name} in {span}.
         </Text>
       )}
-      {series !== undefined && summary !== undefined && (
-        <>
-          <dl className={classes.figures}>
-            <div data-stale={isStale || undefined}>
-              <dt>{titleOf(figure)}</dt>
-              <dd>{figure === undefined ? 'none' : shortFigure(figure)}</dd>
-            </div>
-            {figures.map(([name, title]) => (
+      {series !== undefined && (figure !== undefined || summary !== undefined) && (
+        <dl className={classes.figures}>
+          <div data-stale={isStale || undefined}>
+            <dt>{titleOf(figure)}</dt>
+            <dd>{figure === undefined ? 'none' : shortFigure(figure)}</dd>
+          </div>
+          {summary !== undefined &&
+            figures.map(([name, title]) => (
               <div key={name}>
                 <dt>{title}</dt>
                 <dd>{summary[name]}</dd>
               </div>
             ))}
-          </dl>
-          <TimeChart
-            summary={`Round trip from ${from.name} to ${to.name} over ${span}: lowest sample ${summary.least}, median ${summary.median}, highest ${summary.most}. ${summary.gaps ?? ''}`}
-            at={series.at}
-            values={series.values}
-            spanMs={Math.min(hourMs, Math.max(spanMsMin, ageMs))}
-            format={formatRoundTrip}
-            gaps={gaps}
-            gapWord="no session"
-            caption={summary.gaps ?? 'There was a session throughout.'}
-          />
-        </>
+        </dl>
+      )}
+      {series !== undefined && summary !== undefined && (
+        <TimeChart
+          summary={`Round trip from ${from.name} to ${to.name} over ${span}: lowest sample ${summary.least}, median ${summary.median}, highest ${summary.most}. ${summary.gaps ?? ''}`}
+          at={series.at}
+          values={series.values}
+          spanMs={Math.min(hourMs, Math.max(spanMsMin, ageMs))}
+          format={formatRoundTrip}
+          gaps={gaps}
+          gapWord="no session"
+          caption={summary.gaps ?? 'There was a session throughout.'}
+        />
       )}
     </Paper>
   );
