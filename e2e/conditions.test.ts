@@ -86,7 +86,7 @@ async function checkMatrix(page: Page, said: Row): Promise<void> {
 
 test.use({ proxied: true });
 
-test('[DB-A11] the page, status and wait say the same of each condition of a member', async ({ page, cluster }) => {
+test('[DB-A14] the page, status and wait say the same of each condition of a member', async ({ page, cluster }) => {
   test.setTimeout(240_000);
   expect.configure({ timeout: 30_000 });
   const matrixPage = await page.context().newPage();
