@@ -140,6 +140,7 @@ export class Engine {
     this.dialer = new Dialer(context, peers, options.network, options.peers);
 
     this.localChanges = new LocalChanges(context, this.#operationWriter, options.rescanIntervalMs);
+    context.missing.heed((path) => this.localChanges.isOpen(path));
     this.mounts = new Mounts(context);
     this.#ignoreReload = new IgnoreReload(context, () => this.lifecycle.phase === 'active');
     this.changePoll = new ChangePoll(context, (path) => this.localChanges.isOpen(path));

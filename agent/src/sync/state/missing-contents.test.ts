@@ -106,3 +106,16 @@ test('[CT13] a content is lost once all members have lacked it for a while, and 
   // A member joins that was not asked.
   expect(search([cat], 2 * lostAfterMs + 3)).toBe(false);
 });
+
+test('[CT12] a report does not count while an earlier change at the path or above it is not journaled', () => {
+  const member = new LoneMember();
+  const gone = member.operation('d/e/file', { kind: 'put', text: 'gone' }, { origin: bee });
+  const missing = new MissingContents();
+  let changing = 'd';
+  missing.heed((path) => path === changing);
+  missing.report(gone);
+  expect([missing.isReported(gone), missing.reportedBelow('d')]).toEqual([false, []]);
+  changing = 'd/other';
+  missing.report(gone);
+  expect([missing.isReported(gone), missing.reportedBelow('d')]).toEqual([true, [gone]]);
+});

@@ -1,4 +1,4 @@
-import { type ContentId, dotKey, isBelow, type MemberId, type Operation } from '@lockstep/shared';
+import { type ContentId, dotKey, isBelow, type MemberId, type Operation, parentOf } from '@lockstep/shared';
 
 /** All members must lack a content for this long before it counts as lost: a file that is being replaced is missing for a moment. */
 export const lostAfterMs = 5_000;
@@ -26,6 +26,8 @@ interface Missing {
 export class MissingContents {
   readonly #lost: () => void;
   readonly #missing = new Map<string, Missing>();
+  /** Whether a path may have a change that is not journaled yet. */
+  #isChanging: (path: string) => boolean = () => false;
 
   /** `lost` is called when a content becomes lost. */
   constructor(lost: () => void = () => undefined) {
@@ -57,8 +59,20 @@ export class MissingContents {
     if (found.isLost && !wasLost) this.#lost();
   }
 
-  /** Records that a problem of the path reports the missing content. */
+  /** Sets the function that tells whether a path may have a change that is not journaled yet. */
+  heed(isChanging: (path: string) => boolean): void {
+    this.#isChanging = isChanging;
+  }
+
+  /**
+   * Records that a problem of the path reports the missing content. While a change at the path or above it is not journaled, the report
+   * does not count: the user made that change without knowing of it.
+   */
   report(operation: Operation): void {
+    for (let path = operation.path; ; path = parentOf(path)) {
+      if (this.#isChanging(path)) return;
+      if (path === '') break;
+    }
     this.#of(operation).isReported = true;
   }
 
