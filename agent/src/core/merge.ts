@@ -38,11 +38,11 @@ export function isSameContent(a: Operation, b: Operation): boolean {
 }
 
 /**
- * True if `a` was made after `b`. Operations of one origin are numbered in their order. Their stamps may not be: an operation whose parent
- * has a stamp far ahead gets a later one.
+ * True if `a` was made after `b`, by its stamp. Stamps of one origin may not be in the order of its numbers: an operation whose parent has
+ * a stamp far ahead gets a later one. Then the number decides against it. By stamps alone no two operations are after each other.
  */
 export function wasMadeAfter(a: Operation, b: Operation): boolean {
-  return a.origin === b.origin ? a.seq > b.seq : a.hlc > b.hlc;
+  return a.hlc > b.hlc && (a.origin !== b.origin || a.seq > b.seq);
 }
 
 /**
