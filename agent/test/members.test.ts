@@ -176,7 +176,7 @@ test('[AK3] wait counts members that are down, and [MB7] not those that left', a
   const all = await lockstep(['wait', '--for', 'all', '--timeout', '0.3'], { cwd: ant.folder });
   expect(all).toMatchObject({
     code: 1,
-    out: expect.stringMatching(/bee is (suspect|down).* Start it again, or ask for fewer/),
+    out: expect.stringMatching(/bee is not heard.* Start it again, or ask for fewer/),
   });
   await cluster.add('dan');
   const { blocking } = await ant.wait({ for: 'all', timeoutMs: 300 });
