@@ -41,9 +41,12 @@ test('[MB11] a paused member receives and sends nothing, also after a restart, a
 
 test('[MB11] [API7] a transfer waits while the member is paused, with that as the reason, and continues afterwards', async () => {
   const [ant, bee] = [cluster().member('ant'), cluster().member('bee')];
-  const before = transfersSchema.parse(await ant.get('/transfers'));
-  expect(before).toMatchObject({ transfers: [], pending: 0, pendingPaths: [], resyncs: [] });
-  expect(before.traffic).toMatchObject([{ name: 'bee' }]);
+  // Bee says with its next heartbeat that it lacks nothing any more.
+  await vi.waitFor(async () => {
+    const before = transfersSchema.parse(await ant.get('/transfers'));
+    expect(before).toMatchObject({ transfers: [], pending: 0, pendingPaths: [], resyncs: [] });
+    expect(before.traffic).toMatchObject([{ name: 'bee' }]);
+  }, patience);
   await writeFile(ant.path('large'), Buffer.alloc(200_000_000, 'x'));
   await vi.waitFor(async () => {
     const { transfers } = transfersSchema.parse(await bee.get('/transfers'));
