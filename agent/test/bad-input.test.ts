@@ -70,7 +70,8 @@ describe('[MB3] strangers', () => {
 
   test('a member that speaks another protocol is refused, with the advice what to upgrade', async () => {
     const protocol = { min: 90, max: 91 };
-    const sentence = /the dialler speaks protocol 90 to 91, the listener \d+( to \d+)?: upgrade Lockstep on the listener/;
+    const sentence =
+      /the dialler speaks protocol 90 to 91, the listener \d+( to \d+)?: upgrade Lockstep on the listener/;
     const ant = cluster().member('ant');
     const listen = { host: '127.0.0.1', port: 0 };
     const network = await openNetwork({ ...(await insider()), listen, log: silentLog, protocol });
