@@ -69,7 +69,7 @@ export interface DiskEntry {
   readonly found?: ContentId | undefined;
   /**
    * Of a damaged entry: a power cut left it, and its bytes were kept elsewhere if a user may have written them. The same bytes under
-   * another fingerprint were written there by a user.
+   * another fingerprint were written there by a user, unless they are zeros.
    */
   readonly cut?: boolean | undefined;
 }

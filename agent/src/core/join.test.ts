@@ -121,4 +121,13 @@ describe('[FK9] a number that two branches of a log have used', () => {
     expect(resurrectedAmong([joinHere, covering], log)).toEqual(is ? [joinHere] : []);
     expect(originalOf(joinHere, () => here)).toBe(here === before ? before : joinHere);
   });
+
+  test.each([
+    { what: 'an earlier one', stamp: covering.hlc - 1, is: true },
+    { what: 'one of the same stamp', stamp: covering.hlc, is: true },
+    { what: 'none that was stamped later', stamp: covering.hlc + 1, is: false },
+  ])('its operation may have superseded $what', ({ stamp, is }) => {
+    const log = { operation: () => ({ ...before, hlc: stamp }), seals: () => ({}) };
+    expect(isResurrected(joinHere, [covering], log)).toBe(is);
+  });
 });

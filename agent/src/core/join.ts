@@ -12,7 +12,7 @@ export interface JoinLog {
 }
 
 /** True if `operation` is a join, which a resolver made. A change of mode or time keeps its parent's content too, but a user made it. */
-function isJoin({ kind, keeps }: Operation): boolean {
+export function isJoin({ kind, keeps }: Operation): boolean {
   return keeps !== undefined && kind !== 'attr';
 }
 
@@ -48,7 +48,8 @@ function isRepeated(kept: Operation, join: Operation): boolean {
  * True if `entry` was resurrected: it is a join, and `siblings` supersede all that it keeps. Their authors had seen the entry and deleted
  * it, overwrote it or made it a conflict copy, and the resolver did not know that.
  *
- * If the log of an origin forked, two operations have the same number. A sibling that covers the number may not have seen the kept one.
+ * If the log of an origin forked, two operations have the same number. A sibling that covers the number may not have seen the kept one. It
+ * has not if its stamp is earlier: the branch that it saw may be in no log any more, so that the fork is never found.
  */
 export function isResurrected(entry: Operation, siblings: readonly Operation[], log: JoinLog): boolean {
   if (!isJoin(entry)) return false;
@@ -59,7 +60,10 @@ export function isResurrected(entry: Operation, siblings: readonly Operation[], 
     return dot.seq <= (seals[dot.origin] ?? dot.seq) && (kept === undefined || isRepeated(kept, entry));
   };
   const originals = originalsOf(entry, find);
-  const isSuperseded = (dot: Dot): boolean => siblings.some(({ version }) => covers(version, dot));
+  const isSuperseded = (dot: Dot): boolean => {
+    const stamp = find(dot)?.hlc ?? 0;
+    return siblings.some(({ version, hlc }) => covers(version, dot) && hlc >= stamp);
+  };
   return originals.length > 0 && originals.every((dot) => isClear(dot) && isSuperseded(dot));
 }
 

@@ -332,6 +332,26 @@ describe('[LC16] a row that is damaged', () => {
     expect(words(find({ seen: seen(now, ino), row: left, shown, head: shown }))).toBe(expected);
   });
 
+  test.each([
+    { name: 'zeros under another mode are no edit', change: { mode: 0o600 }, isZeros: true, expected: 'still-damaged' },
+    { name: 'zeros of another time are no edit', change: { mtimeUs: 5 }, isZeros: true, expected: 'still-damaged' },
+    { name: 'zeros in another file are an edit', change: {}, ino: 2, isZeros: true, expected: 'put' },
+    {
+      name: 'an empty file under another mode is no edit',
+      change: { mode: 0o600 },
+      size: 0,
+      expected: 'still-damaged',
+    },
+    { name: 'an empty file of another time is an edit', change: { mtimeUs: 5 }, size: 0, expected: 'put' },
+    { name: 'other bytes under another mode are an edit', change: { mode: 0o600 }, expected: 'put' },
+  ])('[PC6] $name', ({ change, ino = 1, size = 1, isZeros = false, expected }) => {
+    const sized = { ...fingerprint(file('Z'), 1), size };
+    const left = { ...row, fingerprint: sized, found: 'Z' as ContentId, cut: true };
+    const now = { ...fingerprint(file('Z', change), ino), size, ctimeMs: 9 };
+    const found = { ...seen(file('Z', change), ino), fingerprint: now, isZeros } as Seen;
+    expect(words(find({ seen: found, row: left, shown, head: shown }))).toBe(expected);
+  });
+
   test('[PC6] if only the time is damaged, the same content is no edit', () => {
     const left = {
       ...row,

@@ -62,6 +62,8 @@ export type Seen =
       readonly content: ContentId;
       readonly blocks?: Uint8Array | undefined;
       readonly bytes?: Uint8Array | undefined;
+      /** It is not empty, and all its bytes are zeros. Undefined if that is unknown. */
+      readonly isZeros?: boolean | undefined;
     }
   | { readonly state: 'directory'; readonly fingerprint: Fingerprint }
   | {
@@ -194,7 +196,14 @@ function isOfBranch(operation: Operation | undefined): boolean {
 function isStillDamaged(row: DiskEntry, seen: Exclude<Seen, { state: 'absent' }>): boolean {
   if (!row.damaged || seen.state !== 'file' || seen.content !== contentRead(row)) return false;
   if (!row.cut) return row.found !== undefined;
-  return row.fingerprint !== undefined && isSameFingerprint(row.fingerprint, seen.fingerprint);
+  const { fingerprint: before, content } = row;
+  if (before === undefined) return false;
+  if (content === undefined && mayBeSameInode(before, seen.fingerprint)) {
+    // No program writes zeros over zeros. One that empties an empty file moves its time.
+    if (seen.isZeros) return true;
+    if (seen.fingerprint.size === 0 && isSameWriting(before, seen.fingerprint)) return true;
+  }
+  return isSameFingerprint(before, seen.fingerprint);
 }
 
 /**

@@ -9,7 +9,7 @@ const ant = 'ant' as MemberId;
 const bee = 'bee' as MemberId;
 
 describe('[MB1] the state of a peer', () => {
-  const heard: PeerSigns = { standing: 'joined', connected: true, saidState: 'active', silentMs: 0 };
+  const heard: PeerSigns = { membership: 'joined', connected: true, saidState: 'active', silentMs: 0 };
   const cases: readonly { name: string; signs: Partial<PeerSigns>; state: MemberState }[] = [
     { name: 'connected and active', signs: {}, state: 'active' },
     { name: 'connected and syncing', signs: { saidState: 'syncing' }, state: 'syncing' },
@@ -24,8 +24,12 @@ describe('[MB1] the state of a peer', () => {
     { name: 'stopped cleanly', signs: { connected: false, stopped: true }, state: 'down' },
     { name: 'not back in time', signs: { connected: false, silentMs: downAfterMs }, state: 'down' },
     { name: 'never heard from', signs: { connected: false, saidState: undefined, silentMs: Infinity }, state: 'down' },
-    { name: 'left', signs: { standing: 'left' }, state: 'left' },
-    { name: 'left and long silent', signs: { standing: 'left', connected: false, silentMs: Infinity }, state: 'left' },
+    { name: 'left', signs: { membership: 'left' }, state: 'left' },
+    {
+      name: 'left and long silent',
+      signs: { membership: 'left', connected: false, silentMs: Infinity },
+      state: 'left',
+    },
   ];
   test.each(cases)('$name: $state', ({ signs, state }) => {
     expect(peerState({ ...heard, ...signs })).toBe(state);

@@ -4,7 +4,7 @@ import { downAfterMs, suspectAfterMs } from '@lockstep/shared';
 /** The facts from which this member judges a peer's state. */
 export interface PeerSigns {
   /** By the member list. */
-  readonly standing: 'joined' | 'left';
+  readonly membership: 'joined' | 'left';
   /** There is a session with it now. */
   readonly connected: boolean;
   /** It stopped cleanly, and nothing was received from it since. */
@@ -20,7 +20,7 @@ export interface PeerSigns {
  * session broke is suspect at once, because nothing can be heard from it. A peer that stopped cleanly is down at once.
  */
 export function peerState(signs: PeerSigns): MemberState {
-  if (signs.standing === 'left') return 'left';
+  if (signs.membership === 'left') return 'left';
   if (signs.silentMs >= downAfterMs || signs.stopped) return 'down';
   if (!signs.connected || signs.silentMs >= suspectAfterMs) return 'suspect';
   switch (signs.saidState) {

@@ -9,6 +9,7 @@ import { DiskError, type DiskErrorCode } from '../disk/disk-error.ts';
 import { type Inode, InodeStats, userNumber } from '../disk/inode.ts';
 import { descriptorIn, pathByDescriptor, placeOf, walk } from '../disk/path-walk.ts';
 import type { Volume } from '../disk/volume.ts';
+import { type OpenFile, OpenFiles } from './open-files.ts';
 import type { ReplaceListener } from './replace-watch.ts';
 
 /** The paths of the folder and the state for an agent. */
@@ -52,12 +53,6 @@ export interface SimCallsOptions {
   readonly replacements: ReplaceListener;
 }
 
-interface OpenFile {
-  readonly inode: Inode;
-  readonly path: string;
-  readonly writes: boolean;
-}
-
 /**
  * The system calls on a simulated disk, for one life of an agent. Between two of them the agent may be killed, others may write, and time
  * passes. Each call may fail.
@@ -65,8 +60,7 @@ interface OpenFile {
 export class SimCalls implements SystemCalls {
   readonly #options: SimCallsOptions;
   readonly #volume: Volume;
-  readonly #files = new Map<number, OpenFile>();
-  #lastFd = 2;
+  readonly #files = new OpenFiles();
 
   constructor(options: SimCallsOptions) {
     this.#options = options;
@@ -126,23 +120,21 @@ export class SimCalls implements SystemCalls {
     inode ??= disk.inodeAt(path);
     this.#checkOpens(inode, absolute, { writes, flags });
     if (empties && inode.content !== undefined && inode.content.size > 0) disk.change(inode, contentOfText(''));
-    return this.#opened({ inode, path, writes });
+    return this.#files.add({ inode, path, writes });
   }
 
   openDirectory(absolute: string): OpenDirectory {
     const path = this.#there('openDirectory', absolute, 'none');
     const inode = this.#volume.disk.inodeAt(path);
     if (inode.type !== 'directory') throw new DiskError('ENOTDIR', absolute);
-    const fd = this.#opened({ inode, path, writes: false });
+    const fd = this.#files.add({ inode, path, writes: false });
     return { path: pathByDescriptor(fd), stats: new InodeStats(inode), close: () => this.close(fd) };
   }
 
   close(fd: number): void {
     // A dead process has closed all its descriptors.
     this.#options.life.check();
-    const { inode } = this.#openFile(fd);
-    this.#files.delete(fd);
-    this.#volume.disk.closed(inode);
+    this.#volume.disk.closed(this.#files.remove(fd));
   }
 
   read(fd: number, target: Uint8Array, offset: number, length: number, position: number): number {
@@ -313,21 +305,8 @@ export class SimCalls implements SystemCalls {
   }
 
   #ofOpen(call: keyof SystemCalls, fd: number, effect: Effect): OpenFile {
-    this.#happen(call, this.#files.get(fd)?.path ?? '/', effect);
-    return this.#openFile(fd);
-  }
-
-  #opened(file: OpenFile): number {
-    file.inode.opens += 1;
-    this.#lastFd += 1;
-    this.#files.set(this.#lastFd, file);
-    return this.#lastFd;
-  }
-
-  #openFile(fd: number): OpenFile {
-    const file = this.#files.get(fd);
-    if (file === undefined) throw new DiskError('EBADF', String(fd));
-    return file;
+    this.#happen(call, this.#files.find(fd)?.path ?? '/', effect);
+    return this.#files.get(fd);
   }
 
   #there(call: keyof SystemCalls, absolute: string, effect: Effect): string {
@@ -339,7 +318,7 @@ export class SimCalls implements SystemCalls {
   /** Precedes each call with a path. Returns the path on the disk, or undefined if it does not exist. */
   #begin(call: keyof SystemCalls, absolute: string, effect: Effect): string | undefined {
     const { fd, name = '' } = descriptorIn(absolute) ?? {};
-    const directory = fd === undefined ? undefined : this.#openFile(fd);
+    const directory = fd === undefined ? undefined : this.#files.get(fd);
     const named = directory === undefined || name === '' ? directory?.path : joinPath(directory.path, name);
     this.#happen(call, named ?? pathOf(absolute), effect);
     const from = directory === undefined ? '/' : placeOf(this.#volume.disk, directory);

@@ -98,11 +98,29 @@ export class Excuses {
     for (const machine of machines) machine.setBack(what);
     for (const machine of machines) {
       if (what === 'journal') this.#releaseReplaced(machine);
-      ledger.tookBack(machine.name, valuesOn(machine));
+      ledger.tookBack(machine.name, this.#leftOn(machine));
       if (what === 'all') this.#setBackAt.set(machine, ledger.moment);
     }
     const names = machines.map(({ name }) => name).join(' and ');
     this.#world.releaseLost(`only ${names} had it, and were set back`);
+  }
+
+  /**
+   * The values that a machine has after it was set back. One in its history alone counts if another member shows it, and neither that
+   * member nor the copy knows that it was deleted.
+   */
+  #leftOn(machine: Machine): ReadonlySet<ValueKey> {
+    const { remaining } = this.#world;
+    const here = valuesAmong([machine]);
+    const elsewhere = valuesAmong(
+      remaining.filter((other) => other !== machine),
+      (path, operation) =>
+        remaining.some(({ journal }) => {
+          const isKnown = journal.operation(operation) !== undefined;
+          return isKnown && !journal.heads(path).some((head) => dotKey(head) === dotKey(operation));
+        }),
+    );
+    return new Set([...valuesOn(machine)].filter((value) => here.has(value) || elsewhere.has(value)));
   }
 
   /**

@@ -1,5 +1,6 @@
-import { type ForkMessage, type MemberId, originId, type PeerMessage } from '@lockstep/shared';
-import { expect, test } from 'vitest';
+import { type ForkMessage, type MemberId, type Operation, originId, type PeerMessage } from '@lockstep/shared';
+import { describe, expect, test } from 'vitest';
+import { contentOfText } from '../../sim/disk/content.ts';
 import { LoneMember } from '../../sim/lone-member.ts';
 import type { Link } from '../ports/network.ts';
 import { Agreement } from './agreement.ts';
@@ -173,4 +174,53 @@ test('[FK3] an event names the member that was set back, and the number of opera
   const sides = forked();
   repaired(sides);
   expect(sides[1].journal.events(0, 9)).toMatchObject([{ kind: 'forked', data: { member: catId, operations: 3 } }]);
+});
+
+describe('[FK10] an operation that names a number which has another operation here', () => {
+  const dog = originId('dog'.padEnd(52, '2') as MemberId, 'bbbbbbbb');
+
+  /** A side that has three operations of cat, and an operation of dog at `path`, made before the third, that supersedes the `seq`-th. */
+  function named(path: string, seq: number): { readonly side: Side; readonly naming: Operation } {
+    const side = new Side(1);
+    for (const text of ['one', 'two']) side.has('p', text);
+    const { member } = side;
+    const own = member.operation(path, { kind: 'put', text: 'naming' }, { origin: dog });
+    const naming = { ...own, version: { vector: { ...own.version.vector, [cat]: seq } } };
+    side.has('p', 'three');
+    member.received(naming);
+    return { side, naming };
+  }
+
+  test.each([
+    { what: 'that was stamped later', path: 'p', seq: 3, seal: 2 },
+    { what: 'at another path', path: 'q', seq: 2, seal: 1 },
+    { what: 'at the same path with an earlier stamp', path: 'p', seq: 2, seal: undefined },
+    { what: 'that is not known here', path: 'p', seq: 4, seal: undefined },
+  ])('one $what: the origin is sealed at $seal', ({ path, seq, seal }) => {
+    const { side, naming } = named(path, seq);
+    side.member.context.facts.received.publish([naming]);
+    expect(side.journal.seals()[cat]).toBe(seal);
+  });
+
+  test('so that the operation that it superseded unseen is journaled again', () => {
+    const { side, naming } = named('p', 3);
+    expect(side.journal.heads('p')).toEqual([naming]);
+    side.member.context.facts.received.publish([naming]);
+    expect(side.at('p')).toEqual([contentOfText('three').id, contentOfText('naming').id]);
+  });
+
+  test('a member that is named for a number that it does not know begins a new incarnation', () => {
+    const side = new Side(1);
+    const { member, journal } = side;
+    const { origin } = journal;
+    const first = member.operation('p', { kind: 'put', text: 'first' });
+    const naming = member.operation('p', { kind: 'put', text: 'naming' }, { origin: dog, parents: [first] });
+    member.received(first);
+    member.context.facts.received.publish([naming]);
+    expect(journal.origin).toBe(origin);
+    member.context.facts.received.publish([{ ...naming, version: { vector: { [origin]: 2, [dog]: 1 } } }]);
+    expect(journal.origin).not.toBe(origin);
+    expect(journal.seals()).toEqual({});
+    expect(journal.known()[origin]).toBe(1);
+  });
 });

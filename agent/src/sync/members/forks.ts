@@ -1,4 +1,4 @@
-import type { ForkMessage, OriginId, VersionVector } from '@lockstep/shared';
+import type { Dot, ForkMessage, Operation, OriginId, VersionVector } from '@lockstep/shared';
 import { memberOf } from '@lockstep/shared';
 import { forkNumbers, markAt, packMarks } from '../../core/marks.ts';
 import type { Context } from '../state/context.ts';
@@ -30,6 +30,9 @@ export class Forks {
     this.#peers = parts.peers;
     this.#operationWriter = parts.operationWriter;
     this.#ownOrigin = parts.ownOrigin;
+    context.facts.received.on((operations) => {
+      for (const operation of operations) this.#compareNames(operation);
+    });
   }
 
   /** Sends `peer` the chain of `origin` here, so that it finds the number of the fork. */
@@ -72,6 +75,34 @@ export class Forks {
       this.#sealOne(origin, last);
     }
     if (changed) this.#peers.broadcast({ type: 'sealed', origins: journal.seals() });
+  }
+
+  /**
+   * Compares the operations that `operation` names with those that have these numbers here. A version names operations at its own path,
+   * which have earlier stamps. So a fork is noticed even if no member that has the other branch ever comes back.
+   */
+  #compareNames(operation: Operation): void {
+    const { journal } = this.#context;
+    for (const [origin, seq] of Object.entries(operation.version.vector) as [OriginId, number][]) {
+      if (origin === operation.origin || seq > (journal.seals()[origin] ?? seq)) continue;
+      const known = journal.known()[origin] ?? 0;
+      if (seq > known && origin === journal.origin) {
+        // This member gave out that number, and was set back since.
+        const last = this.#lastBefore(operation, { origin, seq: known + 1 });
+        if (last < known) this.seal({ [origin]: last });
+        else this.#ownOrigin.renew();
+      }
+      const here = journal.operation({ origin, seq });
+      if (here === undefined || (here.path === operation.path && here.hlc <= operation.hlc)) continue;
+      this.seal({ [origin]: this.#lastBefore(operation, { origin, seq }) });
+    }
+  }
+
+  /** The number of the last operation before `dot` that is not stamped later than `operation`: both branches may have it. */
+  #lastBefore(operation: Operation, { origin, seq }: Dot): number {
+    let last = seq - 1;
+    while (last > 0 && (this.#context.journal.operation({ origin, seq: last })?.hlc ?? 0) > operation.hlc) last -= 1;
+    return last;
   }
 
   #sealOne(origin: OriginId, last: number): void {
