@@ -4,8 +4,10 @@ import { networkInterfaces, uptime } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { formatHostPort, isAnyHost, LockstepError, type MemberId } from '@lockstep/shared';
+import type { StartUp } from '@lockstep/shared/present';
 import type { Config } from './config/schema.ts';
 import { openFolder } from './fs/open-folder.ts';
+import { readStartUp } from './http/queries/start-up.ts';
 import type { ServedMember } from './http/served-member.ts';
 import { startHttp } from './http/server.ts';
 import { openIdentity } from './member-dir/identity-files.ts';
@@ -13,9 +15,9 @@ import { KnownAddresses } from './member-dir/known-addresses.ts';
 import { clusterKeyPath, statePath } from './member-dir/state-directory.ts';
 import { loadClusterKey } from './net/cluster-key.ts';
 import { type OpenNetwork, openNetwork } from './net/network.ts';
-import { loadMeter, nodeClock } from './node-clock.ts';
 import { replayInto } from './offline/replay.ts';
-import { shellWord } from './shell-word.ts';
+import { loadMeter, nodeClock } from './os/node-clock.ts';
+import { shellWord } from './os/shell-word.ts';
 import { openJournal } from './store/journal.ts';
 import { JournalDamagedError } from './store/journal-error.ts';
 import { createEngine, type Engine } from './sync/engine.ts';
@@ -45,7 +47,11 @@ export interface Agent {
   readonly ready: Promise<void>;
   /** Resolves when the member has been retired and should be stopped. */
   readonly retired: Promise<void>;
+  /** `host:port` at which it listens for members. */
+  readonly address: string;
   readonly dashboardUrl: string;
+  /** How far its start has come. */
+  startUp(): StartUp;
   stop(): Promise<void>;
 }
 
@@ -125,7 +131,8 @@ export async function startAgent({ directory, config, log, adopted, rejoin }: Ag
     closing.push(() => engine.stop());
     const ready = engine.start();
     if (isLost) reportLost(engine, ready);
-    return { ready, retired, dashboardUrl: http.url, stop: closeAll };
+    const { address } = place;
+    return { ready, retired, address, dashboardUrl: http.url, startUp: () => readStartUp(engine), stop: closeAll };
   } catch (error) {
     await closeAll();
     throw error;

@@ -1,12 +1,11 @@
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { LockstepError, stateDirectoryName } from '@lockstep/shared';
 import { unreadableFile } from '@lockstep/shared/present';
 import { parse, TomlError } from 'smol-toml';
+import { readRegularFile } from '../os/regular-file.ts';
 import { elementLine, keyLines } from './key-lines.ts';
 import { lostText } from './lost-text.ts';
 import { type Config, type ConfigKey, type ConfigText, configKeys } from './schema.ts';
-import { suggest } from './suggest.ts';
 
 /** The source of a value in force; later kinds override earlier ones. */
 export interface ConfigSource {
@@ -72,7 +71,7 @@ function refuseLost(path: string, text: string): void {
 async function readConfigFile(path: string): Promise<FileValues> {
   let text: string;
   try {
-    text = await readFile(path, 'utf8');
+    text = await readRegularFile(path);
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
     // The defaults listen on every interface, and perhaps on another port than before, which the user did not choose.
@@ -135,6 +134,31 @@ function given(key: ConfigKey, path: string, file: FileValues, overrides: Config
     };
   }
   return { value: key.defaultText, source: { kind: 'default', where: '' }, at: () => `default of ${key.key}` };
+}
+
+/** The number of single-character edits that turn one word into the other (Levenshtein distance). */
+function editDistance(left: string, right: string): number {
+  let previous = Array.from({ length: right.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= left.length; i++) {
+    const current = [i];
+    for (let j = 1; j <= right.length; j++) {
+      const replace = (previous[j - 1] ?? 0) + (left[i - 1] === right[j - 1] ? 0 : 1);
+      current.push(Math.min(replace, (previous[j] ?? 0) + 1, (current[j - 1] ?? 0) + 1));
+    }
+    previous = current;
+  }
+  return previous[right.length] ?? 0;
+}
+
+/** The candidate that `word` was probably meant to be, or undefined if none is near. */
+function suggest(word: string, candidates: readonly string[]): string | undefined {
+  const plain = (text: string) => text.toLowerCase().replaceAll(/[-_ ]/g, '');
+  const ranked = candidates
+    .map((candidate) => ({ candidate, distance: editDistance(plain(word), plain(candidate)) }))
+    .sort((a, b) => a.distance - b.distance);
+  const best = ranked[0];
+  if (best === undefined) return undefined;
+  return best.distance <= Math.max(1, Math.floor(best.candidate.length / 3)) ? best.candidate : undefined;
 }
 
 function unknownKeys(path: string, file: FileValues): string[] {

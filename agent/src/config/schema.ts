@@ -114,7 +114,7 @@ export const configKeys: readonly ConfigKey[] = [
     placeholder: 'HOST:PORT',
     list: false,
     comment: [
-      'The address that the other members connect to. 0.0.0.0 means every interface of this machine.',
+      'The address that the other members connect to, as HOST:PORT or [IPv6]:PORT. 0.0.0.0 means every interface of this machine.',
       'A member that connects must have the cluster key; all traffic is encrypted.',
     ],
     allowed: 'HOST:PORT with a port from 0 to 65535, such as "0.0.0.0:4700" or "[::1]:4700"',
@@ -128,7 +128,7 @@ export const configKeys: readonly ConfigKey[] = [
     placeholder: 'HOST:PORT',
     list: true,
     comment: [
-      'The addresses at which the others can reach this member, best first. If empty, they follow from "listen".',
+      'The addresses at which the others can reach this member, best first, each as HOST:PORT or [IPv6]:PORT (a port is required). If empty, they follow from "listen".',
       'Needed behind address translation, or if a host name is better than an IP address.',
     ],
     allowed: 'a list of HOST:PORT that others can dial, such as ["ant.example.net:4700"]',
@@ -154,7 +154,10 @@ export const configKeys: readonly ConfigKey[] = [
     flag: 'peer',
     placeholder: 'HOST:PORT',
     list: true,
-    comment: ['Members to connect to at the start. One that is up is enough: it knows the others.'],
+    comment: [
+      'Members to connect to at the start, each as HOST:PORT or [IPv6]:PORT (a port is required; the default of a member is 4700).',
+      'One that is up is enough: it knows the others.',
+    ],
     allowed: 'a list of HOST:PORT, such as ["192.0.2.7:4700"]',
     schema: dialAddresses,
     defaultText: [],

@@ -13,8 +13,8 @@ export interface DirtyPath {
   readonly isSeen?: boolean | undefined;
 }
 
-/** A change is checked after this silence: long enough for a write and its rename to be one, far below what a person notices. */
-export const quietMsMin = 2;
+/** A change is checked after this silence: long enough for a write and its rename to be one, and a small part of the way of a file. */
+export const quietMsMin = 1;
 /** A path that keeps changing is checked after at most this silence. */
 export const quietMsMax = 1_000;
 /** A path that is never silent is checked all the same, after this many times its silence. */

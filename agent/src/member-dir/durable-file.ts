@@ -1,4 +1,4 @@
-import { lstat, open, rename, rm } from 'node:fs/promises';
+import { lstat, open, rename, rm, unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 /**
@@ -6,10 +6,13 @@ import { dirname } from 'node:path';
  * says otherwise. The first sync makes the bytes durable before the name; the second makes the name durable.
  */
 export async function writeDurably(path: string, text: string, mode = 0o600): Promise<void> {
-  // The name is always the same, so that a draft which a kill left is overwritten.
   const draft = `${path}.new`;
   try {
-    const file = await open(draft, 'w', mode);
+    // A kill may have left a draft. An open of a FIFO for writing would wait for a reader.
+    await unlink(draft).catch((cause: NodeJS.ErrnoException) => {
+      if (cause.code !== 'ENOENT') throw cause;
+    });
+    const file = await open(draft, 'wx', mode);
     try {
       await file.writeFile(text);
       await file.sync();

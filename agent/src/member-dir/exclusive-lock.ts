@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { LockstepError } from '@lockstep/shared';
 import Database from 'better-sqlite3';
 
@@ -12,6 +13,11 @@ export interface ExclusiveLock {
  * Throws 'folder-not-writable' if the file cannot be locked.
  */
 export function tryExclusiveLock(path: string, timeoutMs: number): ExclusiveLock | undefined {
+  const isFile = statSync(path, { throwIfNoEntry: false })?.isFile() ?? true;
+  if (!isFile) {
+    const message = `${path} is not a file, and Lockstep needs one there. Make sure that no agent runs here, and remove it.`;
+    throw new LockstepError('folder-not-writable', message);
+  }
   let database: Database.Database | undefined;
   try {
     const opened = new Database(path, { timeout: timeoutMs });

@@ -1,9 +1,9 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { LockstepError } from '@lockstep/shared';
 import { unreadableFile } from '@lockstep/shared/present';
 import { type Identity, memberIdOf, renewCertificate } from '../net/identity.ts';
+import { readRegularFile } from '../os/regular-file.ts';
 import type { Log } from '../sync/ports/log.ts';
 import { writeDurably, writeNewDurably } from './durable-file.ts';
 
@@ -52,7 +52,7 @@ export async function openIdentity(directory: string, log: Log): Promise<Identit
     return await loadIdentity(directory);
   } catch (error) {
     if (!(error instanceof CertificateLost)) throw error;
-    const { key, certificate, memberId } = await renewCertificate(await readFile(join(directory, keyFileName), 'utf8'));
+    const { key, certificate, memberId } = await renewCertificate(await readRegularFile(join(directory, keyFileName)));
     await writeDurably(error.path, certificate, certificateMode);
     log.warn(
       { path: error.path },
@@ -64,7 +64,7 @@ export async function openIdentity(directory: string, log: Log): Promise<Identit
 
 /** The text of the file at `path`, or undefined when there is none. */
 async function readPem(path: string): Promise<string | undefined> {
-  return readFile(path, 'utf8').catch((cause: NodeJS.ErrnoException) => {
+  return readRegularFile(path).catch((cause: NodeJS.ErrnoException) => {
     if (cause.code === 'ENOENT') return undefined;
     // Nothing is lost: the advice for a lost key would cost this member its identity.
     throw new LockstepError('identity-invalid', unreadableFile(path, cause.code), { cause });

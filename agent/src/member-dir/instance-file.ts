@@ -1,8 +1,9 @@
-import { readFile, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { LockstepError, stateDirectoryName } from '@lockstep/shared';
 import { unreadableFile } from '@lockstep/shared/present';
 import { z } from 'zod';
+import { readRegularFile } from '../os/regular-file.ts';
 import { writeDurably } from './durable-file.ts';
 
 /**
@@ -42,7 +43,7 @@ async function readInstance(state: string): Promise<Instance | 'missing' | 'dama
   const path = instancePath(state);
   let text: string;
   try {
-    text = await readFile(path, 'utf8');
+    text = await readRegularFile(path);
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
     if (code === 'ENOENT') return 'missing';

@@ -1,10 +1,11 @@
 import { existsSync } from 'node:fs';
-import { readFile, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { LockstepError, stateDirectoryName } from '@lockstep/shared';
 import { z } from 'zod';
-import { shellWord } from '../shell-word.ts';
+import { readRegularFile } from '../os/regular-file.ts';
+import { shellWord } from '../os/shell-word.ts';
 import { writeDurably } from './durable-file.ts';
 import { tryExclusiveLock } from './exclusive-lock.ts';
 
@@ -43,7 +44,7 @@ function runningPath(directory: string): string {
 
 async function readRunning(directory: string): Promise<RunningAgent | undefined> {
   try {
-    return runningSchema.parse(JSON.parse(await readFile(runningPath(directory), 'utf8')));
+    return runningSchema.parse(JSON.parse(await readRegularFile(runningPath(directory))));
   } catch {
     // Absent, or half written by a process that was killed: the lock alone shows whether an agent runs.
     return undefined;

@@ -1,5 +1,5 @@
-import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
+import { readRegularFile } from '../os/regular-file.ts';
 import type { Log } from '../sync/ports/log.ts';
 import { writeDurably } from './durable-file.ts';
 
@@ -24,7 +24,7 @@ export class KnownAddresses {
   /** Reads the file at `path`; one that is absent or damaged holds no address. */
   static async open(path: string, log: Log): Promise<{ known: KnownAddresses; addresses: readonly string[] }> {
     try {
-      const addresses = addressesSchema.parse(JSON.parse(await readFile(path, 'utf8')));
+      const addresses = addressesSchema.parse(JSON.parse(await readRegularFile(path)));
       return { known: new KnownAddresses(path, log, JSON.stringify(addresses)), addresses };
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') {

@@ -68,6 +68,13 @@ describe('init', () => {
     expect(await checkStateDirectory(ant, { adopt: false })).toBe('same');
   });
 
+  test('[CL2] makes the folder if it does not exist, but not inside the folder of a member', async () => {
+    const deep = join(root, 'deep', 'er');
+    expect(await init(deep)).toMatchObject({ directory: deep });
+    expect((await failure(init(join(deep, 'bee')))).code).toBe('folder-nested');
+    expect(await readdir(deep)).toEqual(['.lockstep']);
+  });
+
   test('[CL2] takes the key of an existing cluster', async () => {
     const bee = join(root, 'bee');
     await mkdir(bee);
@@ -108,9 +115,12 @@ describe('init', () => {
     expect(error.message).toContain(`contains ${join(ant, 'deep', 'er')}`);
   });
 
-  test('[CL2] a folder that is missing, a file, or a bad key leaves nothing behind', async () => {
-    expect((await failure(init(join(root, 'none')))).message).toContain('mkdir -p');
+  test('[CL2] a file, a folder below one, or a bad key leaves nothing behind', async () => {
     await writeFile(join(root, 'file'), '');
+    const below = await failure(init(join(root, 'file', 'deep', 'er')));
+    expect(below.message).toContain('does not exist and cannot be made (ENOTDIR)');
+    expect((await failure(init(join(root, 'new', 'er'), join(root, 'file')))).code).toBe('cluster-key-invalid');
+    expect(await readdir(root)).toEqual(['ant', 'file']);
     expect((await failure(init(join(root, 'file')))).message).toContain('is not a directory');
     expect((await failure(init(ant, join(root, 'none')))).code).toBe('cluster-key-invalid');
     expect((await failure(init(ant, join(root, 'file')))).code).toBe('cluster-key-invalid');

@@ -1,12 +1,11 @@
 import { constants } from 'node:fs';
-import { access, lstat, mkdir, realpath, rename, rm, stat } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { access, lstat, mkdir, readFile, realpath, rename, rm, rmdir, stat } from 'node:fs/promises';
+import { dirname, join, relative, resolve } from 'node:path';
 import { LockstepError, type MemberId, stateDirectoryName } from '@lockstep/shared';
 import { configTemplate } from '../config/config-template.ts';
 import type { ConfigText } from '../config/schema.ts';
 import { createClusterKey, formatClusterKey, loadClusterKey } from '../net/cluster-key.ts';
 import { createIdentity } from '../net/identity.ts';
-import { shellWord } from '../shell-word.ts';
 import { syncDirectory, writeDurably } from './durable-file.ts';
 import { memberFolderAbove, memberFolderBelow } from './folder-nesting.ts';
 import { saveIdentity } from './identity-files.ts';
@@ -33,8 +32,7 @@ async function existingFolder(path: string): Promise<string> {
   } catch (cause) {
     if (cause instanceof LockstepError) throw cause;
     const { code } = cause as NodeJS.ErrnoException;
-    const hint =
-      code === 'ENOENT' ? `does not exist. Create it with: mkdir -p ${shellWord(path)}` : `cannot be opened (${code}).`;
+    const hint = code === 'ENOENT' ? 'does not exist.' : `cannot be opened (${code}).`;
     throw new LockstepError('folder-not-found', `${resolve(path)} ${hint}`, { cause });
   }
   try {
@@ -72,8 +70,37 @@ async function refuseNested(directory: string): Promise<void> {
   }
 }
 
+/**
+ * Makes the folder at `path` and the directories above it, as far as they do not exist. Returns what it made, the deepest directory first.
+ * Nothing is made inside a member's folder: it would be replicated.
+ */
+async function makeFolder(path: string): Promise<readonly string[]> {
+  const missing: string[] = [];
+  let parent = path;
+  for (; (await lstat(parent).catch(() => undefined)) === undefined; parent = dirname(parent)) missing.push(parent);
+  if (missing.length === 0) return [];
+  try {
+    await refuseNested(join(await realpath(parent), relative(parent, path)));
+    await mkdir(path, { recursive: true });
+  } catch (cause) {
+    if (cause instanceof LockstepError) throw cause;
+    await removeMade(missing);
+    const { code } = cause as NodeJS.ErrnoException;
+    const hint = 'Make it, and give this user the right to write it.';
+    throw new LockstepError('folder-not-found', `${path} does not exist and cannot be made (${code}). ${hint}`, {
+      cause,
+    });
+  }
+  return missing;
+}
+
+/** Removes directories that `makeFolder` made. One that is not empty has been used meanwhile, and stays. */
+async function removeMade(directories: readonly string[]): Promise<void> {
+  for (const directory of directories) await rmdir(directory).catch(() => undefined);
+}
+
 export interface InitOptions {
-  /** An existing folder. */
+  /** The folder; it is made if it does not exist. */
   readonly directory: string;
   /** The key of the cluster to join; without it a new cluster is made. */
   readonly clusterKeyFile?: string | undefined;
@@ -92,6 +119,16 @@ export interface Initialised {
  * another member's folder or around one, and a copied state directory.
  */
 export async function initStateDirectory(options: InitOptions): Promise<Initialised> {
+  const made = await makeFolder(resolve(options.directory));
+  try {
+    return await initFolder(options);
+  } catch (error) {
+    await removeMade(made);
+    throw error;
+  }
+}
+
+async function initFolder(options: InitOptions): Promise<Initialised> {
   const directory = await existingFolder(options.directory);
   const state = statePath(directory);
   if ((await lstat(state).catch(() => undefined)) !== undefined) {
@@ -109,8 +146,12 @@ export async function initStateDirectory(options: InitOptions): Promise<Initiali
       `${directory} contains ${below}, which is already a member's folder. Choose a folder that does not contain it.`,
     );
   }
+  const { clusterKeyFile } = options;
+  // A user may name a pipe: --cluster-key-file <(ssh ant cat cluster.key)
   const key =
-    options.clusterKeyFile === undefined ? createClusterKey() : await loadClusterKey(resolve(options.clusterKeyFile));
+    clusterKeyFile === undefined
+      ? createClusterKey()
+      : await loadClusterKey(resolve(clusterKeyFile), (path) => readFile(path, 'utf8'));
 
   const draft = `${state}.new`;
   try {

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import { LockstepError } from '@lockstep/shared';
 import { unreadableFile } from '@lockstep/shared/present';
+import { readRegularFile } from '../os/regular-file.ts';
 import { decodeBase32, encodeBase32 } from './base32.ts';
 
 /** The length of a cluster key in bytes: too long to guess, so a proof made with it can be shown to anyone. */
@@ -45,10 +45,10 @@ export function parseClusterKey(text: string, file: string): Uint8Array {
 }
 
 /** Reads the cluster key in the file at `path`. Throws `cluster-key-invalid`. */
-export async function loadClusterKey(path: string): Promise<Uint8Array> {
+export async function loadClusterKey(path: string, read = readRegularFile): Promise<Uint8Array> {
   let text: string;
   try {
-    text = await readFile(path, 'utf8');
+    text = await read(path);
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
     const missing = `${path} does not exist. Copy .lockstep/cluster.key from another member of the cluster, or restore it from a backup.`;

@@ -9,7 +9,7 @@ import {
   type PeerMessage,
 } from '@lockstep/shared';
 import type { RawData, WebSocket } from 'ws';
-import { arrivalBytes } from '../core/send-window.ts';
+import { arrivalBytes } from '../core/traffic/send-window.ts';
 import type { Log } from '../sync/ports/log.ts';
 import type { Link, LinkReceiver } from '../sync/ports/network.ts';
 import { closeCodes, closeReason, printable } from './close-code.ts';

@@ -1,7 +1,7 @@
 import type { TLSSocket } from 'node:tls';
 import { type BulkLane, type Lane, sendQueueBytesMax } from '@lockstep/shared';
 import type { WebSocket } from 'ws';
-import { SendWindow } from '../core/send-window.ts';
+import { SendWindow } from '../core/traffic/send-window.ts';
 import { frameFault } from './frame-fault.ts';
 import { bulkBytesAheadMax, smallBlockBytesMax } from './limits.ts';
 import { encodeArrived, type Frames, lengthOf, Outbound, type Stream, streams } from './pieces.ts';
@@ -44,6 +44,8 @@ export class SendQueue {
     this.#bulk[isSmallBlock ? 'small-blocks' : lane].push(new Outbound(frames));
     this.#waitingBytes[lane] += bytes;
     this.#handBulk();
+    // The rest of the turn, in which the other loops react to the same operations, would delay them.
+    if (lane === 'operations') this.#release();
   }
 
   /** Reports to the other side what has arrived here. It leaves before the message is processed, which may take longer than its way. */

@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import { LockstepError } from '@lockstep/shared';
-import type { OperationsPage, OperationsQuery, ReplayResult, VerifyResult } from '@lockstep/shared/api';
+import type { OperationsPage, OperationsQuery, ReplayResult, VerifyResult, WorkReport } from '@lockstep/shared/api';
 import type { Config } from '../config/schema.ts';
 import { openFolder } from '../fs/open-folder.ts';
 import { readOperations } from '../http/queries/operations.ts';
 import { loadIdentity } from '../member-dir/identity-files.ts';
 import { statePath } from '../member-dir/state-directory.ts';
-import { nodeClock } from '../node-clock.ts';
+import { nodeClock } from '../os/node-clock.ts';
 import { openJournal } from '../store/journal.ts';
 import { createEngine } from '../sync/engine.ts';
 import type { Log } from '../sync/ports/log.ts';
@@ -19,6 +19,8 @@ export interface OfflineMember {
   /** Repairs nothing, because there is no member to fetch from. */
   verify(): Promise<VerifyResult>;
   replay(into: string): Promise<ReplayResult>;
+  /** The works under way. */
+  work(): readonly WorkReport[];
   close(): Promise<void>;
 }
 
@@ -50,6 +52,7 @@ export async function openOffline(directory: string, config: Config, log: Log): 
       operations: (query) => readOperations(engine, query),
       verify: () => engine.verify(false, () => false),
       replay: (into) => replayInto(engine, into, new AbortController().signal),
+      work: () => engine.work.list(),
       async close() {
         await folder.close();
         journal.close();

@@ -5,6 +5,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { Operation, OriginId } from '@lockstep/shared';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { LoneMember } from '../sim/lone-member.ts';
+import { Work } from '../sync/durability/work.ts';
 import { OldVersions } from '../sync/transfer/old-versions.ts';
 import { replayInto } from './replay.ts';
 
@@ -27,7 +28,7 @@ function fromBee(path: string, kind: Operation['kind'], more: Partial<Operation>
 
 async function replayed(): Promise<Awaited<ReturnType<typeof replayInto>>> {
   const { context, transfers } = member;
-  const engine = { context, oldVersions: new OldVersions(context, transfers) };
+  const engine = { context, oldVersions: new OldVersions(context, transfers), work: new Work() };
   let isDone = false;
   const result = replayInto(engine, join(place, 'into'), new AbortController().signal).finally(() => {
     isDone = true;

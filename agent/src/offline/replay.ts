@@ -12,7 +12,7 @@ import type { Journal } from '../sync/ports/journal.ts';
 import { fileSource, filesWith } from '../sync/transfer/local-content.ts';
 
 /** The parts of a member that a replay needs. */
-export type ReplayedMember = Pick<Engine, 'context' | 'oldVersions'>;
+export type ReplayedMember = Pick<Engine, 'context' | 'oldVersions' | 'work'>;
 
 const operationsAtOnce = 1_000;
 
@@ -25,6 +25,8 @@ export async function replayInto(engine: ReplayedMember, into: string, signal: A
   await prepare(into);
   const directory = await mkdtemp(join(tmpdir(), 'lockstep-replay-'));
   const { context } = engine;
+  const counts = context.journal.counts().disk;
+  const task = engine.work.begin('replay', counts.files + counts.directories);
   const replayed = openJournal({
     path: join(directory, 'journal.db'),
     memberId: context.self.id,
@@ -34,9 +36,10 @@ export async function replayInto(engine: ReplayedMember, into: string, signal: A
   try {
     replayLog(context.journal, replayed, signal);
     const rebuild = new Rebuild(engine, replayed, await realpath(into));
-    await rebuild.run(signal);
+    await rebuild.run(signal, () => task.did(1));
     return { ...rebuild.counts, missing: rebuild.missing, elapsedMs: performance.now() - startMs };
   } finally {
+    task.end();
     replayed.close();
     await rm(directory, { recursive: true, force: true });
   }
@@ -90,13 +93,16 @@ class Rebuild {
     this.#into = into;
   }
 
-  async run(signal: AbortSignal): Promise<void> {
+  /** `did` is called after each entry. */
+  async run(signal: AbortSignal, did: () => void): Promise<void> {
     let after: string | undefined;
     for (;;) {
       const heads = this.#journal.headsUnder('', after, operationsAtOnce);
       for (const head of heads) {
         if (signal.aborted) return;
-        if (isLive(head) && !isStatePath(head.path)) await this.#entry(head);
+        if (!isLive(head) || isStatePath(head.path)) continue;
+        await this.#entry(head);
+        did();
       }
       after = heads.at(-1)?.path;
       if (heads.length < operationsAtOnce) break;

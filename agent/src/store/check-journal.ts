@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { LockstepError, type MemberId, type MemberRecord, memberPath } from '@lockstep/shared';
 import Sqlite from 'better-sqlite3';
-import { checkHeader, checkPages, refuseEmptied } from './database.ts';
+import { checkHeader, checkPages, refuseUnusable } from './database.ts';
 import { translated } from './journal-error.ts';
 
 /** The state of a journal's file, as a check finds it before any process writes to it. */
@@ -15,7 +15,6 @@ export type JournalCheck =
 export function checkJournal(path: string): JournalCheck {
   if (!existsSync(path)) return { state: 'absent' };
   try {
-    refuseEmptied(path);
     return withReadOnly(path, (sqlite) => {
       if (checkHeader(sqlite, path) === 0) return { state: 'absent' };
       checkPages(sqlite, path);
@@ -48,6 +47,7 @@ export function hasLeft(path: string, member: MemberId): boolean {
 }
 
 function withReadOnly<T>(path: string, read: (sqlite: Sqlite.Database) => T): T {
+  refuseUnusable(path);
   let sqlite: Sqlite.Database | undefined;
   try {
     sqlite = new Sqlite(path, { readonly: true, fileMustExist: true });

@@ -1,7 +1,7 @@
 import { existsSync, rmSync, statSync } from 'node:fs';
 import { JOURNAL_VERSION } from '@lockstep/shared';
 import Sqlite from 'better-sqlite3';
-import { damaged, newer, translated } from './journal-error.ts';
+import { damaged, forbidden, newer, translated } from './journal-error.ts';
 import { applicationId, migrationsFrom } from './migrations.ts';
 import { Statement } from './statement.ts';
 
@@ -151,13 +151,16 @@ export class JournalDatabase {
   }
 }
 
-/** Throws when the file exists and is empty: SQLite would silently create a new database in it. */
-export function refuseEmptied(path: string): void {
-  if (statSync(path, { throwIfNoEntry: false })?.size === 0) throw damaged(path, 'it is empty');
+/** Throws when the entry at `path` is not a file, or is empty: SQLite would silently create a new database in it. */
+export function refuseUnusable(path: string): void {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (stats === undefined) return;
+  if (!stats.isFile()) throw forbidden(path, 'it is not a file');
+  if (stats.size === 0) throw damaged(path, 'it is empty');
 }
 
 function open(path: string): Sqlite.Database {
-  refuseEmptied(path);
+  refuseUnusable(path);
   try {
     return new Sqlite(path, { timeout: busyTimeoutMs });
   } catch (error) {

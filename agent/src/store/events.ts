@@ -37,7 +37,8 @@ export class EventStore {
   }
 
   add(at: number, kind: string, data: Readonly<Record<string, unknown>>): JournalEvent {
-    return this.#database.transaction(() => {
+    // A power cut may take the last events, but not what they report: no change waits for the disk because of them.
+    return this.#database.relaxedTransaction(() => {
       const number = this.lastNumber() + 1;
       this.#insert.run(number, at, kind, JSON.stringify(data));
       this.#trim.run(number - eventsMax);

@@ -63,7 +63,7 @@ function unreadable(path: string, reason: string, cause: unknown): LockstepError
 }
 
 /** The error for a journal that this user may not open or change, or whose name a directory has. */
-function forbidden(path: string, reason: string, cause: unknown): LockstepError {
+export function forbidden(path: string, reason: string, cause?: unknown): LockstepError {
   return new LockstepError(
     'folder-not-writable',
     `The journal ${path} cannot be opened or written (${reason}). Make sure that ${path}, ${path}-wal and ${path}-shm are files that ` +

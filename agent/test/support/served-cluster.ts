@@ -8,7 +8,15 @@ import { LiveCluster } from '../../src/sim/live/live-cluster.ts';
 import { servedMember } from '../../src/sim/live/served-member.ts';
 import type { Machine } from '../../src/sim/world/machine.ts';
 import type { Engine } from '../../src/sync/engine.ts';
-import { memoryLog } from './memory-log.ts';
+
+/** A log that keeps its lines in memory. */
+function memoryLog() {
+  const lines: { level: string; message: string; fields: object }[] = [];
+  const at = (level: string) => (fields: object, message: string) => {
+    lines.push({ level, message, fields });
+  };
+  return { lines, debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
+}
 
 /** A cluster of simulated members that are all active and connected. The API is that of the first one, `ant`. */
 export class ServedCluster {

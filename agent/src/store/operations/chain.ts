@@ -1,10 +1,10 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { carriedOperation, type Operation, type OriginId } from '@lockstep/shared';
 import { canonicalText } from '../../core/chain.ts';
 
 /** The chain of an origin before its first operation: 32 bytes. */
 export function firstLink(origin: OriginId): Buffer {
-  return createHash('sha256').update('lockstep-chain-1 ').update(origin).digest();
+  return hash('sha256', `lockstep-chain-1 ${origin}`, 'buffer');
 }
 
 /**
@@ -12,10 +12,8 @@ export function firstLink(origin: OriginId): Buffer {
  * other members have.
  */
 export function nextLink(previous: Uint8Array, operation: Operation): Buffer {
-  return createHash('sha256')
-    .update(previous)
-    .update(canonicalText(carriedOperation(operation)))
-    .digest();
+  const text = Buffer.from(canonicalText(carriedOperation(operation)));
+  return hash('sha256', Buffer.concat([previous, text]), 'buffer');
 }
 
 /** The first 48 bits of a link, as a number: the part that enters the digest. */

@@ -1,4 +1,4 @@
-import type { Clock, Timer } from './sync/ports/clock.ts';
+import type { Clock, Timer } from '../sync/ports/clock.ts';
 
 /**
  * 1971. A machine whose clock has no battery may boot before 1970. No message or answer can carry such a time, nor one that is computed
