@@ -173,6 +173,9 @@ export const hotFileMs = 600_000;
 /** Applied vectors are gathered for this long before they are sent. */
 export const ackCoalesceMs = 4;
 
+/** New operations are acknowledged as known after this time, unless one is applied earlier: no wait depends on it. */
+export const knownCoalesceMs = 20;
+
 /** The longest time from the TCP connection to the end of the handshake. */
 export const handshakeTimeoutMs = 10_000;
 

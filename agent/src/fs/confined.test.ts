@@ -227,8 +227,8 @@ const jobs: readonly (readonly [string, (at: At) => JobMessage])[] = [
   [
     'a block',
     (at) => ({
-      job: 'readBlock',
-      input: { block, source: { from: 'file', path: 'a/d/file', fingerprint: at('a/d/file') } },
+      job: 'readBlocks',
+      input: [{ block, source: { from: 'file', path: 'a/d/file', fingerprint: at('a/d/file') } }],
     }),
   ],
   [

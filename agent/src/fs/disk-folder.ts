@@ -3,6 +3,7 @@ import type { PackedFiles } from '../core/packed-files.ts';
 import type {
   ActionRequest,
   ActionResult,
+  BlockSource,
   ChangedMount,
   ContentSource,
   Folder,
@@ -142,22 +143,18 @@ export class DiskFolder implements Folder {
     return this.#staged.drop(content);
   }
 
-  async readBlock(
-    request: ContentDescription & { readonly index: number; readonly source: ContentSource },
-  ): Promise<Uint8Array | undefined> {
-    const { source } = request;
-    if (source.from !== 'file' && source.from !== 'history') return undefined;
-    return await this.#workers.run('readBlock', { block: expectedBlock(request), source });
+  async readBlock(block: BlockSource): Promise<Uint8Array | undefined> {
+    const [bytes] = await this.readBlocks([block]);
+    return bytes;
   }
 
-  async holdsBlock(
-    request: ContentDescription & { readonly index: number; readonly source: ContentSource },
-  ): Promise<boolean> {
-    return await this.#workers.run(
-      'holdsBlock',
-      { block: expectedBlock(request), source: request.source },
-      'background',
-    );
+  async readBlocks(blocks: readonly BlockSource[]): Promise<readonly (Uint8Array | undefined)[]> {
+    const input = blocks.map((block) => ({ block: expectedBlock(block), source: block.source }));
+    return await this.#workers.run('readBlocks', input);
+  }
+
+  async holdsBlock(block: BlockSource): Promise<boolean> {
+    return await this.#workers.run('holdsBlock', { block: expectedBlock(block), source: block.source }, 'background');
   }
 
   async inHistory(contents: readonly ContentId[]): Promise<ReadonlySet<ContentId>> {

@@ -93,11 +93,11 @@ export function openPlaces(
     moveFlatHistory(places);
   } catch (error) {
     if (error instanceof LockstepError) throw error;
-    throw new LockstepError(
-      'folder-not-writable',
-      `${state} cannot be written (${errorCodeOf(error) ?? String(error)}): give the agent's user permission.`,
-      { cause: error },
-    );
+    // A right may be missing on any of the directories in it.
+    const path = (error as NodeJS.ErrnoException).path ?? state;
+    const code = errorCodeOf(error) ?? String(error);
+    const message = `${path} cannot be read or written (${code}): give the agent's user permission.`;
+    throw new LockstepError('folder-not-writable', message, { cause: error });
   }
   return places;
 }

@@ -1,5 +1,5 @@
 import type { ProblemCode } from '@lockstep/shared';
-import { shellWord } from '../shell-word.ts';
+import { shellWord } from '../os/shell-word.ts';
 
 /** A problem of one path: a code and a sentence. */
 export interface PathProblem {

@@ -7,6 +7,7 @@ import { ConflictResolver } from './conflicts/resolver.ts';
 import { DeliveryMeter } from './durability/delivery-meter.ts';
 import { type Repairer, verifyMember } from './durability/verify.ts';
 import { type WaitOutcome, type WaitQuery, waitForDurability } from './durability/wait.ts';
+import { Work } from './durability/work.ts';
 import { WriteBack } from './durability/write-back.ts';
 import { Housekeeping } from './housekeeping.ts';
 import { Confirmer } from './integrity/confirmer.ts';
@@ -94,6 +95,7 @@ export class Engine {
   readonly changePoll: ChangePoll;
   readonly totals: Totals;
   readonly lifecycle: Lifecycle;
+  readonly work = new Work();
 
   readonly #options: EngineOptions;
   readonly #operationWriter: OperationWriter;
@@ -269,7 +271,10 @@ export class Engine {
       isFetching: () => this.transfers.progress().length > 0,
       reason: (path) => this.applyLoop.reason(path),
     };
-    return verifyMember(this.context, aborted, repair ? repairer : undefined);
+    const { files, directories } = this.context.journal.counts().disk;
+    const task = this.work.begin('verify', files + directories);
+    const watch = { isAborted: aborted, compared: (paths: number) => task.did(paths) };
+    return verifyMember(this.context, watch, repair ? repairer : undefined).finally(() => task.end());
   }
 
   /** Compares the whole folder with the journal now, and retries all blocked paths. Resolves with the number of new operations. */

@@ -31,7 +31,7 @@ const jobs: { readonly [Name in JobName]: Job<Name> } = {
     unstage(places, content);
     return undefined;
   },
-  readBlock: (places, { block, source }) => readBlock(places, block, source),
+  readBlocks: (places, blocks) => blocks.map(({ block, source }) => readBlock(places, block, source)),
   holdsBlock: (places, { block, source }) => readBlock(places, block, source) !== undefined,
   keep,
   inHistory,

@@ -32,9 +32,9 @@ export interface Jobs {
     output: 'ok' | 'corrupt' | 'disk-full' | 'lost';
   };
   unstage: { input: ContentId; output: undefined };
-  readBlock: {
-    input: { readonly block: ExpectedBlock; readonly source: ContentSource };
-    output: Uint8Array | undefined;
+  readBlocks: {
+    input: readonly { readonly block: ExpectedBlock; readonly source: ContentSource }[];
+    output: readonly (Uint8Array | undefined)[];
   };
   holdsBlock: { input: { readonly block: ExpectedBlock; readonly source: ContentSource }; output: boolean };
   keep: { input: ContentDescription & { readonly source: ContentSource }; output: KeptVersion | boolean };

@@ -31,7 +31,9 @@ const step: FaultPoint = (reached) => {
 
 /** Buffers that were read for the answer and have no other user: they are transferred, not copied. */
 function transferable(message: JobMessage, output: unknown): ArrayBuffer[] {
-  if (message.job === 'readBlock' && output instanceof Uint8Array) return [output.buffer as ArrayBuffer];
+  if (message.job === 'readBlocks') {
+    return (output as Jobs['readBlocks']['output']).flatMap((bytes) => (bytes ? [bytes.buffer as ArrayBuffer] : []));
+  }
   if (message.job !== 'observe') return [];
   const buffers: ArrayBuffer[] = [];
   for (const observation of output as Jobs['observe']['output']) {

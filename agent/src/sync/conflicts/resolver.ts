@@ -1,7 +1,6 @@
 import {
   type ContentId,
   dotKey,
-  downAfterMs,
   entryType,
   isLive,
   type MemberId,
@@ -69,7 +68,6 @@ export class ConflictResolver {
   readonly #seniority: () => Seniority;
   readonly #pacer: JoinPacer;
   readonly #yielder: Yielder;
-  readonly #startedMs: number;
   readonly #loop: TaskLoop;
   /** Start of the present delay because others know more. */
   #learningSinceMs: number | undefined;
@@ -87,7 +85,6 @@ export class ConflictResolver {
     this.#seniority = seniority;
     this.#pacer = new JoinPacer(() => context.clock.random());
     this.#yielder = new Yielder(context.clock);
-    this.#startedMs = context.clock.monotonicMs();
     this.#loop = new TaskLoop({
       clock: context.clock,
       run: () => this.#run(),
@@ -314,8 +311,6 @@ export class ConflictResolver {
     // An operation of a lost journal belongs to no present origin.
     if (peer.ready && peer.origin !== origin) return false;
     if (peer.state !== 'down') return true;
-    // Right after the start, members that were not heard yet are not down.
-    if (this.#context.clock.monotonicMs() - this.#startedMs < downAfterMs) return true;
     return this.#peers.ready().some(({ heartbeat }) => heartbeat?.latenciesMs[peer.id] !== undefined);
   }
 

@@ -27,13 +27,21 @@ export interface Repairer {
   reason(path: string): string | undefined;
 }
 
+/** The observer of a verification. */
+export interface VerifyWatch {
+  /** True if no one waits for the result any more. */
+  isAborted(): boolean;
+  /** Called with the number of further paths that were compared with the disk. */
+  compared(paths: number): void;
+}
+
 /**
  * Replays the log and compares it with the heads, then reads the folder and compares it with the content ids. Without `repairer` it
  * changes nothing; with it, differences are repaired, and the result says which are left.
  */
 export async function verifyMember(
   context: Context,
-  aborted: () => boolean,
+  { isAborted: aborted, compared: report }: VerifyWatch,
   repairer?: Repairer | undefined,
 ): Promise<VerifyResult> {
   const { journal, clock } = context;
@@ -50,6 +58,7 @@ export async function verifyMember(
     const rows = journal.diskBelow('', after, batchPathsMax);
     const differences = await compareRows(context, rows);
     disk.compared += rows.length;
+    report(rows.length);
     disk.differing += differences.length;
     found.push(...differences.slice(0, repairedAtOnceMax - found.length));
     after = rows.at(-1)?.path;

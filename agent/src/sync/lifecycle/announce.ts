@@ -14,12 +14,12 @@ const queueCheckMs = 5;
 export function announce(
   { journal, self }: Context,
   operationWriter: OperationWriter,
-  standing: 'joined' | 'left',
+  membership: 'joined' | 'left',
 ): Operation | undefined {
   const path = memberPath(self.id);
   const heads = journal.heads(path);
   const [known] = heads;
-  const member = { id: self.id, name: self.name, addresses: self.addresses, standing };
+  const member = { id: self.id, name: self.name, addresses: self.addresses, standing: membership };
   if (heads.length === 1 && JSON.stringify(known?.member) === JSON.stringify(member)) return known;
   return operationWriter.commit([{ path, kind: 'member', member, parents: heads }]).operations[0];
 }

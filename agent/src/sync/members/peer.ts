@@ -9,8 +9,8 @@ import type {
   VersionVector,
 } from '@lockstep/shared';
 import { AckTimes } from '../../core/ack-times.ts';
-import { RateMeter } from '../../core/rate-meter.ts';
 import { SeqRangeLog } from '../../core/seq-range-log.ts';
+import { RateMeter } from '../../core/traffic/rate-meter.ts';
 import type { Link } from '../ports/network.ts';
 import type { Agreement, Claim } from './agreement.ts';
 

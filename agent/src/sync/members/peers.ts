@@ -142,7 +142,7 @@ export class Peers {
       dropOldReport(peer, clock.monotonicMs());
       const heardMs = Math.max(peer.lastHeardMs ?? 0, peer.passedOn?.atMs ?? 0, this.#beganMs);
       const state = peerState({
-        standing: memberships.get(peer.id) ?? 'joined',
+        membership: memberships.get(peer.id) ?? 'joined',
         connected: peer.ready || peer.passedOn !== undefined,
         stopped: peer.stopped,
         saidState: peer.said?.state ?? peer.hello?.state,

@@ -170,6 +170,16 @@ export interface PolledFiles {
   readonly linked: readonly string[];
 }
 
+/** One block of a content, and where it is. */
+export interface BlockSource {
+  readonly content: ContentId;
+  /** The hashes of its blocks; of a content of one block, none. */
+  readonly blocks?: Uint8Array | undefined;
+  readonly size: number;
+  readonly index: number;
+  readonly source: ContentSource;
+}
+
 /** This member's folder: watches, observes, stages and applies. Paths are relative to it. It makes no decisions. */
 export interface Folder {
   /** Starts the watcher. `scan` sets the watch of each directory before it lists it. */
@@ -224,21 +234,11 @@ export interface Folder {
    * Reads one block of `content` and verifies it. Resolves with `undefined` if the source no longer has it.
    * The sources `bytes` and `staged` are not allowed here.
    */
-  readBlock(request: {
-    readonly content: ContentId;
-    readonly blocks?: Uint8Array | undefined;
-    readonly size: number;
-    readonly index: number;
-    readonly source: ContentSource;
-  }): Promise<Uint8Array | undefined>;
+  readBlock(request: BlockSource): Promise<Uint8Array | undefined>;
+  /** As `readBlock` for each of these, in the same order. Together they should not be much larger than a block. */
+  readBlocks(requests: readonly BlockSource[]): Promise<readonly (Uint8Array | undefined)[]>;
   /** As `readBlock`, but returns only whether the block is right, and has low priority: no transfer waits for it. */
-  holdsBlock(request: {
-    readonly content: ContentId;
-    readonly blocks?: Uint8Array | undefined;
-    readonly size: number;
-    readonly index: number;
-    readonly source: ContentSource;
-  }): Promise<boolean>;
+  holdsBlock(request: BlockSource): Promise<boolean>;
   /** Those of these contents that are in `history/`. */
   inHistory(contents: readonly ContentId[]): Promise<ReadonlySet<ContentId>>;
   /** Copies `content` into `history/`, so that it outlives the file that holds it now. Resolves with whether it is there. */

@@ -1,4 +1,4 @@
-import { ackCoalesceMs } from '@lockstep/shared';
+import { ackCoalesceMs, knownCoalesceMs } from '@lockstep/shared';
 import { AckTimes } from '../../core/ack-times.ts';
 import { timedRangesMax } from '../members/peer.ts';
 import type { Peers } from '../members/peers.ts';
@@ -27,7 +27,8 @@ export class AckLoop {
       retryMs,
     });
     const { made, received, applied, durable, damaged } = context.facts;
-    for (const fact of [made, received, applied, durable, damaged]) fact.on(() => this.poke());
+    for (const fact of [applied, durable, damaged]) fact.on(() => this.poke());
+    for (const fact of [made, received]) fact.on(() => this.#loop.in(knownCoalesceMs));
     this.appliedAt.note(context.journal.applied(), context.clock.wallMs());
   }
 
@@ -35,7 +36,7 @@ export class AckLoop {
     this.#loop.stop();
   }
 
-  /** Requests an acknowledgement: the journal or the disk changed. */
+  /** Requests an acknowledgement: the disk changed. */
   poke(): void {
     this.#loop.poke();
   }

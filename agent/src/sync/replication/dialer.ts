@@ -1,4 +1,4 @@
-import { joinIntervalMs, type MemberId } from '@lockstep/shared';
+import { joinIntervalMs, type MemberId, parseHostPort } from '@lockstep/shared';
 import { backoffMs } from '../../core/backoff.ts';
 import type { Peers } from '../members/peers.ts';
 import type { Timer } from '../ports/clock.ts';
@@ -193,7 +193,7 @@ export class Dialer {
 
 /** Reports that this member refused another one. Each attempt comes from another port, so the problem names only the host. */
 export function noteRefused({ problems }: Context, remote: string, reason: string): void {
-  const member = remote.slice(0, remote.lastIndexOf(':'));
+  const member = parseHostPort(remote)?.host ?? remote;
   problems.set('member-refused', { member }, reason, refusalLastsMs);
 }
 

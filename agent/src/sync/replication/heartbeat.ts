@@ -1,6 +1,6 @@
 import type { HeartbeatMessage, HeartbeatReplyMessage, MemberId, MemberState } from '@lockstep/shared';
 import { downAfterMs, heartbeatIntervalMs } from '@lockstep/shared';
-import { ClockFilter } from '../../core/clock-filter.ts';
+import { ClockFilter } from '../../core/traffic/clock-filter.ts';
 import { compareVectors } from '../../core/version.ts';
 import type { Peer } from '../members/peer.ts';
 import type { Peers } from '../members/peers.ts';

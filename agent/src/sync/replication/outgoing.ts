@@ -9,6 +9,7 @@ import {
   sendQueueBytesMax,
 } from '@lockstep/shared';
 import { countBeyond } from '../../core/version.ts';
+import type { BlockSource } from '../ports/folder.ts';
 import type { Link } from '../ports/network.ts';
 import type { Context } from '../state/context.ts';
 
@@ -200,23 +201,27 @@ export class Outgoing {
     const carried: CarriedOperation[] = [];
     for (let start = 0; start < operations.length; start += readsAtOnce) {
       const some = operations.slice(start, start + readsAtOnce);
-      const bytes = await Promise.all(some.map((operation) => this.#bytesOf(operation)));
+      const places = some.map((operation) => this.#inlineOf(operation));
+      const files = places.filter((place): place is BlockSource => place !== undefined && 'source' in place);
+      const read = files.length === 0 ? [] : await this.#context.folder.readBlocks(files);
+      let next = 0;
       for (const [index, operation] of some.entries()) {
-        const own = bytes[index];
-        carried.push(own === undefined ? { operation } : { operation, bytes: own });
-        this.#sent(own?.length ?? 0);
+        const place = places[index];
+        const bytes = place === undefined || place instanceof Uint8Array ? place : read[next++];
+        carried.push(bytes === undefined ? { operation } : { operation, bytes });
+        this.#sent(bytes?.length ?? 0);
       }
     }
     return carried;
   }
 
-  /** The bytes to send inline: those of a small file that the path still shows. */
-  #bytesOf(operation: Operation): Uint8Array | undefined | Promise<Uint8Array | undefined> {
+  /** The bytes to send inline, or where they are: those of a small file that the path still shows. */
+  #inlineOf(operation: Operation): Uint8Array | BlockSource | undefined {
     const { content, size, kind } = operation;
     if (kind !== 'put' || content === undefined || size === undefined || size > inlineBytesMax) return undefined;
     // The peer has a renamed file already, under its old name.
     if (operation.from !== undefined) return undefined;
-    const { outbox, journal, folder } = this.#context;
+    const { outbox, journal } = this.#context;
     const kept = outbox.get(content);
     if (kept !== undefined) return kept;
     const isHead = journal
@@ -224,8 +229,7 @@ export class Outgoing {
       .some((head) => head.seq === operation.seq && head.origin === operation.origin);
     const row = isHead ? journal.disk(operation.path) : undefined;
     if (row?.fingerprint === undefined || row.content !== content) return undefined;
-    const source = { from: 'file', path: row.path, fingerprint: row.fingerprint } as const;
-    return folder.readBlock({ content, size, index: 0, source });
+    return { content, size, index: 0, source: { from: 'file', path: row.path, fingerprint: row.fingerprint } };
   }
 }
 

@@ -88,7 +88,9 @@ export function createContext(parts: {
     clock,
     log,
     problems: new Problems(clock, (problem) => {
-      log.warn({ ...problem }, problem.detail);
+      // `member` is the key of the member that writes the log.
+      const { member: peer, ...rest } = problem;
+      log.warn({ ...rest, peer }, problem.detail);
       events.add('problem', { ...problem });
     }),
     startedAtMs: clock.wallMs(),

@@ -1,4 +1,4 @@
-import { ProgressRate } from '../../core/progress-rate.ts';
+import { ProgressRate } from '../../core/traffic/progress-rate.ts';
 import type { Context } from '../state/context.ts';
 import type { ContentFetcher } from './content-fetcher.ts';
 

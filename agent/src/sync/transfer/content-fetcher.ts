@@ -1,9 +1,9 @@
 import type { ContentId, MemberId, MissingMessage, Operation } from '@lockstep/shared';
 import { blockTimeoutMs, fetchesMax, memberOf, smallFetchBytesMax } from '@lockstep/shared';
 import { blockCount } from '../../core/blocks.ts';
-import { chooseSource } from '../../core/choose-source.ts';
 import { holds } from '../../core/durability.ts';
-import { RateMeter } from '../../core/rate-meter.ts';
+import { chooseSource } from '../../core/traffic/choose-source.ts';
+import { RateMeter } from '../../core/traffic/rate-meter.ts';
 import { countBeyond } from '../../core/version.ts';
 import type { Peer } from '../members/peer.ts';
 import type { Peers } from '../members/peers.ts';

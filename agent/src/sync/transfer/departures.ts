@@ -1,5 +1,5 @@
 import type { ContentId, MemberId } from '@lockstep/shared';
-import { RateMeter } from '../../core/rate-meter.ts';
+import { RateMeter } from '../../core/traffic/rate-meter.ts';
 import type { Peer } from '../members/peer.ts';
 import type { Context } from '../state/context.ts';
 
