@@ -4,7 +4,7 @@ import { errorCodes, LockstepError } from '@lockstep/shared';
 import { apiErrorSchema, apiPrefix } from '@lockstep/shared/api';
 import { z } from 'zod';
 import { describeRunning, findRunning } from '../member-dir/instance-lock.ts';
-import { shellWord } from '../shell-word.ts';
+import { shellWord } from '../os/shell-word.ts';
 import { UsageError } from './exit-code.ts';
 
 /** The longest time to wait for an answer; `wait` and `replay` have their own. */
@@ -102,8 +102,11 @@ export async function findApi(directory: string): Promise<ApiClient | undefined>
 export async function requireApi(directory: string): Promise<ApiClient> {
   const api = await findApi(directory);
   if (api !== undefined) return api;
-  throw new LockstepError(
-    'not-running',
-    `No agent runs on ${directory}. Start it with: lockstep up ${shellWord(directory)}`,
-  );
+  // Loaded here only: it opens the journal. A state that cannot be read is the concern of `lockstep up`.
+  const { hasLeft } = await import('../offline/membership.ts');
+  const start = shellWord(directory);
+  const detail = (await hasLeft(directory).catch(() => false))
+    ? `This member has left the cluster, and its files stay in ${directory}. To join again: lockstep up --rejoin ${start}`
+    : `No agent runs on ${directory}. Start it with: lockstep up ${start}`;
+  throw new LockstepError('not-running', detail);
 }

@@ -1,6 +1,6 @@
 import { LockstepError } from '@lockstep/shared';
+import { processTerminal } from './output/terminal.ts';
 import { runProgram } from './program.ts';
-import { processTerminal } from './terminal.ts';
 
 // `lockstep log | head` closes the pipe early, which is no failure.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {

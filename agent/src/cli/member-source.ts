@@ -4,14 +4,18 @@ import {
   operationsPageSchema,
   type ReplayResult,
   replayResultSchema,
+  statusSchema,
   type VerifyResult,
   verifyResultSchema,
+  type WorkReport,
 } from '@lockstep/shared/api';
-import { pino } from 'pino';
+import { workText } from '@lockstep/shared/present';
 import { loadConfig } from '../config/load-config.ts';
 import { acquireLock } from '../member-dir/instance-lock.ts';
 import { type ApiClient, findApi } from './api-client.ts';
-import type { Terminal } from './terminal.ts';
+import { memberLog } from './output/member-log.ts';
+import type { Terminal } from './output/terminal.ts';
+import { watchWork } from './output/watched-work.ts';
 
 /** The longest time for commands that may read or write every byte of the folder. */
 const patienceMs = 7 * 86_400_000;
@@ -22,6 +26,8 @@ export interface MemberSource {
   /** `repair` needs a running agent. */
   verify(repair: boolean): Promise<VerifyResult>;
   replay(into: string): Promise<ReplayResult>;
+  /** The works under way. */
+  work(): Promise<readonly WorkReport[]>;
   close(): Promise<void>;
 }
 
@@ -37,6 +43,7 @@ function throughAgent(api: ApiClient): MemberSource {
     operations: (query) => askOperations(api, query),
     verify: (repair) => api.post('/verify', { repair }, verifyResultSchema, patienceMs),
     replay: (into) => api.post('/replay', { into }, replayResultSchema, patienceMs),
+    work: async () => (await api.get('/status', statusSchema)).work ?? [],
     close: () => Promise.resolve(),
   };
 }
@@ -48,14 +55,14 @@ export async function openMemberSource(terminal: Terminal, directory: string): P
   const { config } = await loadConfig(directory, { env: terminal.env });
   const lock = await acquireLock(directory, terminal.nowMs());
   try {
-    const log = pino({ level: config.logLevel }, pino.destination({ dest: 2, sync: true }));
     const { openOffline } = await import('../offline/offline-member.ts');
-    const member = await openOffline(directory, config, log);
+    const member = await openOffline(directory, config, memberLog(terminal, config));
     terminal.note(`No agent runs on ${directory}: the answer is from its own journal and disk.`);
     return {
       operations: (query) => Promise.resolve(member.operations(query)),
       verify: () => member.verify(),
       replay: (into) => member.replay(into),
+      work: () => Promise.resolve(member.work()),
       async close() {
         await member.close();
         await lock.release();
@@ -65,4 +72,17 @@ export async function openMemberSource(terminal: Terminal, directory: string): P
     await lock.release();
     throw error;
   }
+}
+
+/** Does a work of `source`, and shows on a terminal how far it is. */
+export function watchSource<Result>(
+  terminal: Terminal,
+  source: MemberSource,
+  what: WorkReport['what'],
+  work: Promise<Result>,
+): Promise<Result> {
+  return watchWork(terminal, work, async () => {
+    const found = (await source.work()).find((each) => each.what === what);
+    return found && workText(found);
+  });
 }

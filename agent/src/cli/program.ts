@@ -18,10 +18,10 @@ import { addWaitCommand } from './commands/wait.ts';
 import { addWhyCommand } from './commands/why.ts';
 import { type ExitCode, exitCode, UsageError } from './exit-code.ts';
 import { addCommandHelp } from './help/help-text.ts';
-import type { Terminal } from './terminal.ts';
+import type { Terminal } from './output/terminal.ts';
 
 const examples = `
-DIR is the member's folder or any folder inside it, by default the current one.
+DIR, the last argument of every command, is the member's folder or any folder inside it, by default the current one.
 
 Exit codes: 0 done, 1 not done, 2 wrong use.
 

@@ -3,14 +3,14 @@ import type { Command } from 'commander';
 import { requireApi } from '../api-client.ts';
 import { type ExitCode, exitCode } from '../exit-code.ts';
 import { findMemberPath } from '../member-path.ts';
-import { printJson, type Terminal } from '../terminal.ts';
+import { printJson, type Terminal } from '../output/terminal.ts';
 
 /** `lockstep accept-mount`: accepts the current content of a mount point inside the folder; entries missing from it are deleted. */
 export function addAcceptMountCommand(program: Command, terminal: Terminal, done: (code: ExitCode) => void): void {
   program
     .command('accept-mount')
     .argument('<PATH>', 'a mount point inside the folder, as the problem mount-changed names it')
-    .argument('[DIR]', "the member's folder, or one inside it")
+    .argument('[DIR]', "the member's folder, or one inside it (default: that of PATH)")
     .description(
       'accept the current content of a mount point; entries that were there before and are missing now are deleted on all members',
     )

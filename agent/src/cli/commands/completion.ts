@@ -4,7 +4,7 @@ import { bashCompletion } from '../help/completion-bash.ts';
 import { fishCompletion } from '../help/completion-fish.ts';
 import { completedCommands } from '../help/completion-model.ts';
 import { zshCompletion } from '../help/completion-zsh.ts';
-import type { Terminal } from '../terminal.ts';
+import type { Terminal } from '../output/terminal.ts';
 
 const scripts = { bash: bashCompletion, zsh: zshCompletion, fish: fishCompletion } as const;
 

@@ -1,15 +1,17 @@
-import { readFile } from 'node:fs/promises';
+import { LockstepError } from '@lockstep/shared';
+import { unreadableFile } from '@lockstep/shared/present';
 import type { Command } from 'commander';
 import { configTemplate } from '../../config/config-template.ts';
 import { configPath, loadConfig } from '../../config/load-config.ts';
 import { lostText } from '../../config/lost-text.ts';
 import { writeDurably } from '../../member-dir/durable-file.ts';
 import { findMemberFolder } from '../../member-dir/state-directory.ts';
+import { readRegularFile } from '../../os/regular-file.ts';
 import { defaultName } from '../default-name.ts';
 import { type ExitCode, exitCode, UsageError } from '../exit-code.ts';
+import { formatTable } from '../output/table.ts';
+import { printJson, type Terminal } from '../output/terminal.ts';
 import { addSettingOptions, settingsOf } from '../setting-options.ts';
-import { formatTable } from '../table.ts';
-import { printJson, type Terminal } from '../terminal.ts';
 
 /**
  * Writes the file of a member that lost it, with the given settings. A file with text is kept: it may hold settings that no one remembers.
@@ -17,8 +19,9 @@ import { printJson, type Terminal } from '../terminal.ts';
 async function writeConfig(directory: string, command: Command): Promise<void> {
   const path = configPath(directory);
   const given = settingsOf(command);
-  const found = await readFile(path, 'utf8').catch((cause: NodeJS.ErrnoException) => {
-    if (cause.code !== 'ENOENT') throw cause;
+  const found = await readRegularFile(path).catch((cause: NodeJS.ErrnoException) => {
+    if (cause.code === 'ENOENT') return undefined;
+    throw new LockstepError('config-invalid', unreadableFile(path, cause.code), { cause });
   });
   if (found !== undefined && lostText(found) === undefined) {
     throw new UsageError(`${path} already exists: edit it, or move it away to have a new one written.`);

@@ -3,8 +3,8 @@ import type { Command } from 'commander';
 import { findMemberFolder } from '../../member-dir/state-directory.ts';
 import type { Finding, Level } from '../doctor/finding.ts';
 import { type ExitCode, exitCode } from '../exit-code.ts';
-import type { Colour, Paint } from '../terminal.ts';
-import { printJson, type Terminal } from '../terminal.ts';
+import type { Colour, Paint } from '../output/terminal.ts';
+import { printJson, type Terminal } from '../output/terminal.ts';
 
 const colours = { ok: 'green', warn: 'yellow', fail: 'red' } as const satisfies Record<Level, Colour>;
 

@@ -1,10 +1,10 @@
 import { leaveResultSchema } from '@lockstep/shared/api';
 import type { Command } from 'commander';
 import { findMemberFolder } from '../../member-dir/state-directory.ts';
-import { shellWord } from '../../shell-word.ts';
+import { shellWord } from '../../os/shell-word.ts';
 import { requireApi } from '../api-client.ts';
 import { type ExitCode, exitCode } from '../exit-code.ts';
-import { printJson, type Terminal } from '../terminal.ts';
+import { printJson, type Terminal } from '../output/terminal.ts';
 
 /** `lockstep leave`: retires the member. It asks for no confirmation, because it touches no file and `lockstep up --rejoin` undoes it. */
 export function addLeaveCommand(program: Command, terminal: Terminal, done: (code: ExitCode) => void): void {

@@ -5,9 +5,9 @@ import { type ApiClient, requireApi } from '../api-client.ts';
 import { type ExitCode, exitCode, UsageError } from '../exit-code.ts';
 import { findMemberPath } from '../member-path.ts';
 import { askOperations, type MemberSource, openMemberSource } from '../member-source.ts';
-import { formatOperations, groupOperations } from '../operation-line.ts';
+import { formatOperations, groupOperations, isWhole } from '../output/operation-line.ts';
+import type { Terminal } from '../output/terminal.ts';
 import { stopSignal } from '../stop-signal.ts';
-import type { Terminal } from '../terminal.ts';
 
 /** The interval at which `--follow` asks for new operations. */
 const followIntervalMs = 250;
@@ -20,31 +20,39 @@ interface LogOptions {
   readonly json?: true;
 }
 
-/** The newest `count` operations, oldest first. */
-async function newest(
-  source: MemberSource,
-  path: string | undefined,
-  count: number,
-): Promise<readonly LoggedOperation[]> {
-  const found: LoggedOperation[] = [];
-  let before: number | undefined;
-  while (found.length < count) {
-    const limit = Math.min(pageItemsMax, count - found.length);
-    const page = await source.operations({ path, before, limit });
-    found.push(...page.operations);
-    if (page.next === null) break;
-    before = page.next;
-  }
-  return found.reverse();
+/** The operations of one line. */
+type Line = readonly LoggedOperation[];
+
+function isSingle({ each, json }: LogOptions): boolean {
+  return each === true || json === true;
 }
 
-function print(terminal: Terminal, operations: readonly LoggedOperation[], options: LogOptions): void {
-  if (options.json === true) {
-    for (const operation of operations) terminal.print(JSON.stringify(operation));
-    return;
+function linesOf(operations: readonly LoggedOperation[], options: LogOptions): readonly Line[] {
+  return isSingle(options) ? operations.map((operation) => [operation]) : groupOperations(operations);
+}
+
+/** The newest `count` lines, oldest first. A group is read whole, however long it is; only its part below a given path is known. */
+async function newest(source: MemberSource, path: string | undefined, options: LogOptions): Promise<readonly Line[]> {
+  const count = Number(options.lines);
+  const pages: (readonly LoggedOperation[])[] = [];
+  let before: number | undefined;
+  let lines: readonly Line[] = [];
+  let isEnough = count === 0;
+  const isRead = (line: Line): boolean => path !== undefined || isSingle(options) || isWhole(line);
+  while (!isEnough) {
+    const page = await source.operations({ path, before, limit: pageItemsMax });
+    pages.unshift(page.operations.toReversed());
+    lines = linesOf(pages.flat(), options);
+    isEnough = page.next === null || (lines.length > count && lines.slice(-count).every(isRead));
+    before = page.next ?? undefined;
   }
-  const groups = options.each === true ? operations.map((operation) => [operation]) : groupOperations(operations);
-  for (const group of groups) terminal.print(formatOperations(group, terminal.paint));
+  return count === 0 ? [] : lines.slice(-count);
+}
+
+function print(terminal: Terminal, lines: readonly Line[], { json }: LogOptions): void {
+  for (const line of lines) {
+    terminal.print(json === true ? JSON.stringify(line[0]) : formatOperations(line, terminal.paint));
+  }
 }
 
 async function follow(terminal: Terminal, api: ApiClient, path: string | undefined, from: number, options: LogOptions) {
@@ -56,7 +64,7 @@ async function follow(terminal: Terminal, api: ApiClient, path: string | undefin
   let after = from;
   while (!stopped) {
     const page = await askOperations(api, { path, after, limit: pageItemsMax });
-    print(terminal, page.operations, options);
+    print(terminal, linesOf(page.operations, options), options);
     after = page.operations.at(-1)?.row ?? after;
     if (page.next === null) await sleep(followIntervalMs);
   }
@@ -74,9 +82,11 @@ async function log(terminal: Terminal, directory: string | undefined, options: L
   const source = await openMemberSource(terminal, place.directory);
   let last: number;
   try {
-    const operations = await newest(source, path, Number(options.lines));
-    print(terminal, operations, options);
-    last = operations.at(-1)?.row ?? (await newest(source, undefined, 1)).at(-1)?.row ?? 0;
+    last = (await source.operations({ limit: 1 })).operations[0]?.row ?? 0;
+    const lines = await newest(source, path, options);
+    // Some may have arrived since the question for the last one.
+    for (const line of lines) last = Math.max(last, line.at(-1)?.row ?? 0);
+    print(terminal, lines, options);
   } finally {
     await source.close();
   }
@@ -91,7 +101,7 @@ export function addLogCommand(program: Command, terminal: Terminal, done: (code:
     .argument('[DIR]', "the member's folder, or one inside it (default: the current one)")
     .description('print the newest operations, the newest last')
     .option('--path <PATH>', 'only operations on this path and on paths below it')
-    .option('-n, --lines <COUNT>', 'the number of operations', '50')
+    .option('-n, --lines <COUNT>', 'the number of lines', '50')
     .option('--follow', 'continue with new operations until Ctrl-C')
     .option('--each', 'every operation on its own line, including those of one renamed directory or unpacked archive')
     .option('--json', 'print one JSON object for each operation')

@@ -3,8 +3,8 @@ import type { Command } from 'commander';
 import { findMemberFolder } from '../../member-dir/state-directory.ts';
 import { requireApi } from '../api-client.ts';
 import { type ExitCode, exitCode } from '../exit-code.ts';
-import { formatMembers } from '../member-table.ts';
-import { printJson, type Terminal } from '../terminal.ts';
+import { formatMembers } from '../output/member-table.ts';
+import { printJson, type Terminal } from '../output/terminal.ts';
 
 /** `lockstep members`: prints the members, their round trips and their lag. */
 export function addMembersCommand(program: Command, terminal: Terminal, done: (code: ExitCode) => void): void {

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { findMemberFolder } from '../../member-dir/state-directory.ts';
 import { requireApi } from '../api-client.ts';
 import { type ExitCode, exitCode } from '../exit-code.ts';
-import { printJson, type Terminal } from '../terminal.ts';
+import { printJson, type Terminal } from '../output/terminal.ts';
 
 /** `lockstep pause`: the member takes no part until it is resumed, even after a restart of its agent. */
 export function addPauseCommand(program: Command, terminal: Terminal, done: (code: ExitCode) => void): void {

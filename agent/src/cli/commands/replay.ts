@@ -5,9 +5,9 @@ import type { Command } from 'commander';
 import { memberFolderAbove } from '../../member-dir/folder-nesting.ts';
 import { findMemberFolder } from '../../member-dir/state-directory.ts';
 import { type ExitCode, exitCode, UsageError } from '../exit-code.ts';
-import { printable } from '../format.ts';
-import { openMemberSource } from '../member-source.ts';
-import { printJson, type Terminal } from '../terminal.ts';
+import { openMemberSource, watchSource } from '../member-source.ts';
+import { printable } from '../output/format.ts';
+import { printJson, type Terminal } from '../output/terminal.ts';
 
 /** `lockstep replay` as text. */
 export function formatReplay(result: ReplayResult, into: string): string {
@@ -46,7 +46,7 @@ export function addReplayCommand(program: Command, terminal: Terminal, done: (co
       const into = resolve(terminal.cwd, options.into);
       await refuseMemberFolder(into);
       const source = await openMemberSource(terminal, folder);
-      const result = await source.replay(into).finally(() => source.close());
+      const result = await watchSource(terminal, source, 'replay', source.replay(into)).finally(() => source.close());
       if (options.json === true) printJson(terminal, result);
       else terminal.print(formatReplay(result, into));
       done(result.missing.length === 0 ? exitCode.done : exitCode.notDone);

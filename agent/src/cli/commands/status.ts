@@ -5,10 +5,10 @@ import type { Command } from 'commander';
 import { findMemberFolder } from '../../member-dir/state-directory.ts';
 import { requireApi } from '../api-client.ts';
 import { type ExitCode, exitCode } from '../exit-code.ts';
-import { printable } from '../format.ts';
-import { formatCondition, formatMembers } from '../member-table.ts';
-import type { Paint } from '../terminal.ts';
-import { printJson, type Terminal } from '../terminal.ts';
+import { printable } from '../output/format.ts';
+import { formatCondition, formatMembers } from '../output/member-table.ts';
+import type { Paint } from '../output/terminal.ts';
+import { printJson, type Terminal } from '../output/terminal.ts';
 
 const toneColours = { good: 'green', busy: 'yellow', held: 'yellow', bad: 'red' } as const;
 

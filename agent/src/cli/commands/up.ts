@@ -1,15 +1,18 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { openingText, startUpText } from '@lockstep/shared/present';
 import type { Command } from 'commander';
-import { pino } from 'pino';
+import type { Agent } from '../../agent.ts';
 import { loadConfig } from '../../config/load-config.ts';
 import { acquireLock } from '../../member-dir/instance-lock.ts';
 import { checkStateDirectory, findMemberFolder, recordPlace, statePath } from '../../member-dir/state-directory.ts';
 import { type ExitCode, exitCode } from '../exit-code.ts';
 import { newcomerSentence } from '../newcomer-files.ts';
+import { memberLog } from '../output/member-log.ts';
+import { StartProgress } from '../output/start-progress.ts';
+import type { Terminal } from '../output/terminal.ts';
 import { addSettingOptions, settingsOf } from '../setting-options.ts';
 import { stopSignal } from '../stop-signal.ts';
-import type { Terminal } from '../terminal.ts';
 
 async function up(terminal: Terminal, directory: string, command: Command): Promise<ExitCode> {
   const options: { adopt?: boolean; rejoin?: boolean; stopWithInput?: boolean } = command.opts();
@@ -17,13 +20,10 @@ async function up(terminal: Terminal, directory: string, command: Command): Prom
   const { config } = await loadConfig(directory, { env: terminal.env, flags: settingsOf(command) });
   const lock = await acquireLock(directory, terminal.nowMs());
   const signal = stopSignal(stopWithInput ? process.stdin : undefined);
+  terminal.print(`member    ${config.name}\nfolder    ${directory}`);
   try {
     const origin = await checkStateDirectory(directory, { adopt });
-    // Synchronous, so that the last lines before a crash are not lost; at the default level there are few.
-    const log = pino(
-      { level: config.logLevel, base: { member: config.name } },
-      pino.destination({ dest: 2, sync: true }),
-    );
+    const log = memberLog(terminal, config);
     // It may be one of two members with the same journal.
     const isDoubtful = origin === 'adopted' || origin === 'damaged';
     if (origin === 'damaged') {
@@ -33,20 +33,28 @@ async function up(terminal: Terminal, directory: string, command: Command): Prom
     const isFirst = config.peers.length > 0 && !existsSync(join(statePath(directory), 'journal.db'));
     const sentence = isFirst ? await newcomerSentence(directory) : undefined;
     if (sentence !== undefined) terminal.print(sentence);
-    // Loaded here only: the other commands do not need it and start in half the time.
-    const { startAgent } = await import('../../agent.ts');
-    const agent = await startAgent({ directory, config, log, adopted: isDoubtful, rejoin });
+    const progress = new StartProgress(terminal, openingText);
+    let agent: Agent | undefined;
     try {
+      // Loaded here only: the other commands do not need it and start in half the time.
+      const { startAgent } = await import('../../agent.ts');
+      agent = await startAgent({ directory, config, log, adopted: isDoubtful, rejoin });
       // Not earlier: after a kill in between, the next start would continue under the old incarnation.
       if (isDoubtful) await recordPlace(directory);
       await lock.announce(agent.dashboardUrl);
-      const ended = Promise.race([signal.received, agent.retired]).then(() => 'ended' as const);
-      if ((await Promise.race([agent.ready.then(() => 'ready' as const), ended])) === 'ready') {
-        terminal.print(`member    ${config.name}\nfolder    ${directory}\ndashboard ${agent.dashboardUrl}\nready`);
+      terminal.print(`listens   ${agent.address}\ndashboard ${agent.dashboardUrl}`);
+      const { ready, retired, startUp } = agent;
+      progress.follow(() => startUpText(startUp()));
+      const ended = Promise.race([signal.received, retired]).then(() => 'ended' as const);
+      const outcome = await Promise.race([ready.then(() => 'ready' as const), ended]);
+      progress.end();
+      if (outcome === 'ready') {
+        terminal.print('ready');
         await ended;
       }
     } finally {
-      await agent.stop();
+      progress.end();
+      await agent?.stop();
     }
     return exitCode.done;
   } finally {
@@ -60,7 +68,7 @@ export function addUpCommand(program: Command, terminal: Terminal, done: (code: 
   const command = program
     .command('up')
     .argument('[DIR]', "the member's folder, or one inside it", terminal.cwd)
-    .description('run the agent in the foreground until SIGINT or SIGTERM; prints "ready" when it serves')
+    .description('run the agent in the foreground until SIGINT or SIGTERM; says what it does until it is ready')
     .option('--adopt', 'continue with a copied or restored state directory whose original is gone for good')
     .option('--rejoin', 'join again after `lockstep leave`');
   command.option('--stop-with-input', 'stop when the standard input ends, as after SIGTERM');

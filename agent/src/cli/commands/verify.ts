@@ -4,10 +4,10 @@ import type { Command } from 'commander';
 import { findMemberFolder } from '../../member-dir/state-directory.ts';
 import { requireApi } from '../api-client.ts';
 import { type ExitCode, exitCode } from '../exit-code.ts';
-import { printable } from '../format.ts';
-import { openMemberSource } from '../member-source.ts';
-import type { Paint } from '../terminal.ts';
-import { printJson, type Terminal } from '../terminal.ts';
+import { openMemberSource, watchSource } from '../member-source.ts';
+import { printable } from '../output/format.ts';
+import type { Paint } from '../output/terminal.ts';
+import { printJson, type Terminal } from '../output/terminal.ts';
 
 function section(title: string, comparison: VerifyResult['heads'], paint: Paint): readonly string[] {
   const { compared, differing, paths } = comparison;
@@ -57,7 +57,7 @@ export function addVerifyCommand(program: Command, terminal: Terminal, done: (co
       // A repair fetches from other members, which only an agent can do.
       if (repair) await requireApi(folder);
       const source = await openMemberSource(terminal, folder);
-      const result = await source.verify(repair).finally(() => source.close());
+      const result = await watchSource(terminal, source, 'verify', source.verify(repair)).finally(() => source.close());
       if (options.json === true) printJson(terminal, result);
       else terminal.print(formatVerify(result, terminal.paint));
       done(result.ok ? exitCode.done : exitCode.notDone);

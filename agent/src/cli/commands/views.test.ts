@@ -1,7 +1,7 @@
 import type { MemberReport, PathReport, Status } from '@lockstep/shared/api';
 import { clusterVerdict } from '@lockstep/shared/present';
 import { describe, expect, test } from 'vitest';
-import { groupOperations } from '../operation-line.ts';
+import { groupOperations } from '../output/operation-line.ts';
 import { formatReplay } from './replay.ts';
 import { formatStatus } from './status.ts';
 import { formatVerify } from './verify.ts';
@@ -238,9 +238,10 @@ test('[RP1] [RP2] verify and replay say what is wrong, path by path', () => {
   );
 });
 
+const row = (origin: string, seq: number, group?: number) =>
+  ({ ...written, origin, seq, row: seq, journaledAt: now, ...(group === undefined ? {} : { group }) }) as const;
+
 test('operations of one group are one line, those of another origin or group are not', () => {
-  const row = (origin: string, seq: number, group?: number) =>
-    ({ ...written, origin, seq, row: seq, journaledAt: now, ...(group === undefined ? {} : { group }) }) as const;
   const groups = groupOperations([
     row('o', 1),
     row('o', 2),
@@ -251,4 +252,9 @@ test('operations of one group are one line, those of another origin or group are
     row('o', 7, 6),
   ]);
   expect(groups.map((group) => group.map(({ seq }) => seq))).toEqual([[1], [2, 3, 4], [5], [6, 7]]);
+});
+
+test('[CL12] operations of another member between those of a group do not divide it', () => {
+  const groups = groupOperations([row('o', 2), row('p', 9), row('o', 3, 2), row('o', 4)]);
+  expect(groups.map((group) => group.map(({ seq }) => seq))).toEqual([[2, 3], [9], [4]]);
 });

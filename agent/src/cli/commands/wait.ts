@@ -1,13 +1,20 @@
 import { membersMax } from '@lockstep/shared';
-import { type WaitRequest, type WaitResult, waitResultSchema, waitTimeoutMsMax } from '@lockstep/shared/api';
-import { formatElapsed, formatItems } from '@lockstep/shared/present';
+import {
+  statusSchema,
+  type WaitRequest,
+  type WaitResult,
+  waitResultSchema,
+  waitTimeoutMsMax,
+} from '@lockstep/shared/api';
+import { clusterVerdict, formatElapsed, formatItems } from '@lockstep/shared/present';
 import type { Command } from 'commander';
 import { requireApi } from '../api-client.ts';
 import { type ExitCode, exitCode, UsageError } from '../exit-code.ts';
-import { printable } from '../format.ts';
 import { findMemberPath } from '../member-path.ts';
-import { formatTable } from '../table.ts';
-import { printJson, type Terminal } from '../terminal.ts';
+import { printable } from '../output/format.ts';
+import { formatTable } from '../output/table.ts';
+import { printJson, type Terminal } from '../output/terminal.ts';
+import { watchWork } from '../output/watched-work.ts';
 
 /** The time that the answer may take in addition to the agent's own timeout. */
 const answerGraceMs = 30_000;
@@ -45,23 +52,32 @@ export function formatWait(result: WaitResult): string {
 export function addWaitCommand(program: Command, terminal: Terminal, done: (code: ExitCode) => void): void {
   program
     .command('wait')
-    .argument('[PATH]', 'only this path and the paths below it')
+    .argument('[PATH]', 'only this path and the paths below it; the folder itself for everything')
+    .argument('[DIR]', "the member's folder, or one inside it (default: that of PATH)")
     .description('wait until everything that is on this disk now is durable on other members')
     .option('--for <COUNT>', 'all, majority, or a number of members, this one included', 'all')
     .option('--timeout <SECONDS>', 'give up after this long', '60')
-    .option('-C, --directory <DIR>', "the member's folder, if PATH is not in the current one")
     .option('--json', 'print JSON')
     .action(
-      async (path: string | undefined, options: { for: string; timeout: string; directory?: string; json?: true }) => {
+      async (
+        path: string | undefined,
+        directory: string | undefined,
+        options: { for: string; timeout: string; json?: true },
+      ) => {
         const request = { for: parseFor(options.for), timeoutMs: parseTimeout(options.timeout) };
-        const place = await findMemberPath(terminal.cwd, path, options.directory);
+        const place = await findMemberPath(terminal.cwd, path, directory);
         const api = await requireApi(place.directory);
-        const result = await api.post(
+        const begunMs = terminal.nowMs();
+        const waiting = api.post(
           '/wait',
           place.path === '' ? request : { ...request, path: place.path },
           waitResultSchema,
           request.timeoutMs + answerGraceMs,
         );
+        const result = await watchWork(terminal, waiting, async () => {
+          const { text } = clusterVerdict(await api.get('/status', statusSchema));
+          return `waiting for ${formatElapsed(terminal.nowMs() - begunMs)}: ${printable(text)}`;
+        });
         if (options.json === true) printJson(terminal, result);
         else terminal.print(formatWait(result));
         done(result.done ? exitCode.done : exitCode.notDone);

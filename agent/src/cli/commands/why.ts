@@ -1,13 +1,13 @@
-import { type PathReport, pathReportSchema } from '@lockstep/shared/api';
-import { conditionWords, formatAgo } from '@lockstep/shared/present';
+import { type OperationReport, type PathReport, pathReportSchema } from '@lockstep/shared/api';
+import { authorOf, conditionWords, formatAgo } from '@lockstep/shared/present';
 import type { Command } from 'commander';
 import { requireApi } from '../api-client.ts';
 import { type ExitCode, exitCode, UsageError } from '../exit-code.ts';
-import { printable } from '../format.ts';
 import { findMemberPath } from '../member-path.ts';
-import { describeOperation } from '../operation-line.ts';
-import type { Paint } from '../terminal.ts';
-import { printJson, type Terminal } from '../terminal.ts';
+import { printable } from '../output/format.ts';
+import { describeOperation } from '../output/operation-line.ts';
+import type { Paint } from '../output/terminal.ts';
+import { printJson, type Terminal } from '../output/terminal.ts';
 
 function summary(report: PathReport): string {
   if (report.ignored) return 'is kept out by a rule of .lockstepignore';
@@ -21,6 +21,11 @@ function summary(report: PathReport): string {
   return report.heads[0]?.kind === 'delete' ? 'has been removed' : 'is on this disk as the cluster knows it';
 }
 
+/** When the content was written. What settled a conflict repeats it later. */
+function writtenAt({ conflict, writer, at }: OperationReport): number {
+  return conflict === undefined ? at : (writer?.at ?? at);
+}
+
 /** `lockstep why` as text. */
 export function formatWhy(report: PathReport, nowMs: number, paint: Paint): string {
   const names = new Map(report.holders.map(({ member, name }) => [member, name]));
@@ -29,8 +34,10 @@ export function formatWhy(report: PathReport, nowMs: number, paint: Paint): stri
     if (items.length > 0) lines.push('', paint('bold', title), ...items.map((item) => `  ${item}`));
   };
   section(
-    report.heads.length > 1 ? 'Versions, the visible one first' : 'Version',
-    report.heads.map((head) => `${head.memberName} ${describeOperation(head)}, ${formatAgo(head.at, nowMs)}`),
+    report.heads.length > 1 ? 'Versions, the current one first' : 'Version',
+    report.heads.map(
+      (head) => `${authorOf(head).memberName} ${describeOperation(head)}, ${formatAgo(writtenAt(head), nowMs)}`,
+    ),
   );
   section(
     'Held by',
@@ -49,7 +56,9 @@ export function formatWhy(report: PathReport, nowMs: number, paint: Paint): stri
   section('Problem', report.problem === null ? [] : [printable(report.problem.detail)]);
   section(
     'Newest operations',
-    report.log.map((entry) => `${entry.memberName} ${describeOperation(entry)}, ${formatAgo(entry.at, nowMs)}`),
+    report.log.map(
+      (entry) => `${authorOf(entry).memberName} ${describeOperation(entry)}, ${formatAgo(writtenAt(entry), nowMs)}`,
+    ),
   );
   return lines.join('\n');
 }
@@ -59,11 +68,11 @@ export function addWhyCommand(program: Command, terminal: Terminal, done: (code:
   program
     .command('why')
     .argument('<PATH>', 'a file or directory in the folder; it need not exist')
+    .argument('[DIR]', "the member's folder, or one inside it (default: that of PATH)")
     .description('print what this member knows of a path: its versions, the members that have it, what it waits for')
-    .option('-C, --directory <DIR>', "the member's folder, if PATH is not in the current one")
     .option('--json', 'print JSON')
-    .action(async (path: string, options: { directory?: string; json?: true }) => {
-      const place = await findMemberPath(terminal.cwd, path, options.directory);
+    .action(async (path: string, directory: string | undefined, options: { json?: true }) => {
+      const place = await findMemberPath(terminal.cwd, path, directory);
       if (place.path === '')
         throw new UsageError('Name a path inside the folder; `lockstep status` reports on the whole folder.');
       const api = await requireApi(place.directory);

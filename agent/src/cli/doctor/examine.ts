@@ -1,4 +1,4 @@
-import type { Terminal } from '../terminal.ts';
+import type { Terminal } from '../output/terminal.ts';
 import { checkDisk } from './disk.ts';
 import { checkFileSystem } from './file-system.ts';
 import type { Finding } from './finding.ts';

@@ -3,15 +3,18 @@ import { LockstepError } from '@lockstep/shared';
 import { statusSchema } from '@lockstep/shared/api';
 import { formatElapsed, formatItems } from '@lockstep/shared/present';
 import { loadConfig } from '../../config/load-config.ts';
+import { readAccepted } from '../../fs/mounts/mount-file.ts';
+import { nodeSystemCalls } from '../../fs/node-system-calls.ts';
 import { loadIdentity } from '../../member-dir/identity-files.ts';
 import { inspectInstance } from '../../member-dir/instance-file.ts';
 import { findRunning } from '../../member-dir/instance-lock.ts';
 import { clusterKeyPath, statePath } from '../../member-dir/state-directory.ts';
 import { loadClusterKey } from '../../net/cluster-key.ts';
-import { shellWord } from '../../shell-word.ts';
+import { shellWord } from '../../os/shell-word.ts';
 import { checkJournal, hasLeft } from '../../store/check-journal.ts';
+import { JournalDamagedError } from '../../store/journal-error.ts';
 import { findApi } from '../api-client.ts';
-import type { Terminal } from '../terminal.ts';
+import type { Terminal } from '../output/terminal.ts';
 import { type Finding, findingsOf } from './finding.ts';
 import type { RunningMember, Subject } from './subject.ts';
 
@@ -63,6 +66,7 @@ export async function readSubject(
     const damage = `${join(state, 'instance.json')} is damaged. It says where this state directory was made.`;
     findings.push(member.warn(damage, `The next start writes it again: lockstep up ${shellWord(directory)}`));
   }
+  await attempt(async () => readAccepted(nodeSystemCalls(), state), findings);
   const subject = { directory, state, config: loaded?.config, identity, clusterKey, running, nowMs: terminal.nowMs };
   return { subject, findings };
 }
@@ -91,11 +95,16 @@ export function checkAgent({ directory, state, identity, running, nowMs }: Subje
 }
 
 /** Checks that the journal is whole, and of a version that this software reads. Reads all of it. */
-export function checkTheJournal({ state, running }: Subject): Promise<readonly Finding[]> {
+export function checkTheJournal({ directory, state, running }: Subject): Promise<readonly Finding[]> {
   // A running agent has read it at its start, and reports damage itself.
   if (running !== undefined) return Promise.resolve([]);
   const check = checkJournal(join(state, 'journal.db'));
   if (check.state === 'absent') return Promise.resolve([]);
   if (check.state === 'sound') return Promise.resolve([journal.ok('The journal is whole.')]);
-  return Promise.resolve([journal.fail(check.error.message, asItSays)]);
+  const { error } = check;
+  if (!(error instanceof JournalDamagedError)) return Promise.resolve([journal.fail(error.message, asItSays)]);
+  const remedy =
+    'Check the disk (dmesg, smartctl -a). The next start puts the journal aside, and builds a new one from the folder and the other ' +
+    `members: lockstep up ${shellWord(directory)}`;
+  return Promise.resolve([journal.fail(`The journal is damaged: ${error.reason}.`, remedy)]);
 }

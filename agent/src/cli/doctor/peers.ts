@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   clockSkewMsMax,
@@ -11,7 +10,8 @@ import {
 import { formatElapsed, formatItems } from '@lockstep/shared/present';
 import { z } from 'zod';
 import { type Probed, probeClock, probeMember } from '../../net/probe.ts';
-import { printable, shortId } from '../format.ts';
+import { readRegularFile } from '../../os/regular-file.ts';
+import { printable, shortId } from '../output/format.ts';
 import { type Finding, findingsOf } from './finding.ts';
 import { judgeNode } from './node-version.ts';
 import type { Subject } from './subject.ts';
@@ -34,9 +34,9 @@ interface Visit {
 
 /** The addresses of other members from the settings, from `addresses.json` and from the running agent. */
 async function addressesOf({ state, config, running }: Subject): Promise<readonly string[]> {
-  const kept = await readFile(join(state, 'addresses.json'), 'utf8').catch(() => '[]');
+  const kept = await readRegularFile(join(state, 'addresses.json')).catch(() => '[]');
   const known = z.array(z.string()).catch([]).parse(parseJson(kept));
-  const others = running?.status?.members.filter(({ self, state: standing }) => !self && standing !== 'left') ?? [];
+  const others = running?.status?.members.filter(({ self, state }) => !self && state !== 'left') ?? [];
   const own = new Set(running?.status?.member.addresses);
   const all = [...(config?.peers ?? []), ...known, ...others.flatMap(({ addresses }) => addresses)];
   return [...new Set(all)].filter((address) => !own.has(address));

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { access, lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { shellWord } from '../../shell-word.ts';
+import { shellWord } from '../../os/shell-word.ts';
 import { type Finding, findingsOf } from './finding.ts';
 import type { Subject } from './subject.ts';
 
@@ -42,7 +42,6 @@ async function checkRights(path: string, rights: Rights = 'rwx'): Promise<readon
 /** The entries of the state directory that no other check opens. A file that is written by a rename needs no right to write. */
 const entries: readonly (readonly [name: string, rights: Rights])[] = [
   ['addresses.json', 'r'],
-  ['mounts.json', 'r'],
   ['running.json', 'r'],
   ['journal.db', 'rw'],
   ['staging', 'rwx'],

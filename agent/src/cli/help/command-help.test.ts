@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { processTerminal } from '../output/terminal.ts';
 import { buildProgram } from '../program.ts';
-import { processTerminal } from '../terminal.ts';
 import { commandHelp } from './command-help.ts';
 import { manPage } from './man-page.ts';
 

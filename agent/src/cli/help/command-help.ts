@@ -11,20 +11,20 @@ export interface CommandHelp {
 export const commandHelp: Readonly<Record<string, CommandHelp>> = {
   init: {
     details: [
-      'Makes DIR/.lockstep with an identity, the cluster key, config.toml and room for the journal. The files in DIR stay as they are: ' +
+      'Makes DIR if it does not exist, and DIR/.lockstep with an identity, the cluster key, config.toml and room for the journal. The files in DIR stay as they are: ' +
         'equal ones are adopted, and if another member has other content under the same name, both are kept.',
       'The first member of a cluster makes the key. Copy .lockstep/cluster.key to every other machine over a channel that you trust: ' +
         'anyone who has it can join.',
     ],
     examples: [
-      ['lockstep init ~/shared --name ant', 'the first machine'],
-      ['lockstep init ~/shared --name bee --cluster-key-file ant.key --peer ant:4700', 'each further machine'],
+      ['lockstep init ~/shared', 'the first machine'],
+      ['lockstep init ~/shared --cluster-key-file cluster.key --peer ant:4700', 'each further machine'],
     ],
   },
   up: {
     details: [
-      'Prints the addresses, and "ready" once this member is in sync with the others. Stops cleanly at SIGINT and SIGTERM, and recovers ' +
-        'from a crash at the next start. The log goes to the standard error, one line of JSON for each entry.',
+      'Prints the addresses, what it does, and "ready" once this member is in sync with the others. Stops cleanly at SIGINT and SIGTERM, and recovers ' +
+        'from a crash at the next start. The log goes to the standard error: lines for people on a terminal, otherwise JSON.',
       'An option overrides the environment, and the environment overrides config.toml.',
     ],
     examples: [
@@ -58,7 +58,7 @@ export const commandHelp: Readonly<Record<string, CommandHelp>> = {
   why: {
     examples: [
       ['lockstep why notes/todo.txt', 'its versions, the members that have it, what it waits for'],
-      ['lockstep why src -C ~/shared', 'a path in the folder of another directory'],
+      ['lockstep why src ~/shared', 'a path in the folder of another directory'],
     ],
   },
   wait: {
@@ -68,6 +68,7 @@ export const commandHelp: Readonly<Record<string, CommandHelp>> = {
     ],
     examples: [
       ['lockstep wait --for majority', 'before this machine is switched off'],
+      ['lockstep wait ~/shared', 'everything in the folder of another directory'],
       ['lockstep wait report.pdf --for all --timeout 300', 'one file, on all members, within five minutes'],
       ['lockstep wait --for 2 && rm ~/copy.tar', 'remove a file only once its copy is safe'],
     ],

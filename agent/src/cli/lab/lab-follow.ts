@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ApiEvent, apiPrefix, eventsPageSchema, liveMessageSchema } from '@lockstep/shared/api';
 import { WebSocket } from 'ws';
-import { apiClient } from './api-client.ts';
+import { apiClient } from '../api-client.ts';
 import type { LabMember } from './lab-plan.ts';
 
 /** The delay before a member that does not answer is tried again. */

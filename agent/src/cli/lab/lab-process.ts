@@ -22,7 +22,7 @@ export interface LabProcess {
   stop(): void;
 }
 
-const program = fileURLToPath(new URL('../../bin/lockstep.js', import.meta.url));
+const program = fileURLToPath(new URL('../../../bin/lockstep.js', import.meta.url));
 
 async function lastLine(path: string): Promise<string | undefined> {
   const text = await readFile(path, 'utf8').catch(() => '');

@@ -1,7 +1,7 @@
 import type { ApiEvent } from '@lockstep/shared/api';
 import { formatBytes, formatElapsed, formatItems } from '@lockstep/shared/present';
 import { z } from 'zod';
-import { printable } from './format.ts';
+import { printable } from '../output/format.ts';
 
 const count = z.number().default(0);
 

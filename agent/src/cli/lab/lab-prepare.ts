@@ -3,12 +3,13 @@ import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { LockstepError } from '@lockstep/shared';
-import { configPath } from '../config/load-config.ts';
-import { writeDurably } from '../member-dir/durable-file.ts';
-import { type ExclusiveLock, tryExclusiveLock } from '../member-dir/exclusive-lock.ts';
-import { isMemberFolder } from '../member-dir/folder-nesting.ts';
-import { describeRunning, findRunning } from '../member-dir/instance-lock.ts';
-import { clusterKeyPath, initStateDirectory } from '../member-dir/state-directory.ts';
+import { configPath } from '../../config/load-config.ts';
+import { writeDurably } from '../../member-dir/durable-file.ts';
+import { type ExclusiveLock, tryExclusiveLock } from '../../member-dir/exclusive-lock.ts';
+import { isMemberFolder } from '../../member-dir/folder-nesting.ts';
+import { describeRunning, findRunning } from '../../member-dir/instance-lock.ts';
+import { clusterKeyPath, initStateDirectory } from '../../member-dir/state-directory.ts';
+import { parseAddress } from '../../net/address.ts';
 import type { LabMember } from './lab-plan.ts';
 
 /** The file that is locked while a lab runs in its place. */
@@ -49,9 +50,9 @@ export async function clearLab(lab: string): Promise<void> {
 
 /** Rejects with 'port-in-use' if it is impossible to listen on `address` (`host:port`). */
 export async function checkPort(address: string, use: string): Promise<void> {
-  const [host, port] = address.split(':');
+  const { host, port } = parseAddress(address);
   const server = createServer();
-  server.listen(Number(port), host);
+  server.listen(port, host);
   try {
     await once(server, 'listening');
   } catch (cause) {

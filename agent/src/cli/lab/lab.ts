@@ -1,9 +1,14 @@
 import { mkdir } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { LockstepError } from '@lockstep/shared';
+import { formatNames } from '@lockstep/shared/present';
 import { Command, CommanderError, InvalidArgumentError } from 'commander';
-import { type ExitCode, exitCode } from './exit-code.ts';
-import { formatMoment, printable } from './format.ts';
+import { type ExitCode, exitCode } from '../exit-code.ts';
+import { formatMoment } from '../output/format.ts';
+import { formatTable } from '../output/table.ts';
+import { processTerminal, type Terminal } from '../output/terminal.ts';
+import { stopSignal } from '../stop-signal.ts';
+import { LabCrew } from './lab-crew.ts';
 import { LabFollower } from './lab-follow.ts';
 import { LabNarrator } from './lab-narrator.ts';
 import {
@@ -16,10 +21,7 @@ import {
   writePlan,
 } from './lab-plan.ts';
 import { checkPort, clearLab, lockLab, prepareMembers, refuseLeftovers } from './lab-prepare.ts';
-import { type LabProcess, startLabProcess } from './lab-process.ts';
-import { stopSignal } from './stop-signal.ts';
-import { formatTable } from './table.ts';
-import { processTerminal, type Terminal } from './terminal.ts';
+import { onTypedLine } from './typed-lines.ts';
 
 interface LabOptions {
   readonly members?: number;
@@ -39,20 +41,20 @@ function parseOptions(args: readonly string[]): LabOptions {
   return new Command('npm start --')
     .description('The lab: a few members on this machine, with folders lab/ant, lab/bee, lab/cat, …')
     .option('--members <COUNT>', 'the number of members', wholeNumber(2, labMembersMax))
-    .option('--port-base <PORT>', 'agents at PORT+1, …; dashboards at PORT+101, …', wholeNumber(1024, portBaseMax))
+    .option('--port-base <PORT>', 'dashboards at PORT+1, …; agents at PORT+101, …', wholeNumber(1024, portBaseMax))
     .option('--fresh', 'remove everything in lab/ and start from scratch')
     .exitOverride()
     .parse([...args], { from: 'user' })
     .opts<LabOptions>();
 }
 
-function introduce(terminal: Terminal, members: readonly LabMember[], processes: readonly LabProcess[]): void {
+function introduce(terminal: Terminal, members: readonly LabMember[], crew: LabCrew): void {
   const here = (path: string) => relative(terminal.cwd, path) || path;
-  const rows = members.map(({ name, directory, dashboard }, index) => [
-    terminal.paint('bold', name),
-    here(directory),
-    `http://${dashboard}/`,
-    String(processes[index]?.pid ?? '-'),
+  const rows = members.map((member) => [
+    terminal.paint('bold', member.name),
+    here(member.directory),
+    `http://${member.dashboard}/`,
+    String(crew.pid(member) ?? '-'),
   ]);
   const [first, second] = members;
   terminal.print(
@@ -60,25 +62,9 @@ function introduce(terminal: Terminal, members: readonly LabMember[], processes:
       formatTable([{ title: 'MEMBER' }, { title: 'FOLDER' }, { title: 'DASHBOARD' }, { title: 'PROCESS' }], rows),
       '',
       `Try: cp -r docs ${here(first?.directory ?? '')}/ and look into ${here(second?.directory ?? '')}; edit one file in two folders at once; kill -9 a process.`,
-      'Ctrl-C stops all; the next start goes on from there.',
+      'r and Enter starts members again that ended. Ctrl-C stops all; the next start goes on from there.',
       '',
     ].join('\n'),
-  );
-}
-
-/** Reports each process of a member that ends without being stopped; resolves when all have ended. */
-async function watchProcesses(
-  processes: readonly LabProcess[],
-  isStopping: () => boolean,
-  print: (line: string) => void,
-): Promise<void> {
-  await Promise.all(
-    processes.map(async ({ member, ended }) => {
-      const { how, lastWords } = await ended;
-      if (isStopping()) return;
-      const words = lastWords === undefined ? '' : ` Its last line: ${printable(lastWords)}`;
-      print(`${member.name} ended (${how}).${words} Start it again: npx lockstep up ${member.directory}`);
-    }),
   );
 }
 
@@ -115,33 +101,36 @@ async function openLab(terminal: Terminal, lab: string, plan: LabPlan): Promise<
   await mkdir(logs, { recursive: true });
 
   const signal = stopSignal();
-  let stopping = false;
   const print = (line: string): void =>
     terminal.print(`${terminal.paint('dim', formatMoment(terminal.nowMs()).slice(11))}  ${line}`);
   const startedAt = terminal.nowMs();
-  const processes = members.map((member) => startLabProcess(member, join(logs, `${member.name}.log`)));
-  const ended = watchProcesses(processes, () => stopping, print);
-  const starts = processes.map(({ ready, ended: gone }) =>
-    Promise.race([ready.then(() => true), gone.then(() => false)]),
-  );
-  const started = Promise.all(starts).then((serving) => (serving.includes(true) ? 'started' : 'failed'));
+  const crew = new LabCrew(members, logs, print);
+  const started = crew.start().then((isAnyReady) => (isAnyReady ? 'started' : 'failed'));
 
   const outcome = await Promise.race([started, signal.received]);
   let unfollow: (() => Promise<void>) | undefined;
   if (outcome === 'started') {
-    introduce(terminal, members, processes);
+    introduce(terminal, members, crew);
     unfollow = followMembers(members, startedAt, print);
-    // A member that was killed may be started again by hand, so the lab continues even if none of its own processes is left.
+    const endTyping = onTypedLine((line) => {
+      if (line === 'r') void crew.restart().then((names) => print(restarted(names)));
+    });
+    // A member that was killed may be started again, so the lab continues even if none of its own processes is left.
     await signal.received;
+    endTyping();
   }
-  stopping = true;
   await unfollow?.();
-  for (const process of processes) process.stop();
-  await ended;
+  const left = await crew.stop();
   signal.dispose();
   if (outcome === 'failed') return exitCode.notDone;
-  terminal.print('All members have stopped.');
+  terminal.print(left.length === 0 ? 'All members have stopped.' : left.join('\n'));
   return exitCode.done;
+}
+
+function restarted(names: readonly string[]): string {
+  return names.length === 0
+    ? 'All members run.'
+    : `${formatNames(names)} ${names.length === 1 ? 'starts' : 'start'} again`;
 }
 
 /** Runs the lab in the folder `lab` of the current directory until Ctrl-C. */
@@ -156,7 +145,7 @@ export async function runLab(args: readonly string[]): Promise<ExitCode> {
       if (options.fresh === true) await clearLab(lab);
       const plan = await readPlan(lab, {
         ...(options.members === undefined ? {} : { members: options.members }),
-        ...(options.portBase === undefined ? {} : { portBase: options.portBase }),
+        ...(options.portBase === undefined ? {} : { dashboards: options.portBase }),
       });
       return await openLab(terminal, lab, plan);
     } finally {

@@ -1,5 +1,5 @@
 import type { LoggedOperation, OperationReport } from '@lockstep/shared/api';
-import { formatBytes, formatItems } from '@lockstep/shared/present';
+import { authorOf, formatBytes, formatItems } from '@lockstep/shared/present';
 import { formatMoment, printable } from './format.ts';
 import type { Paint } from './terminal.ts';
 
@@ -14,6 +14,8 @@ export function describeOperation(operation: OperationReport): string {
   switch (operation.kind) {
     case 'put': {
       const size = operation.size === undefined ? '' : ` (${formatBytes(operation.size)})`;
+      if (operation.conflict?.version === 'kept') return `wrote ${path}${size}, which was kept in a conflict`;
+      if (operation.conflict?.version === 'copied') return `wrote what is now ${path}${size}`;
       return `${operation.replaced === undefined ? 'wrote' : 'changed'} ${path}${size}`;
     }
     case 'mkdir':
@@ -29,21 +31,34 @@ export function describeOperation(operation: OperationReport): string {
   }
 }
 
-/** Groups consecutive operations of the log that belong together (the rename of a directory, an unpacked archive). */
+/**
+ * Groups operations of the log that belong together (the rename of a directory, an unpacked archive). Operations of other members may have
+ * arrived in between.
+ */
 export function groupOperations(operations: readonly LoggedOperation[]): readonly (readonly LoggedOperation[])[] {
   const groups: LoggedOperation[][] = [];
+  const newest = new Map<string, LoggedOperation[]>();
   for (const operation of operations) {
-    const last = groups.at(-1);
+    const last = newest.get(operation.origin);
     const first = last?.[0];
-    const together =
-      first !== undefined &&
-      operation.group !== undefined &&
-      first.origin === operation.origin &&
-      (first.group ?? first.seq) === operation.group;
-    if (together) last?.push(operation);
-    else groups.push([operation]);
+    if (first !== undefined && operation.group !== undefined && groupOf(first) === operation.group) {
+      last?.push(operation);
+    } else {
+      const group = [operation];
+      groups.push(group);
+      newest.set(operation.origin, group);
+    }
   }
   return groups;
+}
+
+function groupOf({ group, seq }: LoggedOperation): number {
+  return group ?? seq;
+}
+
+/** True if the group begins with its first operation. */
+export function isWhole([first]: readonly LoggedOperation[]): boolean {
+  return first !== undefined && groupOf(first) === first.seq;
 }
 
 /** One line of `lockstep log`. */
@@ -51,5 +66,5 @@ export function formatOperations(group: readonly LoggedOperation[], paint: Paint
   const [first] = group;
   if (first === undefined) return '';
   const more = group.length > 1 ? paint('dim', ` and ${formatItems(group.length - 1, 'more operation')} with it`) : '';
-  return `${paint('dim', formatMoment(first.at))}  ${paint('cyan', first.memberName.padEnd(8))}  ${describeOperation(first)}${more}`;
+  return `${paint('dim', formatMoment(first.at))}  ${paint('cyan', authorOf(first).memberName.padEnd(8))}  ${describeOperation(first)}${more}`;
 }

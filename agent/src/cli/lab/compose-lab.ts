@@ -1,12 +1,12 @@
 import { lchown, lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { LockstepError } from '@lockstep/shared';
-import { clusterKeyPath } from '../member-dir/state-directory.ts';
-import { exitCode } from './exit-code.ts';
+import { clusterKeyPath } from '../../member-dir/state-directory.ts';
+import { exitCode } from '../exit-code.ts';
+import { formatTable } from '../output/table.ts';
+import { processTerminal, type Terminal } from '../output/terminal.ts';
 import type { LabMember } from './lab-plan.ts';
 import { labLockName, lockLab, prepareMembers } from './lab-prepare.ts';
-import { formatTable } from './table.ts';
-import { processTerminal, type Terminal } from './terminal.ts';
 
 /** The port of all agents: every member has an address of its own in the lab's network. */
 const agentPort = 4700;

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { LockstepError } from '@lockstep/shared';
 import { z } from 'zod';
-import { writeDurably } from '../member-dir/durable-file.ts';
+import { writeDurably } from '../../member-dir/durable-file.ts';
 
 const names = ['ant', 'bee', 'cat', 'dog', 'elk', 'fox', 'gnu', 'hen', 'ibex', 'jay'] as const;
 
@@ -10,18 +10,22 @@ const names = ['ant', 'bee', 'cat', 'dog', 'elk', 'fox', 'gnu', 'hen', 'ibex', '
 export const labMembersMax = names.length;
 
 const membersDefault = 3;
-const portBaseDefault = 4700;
+const portBaseDefault = 4800;
 
-/** The offset of a dashboard's port from its agent's. */
-const dashboardOffset = 100;
+/** The offset of an agent's port from its dashboard's, which people type. */
+const agentOffset = 100;
 
 /** The highest base at which all ports are legal. */
-export const portBaseMax = 65_535 - dashboardOffset - labMembersMax;
+export const portBaseMax = 65_535 - agentOffset - labMembersMax;
 
-const planSchema = z.object({
-  portBase: z.int().min(1024).max(portBaseMax),
-  members: z.int().min(2).max(labMembersMax),
-});
+const membersSchema = z.int().min(2).max(labMembersMax);
+const planSchema = z.union([
+  z.object({ dashboards: z.int().min(1024).max(portBaseMax), members: membersSchema }),
+  // The form of earlier versions, which gave the dashboards the higher ports.
+  z
+    .object({ portBase: z.int().min(1024).max(portBaseMax), members: membersSchema })
+    .transform(({ portBase, members }) => ({ dashboards: Math.min(portBase + 100, portBaseMax), members })),
+]);
 
 /** The content of `lab/lab.json`, so that the next start uses the same members and ports. */
 export type LabPlan = z.infer<typeof planSchema>;
@@ -42,7 +46,7 @@ function planPath(lab: string): string {
 /** The plan of the lab in the directory `lab`, with the requested changes; the defaults if there is none yet. */
 export async function readPlan(lab: string, asked: Partial<LabPlan>): Promise<LabPlan> {
   const text = await readFile(planPath(lab), 'utf8').catch(() => undefined);
-  let kept: LabPlan = { portBase: portBaseDefault, members: membersDefault };
+  let kept: LabPlan = { dashboards: portBaseDefault, members: membersDefault };
   if (text !== undefined) {
     try {
       kept = planSchema.parse(JSON.parse(text));
@@ -54,7 +58,7 @@ export async function readPlan(lab: string, asked: Partial<LabPlan>): Promise<La
       );
     }
   }
-  return { portBase: asked.portBase ?? kept.portBase, members: asked.members ?? kept.members };
+  return { dashboards: asked.dashboards ?? kept.dashboards, members: asked.members ?? kept.members };
 }
 
 /** Stores the plan for the next start. */
@@ -65,12 +69,12 @@ export async function writePlan(lab: string, plan: LabPlan): Promise<void> {
 /** The members of a plan. */
 export function labMembers(lab: string, plan: LabPlan): readonly LabMember[] {
   const chosen = names.slice(0, plan.members);
-  const listen = (index: number) => `127.0.0.1:${plan.portBase + index + 1}`;
+  const listen = (index: number) => `127.0.0.1:${plan.dashboards + agentOffset + index + 1}`;
   return chosen.map((name, index) => ({
     name,
     directory: join(lab, name),
     listen: listen(index),
-    dashboard: `127.0.0.1:${plan.portBase + dashboardOffset + index + 1}`,
+    dashboard: `127.0.0.1:${plan.dashboards + index + 1}`,
     peers: chosen.flatMap((_other, at) => (at === index ? [] : [listen(at)])),
   }));
 }
