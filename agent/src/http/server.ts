@@ -1,3 +1,5 @@
+import type { IncomingMessage, Server } from 'node:http';
+import type { Socket } from 'node:net';
 import { hostname } from 'node:os';
 import swagger from '@fastify/swagger';
 import websocket from '@fastify/websocket';
@@ -7,7 +9,6 @@ import fastify, { type FastifyInstance } from 'fastify';
 import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod';
 import type { Log } from '../sync/ports/log.ts';
 import { answerError, sendError } from './errors.ts';
-import { followFreshConnections } from './fresh-connections.ts';
 import { refusalOf } from './guard.ts';
 import { guardedRequest } from './guarded-request.ts';
 import { bodyBytesMax, closeGraceMs, liveInboundBytesMax, requestTimeoutMs } from './limits.ts';
@@ -170,4 +171,22 @@ function listenError(cause: unknown, host: string, port: number): unknown {
     default:
       return cause;
   }
+}
+
+/**
+ * Tracks the connections without a request yet. Browsers open such ones in advance, and Node counts them neither as idle nor as active.
+ * Without this they would delay the end of the server. Returns a function that closes them.
+ */
+function followFreshConnections(server: Server): () => void {
+  const fresh = new Set<Socket>();
+  const used = ({ socket }: IncomingMessage) => fresh.delete(socket);
+  server.on('connection', (socket) => {
+    fresh.add(socket);
+    socket.once('close', () => fresh.delete(socket));
+  });
+  server.on('request', used);
+  server.on('upgrade', used);
+  return () => {
+    for (const socket of fresh) socket.destroy();
+  };
 }

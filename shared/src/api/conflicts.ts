@@ -60,6 +60,7 @@ export const resolveResultSchema = z
 
 export const contentQuerySchema = z.object({
   version: z.string().optional().describe('`origin:seq` of the version to return; by default the one there now.'),
+  download: z.stringbool().optional().describe('True: the file has any size, and is for saving only.'),
 });
 
 export type Conflict = z.infer<typeof conflictSchema>;

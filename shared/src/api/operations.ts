@@ -40,6 +40,17 @@ export const operationReportSchema = z
     from: z.string().optional().describe('The path it was renamed from.'),
     group: countSchema.optional().describe('`seq` of the first operation of the group that it belongs to.'),
     standing: z.enum(['joined', 'left']).optional().describe('Membership operations only.'),
+    writer: z
+      .object({ member: z.string(), memberName: z.string(), at: momentSchema })
+      .optional()
+      .describe('Who wrote the content, and when, if another operation did.'),
+    conflict: z
+      .object({
+        path: z.string(),
+        version: z.enum(['kept', 'copied']).describe('`kept`: it has the name. `copied`: it is a conflict copy.'),
+      })
+      .optional()
+      .describe('The conflict that the operation settled.'),
   })
   .meta({ id: 'Operation' });
 

@@ -8,7 +8,7 @@ export const pathReportSchema = z
     path: z.string(),
     known: z.boolean().describe('An operation on it was ever journaled here, or an entry is there on the disk.'),
     ignored: z.boolean().describe('A rule of .lockstepignore keeps it out of the replication.'),
-    heads: list(operationReportSchema).describe('The operations that no other supersedes, the visible one first.'),
+    heads: list(operationReportSchema).describe('The operations that no other supersedes, the current one first.'),
     disk: z
       .object({
         type: z.enum(['file', 'directory', 'symlink', 'absent']),

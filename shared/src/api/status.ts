@@ -2,6 +2,11 @@ import { z } from 'zod';
 import { countSchema, list, memberStateSchema, momentSchema, problemSchema, vectorSchema } from './common.ts';
 import { catchUpSchema, memberReportSchema } from './members.ts';
 
+/** A long work under way, by the number of paths. */
+const workSchema = z.object({ what: z.enum(['verify', 'replay']), done: countSchema, total: countSchema });
+
+export type WorkReport = z.infer<typeof workSchema>;
+
 /** `GET /api/v1/status`: the asked member, and the cluster as it sees it. */
 export const statusSchema = z
   .object({
@@ -41,6 +46,9 @@ export const statusSchema = z
     lastEvent: countSchema.describe('Number of the newest event.'),
     oldestMember: z.string().optional().describe('Id of the active member that has been active longest.'),
     catchUp: catchUpSchema.optional(),
+    work: list(workSchema)
+      .optional()
+      .describe('Long works that were requested and are under way; absent when there are none.'),
     members: list(memberReportSchema).describe('All members, the one that answers first.'),
   })
   .meta({ id: 'Status' });

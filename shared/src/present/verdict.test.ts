@@ -51,6 +51,11 @@ test.each<[string, string, Status]>([
     'ant is paused: it takes nothing from the others and gives them nothing until it is resumed.',
     status([ant, downBee, downCat], { paused: true, synchronised: false }),
   ],
+  [
+    'held',
+    'ant is paused: it takes nothing from the others and gives them nothing until it is resumed; 2 conflicts wait for a choice.',
+    status([ant, downBee], { paused: true, synchronised: false, conflictCopies: 2 }),
+  ],
   ['held', 'cat is shut down; the other two hold everything.', status([ant, bee, shutCat])],
   ['bad', 'ant does not hear bee or cat: it may be cut off.', status([ant, downBee, downCat])],
   ['held', 'bee and cat are shut down.', status([ant, { ...downBee, condition: 'shut-down' }, shutCat])],
@@ -194,11 +199,11 @@ test.each<[string, string, Status]>([
 });
 
 test('[DB-A1] each part of the sentence has the view in which a person sees more of it', () => {
-  const troubled = status(
+  const withProblems = status(
     [ant, { ...downBee, id: 'dog', name: 'dog' }, pausedCat, member('bee', { problems: 1, trouble: 'path-special' })],
     { conflictCopies: 2 },
   );
-  expect(clusterVerdict(troubled).findings).toEqual([
+  expect(clusterVerdict(withProblems).findings).toEqual([
     { tone: 'bad', text: 'dog is down', about: { view: 'member', id: 'dog' } },
     { tone: 'held', text: 'cat is paused', about: { view: 'member', id: 'cat' } },
     { tone: 'held', text: 'bee has 1 problem: not a file', about: { view: 'member', id: 'bee' } },

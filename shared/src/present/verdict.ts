@@ -3,9 +3,9 @@ import { isGrave } from '../error-code.ts';
 import type { MemberCondition } from '../member-condition.ts';
 import { isAway } from './condition.ts';
 import { latencyMatrix, type Matrix, whoReachesBoth } from './latency-matrix.ts';
+import { isCutOff } from './member-problems.ts';
 import { problemWords } from './problem-words.ts';
 import { shareText, timeLeftText } from './progress.ts';
-import { isCutOff } from './troubles.ts';
 import { formatCount, formatItems, formatNames } from './units.ts';
 
 /**
@@ -35,21 +35,23 @@ export interface Verdict {
   readonly text: string;
   /** The parts of the sentence, the gravest first. */
   readonly findings: readonly [Finding, ...Finding[]];
+  /** The end of the sentence, which reports no finding, as in `; the other two hold everything.` */
+  readonly rest: string;
 }
 
 const tones: readonly Tone[] = ['bad', 'held', 'busy', 'good'];
 
 /** The verdict on the whole cluster as the answering member sees it: everything that needs a person, the gravest first. */
 export function clusterVerdict(status: Status): Verdict {
-  const found = isAlone(status) ? ownFindings(status) : findingsOf(status);
-  const [first, ...rest] = found.toSorted((a, b) => tones.indexOf(a.tone) - tones.indexOf(b.tone));
-  const findings: Verdict['findings'] = first === undefined ? [wholeFinding(status)] : [first, ...rest];
-  const text = `${findings.map((finding) => finding.text).join('; ')}${restOf(status, findings)}.`;
-  return { tone: findings[0].tone, text, findings };
+  const found = knowsOnlyItself(status) ? ownFindings(status) : findingsOf(status);
+  const [first, ...others] = found.toSorted((a, b) => tones.indexOf(a.tone) - tones.indexOf(b.tone));
+  const findings: Verdict['findings'] = first === undefined ? [wholeFinding(status)] : [first, ...others];
+  const rest = `${restOf(status, findings)}.`;
+  return { tone: findings[0].tone, text: findings.map(({ text }) => text).join('; ') + rest, findings, rest };
 }
 
 /** True when what the member knows of the others is old, or concerns it no more. */
-function isAlone(status: Status): boolean {
+function knowsOnlyItself(status: Status): boolean {
   return status.member.state === 'left' || status.paused || isRefused(status);
 }
 
@@ -66,7 +68,7 @@ function ownFindings(status: Status): readonly Finding[] {
   }
   const text = `${name} is paused: it takes nothing from the others and gives them nothing until it is resumed`;
   const own = status.members.filter(({ self }) => self);
-  return [finding('held', text, { view: 'members' }), ...troubleFindings(status, own)];
+  return [finding('held', text, { view: 'members' }), ...problemFindings(status, own), ...choiceFindings(status)];
 }
 
 function findingsOf(status: Status): readonly Finding[] {
@@ -76,7 +78,7 @@ function findingsOf(status: Status): readonly Finding[] {
   // A member that hears nobody is more likely to be cut off itself than to be the only one running.
   const hearsNobody = isCutOff(status) && down.length > 1;
   const away = hearsNobody ? [lonelyFinding(status, down)] : awayFindings(members);
-  const found = [...away, ...troubleFindings(status, members), ...cutFindings(matrix), ...choiceFindings(status)];
+  const found = [...away, ...problemFindings(status, members), ...cutFindings(matrix), ...choiceFindings(status)];
   const coming = comingFindings(status, members);
   return found.length + coming.length > 0 ? [...found, ...coming] : movingFindings(status, members);
 }
@@ -107,18 +109,18 @@ function awayFindings(members: readonly MemberReport[]): readonly Finding[] {
 }
 
 /** Members with problems: the grave ones one by one, the others counted together. */
-function troubleFindings(status: Status, members: readonly MemberReport[]): readonly Finding[] {
-  const troubled = members
+function problemFindings(status: Status, members: readonly MemberReport[]): readonly Finding[] {
+  const withProblems = members
     .filter((member) => problemsOf(status, member) > 0 && !isAway(member.condition))
     .sort((a, b) => b.behind - a.behind || problemsOf(status, b) - problemsOf(status, a));
-  const [worst, ...grave] = troubled.filter((member) => isGrave(member.trouble ?? 'unknown'));
-  const minor = troubled.filter((member) => !isGrave(member.trouble ?? 'unknown'));
+  const [worst, ...grave] = withProblems.filter((member) => isGrave(member.trouble ?? 'unknown'));
+  const minor = withProblems.filter((member) => !isGrave(member.trouble ?? 'unknown'));
   const [first, ...rest] = minor;
   return [
-    ...(worst === undefined ? [] : [finding('bad', troubleOf(status, worst), aboutProblems([worst]))]),
+    ...(worst === undefined ? [] : [finding('bad', problemSentence(status, worst), aboutProblems([worst]))]),
     ...(grave.length === 0 ? [] : [finding('bad', `${have(grave)} problems too`, aboutProblems(grave))]),
     ...(first !== undefined && rest.length === 0
-      ? [finding('held', troubleOf(status, first), aboutProblems([first]))]
+      ? [finding('held', problemSentence(status, first), aboutProblems([first]))]
       : []),
     ...(rest.length === 0 ? [] : [finding('held', `${have(minor)} problems`, aboutProblems(minor))]),
   ];
@@ -253,7 +255,7 @@ function problemsOf(status: Status, member: MemberReport): number {
 }
 
 /** `cat is 1,204 operations behind: disk full`, `cat has 2 problems: disk full and others`. */
-function troubleOf(status: Status, member: MemberReport): string {
+function problemSentence(status: Status, member: MemberReport): string {
   const count = problemsOf(status, member);
   const others = count > 1 && hasSeveralCodes(status, member) ? ' and others' : '';
   const reason = member.trouble === undefined ? '' : `: ${problemWords(member.trouble)}${others}`;
@@ -276,7 +278,7 @@ function restOf(status: Status, findings: readonly Finding[]): string {
     (member) => away.includes(member) || (member.condition === 'active' && member.behind === 0),
   );
   const isBusy = findings.some(({ tone }) => tone === 'busy');
-  if (isAlone(status) || away.length === 0 || others < 2 || isBusy || !isSame) return '';
+  if (knowsOnlyItself(status) || away.length === 0 || others < 2 || isBusy || !isSame) return '';
   if (!status.synchronised || status.pending > 0) return '';
   return others === 2 ? '; the other two hold everything' : `; the other ${formatCount(others)} hold everything`;
 }

@@ -16,20 +16,45 @@ export interface ShownContent {
  * through the folder's port, which follows no link and returns only bytes that match the content id. Throws `content-unavailable`.
  */
 export async function readContent(engine: Engine, path: string, version?: string): Promise<ShownContent> {
+  const { size, chunks } = await openContent(engine, path, version);
+  const bytesMax = shownBytesMax(path);
+  if (size > bytesMax) {
+    throw unavailable(`${path} has ${size} bytes, more than the ${bytesMax} that can be shown: download it.`);
+  }
+  const parts: Uint8Array[] = [];
+  for await (const chunk of chunks) parts.push(chunk);
+  const bytes = Buffer.concat(parts);
+  return { bytes, type: shownType(path, bytes) };
+}
+
+/** The bytes of a file of any size, block by block. */
+export interface OpenedContent {
+  readonly size: number;
+  /** Throws `content-unavailable` if a block cannot be read any more. */
+  readonly chunks: AsyncIterable<Uint8Array>;
+}
+
+/** As `readContent`, for a file of any size. The first block has been read when it resolves, so that most errors come before the bytes. */
+export async function openContent(engine: Engine, path: string, version?: string): Promise<OpenedContent> {
   const operation = operationAt(engine, path, version);
   const { content, blocks, size = 0 } = operation ?? {};
   if (operation === undefined || content === undefined) {
     throw unavailable(`This member has no such version of a file at ${path}: reload the list.`);
   }
-  const bytesMax = shownBytesMax(path);
-  if (size > bytesMax) {
-    throw unavailable(`${path} has ${size} bytes, more than the ${bytesMax} that can be shown: open it in the folder.`);
+  const block = async (index: number): Promise<Uint8Array> => {
+    for (const source of sourcesOf(engine, operation)) {
+      const bytes = await engine.context.folder.readBlock({ content, blocks, size, index, source });
+      if (bytes !== undefined) return bytes;
+    }
+    throw unavailable(`This member's disk does not have the requested version of ${path}: reload the list.`);
+  };
+  const count = blockCount(size);
+  const first = count === 0 ? undefined : await block(0);
+  async function* chunks(): AsyncIterable<Uint8Array> {
+    if (first !== undefined) yield first;
+    for (let index = 1; index < count; index++) yield await block(index);
   }
-  for (const source of sourcesOf(engine, operation)) {
-    const bytes = await readAll(engine, { content, blocks, size }, source);
-    if (bytes !== undefined) return { bytes, type: shownType(path, bytes) };
-  }
-  throw unavailable(`This member's disk does not have the requested version of ${path}: reload the list.`);
+  return { size, chunks: chunks() };
 }
 
 function operationAt(engine: Engine, path: string, version: string | undefined): Operation | undefined {
@@ -51,25 +76,6 @@ function* sourcesOf(engine: Engine, { content }: Operation): Iterable<ContentSou
   if (content === undefined) return;
   for (const file of filesWith(engine.context, content)) yield fileSource(file);
   yield { from: 'history' };
-}
-
-async function readAll(
-  engine: Engine,
-  described: {
-    readonly content: NonNullable<Operation['content']>;
-    readonly blocks?: Uint8Array | undefined;
-    readonly size: number;
-  },
-  source: ContentSource,
-): Promise<Uint8Array | undefined> {
-  const { folder } = engine.context;
-  const parts: Uint8Array[] = [];
-  for (let index = 0; index < blockCount(described.size); index++) {
-    const bytes = await folder.readBlock({ ...described, index, source });
-    if (bytes === undefined) return undefined;
-    parts.push(bytes);
-  }
-  return Buffer.concat(parts);
 }
 
 function unavailable(message: string): LockstepError {

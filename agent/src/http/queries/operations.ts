@@ -3,6 +3,7 @@ import type { LoggedOperation, OperationReport, OperationsPage, OperationsQuery 
 import { stampMs } from '../../core/hlc.ts';
 import type { Engine } from '../../sync/engine.ts';
 import type { LogRow } from '../../sync/ports/journal.ts';
+import { authorshipOf } from './authorship.ts';
 
 /** An operation as it is shown to people. */
 export function reportOperation(engine: Engine, operation: Operation): OperationReport {
@@ -26,6 +27,7 @@ export function reportOperation(engine: Engine, operation: Operation): Operation
     from,
     group,
     standing: operation.member?.standing,
+    ...authorshipOf(engine, operation),
   };
 }
 

@@ -1,6 +1,6 @@
 import type { MemberState } from '@lockstep/shared';
 import type { Progress } from '@lockstep/shared/api';
-import { memberProgress, type SaidProgress } from '../../core/member-progress.ts';
+import { memberProgress, type SaidProgress } from '../../core/traffic/member-progress.ts';
 import type { Engine } from '../../sync/engine.ts';
 import type { Peer } from '../../sync/members/peer.ts';
 

@@ -15,6 +15,7 @@ export function readStatus(engine: Engine, place: Place): Status {
   const members = readMembers(engine);
   const joined = members.filter((member) => member.state !== 'left');
   const problemList = problems.list();
+  const work = engine.work.list();
   const known = journal.known();
   return {
     member: {
@@ -59,6 +60,7 @@ export function readStatus(engine: Engine, place: Place): Status {
     lastEvent: journal.lastEventNumber(),
     oldestMember: oldestMember(engine),
     catchUp: engine.catchUp.progress(),
+    ...(work.length > 0 && { work }),
     members,
   };
 }

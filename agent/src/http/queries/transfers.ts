@@ -7,7 +7,7 @@ import {
   type Transfers,
   throughputSampleMs,
 } from '@lockstep/shared/api';
-import { compareMoving, type MovingFile } from '../../core/member-progress.ts';
+import { compareMoving, type MovingFile } from '../../core/traffic/member-progress.ts';
 import type { Engine } from '../../sync/engine.ts';
 import type { TransferProgress } from '../../sync/transfer/content-fetcher.ts';
 import { heardPeers, ownProgress, peerProgress } from './progress.ts';

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { ServedCluster } from '../../../test/support/served-cluster.ts';
-import { contentOfText } from '../../sim/disk/content.ts';
+import { contentOfText, virtualContent } from '../../sim/disk/content.ts';
 import { shownBytesMax, shownType } from '../shown-type.ts';
 
 let app: FastifyInstance;
@@ -30,6 +30,25 @@ describe('[CF9] a content that is served', () => {
       'x-content-type-options': 'nosniff',
       'cross-origin-resource-policy': 'same-origin',
       'cache-control': 'no-store',
+    });
+  });
+
+  test('that is too large to be shown can be saved, and runs nothing either', async () => {
+    served.cluster.user('ant').write('long #1.txt', 'long', virtualContent('long', 3 * 1_048_576));
+    served.cluster.user('ant').write('short #1.html', 'short', contentOfText('<script>alert(1)</script>'));
+    await expect.poll(() => served.ant.journal.counts().files).toBe(2);
+    const shown = await app.inject('/api/v1/content/long%20%231.txt');
+    expect([shown.statusCode, shown.json()]).toMatchObject([409, { error: { code: 'content-unavailable' } }]);
+    const large = await app.inject('/api/v1/content/long%20%231.txt?download=true');
+    expect(large.statusCode).toBe(200);
+    const { statusCode, headers, body } = await app.inject('/api/v1/content/short%20%231.html?download=true');
+    expect([statusCode, body]).toEqual([200, '<script>alert(1)</script>']);
+    expect(headers).toMatchObject({
+      'content-type': 'application/octet-stream',
+      'content-disposition': 'attachment',
+      'content-length': '25',
+      'content-security-policy': "default-src 'none'; frame-ancestors 'none'; sandbox",
+      'x-content-type-options': 'nosniff',
     });
   });
 

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import {
   conflictsPageSchema,
   conflictsQuerySchema,
@@ -9,7 +10,7 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { answers } from '../answers.ts';
 import { readConflicts, resolveConflicts } from '../queries/conflicts.ts';
-import { readContent } from '../queries/content.ts';
+import { openContent, readContent } from '../queries/content.ts';
 import type { ServedMember } from '../served-member.ts';
 import { unknownType } from '../shown-type.ts';
 import { checkedPath } from './state.ts';
@@ -57,7 +58,7 @@ export const conflictRoutes: FastifyPluginAsyncZod<{ member: ServedMember }> = a
         tags: ['state'],
         summary: 'The bytes of a file on this member’s disk',
         description:
-          'The path is relative to the folder, each of its names percent-encoded. At most 2 MiB, of pictures 20 MiB.',
+          'The path is relative to the folder, each of its names percent-encoded. At most 2 MiB, of pictures 20 MiB, unless `download` is true.',
         params: z.object({ '*': z.string() }),
         querystring: contentQuerySchema,
         response: answers(z.any().describe('The bytes: a picture, UTF-8 text, or another file to be saved.')),
@@ -65,9 +66,21 @@ export const conflictRoutes: FastifyPluginAsyncZod<{ member: ServedMember }> = a
     },
     async (request, reply) => {
       const path = checkedPath(request.params['*']);
-      const { bytes, type } = await readContent(engine, path, request.query.version);
+      const { version, download = false } = request.query;
+      reply.header('content-security-policy', contentSecurityPolicy);
+      if (download) {
+        const { size, chunks } = await openContent(engine, path, version);
+        return (
+          reply
+            // A browser takes the name of the file from the address.
+            .header('content-disposition', 'attachment')
+            .header('content-length', size)
+            .type(unknownType)
+            .send(Readable.from(chunks, { objectMode: false }))
+        );
+      }
+      const { bytes, type } = await readContent(engine, path, version);
       return reply
-        .header('content-security-policy', contentSecurityPolicy)
         .header('content-disposition', type === unknownType ? 'attachment' : 'inline')
         .type(type)
         .send(bytes);

@@ -2,7 +2,7 @@ import type { MemberReport, Status } from '../api.ts';
 import { latencyMatrix } from './latency-matrix.ts';
 
 /** Another member that needs a person, and why. */
-export interface MemberTrouble {
+export interface MemberProblem {
   readonly member: MemberReport;
   readonly why: 'down' | 'problems' | 'paused' | 'shut-down';
 }
@@ -11,9 +11,9 @@ export interface MemberTrouble {
  * The other members that need a person: those that are down, paused or shut down, and those that report problems. A paused member
  * hears nothing of the others, so it knows of none.
  */
-export function memberTroubles(status: Status): readonly MemberTrouble[] {
+export function memberProblems(status: Status): readonly MemberProblem[] {
   if (status.paused) return [];
-  return status.members.flatMap((member): MemberTrouble[] => {
+  return status.members.flatMap((member): MemberProblem[] => {
     const { condition, problems = 0 } = member;
     if (member.self || condition === 'left') return [];
     if (condition === 'down' || condition === 'paused' || condition === 'shut-down')
@@ -23,8 +23,8 @@ export function memberTroubles(status: Status): readonly MemberTrouble[] {
 }
 
 /** The number of items in the view of problems. */
-export function troubleCount(status: Status): number {
-  return status.problemCount + memberTroubles(status).length + latencyMatrix(status).cut.length;
+export function problemItemCount(status: Status): number {
+  return status.problemCount + memberProblems(status).length + latencyMatrix(status).cut.length;
 }
 
 /** True when the cluster has other members, and this one hears none of them although not all of them are shut down. */
@@ -35,7 +35,7 @@ export function isCutOff({ members }: Status): boolean {
 }
 
 /** The reason why this member's view of the others may be old: it has a problem itself. A sentence, or undefined. */
-export function ownTrouble(status: Status): string | undefined {
+export function staleViewReason(status: Status): string | undefined {
   const { name, state } = status.member;
   if (state === 'left') return undefined;
   if (status.paused) {

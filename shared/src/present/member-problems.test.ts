@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { member, status } from './_cluster.ts';
-import { memberTroubles, ownTrouble, troubleCount } from './troubles.ts';
+import { memberProblems, problemItemCount, staleViewReason } from './member-problems.ts';
 
 const down = { state: 'down', condition: 'down', connected: false } as const;
 
@@ -17,21 +17,23 @@ test('[DB-P2] members that are down, paused, shut down or have problems need a p
     ],
     { problemCount: 2 },
   );
-  expect(memberTroubles(seen).map(({ member: { name }, why }) => `${name} ${why}`)).toEqual([
+  expect(memberProblems(seen).map(({ member: { name }, why }) => `${name} ${why}`)).toEqual([
     'bee problems',
     'cat down',
     'dog shut-down',
     'gnu paused',
   ]);
-  expect(troubleCount(seen)).toBe(6);
+  expect(problemItemCount(seen)).toBe(6);
 });
 
 test('[DB-A5] a member that has a problem itself says that its view of the others may be old', () => {
-  expect(ownTrouble(status([member('ant')]))).toBeUndefined();
-  expect(ownTrouble(status([member('ant'), member('bee'), member('cat', down)]))).toBeUndefined();
-  expect(ownTrouble(status([member('ant'), member('bee', down)]))).toMatch(/connected to no other member.*may be old/);
+  expect(staleViewReason(status([member('ant')]))).toBeUndefined();
+  expect(staleViewReason(status([member('ant'), member('bee'), member('cat', down)]))).toBeUndefined();
+  expect(staleViewReason(status([member('ant'), member('bee', down)]))).toMatch(
+    /connected to no other member.*may be old/,
+  );
   const problems = [{ code: 'folder-missing', detail: '', since: 0 }] as const;
-  expect(ownTrouble(status([member('ant'), member('bee')], { problems }))).toMatch(/lost its own folder/);
+  expect(staleViewReason(status([member('ant'), member('bee')], { problems }))).toMatch(/lost its own folder/);
 });
 
 test('[DB-L5] a member that others reach is not down: it and the asked one are cut off from each other', () => {
@@ -41,11 +43,11 @@ test('[DB-L5] a member that others reach is not down: it and the asked one are c
     member('cat', { condition: 'cut-off', connected: false, via: 'bee', latenciesMs: { bee: 1 } }),
   ];
   const seen = status(members, { now: 60_000 });
-  expect(memberTroubles(seen)).toEqual([]);
-  expect(troubleCount(seen)).toBe(1);
+  expect(memberProblems(seen)).toEqual([]);
+  expect(problemItemCount(seen)).toBe(1);
 });
 
-test('[DB-P2] a paused member knows of no trouble of others: it hears none of them', () => {
+test('[DB-P2] a paused member knows of no problem of others: it hears none of them', () => {
   const members = [member('ant', { condition: 'paused' }), member('bee', { ...down, condition: 'unknown' })];
-  expect(memberTroubles(status(members, { paused: true }))).toEqual([]);
+  expect(memberProblems(status(members, { paused: true }))).toEqual([]);
 });
