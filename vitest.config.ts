@@ -19,7 +19,7 @@ const long = [
   'members',
   'roots',
   'set-back',
-  'trouble',
+  'problems',
   'crashes',
   'bit-rot',
   'ignore-file',

@@ -83,7 +83,7 @@ function manifest() {
 async function manual() {
   const load = (path) => import(pathToFileURL(join(root, 'agent', 'dist', 'cli', path)).href);
   const [{ buildProgram }, { manPage }, { processTerminal }] = await Promise.all(
-    ['program.js', 'help/man-page.js', 'terminal.js'].map(load),
+    ['program.js', 'help/man-page.js', 'output/terminal.js'].map(load),
   );
   const { version } = readJson(join(root, 'package.json'));
   return manPage(

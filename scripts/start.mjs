@@ -8,6 +8,6 @@ await main(async (args) => {
   await setup();
   process.chdir(root);
   // Runs in this process, so that there is one process fewer between the terminal and the members to pass Ctrl-C on.
-  const { runLab } = await import(pathToFileURL(join(root, 'agent', 'dist', 'cli', 'lab.js')).href);
+  const { runLab } = await import(pathToFileURL(join(root, 'agent', 'dist', 'cli', 'lab', 'lab.js')).href);
   return runLab(args);
 });

@@ -16,11 +16,8 @@ const cluster = useCluster(['ant']);
 /** The outcome of a command that fails with `sentence`. */
 const refusedWith = (sentence: string) => ({ code: 1, out: '', err: expect.stringContaining(sentence) });
 
-test('[CL5] a folder that does not exist: the message says how to create it, or which one it is', async () => {
+test('[CL5] a folder that does not exist, or is none: the message says which one it is', async () => {
   const none = join(cluster().root, 'none');
-  expect(await lockstep(['init', none])).toEqual(
-    refusedWith(`${none} does not exist. Create it with: mkdir -p ${none}`),
-  );
   expect(await lockstep(['up', none])).toEqual(refusedWith(`${none} does not exist. Name a member's folder.`));
   const file = join(cluster().root, 'file');
   await writeFile(file, 'text');
@@ -53,6 +50,21 @@ describe.runIf(isRoot)('[CL5] a folder that cannot be written', () => {
         refusedWith(`${folder} cannot be opened (EACCES). Run as`),
       );
     }
+  });
+
+  test.each(['history', 'staging'])('a directory of its state has mode 000: up names that directory', async (name) => {
+    await chmod(cluster().root, 0o755);
+    const closed = join(cluster().root, `closed-${name}`);
+    await mkdir(closed);
+    expect((await lockstep(['init', closed, '--name', 'closed', '--listen', '127.0.0.1:0'])).code).toBe(0);
+    await giveToNobody(closed);
+    const directory = join(closed, '.lockstep', name);
+    await chmod(directory, 0);
+    const { code, err } = await lockstep(['up', closed], { wrapper: asNobody });
+    expect([code, err]).toEqual([
+      1,
+      expect.stringContaining(`${directory} cannot be read or written (EACCES): give the agent's user permission.`),
+    ]);
   });
 
   test('its disk is mounted read-only', async () => {

@@ -36,9 +36,9 @@ describe('[MB3] strangers', () => {
     const stranger = new Member(place, {});
     const listen = ['--listen', stranger.address, '--dashboard', new URL(stranger.url).host];
     const ant = cluster().member('ant');
-    expect((await lockstep(['init', folder, '--name', 'stranger', ...listen, '--peer', ant.address])).code).toBe(0);
+    expect((await lockstep(['init', folder, '--name', 'stranger', ...listen])).code).toBe(0);
     try {
-      await stranger.start();
+      await stranger.start({ args: ['--peer', ant.address] });
       // It is synchronised with its own folder, but has no other members.
       await vi.waitFor(async () => expect(await stranger.status()).toMatchObject({ synchronised: false, pending: 0 }));
       for (const member of [stranger, ant]) {
@@ -54,6 +54,10 @@ describe('[MB3] strangers', () => {
           { timeout: 20_000, interval: 100 },
         );
       }
+      const refused = ant.log.filter((line) => line.includes('"code":"member-refused"'));
+      expect(refused).toHaveLength(1);
+      expect(refused[0]?.match(/"member":/g), refused[0]).toHaveLength(1);
+      expect(JSON.parse(refused[0] ?? '')).toMatchObject({ member: 'ant', peer: '127.0.0.1' });
       await stillWorks('with a stranger');
       expect([...stranger.tree().keys()]).toEqual(['own']);
       expect([...ant.tree().keys()]).toEqual(['works']);

@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readdir, realpath, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, realpath, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { statusSchema } from '@lockstep/shared/api';
+import { pageItemsMax, statusSchema } from '@lockstep/shared/api';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
 const program = fileURLToPath(new URL('../bin/lockstep.js', import.meta.url));
@@ -89,7 +89,7 @@ describe('[CL5] exit codes without an agent', () => {
     [['log', '--lines', 'x'], 2, '--lines must be a whole number'],
     [['init', '.', '--name', 'a/b'], 2, '--name must be'],
     [['init', '.', '--listen', 'junk'], 2, '--listen must be'],
-    [['init', 'none'], 1, 'does not exist. Create it with: mkdir -p none'],
+    [['init', 'new', '--peer', 'bee:4700'], 2, '(scp bee:DIR/.lockstep/cluster.key .) and add --cluster-key-file'],
     [['status'], 1, 'lockstep init'],
     [['status', 'none'], 1, 'does not exist'],
     [['up'], 1, 'lockstep init'],
@@ -278,6 +278,26 @@ describe('with an agent', () => {
     expect((await lockstep(['replay', ant, '--into', join(ant, 'again')])).code).toBe(2);
   });
 
+  test('[CL12] log -n counts lines, and a group says how many operations it has', async () => {
+    await init(ant);
+    await mkdir(join(ant, 'old'));
+    // More operations than one page of the log.
+    const files = Array.from({ length: pageItemsMax }, (_, index) => join(ant, 'old', `f${index}`));
+    await Promise.all(files.map((file) => writeFile(file, '')));
+    await up(ant);
+    await rename(join(ant, 'old'), join(ant, 'new'));
+    await lockstep(['wait', ant]);
+    await writeFile(join(ant, 'note.txt'), 'hello');
+    await lockstep(['wait', ant]);
+    const lines = (await lockstep(['log', '-n', '2', ant])).out.trimEnd().split('\n');
+    expect(lines).toHaveLength(2);
+    const more = (2 * (pageItemsMax + 1) - 1).toLocaleString('en');
+    expect(lines[0]).toMatch(new RegExp(`renamed old to new and ${more} more operations with it$`));
+    expect(lines[1]).toMatch(/wrote note\.txt/);
+    expect((await lockstep(['log', '--each', '-n', '2', ant])).out.trimEnd().split('\n')).toHaveLength(2);
+    expect((await lockstep(['log', '-n', '0', ant])).out).toBe('');
+  });
+
   test('[CL5] leave retires the member and ends its agent', async () => {
     await init(ant);
     const { child } = await up(ant);
@@ -287,5 +307,13 @@ describe('with an agent', () => {
       out: expect.stringContaining('has left the cluster'),
     });
     expect((await ended)[0]).toBe(0);
+    for (const command of ['status', 'members']) {
+      expect(await lockstep([command, ant]), command).toMatchObject({
+        code: 1,
+        err: expect.stringContaining(
+          `has left the cluster, and its files stay in ${ant}. To join again: lockstep up --rejoin ${ant}`,
+        ),
+      });
+    }
   });
 });

@@ -2,6 +2,7 @@ import { mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
 import { eventually } from '../../testkit/eventually.ts';
 import { lockstep, type Member } from '../../testkit/member.ts';
+import { run } from '../../testkit/programs.ts';
 import { useCluster } from '../../testkit/vitest/use-cluster.ts';
 
 /** The damages of a file by a power cut or a failing disk. */
@@ -90,33 +91,74 @@ test('[ST5] [CL4] running.json is lost while the agent runs: commands say that i
   expect((await lockstep(['status', bee.folder])).code).toBe(0);
 });
 
-test.each([
+/** Starts and examines the stopped member with another entry under the name of a state file, and puts the file back. */
+async function withInPlaceOf(member: Member, file: string, make: (path: string) => Promise<unknown>) {
+  await member.stop();
+  const aside = `${member.folder}.aside`;
+  await rename(member.state(file), aside).catch(() => undefined);
+  await make(member.state(file));
+  // Killed if it waits: SIGTERM does not end a process that is within open(2).
+  const wrapper = ['timeout', '-s', 'KILL', '30'];
+  const started = await lockstep(['up', member.folder], { wrapper });
+  const examined = await lockstep(['doctor', member.folder], { wrapper });
+  await rm(member.state(file), { recursive: true });
+  await rename(aside, member.state(file)).catch(() => undefined);
+  await member.start();
+  await cluster().connected();
+  return { started, examined };
+}
+
+const refusedKinds = [
   'cluster.key',
   'identity.key',
   'identity.crt',
   'instance.json',
   'config.toml',
-  'running.json',
   'mounts.json',
   'journal.db',
   'lock.db',
-])('[ST5] a directory with the name of %s: start and doctor name it and say what to do', async (file) => {
+];
+
+test.each([...refusedKinds, 'running.json'])(
+  '[ST5] a directory with the name of %s: start and doctor name it and say what to do',
+  async (file) => {
+    const bee = cluster().member('bee');
+    await bee.stop();
+    const { started, examined } = await withInPlaceOf(bee, file, (path) => mkdir(path));
+    expect(started.code).toBe(1);
+    expect(started.err).toContain(bee.state(file));
+    expect(started.err).not.toMatch(/^ {4}at |right to read it/m);
+    expect(examined.code).toBe(1);
+    expect(examined.out).toContain(bee.state(file));
+    expect(examined.out).not.toContain('right to read it');
+  },
+);
+
+test.each(refusedKinds)('[ST5] a FIFO with the name of %s: start and doctor name it and do not wait', async (file) => {
   const bee = cluster().member('bee');
-  await bee.stop();
-  const aside = `${bee.folder}.aside`;
-  await rename(bee.state(file), aside).catch(() => undefined);
-  await mkdir(bee.state(file));
-  const [started, examined] = [await lockstep(['up', bee.folder]), await lockstep(['doctor', bee.folder])];
-  await rm(bee.state(file), { recursive: true });
-  await rename(aside, bee.state(file)).catch(() => undefined);
-  await bee.start();
-  await cluster().connected();
+  const { started, examined } = await withInPlaceOf(bee, file, (path) => run('mkfifo', [path]));
   expect(started.code).toBe(1);
   expect(started.err).toContain(bee.state(file));
-  expect(started.err).not.toMatch(/^ {4}at |right to read it/m);
+  expect(started.err).toMatch(/not a (regular )?file/);
   expect(examined.code).toBe(1);
   expect(examined.out).toContain(bee.state(file));
-  expect(examined.out).not.toContain('right to read it');
+  expect(examined.out).toMatch(/not a (regular )?file/);
+});
+
+test('[ST5] a FIFO with the name of a file that the agent writes: it is replaced', async () => {
+  const bee = cluster().member('bee');
+  await bee.stop();
+  const names = ['running.json', 'running.json.new', 'addresses.json', 'addresses.json.new'];
+  for (const name of names) await rm(bee.state(name), { force: true });
+  await run(
+    'mkfifo',
+    names.map((name) => bee.state(name)),
+  );
+  await bee.start();
+  await cluster().connected();
+  await eventually(async () => {
+    for (const name of ['running.json', 'addresses.json']) expect((await stat(bee.state(name))).isFile()).toBe(true);
+  });
 });
 
 test('[ST5] mounts.json holds something else: the start fails with a sentence', async () => {

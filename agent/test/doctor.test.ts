@@ -267,6 +267,30 @@ test('[DR8] a state directory that was copied or restored, which lockstep up ref
   expect(await readdir(ant.state('.'))).not.toContain('instance.json');
 });
 
+test('[DR8] state files that are damaged: what the next start does about each, and what it then does', async () => {
+  const cluster = await startCluster(['ant']);
+  const ant = cluster.member('ant');
+  await ant.stop();
+  await writeFile(ant.state('mounts.json'), '[{"path":');
+  const refusal = /mounts\.json cannot be read .*Mount all disks inside the folder as before, then remove that file/;
+  expectFinding(await doctor(ant), 'member', 'fail', refusal);
+  expect(await lockstep(['up', ant.folder])).toMatchObject({ code: 1, err: expect.stringMatching(refusal) });
+  await rm(ant.state('mounts.json'));
+  await writeFile(ant.state('journal.db'), 'no database');
+  const findings = await doctor(ant);
+  expectFinding(
+    findings,
+    'journal',
+    'fail',
+    /The journal is damaged: /,
+    /The next start puts the journal aside.*lockstep up/,
+  );
+  expect(findings.filter(({ level }) => level === 'fail')).toHaveLength(1);
+  await ant.start();
+  expect((await readdir(ant.state('.'))).filter((name) => name.startsWith('journal.db.damaged-'))).toHaveLength(1);
+  expect(levels(await doctor(ant), 'journal')).toEqual([]);
+});
+
 test('[DR8] a member that has left: how it rejoins, because a mere start is refused', async () => {
   const cluster = await startCluster(['ant', 'bee']);
   const bee = cluster.member('bee');

@@ -5,8 +5,9 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { lockstepProgram } from '../../testkit/repository.ts';
 
-const module = new URL('../dist/cli/lab.js', import.meta.url).href;
+const module = new URL('../dist/cli/lab/lab.js', import.meta.url).href;
 const script = `import { runLab } from ${JSON.stringify(module)}; process.exitCode = await runLab(process.argv.slice(2));`;
 
 /** Below the kernel's ephemeral ports, so that no process takes one between the check and the start. */
@@ -48,7 +49,7 @@ afterEach(async () => {
 });
 
 function startLab(...args: readonly string[]) {
-  const child = spawn(process.execPath, ['lab.mjs', ...args], { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, ['lab.mjs', ...args], { cwd: root, stdio: ['pipe', 'pipe', 'pipe'] });
   labs.push(child);
   const lab = { child, said: '', closed: once(child, 'close') };
   const hear = (chunk: string): void => {
@@ -91,6 +92,7 @@ test('the lab reports what happens, stops cleanly, and continues where it stoppe
   expect(second.said).toContain('A lab is already running');
 
   expect(await stop(lab)).toBe(0);
+  expect(lab.said).toContain('All members have stopped.');
   await writeFile(folder('bee', 'note.txt'), 'again');
   const next = startLab();
   await hears(next, /bee joined/);
@@ -103,7 +105,7 @@ test('the lab reports a member that dies, and the others continue; no member out
   const pid = Number(await hears(lab, /^bee .* (\d+)$/m));
   await hears(lab, /bee joined/);
   process.kill(pid, 'SIGKILL');
-  await hears(lab, /bee ended \(signal SIGKILL\)\. Start it again: npx lockstep up \S+bee/);
+  await hears(lab, /bee ended \(signal SIGKILL\)\. To start it again: r and Enter, or npx lockstep up \S+bee/);
   await writeFile(folder('ant', 'note.txt'), 'hello');
 
   lab.child.kill('SIGKILL');
@@ -119,12 +121,37 @@ test('the lab reports a member that dies, and the others continue; no member out
   expect(await stop(next)).toBe(0);
 });
 
+test('r and Enter starts a member again that ended; a member started by hand is named at the end', async () => {
+  const lab = startLab(...ports());
+  const pid = Number(await hears(lab, /^bee .* (\d+)$/m));
+  await hears(lab, /bee joined/);
+  process.kill(pid, 'SIGKILL');
+  await hears(lab, /bee ended/);
+  lab.child.stdin.write('r\n');
+  await hears(lab, /bee starts again[\s\S]*bee joined/);
+  lab.child.stdin.write('r\n');
+  await hears(lab, /All members run\./);
+  expect(lab.said).toContain(`http://127.0.0.1:${portBase + 1}/`);
+
+  const again = Number(JSON.parse(await readFile(folder('bee', '.lockstep/running.json'), 'utf8')).pid);
+  process.kill(again, 'SIGKILL');
+  await hears(lab, /bee ended[\s\S]*bee ended/);
+  const byHand = spawn(process.execPath, [lockstepProgram, 'up', join(root, 'lab', 'bee')], { stdio: 'ignore' });
+  labs.push(byHand);
+  await hears(lab, /bee starts again[\s\S]*bee joined[\s\S]*bee joined/);
+  expect(await stop(lab)).toBe(0);
+  expect(lab.said).toContain(
+    `bee still runs (process ${byHand.pid}), and was not started here. To stop it: kill ${byHand.pid}`,
+  );
+  expect(lab.said).not.toContain('All members have stopped.');
+});
+
 test('a taken port is named, --fresh starts over, wrong use ends with 2', async () => {
-  const server = createServer().listen(portBase + 102, '127.0.0.1');
+  const server = createServer().listen(portBase + 2, '127.0.0.1');
   await once(server, 'listening');
   const lab = startLab(...ports());
   expect((await lab.closed)[0]).toBe(1);
-  expect(lab.said).toContain(`Port ${portBase + 102}, which the dashboard of member bee needs`);
+  expect(lab.said).toContain(`Port ${portBase + 2}, which the dashboard of member bee needs`);
   await once(server.close(), 'close');
 
   const first = startLab(...ports());

@@ -8,7 +8,7 @@ import { repositoryRoot } from '../repository.ts';
 import { ContainerMember, docker } from './container-member.ts';
 
 /** The members in docker-compose.yml. */
-const services = ['ant', 'bee', 'cat', 'dan', 'eve'] as const;
+const services = ['ant', 'bee', 'cat', 'dog', 'elk'] as const;
 
 const profiles = ['five', 'metrics'] as const;
 

@@ -115,7 +115,7 @@ async function byRead(rotting: Rotting): Promise<void> {
   const spoilt = await rot(rotting, 'read', paths);
   for (const member of others) await member.stop();
   stage.did('stopped all but bee, and let a newcomer join that asks bee for everything');
-  const newcomer = await lab.addNewcomer('dan');
+  const newcomer = await lab.addNewcomer('dog');
   const isFound = async (): Promise<void> => {
     const damaged = (await bee.status()).problems.filter(({ code }) => code === 'file-damaged');
     assert.deepEqual(damaged.map(({ path }) => path).sort(), paths.toSorted(), 'the files that bee reports as damaged');

@@ -23,7 +23,7 @@ export const churn: Scene = {
   name: 'churn',
   title: 'five members, random faults, careless users and real programs; memory and descriptors stay flat',
   async run(stage) {
-    const lab = await stage.open(['ant', 'bee', 'cat', 'dan', 'eve']);
+    const lab = await stage.open(['ant', 'bee', 'cat', 'dog', 'elk']);
     const measured = lab.member('ant');
     const { there, missing } = installedPrograms();
     if (missing.length > 0) {

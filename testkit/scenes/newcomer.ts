@@ -28,20 +28,20 @@ export const newcomer: Scene = {
     stage.did('filled the folder with 3,000 small files and 12 of 6 MB');
     const load = startLoad(stage, lab);
     await load.progress(30);
-    const dan = await lab.addNewcomer('dan');
-    stage.did('started dan, a newcomer without data');
-    await eventually(async () => assert.ok((await dan.status()).files > filesBeforeKill), {
+    const dog = await lab.addNewcomer('dog');
+    stage.did('started dog, a newcomer without data');
+    await eventually(async () => assert.ok((await dog.status()).files > filesBeforeKill), {
       timeoutMs: patienceMs,
       intervalMs: 2,
     });
     await oldest.kill();
-    const { files } = await dan.status();
-    stage.did(`killed ${oldest.name}, the oldest, when dan had ${files} files; its user goes on`);
+    const { files } = await dog.status();
+    stage.did(`killed ${oldest.name}, the oldest, when dog had ${files} files; its user goes on`);
     const rest = lab.members.filter((member) => member !== oldest);
     await allConnected(rest, patienceMs);
-    await eventually(async () => assert.equal((await dan.status()).catchUp, undefined), { timeoutMs: patienceMs });
-    await eventually(async () => assert.equal((await dan.status()).member.state, 'active'), { timeoutMs: patienceMs });
-    stage.saw('dan caught up from the others and is active');
+    await eventually(async () => assert.equal((await dog.status()).catchUp, undefined), { timeoutMs: patienceMs });
+    await eventually(async () => assert.equal((await dog.status()).member.state, 'active'), { timeoutMs: patienceMs });
+    stage.saw('dog caught up from the others and is active');
     await load.progress(60);
     await oldest.start();
     await load.progress(60);

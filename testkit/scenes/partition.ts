@@ -107,4 +107,4 @@ function partition(names: readonly string[]): Scene {
 }
 
 export const partitionOf3 = partition(['ant', 'bee', 'cat']);
-export const partitionOf5 = partition(['ant', 'bee', 'cat', 'dan', 'eve']);
+export const partitionOf5 = partition(['ant', 'bee', 'cat', 'dog', 'elk']);

@@ -143,7 +143,7 @@ test('[API1] a replay is allowed to programs in the container, but not through t
 });
 
 test('[CL4] a lab of processes does not start over one of containers, and says what runs there', async () => {
-  const module = new URL('../../dist/cli/lab.js', import.meta.url).href;
+  const module = new URL('../../dist/cli/lab/lab.js', import.meta.url).href;
   const script = `import { runLab } from ${JSON.stringify(module)}; process.exitCode = await runLab(process.argv.slice(2));`;
   await writeFile(join(lab().project.root, 'lab.mjs'), script);
   const said = await shell(lab().project.root, `"${process.execPath}" lab.mjs --fresh 2>&1 || echo "code $?"`);

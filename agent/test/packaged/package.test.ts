@@ -93,7 +93,7 @@ test('[PK1] two members run from the installed package, with the page', { timeou
   await upInstalled(bee);
   await writeFile(join(ant, 'hello'), 'from the package');
   await vi.waitFor(async () => {
-    const { code, out } = await runInstalled(['wait', '--for', '2', '-C', ant]);
+    const { code, out } = await runInstalled(['wait', '--for', '2', ant]);
     expect(out).toContain('Done: durable on 2 of 2 members');
     expect(code).toBe(0);
   }, 60_000);

@@ -96,7 +96,7 @@ test.each<[keyof typeof units, string]>([
   // Enough files that the agent calls `sync -f`, a program of its own, and a large one that goes through the worker threads.
   for (let index = 0; index < 40; index++) await writeFile(join(folder, `file-${index}`), String(index));
   await writeFile(join(folder, 'large'), Buffer.alloc(3 * 1_048_576, 'x'));
-  expect(await runInstalled(['wait', '-C', folder])).toMatchObject({ code: 0 });
+  expect(await runInstalled(['wait', folder])).toMatchObject({ code: 0 });
   const status = JSON.parse((await runInstalled(['status', '--json', folder])).out);
   expect(status).toMatchObject({ files: 41, problems: [] });
 
@@ -134,7 +134,7 @@ test.each<[keyof typeof units, string]>([
     await chmod(join(peer, 'common'), 0o2775);
     await writeFile(join(peer, 'common', 'tool'), 'of a group');
     await chmod(join(peer, 'common', 'tool'), 0o4755);
-    expect(await runInstalled(['wait', '-C', peer, '--timeout', '30'])).toMatchObject({ code: 0 });
+    expect(await runInstalled(['wait', peer, '--timeout', '30'])).toMatchObject({ code: 0 });
     expect((await stat(join(folder, 'common'))).mode & 0o7777).toBe(0o2775);
     expect((await stat(join(folder, 'common', 'tool'))).mode & 0o7777).toBe(0o4755);
     await systemctl('stop', service);
