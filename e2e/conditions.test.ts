@@ -74,7 +74,7 @@ async function check(page: Page, cluster: Cluster, said: Row): Promise<void> {
   expect(status.out).toMatch(new RegExp(`^cat .* ${said.status}`, 'm'));
   // Nothing waits for a member that has everything.
   if (said.wait !== done) await writeFile(ant.path(`written while ${said.condition}`), 'text');
-  const wait = await lockstep(['wait', '--directory', ant.folder, '--timeout', said.wait === done ? '20' : '1']);
+  const wait = await lockstep(['wait', ant.folder, '--timeout', said.wait === done ? '20' : '1']);
   expect(wait.code, wait.out).toBe(said.wait === done ? 0 : 1);
   if (said.wait !== done) expect(wait.out + wait.err).toContain(said.wait);
 }

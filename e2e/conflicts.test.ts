@@ -39,6 +39,15 @@ test('[DB-C1][DB-C2][DB-C3] both versions are shown side by side, and each choic
     }
   };
 
+  await test.step('[DB-J9] the feed has one line for the conflict, with both writers', async () => {
+    await page.goto(`${cluster.member('cat').url}operations?path=notes`);
+    const line = page.getByRole('button', { name: /^Conflict/ });
+    await expect(line).toHaveCount(1);
+    await expect(line).toContainText('notes.txt');
+    await expect(line).toContainText('bee’s version kept, ant’s copied');
+    await nav.getByRole('link', { name: 'Conflicts' }).click();
+  });
+
   await test.step('a text is compared line by line, and the other version can be kept', async () => {
     await page.getByRole('button', { name: /notes\.txt/ }).click();
     await expect(page).toHaveURL(/conflicts\?copy=notes\.conflict-/);

@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { randomBytes } from 'node:crypto';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Page } from '@playwright/test';
@@ -36,6 +37,34 @@ test('[DB-F1] [DB-F3] [DB-F4] a user finds a file, its holders and its history',
   const panel = page.getByRole('region', { name: 'About reports/2026/summary.txt' });
   await expect(panel.getByRole('heading', { name: 'Held by 3 of 3 members' })).toBeVisible();
   await expect(panel.getByRole('listitem').filter({ hasText: 'Written by bee' })).toHaveCount(1);
+
+  await test.step('[DB-F8] the file can be opened in a tab of its own, and downloaded', async () => {
+    const opening = page.context().waitForEvent('page');
+    await panel.getByRole('link', { name: 'Open' }).click();
+    const opened = await opening;
+    await expect(opened.locator('body')).toHaveText('first');
+    await opened.close();
+    const downloading = page.waitForEvent('download');
+    await panel.getByRole('link', { name: 'Download' }).click();
+    const download = await downloading;
+    expect(download.suggestedFilename()).toBe('summary.txt');
+    expect(await readFile(await download.path(), 'utf8')).toBe('first\n');
+  });
+
+  await test.step('[DB-F8] a file of several blocks, too large to be opened, is downloaded whole', async () => {
+    const film = randomBytes(3_500_000);
+    await writeFile(join(bee.folder, 'reports', '2026', 'film.bin'), film);
+    await page.getByRole('link', { name: 'film.bin' }).click();
+    const about = page.getByRole('region', { name: 'About reports/2026/film.bin' });
+    await expect(about.getByRole('heading', { name: 'Held by 3 of 3 members' })).toBeVisible();
+    await expect(about.getByRole('link', { name: 'Open' })).toHaveCount(0);
+    const downloading = page.waitForEvent('download');
+    await about.getByRole('link', { name: 'Download' }).click();
+    expect((await readFile(await (await downloading).path())).equals(film)).toBe(true);
+    await rm(join(bee.folder, 'reports', '2026', 'film.bin'));
+    await page.goBack();
+    await expect(row(page, 'film.bin')).toHaveCount(0);
+  });
 
   await test.step('a stopped member does not hold what is written meanwhile, and is named', async () => {
     await cat.stop();

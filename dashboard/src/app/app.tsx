@@ -145,8 +145,8 @@ function Silence({ since, isKnown }: { readonly since: number; readonly isKnown:
   return (
     <Alert color="red" variant="outline" role="alert" title="The agent of this machine does not answer">
       <Text>
-        It has been silent for {formatDuration(Math.max(1_000, now - since) / 1_000)}. If it was stopped, start it again
-        with <Code>lockstep up</Code> in its folder. This page reconnects automatically
+        Not heard for {formatDuration(Math.max(1_000, now - since) / 1_000)}. If it was stopped, start it again with{' '}
+        <Code>lockstep up</Code> in its folder. This page reconnects automatically
         {isKnown ? '; it shows the last known state, which may be out of date.' : '.'}
       </Text>
     </Alert>

@@ -1,4 +1,4 @@
-import { clusterVerdict, type Finding, ownTrouble, type Subject } from '@lockstep/shared/present';
+import { clusterVerdict, type Finding, type Subject, staleViewReason } from '@lockstep/shared/present';
 import { Text } from '@mantine/core';
 import { IconAlertTriangle, IconCircleCheck, IconClock, IconHandStop, IconRefresh } from '@tabler/icons-react';
 import { Fragment } from 'react';
@@ -18,21 +18,20 @@ const icons = {
 /** The sentence and the colour for the whole cluster, above every view. Each part of it leads to the view where a person can act. */
 export function ClusterBanner({ isStale }: { readonly isStale: boolean }) {
   const status = useStatus();
-  const { tone, text, findings } = clusterVerdict(status);
-  const doubt = ownTrouble(status);
+  const { tone, findings, rest } = clusterVerdict(status);
+  const doubt = staleViewReason(status);
   const shown = isStale ? 'stale' : tone;
   const ToneIcon = icons[shown];
   // While members catch up the numbers change every second: a screen reader would read nothing else.
   const announced = shown === 'busy' ? 'off' : 'polite';
-  const named = findings.map((finding) => finding.text).join('; ');
   return (
     <div className={classes.banner} data-tone={shown} role="status" aria-live={announced}>
       <ToneIcon size={20} aria-hidden="true" className={classes.icon} />
       <div>
         <Text fw={600}>
           {isStale && 'Last known: '}
-          {tone === 'good' ? named : <Findings findings={findings} />}
-          {text.slice(named.length)}
+          {tone === 'good' ? findings[0].text : <Findings findings={findings} />}
+          {rest}
         </Text>
         {doubt !== undefined && <Text size="sm">{doubt}</Text>}
       </div>

@@ -1,5 +1,5 @@
 import type { Status } from '@lockstep/shared/api';
-import { troubleCount } from '@lockstep/shared/present';
+import { problemItemCount } from '@lockstep/shared/present';
 import {
   type Icon,
   IconActivity,
@@ -27,7 +27,7 @@ const places: readonly Place[] = [
   { href: '/operations', title: 'Operations', icon: IconActivity },
   { href: '/conflicts', title: 'Conflicts', icon: IconArrowsSplit2, count: (status) => status.conflictCopies },
   { href: '/transfers', title: 'Transfers', icon: IconTransfer },
-  { href: '/problems', title: 'Problems', icon: IconAlertTriangle, count: troubleCount },
+  { href: '/problems', title: 'Problems', icon: IconAlertTriangle, count: problemItemCount },
 ];
 
 /** The entries of the menu with their numbers. Where it covers the page (`isNarrow`), those that need attention come first. */

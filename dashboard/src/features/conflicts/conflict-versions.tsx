@@ -2,6 +2,7 @@ import type { Conflict, Keep, TreeEntry } from '@lockstep/shared/api';
 import { formatBytes } from '@lockstep/shared/present';
 import { Button, Group, Skeleton, Stack, Text } from '@mantine/core';
 import { useEffect, useState } from 'react';
+import { downloadUrl } from '../../parts/content-url.ts';
 import { Moment } from '../../parts/moment.tsx';
 import classes from './conflict-versions.module.css';
 import { DiffTable } from './diff-table.tsx';
@@ -100,7 +101,14 @@ function Version({
             {entry?.size !== undefined && `, ${formatBytes(entry.size)}`}
           </Text>
         </div>
-        {action}
+        <Group gap="xs">
+          {entry?.type === 'file' && (
+            <Button component="a" href={downloadUrl(entry)} download variant="subtle" size="xs">
+              Download
+            </Button>
+          )}
+          {action}
+        </Group>
       </Group>
       {content?.kind === 'picture' && entry && <Picture url={content.url} title={title} />}
       {content?.kind === 'none' && (

@@ -69,7 +69,9 @@ export function typeOf(head: OperationReport): TreeEntry['type'] | 'absent' {
 }
 
 /** What an operation did, in the past tense, before `by ant`. */
-export function deedOf({ kind, from, replaced }: LoggedOperation): string {
+export function deedOf({ kind, from, replaced, conflict }: LoggedOperation): string {
+  if (conflict !== undefined)
+    return conflict.version === 'kept' ? 'Kept in a conflict: written' : 'Copied in a conflict: written';
   if (from !== undefined) return 'Renamed';
   switch (kind) {
     case 'delete':

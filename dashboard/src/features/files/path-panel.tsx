@@ -1,7 +1,8 @@
 import type { PathReport } from '@lockstep/shared/api';
-import { formatBytes, formatItems } from '@lockstep/shared/present';
-import { Alert, Anchor, Paper, Text, Title } from '@mantine/core';
+import { authorOf, formatBytes, formatItems, formatNames } from '@lockstep/shared/present';
+import { Alert, Anchor, Button, Group, Paper, Text, Title } from '@mantine/core';
 import { Link } from 'wouter';
+import { contentUrl, downloadUrl, shownBytesMax } from '../../parts/content-url.ts';
 import { conflictLink, pathLink } from '../../parts/links.ts';
 import { Moment } from '../../parts/moment.tsx';
 import { StateMark } from '../../parts/state-mark.tsx';
@@ -35,11 +36,12 @@ export function PathPanel({ report }: { readonly report: PathReport }) {
           title={`${heads.length} concurrent versions`}
           p="sm"
         >
-          {heads.map(({ memberName }) => memberName).join(' and ')} changed it independently. A conflict copy is being
-          made of the version that loses the name.
+          {formatNames(heads.map((each) => (each.writer ?? each).memberName))} changed it independently. A conflict copy
+          is being made of the version that loses the name.
         </Alert>
       )}
       <ConflictNote report={report} />
+      {report.disk?.type === 'file' && <Download path={path} disk={report.disk} />}
       {problem !== null && (
         <Alert color="red" variant="outline" title="Problem" p="sm">
           {problem.detail}
@@ -110,7 +112,26 @@ function ConflictNote({ report: { path, copyOf, conflictCopies } }: { readonly r
   );
 }
 
+/** The file as this member's disk has it, to open in a tab of its own or to save. */
+function Download({ path, disk }: { readonly path: string; readonly disk: NonNullable<PathReport['disk']> }) {
+  const version = { path, origin: disk.origin, seq: disk.seq };
+  const isShown = (disk.size ?? 0) <= shownBytesMax(path);
+  return (
+    <Group gap="xs">
+      {isShown && (
+        <Button component="a" href={contentUrl(version)} target="_blank" rel="noopener" variant="default" size="xs">
+          Open
+        </Button>
+      )}
+      <Button component="a" href={downloadUrl(version)} download variant="default" size="xs">
+        Download
+      </Button>
+    </Group>
+  );
+}
+
 function Facts({ head }: { readonly head: PathReport['heads'][number] }) {
+  const wrote = head.writer ?? head;
   return (
     <dl className={classes.facts}>
       {head.size !== undefined && (
@@ -127,7 +148,7 @@ function Facts({ head }: { readonly head: PathReport['heads'][number] }) {
       )}
       <dt>{head.kind === 'delete' ? 'Deleted by' : 'Last written by'}</dt>
       <dd>
-        {head.memberName}, <Moment at={head.at} />
+        {wrote.memberName}, <Moment at={wrote.at} />
       </dd>
       <dt>Version</dt>
       <dd title={`${head.origin}:${head.seq}`}>
@@ -147,7 +168,7 @@ function History({ log }: { readonly log: PathReport['log'] }) {
         {log.map((operation) => (
           <li key={operation.row}>
             <span>
-              {deedOf(operation)} by <b>{operation.memberName}</b>
+              {deedOf(operation)} by <b>{authorOf(operation).memberName}</b>
               {operation.from !== undefined && (
                 <>
                   {' from '}

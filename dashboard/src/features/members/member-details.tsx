@@ -49,7 +49,7 @@ function factsOf(member: MemberReport, members: readonly MemberReport[]): readon
   });
   const facts: readonly (readonly [string, ReactNode | false])[] = [
     ['In this state since', moment(stateSince(member))],
-    ['Enabled', moment(member.enabledAt)],
+    ['In the group since', moment(member.enabledAt)],
     ['Last heard from', !member.self && moment(member.lastSeenAt)],
     ['Last error', member.condition !== 'shut-down' && member.condition !== 'paused' && (member.lastError ?? false)],
     [

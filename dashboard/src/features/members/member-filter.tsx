@@ -4,9 +4,9 @@ import { CloseButton, TextInput, UnstyledButton } from '@mantine/core';
 import { IconSearch } from '@tabler/icons-react';
 import { useSearchParams } from 'wouter';
 import classes from './member-filter.module.css';
-import { type Standing, standingOf, standings } from './member-standing.ts';
+import { groupOf, type MemberGroup, memberGroups } from './member-groups.ts';
 
-const words: Readonly<Record<Standing, string>> = {
+const words: Readonly<Record<MemberGroup, string>> = {
   down: 'down',
   problems: 'with problems',
   'shut-down': 'shut down',
@@ -19,7 +19,7 @@ const words: Readonly<Record<Standing, string>> = {
   left: 'left',
 };
 
-/** The number of members of each standing, and the filter by name and standing, which is in the address. */
+/** The number of members in each group, and the filter by name and group, which is in the address. */
 export function MemberFilter({ members }: { readonly members: readonly MemberReport[] }) {
   const [parameters, setParameters] = useSearchParams();
   const part = parameters.get('name') ?? '';
@@ -49,21 +49,21 @@ export function MemberFilter({ members }: { readonly members: readonly MemberRep
         leftSection={<IconSearch size={16} aria-hidden="true" />}
         rightSection={part !== '' && <CloseButton size="sm" aria-label="Clear" onClick={() => set('name', '')} />}
       />
-      <fieldset className={classes.standings}>
+      <fieldset className={classes.groups}>
         <legend>Show only members that are</legend>
-        {standings.map((standing) => {
-          const count = members.filter((member) => standingOf(member) === standing).length;
-          const isChosen = standing === chosen;
+        {memberGroups.map((group) => {
+          const count = members.filter((member) => groupOf(member) === group).length;
+          const isChosen = group === chosen;
           if (count === 0 && !isChosen) return null;
           return (
             <UnstyledButton
-              key={standing}
-              className={classes.standing}
-              data-standing={standing}
+              key={group}
+              className={classes.group}
+              data-group={group}
               aria-pressed={isChosen}
-              onClick={() => set('state', isChosen ? '' : standing)}
+              onClick={() => set('state', isChosen ? '' : group)}
             >
-              <b>{formatCount(count)}</b> {words[standing]}
+              <b>{formatCount(count)}</b> {words[group]}
             </UnstyledButton>
           );
         })}

@@ -5,7 +5,7 @@ import classes from './member-table.module.css';
 
 const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
 
-/** A member's state and its duration; below it the reason, or when the member was enabled. */
+/** A member's state and its duration; below it the reason, or since when the member is in the group. */
 export function MemberState({
   member,
   members,
@@ -42,7 +42,7 @@ export function stateSince({ state, stateSince, enabledAt }: MemberReport): numb
 function whyOf(member: MemberReport, members: readonly MemberReport[]): string | undefined {
   switch (member.condition) {
     case 'active':
-      return member.enabledAt === undefined ? undefined : `enabled ${day.format(member.enabledAt)}`;
+      return member.enabledAt === undefined ? undefined : `in the group since ${day.format(member.enabledAt)}`;
     case 'syncing':
     case 'joining': {
       const source = members.find(({ id }) => id === member.catchUp?.source);
@@ -51,18 +51,16 @@ function whyOf(member: MemberReport, members: readonly MemberReport[]): string |
     case 'paused':
       return member.self ? 'takes part again when it is resumed' : 'takes part again when it is resumed there';
     case 'shut-down':
-      return 'its agent was stopped in order';
+      return 'its agent was shut down';
     case 'cut-off': {
       const by = members.find(({ id }) => id === member.via);
       return by === undefined ? undefined : `heard by way of ${by.name}`;
     }
     case 'unknown':
-      return 'not heard from since this agent started or was resumed';
+      return 'not heard since this agent started or was resumed';
     case 'down':
     case 'silent':
-      return (
-        member.lastError ?? (member.lastSeenAt === undefined ? 'not heard from since this agent started' : undefined)
-      );
+      return member.lastError ?? (member.lastSeenAt === undefined ? 'not heard since this agent started' : undefined);
     case 'left':
       return undefined;
   }

@@ -1,8 +1,9 @@
 import type { LoggedOperation } from '@lockstep/shared/api';
-import { formatBytes, formatItems } from '@lockstep/shared/present';
+import { authorOf, formatBytes, formatItems, formatNames } from '@lockstep/shared/present';
 import {
   type Icon,
   IconAdjustments,
+  IconArrowsSplit,
   IconChevronDown,
   IconChevronRight,
   IconEdit,
@@ -14,7 +15,14 @@ import {
 import { memo } from 'react';
 import { Moment } from '../../parts/moment.tsx';
 import { type Act, actOf, acts } from '../../parts/operations/operation-filter.ts';
-import { actOfItem, type OperationItem, pathOfItem } from '../../parts/operations/operation-item.ts';
+import {
+  actOfItem,
+  conflictOf,
+  type OperationItem,
+  pathOfItem,
+  type SettledConflict,
+  writersOf,
+} from '../../parts/operations/operation-item.ts';
 import classes from './feed-list.module.css';
 import type { FeedRow } from './feed-rows.ts';
 
@@ -24,6 +32,7 @@ const icons: Record<Act, Icon> = {
   renamed: IconForms,
   deleted: IconTrash,
   attributes: IconAdjustments,
+  conflict: IconArrowsSplit,
   member: IconUsers,
 };
 
@@ -66,7 +75,7 @@ const OperationLine = memo(function OperationLine({
   readonly choose: LineProps['choose'];
   readonly isInside?: boolean;
 }) {
-  const { path, from, memberName, at, size, kind } = operation;
+  const { path, from, at, size, kind } = operation;
   return (
     <button
       type="button"
@@ -77,7 +86,7 @@ const OperationLine = memo(function OperationLine({
     >
       <What act={actOf(operation)} />
       <Path path={kind === 'mkdir' ? `${path}/` : path} former={from} />
-      <span className={classes.who}>{memberName}</span>
+      <span className={classes.who}>{authorOf(operation).memberName}</span>
       <span className={classes.when}>
         <Moment at={at} />
       </span>
@@ -92,20 +101,38 @@ function GroupLine({
   toggle,
 }: Pick<LineProps, 'toggle'> & { readonly item: OperationItem; readonly isOpen: boolean }) {
   const last = item.operations.at(-1);
+  const conflict = conflictOf(item);
   const Chevron = isOpen ? IconChevronDown : IconChevronRight;
   return (
     <button type="button" className={classes.line} aria-expanded={isOpen} onClick={() => toggle(item.row)}>
       <What act={actOfItem(item)} />
       <span className={classes.path}>
         <Chevron className={classes.chevron} size={16} aria-hidden="true" />
-        <span className={classes.count}>{formatItems(item.operations.length, 'operation')}</span>
-        <Path path={pathOfItem(item)} former={item.formerPlace} />
+        {conflict === undefined ? (
+          <>
+            <span className={classes.count}>{formatItems(item.operations.length, 'operation')}</span>
+            <Path path={pathOfItem(item)} former={item.formerPlace} />
+          </>
+        ) : (
+          <>
+            <Path path={conflict.path} />
+            <span className={classes.sides}>{sidesText(conflict)}</span>
+          </>
+        )}
       </span>
-      <span className={classes.who}>{last?.memberName}</span>
+      <span className={classes.who}>
+        {conflict === undefined ? last?.memberName : formatNames(writersOf(conflict))}
+      </span>
       <span className={classes.when}>{last !== undefined && <Moment at={last.at} />}</span>
       <span className={classes.size}>{item.bytes === 0 ? '' : formatBytes(item.bytes)}</span>
     </button>
   );
+}
+
+/** `bee’s version kept, ant’s copied`. */
+function sidesText({ kept, copied }: SettledConflict): string {
+  const copies = copied.length === 0 ? [] : [`${formatNames(copied)}’s copied`];
+  return [...(kept === undefined ? [] : [`${kept}’s version kept`]), ...copies].join(', ');
 }
 
 function What({ act }: { readonly act: Act }) {

@@ -1,5 +1,5 @@
 import type { Journey, JourneyStop } from '@lockstep/shared/api';
-import { formatBytes, formatElapsed } from '@lockstep/shared/present';
+import { authorOf, formatBytes, formatElapsed } from '@lockstep/shared/present';
 import { Anchor, Drawer, Group, Stack, Text } from '@mantine/core';
 import { IconCircleCheck, IconClockHour4 } from '@tabler/icons-react';
 import { useRef } from 'react';
@@ -63,7 +63,8 @@ function Way({ chosen }: { readonly chosen: string }) {
     <Stack gap="lg">
       <div>
         <Text c="dimmed">
-          {acts[actOf(operation)]} by {memberName}
+          {acts[actOf(operation)]}
+          {operation.conflict && ': version written'} by {authorOf(operation).memberName}
           {size !== undefined && `, ${formatBytes(size)}`}
         </Text>
         <Text size="lg" fw={600} className={classes.path}>

@@ -2,7 +2,7 @@ import type { LoggedOperation } from '@lockstep/shared/api';
 import { describe, expect, test } from 'vitest';
 import { floodOperationsMax } from '../../parts/operations/flood-list.ts';
 import { actOf, acts, everyOperation } from '../../parts/operations/operation-filter.ts';
-import { actOfItem, addTo, commonPath, itemOf, pathOfItem } from '../../parts/operations/operation-item.ts';
+import { actOfItem, addTo, commonPath, conflictOf, itemOf, pathOfItem } from '../../parts/operations/operation-item.ts';
 import { OperationList } from '../../parts/operations/operation-list.ts';
 import { FeedRows } from './feed-rows.ts';
 
@@ -72,6 +72,28 @@ describe('[DB-J2] the lines of the feed', () => {
     list.prepend([operation(5, { group: 5 }), operation(4, group), operation(3, { group: 5 })]);
     expect(linesOf(list)).toEqual([10, [4, 6, 8, 9], 7, [3, 5]]);
     expect(list.visible.map(({ bytes }) => bytes)).toEqual([20, 10, 40, 10]);
+  });
+
+  test('[DB-J9] what settled one conflict is one line, with the writers of both versions', () => {
+    const settled = (row: number, version: 'kept' | 'copied', writer: string, at = row) =>
+      operation(row, {
+        path: version === 'kept' ? 'notes.txt' : `notes.conflict-${row}.txt`,
+        at,
+        writer: { member: writer, memberName: writer, at: 1 },
+        conflict: { path: 'notes.txt', version },
+      });
+    const list = new OperationList(100);
+    list.append([settled(1, 'copied', 'bee'), settled(2, 'kept', 'cat'), operation(3)]);
+    // A later conflict at the same path is another line.
+    list.append([settled(4, 'copied', 'cat', 60_000), settled(5, 'kept', 'ant', 60_001)]);
+    expect(linesOf(list)).toEqual([[4, 5], 3, [1, 2]]);
+    const [first] = list.visible;
+    expect(first && [actOfItem(first), conflictOf(first)]).toEqual([
+      'conflict',
+      { path: 'notes.txt', kept: 'cat', copied: ['bee'] },
+    ]);
+    list.filter = { ...everyOperation, member: 'bee' };
+    expect(linesOf(list)).toEqual([[1, 2]]);
   });
 
   test('several open groups', () => {

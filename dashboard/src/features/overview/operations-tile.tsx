@@ -1,5 +1,5 @@
 import type { OperationsPage } from '@lockstep/shared/api';
-import { formatItems } from '@lockstep/shared/present';
+import { authorOf, formatItems, formatNames } from '@lockstep/shared/present';
 import { Anchor } from '@mantine/core';
 import { useMemo } from 'react';
 import { Link } from 'wouter';
@@ -8,7 +8,13 @@ import { useApi } from '../../live/use-api.ts';
 import { Moment } from '../../parts/moment.tsx';
 import { Failed } from '../../parts/notice.tsx';
 import { acts } from '../../parts/operations/operation-filter.ts';
-import { actOfItem, type OperationItem, pathOfItem } from '../../parts/operations/operation-item.ts';
+import {
+  actOfItem,
+  conflictOf,
+  type OperationItem,
+  pathOfItem,
+  writersOf,
+} from '../../parts/operations/operation-item.ts';
 import { OperationList } from '../../parts/operations/operation-list.ts';
 import { Aside, Tile } from './tile.tsx';
 import classes from './tiles.module.css';
@@ -44,8 +50,9 @@ function Line({ item }: { readonly item: OperationItem }) {
   const { operations } = item;
   const last = operations.at(-1);
   if (last === undefined) return null;
-  const isGroup = operations.length > 1;
-  const path = isGroup ? pathOfItem(item) : last.path;
+  const conflict = conflictOf(item);
+  const isGroup = operations.length > 1 && conflict === undefined;
+  const path = isGroup ? pathOfItem(item) : (conflict?.path ?? last.path);
   const shown = path === '/' ? 'the whole folder' : path;
   // A group is found by its path, a single operation by its name.
   const query = isGroup ? new URLSearchParams({ path: path.replace(/\/$/, '') }) : `op=${last.origin}:${last.seq}`;
@@ -64,7 +71,8 @@ function Line({ item }: { readonly item: OperationItem }) {
           {isGroup ? `${formatItems(operations.length, 'operation')} in ${shown}` : shown}
         </Anchor>
         <span className={classes.last}>
-          {last.memberName}, <Moment at={last.at} />
+          {conflict === undefined ? authorOf(last).memberName : formatNames(writersOf(conflict))},{' '}
+          <Moment at={last.at} />
         </span>
       </span>
     </li>

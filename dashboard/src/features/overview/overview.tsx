@@ -10,7 +10,7 @@ import { Lazy, lazyPart } from '../../parts/lazy-part.tsx';
 import { Empty } from '../../parts/notice.tsx';
 import { View } from '../../parts/view.tsx';
 import { MemberFilter } from '../members/member-filter.tsx';
-import { crowdMin, narrowed, sortedByNeed } from '../members/member-standing.ts';
+import { crowdMin, narrowed, sortedByNeed } from '../members/member-groups.ts';
 import { MemberTable } from '../members/member-table.tsx';
 import classes from './overview.module.css';
 
@@ -32,7 +32,7 @@ export function Overview() {
   const isNobody = chosen !== undefined && !members.some(({ id }) => id === chosen);
   const shown = narrowed(sortedByNeed(members), {
     part: parameters.get('name') ?? '',
-    standing: parameters.get('state'),
+    group: parameters.get('state'),
   });
   return (
     <View

@@ -1,4 +1,4 @@
-import { formatItems, type MemberTrouble, problemWords } from '@lockstep/shared/present';
+import { formatItems, type MemberProblem, problemWords } from '@lockstep/shared/present';
 import { Code, Paper, Text, Title } from '@mantine/core';
 import { Link } from 'wouter';
 import { memberLink } from '../../parts/links.ts';
@@ -8,14 +8,14 @@ import classes from './problems.module.css';
 const kinds = { 'shut-down': 'shut down', paused: 'paused', down: 'down', problems: 'has problems' } as const;
 
 /** The other members that need attention, each with what is known here about the reason. */
-export function OtherMembers({ troubles }: { readonly troubles: readonly MemberTrouble[] }) {
+export function OtherMembers({ problems }: { readonly problems: readonly MemberProblem[] }) {
   return (
     <Paper withBorder component="section" aria-labelledby="other-problems" className={classes.section}>
       <Title order={2} size="h4" id="other-problems" className={classes.title}>
-        {formatItems(troubles.length, 'other member')} to look after
+        {formatItems(problems.length, 'other member')} to look after
       </Title>
       <ul className={classes.list}>
-        {troubles.map(({ member, why }) => (
+        {problems.map(({ member, why }) => (
           <li key={member.id} className={classes.item}>
             <span className={classes.kind}>{kinds[why]}</span>
             <div className={classes.text}>
@@ -23,7 +23,7 @@ export function OtherMembers({ troubles }: { readonly troubles: readonly MemberT
                 <Link href={memberLink(member.id)} className={classes.link}>
                   {member.name}
                 </Link>{' '}
-                <WhatToDo trouble={{ member, why }} />
+                <WhatToDo problem={{ member, why }} />
               </Text>
             </div>
             <Text c="dimmed" size="sm" component="span">
@@ -36,7 +36,7 @@ export function OtherMembers({ troubles }: { readonly troubles: readonly MemberT
   );
 }
 
-function WhatToDo({ trouble: { member, why } }: { readonly trouble: MemberTrouble }) {
+function WhatToDo({ problem: { member, why } }: { readonly problem: MemberProblem }) {
   if (why === 'paused') {
     return (
       <>
@@ -48,7 +48,7 @@ function WhatToDo({ trouble: { member, why } }: { readonly trouble: MemberTroubl
   if (why === 'shut-down') {
     return (
       <>
-        was shut down in order. Start it again with <Code>lockstep up</Code> in its folder, or retire it there with{' '}
+        was shut down. Start it again with <Code>lockstep up</Code> in its folder, or retire it there with{' '}
         <Code>lockstep leave</Code>.
       </>
     );

@@ -1,4 +1,4 @@
-import { formatItems, latencyMatrix, memberTroubles, troubleCount } from '@lockstep/shared/present';
+import { formatItems, latencyMatrix, memberProblems, problemItemCount } from '@lockstep/shared/present';
 import { Link } from 'wouter';
 import { useStatus } from '../../live/status-context.ts';
 import { LatencyCut } from '../../parts/latency-cut.tsx';
@@ -10,10 +10,10 @@ import { ProblemList } from './problem-list.tsx';
 /** Everything that needs attention, until it is resolved. */
 export function Problems() {
   const status = useStatus();
-  const others = memberTroubles(status);
+  const others = memberProblems(status);
   return (
     <View title="Problems" aside="Everything that needs attention, with what to do about it, until it is resolved">
-      {troubleCount(status) === 0 && (
+      {problemItemCount(status) === 0 && (
         <Empty title={status.conflictCopies > 0 ? 'No problem' : 'Nothing needs your attention'}>
           {status.member.name} has no problem, no other member is down, paused or reports one, and no two are cut off
           from each other.{' '}
@@ -31,7 +31,7 @@ export function Problems() {
       )}
       {status.problemCount > 0 && <ProblemList status={status} />}
       <LatencyCut matrix={latencyMatrix(status)} />
-      {others.length > 0 && <OtherMembers troubles={others} />}
+      {others.length > 0 && <OtherMembers problems={others} />}
     </View>
   );
 }

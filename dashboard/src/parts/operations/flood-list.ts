@@ -72,6 +72,8 @@ function isFull({ items: [first] }: Flood): boolean {
   return first?.isFlood === true && first.operations.length >= floodOperationsMax;
 }
 
-function keyOf({ member, path, from, kind }: LoggedOperation): string | undefined {
-  return from !== undefined || kind === 'member' ? undefined : `${member}\n${directoryOf(path)}`;
+/** What settled conflicts is a flood of its own: among other changes a person would not see it. */
+function keyOf({ member, path, from, kind, conflict }: LoggedOperation): string | undefined {
+  if (from !== undefined || kind === 'member') return undefined;
+  return [member, directoryOf(path), conflict === undefined ? '' : 'conflict'].join('\n');
 }

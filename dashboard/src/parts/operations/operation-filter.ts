@@ -1,11 +1,12 @@
 import type { LoggedOperation } from '@lockstep/shared/api';
+import { authorOf } from '@lockstep/shared/present';
 
 /** The filter of the feed; an empty field lets every operation through. */
 export interface OperationFilter {
   /** Part of the path; case is ignored. */
   readonly text: string;
   readonly kind: string;
-  /** Id of the member that made the operation. */
+  /** Id of the author. */
   readonly member: string;
 }
 
@@ -17,7 +18,7 @@ export function isEveryOperation({ text, kind, member }: OperationFilter): boole
 
 /** Whether the filter lets an operation through. */
 export function passes(operation: LoggedOperation, { text, kind, member }: OperationFilter): boolean {
-  if (member !== '' && operation.member !== member) return false;
+  if (member !== '' && authorOf(operation).member !== member) return false;
   if (kind !== '' && actOf(operation) !== kind) return false;
   if (text === '') return true;
   const wanted = text.toLowerCase();
@@ -25,7 +26,7 @@ export function passes(operation: LoggedOperation, { text, kind, member }: Opera
 }
 
 /** The effect of an operation, by which the feed names and filters it. */
-export type Act = 'added' | 'changed' | 'renamed' | 'deleted' | 'attributes' | 'member';
+export type Act = 'added' | 'changed' | 'renamed' | 'deleted' | 'attributes' | 'conflict' | 'member';
 
 export const acts: Readonly<Record<Act, string>> = {
   added: 'Added',
@@ -33,10 +34,12 @@ export const acts: Readonly<Record<Act, string>> = {
   renamed: 'Renamed',
   deleted: 'Deleted',
   attributes: 'Mode or time',
+  conflict: 'Conflict',
   member: 'Member',
 };
 
-export function actOf({ kind, from, replaced }: LoggedOperation): Act {
+export function actOf({ kind, from, replaced, conflict }: LoggedOperation): Act {
+  if (conflict !== undefined) return 'conflict';
   if (kind === 'delete') return 'deleted';
   if (kind === 'attr') return 'attributes';
   if (kind === 'member') return 'member';

@@ -1,4 +1,5 @@
 import type { LoggedOperation } from '@lockstep/shared/api';
+import { authorOf } from '@lockstep/shared/present';
 import { type Act, actOf } from './operation-filter.ts';
 
 /** One line of the feed: an operation, or a group of them (a directory's rename, an unpacked archive, a flood) with its sums. */
@@ -20,9 +21,33 @@ export interface OperationItem {
   formerPlace: string | undefined;
 }
 
-/** The id of an operation's group; undefined for an operation without a group. */
-export function groupOf({ origin, group }: LoggedOperation): string | undefined {
+/** The longest time between the operations that settle one conflict: a resolver makes them at once. */
+const conflictMs = 1_000;
+
+/** The id of an operation's group: what settles one conflict is a group too. Undefined for an operation without a group. */
+export function groupOf({ origin, group, conflict }: LoggedOperation): string | undefined {
+  if (conflict !== undefined) return `${origin}!${conflict.path}`;
   return group === undefined ? undefined : `${origin}#${group}`;
+}
+
+/** The conflict that the operations of an item settled: its path, and who wrote the version that has the name, and the copies. */
+export interface SettledConflict {
+  readonly path: string;
+  readonly kept: string | undefined;
+  readonly copied: readonly string[];
+}
+
+/** The names of those who wrote the versions of a conflict, the one that has the name first. */
+export function writersOf({ kept, copied }: SettledConflict): readonly string[] {
+  return [...new Set([...(kept === undefined ? [] : [kept]), ...copied])];
+}
+
+export function conflictOf({ operations }: OperationItem): SettledConflict | undefined {
+  const path = operations[0]?.conflict?.path;
+  if (path === undefined || operations.some(({ conflict }) => conflict?.path !== path)) return undefined;
+  const writers = (version: 'kept' | 'copied') =>
+    operations.filter(({ conflict }) => conflict?.version === version).map((each) => authorOf(each).memberName);
+  return { path, kept: writers('kept').at(-1), copied: writers('copied') };
 }
 
 export function itemOf(operation: LoggedOperation): OperationItem {
@@ -62,8 +87,9 @@ export function join(item: OperationItem, others: readonly OperationItem[]): voi
 }
 
 /** Whether a line that has operations of the group of `operation` takes it too. A flood stays in its directory, and ends when it is full. */
-export function takes(item: OperationItem, { path, from }: LoggedOperation, operationsMax: number): boolean {
-  if (!item.isFlood) return true;
+export function takes(item: OperationItem, operation: LoggedOperation, operationsMax: number): boolean {
+  const { path, from, conflict, at } = operation;
+  if (!item.isFlood) return conflict === undefined || Math.abs(at - (item.operations[0]?.at ?? at)) <= conflictMs;
   return from === undefined && directoryOf(path) === item.directory && item.operations.length < operationsMax;
 }
 

@@ -1,6 +1,6 @@
 import type { MemberReport } from '@lockstep/shared/api';
 import { expect, test } from 'vitest';
-import { narrowed, sortedByNeed, standingOf } from './member-standing.ts';
+import { groupOf, narrowed, sortedByNeed } from './member-groups.ts';
 
 function member(name: string, more: Partial<MemberReport> = {}): MemberReport {
   const addresses = [`${name}.example.net:4700`];
@@ -33,15 +33,15 @@ const few = [
 const namesOf = (members: readonly MemberReport[]) => members.map(({ name }) => name).join(' ');
 
 test('[DB-O5] many members are sorted by need of attention; a few keep their order', () => {
-  expect(few.map(standingOf)).toEqual('active left paused syncing silent shut-down problems down'.split(' '));
+  expect(few.map(groupOf)).toEqual('active left paused syncing silent shut-down problems down'.split(' '));
   expect(sortedByNeed(few)).toBe(few);
   const crowd = [...few, member('ibis', { behind: 1_204 })];
   expect(namesOf(sortedByNeed(crowd))).toBe('hen gnu cat fox eel dog ant ibis bee');
 });
 
-test('[DB-O6] members are filtered by part of a name or address, and by standing', () => {
-  expect(namesOf(narrowed(few, { part: ' E', standing: null }))).toBe(namesOf(few));
-  expect(namesOf(narrowed(few, { part: 'GNU', standing: null }))).toBe('gnu');
-  expect(namesOf(narrowed(few, { part: 'fox.example', standing: 'shut-down' }))).toBe('fox');
-  expect(namesOf(narrowed(few, { part: '', standing: 'down' }))).toBe('hen');
+test('[DB-O6] members are filtered by part of a name or address, and by group', () => {
+  expect(namesOf(narrowed(few, { part: ' E', group: null }))).toBe(namesOf(few));
+  expect(namesOf(narrowed(few, { part: 'GNU', group: null }))).toBe('gnu');
+  expect(namesOf(narrowed(few, { part: 'fox.example', group: 'shut-down' }))).toBe('fox');
+  expect(namesOf(narrowed(few, { part: '', group: 'down' }))).toBe('hen');
 });

@@ -1,7 +1,7 @@
 import type { MemberReport } from '@lockstep/shared/api';
 
-/** The standings of a member, those that need attention most urgently first. */
-export const standings = [
+/** The groups of members, those that need attention most urgently first. */
+export const memberGroups = [
   'down',
   'problems',
   'paused',
@@ -14,14 +14,14 @@ export const standings = [
   'left',
 ] as const;
 
-export type Standing = (typeof standings)[number];
+export type MemberGroup = (typeof memberGroups)[number];
 
 /** From this number on, members are sorted by need of attention, counted, and can be filtered. */
 export const crowdMin = 9;
 
 /** A member's condition, except that problems come before what matters less. */
-export function standingOf({ condition, problems = 0 }: MemberReport): Standing {
-  if (['left', 'down', 'paused', 'shut-down'].includes(condition)) return condition as Standing;
+export function groupOf({ condition, problems = 0 }: MemberReport): MemberGroup {
+  if (['left', 'down', 'paused', 'shut-down'].includes(condition)) return condition as MemberGroup;
   if (problems > 0) return 'problems';
   return condition === 'joining' ? 'syncing' : condition;
 }
@@ -32,19 +32,19 @@ export function standingOf({ condition, problems = 0 }: MemberReport): Standing 
  */
 export function sortedByNeed(members: readonly MemberReport[]): readonly MemberReport[] {
   if (members.length < crowdMin) return members;
-  const rank = (member: MemberReport) => standings.indexOf(standingOf(member));
+  const rank = (member: MemberReport) => memberGroups.indexOf(groupOf(member));
   return members.toSorted((a, b) => rank(a) - rank(b));
 }
 
-/** The members with this part in their name or an address, and with this standing unless it is null. */
+/** The members with this part in their name or an address, and in this group unless it is null. */
 export function narrowed(
   members: readonly MemberReport[],
-  { part, standing }: { readonly part: string; readonly standing: string | null },
+  { part, group }: { readonly part: string; readonly group: string | null },
 ): readonly MemberReport[] {
   const wanted = part.trim().toLowerCase();
   return members.filter(
     (member) =>
-      (standing === null || standingOf(member) === standing) &&
+      (group === null || groupOf(member) === group) &&
       [member.name, ...member.addresses].some((text) => text.toLowerCase().includes(wanted)),
   );
 }
