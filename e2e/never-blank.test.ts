@@ -70,6 +70,24 @@ test('[DB-A11] one retry loads a view whose file was missing', async ({ page, cl
   await expect(page.getByRole('heading', { name: 'Everything is here' })).toBeVisible();
 });
 
+for (const { place, request } of [
+  { place: '', request: '**/api/v1/ops?*' },
+  { place: 'files', request: '**/api/v1/tree?*' },
+]) {
+  test(`[DB-A6] a part of a view that could not be read is read when the agent next answers (/${place})`, async ({
+    page,
+    cluster,
+  }) => {
+    await page.route(request, (route) => route.abort(), { times: 1 });
+    const failed = page.waitForEvent('requestfailed');
+    await page.goto(`${cluster.member('ant').url}${place}`);
+    await failed;
+    const answered = page.waitForResponse(request);
+    expect((await answered).ok()).toBe(true);
+    await expect(page.getByText('This could not be loaded')).toHaveCount(0);
+  });
+}
+
 test.describe('a newer page', () => {
   /** The agent serves a page whose main script has another name; `isKept`: a proxy still returns the old page to a reload. */
   async function upgrade(page: Page, isKept: boolean): Promise<void> {
@@ -125,6 +143,9 @@ test.describe('a newer page', () => {
       await ant.start();
       await expect(page.getByRole('alert')).toHaveCount(0);
       await expect(page.getByText('The agent serves a newer version of this page')).toBeVisible();
+      // The first notice is seen just before the page goes: stopping the agent then would make the reload fail.
+      await expect.poll(() => loads).toBe(2);
+      await page.waitForLoadState('networkidle');
     }
     expect(loads).toBe(2);
     await page.getByRole('button', { name: 'Reload now' }).click();

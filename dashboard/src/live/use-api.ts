@@ -1,5 +1,6 @@
 import type { ApiError } from '@lockstep/shared/api';
 import { useCallback, useEffect, useRef, useState } from 'react';
+import { useRepeat } from './use-repeat.ts';
 
 export const apiPrefix = '/api/v1';
 const timeoutMsUsual = 10_000;
@@ -13,12 +14,16 @@ export interface Answer<Data> {
   readonly again: () => void;
 }
 
+/** The agent's answer that a request is wrong: the same request gets it again. */
+class RefusedError extends Error {}
+
 /**
  * Requests `path` (below `/api/v1`) from the agent, and again whenever `trigger` changes: events and the status are the triggers, so
- * nothing polls. If `trigger` changes during a request, one more request follows it. An undefined path requests nothing.
+ * nothing polls. If `trigger` changes during a request, one more request follows it. A request without an answer is repeated when the
+ * agent next answers with its status. An undefined path requests nothing.
  */
 export function useApi<Data>(path: string | undefined, trigger?: unknown): Answer<Data> {
-  const [answer, setAnswer] = useState<{ path: string; data?: Data; error?: string }>();
+  const [answer, setAnswer] = useState<{ path: string; data?: Data; error?: unknown }>();
   const ask = useRef<() => unknown>(undefined);
   useEffect(() => {
     if (path === undefined) return;
@@ -30,7 +35,7 @@ export function useApi<Data>(path: string | undefined, trigger?: unknown): Answe
         if (!signal.aborted) setAnswer({ path, data });
       } catch (error) {
         if (signal.aborted) return;
-        setAnswer((before) => ({ ...(before?.path === path && before), path, error: sentenceOf(error) }));
+        setAnswer((before) => ({ ...(before?.path === path && before), path, error }));
       }
     });
     return () => {
@@ -42,7 +47,9 @@ export function useApi<Data>(path: string | undefined, trigger?: unknown): Answe
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new path or trigger asks again, though neither is part of `again`
   useEffect(again, [path, trigger]);
   const current = answer?.path === path ? answer : undefined;
-  return { data: current?.data, error: current?.error, again };
+  const error = current?.error;
+  useRepeat(error !== undefined && isUnanswered(error), again);
+  return { data: current?.data, error: error === undefined ? undefined : sentenceOf(error), again };
 }
 
 /** A function that runs `task`, one run at a time. However often it is called during a run, one more run follows. */
@@ -81,7 +88,13 @@ export async function askApi<Data>(
   });
   if (response.ok) return (await response.json()) as Data;
   const answer = (await response.json().catch(() => undefined)) as ApiError | undefined;
-  throw new Error(answer?.error.message ?? `The agent answered ${response.status}.`);
+  const sentence = answer?.error.message ?? `The agent answered ${response.status}.`;
+  throw response.status < 500 ? new RefusedError(sentence) : new Error(sentence);
+}
+
+/** True of an error thrown by `askApi` if the agent gave no answer, or could not: the same request may succeed later. */
+export function isUnanswered(error: unknown): boolean {
+  return !(error instanceof RefusedError);
 }
 
 /** A sentence for users about a thrown value. */

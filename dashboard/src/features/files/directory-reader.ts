@@ -1,6 +1,6 @@
 import type { TreePage } from '@lockstep/shared/api';
 import { Store } from '../../live/store.ts';
-import { askApi, sentenceOf } from '../../live/use-api.ts';
+import { askApi, isUnanswered, sentenceOf } from '../../live/use-api.ts';
 import { extendListing, type Listing, pageEntriesMax } from './listing.ts';
 
 /** The minimum time between two readings of a directory that keeps changing. */
@@ -10,6 +10,8 @@ export interface DirectoryState {
   readonly listing: Listing | undefined;
   /** A sentence: the reason why there is no newer listing. */
   readonly error: string | undefined;
+  /** True if there was no answer, so that the same request may succeed later. */
+  readonly isUnanswered: boolean;
 }
 
 /** Reads one directory as far as the user scrolled, and again after it changed. It sends one request at a time. */
@@ -21,7 +23,7 @@ export class DirectoryReader extends Store<DirectoryState> {
   #isWorking = false;
 
   constructor(path: string) {
-    super({ listing: undefined, error: undefined });
+    super({ listing: undefined, error: undefined, isUnanswered: false });
     this.#path = path;
   }
 
@@ -57,7 +59,7 @@ export class DirectoryReader extends Store<DirectoryState> {
     try {
       while (this.isFollowed && (this.#isStale || this.#lacksRows())) await this.#step();
     } catch (error) {
-      this.set({ ...this.get(), error: sentenceOf(error) });
+      this.set({ ...this.get(), error: sentenceOf(error), isUnanswered: isUnanswered(error) });
     }
     this.#isWorking = false;
   }
@@ -65,7 +67,7 @@ export class DirectoryReader extends Store<DirectoryState> {
   async #step(): Promise<void> {
     const { listing } = this.get();
     if (!this.#isStale) {
-      this.set({ listing: extendListing(listing, await this.#page(listing)), error: undefined });
+      this.set({ listing: extendListing(listing, await this.#page(listing)), error: undefined, isUnanswered: false });
       return;
     }
     this.#isStale = false;
@@ -73,7 +75,7 @@ export class DirectoryReader extends Store<DirectoryState> {
     let again: Listing | undefined;
     do again = extendListing(again, await this.#page(again));
     while (again.next !== null && again.entries.length < entries);
-    this.set({ listing: again, error: undefined });
+    this.set({ listing: again, error: undefined, isUnanswered: false });
     if (listing !== undefined) await new Promise((resolve) => setTimeout(resolve, againAfterMs));
   }
 

@@ -1,4 +1,5 @@
 import { useCallback, useEffect, useMemo, useSyncExternalStore } from 'react';
+import { useRepeat } from '../../live/use-repeat.ts';
 import { DirectoryReader, type DirectoryState } from './directory-reader.ts';
 
 /**
@@ -19,5 +20,6 @@ export function useDirectory(
   }, [reader, sought]);
   const want = useCallback((row: number) => reader.want(row), [reader]);
   const again = useCallback(() => reader.refresh(), [reader]);
+  useRepeat(state.isUnanswered, again);
   return { ...state, want, again };
 }
