@@ -6,6 +6,7 @@ export * from './present/member-problems.ts';
 export * from './present/operation-author.ts';
 export * from './present/problem-words.ts';
 export * from './present/progress.ts';
+export * from './present/shown-file.ts';
 export * from './present/start-up.ts';
 export * from './present/units.ts';
 export * from './present/unreadable-file.ts';

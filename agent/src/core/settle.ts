@@ -13,7 +13,7 @@ export interface DirtyPath {
   readonly isSeen?: boolean | undefined;
 }
 
-/** A change is checked after this silence: long enough for a write and its rename to be one, and a small part of the way of a file. */
+/** A change is checked after this silence: long enough for a write and its rename to be one, and short against the time to all members. */
 export const quietMsMin = 1;
 /** A path that keeps changing is checked after at most this silence. */
 export const quietMsMax = 1_000;

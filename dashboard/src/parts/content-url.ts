@@ -1,18 +1,6 @@
 import { apiPrefix } from '../live/use-api.ts';
 import { encodePath } from './links.ts';
 
-const pictureName = /\.(avif|bmp|gif|ico|jpe?g|png|webp)$/i;
-
-/** True if a browser shows files of this name as pictures. */
-export function isPicture(path: string): boolean {
-  return pictureName.test(path);
-}
-
-/** The most bytes of a file of this name that the agent serves to be shown. */
-export function shownBytesMax(path: string): number {
-  return (isPicture(path) ? 20 : 2) * 1_048_576;
-}
-
 /** A version of a file. */
 interface Version {
   readonly path: string;

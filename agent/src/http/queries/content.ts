@@ -1,9 +1,10 @@
 import { dotKey, LockstepError, type Operation } from '@lockstep/shared';
+import { shownBytesMax } from '@lockstep/shared/present';
 import { blockCount } from '../../core/blocks.ts';
 import type { Engine } from '../../sync/engine.ts';
 import type { ContentSource } from '../../sync/ports/folder.ts';
 import { fileSource, filesWith } from '../../sync/transfer/local-content.ts';
-import { shownBytesMax, shownType } from '../shown-type.ts';
+import { shownType } from '../shown-type.ts';
 
 /** The bytes to show to a person, and their media type for the browser. */
 export interface ShownContent {

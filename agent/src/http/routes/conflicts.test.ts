@@ -1,8 +1,9 @@
+import { shownBytesMax } from '@lockstep/shared/present';
 import type { FastifyInstance } from 'fastify';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { ServedCluster } from '../../../test/support/served-cluster.ts';
 import { contentOfText, virtualContent } from '../../sim/disk/content.ts';
-import { shownBytesMax, shownType } from '../shown-type.ts';
+import { shownType } from '../shown-type.ts';
 
 let app: FastifyInstance;
 let served: ServedCluster;

@@ -7,7 +7,7 @@ import type { Context } from '../state/context.ts';
 
 const retryMs = 1_000;
 
-/** Sends acknowledgements: what this member knows and holds, a few milliseconds after it changed. */
+/** Sends acknowledgements: what this member holds, a few milliseconds after it changed, and what it knows, somewhat later. */
 export class AckLoop {
   /** The times at which operations were found applied on this disk, wall clock. */
   readonly appliedAt = new AckTimes(timedRangesMax);

@@ -1,6 +1,7 @@
 import type { TreeEntry } from '@lockstep/shared/api';
+import { pictureType, shownBytesMax } from '@lockstep/shared/present';
 import { sentenceOf } from '../../live/use-api.ts';
-import { contentUrl, isPicture, shownBytesMax } from '../../parts/content-url.ts';
+import { contentUrl } from '../../parts/content-url.ts';
 
 /** The displayable content of one version. */
 export type ShownContent =
@@ -13,7 +14,7 @@ export async function loadContent(entry: TreeEntry, signal: AbortSignal): Promis
   if (entry.type === 'directory') return { kind: 'none', reason: 'A directory.' };
   if (entry.type === 'symlink') return { kind: 'none', reason: `A link to ${entry.target ?? ''}` };
   const url = contentUrl(entry);
-  if (isPicture(entry.path)) return { kind: 'picture', url };
+  if (pictureType(entry.path) !== undefined) return { kind: 'picture', url };
   if ((entry.size ?? 0) > shownBytesMax(entry.path)) return { kind: 'none', reason: 'Too large to show here.' };
   try {
     const response = await fetch(url, { signal });

@@ -1,8 +1,8 @@
 import type { PathReport } from '@lockstep/shared/api';
-import { authorOf, formatBytes, formatItems, formatNames } from '@lockstep/shared/present';
+import { authorOf, formatBytes, formatItems, formatNames, shownBytesMax } from '@lockstep/shared/present';
 import { Alert, Anchor, Button, Group, Paper, Text, Title } from '@mantine/core';
 import { Link } from 'wouter';
-import { contentUrl, downloadUrl, shownBytesMax } from '../../parts/content-url.ts';
+import { contentUrl, downloadUrl } from '../../parts/content-url.ts';
 import { conflictLink, pathLink } from '../../parts/links.ts';
 import { Moment } from '../../parts/moment.tsx';
 import { StateMark } from '../../parts/state-mark.tsx';
