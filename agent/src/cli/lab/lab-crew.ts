@@ -32,8 +32,10 @@ export class LabCrew {
       if (!this.#running.has(member) && (await runningElsewhere(member)) === undefined) ended.push(member);
     }
     if (this.#isStopping) return [];
-    for (const member of ended) void this.#start(member);
-    return ended.map(({ name }) => name);
+    // Another press of the key may have started some of them meanwhile.
+    const started = ended.filter((member) => !this.#running.has(member));
+    for (const member of started) void this.#start(member);
+    return started.map(({ name }) => name);
   }
 
   pid(member: LabMember): number | undefined {
