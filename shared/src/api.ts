@@ -12,3 +12,4 @@ export * from './api/path-report.ts';
 export * from './api/status.ts';
 export * from './api/transfers.ts';
 export * from './api/tree.ts';
+export * from './api/versions.ts';

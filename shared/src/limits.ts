@@ -188,6 +188,9 @@ export const rescanIntervalMs = 600_000;
 /** Bytes that replaced and deleted versions in `.lockstep/history` may occupy. Content that a conflict still needs is kept beyond it. */
 export const historyBytesMax = 1024 ** 3;
 
+/** Versions of one path that are searched and listed for a person. */
+export const versionsMax = 1_000;
+
 /** Versions in history: bounds the memory of their list, some 12 MiB, and the time to read it. */
 export const historyFilesMax = 50_000;
 

@@ -5,12 +5,14 @@ import { addAcceptMountCommand } from './commands/accept-mount.ts';
 import { addCompletionCommand } from './commands/completion.ts';
 import { addConfigCommand } from './commands/config.ts';
 import { addDoctorCommand } from './commands/doctor.ts';
+import { addHistoryCommand } from './commands/history.ts';
 import { addInitCommand } from './commands/init.ts';
 import { addLeaveCommand } from './commands/leave.ts';
 import { addLogCommand } from './commands/log.ts';
 import { addMembersCommand } from './commands/members.ts';
 import { addPauseCommand, addResumeCommand } from './commands/pause.ts';
 import { addReplayCommand } from './commands/replay.ts';
+import { addRestoreCommand } from './commands/restore.ts';
 import { addStatusCommand } from './commands/status.ts';
 import { addUpCommand } from './commands/up.ts';
 import { addVerifyCommand } from './commands/verify.ts';
@@ -38,6 +40,8 @@ const commands = [
   addMembersCommand,
   addLogCommand,
   addWhyCommand,
+  addHistoryCommand,
+  addRestoreCommand,
   addWaitCommand,
   addReplayCommand,
   addVerifyCommand,
@@ -55,6 +59,8 @@ export function buildProgram(terminal: Terminal, done: (code: ExitCode) => void)
   const program = new Command('lockstep')
     .description('Keeps one folder the same on every machine of a small group.')
     .version(SOFTWARE_VERSION)
+    // `restore` has an option `--version` of its own.
+    .enablePositionalOptions()
     .helpCommand(true)
     .showHelpAfterError('(for more, run lockstep --help)')
     .addHelpText('after', examples)

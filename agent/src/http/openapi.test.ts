@@ -33,7 +33,7 @@ test('[API4] the description names every route and has a summary of each', async
       ...['latencies', 'latencies/history', 'latencies/recent'],
       ...['ops/live', 'ops/{origin}/{seq}'],
       ...['replay', 'rescan', 'status', 'verify', 'wait'],
-      ...['tree', 'search'],
+      ...['tree', 'search', 'versions/{path}', 'restore'],
       ...['mounts/accept', 'pause', 'resume', 'retry', 'throughput', 'transfers'],
     ]
       .map((path) => (path.startsWith('/') ? path : `${apiPrefix}/${path}`))

@@ -24,6 +24,7 @@ import { operationRoutes } from './routes/operations.ts';
 import { stateRoutes } from './routes/state.ts';
 import { transferRoutes } from './routes/transfers.ts';
 import { treeRoutes } from './routes/tree.ts';
+import { versionRoutes } from './routes/versions.ts';
 import type { ServedMember } from './served-member.ts';
 import { addDashboardFiles } from './static.ts';
 
@@ -109,6 +110,7 @@ export async function buildServer(options: HttpOptions): Promise<FastifyInstance
   await app.register(controlRoutes, { prefix: apiPrefix, member });
   await app.register(transferRoutes, { prefix: apiPrefix, member });
   await app.register(conflictRoutes, { prefix: apiPrefix, member });
+  await app.register(versionRoutes, { prefix: apiPrefix, member });
   await app.register(operationRoutes, { prefix: apiPrefix, member, readers, log });
   await app.register(eventRoutes, { prefix: apiPrefix, member, readers, log });
   await app.register(monitoringRoutes, { member });

@@ -6,7 +6,7 @@ import type { Operation, OriginId } from '@lockstep/shared';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { LoneMember } from '../sim/lone-member.ts';
 import { Work } from '../sync/durability/work.ts';
-import { OldVersions } from '../sync/transfer/old-versions.ts';
+import { OldVersions } from '../sync/versions/old-versions.ts';
 import { replayInto } from './replay.ts';
 
 const bee = 'bee' as OriginId;

@@ -117,6 +117,7 @@ function compose(database: JournalDatabase, { memberId, random, nowMs }: Journal
     log: (query) => log.log(query),
     logged: (dot) => log.logged(dot),
     everHad: (path, entry) => log.everHad(path, entry),
+    operationWith: (path, content) => log.operationWith(path, content),
 
     heads: (path) => reader.heads(path),
     headsUnder: (prefix, after, limit) => reader.headsUnder(prefix, after, limit),

@@ -1,3 +1,4 @@
+import type { Operation } from '@lockstep/shared';
 import { historyAgeMsMax, historyBytesMax, historyFilesMax, lastSyncMs, scrubIntervalMs } from '@lockstep/shared';
 import type { VerifyResult } from '@lockstep/shared/api';
 import { ApplyLoop } from './apply/apply-loop.ts';
@@ -46,10 +47,12 @@ import type { Events } from './state/events.ts';
 import { Totals } from './totals.ts';
 import { Arrivals } from './transfer/arrivals.ts';
 import { ContentFetcher } from './transfer/content-fetcher.ts';
+import { ContentSearch } from './transfer/content-search.ts';
 import { Departures } from './transfer/departures.ts';
-import { OldVersions } from './transfer/old-versions.ts';
-import { Retention } from './transfer/retention.ts';
 import { ThroughputHistory } from './transfer/throughput.ts';
+import { OldVersions } from './versions/old-versions.ts';
+import { type Restoration, type RestoreParts, restoreVersion } from './versions/restore.ts';
+import { Retention } from './versions/retention.ts';
 
 export interface EngineOptions {
   readonly identity: Self;
@@ -78,6 +81,7 @@ export class Engine {
   readonly localChanges: LocalChanges;
   readonly applyLoop: ApplyLoop;
   readonly transfers: ContentFetcher;
+  readonly search: ContentSearch;
   readonly arrivals: Arrivals;
   readonly departures: Departures;
   readonly catchUp: CatchUp;
@@ -128,16 +132,17 @@ export class Engine {
     });
     const { peers } = this;
     this.transfers = new ContentFetcher(context, peers);
+    this.search = new ContentSearch(context, peers);
     this.arrivals = new Arrivals(context, this.transfers, () => this.catchUp.progress() !== undefined);
     this.departures = new Departures(context);
     this.incoming = new Incoming(context, this.#operationWriter);
     this.catchUp = new CatchUp(context, peers, ({ link }) => this.incoming.owes(link));
     this.#heartbeat = new HeartbeatLoop(context, peers, () => measureVitals(this));
-    const { catchUp, transfers, incoming, departures } = this;
+    const { catchUp, transfers, search, incoming, departures } = this;
     const forks = new Forks(context, { peers, operationWriter: this.#operationWriter, ownOrigin });
     const heartbeat = this.#heartbeat;
     const reports = new Reports(context, peers);
-    const serving = { peers, catchUp, transfers, departures, incoming, heartbeat, reports, forks, ownOrigin };
+    const serving = { peers, catchUp, transfers, search, departures, incoming, heartbeat, reports, forks, ownOrigin };
     this.#sessions = new Sessions(context, serving);
     this.dialer = new Dialer(context, peers, options.network, options.peers);
 
@@ -275,6 +280,19 @@ export class Engine {
     const task = this.work.begin('verify', files + directories);
     const watch = { isAborted: aborted, compared: (paths: number) => task.did(paths) };
     return verifyMember(this.context, watch, repair ? repairer : undefined).finally(() => task.end());
+  }
+
+  /** See `restoreVersion`. */
+  restore(path: string, version: Operation): Promise<Restoration> {
+    const { context, oldVersions, localChanges, pause } = this;
+    const parts: RestoreParts = {
+      context,
+      oldVersions,
+      settle: (changed, giveUp) => localChanges.settleAll(changed, giveUp),
+      mark: (changed) => localChanges.mark(changed),
+      isPaused: () => pause.isOn,
+    };
+    return restoreVersion(parts, path, version);
   }
 
   /** Compares the whole folder with the journal now, and retries all blocked paths. Resolves with the number of new operations. */

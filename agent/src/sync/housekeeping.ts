@@ -9,8 +9,8 @@ import type { Incoming } from './replication/incoming.ts';
 import type { Context } from './state/context.ts';
 import type { ContentFetcher } from './transfer/content-fetcher.ts';
 import { isWanted } from './transfer/local-content.ts';
-import type { OldVersions } from './transfer/old-versions.ts';
 import type { ThroughputHistory } from './transfer/throughput.ts';
+import type { OldVersions } from './versions/old-versions.ts';
 
 /** The loops that are checked once a second. */
 export interface HousekeepingLoops {

@@ -75,6 +75,8 @@ export interface WantMessage {
   readonly index: number;
   /** The path at which it is to be shown. */
   readonly path: string;
+  /** Only ask whether the receiver has the content: it answers `missing`, and `lacks` tells. */
+  readonly probe?: boolean | undefined;
 }
 
 export interface BlockMessage {

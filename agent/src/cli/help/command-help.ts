@@ -61,6 +61,29 @@ export const commandHelp: Readonly<Record<string, CommandHelp>> = {
       ['lockstep why src ~/shared', 'a path in the folder of another directory'],
     ],
   },
+  history: {
+    details: [
+      'Each version has a name, which restore takes. Its content is in this folder, in the history here, or on other members, which are asked.',
+    ],
+    examples: [
+      ['lockstep history notes/todo.txt', 'its versions: when, by whom, how large, and who has them'],
+      ['lockstep history notes/todo.txt ~/shared --json', 'for scripts'],
+    ],
+    exit: { done: 'the versions were printed', notDone: 'none is known, or no agent answers' },
+  },
+  restore: {
+    details: [
+      'Without --at and --version: the version before the current one, or the last one of a deleted file. The others get it like any other ' +
+        'change, and what it replaces is kept in the history. A content that this disk no longer has is fetched from another member.',
+    ],
+    examples: [
+      ['lockstep restore notes/todo.txt', 'undo the last change, or the deletion'],
+      ['lockstep restore notes/todo.txt --at "2026-11-21 07:12:03"', 'as it was then (UTC)'],
+      ['lockstep restore notes/todo.txt --at 2h', 'as it was two hours ago'],
+      ['lockstep restore notes/todo.txt --version ant:17', 'that version of the list of lockstep history'],
+    ],
+    exit: { done: 'the version is in the folder', notDone: 'nothing was changed: the last line says why' },
+  },
   wait: {
     details: [
       'Durable means: on the disk, and still there after a power cut. Members that are down count, so "all" waits for them. A wait that ' +

@@ -1,4 +1,4 @@
-import { dotKey, LockstepError, type Operation } from '@lockstep/shared';
+import { dotKey, LockstepError, type Operation, versionsMax } from '@lockstep/shared';
 import { shownBytesMax } from '@lockstep/shared/present';
 import { blockCount } from '../../core/blocks.ts';
 import type { Engine } from '../../sync/engine.ts';
@@ -13,8 +13,8 @@ export interface ShownContent {
 }
 
 /**
- * The bytes of a file on this member's disk: the entry at `path`, or with `version` (`origin:seq`) that version, if it is still there. Read
- * through the folder's port, which follows no link and returns only bytes that match the content id. Throws `content-unavailable`.
+ * The bytes of a file on this member's disk: the entry at `path`, or with `version` (`origin:seq`) that version, if some member still has
+ * it. Read through the folder's port, which follows no link and returns only bytes that match the content id. Throws `content-unavailable`.
  */
 export async function readContent(engine: Engine, path: string, version?: string): Promise<ShownContent> {
   const { size, chunks } = await openContent(engine, path, version);
@@ -42,12 +42,16 @@ export async function openContent(engine: Engine, path: string, version?: string
   if (operation === undefined || content === undefined) {
     throw unavailable(`This member has no such version of a file at ${path}: reload the list.`);
   }
+  if (version !== undefined && (await engine.oldVersions.findHere(content)) === undefined) {
+    // Then no source has it, which the first block tells.
+    await engine.oldVersions.obtain(operation);
+  }
   const block = async (index: number): Promise<Uint8Array> => {
     for (const source of sourcesOf(engine, operation)) {
       const bytes = await engine.context.folder.readBlock({ content, blocks, size, index, source });
       if (bytes !== undefined) return bytes;
     }
-    throw unavailable(`This member's disk does not have the requested version of ${path}: reload the list.`);
+    throw unavailable(`No member that is reached has the requested version of ${path}: reload the list.`);
   };
   const count = blockCount(size);
   const first = count === 0 ? undefined : await block(0);
@@ -65,13 +69,10 @@ function operationAt(engine: Engine, path: string, version: string | undefined):
     return row?.fingerprint === undefined ? undefined : journal.operation(row.dot);
   }
   return journal
-    .log({ path, beforeRow: Number.MAX_SAFE_INTEGER, limit: versionsLookedAtMax })
+    .log({ path, beforeRow: Number.MAX_SAFE_INTEGER, limit: versionsMax })
     .map(({ operation }) => operation)
     .find((operation) => dotKey(operation) === version);
 }
-
-/** The number of the path's newest versions that are searched: no view shows older ones. */
-const versionsLookedAtMax = 100;
 
 function* sourcesOf(engine: Engine, { content }: Operation): Iterable<ContentSource> {
   if (content === undefined) return;

@@ -65,6 +65,7 @@ export class OperationLog {
   readonly #oldestFirstUnder: Statement<OperationRow>;
   readonly #newestFirstUnder: Statement<OperationRow>;
   readonly #entry: Statement;
+  readonly #withContent: Statement<{ row: number }>;
   readonly #length: Statement<{ rows: number }>;
   readonly #seqs: Statement<{ name: OriginId; seq: number | null }>;
   readonly #linkAt: Statement<{ chain: Buffer | null }>;
@@ -97,6 +98,9 @@ export class OperationLog {
       `WHERE row IN (SELECT row FROM (${rowsUnder}) ORDER BY +row DESC ${limitTo}) ORDER BY row DESC`,
     );
     this.#entry = database.statement('SELECT 1 FROM ops WHERE path = ? AND content IS ? AND target IS ? LIMIT 1');
+    this.#withContent = database.statement(
+      'SELECT row FROM ops WHERE path = ? AND content = ? ORDER BY row DESC LIMIT 1',
+    );
     this.#length = database.statement('SELECT coalesce(max(row), 0) AS rows FROM ops');
     this.#linkAt = database.statement('SELECT chain FROM ops WHERE origin = ? AND seq = ?');
     this.#seqs = database.statement(
@@ -236,6 +240,12 @@ export class OperationLog {
 
   everHad(path: string, { content, target }: Pick<Operation, 'content' | 'target'>): boolean {
     return this.#entry.get(path, content ?? null, target ?? null) !== undefined;
+  }
+
+  /** The newest operation at `path` with this content. */
+  operationWith(path: string, content: ContentId): Operation | undefined {
+    const found = this.#withContent.get(path, content);
+    return found && this.at(found.row);
   }
 
   /** The operation of a row that another query of `operationColumns` returned. */

@@ -7,7 +7,7 @@ import { LocalChanges } from '../local/local-changes.ts';
 import type { ActionRequest, Folder } from '../ports/folder.ts';
 import type { Link } from '../ports/network.ts';
 import { ContentServer } from '../transfer/content-server.ts';
-import { Retention } from '../transfer/retention.ts';
+import { Retention } from '../versions/retention.ts';
 import { ApplyLoop } from './apply-loop.ts';
 import { RenameGate } from './rename-gate.ts';
 

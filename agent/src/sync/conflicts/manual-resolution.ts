@@ -1,7 +1,8 @@
-import { dotKey, entryType, isLive, type Operation, pathFault } from '@lockstep/shared';
+import { dotKey, isLive, type Operation, pathFault } from '@lockstep/shared';
 import { isConflictPath, ordinaryPath } from '../../core/conflict-name.ts';
-import { type Fingerprint, isDirectoryMode } from '../../core/entry.ts';
+import { isDirectoryMode } from '../../core/entry.ts';
 import type { Action } from '../../core/plan/action.ts';
+import { currentVersion, unseen } from '../integrity/current-version.ts';
 import type { Context } from '../state/context.ts';
 import { findOriginal } from './find-original.ts';
 
@@ -19,12 +20,6 @@ export interface ConflictChoice {
 export type Resolution =
   | { readonly done: true; readonly path?: string }
   | { readonly done: false; readonly reason: string };
-
-/** The entry at a path, equal in the journal and on the disk, or why there is none that both agree on. */
-type CurrentVersion =
-  | { readonly operation: undefined }
-  | { readonly operation: Operation; readonly fingerprint: Fingerprint }
-  | { readonly problem: string };
 
 const namesTriedMax = 100;
 
@@ -89,32 +84,6 @@ async function done(
   return result?.result === 'done' ? { done: true } : refused(unseen(paths.join(' or ')));
 }
 
-/** Observes `path`: the entry must be the one that the journal has. */
-async function currentVersion({ journal, folder }: Context, path: string): Promise<CurrentVersion> {
-  const [visible, ...siblings] = journal.heads(path);
-  if (siblings.length > 0) return { problem: `${path} has versions that are being joined now: try again in a moment.` };
-  const operation = visible !== undefined && isLive(visible) ? visible : undefined;
-  const row = journal.disk(path);
-  const fingerprint = row?.fingerprint;
-  const isShown = row !== undefined && !row.damaged && visible !== undefined && dotKey(row.dot) === dotKey(visible);
-  if (operation ? !isShown || fingerprint === undefined : fingerprint !== undefined) {
-    return { problem: `This member's disk does not show the current version of ${path} yet: try again in a moment.` };
-  }
-  const [seen] = await folder.observe([{ path, expected: row?.racy || row?.unconfirmed ? undefined : fingerprint }]);
-  if (seen?.state === 'problem') return { problem: seen.detail };
-  if (operation === undefined) return seen?.state === 'absent' ? { operation } : { problem: unseen(path) };
-  // A directory's times move with its entries.
-  if (seen?.state === 'directory' && entryType(operation) === 'directory') {
-    return { operation, fingerprint: seen.fingerprint };
-  }
-  if (seen?.state === 'same' && fingerprint !== undefined) return { operation, fingerprint };
-  // The file was written so recently that the fingerprint alone proves nothing: it was read again.
-  if (seen?.state === 'file' && seen.content === operation.content) return { operation, fingerprint: seen.fingerprint };
-  if (seen?.state === 'symlink' && seen.target === operation.target)
-    return { operation, fingerprint: seen.fingerprint };
-  return { problem: unseen(path) };
-}
-
 /** The first ordinary name for the copy that is free in the journal and on the disk; undefined if it is invalid or ignored. */
 async function freePath({ journal, folder, ignored }: Context, copy: string): Promise<string | undefined> {
   for (let attempt = 1; attempt <= namesTriedMax; attempt++) {
@@ -125,10 +94,6 @@ async function freePath({ journal, folder, ignored }: Context, copy: string): Pr
     if (seen?.state === 'absent') return path;
   }
   return undefined;
-}
-
-function unseen(path: string): string {
-  return `${path} has changed since it was shown, and was left as it is: look at it again.`;
 }
 
 function refused(reason: string): Resolution {

@@ -127,6 +127,8 @@ export interface Journal extends ConflictCopies, TreeQuestions {
   orphans(after: string | undefined, limit: number): readonly Operation[];
   /** True if the log holds an operation at `path` with this content or this link target. */
   everHad(path: string, entry: Pick<Operation, 'content' | 'target'>): boolean;
+  /** The newest operation at `path` with this content, if any. */
+  operationWith(path: string, content: ContentId): Operation | undefined;
   /** A head (visible or not) that carries this content, if any. */
   headWithContent(content: ContentId): Operation | undefined;
   /** Combination of all heads (core/digest), 16 hexadecimal digits. */

@@ -8,6 +8,7 @@ import { differingReason, sealedReason } from '../members/session-failures.ts';
 import type { Link } from '../ports/network.ts';
 import type { Context } from '../state/context.ts';
 import type { ContentFetcher } from '../transfer/content-fetcher.ts';
+import type { ContentSearch } from '../transfer/content-search.ts';
 import { ContentServer } from '../transfer/content-server.ts';
 import type { Departures } from '../transfer/departures.ts';
 import type { CatchUp } from './catch-up.ts';
@@ -30,6 +31,7 @@ export interface SessionLoops {
   readonly incoming: Incoming;
   readonly catchUp: CatchUp;
   readonly transfers: ContentFetcher;
+  readonly search: ContentSearch;
   readonly departures: Departures;
   readonly heartbeat: HeartbeatLoop;
   readonly reports: Reports;
@@ -153,7 +155,7 @@ export class Sessions {
     }
     ownOrigin.heard(peer);
     const { outgoing, server } = session;
-    const { incoming, catchUp, transfers, heartbeat, reports } = this.#loops;
+    const { incoming, catchUp, transfers, search, heartbeat, reports } = this.#loops;
     switch (message.type) {
       case 'subscribe':
         outgoing.subscribe(message.origin, message.after, peer.known);
@@ -175,10 +177,10 @@ export class Sessions {
         server.want(message);
         return;
       case 'block':
-        transfers.block(peer, message.id, message.bytes);
+        if (!search.block(peer, message.id)) transfers.block(peer, message.id, message.bytes);
         return;
       case 'missing':
-        transfers.missing(peer, message);
+        if (!search.missing(peer, message)) transfers.missing(peer, message);
         return;
       case 'ack':
         this.#context.facts.acknowledged.publish();

@@ -1,5 +1,5 @@
 import type { ContentId, MemberId, MissingMessage, Operation } from '@lockstep/shared';
-import { blockTimeoutMs, fetchesMax, memberOf, smallFetchBytesMax } from '@lockstep/shared';
+import { blockTimeoutMs, dotKey, fetchesMax, memberOf, smallFetchBytesMax } from '@lockstep/shared';
 import { blockCount } from '../../core/blocks.ts';
 import { holds } from '../../core/durability.ts';
 import { chooseSource } from '../../core/traffic/choose-source.ts';
@@ -345,9 +345,16 @@ export class ContentFetcher {
     const nowMs = clock.monotonicMs();
     // The members were asked about the path of the first operation; their entries at other paths are not known.
     for (const [index, { operation }] of waiting.entries()) {
+      // An old version that nobody has is no problem of the path.
+      if (!this.#isHead(operation)) continue;
       const known = index === 0 ? lacking : lacking.map(({ member }) => ({ member, shows: true }));
       missing.searched(operation, { lacking: known, members, nowMs });
     }
+  }
+
+  #isHead(operation: Operation): boolean {
+    const key = dotKey(operation);
+    return this.#context.journal.heads(operation.path).some((head) => dotKey(head) === key);
   }
 
   #unstage(content: ContentId): void {

@@ -38,6 +38,12 @@ export class ContentServer {
   }
 
   want(message: WantMessage): void {
+    if (message.probe === true) {
+      this.#answerProbe(message).catch((error: unknown) => {
+        this.#context.log.warn({ content: message.content, error: String(error) }, 'a content could not be searched');
+      });
+      return;
+    }
     this.#queue.push(message);
     this.#pump();
   }
@@ -71,8 +77,15 @@ export class ContentServer {
     });
   }
 
+  async #answerProbe({ id, content, path }: WantMessage): Promise<void> {
+    const found = await this.#find(content, path);
+    if (this.#closed) return;
+    const shows = showsSomething(this.#context.journal.disk(path));
+    this.#link.send({ type: 'missing', id, lacks: found === undefined, shows });
+  }
+
   async #answer(want: WantMessage): Promise<void> {
-    const found = this.#last?.content === want.content ? this.#last : await this.#find(want.content);
+    const found = this.#last?.content === want.content ? this.#last : await this.#find(want.content, want.path);
     this.#last = found;
     let bytes: Uint8Array | undefined;
     if (found !== undefined) {
@@ -99,13 +112,15 @@ export class ContentServer {
 
   async #find(
     content: ContentId,
+    path: string,
   ): Promise<{ content: ContentId; source: ContentSource; operation: Operation } | undefined> {
     const { journal, folder } = this.#context;
     for (const file of filesWith(this.#context, content)) {
       const operation = journal.operation(file.dot);
       if (operation?.content === content) return { content, source: fileSource(file), operation };
     }
-    const operation = journal.headWithContent(content);
+    // An old version is no head: whoever asks for it names a path that had it.
+    const operation = journal.headWithContent(content) ?? journal.operationWith(path, content);
     if (operation === undefined || !(await folder.inHistory([content])).has(content)) return undefined;
     return { content, source: { from: 'history' }, operation };
   }

@@ -1,0 +1,96 @@
+import { dotKey, entryType, isLive, LockstepError, type MemberId, memberOf, type Operation } from '@lockstep/shared';
+import type { PathVersion, RestoreRequest, RestoreResult, VersionsPage, VersionsQuery } from '@lockstep/shared/api';
+import { chooseVersion, type VersionChoice } from '../../core/choose-version.ts';
+import type { Engine } from '../../sync/engine.ts';
+import type { SearchResult, SoughtContent } from '../../sync/transfer/content-search.ts';
+import { filesWith } from '../../sync/transfer/local-content.ts';
+import { operationsIn, versionsOf } from '../../sync/versions/path-versions.ts';
+import { reportLogged } from './operations.ts';
+
+/** The versions of a path, and which members have the content of each. */
+export async function readVersions(engine: Engine, path: string, { limit }: VersionsQuery): Promise<VersionsPage> {
+  const { journal, folder } = engine.context;
+  const found = versionsOf(journal, path);
+  const rows = found.rows.slice(0, limit);
+  const sought = new Map<string, SoughtContent>();
+  for (const { operation } of rows) {
+    if (operation.content !== undefined)
+      sought.set(operation.content, { content: operation.content, path: operation.path });
+  }
+  const contents = [...sought.values()];
+  const kept = await folder.inHistory(contents.map(({ content }) => content));
+  const result = await engine.search.search(contents);
+  const [current] = journal.heads(path);
+  const versions = rows.map((row): PathVersion => {
+    const { operation } = row;
+    const { content } = operation;
+    const place = content === undefined ? null : placeOf(engine, content, kept);
+    const members = content === undefined ? [] : (result.holders.get(content) ?? []);
+    return {
+      ...reportLogged(engine, row),
+      version: dotKey(operation),
+      label: labelOf(engine, operation),
+      type: typeOf(operation),
+      isCurrent: current !== undefined && dotKey(current) === dotKey(operation),
+      place,
+      members: members.map((member) => ({ member, name: engine.peers.nameOf(member) })),
+      restorable: isLive(operation) && (content === undefined || place !== null || members.length > 0),
+    };
+  });
+  return { path, versions, more: found.more || found.rows.length > limit, silent: silentMembers(engine, result) };
+}
+
+/** Puts a version of a path back in this member's folder. Throws `not-restored`. */
+export async function restorePath(engine: Engine, request: RestoreRequest): Promise<RestoreResult> {
+  const { path } = request;
+  const { journal } = engine.context;
+  const found = versionsOf(journal, path);
+  const chosen = chooseVersion(
+    {
+      path,
+      versions: operationsIn(found),
+      current: journal.heads(path)[0],
+      labelOf: (operation) => labelOf(engine, operation),
+    },
+    choiceOf(request),
+  );
+  if ('reason' in chosen) throw new LockstepError('not-restored', chosen.reason);
+  const row = found.rows.find(({ operation }) => operation === chosen.operation);
+  if (row === undefined) throw new LockstepError('not-restored', `${path} has no such version.`);
+  const restoration = await engine.restore(path, chosen.operation);
+  if (!restoration.done) throw new LockstepError('not-restored', restoration.reason);
+  return { path, restored: reportLogged(engine, row), changed: restoration.changed };
+}
+
+function choiceOf({ version, at }: RestoreRequest): VersionChoice {
+  if (version !== undefined) return { kind: 'named', version };
+  return at === undefined ? { kind: 'previous' } : { kind: 'at', atMs: at };
+}
+
+/** The short name of a version: two of one path have the same only if a member lost its journal. */
+function labelOf(engine: Engine, { origin, seq }: Operation): string {
+  return `${engine.peers.nameOf(memberOf(origin))}:${seq}`;
+}
+
+function placeOf(
+  { context }: Engine,
+  content: NonNullable<Operation['content']>,
+  kept: ReadonlySet<string>,
+): PathVersion['place'] {
+  if (filesWith(context, content).length > 0) return 'folder';
+  return kept.has(content) ? 'history' : null;
+}
+
+function typeOf(operation: Operation): PathVersion['type'] {
+  const type = entryType(operation);
+  return type === 'member' ? 'absent' : type;
+}
+
+/** Members that were not reached, and those that did not answer. */
+function silentMembers({ peers }: Engine, { silent }: SearchResult): readonly string[] {
+  const isSilent = (id: MemberId): boolean => silent.includes(id);
+  return peers
+    .all()
+    .filter((peer) => peer.state !== 'left' && (!peer.ready || isSilent(peer.id)))
+    .map(({ id }) => peers.nameOf(id));
+}

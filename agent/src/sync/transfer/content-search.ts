@@ -1,0 +1,94 @@
+import type { ContentId, MemberId, MissingMessage } from '@lockstep/shared';
+import type { Peer } from '../members/peer.ts';
+import type { Peers } from '../members/peers.ts';
+import type { Context } from '../state/context.ts';
+
+/** A content that is searched for, and a path that had it. */
+export interface SoughtContent {
+  readonly content: ContentId;
+  readonly path: string;
+}
+
+/** The members that have each content, and those that did not answer. */
+export interface SearchResult {
+  readonly holders: ReadonlyMap<ContentId, readonly MemberId[]>;
+  readonly silent: readonly MemberId[];
+}
+
+/** A person waits for the answers; a member that is not heard for longer is silent. */
+const answerMsMax = 2_000;
+
+/** The first id of these questions: the ids of requests for blocks ascend from 1, and never get there. */
+const firstId = 2 ** 47;
+
+interface Question {
+  readonly peer: Peer;
+  readonly answered: (has: boolean) => void;
+}
+
+/** Asks the other members which of some contents they have, in the folder or in history. */
+export class ContentSearch {
+  readonly #context: Context;
+  readonly #peers: Peers;
+  readonly #questions = new Map<number, Question>();
+  #id = firstId;
+
+  constructor(context: Context, peers: Peers) {
+    this.#context = context;
+    this.#peers = peers;
+  }
+
+  /** Asks all members that are connected. Resolves when they have answered, or after two seconds. */
+  async search(contents: readonly SoughtContent[]): Promise<SearchResult> {
+    const holders = new Map<ContentId, MemberId[]>();
+    const waiting = new Map<MemberId, number>();
+    if (contents.length === 0) return { holders, silent: [] };
+    const ids: number[] = [];
+    await new Promise<void>((resolve) => {
+      const expiry = this.#context.clock.after(answerMsMax, resolve);
+      const finishIfDone = (): void => {
+        if ([...waiting.values()].some((open) => open > 0)) return;
+        expiry.cancel();
+        resolve();
+      };
+      for (const peer of this.#peers.ready()) {
+        waiting.set(peer.id, contents.length);
+        for (const { content, path } of contents) {
+          const id = this.#id++;
+          ids.push(id);
+          const answered = (has: boolean): void => {
+            waiting.set(peer.id, (waiting.get(peer.id) ?? 0) - 1);
+            if (has) holders.set(content, [...(holders.get(content) ?? []), peer.id]);
+            finishIfDone();
+          };
+          this.#questions.set(id, { peer, answered });
+          peer.link?.send({ type: 'want', id, content, index: 0, path, probe: true });
+        }
+      }
+      finishIfDone();
+    });
+    for (const id of ids) this.#questions.delete(id);
+    const silent = [...waiting].flatMap(([member, open]) => (open > 0 ? [member] : []));
+    return { holders, silent };
+  }
+
+  /** Takes an answer; false if it is none to a question of a search. */
+  missing(peer: Peer, { id, lacks }: MissingMessage): boolean {
+    return this.#answer(peer, id, !lacks);
+  }
+
+  /** A member of an earlier version sends the block; false if that is no answer to a question of a search. */
+  block(peer: Peer, id: number): boolean {
+    return this.#answer(peer, id, true);
+  }
+
+  #answer(peer: Peer, id: number, has: boolean): boolean {
+    if (id < firstId) return false;
+    const question = this.#questions.get(id);
+    if (question?.peer === peer) {
+      this.#questions.delete(id);
+      question.answered(has);
+    }
+    return true;
+  }
+}

@@ -1,0 +1,66 @@
+import type { ContentId, Operation } from '@lockstep/shared';
+import type { ContentSource } from '../ports/folder.ts';
+import type { Context } from '../state/context.ts';
+import type { ContentFetcher } from '../transfer/content-fetcher.ts';
+import { fileSource, filesWith } from '../transfer/local-content.ts';
+
+const askAgainMs = 50;
+
+/** Finds contents of old versions here, and fetches those that this member no longer has. */
+export class OldVersions {
+  readonly #context: Context;
+  readonly #transfers: ContentFetcher;
+  /** Contents that are being fetched, to be copied from staging into history. */
+  readonly #obtaining = new Map<ContentId, Promise<boolean>>();
+  #stopped = false;
+
+  constructor(context: Context, transfers: ContentFetcher) {
+    this.#context = context;
+    this.#transfers = transfers;
+  }
+
+  stop(): void {
+    this.#stopped = true;
+  }
+
+  /** Whether the content is staged only to be copied into history. */
+  isKeeping(content: ContentId): boolean {
+    return this.#obtaining.has(content);
+  }
+
+  /** A source of the content on this disk: history first, because users change files. */
+  async findHere(content: ContentId): Promise<ContentSource | undefined> {
+    if ((await this.#context.folder.inHistory([content])).has(content)) return { from: 'history' };
+    const [file] = filesWith(this.#context, content);
+    return file === undefined ? undefined : fileSource(file);
+  }
+
+  /** Fetches a content that this member lacks into `history/`; false if no reachable member has it. */
+  obtain(operation: Operation): Promise<boolean> {
+    const { content } = operation;
+    if (content === undefined) return Promise.resolve(false);
+    const open = this.#obtaining.get(content);
+    if (open !== undefined) return open;
+    const obtained = this.#obtain(operation, content).finally(() => this.#obtaining.delete(content));
+    this.#obtaining.set(content, obtained);
+    return obtained;
+  }
+
+  async #obtain(operation: Operation, content: ContentId): Promise<boolean> {
+    const { clock, folder } = this.#context;
+    const { blocks, size = 0 } = operation;
+    const outcome = await new Promise((resolve) => {
+      const ask = (): void => {
+        if (this.#stopped) resolve('missing');
+        else if (!this.#transfers.fetch(operation, resolve)) clock.after(askAgainMs, ask);
+      };
+      ask();
+    });
+    if (outcome !== 'ok') return false;
+    try {
+      return await folder.keep({ content, blocks, size, source: { from: 'staged' } });
+    } finally {
+      this.#transfers.drop(content);
+    }
+  }
+}

@@ -1,0 +1,171 @@
+import { entryType, freeBytesMin, isLive, type Operation, parentOf } from '@lockstep/shared';
+import { type Fingerprint, isDirectoryMode } from '../../core/entry.ts';
+import { isSameContent } from '../../core/merge.ts';
+import { type CurrentVersion, currentVersion } from '../integrity/current-version.ts';
+import type { Action, ActionRequest, ContentSource } from '../ports/folder.ts';
+import type { Context } from '../state/context.ts';
+import type { OldVersions } from './old-versions.ts';
+
+/** `changed`: false if the path had the version already. `reason`: a sentence that says why nothing was done. */
+export type Restoration =
+  | { readonly done: true; readonly changed: boolean }
+  | { readonly done: false; readonly reason: string };
+
+/** What a restoration uses of the engine. */
+export interface RestoreParts {
+  readonly context: Context;
+  readonly oldVersions: OldVersions;
+  /** Journals what users changed at the path and below it; resolves with the paths that did not come to rest. */
+  readonly settle: (path: string, giveUp: Promise<void>) => Promise<readonly string[]>;
+  readonly mark: (path: string) => void;
+  readonly isPaused: () => boolean;
+}
+
+/** A file that a program keeps writing is not replaced. */
+const settleMsMax = 10_000;
+
+/** The mode of a directory that is made again and whose own is not known. */
+const directoryMode = 0o755;
+
+/** Number of a directory's newest operations that are searched for its mode. */
+const modesSearchedMax = 50;
+
+/**
+ * Puts the entry that `version` describes at `path` again, in this member's folder, as a user would: it is then journaled like any other
+ * change. What users changed there before is journaled first, and what is replaced goes to history. Only files, symbolic links and
+ * missing directories are made; no step goes through a symbolic link.
+ */
+export async function restoreVersion(parts: RestoreParts, path: string, version: Operation): Promise<Restoration> {
+  const { context } = parts;
+  const refusal = await refusalOf(context, path, version);
+  if (refusal !== undefined) return refused(refusal);
+  const source = await sourceOf(parts, version);
+  if (typeof source === 'string') return refused(source);
+  const unsettled = await settled(parts, path);
+  if (unsettled.length > 0) return refused(`${path} is being written to now: try again when that has ended.`);
+  const { restoration, touched } = await context.lock.run(() => put(context, { path, version, source }));
+  for (const each of touched) parts.mark(each);
+  if (restoration.done && restoration.changed) await settled(parts, path);
+  return restoration;
+}
+
+/** Why the version cannot be put there at all. */
+async function refusalOf({ ignored, folder }: Context, path: string, version: Operation): Promise<string | undefined> {
+  if (ignored.ignores(path, entryType(version) === 'directory')) {
+    return `${path} is kept out by a rule of .lockstepignore: it would reach no other member. Change the rule first.`;
+  }
+  const { ok, detail = 'The folder cannot be used.', state, freeBytes } = await folder.health();
+  if (!ok) return detail;
+  if (state !== undefined) return state;
+  const needed = freeBytesMin + (version.size ?? 0);
+  if (freeBytes >= needed) return undefined;
+  return (
+    `The disk of the folder has ${mebibytes(freeBytes)} MiB left, and ${mebibytes(needed)} MiB are needed to put ${path} back. ` +
+    'Free some space first.'
+  );
+}
+
+/** The source of the version's content, if it has one; fetched from another member if necessary. A text says why there is none. */
+async function sourceOf(
+  { oldVersions, isPaused }: RestoreParts,
+  version: Operation,
+): Promise<ContentSource | undefined | string> {
+  const { content } = version;
+  if (content === undefined) return undefined;
+  const here = await oldVersions.findHere(content);
+  if (here !== undefined) return here;
+  if (isPaused()) {
+    return 'This disk does not have the content of that version, and this member is paused: run lockstep resume first.';
+  }
+  if (await oldVersions.obtain(version)) return { from: 'history' };
+  return 'No member that is reached now has the content of that version: it may be gone, or on a member that is down.';
+}
+
+function settled({ context, settle }: RestoreParts, path: string): Promise<readonly string[]> {
+  let cancel = (): void => undefined;
+  const giveUp = new Promise<void>((resolve) => {
+    const timer = context.clock.after(settleMsMax, resolve);
+    cancel = () => timer.cancel();
+  });
+  return settle(path, giveUp).finally(() => cancel());
+}
+
+interface Put {
+  readonly path: string;
+  readonly version: Operation;
+  readonly source: ContentSource | undefined;
+}
+
+/** Executed under the folder lock. `touched`: the paths whose entries were changed. */
+async function put(
+  context: Context,
+  { path, version, source }: Put,
+): Promise<{ readonly restoration: Restoration; readonly touched: readonly string[] }> {
+  const nothing = (reason: string) => ({ restoration: refused(reason), touched: [] });
+  const parents = await missingParents(context, path);
+  if (typeof parents === 'string') return nothing(parents);
+  // Below a directory that is missing nothing is there, and nothing may be observed.
+  const current: CurrentVersion = parents.length > 0 ? { operation: undefined } : await currentVersion(context, path);
+  if ('problem' in current) return nothing(current.problem);
+  if (current.operation !== undefined && isSameEntry(current.operation, version)) {
+    return { restoration: { done: true, changed: false }, touched: [] };
+  }
+  const expected = current.operation === undefined ? 'absent' : current.fingerprint;
+  if (expected !== 'absent' && isDirectoryMode(expected.mode)) {
+    return nothing(`There is a directory at ${path} now: rename or remove it first.`);
+  }
+  const action = actionOf(context, { path, version, source }, expected);
+  const requests: ActionRequest[] = [
+    ...parents.map((action) => ({ action })),
+    { action, keep: current.operation?.content },
+  ];
+  const results = await context.folder.apply(requests);
+  const touched = requests.map(({ action }) => ('path' in action ? action.path : action.to));
+  const failed = results.find(({ result }) => result !== 'done');
+  if (failed === undefined) return { restoration: { done: true, changed: true }, touched };
+  const reason =
+    failed.result === 'problem'
+      ? failed.detail
+      : `${path}, or the copy of the old version, changed in this moment, and was left as it is: try again.`;
+  return { restoration: refused(reason), touched };
+}
+
+function isSameEntry(current: Operation, version: Operation): boolean {
+  return isSameContent(current, version) && current.mode === version.mode;
+}
+
+/** The actions that make the missing directories above `path`, or a sentence if there cannot be any. */
+async function missingParents({ folder, journal }: Context, path: string): Promise<readonly Action[] | string> {
+  const missing: Action[] = [];
+  for (let parent = parentOf(path); parent !== ''; parent = parentOf(parent)) {
+    const [seen] = await folder.observe([{ path: parent }]);
+    if (seen?.state === 'directory') break;
+    if (seen?.state === 'problem') return seen.detail;
+    if (seen?.state !== 'absent') return `${parent} is no directory now: rename or remove it first.`;
+    const known = journal
+      .log({ path: parent, beforeRow: Number.MAX_SAFE_INTEGER, limit: modesSearchedMax })
+      .find(({ operation }) => isLive(operation) && entryType(operation) === 'directory');
+    const mode = known?.operation.mode ?? directoryMode;
+    missing.unshift({ do: 'mkdir', path: parent, expected: 'absent', mode });
+  }
+  return missing;
+}
+
+function actionOf({ clock }: Context, { path, version, source }: Put, expected: Fingerprint | 'absent'): Action {
+  const { content, blocks, size = 0, mode, target } = version;
+  // The time is now, as after an edit: programs that compare times notice the file, and nobody takes it for a write that was lost.
+  const mtimeUs = clock.wallMs() * 1_000;
+  if (target !== undefined) return { do: 'symlink', path, expected, target, mtimeUs };
+  if (content === undefined || source === undefined) {
+    return { do: 'mkdir', path, expected, mode: mode ?? directoryMode };
+  }
+  return { do: 'write', path, expected, content, blocks, size, mode: mode ?? 0o644, mtimeUs, source };
+}
+
+function mebibytes(bytes: number): number {
+  return Math.ceil(bytes / 1_048_576);
+}
+
+function refused(reason: string): Restoration {
+  return { done: false, reason };
+}
