@@ -1,9 +1,8 @@
 import { rename, writeFile } from 'node:fs/promises';
-import { request } from 'node:http';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import {
   apiPrefix,
+  loginLinkSchema,
   type Status,
   statusSchema,
   type VerifyResult,
@@ -11,6 +10,7 @@ import {
   type WaitResult,
   waitResultSchema,
 } from '@lockstep/shared/api';
+import { ask, cookieFrom } from './http.ts';
 import { readTree, type Tree } from './tree.ts';
 
 /** The resources of its machine that an agent uses. */
@@ -25,6 +25,7 @@ export class MemberApi {
   readonly folder: string;
   /** The URL of its dashboard; ends with a slash. */
   readonly url: string;
+  #cookie: string | undefined;
 
   constructor(name: string, folder: string, url: string) {
     this.name = name;
@@ -95,21 +96,38 @@ export class MemberApi {
     return readTree(this.folder);
   }
 
-  async #ask(method: string, path: string, body?: unknown): Promise<unknown> {
+  async #ask(method: 'GET' | 'POST', path: string, body?: unknown): Promise<unknown> {
     return JSON.parse(await this.#send(method, apiPrefix + path, body));
   }
 
-  #send(method: string, path: string, body?: unknown): Promise<string> {
-    return new Promise((resolve, reject) => {
-      const headers = body === undefined ? {} : { 'content-type': 'application/json' };
-      const outgoing = request(new URL(path, this.url), { method, headers, agent: false }, (incoming) => {
-        text(incoming).then((answer) => {
-          if (incoming.statusCode === 200) resolve(answer);
-          else reject(new Error(`${method} ${path} of ${this.name}: ${incoming.statusCode} ${answer}`));
-        }, reject);
-      });
-      outgoing.once('error', reject);
-      outgoing.end(body === undefined ? undefined : JSON.stringify(body));
+  /** The answer to a browser that is logged in, for a path below its address. */
+  async fetch(path: string, init: RequestInit = {}): Promise<Response> {
+    this.#cookie ??= await this.logIn();
+    return fetch(new URL(path, this.url), { ...init, headers: { ...init.headers, cookie: this.#cookie } });
+  }
+
+  /** The cookie of a browser that a person of this member has logged in: `name=value`. */
+  async logIn(): Promise<string> {
+    const given = await ask({
+      to: { socket: this.state('api.sock') },
+      method: 'POST',
+      path: `${apiPrefix}/login-link`,
     });
+    const { url } = loginLinkSchema.parse(JSON.parse(given.text));
+    // The port of a container may be another one inside it.
+    return cookieFrom(new URL(new URL(url).search, new URL('login', this.url)).href);
+  }
+
+  async #send(method: 'GET' | 'POST', path: string, body?: unknown): Promise<string> {
+    const attempt = () =>
+      ask({ to: this, method, path, body, headers: this.#cookie === undefined ? {} : { cookie: this.#cookie } });
+    let answer = await attempt();
+    // The sessions are in the state directory, which a scene may replace.
+    if (answer.status === 401) {
+      this.#cookie = await this.logIn();
+      answer = await attempt();
+    }
+    if (answer.status === 200) return answer.text;
+    throw new Error(`${method} ${path} of ${this.name}: ${answer.status} ${answer.text}`);
   }
 }

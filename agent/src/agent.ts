@@ -7,12 +7,14 @@ import { formatHostPort, isAnyHost, LockstepError, type MemberId } from '@lockst
 import type { StartUp } from '@lockstep/shared/present';
 import type { Config } from './config/schema.ts';
 import { openFolder } from './fs/open-folder.ts';
+import { Access, type LoginLink } from './http/access/access.ts';
 import { readStartUp } from './http/queries/start-up.ts';
 import type { ServedMember } from './http/served-member.ts';
 import { startHttp } from './http/server.ts';
 import { openIdentity } from './member-dir/identity-files.ts';
 import { KnownAddresses } from './member-dir/known-addresses.ts';
-import { clusterKeyPath, statePath } from './member-dir/state-directory.ts';
+import { sessionFile } from './member-dir/session-file.ts';
+import { clusterKeyPath, ownSocketPath, statePath } from './member-dir/state-directory.ts';
 import { loadClusterKey } from './net/cluster-key.ts';
 import { type OpenNetwork, openNetwork } from './net/network.ts';
 import { replayInto } from './offline/replay.ts';
@@ -50,6 +52,8 @@ export interface Agent {
   /** `host:port` at which it listens for members. */
   readonly address: string;
   readonly dashboardUrl: string;
+  /** A new link that logs one browser in to the dashboard. */
+  loginLink(): LoginLink;
   /** How far its start has come. */
   startUp(): StartUp;
   stop(): Promise<void>;
@@ -125,14 +129,35 @@ export async function startAgent({ directory, config, log, adopted, rejoin }: Ag
       replay: (into, signal) => replayInto(engine, into, signal),
     };
     const assets = fileURLToPath(new URL('../../dashboard/dist', import.meta.url));
-    const http = await startHttp({ member, listen: config.dashboard, assets, log });
+    const access = await Access.open({
+      memberId: identity.memberId,
+      store: sessionFile(join(state, 'sessions.json'), log),
+      nowMs: nodeClock.wallMs,
+      log,
+    });
+    const http = await startHttp({
+      member,
+      listen: config.dashboard,
+      socketPath: ownSocketPath(directory),
+      access,
+      assets,
+      log,
+    });
     place.dashboard = http.url;
     closing.push(() => http.close());
     closing.push(() => engine.stop());
     const ready = engine.start();
     if (isLost) reportLost(engine, ready);
     const { address } = place;
-    return { ready, retired, address, dashboardUrl: http.url, startUp: () => readStartUp(engine), stop: closeAll };
+    return {
+      ready,
+      retired,
+      address,
+      dashboardUrl: http.url,
+      loginLink: http.loginLink,
+      startUp: () => readStartUp(engine),
+      stop: closeAll,
+    };
   } catch (error) {
     await closeAll();
     throw error;

@@ -66,8 +66,13 @@ test('the operation log in pages has each operation once, in both directions, al
 });
 
 /** Follows the live events after number `after`, and puts them into `into`. */
-function follow(member: Member, after: number, into: ApiEvent[]): { socket: WebSocket; messages: LiveMessage[] } {
-  const socket = new WebSocket(`${member.url.replace('http', 'ws')}api/v1/events/live?after=${after}`);
+async function follow(
+  member: Member,
+  after: number,
+  into: ApiEvent[],
+): Promise<{ socket: WebSocket; messages: LiveMessage[] }> {
+  const address = `${member.url.replace('http', 'ws')}api/v1/events/live?after=${after}`;
+  const socket = new WebSocket(address, { headers: { cookie: await member.logIn() } });
   onTestFinished(() => socket.terminate());
   const messages: LiveMessage[] = [];
   socket.on('error', () => undefined);
@@ -82,7 +87,7 @@ function follow(member: Member, after: number, into: ApiEvent[]): { socket: WebS
 test('[API2] a reader that resumes from a number gets every event once, over a cut and over a restart of the agent', async () => {
   const [ant, bee] = pair();
   const seen: ApiEvent[] = [];
-  const first = follow(ant, 0, seen);
+  const first = await follow(ant, 0, seen);
   await vi.waitFor(() => expect(first.messages.at(-1)?.type).toBe('live'), patience);
   await writeFile(ant.path('first'), '1');
   await vi.waitFor(() => expect(seen.at(-1)).toMatchObject({ kind: 'delivered' }), patience);
@@ -93,7 +98,7 @@ test('[API2] a reader that resumes from a number gets every event once, over a c
   await ant.restart();
   await cluster().connected();
   const last = seen.at(-1)?.number ?? 0;
-  const second = follow(ant, last, seen);
+  const second = await follow(ant, last, seen);
   await vi.waitFor(() => expect(second.messages.some(({ type }) => type === 'live')).toBe(true), patience);
   await writeFile(ant.path('second'), '2');
   await vi.waitFor(() => expect(seen.at(-1)).toMatchObject({ kind: 'delivered' }), patience);
@@ -113,7 +118,7 @@ test('[API2] a reader that resumes from a number gets every event once, over a c
 });
 
 async function health(member: Member): Promise<{ status: number; answer: unknown }> {
-  const response = await fetch(`${member.url}healthz`);
+  const response = await member.fetch('healthz');
   return { status: response.status, answer: await response.json() };
 }
 
@@ -230,7 +235,9 @@ test('[API3] every metric follows what it measures, and none contains a path', a
 test('[JY1] [JY2] a new operation is streamed, and its journey ends when all members hold it', async () => {
   const [ant, bee] = pair();
   const streamed: LoggedOperation[] = [];
-  const socket = new WebSocket(`${bee.url.replace('http', 'ws')}api/v1/ops/live`);
+  const socket = new WebSocket(`${bee.url.replace('http', 'ws')}api/v1/ops/live`, {
+    headers: { cookie: await bee.logIn() },
+  });
   onTestFinished(() => socket.terminate());
   let isLive = false;
   socket.on('message', (data) => {

@@ -33,7 +33,7 @@ async function startCluster(names: readonly string[]): Promise<Cluster> {
 }
 
 async function ask<T>(member: Member, path: string, schema: z.ZodType<T>): Promise<T> {
-  const response = await fetch(new URL(apiPrefix + path, member.url));
+  const response = await member.fetch(apiPrefix + path);
   const body: unknown = await response.json();
   expect([path, response.status, body]).toEqual([path, 200, expect.anything()]);
   return schema.parse(body);

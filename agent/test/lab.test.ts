@@ -102,7 +102,7 @@ test('the lab reports what happens, stops cleanly, and continues where it stoppe
 
 test('the lab reports a member that dies, and the others continue; no member outlives a killed lab', async () => {
   const lab = startLab(...ports());
-  const pid = Number(await hears(lab, /^bee .* (\d+)$/m));
+  const pid = Number(await hears(lab, /^bee .* (\d+) +http/m));
   await hears(lab, /bee joined/);
   process.kill(pid, 'SIGKILL');
   await hears(lab, /bee ended \(signal SIGKILL\)\. To start it again: r and Enter, or npx lockstep up \S+bee/);
@@ -123,7 +123,7 @@ test('the lab reports a member that dies, and the others continue; no member out
 
 test('r and Enter starts a member again that ended; a member started by hand is named at the end', async () => {
   const lab = startLab(...ports());
-  const pid = Number(await hears(lab, /^bee .* (\d+)$/m));
+  const pid = Number(await hears(lab, /^bee .* (\d+) +http/m));
   await hears(lab, /bee joined/);
   process.kill(pid, 'SIGKILL');
   await hears(lab, /bee ended/);

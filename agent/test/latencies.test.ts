@@ -47,7 +47,7 @@ test('[LT1] any member knows the whole matrix, and which pairs were cut off from
 test('the history of an unknown member is refused by name', async () => {
   const ant = cluster().member('ant');
   const { id } = (await ant.status()).member;
-  const response = await fetch(`${ant.url}api/v1/latencies/history?from=${id}&to=nobody`);
+  const response = await ant.fetch(`api/v1/latencies/history?from=${id}&to=nobody`);
   expect(response.status).toBe(400);
   expect(await response.json()).toMatchObject({ error: { message: 'No member of the cluster has the id "nobody".' } });
 });

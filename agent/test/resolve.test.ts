@@ -45,7 +45,7 @@ function choiceOf({ copy, original }: Conflict, keep: Keep) {
 
 async function resolve(choices: readonly ReturnType<typeof choiceOf>[]): Promise<ResolveResult['results']> {
   const [ant] = pair();
-  const response = await fetch(`${ant.url}api/v1/conflicts/resolve`, {
+  const response = await ant.fetch('api/v1/conflicts/resolve', {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ conflicts: choices }),
@@ -54,7 +54,7 @@ async function resolve(choices: readonly ReturnType<typeof choiceOf>[]): Promise
 }
 
 async function content(path: string): Promise<{ status: number; text: string }> {
-  const response = await fetch(`${pair()[0].url}api/v1/content/${path}`);
+  const response = await pair()[0].fetch(`api/v1/content/${path}`);
   return { status: response.status, text: await response.text() };
 }
 

@@ -44,7 +44,7 @@ const patience = { timeoutMs: 30_000 };
 test('[CL10] up says name, folder, address and dashboard at once, then each step, then ready', async () => {
   const bee = await newcomer();
   const { said } = run(process.execPath, [lockstepProgram, 'up', bee.folder]);
-  const head = `member    bee\nfolder    ${bee.folder}\nopening the journal\nlistens   ${bee.address}\ndashboard ${bee.url}\n`;
+  const head = `member    bee\nfolder    ${bee.folder}\nopening the journal\nlistens   ${bee.address}\ndashboard ${bee.url}login?token=`;
   await eventually(() => expect(said.out).toContain(head), patience);
   expect(said.out).not.toContain('ready');
   await eventually(() => expect(said.out).toMatch(/^receiving.*: .* of 12 MB.*\n(.*\n)*ready\n$/m), patience);
@@ -58,7 +58,7 @@ test('[CL10] on a terminal up rewrites one line until it is ready, and its log i
   const { said } = run('script', ['-qefc', command, '/dev/null']);
   const shown = (): string => said.out.replaceAll('\r\u001B[K', '<erased>');
   await eventually(() => expect(shown()).toMatch(/(^|<erased>)ready\r$/m), patience);
-  expect(said.out).toContain(`dashboard ${bee.url}\r\n`);
+  expect(said.out).toContain(`dashboard ${bee.url}login?token=`);
   expect(shown()).toMatch(/<erased>receiving from ant: [\d.]+ MB of 12 MB/);
   expect(said.out).toMatch(/\d\d:\d\d:\d\d.*debug.*a session opened.*remote /);
   expect(said.out).not.toContain('{"');

@@ -4,24 +4,26 @@ import { errorCodes, LockstepError } from '@lockstep/shared';
 import { apiErrorSchema, apiPrefix } from '@lockstep/shared/api';
 import { z } from 'zod';
 import { describeRunning, findRunning } from '../member-dir/instance-lock.ts';
+import { ownSocketPath } from '../member-dir/state-directory.ts';
 import { shellWord } from '../os/shell-word.ts';
+import { socketAddress } from '../os/socket-address.ts';
 import { UsageError } from './exit-code.ts';
 
 /** The longest time to wait for an answer; `wait` and `replay` have their own. */
 const answerTimeoutMs = 30_000;
 
-/** The HTTP API of the agent that runs on one folder. */
+/** The HTTP API of the agent that runs on one folder, through the socket that only this user can open. */
 export interface ApiClient {
-  readonly url: string;
   /** Gets `path` below the API's prefix; `timeoutMs`: the longest time for the answer. */
   get<Result>(path: string, schema: z.ZodType<Result>, timeoutMs?: number): Promise<Result>;
   /** Posts a body, otherwise the same. */
   post<Result>(path: string, body: unknown, schema: z.ZodType<Result>, timeoutMs?: number): Promise<Result>;
 }
 
-function failed(url: string, status: number, answer: unknown): LockstepError | UsageError {
+function failed(path: string, status: number, answer: unknown): LockstepError | UsageError {
   const { data } = apiErrorSchema.safeParse(answer);
-  if (data === undefined) return new LockstepError('request-invalid', `${url} answered with HTTP status ${status}.`);
+  if (data === undefined)
+    return new LockstepError('request-invalid', `The agent answered ${path} with HTTP status ${status}.`);
   // Only the agent knows the number of members and the paths.
   if (status === 400) return new UsageError(data.error.message);
   const code = errorCodes.find((known) => known === data.error.code) ?? 'request-invalid';
@@ -33,16 +35,45 @@ interface Answer {
   readonly text: string;
 }
 
+/** A request to an agent. */
+interface Request {
+  readonly method: string;
+  /** Below the API's prefix. */
+  readonly path: string;
+  readonly body: string | undefined;
+  readonly timeoutMs: number;
+}
+
 /** Uses Node's own client: `fetch` gives up after five minutes of silence, and `wait` may take longer. */
-function send(address: URL, method: string, body: string | undefined, timeoutMs: number): Promise<Answer> {
-  return new Promise((resolve, reject) => {
-    const headers = body === undefined ? {} : { 'content-type': 'application/json' };
-    const signal = AbortSignal.timeout(timeoutMs);
-    const outgoing = request(address, { method, headers, signal, agent: false }, (incoming) => {
-      text(incoming).then((received) => resolve({ status: incoming.statusCode ?? 0, text: received }), reject);
+async function send(socket: string, { method, path, body, timeoutMs }: Request): Promise<Answer> {
+  const address = await socketAddress(socket);
+  try {
+    return await new Promise((resolve, reject) => {
+      const headers = body === undefined ? {} : { 'content-type': 'application/json' };
+      const signal = AbortSignal.timeout(timeoutMs);
+      const options = { socketPath: address.path, path: apiPrefix + path, method, headers, signal, agent: false };
+      const outgoing = request(options, (incoming) => {
+        text(incoming).then((received) => resolve({ status: incoming.statusCode ?? 0, text: received }), reject);
+      });
+      outgoing.once('error', reject);
+      outgoing.end(body);
     });
-    outgoing.once('error', reject);
-    outgoing.end(body);
+  } finally {
+    await address.release();
+  }
+}
+
+/** The error for a socket that cannot be reached. */
+function unreachable(socket: string, cause: unknown): LockstepError {
+  const { code, message } = cause as NodeJS.ErrnoException;
+  const hint =
+    code === 'EACCES' || code === 'EPERM'
+      ? 'Run the command as the user of the agent.'
+      : code === 'ENOENT' || code === 'ECONNREFUSED'
+        ? 'It is stopping, or runs in a container or on another machine (run the command there), or is of an older version (start it again).'
+        : 'Is it stopping?';
+  return new LockstepError('not-running', `The agent does not answer at ${socket} (${code ?? message}). ${hint}`, {
+    cause,
   });
 }
 
@@ -54,32 +85,29 @@ function parseJson(received: string): unknown {
   }
 }
 
-/** Returns a client of the API at `url` (`http://host:port`). */
-export function apiClient(url: string): ApiClient {
+/** Returns a client of the agent that runs on `directory`. */
+export function apiClient(directory: string): ApiClient {
+  const socket = ownSocketPath(directory);
   async function ask<Result>(
     path: string,
     schema: z.ZodType<Result>,
     { body, timeoutMs = answerTimeoutMs }: { body?: unknown; timeoutMs?: number } = {},
   ): Promise<Result> {
-    const address = new URL(apiPrefix + path, url);
-    const [method, payload] = body === undefined ? ['GET'] : ['POST', JSON.stringify(body)];
-    const answer = await send(address, method ?? 'GET', payload, timeoutMs).catch((cause: unknown) => {
-      const reason = cause instanceof Error ? cause.message : String(cause);
-      throw new LockstepError('not-running', `The agent does not answer at ${url} (${reason}). Is it stopping?`, {
-        cause,
-      });
+    const method = body === undefined ? 'GET' : 'POST';
+    const payload = body === undefined ? undefined : JSON.stringify(body);
+    const answer = await send(socket, { method, path, body: payload, timeoutMs }).catch((cause: unknown) => {
+      throw unreachable(socket, cause);
     });
     const data = parseJson(answer.text);
-    if (answer.status >= 400) throw failed(address.href, answer.status, data);
+    if (answer.status >= 400) throw failed(path, answer.status, data);
     const parsed = schema.safeParse(data);
     if (parsed.success) return parsed.data;
     throw new LockstepError(
       'request-invalid',
-      `The agent at ${url} gave an unexpected answer (${z.prettifyError(parsed.error)}). Is it of another version?`,
+      `The agent gave an unexpected answer (${z.prettifyError(parsed.error)}). Is it of another version?`,
     );
   }
   return {
-    url,
     get: (path, schema, timeoutMs = answerTimeoutMs) => ask(path, schema, { timeoutMs }),
     post: (path, body, schema, timeoutMs = answerTimeoutMs) => ask(path, schema, { body, timeoutMs }),
   };
@@ -95,7 +123,7 @@ export async function findApi(directory: string): Promise<ApiClient | undefined>
       `The agent of ${directory} (${describeRunning(running).who}) is still starting. Try again in a moment.`,
     );
   }
-  return apiClient(running.dashboardUrl);
+  return apiClient(directory);
 }
 
 /** As `findApi`, but rejects with 'not-running' and what to do if no agent runs. */

@@ -4,6 +4,7 @@ import { SettingsError } from '../config/load-config.ts';
 import { addAcceptMountCommand } from './commands/accept-mount.ts';
 import { addCompletionCommand } from './commands/completion.ts';
 import { addConfigCommand } from './commands/config.ts';
+import { addDashboardCommand } from './commands/dashboard.ts';
 import { addDoctorCommand } from './commands/doctor.ts';
 import { addHistoryCommand } from './commands/history.ts';
 import { addInitCommand } from './commands/init.ts';
@@ -45,6 +46,7 @@ const commands = [
   addWaitCommand,
   addReplayCommand,
   addVerifyCommand,
+  addDashboardCommand,
   addDoctorCommand,
   addAcceptMountCommand,
   addPauseCommand,

@@ -141,8 +141,8 @@ export const configKeys: readonly ConfigKey[] = [
     placeholder: 'HOST:PORT',
     list: false,
     comment: [
-      'The address of the dashboard and the API, which ask for no password:',
-      'leave this on 127.0.0.1 unless all who can reach the address may see and change everything.',
+      'The address of the dashboard. Browsers log in with a link of `lockstep dashboard`; what they read is not encrypted:',
+      'leave this on 127.0.0.1, and reach it by a tunnel (ssh -L) from other machines.',
     ],
     allowed: 'HOST:PORT with a port from 0 to 65535, such as "127.0.0.1:4800"',
     schema: hostPort,

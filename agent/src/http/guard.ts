@@ -8,7 +8,6 @@ export interface GuardedRequest {
   readonly headers: IncomingHttpHeaders;
   /** The address of this machine that the connection came in on. */
   readonly localAddress: string | undefined;
-  readonly remoteAddress: string | undefined;
 }
 
 export interface Refusal {
@@ -32,16 +31,9 @@ function plainAddress(address: string | undefined): string | undefined {
   return address?.replace(/^::ffff:/i, '').toLowerCase();
 }
 
-/** True when the request comes from the machine that the agent runs on. */
-export function isFromThisMachine(request: GuardedRequest): boolean {
-  const remote = plainAddress(request.remoteAddress);
-  if (remote === undefined) return false;
-  return remote === '::1' || remote.startsWith('127.') || remote === plainAddress(request.localAddress);
-}
-
 /**
- * The reason to refuse a request, or undefined. The API has no passwords, so pages of other sites must not be able to use it through a
- * browser that can reach it. Such a page has two ways. It can use a DNS name of its own that points here; then the Host header names that
+ * The reason to refuse a request, or undefined. Pages of other sites must not be able to use the API through a browser that can
+ * reach it. Such a page has two ways. It can use a DNS name of its own that points here; then the Host header names that
  * site. Or it makes the browser send a cross-site request without reading the answer; then Origin or Sec-Fetch-Site shows it. Programs such
  * as curl send neither header.
  */

@@ -8,6 +8,5 @@ export function guardedRequest(request: FastifyRequest): GuardedRequest {
     upgrade: request.raw.headers.upgrade !== undefined,
     headers: request.raw.headers,
     localAddress: request.raw.socket.localAddress,
-    remoteAddress: request.raw.socket.remoteAddress,
   };
 }

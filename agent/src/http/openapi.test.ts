@@ -33,6 +33,7 @@ test('[API4] the description names every route and has a summary of each', async
       ...['latencies', 'latencies/history', 'latencies/recent'],
       ...['ops/live', 'ops/{origin}/{seq}'],
       ...['replay', 'rescan', 'status', 'verify', 'wait'],
+      ...['login-link', 'summary'],
       ...['tree', 'search', 'versions/{path}', 'restore'],
       ...['mounts/accept', 'pause', 'resume', 'retry', 'throughput', 'transfers'],
     ]

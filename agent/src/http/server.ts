@@ -8,6 +8,9 @@ import { apiPrefix } from '@lockstep/shared/api';
 import fastify, { type FastifyInstance } from 'fastify';
 import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod';
 import type { Log } from '../sync/ports/log.ts';
+import type { Access, LoginLink } from './access/access.ts';
+import { serveOnSocket } from './access/own-socket.ts';
+import { checkAccess } from './access/route-access.ts';
 import { answerError, sendError } from './errors.ts';
 import { refusalOf } from './guard.ts';
 import { guardedRequest } from './guarded-request.ts';
@@ -19,6 +22,7 @@ import { conflictRoutes } from './routes/conflicts.ts';
 import { controlRoutes } from './routes/control.ts';
 import { eventRoutes } from './routes/events.ts';
 import { latencyRoutes } from './routes/latencies.ts';
+import { linkRoute, loginRoute } from './routes/login.ts';
 import { monitoringRoutes } from './routes/monitoring.ts';
 import { operationRoutes } from './routes/operations.ts';
 import { stateRoutes } from './routes/state.ts';
@@ -32,6 +36,9 @@ export interface HttpOptions {
   readonly member: ServedMember;
   /** Port 0: any free port. */
   readonly listen: { readonly host: string; readonly port: number };
+  /** The path of the Unix socket for commands; without it there is none. */
+  readonly socketPath?: string | undefined;
+  readonly access: Access;
   /** Folder with the built dashboard. */
   readonly assets: string;
   readonly log: Log;
@@ -42,6 +49,8 @@ export interface HttpOptions {
 export interface HttpServer {
   /** The URL of the dashboard for a browser on this machine; ends with a slash. */
   readonly url: string;
+  /** A new link that logs one browser in. */
+  loginLink(): LoginLink;
   /** Ends the live streams, lets requests under way finish for a moment, and stops listening. */
   close(): Promise<void>;
 }
@@ -50,7 +59,7 @@ const anyAddresses = new Set(['0.0.0.0', '::']);
 
 /** Builds the server without listening; its `close` ends everything that it opened. */
 export async function buildServer(options: HttpOptions): Promise<FastifyInstance> {
-  const { member, log } = options;
+  const { member, log, access } = options;
   const stopping = new AbortController();
   const hostNames = new Set(
     [options.listen.host, hostname(), ...(options.hostNames ?? [])].map((name) => name.toLowerCase()),
@@ -96,6 +105,7 @@ export async function buildServer(options: HttpOptions): Promise<FastifyInstance
     }
     return undefined;
   });
+  app.addHook('onRequest', async (request) => checkAccess(request, access));
   app.addHook('onSend', async (_request, reply) => {
     // A connection kept open for another request would delay the end.
     if (stopping.signal.aborted) reply.header('connection', 'close');
@@ -113,7 +123,9 @@ export async function buildServer(options: HttpOptions): Promise<FastifyInstance
   await app.register(versionRoutes, { prefix: apiPrefix, member });
   await app.register(operationRoutes, { prefix: apiPrefix, member, readers, log });
   await app.register(eventRoutes, { prefix: apiPrefix, member, readers, log });
-  await app.register(monitoringRoutes, { member });
+  await app.register(linkRoute, { prefix: apiPrefix, access, dashboard: () => dashboardUrl(app, options.listen) });
+  await app.register(loginRoute, { access });
+  await app.register(monitoringRoutes, { member, access });
   app.get(`${apiPrefix}/openapi.json`, { schema: { hide: true } }, () => app.swagger());
   await addDashboardFiles(app, options.assets, log);
   return app;
@@ -130,12 +142,20 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
     await app.close();
     throw listenError(cause, host, port);
   }
-  const address = app.server.address();
-  const boundPort = typeof address === 'object' && address !== null ? address.port : port;
-  const shown = anyAddresses.has(host) ? '127.0.0.1' : host;
+  const { access, socketPath } = options;
+  const closeSocket =
+    socketPath === undefined
+      ? () => Promise.resolve()
+      : await serveOnSocket(app.server, access, socketPath).catch(async (cause: unknown) => {
+          await app.close();
+          throw cause;
+        });
+  const url = dashboardUrl(app, options.listen);
   return {
-    url: `http://${shown.includes(':') ? `[${shown}]` : shown}:${boundPort}/`,
+    url,
+    loginLink: () => access.loginLink(url),
     close: async () => {
+      await closeSocket();
       const force = setTimeout(() => {
         for (const socket of app.websocketServer.clients) socket.terminate();
         app.server.closeAllConnections();
@@ -143,8 +163,17 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
       closeFreshConnections();
       await app.close();
       clearTimeout(force);
+      await access.flushed();
     },
   };
+}
+
+/** The URL of a server that listens. */
+function dashboardUrl({ server }: FastifyInstance, { host, port }: HttpOptions['listen']): string {
+  const address = server.address();
+  const boundPort = typeof address === 'object' && address !== null ? address.port : port;
+  const shown = anyAddresses.has(host) ? '127.0.0.1' : host;
+  return `http://${shown.includes(':') ? `[${shown}]` : shown}:${boundPort}/`;
 }
 
 function listenError(cause: unknown, host: string, port: number): unknown {

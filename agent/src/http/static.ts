@@ -42,7 +42,7 @@ export async function addDashboardFiles(app: FastifyInstance, assets: string, lo
   if (page === undefined) {
     app.setNotFoundHandler(notFound);
     log.warn({ assets }, 'the dashboard has not been built: only the API is served');
-    app.get('/', { schema: { hide: true } }, () => {
+    app.get('/', { config: { access: 'open' }, schema: { hide: true } }, () => {
       throw new HttpError(503, 'not-found', 'The dashboard has not been built. Run `npm run build` in the clone.');
     });
     return;
@@ -59,9 +59,12 @@ export async function addDashboardFiles(app: FastifyInstance, assets: string, lo
   app.setNotFoundHandler((request, reply) =>
     asksForView(request) ? sendPage(request, reply) : notFound(request, reply),
   );
-  app.get('/', { schema: { hide: true } }, sendPage);
-  app.get('/index.html', { schema: { hide: true } }, sendPage);
+  app.get('/', { config: { access: 'open' }, schema: { hide: true } }, sendPage);
+  app.get('/index.html', { config: { access: 'open' }, schema: { hide: true } }, sendPage);
   await app.register(async (files) => {
+    files.addHook('onRoute', (route) => {
+      route.config = { ...route.config, access: 'open' };
+    });
     files.addHook('onRequest', async (request, reply) => {
       // The build puts a hash of the content into the names of the files in assets/.
       const lasting = request.url.startsWith('/assets/');

@@ -20,11 +20,13 @@ export function upTo(last: number, first = 1): readonly number[] {
 export class LiveApi {
   readonly served: ServedCluster;
   readonly #server: HttpServer;
+  readonly cookie: { readonly cookie: string };
   readonly #sockets: WebSocket[] = [];
 
   private constructor(served: ServedCluster, server: HttpServer) {
     this.served = served;
     this.#server = server;
+    this.cookie = served.cookie;
   }
 
   static async start(): Promise<LiveApi> {
@@ -48,6 +50,11 @@ export class LiveApi {
     await this.closeServer();
   }
 
+  /** The answer to a browser that is logged in. */
+  fetch(path: string): Promise<Response> {
+    return fetch(this.url(path), { headers: this.cookie });
+  }
+
   url(path: string): string {
     return `${this.#server.url}api/v1/${path}`;
   }
@@ -58,7 +65,7 @@ export class LiveApi {
     schema: z.ZodType<T>,
     headers: IncomingHttpHeaders = {},
   ): { socket: WebSocket; messages: T[] } {
-    const socket = new WebSocket(this.url(path).replace('http', 'ws'), { headers });
+    const socket = new WebSocket(this.url(path).replace('http', 'ws'), { headers: { ...this.cookie, ...headers } });
     this.#sockets.push(socket);
     const messages: T[] = [];
     socket.on('message', (data) => messages.push(schema.parse(JSON.parse(String(data)))));

@@ -1,5 +1,7 @@
+import { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
-import { expect, onTestFinished } from 'vitest';
+import { expect, onTestFinished, vi } from 'vitest';
+import { Access } from '../../src/http/access/access.ts';
 import type { ServedMember } from '../../src/http/served-member.ts';
 import type { HttpOptions } from '../../src/http/server.ts';
 import { buildServer } from '../../src/http/server.ts';
@@ -25,8 +27,10 @@ export class ServedCluster {
   readonly engine: Engine;
   readonly member: ServedMember;
   readonly log = memoryLog();
+  readonly access: Access;
 
-  private constructor(cluster: LiveCluster, ant: Machine, engine: Engine) {
+  private constructor(cluster: LiveCluster, { ant, engine, access }: { ant: Machine; engine: Engine; access: Access }) {
+    this.access = access;
     this.cluster = cluster;
     this.ant = ant;
     this.engine = engine;
@@ -49,12 +53,31 @@ export class ServedCluster {
     );
     const ant = cluster.machine('ant');
     if (ant.engine === undefined) throw new Error('ant does not run');
-    return new ServedCluster(cluster, ant, ant.engine);
+    const { engine } = ant;
+    const log = memoryLog();
+    const access = await Access.open({ memberId: ant.id, nowMs: Date.now, log });
+    // A request that is injected has no connection: it counts as one through the agent's own socket.
+    const isOwn = access.isOwnConnection.bind(access);
+    vi.spyOn(access, 'isOwnConnection').mockImplementation((socket) => !(socket instanceof Socket) || isOwn(socket));
+    return new ServedCluster(cluster, { ant, engine, access });
   }
 
   /** The parts of a server of ant's API. */
   get options(): HttpOptions {
-    return { member: this.member, log: this.log, assets: '/nowhere', listen: { host: '127.0.0.1', port: 0 } };
+    return {
+      member: this.member,
+      access: this.access,
+      log: this.log,
+      assets: '/nowhere',
+      listen: { host: '127.0.0.1', port: 0 },
+    };
+  }
+
+  /** The headers of a browser that is logged in. */
+  get cookie(): { readonly cookie: string } {
+    const { searchParams } = new URL(this.access.loginLink('http://localhost/').url);
+    const given = this.access.logIn(searchParams.get('token') ?? '') ?? '';
+    return { cookie: given.split(';')[0] ?? '' };
   }
 
   /** The server without a socket, closed when the test has ended. */

@@ -54,7 +54,8 @@ export const apiErrorCodes = [
   'not-found',
   'forbidden-host', // the Host header is no address of this agent: it may be a rebound DNS name
   'forbidden-origin', // the request comes from a page of another site
-  'forbidden-remote', // only for programs on the agent's own machine
+  'login-required', // the browser has no cookie of this agent
+  'socket-only', // only for commands of the agent's own user
   'body-too-large',
   'too-many', // more live streams than an agent serves
   'internal',

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { countSchema } from './common.ts';
+import { countSchema, momentSchema } from './common.ts';
 
 /**
  * `POST /api/v1/pause` and `/resume`. A paused member keeps its sessions closed, journals its own changes and applies nothing. The pause
@@ -17,6 +17,12 @@ export const acceptMountRequestSchema = z.object({
   path: z.string().min(1).describe('The mount point, as its problem names it.'),
 });
 export const acceptMountResultSchema = z.object({ accepted: z.string().describe('The path.') });
+
+/** `POST /api/v1/login-link`: a link that logs one browser in. */
+export const loginLinkSchema = z.object({
+  url: z.string().describe('Works once.'),
+  expiresAt: momentSchema,
+});
 
 export type AcceptMountRequest = z.infer<typeof acceptMountRequestSchema>;
 export type AcceptMountResult = z.infer<typeof acceptMountResultSchema>;

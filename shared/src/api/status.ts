@@ -55,6 +55,28 @@ export const statusSchema = z
 
 export type Status = z.infer<typeof statusSchema>;
 
+/** `GET /api/v1/summary`: the part of the status that every user of the machine may read. It has no path and no address. */
+export const summarySchema = statusSchema
+  .pick({
+    now: true,
+    paused: true,
+    synchronised: true,
+    pending: true,
+    conflicts: true,
+    conflictCopies: true,
+    problemCount: true,
+    files: true,
+    directories: true,
+    bytes: true,
+  })
+  .extend({
+    member: statusSchema.shape.member.pick({ id: true, name: true, state: true, software: true, startedAt: true }),
+    members: list(memberReportSchema.pick({ id: true, name: true, state: true, condition: true, behind: true })),
+  })
+  .meta({ id: 'Summary' });
+
+export type Summary = z.infer<typeof summarySchema>;
+
 /** `GET /healthz`: 200 when `ok`, else 503. */
 export const healthSchema = z
   .object({

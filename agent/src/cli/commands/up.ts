@@ -6,6 +6,7 @@ import type { Agent } from '../../agent.ts';
 import { loadConfig } from '../../config/load-config.ts';
 import { acquireLock } from '../../member-dir/instance-lock.ts';
 import { checkStateDirectory, findMemberFolder, recordPlace, statePath } from '../../member-dir/state-directory.ts';
+import { shellWord } from '../../os/shell-word.ts';
 import { type ExitCode, exitCode } from '../exit-code.ts';
 import { newcomerSentence } from '../newcomer-files.ts';
 import { memberLog } from '../output/member-log.ts';
@@ -42,7 +43,8 @@ async function up(terminal: Terminal, directory: string, command: Command): Prom
       // Not earlier: after a kill in between, the next start would continue under the old incarnation.
       if (isDoubtful) await recordPlace(directory);
       await lock.announce(agent.dashboardUrl);
-      terminal.print(`listens   ${agent.address}\ndashboard ${agent.dashboardUrl}`);
+      terminal.print(`listens   ${agent.address}\ndashboard ${agent.loginLink().url}`);
+      terminal.print(linkHint(directory));
       const { ready, retired, startUp } = agent;
       progress.follow(() => startUpText(startUp()));
       const ended = Promise.race([signal.received, retired]).then(() => 'ended' as const);
@@ -61,6 +63,11 @@ async function up(terminal: Terminal, directory: string, command: Command): Prom
     signal.dispose();
     await lock.release();
   }
+}
+
+/** What a person should know of the link that is printed at the start. */
+function linkHint(directory: string): string {
+  return `          It logs one browser in, within 10 minutes. For another: lockstep dashboard ${shellWord(directory)}`;
 }
 
 /** `lockstep up`: runs the agent in the foreground. */

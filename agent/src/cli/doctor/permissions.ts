@@ -43,6 +43,7 @@ async function checkRights(path: string, rights: Rights = 'rwx'): Promise<readon
 const entries: readonly (readonly [name: string, rights: Rights])[] = [
   ['addresses.json', 'r'],
   ['running.json', 'r'],
+  ['sessions.json', 'r'],
   ['journal.db', 'rw'],
   ['staging', 'rwx'],
   ['history', 'rwx'],

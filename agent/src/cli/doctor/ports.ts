@@ -69,12 +69,12 @@ export async function checkPorts({ config, running }: Subject): Promise<readonly
   ];
 }
 
-/** Warns if other machines can reach the dashboard: anyone who can may read and change everything. */
+/** Warns if other machines can reach the dashboard: what it sends is not encrypted. */
 export function checkExposure({ config }: Subject): Promise<readonly Finding[]> {
   const host = config?.dashboard.host;
   const isLocal = host === undefined || host === 'localhost' || host === '::1' || host.startsWith('127.');
   if (isLocal) return Promise.resolve([]);
-  const detail = `The dashboard listens on ${host} and asks for no password: anyone who can reach it may see and change everything.`;
+  const detail = `The dashboard listens on ${host} and is not encrypted: anyone on the way to it may read what it shows, and use it as the browser does.`;
   const remedy = `Set dashboard = "127.0.0.1:${config?.dashboard.port}" in ${settings}, and reach it by ssh -L.`;
   return Promise.resolve([warn(detail, remedy)]);
 }

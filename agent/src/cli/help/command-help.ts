@@ -113,6 +113,18 @@ export const commandHelp: Readonly<Record<string, CommandHelp>> = {
     ],
     exit: { done: 'everything agrees', notDone: 'not everything agrees: the differences are printed' },
   },
+  dashboard: {
+    details: [
+      'The link logs one browser in, once, within 10 minutes; it stays logged in for 90 days, also when the agent is started again. Only the ' +
+        'user of the agent gets a link. The link is opened with xdg-open if there is a display. While a browser starts, other users of the ' +
+        'machine may see its arguments, and with them the link: with --no-open you open it yourself.',
+      'From another machine: ssh -L 4800:127.0.0.1:4800 HOST, and open the link there.',
+    ],
+    examples: [
+      ['lockstep dashboard ~/shared', 'open the dashboard of that member'],
+      ['lockstep dashboard --no-open', 'print the link, to open it in another browser'],
+    ],
+  },
   doctor: {
     details: [
       'Checks permissions, journal, disk, file system, inotify limits, open files and ports, and whether each other member can be reached, ' +

@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ApiEvent, apiPrefix, eventsPageSchema, liveMessageSchema } from '@lockstep/shared/api';
 import { WebSocket } from 'ws';
+import { ownSocketPath } from '../../member-dir/state-directory.ts';
+import { socketAddress } from '../../os/socket-address.ts';
 import { apiClient } from '../api-client.ts';
 import type { LabMember } from './lab-plan.ts';
 
@@ -43,11 +45,12 @@ export class LabFollower {
   }
 
   async #follow(): Promise<void> {
-    const { dashboard } = this.#member;
-    const { last } = await apiClient(`http://${dashboard}`).get('/events?limit=1', eventsPageSchema);
+    const { directory } = this.#member;
+    const { last } = await apiClient(directory).get('/events?limit=1', eventsPageSchema);
     // A number above the last one is from a journal that was removed in between.
     const after = this.#last === undefined || this.#last > last ? Math.max(0, last - recentEvents) : this.#last;
-    const socket = new WebSocket(`ws://${dashboard}${apiPrefix}/events/live?after=${after}`);
+    const address = await socketAddress(ownSocketPath(directory));
+    const socket = new WebSocket(`ws+unix:${address.path}:${apiPrefix}/events/live?after=${after}`);
     const close = (): void => socket.terminate();
     this.#stop.signal.addEventListener('abort', close);
     await new Promise<void>((resolve) => {
@@ -56,6 +59,7 @@ export class LabFollower {
       socket.once('error', () => resolve());
       if (this.#stop.signal.aborted) close();
     });
+    await address.release();
     this.#stop.signal.removeEventListener('abort', close);
   }
 

@@ -1,8 +1,10 @@
 import { mkdir } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { LockstepError } from '@lockstep/shared';
+import { loginLinkSchema } from '@lockstep/shared/api';
 import { formatNames } from '@lockstep/shared/present';
 import { Command, CommanderError, InvalidArgumentError } from 'commander';
+import { apiClient } from '../api-client.ts';
 import { type ExitCode, exitCode } from '../exit-code.ts';
 import { formatMoment } from '../output/format.ts';
 import { formatTable } from '../output/table.ts';
@@ -48,20 +50,33 @@ function parseOptions(args: readonly string[]): LabOptions {
     .opts<LabOptions>();
 }
 
-function introduce(terminal: Terminal, members: readonly LabMember[], crew: LabCrew): void {
+/** A link to the dashboard of a member, or its address while it does not answer. */
+async function linkTo({ directory, dashboard }: LabMember): Promise<string> {
+  try {
+    return (await apiClient(directory).post('/login-link', {}, loginLinkSchema)).url;
+  } catch {
+    return `http://${dashboard}/`;
+  }
+}
+
+async function introduce(terminal: Terminal, members: readonly LabMember[], crew: LabCrew): Promise<void> {
   const here = (path: string) => relative(terminal.cwd, path) || path;
-  const rows = members.map((member) => [
-    terminal.paint('bold', member.name),
-    here(member.directory),
-    `http://${member.dashboard}/`,
-    String(crew.pid(member) ?? '-'),
-  ]);
+  const rows: string[][] = [];
+  for (const member of members) {
+    rows.push([
+      terminal.paint('bold', member.name),
+      here(member.directory),
+      String(crew.pid(member) ?? '-'),
+      await linkTo(member),
+    ]);
+  }
   const [first, second] = members;
   terminal.print(
     [
-      formatTable([{ title: 'MEMBER' }, { title: 'FOLDER' }, { title: 'DASHBOARD' }, { title: 'PROCESS' }], rows),
+      formatTable([{ title: 'MEMBER' }, { title: 'FOLDER' }, { title: 'PROCESS' }, { title: 'DASHBOARD' }], rows),
       '',
       `Try: cp -r docs ${here(first?.directory ?? '')}/ and look into ${here(second?.directory ?? '')}; edit one file in two folders at once; kill -9 a process.`,
+      `Each link logs one browser in, within 10 minutes. For another: npx lockstep dashboard ${here(first?.directory ?? '')}`,
       'r and Enter starts members again that ended. Ctrl-C stops all; the next start goes on from there.',
       '',
     ].join('\n'),
@@ -110,7 +125,7 @@ async function openLab(terminal: Terminal, lab: string, plan: LabPlan): Promise<
   const outcome = await Promise.race([started, signal.received]);
   let unfollow: (() => Promise<void>) | undefined;
   if (outcome === 'started') {
-    introduce(terminal, members, crew);
+    await introduce(terminal, members, crew);
     unfollow = followMembers(members, startedAt, print);
     const endTyping = onTypedLine((line) => {
       if (line === 'r') void crew.restart().then((names) => print(restarted(names)));

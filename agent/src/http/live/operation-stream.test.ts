@@ -87,7 +87,7 @@ describe('[JY1] live operations', () => {
 });
 
 test('[JY2] the journey of an operation, and of one that does not exist', async () => {
-  const ask = (operation: string) => fetch(api.url(`ops/${operation}`));
+  const ask = (operation: string) => api.fetch(`ops/${operation}`);
   const { origin } = api.engine.context.journal;
   const journey = journeySchema.parse(await (await ask(`${origin}/3`)).json());
   expect(journey).toMatchObject({ operation: { seq: 3, member: api.served.ant.id }, holding: 1, members: 1 });

@@ -13,9 +13,6 @@ import {
 import type { FastifyReply } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { answers } from '../answers.ts';
-import { HttpError } from '../errors.ts';
-import { isFromThisMachine } from '../guard.ts';
-import { guardedRequest } from '../guarded-request.ts';
 import { leaveCluster, rescanFolder, waitFor } from '../queries/commands.ts';
 import type { ServedMember } from '../served-member.ts';
 import { checkedPath } from './state.ts';
@@ -56,25 +53,26 @@ export const commandRoutes: FastifyPluginAsyncZod<{ member: ServedMember; stoppi
 
   app.post(
     '/leave',
-    { schema: { tags: ['commands'], summary: 'Retire this member', response: answers(leaveResultSchema) } },
+    {
+      config: { access: 'own', command: 'lockstep leave DIR' },
+      schema: { tags: ['commands'], summary: 'Retire this member', response: answers(leaveResultSchema) },
+    },
     () => leaveCluster(member),
   );
 
   app.post(
     '/replay',
     {
+      config: { access: 'own', command: 'lockstep replay --into NEW_DIR DIR' },
       schema: {
         tags: ['commands'],
         summary: 'Rebuild the folder in an empty directory from the operation log',
-        description: 'Only for programs on the machine of the agent: it writes outside the folder.',
+        description: 'Only through the socket: it writes outside the folder, as the user of the agent.',
         body: replayRequestSchema,
         response: answers(replayResultSchema),
       },
     },
     (request, reply) => {
-      if (!isFromThisMachine(guardedRequest(request))) {
-        throw new HttpError(403, 'forbidden-remote', 'A replay can be requested only on the machine of the agent.');
-      }
       const { into } = request.body;
       if (!isAbsolute(into)) {
         throw new LockstepError(

@@ -1,37 +1,47 @@
 import { healthSchema } from '@lockstep/shared/api';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import type { Access } from '../access/access.ts';
+import { mayRead } from '../access/route-access.ts';
 import { createMetrics } from '../metrics.ts';
 import { readHealth } from '../queries/health.ts';
 import { readMetrics } from '../queries/metrics.ts';
 import { readStatus } from '../queries/status.ts';
 import type { ServedMember } from '../served-member.ts';
 
+/** Said to those who may not read paths. */
+const unreadable = 'The folder cannot be used. lockstep status says why, and what to do.';
+
 /** The routes for programs that monitor the agent. */
-export const monitoringRoutes: FastifyPluginAsyncZod<{ member: ServedMember }> = async (
+export const monitoringRoutes: FastifyPluginAsyncZod<{ member: ServedMember; access: Access }> = async (
   app,
-  { member: { engine, place } },
+  { member: { engine, place }, access },
 ) => {
   const metrics = createMetrics(() => ({ status: readStatus(engine, place), snapshot: readMetrics(engine) }));
 
   app.get(
     '/healthz',
     {
+      config: { access: 'open' },
       schema: {
         tags: ['operation'],
         summary: 'Whether this agent can do its work',
         response: { 200: healthSchema, 503: healthSchema },
       },
     },
-    (_request, reply) => {
+    (request, reply) => {
       const health = readHealth(engine);
       reply.code(health.ok ? 200 : 503);
-      return health;
+      // The detail names the folder.
+      return health.ok || mayRead(request, access) ? health : { ...health, detail: unreadable };
     },
   );
 
   app.get(
     '/metrics',
-    { schema: { tags: ['operation'], summary: 'Prometheus metrics', description: 'See docs/METRICS.md.' } },
+    {
+      config: { access: 'open' },
+      schema: { tags: ['operation'], summary: 'Prometheus metrics', description: 'See docs/METRICS.md.' },
+    },
     async (_request, reply) => reply.type(metrics.contentType).send(await metrics.render()),
   );
 };

@@ -1,5 +1,5 @@
 import { LockstepError, pathFault } from '@lockstep/shared';
-import { membersSchema, pathReportSchema, statusSchema } from '@lockstep/shared/api';
+import { membersSchema, pathReportSchema, statusSchema, summarySchema } from '@lockstep/shared/api';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { answers } from '../answers.ts';
@@ -22,6 +22,20 @@ export const stateRoutes: FastifyPluginAsyncZod<{ member: ServedMember }> = asyn
         response: answers(statusSchema),
       },
     },
+    () => readStatus(engine, place),
+  );
+
+  app.get(
+    '/summary',
+    {
+      config: { access: 'open' },
+      schema: {
+        tags: ['state'],
+        summary: 'The part of the status that needs no login: no path, no address',
+        response: answers(summarySchema),
+      },
+    },
+    // The schema leaves out all other fields.
     () => readStatus(engine, place),
   );
 

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { Access } from '../../http/access/access.ts';
 import { startHttp } from '../../http/server.ts';
 import { openOffice } from './office.ts';
 import { startWork } from './office-work.ts';
@@ -15,15 +16,20 @@ const { values } = parseArgs({
 });
 const cluster = await openOffice(console.error);
 const quiet = () => undefined;
+const log = { debug: quiet, info: quiet, warn: console.warn, error: console.error };
+const member = servedMember(cluster.machine('ant'));
 const http = await startHttp({
-  member: servedMember(cluster.machine('ant')),
+  member,
   listen: { host: '127.0.0.1', port: Number(values.port) },
   assets: fileURLToPath(new URL('../../../../dashboard/dist', import.meta.url)),
-  log: { debug: quiet, info: quiet, warn: console.warn, error: console.error },
+  access: await Access.open({ memberId: member.engine.context.self.id, nowMs: Date.now, log }),
+  log,
 });
 startWork(cluster, Number(values.rate));
 cluster.begin();
-console.log(`Fifty simulated members: ${http.url}\n${values.rate} changes a second (--rate N). Ctrl-C stops it.`);
+console.log(
+  `Fifty simulated members: ${http.loginLink().url}\n${values.rate} changes a second (--rate N). Ctrl-C stops it.`,
+);
 await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);
 await http.close();
 await cluster.close();

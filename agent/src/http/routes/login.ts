@@ -1,0 +1,47 @@
+import { loginLinkSchema } from '@lockstep/shared/api';
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import type { Access } from '../access/access.ts';
+import { answers } from '../answers.ts';
+import { HttpError } from '../errors.ts';
+
+/** The address that a link leads to: it logs the browser in and continues to the page, so that no token stays in the address bar. */
+export const loginRoute: FastifyPluginAsyncZod<{ access: Access }> = async (app, { access }) => {
+  app.get(
+    '/login',
+    {
+      config: { access: 'open' },
+      schema: { hide: true, querystring: z.object({ token: z.string().max(100).default('') }) },
+    },
+    (request, reply) => {
+      const cookie = access.logIn(request.query.token);
+      if (cookie !== undefined) return reply.header('set-cookie', cookie).redirect('/', 303);
+      // The page says how to get in, or opens if this browser is logged in already.
+      if (request.headers.accept?.includes('text/html') === true) return reply.redirect('/', 303);
+      throw new HttpError(
+        401,
+        'login-required',
+        'This link was used or has expired. For another one, run lockstep dashboard DIR, where DIR is the folder of this member.',
+      );
+    },
+  );
+};
+
+/** Links for the dashboard at the address that `dashboard` returns. */
+export const linkRoute: FastifyPluginAsyncZod<{ access: Access; dashboard: () => string }> = async (
+  app,
+  { access, dashboard },
+) => {
+  app.post(
+    '/login-link',
+    {
+      config: { access: 'own', command: 'lockstep dashboard DIR' },
+      schema: {
+        tags: ['commands'],
+        summary: 'A link that logs one browser in, once',
+        response: answers(loginLinkSchema),
+      },
+    },
+    () => access.loginLink(dashboard()),
+  );
+};
