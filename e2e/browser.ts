@@ -31,3 +31,9 @@ export function chromiumArguments(): string[] {
   // Chromium's sandbox does not work for root, which runs the tests in a container.
   return process.getuid?.() === 0 ? [...always, '--no-sandbox'] : always;
 }
+
+/** The cookie `name=value` of the agent at `url` in the form for a browser. */
+export function browserCookie(url: string, cookie: string) {
+  const [name = '', value = ''] = cookie.split('=');
+  return { name, value, url, httpOnly: true, sameSite: 'Strict' } as const;
+}

@@ -1,17 +1,28 @@
 import { test as base, expect, type Page } from '@playwright/test';
+import { cookieFrom } from '../testkit/http.ts';
+import { browserCookie } from './browser.ts';
 import { startOffice } from './simulated-office.ts';
 
+interface Office {
+  readonly url: string;
+  readonly cookie: string;
+}
+
 /** One office for the whole file: fifty members take some seconds to come together. */
-const test = base.extend<{ readonly complaints: string[] }, { readonly office: string }>({
-  office: [
+const test = base.extend<{ readonly complaints: string[]; readonly office: string }, { readonly served: Office }>({
+  served: [
     // biome-ignore lint/correctness/noEmptyPattern: Playwright asks for one
     async ({}, use) => {
-      const office = await startOffice();
-      await use(office.url);
-      office.stop();
+      const { url, link, stop } = await startOffice();
+      await use({ url, cookie: await cookieFrom(link) });
+      stop();
     },
     { scope: 'worker', timeout: 180_000 },
   ],
+  office: async ({ context, served: { url, cookie } }, use) => {
+    await context.addCookies([browserCookie(url, cookie)]);
+    await use(url);
+  },
   complaints: async ({ page, office }, use) => {
     const complaints: string[] = [];
     page.on('console', (message) => {

@@ -26,10 +26,10 @@ export async function makeConflicts(
 }
 
 /** A member's folder, operations and events, for the message of a failure: why there are too many or too few copies. */
-async function told({ name, folder, url }: Member): Promise<string> {
+async function told(member: Member): Promise<string> {
   const asked = ['ops?limit=100', 'events?after=0&limit=500'].map(async (what) => {
-    const response = await fetch(new URL(`/api/v1/${what}`, url));
+    const response = await member.fetch(`api/v1/${what}`);
     return await response.text();
   });
-  return [name, ...(await readdir(folder)), ...(await Promise.all(asked))].join('\n');
+  return [member.name, ...(await readdir(member.folder)), ...(await Promise.all(asked))].join('\n');
 }

@@ -99,7 +99,7 @@ test('[DB-J3] [DB-J7] a paused feed counts new operations and continues, also af
 async function journaled(member: Member): Promise<number> {
   let count = 0;
   for (let after = 0; ; ) {
-    const response = await fetch(new URL(`/api/v1/ops?limit=1000&after=${after}`, member.url));
+    const response = await member.fetch(`api/v1/ops?limit=1000&after=${after}`);
     const { operations } = (await response.json()) as OperationsPage;
     const last = operations.at(-1);
     if (last === undefined) return count;

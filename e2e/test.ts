@@ -1,5 +1,6 @@
 import { test as base } from '@playwright/test';
 import { Cluster } from '../testkit/cluster.ts';
+import { browserCookie } from './browser.ts';
 
 export { expect } from '@playwright/test';
 
@@ -22,6 +23,10 @@ export const test = base.extend<Fixtures>({
     await use(cluster);
     if (info.status !== info.expectedStatus) cluster.printLogs();
     await cluster.close();
+  },
+  context: async ({ context, cluster }, use) => {
+    for (const member of cluster.members) await context.addCookies([browserCookie(member.url, await member.logIn())]);
+    await use(context);
   },
   complaints: async ({ page, cluster }, use) => {
     const complaints: string[] = [];

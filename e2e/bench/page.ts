@@ -5,6 +5,7 @@ import type { OperationsPage } from '@lockstep/shared/api';
 import type { Page } from '@playwright/test';
 import type { Result } from '../../bench/result.ts';
 import type { Member } from '../../testkit/member.ts';
+import { browserCookie } from '../browser.ts';
 import { describeMs, type PageWork, partOf, traceWork } from '../page-work.ts';
 import { expect, test } from '../test.ts';
 
@@ -34,6 +35,7 @@ test('from the navigation to the members', async ({ browser, cluster }) => {
   const busy: number[] = [];
   for (let load = 0; load <= loads; load++) {
     const context = await browser.newContext();
+    await context.addCookies([browserCookie(ant.url, await ant.logIn())]);
     const page = await context.newPage();
     await page.addInitScript(noteMembers);
     const [first, again] = [await loadMs(page, ant.url), await loadMs(page, ant.url)];
@@ -127,7 +129,7 @@ async function untilJournaled(member: Member, files: number): Promise<void> {
 
 /** Resolves when the page shows the newest operation of the member's journal. */
 async function untilShown(page: Page, member: Member): Promise<void> {
-  const answer = await fetch(new URL('/api/v1/ops?limit=1', member.url));
+  const answer = await member.fetch('api/v1/ops?limit=1');
   const [newest] = ((await answer.json()) as OperationsPage).operations;
   if (newest === undefined) throw new Error('the journal is empty');
   await expect(page.getByRole('button').filter({ hasText: newest.path })).toBeVisible();

@@ -50,7 +50,7 @@ test('the pictures of every view', async ({ page, cluster }) => {
   await expect(page.getByRole('status')).toContainText('All 5 members hold everything');
   // Wait until there are enough points for a line.
   const points = async () => {
-    const response = await fetch(new URL('/api/v1/latencies/recent', ant.url));
+    const response = await ant.fetch('api/v1/latencies/recent');
     return ((await response.json()) as RecentLatencies).members[0]?.samples.length ?? 0;
   };
   await expect.poll(points, { timeout: 240_000 }).toBeGreaterThanOrEqual(4);
@@ -85,7 +85,7 @@ test('the pictures of fifty members, which are simulated', async ({ page }) => {
   const simulated = await startOffice();
   try {
     await page.setViewportSize({ width: 1440, height: 820 });
-    await page.goto(simulated.url);
+    await page.goto(simulated.link);
     // All others have a line, except the one that has left. A clock is wrong for a while: until it is right again each member reports it.
     await expect(page.getByRole('table').getByRole('img')).toHaveCount(48, { timeout: 240_000 });
     await expect(page.getByRole('table').getByText('clock is wrong')).toHaveCount(0, { timeout: 240_000 });

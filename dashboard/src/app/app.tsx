@@ -10,13 +10,14 @@ import classes from './app.module.css';
 import { loadWhenIdle } from './build/load-when-idle.ts';
 import { NewBuildNotice } from './build/new-build-notice.tsx';
 import { ClusterBanner } from './cluster-banner.tsx';
+import { Locked } from './locked.tsx';
 import { menuOf } from './navigation.ts';
 import { actionMenu, PageHeader } from './page-header.tsx';
 import { LazyView, lazyViews, ViewBoundary } from './views.tsx';
 
 /** The page: the sentence on the cluster's condition, which is always present, and the views. */
 export function App() {
-  const { status, silentSince } = useStatusFeed();
+  const { status, silentSince, isLocked } = useStatusFeed();
   const [isOpen, { toggle, close }] = useDisclosure(false);
   const [location] = useLocation();
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new location closes the menu on a narrow screen
@@ -36,7 +37,7 @@ export function App() {
   return (
     <AppShell
       header={{ height: 56 }}
-      navbar={{ width: 208, breakpoint: 'sm', collapsed: { mobile: !isOpen } }}
+      {...(!isLocked && { navbar: { width: 208, breakpoint: 'sm', collapsed: { mobile: !isOpen } } })}
       padding="md"
     >
       <a className={classes.skip} href="#main">
@@ -44,49 +45,53 @@ export function App() {
       </a>
       <AppShell.Header px="md">
         <Group h="100%" gap="sm" wrap="nowrap">
-          {/* The closed menu of a narrow screen hides its numbers. */}
-          <Indicator
-            hiddenFrom="sm"
-            label={formatCount(urgent)}
-            size={18}
-            color="red.9"
-            disabled={urgent === 0}
-            zIndex="auto"
-          >
-            <Burger
-              opened={isOpen}
-              onClick={toggle}
-              size="sm"
-              aria-label={urgent === 0 ? 'Menu' : `Menu, ${formatCount(urgent)} to look at`}
-              aria-expanded={isOpen}
-            />
-          </Indicator>
+          {/* The closed menu of a narrow screen hides its numbers. Without a login there are no views. */}
+          {!isLocked && (
+            <Indicator
+              hiddenFrom="sm"
+              label={formatCount(urgent)}
+              size={18}
+              color="red.9"
+              disabled={urgent === 0}
+              zIndex="auto"
+            >
+              <Burger
+                opened={isOpen}
+                onClick={toggle}
+                size="sm"
+                aria-label={urgent === 0 ? 'Menu' : `Menu, ${formatCount(urgent)} to look at`}
+                aria-expanded={isOpen}
+              />
+            </Indicator>
+          )}
           <PageHeader status={status} />
         </Group>
       </AppShell.Header>
-      <AppShell.Navbar
-        p="xs"
-        component="nav"
-        aria-label="Views"
-        className={classes.views}
-        data-open={isOpen || undefined}
-      >
-        {menu.map(({ href, title, icon: PlaceIcon, open }) => {
-          const isHere = href === '/' ? location === '/' : location.startsWith(href);
-          return (
-            <NavLink
-              key={href}
-              component={Link}
-              href={href}
-              label={title}
-              active={isHere}
-              aria-current={isHere ? 'page' : undefined}
-              leftSection={<PlaceIcon size={18} stroke={1.7} aria-hidden="true" />}
-              rightSection={open > 0 ? <Badge color="red">{formatCount(open)}</Badge> : undefined}
-            />
-          );
-        })}
-      </AppShell.Navbar>
+      {!isLocked && (
+        <AppShell.Navbar
+          p="xs"
+          component="nav"
+          aria-label="Views"
+          className={classes.views}
+          data-open={isOpen || undefined}
+        >
+          {menu.map(({ href, title, icon: PlaceIcon, open }) => {
+            const isHere = href === '/' ? location === '/' : location.startsWith(href);
+            return (
+              <NavLink
+                key={href}
+                component={Link}
+                href={href}
+                label={title}
+                active={isHere}
+                aria-current={isHere ? 'page' : undefined}
+                leftSection={<PlaceIcon size={18} stroke={1.7} aria-hidden="true" />}
+                rightSection={open > 0 ? <Badge color="red">{formatCount(open)}</Badge> : undefined}
+              />
+            );
+          })}
+        </AppShell.Navbar>
+      )}
       <AppShell.Main id="main" tabIndex={-1}>
         <Stack gap="md" className={classes.content}>
           <NewBuildNotice />
@@ -126,6 +131,8 @@ export function App() {
                 </Route>
               </Switch>
             </StatusProvider>
+          ) : isLocked ? (
+            <Locked />
           ) : (
             silentSince === undefined && <Waiting />
           )}

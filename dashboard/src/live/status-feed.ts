@@ -19,6 +19,8 @@ export interface Feed {
   readonly status: Status | undefined;
   /** Since when the agent has not answered, milliseconds since the epoch; undefined while it does. */
   readonly silentSince: number | undefined;
+  /** The agent answers, and this browser is not logged in. */
+  readonly isLocked: boolean;
 }
 
 /**
@@ -39,7 +41,7 @@ export class StatusFeed extends Store<Feed> {
   #askAgain = false;
 
   constructor() {
-    super({ status: undefined, silentSince: undefined });
+    super({ status: undefined, silentSince: undefined, isLocked: false });
   }
 
   protected override started(): void {
@@ -82,11 +84,12 @@ export class StatusFeed extends Store<Feed> {
     this.#silence = silence;
     try {
       const response = await fetch('/api/v1/status', { signal: AbortSignal.timeout(timeoutMs) });
-      if (!response.ok) throw new Error(`the agent answered ${response.status}`);
-      const status: Status = await response.json();
+      const isLocked = response.status === 401;
+      if (!response.ok && !isLocked) throw new Error(`the agent answered ${response.status}`);
+      const status: Status | undefined = isLocked ? undefined : await response.json();
       this.#answeredAt = performance.now();
-      this.set({ status, silentSince: undefined });
-      if (this.isFollowed) this.#events.open();
+      this.set({ status, silentSince: undefined, isLocked });
+      if (this.isFollowed && !isLocked) this.#events.open();
     } catch {
       // Whatever the reason, there is no valid answer: the page says so and asks again.
       this.#noteSilence();

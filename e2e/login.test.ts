@@ -1,0 +1,71 @@
+import { lockstep, type Member } from '../testkit/member.ts';
+import { expect, test } from './test.ts';
+import { views } from './views.ts';
+
+test.use({ names: ['ant', 'bee'] });
+
+const title = (name: string) => `This browser is not logged in to ${name}`;
+
+async function linkOf(member: Member): Promise<string> {
+  const { out, err, code } = await lockstep(['dashboard', '--no-open', member.folder]);
+  expect(code, err).toBe(0);
+  return out.trim();
+}
+
+test('[DB-A15] without a login every view says how to get in, and continues by itself when the link was opened', async ({
+  browser,
+  cluster,
+}) => {
+  const ant = cluster.member('ant');
+  // Without the cookies of the other tests.
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  for (const { place } of views) {
+    await page.goto(ant.url + place);
+    await expect(page.getByRole('heading', { level: 1 })).toHaveText(title('ant'));
+    await expect(page.getByText('lockstep dashboard DIR')).toBeVisible();
+    await expect(page.getByRole('navigation')).toHaveCount(0);
+  }
+  await expect(page).toHaveTitle('Log in · Lockstep');
+  await expect(page.getByText(ant.folder)).toHaveCount(0);
+
+  const other = await context.newPage();
+  const link = await linkOf(ant);
+  await other.goto(link);
+  await expect(other).toHaveURL(ant.url);
+  await expect(other.getByRole('heading', { name: 'Overview', level: 1 })).toBeVisible();
+  const last = views.at(-1)?.heading ?? '';
+  await expect(page.getByRole('heading', { name: last, level: 1 })).toBeVisible();
+
+  // The page stays open over a restart, and a used link is no error for a browser that is logged in.
+  await ant.restart();
+  await expect(page.getByRole('alert')).toHaveCount(0);
+  await expect(page.getByRole('heading', { name: last, level: 1 })).toBeVisible();
+  await other.goto(link);
+  await expect(other.getByRole('heading', { name: 'Overview', level: 1 })).toBeVisible();
+  await context.close();
+});
+
+test('[DB-A15] a used link leads to the sentence, and a login to one member of this host ends none to another', async ({
+  browser,
+  cluster,
+}) => {
+  const [ant, bee] = [cluster.member('ant'), cluster.member('bee')];
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  const used = await linkOf(ant);
+  await page.goto(used);
+  await expect(page.getByRole('heading', { name: 'Overview' })).toBeVisible();
+  await page.goto(bee.url);
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText(title('bee'));
+  await page.goto(await linkOf(bee));
+  for (const { url } of [ant, bee]) {
+    await page.goto(url);
+    await expect(page.getByRole('heading', { name: 'Overview' })).toBeVisible();
+  }
+  await context.clearCookies();
+  await page.goto(used);
+  await expect(page).toHaveURL(ant.url);
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText(title('ant'));
+  await context.close();
+});
