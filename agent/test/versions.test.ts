@@ -155,7 +155,7 @@ test('[OV3] a path with a directory, or below a link, is refused, and nothing ou
   await mkdir(outside);
   await symlink(outside, ant.path('linked'));
   await cluster().settled();
-  const response = await fetch(`${ant.url}api/v1/restore`, {
+  const response = await ant.fetch('api/v1/restore', {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ path: 'linked/file.txt' }),
