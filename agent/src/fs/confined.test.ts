@@ -217,6 +217,18 @@ const jobs: readonly (readonly [string, (at: At) => JobMessage])[] = [
     apply((at) => ({ do: 'mkdir', path: 'a/d/sub', expected: at('a/d/sub'), mode: 0o711 })),
   ],
   [
+    'several actions in one directory',
+    (at) => ({
+      job: 'apply',
+      input: [
+        { action: { do: 'unlink', path: 'a/d/file', expected: at('a/d/file') }, keep: content.content },
+        { action: write('a/d/new') },
+        { action: { do: 'rmdir', path: 'a/d/empty' } },
+        { action: { do: 'attr', path: 'a/d/sub', expected: at('a/d/sub'), mode: 0o711 } },
+      ],
+    }),
+  ],
+  [
     'observations',
     () => ({
       job: 'observe',

@@ -24,7 +24,7 @@ interface Found {
  * Reaches paths of the folder, one open directory after the other [MT8]. The kernel walks a textual path again, and a program may have put
  * a link into it after it was checked; an entry reached from an open directory is in that directory. No directory on the way is a link or
  * the state directory. If the file system folds case, each is spelled as it is listed. The last directory stays open, so that entries of one
- * directory cost one descent. `close` it.
+ * directory cost one descent; `renew` it between actions that must each find what is there now. `close` it.
  */
 export class Descent {
   readonly #places: Places;
@@ -69,10 +69,8 @@ export class Descent {
     if (reached?.path === path) return reached.opened;
     const isOnTheWay = reached !== undefined && isBelow(path, reached.path);
     if (!isOnTheWay) this.close();
-    for (let end = isOnTheWay ? reached.path.length : -1; end < path.length; ) {
-      const slash = path.indexOf('/', end + 1);
-      end = slash < 0 ? path.length : slash;
-      if (!this.#enter(path.slice(0, end))) return undefined;
+    for (const next of directoriesTo(path, isOnTheWay ? reached.path : '')) {
+      if (!this.#enter(next)) return undefined;
     }
     return this.#reached?.opened;
   }
@@ -87,6 +85,40 @@ export class Descent {
       this.#names.set(parent, names);
     }
     return names.has(nameOf(path));
+  }
+
+  /**
+   * Forgets everything that may have changed since. The open directory stays open if it and all directories above it are still at their
+   * paths, which costs one call for each of them; a descent costs three.
+   */
+  renew(): void {
+    this.#names.clear();
+    const passed = new Map(this.#passed);
+    this.#passed.clear();
+    const reached = this.#reached;
+    if (reached === undefined) return;
+    for (const path of directoriesTo(reached.path)) {
+      const stats = this.#statsIfSame(path, passed.get(path));
+      if (stats === undefined) {
+        this.close();
+        return;
+      }
+      this.#passed.set(path, stats);
+      if (path === reached.path) this.#reached = { path, opened: { ...reached.opened, stats } };
+    }
+  }
+
+  /** The stats of the directory at a path now. Undefined if it is not the one that was there `before`. */
+  #statsIfSame(path: string, before: EntryStats | undefined): EntryStats | undefined {
+    const { top, system } = this.#places;
+    try {
+      const now = top && system.lstat(`${top.path}/${path}`);
+      return now?.isDirectory() && now.ino === before?.ino && now.dev === before.dev ? now : undefined;
+    } catch (error) {
+      // A new descent finds the reason.
+      if (errorCodeOf(error) === undefined) throw error;
+      return undefined;
+    }
   }
 
   /** True while a new descent to the open directory reaches the same one. */
@@ -133,6 +165,15 @@ export class Descent {
       if (!noDirectoryCodes.has(errorCodeOf(error))) throw error;
       return [];
     }
+  }
+}
+
+/** The directories on the way to `path`, from below `from` on, and `path` itself. */
+function* directoriesTo(path: string, from = ''): Iterable<string> {
+  for (let end = from === '' ? -1 : from.length; end < path.length; ) {
+    const slash = path.indexOf('/', end + 1);
+    end = slash < 0 ? path.length : slash;
+    yield path.slice(0, end);
   }
 }
 

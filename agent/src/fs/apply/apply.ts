@@ -32,16 +32,20 @@ export function apply(places: Places, requests: readonly ActionRequest[], fault:
   const results: ActionResult[] = [];
   const kept: KeptVersion[] = [];
   const touched = new TouchedDirectories(places);
-  for (const [index, request] of requests.entries()) {
-    const { result, changedIn, added } = commit.run(request, staged[index]);
-    results.push(result);
-    const version = added && keptVersion(places, added.content);
-    if (version !== undefined) kept.push(version);
-    if (result.result !== 'done') staging.discard(staged[index]);
-    const { action } = request;
-    if (action.do === 'rename-directory' && result.result === 'done') touched.renamed(action.from, action.to);
-    for (const directory of changedIn) touched.add(directory, index);
-    for (const directory of added?.changedIn ?? []) touched.addOwn(directory, index);
+  try {
+    for (const [index, request] of requests.entries()) {
+      const { result, changedIn, added } = commit.run(request, staged[index]);
+      results.push(result);
+      const version = added && keptVersion(places, added.content);
+      if (version !== undefined) kept.push(version);
+      if (result.result !== 'done') staging.discard(staged[index]);
+      const { action } = request;
+      if (action.do === 'rename-directory' && result.result === 'done') touched.renamed(action.from, action.to);
+      for (const directory of changedIn) touched.add(directory, index);
+      for (const directory of added?.changedIn ?? []) touched.addOwn(directory, index);
+    }
+  } finally {
+    commit.close();
   }
   if (!touched.isEmpty) fault?.('fsync-directory');
   for (const [index, failure] of touched.sync()) results[index] = failure;

@@ -47,9 +47,14 @@ interface Target {
   readonly descent: Descent;
 }
 
-/** Renames staged entries into place, one action after the other. The entry at each path is checked immediately before. */
+/**
+ * Renames staged entries into place, one action after the other. The entry at each path, and the way to it, are checked immediately before.
+ * `close` it.
+ */
 export class Commit {
   readonly #places: Places;
+  /** One for each path of an action. Most actions of a batch follow others in the same directory. */
+  readonly #descents: readonly [Descent, Descent];
   readonly #system: SystemCalls;
   readonly #fault: FaultPoint | undefined;
   #touched: string[] = [];
@@ -59,6 +64,11 @@ export class Commit {
     this.#places = places;
     this.#system = places.system;
     this.#fault = fault;
+    this.#descents = [new Descent(places), new Descent(places)];
+  }
+
+  close(): void {
+    for (const descent of this.#descents) descent.close();
   }
 
   run(request: ActionRequest, staged: StageOutcome): Committed {
@@ -75,12 +85,12 @@ export class Commit {
     if (state !== undefined) {
       return { result: 'problem', ...reserved(state) };
     }
-    const descents = paths.map(() => new Descent(this.#places));
     try {
       this.#fault?.('check');
       const targets: Target[] = [];
-      for (const [index, descent] of descents.entries()) {
-        const path = paths[index] ?? '';
+      for (const [index, path] of paths.entries()) {
+        const descent = this.#descents[index === 0 ? 0 : 1];
+        descent.renew();
         const entry = descent.entry(path);
         const stats = entry === undefined ? undefined : lstatIfThere(this.#system, entry);
         const mount = new MountCheck(this.#places, descent).changed(path, stats);
@@ -100,8 +110,6 @@ export class Commit {
         return changed;
       }
       return { result: 'problem', ...problemOf(error, paths.at(-1) ?? '') };
-    } finally {
-      for (const descent of descents) descent.close();
     }
   }
 
