@@ -104,7 +104,8 @@ export function operationFault(operation: Operation, limits: OperationLimits): O
 /** The nearest modification time that an operation may have, whole microseconds since the epoch. NaN gives the epoch. */
 export function carriedTimeUs(mtimeUs: number): number {
   if (Number.isNaN(mtimeUs)) return 0;
-  return Math.floor(Math.min(Math.max(mtimeUs, fileTimeUsMin), fileTimeUsMax));
+  // The sum is never the negative zero, which the journal does not keep.
+  return Math.floor(Math.min(Math.max(mtimeUs, fileTimeUsMin), fileTimeUsMax)) + 0;
 }
 
 /** `operation` with the time of a file and a member's addresses changed to the nearest value that may be sent. */

@@ -1,4 +1,5 @@
 import type { ContentId } from '@lockstep/shared';
+import { LRUCache } from 'lru-cache';
 import { cleanedBy, type SyncSpan } from '../core/confirmation.ts';
 import {
   contentRead,
@@ -39,6 +40,12 @@ interface DiskRow {
 const columns =
   'path, origin, seq, content, ino, size, mtime_ms, ctime_ms, mode, birth_ms, racy, unsynced, unconfirmed, damaged, cut';
 
+/**
+ * The number of rows cached, some megabytes at most: about as many as operations wait to be applied. A row is read at each step of an
+ * operation on its way to the disk, and again when the change is seen there.
+ */
+const rowsKeptMax = 8_192;
+
 /** The state of a path before and after its row was written. */
 export interface ShownChange {
   readonly before: Shown | undefined;
@@ -49,7 +56,6 @@ export interface ShownChange {
 export class DiskStore {
   readonly #origins: OriginTable;
   readonly #entry: Statement<DiskRow>;
-  readonly #shown: Statement<Shown>;
   readonly #below: Statement<DiskRow>;
   readonly #withContent: Statement<DiskRow>;
   readonly #withInode: Statement<DiskRow>;
@@ -69,6 +75,9 @@ export class DiskStore {
   readonly #counted: Statement<DiskTotals>;
   readonly #totals: TotalsStore;
   readonly #database: JournalDatabase;
+  /** Rows as they are in the table; `entry` is undefined where there is none. */
+  readonly #kept = new LRUCache<string, { readonly entry: DiskEntry | undefined }>({ max: rowsKeptMax });
+  #atInode: { readonly ino: number; readonly revision: number; readonly entries: readonly DiskEntry[] } | undefined;
   /** The value of `unsynced` for rows written now. It grows, so that a sync clears only rows that were written before it. */
   #generation: number | undefined;
 
@@ -79,10 +88,6 @@ export class DiskStore {
     const select = (rest: string): Statement<DiskRow> =>
       database.statement(`SELECT ${columns} FROM disk WHERE ${rest}`);
     this.#entry = select('path = ?');
-    this.#shown = database.statement(
-      `SELECT origin, seq, ino IS NOT NULL AS present, damaged IS NOT NULL AS damaged, content_key, mode, size
-       FROM disk WHERE path = ?`,
-    );
     this.#counted = database.statement(`SELECT ${diskTotals} FROM disk`);
     this.#below = select(`path >= ? AND path < ? AND ino IS NOT NULL ORDER BY path ${limitTo}`);
     this.#withContent = select(`content_key = ? AND content = ? AND ino IS NOT NULL ${limitTo}`);
@@ -128,15 +133,27 @@ export class DiskStore {
     this.#synced = database.statement(
       'UPDATE disk INDEXED BY disk_unsynced SET unsynced = NULL WHERE unsynced IS NOT NULL AND unsynced > ? AND unsynced <= ?',
     );
+    database.addHook({ afterRollback: () => this.forget() });
   }
 
   entry(path: string): DiskEntry | undefined {
+    const kept = this.#kept.get(path);
+    if (kept !== undefined) return kept.entry;
     const row = this.#entry.get(path);
-    return row && this.#toEntry(row);
+    const entry = row && this.#toEntry(row);
+    this.#kept.set(path, { entry });
+    return entry;
   }
 
   shown(path: string): Shown | undefined {
-    return this.#shown.get(path);
+    const entry = this.entry(path);
+    return entry && shownOf(entry, this.#origins.number(entry.dot.origin), contentKey(entry.content));
+  }
+
+  /** Clears the cache: many rows were changed. */
+  forget(): void {
+    this.#kept.clear();
+    this.#atInode = undefined;
   }
 
   children(directory: string): readonly DiskEntry[] {
@@ -153,8 +170,13 @@ export class DiskStore {
     return this.#withContent.all(contentKey(content), content, limit).map(this.#toEntry);
   }
 
+  /** The answer is kept: for a new file it is asked for twice in a row, for its old name and for its other names. */
   withInode(ino: number): readonly DiskEntry[] {
-    return this.#withInode.all(ino).map(this.#toEntry);
+    const { revision } = this.#database;
+    if (this.#atInode?.ino !== ino || this.#atInode.revision !== revision) {
+      this.#atInode = { ino, revision, entries: this.#withInode.all(ino).map(this.#toEntry) };
+    }
+    return this.#atInode.entries;
   }
 
   unsynced(after: number): UnsyncedRows {
@@ -167,9 +189,10 @@ export class DiskStore {
   }
 
   synced(after: number, mark: number, span: SyncSpan): void {
-    if (this.#synced.run(after, mark) > 0) this.#database.revision += 1;
+    const synced = this.#synced.run(after, mark);
+    if (synced > 0) this.#database.revision += 1;
     const { upToMs, aboveMs } = cleanedBy(span);
-    this.#cleaned.run(mark, upToMs, aboveMs);
+    if (synced + this.#cleaned.run(mark, upToMs, aboveMs) > 0) this.forget();
   }
 
   /** The paths of the unconfirmed rows at `path` and below it. */
@@ -192,6 +215,8 @@ export class DiskStore {
       if (content === undefined || fingerprint === undefined) continue;
       const { ino, size, mtimeMs, ctimeMs } = fingerprint;
       this.#confirmed.run(path, content, ino, size, mtimeMs, ctimeMs);
+      this.#kept.delete(path);
+      this.#atInode = undefined;
     }
   }
 
@@ -215,7 +240,7 @@ export class DiskStore {
 
   /** Writes one row. */
   write({ path, entry }: DiskChange): ShownChange {
-    const before = this.#shown.get(path);
+    const before = this.shown(path);
     const after = this.#store(path, entry);
     this.#count(before, after);
     return { before, after };
@@ -238,6 +263,7 @@ export class DiskStore {
     if (entry === undefined) {
       this.#database.revision += 1;
       this.#remove.run(path);
+      this.#kept.set(path, { entry: undefined });
       return undefined;
     }
     const { dot, content, fingerprint, racy, unsynced, unconfirmed, damaged, found, cut } = entry;
@@ -263,15 +289,8 @@ export class DiskStore {
       damaged ? (found ?? 1) : null,
       damaged && cut ? 1 : null,
     );
-    return {
-      origin,
-      seq: dot.seq,
-      present: Number(fingerprint !== undefined),
-      damaged: Number(damaged === true),
-      content_key: key,
-      mode: fingerprint?.mode ?? null,
-      size: fingerprint?.size ?? null,
-    };
+    this.#kept.set(path, { entry: asStored(path, entry) });
+    return shownOf(entry, origin, key);
   }
 
   readonly #toEntry = (row: DiskRow): DiskEntry => {
@@ -288,6 +307,36 @@ export class DiskStore {
       ...(typeof row.damaged === 'string' && { found: row.damaged as ContentId }),
       ...(row.cut !== null && { cut: true }),
     };
+  };
+}
+
+function shownOf(entry: Omit<DiskEntry, 'path'>, origin: number, content_key: number | null): Shown {
+  const { dot, fingerprint, damaged } = entry;
+  return {
+    origin,
+    seq: dot.seq,
+    present: Number(fingerprint !== undefined),
+    damaged: Number(damaged === true),
+    content_key,
+    mode: fingerprint?.mode ?? null,
+    size: fingerprint?.size ?? null,
+  };
+}
+
+/** The entry as it would be read from its row. */
+function asStored(path: string, entry: Omit<DiskEntry, 'path'>): DiskEntry {
+  const { dot, content, fingerprint, racy, unsynced, unconfirmed, damaged, found, cut } = entry;
+  return {
+    path,
+    dot: { origin: dot.origin, seq: dot.seq },
+    ...(content !== undefined && { content }),
+    ...(fingerprint !== undefined && { fingerprint }),
+    ...(racy !== undefined && { racy }),
+    ...(unsynced && { unsynced }),
+    ...(unconfirmed !== undefined && { unconfirmed }),
+    ...(damaged && { damaged }),
+    ...(damaged && found !== undefined && { found }),
+    ...(damaged && cut && { cut }),
   };
 }
 

@@ -16,11 +16,11 @@ const anyStep = fc.oneof(
   { weight: 4, arbitrary: fc.record({ put: anyFile, path: anyPath, by: fc.constantFrom(ant, bee) }) },
   fc.record({ mkdir: anyPath, by: fc.constantFrom(ant, bee) }),
   fc.record({ remove: anyPath, by: fc.constantFrom(ant, bee) }),
-  { weight: 4, arbitrary: fc.record({ shown: fc.nat(9), damaged: fc.boolean() }) },
+  { weight: 4, arbitrary: fc.record({ shown: fc.nat(9), damaged: fc.boolean(), isDoubtful: fc.boolean() }) },
   { weight: 2, arbitrary: fc.record({ stray: anyFile, path: anyPath }) },
   fc.record({ forgotten: anyPath }),
   fc.record({ sealed: fc.nat(9) }),
-  fc.constant('rolled back' as const),
+  fc.constantFrom('rolled back' as const, 'synced' as const, 'confirmed' as const),
   fc.constant('repaired' as const),
 );
 type Step = typeof anyStep extends fc.Arbitrary<infer S> ? S : never;
@@ -33,6 +33,10 @@ class Walk {
   readonly #last = new Map<OriginId, number>();
   readonly #made: Operation[] = [];
 
+  get made(): readonly Operation[] {
+    return this.#made;
+  }
+
   constructor(path: string) {
     this.journal = openAnt(path);
   }
@@ -40,12 +44,14 @@ class Walk {
   take(step: Step): void {
     if (step === 'repaired') this.journal.verifyHeads(true);
     else if (step === 'rolled back') this.#rollBack();
+    else if (step === 'synced') this.#sync();
+    else if (step === 'confirmed') this.journal.confirmed(this.journal.clean(undefined, 9));
     else if ('put' in step) {
       const file = { content: content(step.put), size: sizeOf(step.put) };
       this.#append(step.by, (seq) => put(step.by, seq, step.path, file));
     } else if ('mkdir' in step) this.#append(step.by, (seq) => mkdir(step.by, seq, step.mkdir));
     else if ('remove' in step) this.#append(step.by, (seq) => remove(step.by, seq, step.remove));
-    else if ('shown' in step) this.#show(this.#made[step.shown % this.#made.length], step.damaged);
+    else if ('shown' in step) this.#show(this.#made[step.shown % this.#made.length], step);
     else if ('stray' in step) {
       const left = { ...fingerprint(1), size: sizeOf(step.stray) };
       this.#record(step.path, { dot: { origin: ant, seq: 1 }, content: content(step.stray), fingerprint: left });
@@ -61,7 +67,7 @@ class Walk {
     this.#made.push(operation);
   }
 
-  #show(operation: Operation | undefined, damaged: boolean): void {
+  #show(operation: Operation | undefined, { damaged, isDoubtful }: Extract<Step, { shown: number }>): void {
     if (operation === undefined) return;
     const { origin, seq, path, kind, size = 4_096 } = operation;
     const left = { ...fingerprint(seq, kind === 'mkdir' ? 0o040755 : 0o100644), size };
@@ -70,11 +76,17 @@ class Walk {
       content: damaged ? undefined : operation.content,
       fingerprint: kind === 'delete' ? undefined : left,
       ...(damaged && { damaged }),
+      ...(isDoubtful && { unsynced: true, unconfirmed: 'dirty', racy: true }),
     });
   }
 
   #record(path: string, entry: Omit<DiskEntry, 'path'> | undefined): void {
     this.journal.recordDisk([{ path, entry }]);
+  }
+
+  #sync(): void {
+    const { mark } = this.journal.unsynced(0);
+    this.journal.synced(0, mark, { beganMs: Number.MAX_SAFE_INTEGER, endedMs: Number.MAX_SAFE_INTEGER });
   }
 
   #rollBack(): void {
@@ -87,6 +99,34 @@ class Walk {
     expect(change).toThrow(undone);
   }
 }
+
+/** All that is cached: the rows of the disk, the heads and the operations of one origin. */
+function contents(journal: Journal, made: readonly Operation[]) {
+  return {
+    disk: paths.map((path) => journal.disk(path)),
+    heads: paths.map((path) => journal.heads(path)),
+    operations: made.map((operation) => journal.operation(operation)),
+    ofBee: journal.operationsOf(bee, 0, 100),
+  };
+}
+
+test('what a journal returns is what another connection reads, whatever was cached before', () => {
+  const property = fc.property(fc.array(anyStep, { minLength: 1, maxLength: 20 }), (steps) => {
+    const path = join(temporaryFolder(), 'journal.db');
+    const walk = new Walk(path);
+    try {
+      for (const step of steps) {
+        walk.take(step);
+        const other = openAnt(path);
+        expect(contents(walk.journal, walk.made)).toEqual(contents(other, walk.made));
+        other.close();
+      }
+    } finally {
+      walk.journal.close();
+    }
+  });
+  fc.assert(property, { numRuns: 60 });
+});
 
 /** The counts as one query over all rows gives them. */
 const counted = `SELECT

@@ -53,7 +53,7 @@ function compose(database: JournalDatabase, { memberId, random, nowMs }: Journal
   const totals = new TotalsStore(database);
   const log = new OperationLog(database, origins);
   const disk = new DiskStore(database, origins, totals);
-  const polled = new PollReader(database);
+  const polled = new PollReader(database, disk);
   const reader = new HeadReader(database, { log, disk, totals });
   const copies = new CopyReader(database, log);
   const parents = new ParentStore(database);
@@ -64,7 +64,7 @@ function compose(database: JournalDatabase, { memberId, random, nowMs }: Journal
   const events = new EventStore(database);
   const verifier = new Verifier(database, { origins, log, disk, heads, parents, totals });
   const seals = new SealStore(database);
-  const cutter = new BranchCutter(database, { self: memberId, origins, log, verifier });
+  const cutter = new BranchCutter(database, { self: memberId, origins, log, disk, verifier });
   completeChains(database, { log, verifier });
 
   return {

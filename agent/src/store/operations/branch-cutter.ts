@@ -1,6 +1,7 @@
 import { entryType, type MemberId, memberOf, type Operation, type OriginId, originId } from '@lockstep/shared';
 import { covers } from '../../core/version.ts';
 import type { JournalDatabase } from '../database.ts';
+import type { DiskStore } from '../disk.ts';
 import { base32, incarnationLength } from '../settings.ts';
 import type { Statement } from '../statement.ts';
 import type { Verifier } from '../verify.ts';
@@ -11,6 +12,7 @@ interface Parts {
   readonly self: MemberId;
   readonly origins: OriginTable;
   readonly log: OperationLog;
+  readonly disk: DiskStore;
   readonly verifier: Verifier;
 }
 
@@ -46,7 +48,7 @@ export class BranchCutter {
    * lose. These are heads, and contents that another operation covers but did not replace, because it was made on another branch.
    */
   cut(origin: OriginId, last: number): readonly Operation[] {
-    const { origins, log, verifier } = this.#parts;
+    const { origins, log, disk, verifier } = this.#parts;
     const number = origins.find(origin);
     const link = log.link(origin, last + 1);
     if (number === undefined || link === undefined || log.knownOf(origin) <= last) return [];
@@ -56,6 +58,7 @@ export class BranchCutter {
     this.#renameOperations.run(branch, number, last);
     this.#renameShown.run(branch, number, last);
     log.forget();
+    disk.forget();
     this.#database.revision += 1;
     verifier.replay(this.#paths.all(branch).map(({ path }) => path));
     return this.#seqs

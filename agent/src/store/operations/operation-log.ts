@@ -17,10 +17,10 @@ import { fromRow, insertOperationSql, type OperationRow, operationColumns, toRow
 import type { OriginTable } from './origin-table.ts';
 
 /**
- * The number of operations cached, some megabytes at most. The head of a path is read at each step on its way to the disk; its construction
- * from the row is most of the cost. Rows of the log never change.
+ * The number of operations cached, some megabytes at most: about as many as wait for their contents at a time. An operation is read at each
+ * step on its way to the disk and to the other members; its construction from the row is most of the cost. Rows of the log never change.
  */
-const operationsKeptMax = 4_096;
+const operationsKeptMax = 8_192;
 
 /** The values that are known without a query: the length of the log, and each origin's highest number. */
 interface Extent {
@@ -58,6 +58,7 @@ export class OperationLog {
   readonly #byRow: Statement<OperationRow>;
   readonly #rowOf: Statement<{ row: number }>;
   readonly #after: Statement<OperationRow>;
+  readonly #rowsAfter: Statement<{ row: number }>;
   readonly #oldestFirst: Statement<OperationRow>;
   readonly #newestFirst: Statement<OperationRow>;
   readonly #oldestFirstAt: Statement<OperationRow>;
@@ -83,6 +84,7 @@ export class OperationLog {
     this.#byRow = select('WHERE row = ?');
     this.#rowOf = database.statement('SELECT row FROM ops WHERE origin = ? AND seq = ?');
     this.#after = select(`WHERE origin = ? AND seq > ? ORDER BY seq ${limitTo}`);
+    this.#rowsAfter = database.statement(`SELECT row FROM ops WHERE origin = ? AND seq > ? ORDER BY seq ${limitTo}`);
     const between = 'row > ? AND row < ? ORDER BY row';
     this.#oldestFirst = select(`WHERE ${between} ${limitTo}`);
     this.#newestFirst = select(`WHERE ${between} DESC ${limitTo}`);
@@ -148,6 +150,7 @@ export class OperationLog {
     if (blocks !== undefined && content !== undefined && hasBlocks(content)) {
       this.#insertBlocks.run(content, blocks);
     }
+    this.#kept.set(row, operation);
     extent.rows = row;
     extent.known.set(origin, operation.seq);
     extent.links.set(origin, chain);
@@ -192,7 +195,11 @@ export class OperationLog {
 
   operationsOf(origin: OriginId, after: number, limit: number): readonly Operation[] {
     const number = this.#origins.find(origin);
-    return number === undefined ? [] : this.#after.all(number, after, limit).map(this.toOperation);
+    if (number === undefined) return [];
+    // One query for all costs less than one for each, except for the newest operations, which are cached.
+    if (this.knownOf(origin) - after > operationsKeptMax)
+      return this.#after.all(number, after, limit).map(this.toOperation);
+    return this.#rowsAfter.all(number, after, limit).flatMap(({ row }) => this.at(row) ?? []);
   }
 
   *operationsBeyond(known: VersionVector, limit: number): IterableIterator<readonly Operation[]> {
