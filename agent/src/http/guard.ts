@@ -50,10 +50,11 @@ export function refusalOf(request: GuardedRequest, hostNames: ReadonlySet<string
     };
   }
   const ofAnotherOrigin = origin !== undefined && authorityOf(origin) !== authorityOf(`http://${host}`);
-  // A link on another site's page has Sec-Fetch-Site and no Origin, and is permitted.
-  const onlyReads = safeMethods.has(request.method) && !request.upgrade;
+  // A link on another site's page, which opens a document, is permitted: it has Sec-Fetch-Site and no Origin.
+  const opensDocument =
+    safeMethods.has(request.method) && !request.upgrade && request.headers['sec-fetch-dest'] === 'document';
   const site = request.headers['sec-fetch-site'];
-  const fromAnotherSite = !onlyReads && site !== undefined && site !== 'same-origin' && site !== 'none';
+  const fromAnotherSite = !opensDocument && site !== undefined && site !== 'same-origin' && site !== 'none';
   if (ofAnotherOrigin || fromAnotherSite) {
     return {
       code: 'forbidden-origin',

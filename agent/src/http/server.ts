@@ -134,7 +134,7 @@ export async function buildServer(options: HttpOptions): Promise<FastifyInstance
 /** Serves the API and the dashboard. Rejects with `port-in-use` or `config-invalid` if it cannot listen. */
 export async function startHttp(options: HttpOptions): Promise<HttpServer> {
   const app = await buildServer(options);
-  const closeFreshConnections = followFreshConnections(app.server);
+  const closeFreshConnections = [followFreshConnections(app.server)];
   const { host, port } = options.listen;
   try {
     await app.listen({ host, port });
@@ -143,25 +143,26 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
     throw listenError(cause, host, port);
   }
   const { access, socketPath } = options;
-  const closeSocket =
+  const own =
     socketPath === undefined
-      ? () => Promise.resolve()
-      : await serveOnSocket(app.server, access, socketPath).catch(async (cause: unknown) => {
+      ? undefined
+      : await serveOnSocket(app, access, socketPath).catch(async (cause: unknown) => {
           await app.close();
           throw cause;
         });
+  const servers = own === undefined ? [app.server] : [app.server, own.server];
+  if (own !== undefined) closeFreshConnections.push(followFreshConnections(own.server));
   const url = dashboardUrl(app, options.listen);
   return {
     url,
     loginLink: () => access.loginLink(url),
     close: async () => {
-      await closeSocket();
       const force = setTimeout(() => {
         for (const socket of app.websocketServer.clients) socket.terminate();
-        app.server.closeAllConnections();
+        for (const server of servers) server.closeAllConnections();
       }, closeGraceMs);
-      closeFreshConnections();
-      await app.close();
+      for (const close of closeFreshConnections) close();
+      await Promise.all([app.close(), own?.close()]);
       clearTimeout(force);
       await access.flushed();
     },

@@ -1,21 +1,30 @@
 import { once } from 'node:events';
 import { chmod, rename, rm } from 'node:fs/promises';
-import type { Server as HttpServer } from 'node:http';
-import { createServer } from 'node:net';
+import { createServer, type Server } from 'node:http';
 import { LockstepError } from '@lockstep/shared';
+import type { FastifyInstance } from 'fastify';
 import { socketAddress } from '../../os/socket-address.ts';
+import { requestTimeoutMs } from '../limits.ts';
 import type { Access } from './access.ts';
+
+/** A server of the API for the agent's own user. */
+export interface OwnSocket {
+  readonly server: Server;
+  /** Removes the socket, stops listening, and resolves when its connections have ended. */
+  close(): Promise<void>;
+}
 
 /**
  * Serves the API on the Unix socket at `path` as well, which only the user of this process can open. A connection there needs no login.
- * Returns a function that stops listening and removes the socket. Rejects with 'folder-not-writable'.
+ * Rejects with 'folder-not-writable'.
  */
-export async function serveOnSocket(http: HttpServer, access: Access, path: string): Promise<() => Promise<void>> {
-  // As the HTTP server's own connections: a client may end its side once it has sent the request.
-  const server = createServer({ allowHalfOpen: true }, (socket) => {
-    access.addOwnConnection(socket);
-    http.emit('connection', socket);
-  });
+export async function serveOnSocket(app: FastifyInstance, access: Access, path: string): Promise<OwnSocket> {
+  const server = createServer({ requestTimeout: requestTimeoutMs }, (request, response) =>
+    app.routing(request, response),
+  );
+  server.on('connection', (socket) => access.addOwnConnection(socket));
+  // The live streams listen there.
+  server.on('upgrade', (...upgrade) => app.server.emit('upgrade', ...upgrade));
   try {
     await listenAt(server, path);
   } catch (cause) {
@@ -28,14 +37,20 @@ export async function serveOnSocket(http: HttpServer, access: Access, path: stri
       { cause },
     );
   }
-  return async () => {
-    server.close();
-    await rm(path, { force: true });
+  return {
+    server,
+    close: async () => {
+      await rm(path, { force: true });
+      const closed = once(server, 'close');
+      server.close();
+      server.closeIdleConnections();
+      await closed;
+    },
   };
 }
 
 /** Listens under a name of its own and then takes the place of a socket that a killed agent left. */
-async function listenAt(server: ReturnType<typeof createServer>, path: string): Promise<void> {
+async function listenAt(server: Server, path: string): Promise<void> {
   const draft = `${path}.new`;
   await rm(draft, { force: true });
   const address = await socketAddress(draft);
