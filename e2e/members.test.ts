@@ -1,5 +1,9 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { lockstepProgram } from '../testkit/repository.ts';
 import { expect, test } from './test.ts';
 
 test('the page shows the current state of the members', async ({ page, cluster, complaints }) => {
@@ -46,24 +50,54 @@ test('the page shows the current state of the members', async ({ page, cluster, 
   expect(complaints).toEqual([]);
 });
 
+test('[DB-O8] the copied recipe, run as it is, adds a member', async ({ page, context, cluster, complaints }) => {
+  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  await page.goto(cluster.member('ant').url);
+  await page.getByRole('button', { name: 'Add another machine' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Add another machine' });
+  await dialog.getByRole('button', { name: 'Copy the commands' }).click();
+  await expect(dialog.getByRole('button', { name: 'Copied' })).toBeVisible();
+  const recipe = await page.evaluate(() => navigator.clipboard.readText());
+  await page.keyboard.press('Escape');
+  await expect(dialog).toHaveCount(0);
+
+  const folder = join(cluster.root, 'dog');
+  const program = `${process.execPath} ${lockstepProgram}`;
+  const commands = recipe
+    .replaceAll('DIR', folder)
+    .replace('NAME', 'dog')
+    .replaceAll(/^lockstep/gm, `exec ${program}`);
+  const [init = '', up = ''] = commands.split('\n');
+  await promisify(execFile)('sh', ['-c', init]);
+  const agent = spawn('sh', ['-c', up], { stdio: 'ignore' });
+  try {
+    const row = page.getByRole('row').filter({ has: page.getByRole('rowheader', { name: 'dog' }) });
+    await expect(row).toContainText('active');
+    expect(complaints).toEqual([]);
+  } finally {
+    agent.kill();
+    if (agent.exitCode === null) await once(agent, 'exit');
+  }
+});
+
 test.describe('one member', () => {
   test.use({ names: ['ant'] });
 
-  test('it says how to add another, and fits a telephone in both colour schemes', async ({
+  test('[DB-O8] it says how to add another, and fits a telephone in both colour schemes', async ({
     page,
     cluster,
     complaints,
   }) => {
     await page.setViewportSize({ width: 390, height: 844 });
     await page.goto(cluster.member('ant').url);
-    await expect(page.getByRole('heading', { name: 'Add a second machine' })).toBeVisible();
+    await expect(page.getByRole('heading', { name: 'Add another machine' })).toBeVisible();
     const background = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
     const light = await background();
     await page.getByRole('button', { name: 'Switch to the dark colours' }).click();
     await expect.poll(background).not.toBe(light);
     const dark = await background();
     await page.reload();
-    await expect(page.getByRole('heading', { name: 'Add a second machine' })).toBeVisible();
+    await expect(page.getByRole('heading', { name: 'Add another machine' })).toBeVisible();
     expect(await background()).toBe(dark);
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
     expect(complaints).toEqual([]);

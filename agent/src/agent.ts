@@ -12,6 +12,7 @@ import { readStartUp } from './http/queries/start-up.ts';
 import type { ServedMember } from './http/served-member.ts';
 import { startHttp } from './http/server.ts';
 import { openIdentity } from './member-dir/identity-files.ts';
+import { joinRecipe, thisMachine } from './member-dir/join-recipe.ts';
 import { KnownAddresses } from './member-dir/known-addresses.ts';
 import { sessionFile } from './member-dir/session-file.ts';
 import { clusterKeyPath, ownSocketPath, statePath } from './member-dir/state-directory.ts';
@@ -125,6 +126,7 @@ export async function startAgent({ directory, config, log, adopted, rejoin }: Ag
     const member: ServedMember = {
       engine,
       place,
+      joinRecipe: joinRecipe(directory, { ...config, listen: network.address }, thisMachine()),
       retired: retire,
       replay: (into, signal) => replayInto(engine, into, signal),
     };

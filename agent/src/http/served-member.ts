@@ -1,4 +1,4 @@
-import type { ReplayResult } from '@lockstep/shared/api';
+import type { JoinRecipe, ReplayResult } from '@lockstep/shared/api';
 import type { Engine } from '../sync/engine.ts';
 
 /** The folder and addresses of a member, and the time of its start. */
@@ -14,6 +14,8 @@ export interface Place {
 export interface ServedMember {
   readonly engine: Engine;
   readonly place: Place;
+  /** How another machine joins its cluster. */
+  readonly joinRecipe: JoinRecipe;
   /** Called once the member has retired: its agent then stops. */
   readonly retired: () => void;
   /** Rebuilds the folder in the empty directory `into` from the operation log alone. */

@@ -77,6 +77,18 @@ export const summarySchema = statusSchema
 
 export type Summary = z.infer<typeof summarySchema>;
 
+/** `GET /api/v1/join-recipe`: how another machine joins the cluster. */
+export const joinRecipeSchema = z
+  .object({
+    lead: z.string().describe('A sentence that says where to run the commands; ends with a colon.'),
+    commands: list(z.string()).describe(
+      'The commands, in their order. They name a file with the key, but not the key.',
+    ),
+  })
+  .meta({ id: 'JoinRecipe' });
+
+export type JoinRecipe = z.infer<typeof joinRecipeSchema>;
+
 /** `GET /healthz`: 200 when `ok`, else 503. */
 export const healthSchema = z
   .object({

@@ -2,12 +2,12 @@ import { parseHostPort } from '@lockstep/shared';
 import type { Command } from 'commander';
 import { loadConfig } from '../../config/load-config.ts';
 import type { ConfigText } from '../../config/schema.ts';
+import { joinRecipe, thisMachine } from '../../member-dir/join-recipe.ts';
 import { initStateDirectory } from '../../member-dir/state-directory.ts';
 import { shellWord } from '../../os/shell-word.ts';
 import { defaultName } from '../default-name.ts';
 import { type ExitCode, exitCode, UsageError } from '../exit-code.ts';
 import { newcomerSentence } from '../newcomer-files.ts';
-import { joinCommands, thisMachine } from '../output/next-commands.ts';
 import { printJson, type Terminal } from '../output/terminal.ts';
 import { addSettingOptions, settingsOf } from '../setting-options.ts';
 
@@ -29,7 +29,8 @@ async function init(terminal: Terminal, directory: string, command: Command): Pr
   terminal.print(`\nTo start it:\n  ${start}`);
   if (made.newCluster) {
     const { config } = await loadConfig(made.directory);
-    terminal.print(`\n${joinCommands(made.directory, config, thisMachine())}`);
+    const { lead, commands } = joinRecipe(made.directory, config, thisMachine());
+    terminal.print(`\n${[lead, ...commands.map((command) => `  ${command}`)].join('\n')}`);
   }
   return exitCode.done;
 }

@@ -1,5 +1,5 @@
 import { LockstepError, pathFault } from '@lockstep/shared';
-import { membersSchema, pathReportSchema, statusSchema, summarySchema } from '@lockstep/shared/api';
+import { joinRecipeSchema, membersSchema, pathReportSchema, statusSchema, summarySchema } from '@lockstep/shared/api';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { answers } from '../answers.ts';
@@ -11,7 +11,7 @@ import type { ServedMember } from '../served-member.ts';
 /** The state of the member, the cluster and one path. */
 export const stateRoutes: FastifyPluginAsyncZod<{ member: ServedMember }> = async (
   app,
-  { member: { engine, place } },
+  { member: { engine, place, joinRecipe } },
 ) => {
   app.get(
     '/status',
@@ -37,6 +37,18 @@ export const stateRoutes: FastifyPluginAsyncZod<{ member: ServedMember }> = asyn
     },
     // The schema leaves out all other fields.
     () => readStatus(engine, place),
+  );
+
+  app.get(
+    '/join-recipe',
+    {
+      schema: {
+        tags: ['state'],
+        summary: 'How another machine joins the cluster',
+        response: answers(joinRecipeSchema),
+      },
+    },
+    () => joinRecipe,
   );
 
   app.get(

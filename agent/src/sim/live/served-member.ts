@@ -9,6 +9,7 @@ export function servedMember(machine: Machine): ServedMember {
   return {
     engine,
     place: { folder: '/srv/office', address, dashboard: '', startedAt: Math.floor(wall.preciseMs()) },
+    joinRecipe: { lead: 'No machine can join a simulated cluster.', commands: [] },
     retired: () => machine.stop(),
     replay: (into, signal) => replayInto(engine, into, signal),
   };

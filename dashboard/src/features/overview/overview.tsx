@@ -1,6 +1,6 @@
 import type { RecentLatencies } from '@lockstep/shared/api';
 import { formatBytes, formatItems } from '@lockstep/shared/present';
-import { Code, Paper, Text, Title } from '@mantine/core';
+import { Paper } from '@mantine/core';
 import { Suspense } from 'react';
 import { useSearchParams } from 'wouter';
 import { useAnswering, useStatus } from '../../live/status-context.ts';
@@ -12,6 +12,7 @@ import { View } from '../../parts/view.tsx';
 import { MemberFilter } from '../members/member-filter.tsx';
 import { crowdMin, narrowed, sortedByNeed } from '../members/member-groups.ts';
 import { MemberTable } from '../members/member-table.tsx';
+import { AddMachine } from './add-machine.tsx';
 import classes from './overview.module.css';
 
 /** Not part of the first load: the members are shown before. */
@@ -59,32 +60,12 @@ export function Overview() {
           />
         </Paper>
       )}
-      {isAlone && <HowToAdd />}
+      <AddMachine isAlone={isAlone} />
       <Suspense>
         <Boundary retryOn={answering} beforeRetry={tiles.forget} fallback={() => null}>
           <Lazy part={tiles} />
         </Boundary>
       </Suspense>
     </View>
-  );
-}
-
-/** Instructions for adding a second member. */
-function HowToAdd() {
-  const status = useStatus();
-  const address = status.member.addresses[0] ?? status.member.address;
-  return (
-    <Paper withBorder p="md" component="section" aria-labelledby="add">
-      <Title order={2} size="h4" id="add" mb="xs">
-        Add a second machine
-      </Title>
-      <Text>
-        Copy <Code>.lockstep/cluster.key</Code> from {status.member.name} to the other machine. There, in the folder to
-        keep the same, run:
-      </Text>
-      <Code block mt="sm" className={classes.command}>
-        {`lockstep init --name bee --cluster-key-file cluster.key --peer ${address}\nlockstep up`}
-      </Code>
-    </Paper>
   );
 }

@@ -1,9 +1,10 @@
 import { homedir, hostname } from 'node:os';
 import { isAbsolute, join, relative } from 'node:path';
 import { formatHostPort, isAnyHost } from '@lockstep/shared';
-import type { Config } from '../../config/schema.ts';
-import { clusterKeyPath } from '../../member-dir/state-directory.ts';
-import { shellWord } from '../../os/shell-word.ts';
+import type { JoinRecipe } from '@lockstep/shared/api';
+import type { Config } from '../config/schema.ts';
+import { shellWord } from '../os/shell-word.ts';
+import { clusterKeyPath } from './state-directory.ts';
 
 /** What the commands depend on besides the settings. */
 export interface Machine {
@@ -30,23 +31,29 @@ function peerAddress({ addresses: [given], listen }: Config, { host }: Machine):
   return listen.port === 0 ? address.replace(/0$/, 'PORT') : address;
 }
 
-/** How a second machine joins the cluster that the member in `directory` begins: a sentence, and the commands to run there. */
-export function joinCommands(directory: string, config: Config, machine: Machine): string {
+/** How another machine joins the cluster of the member in `directory`: a sentence, and the commands to run there. */
+export function joinRecipe(directory: string, config: Config, machine: Machine): JoinRecipe {
   const address = peerAddress(config, machine);
   if (/^(127\.|localhost:|\[::1\])/.test(address)) {
     const key = shellWord(clusterKeyPath(directory));
-    return [
-      `It listens on ${config.listen.host}, which no other machine reaches. To add a second member on this machine, in a folder DIR:`,
-      `  lockstep init DIR --name NAME --listen 127.0.0.1:0 --dashboard 127.0.0.1:0 --cluster-key-file ${key} --peer ${address}`,
-      '  lockstep up DIR',
-    ].join('\n');
+    return {
+      lead:
+        `${config.name} listens on ${config.listen.host}, which no other machine reaches. To add another member on this machine, ` +
+        'in a folder DIR:',
+      commands: [
+        `lockstep init DIR --name NAME --listen 127.0.0.1:0 --dashboard 127.0.0.1:0 --cluster-key-file ${key} --peer ${address}`,
+        'lockstep up DIR',
+      ],
+    };
   }
   const folder = portableWord(directory, machine);
   const key = join(directory, '.lockstep', 'cluster.key');
-  return [
-    'To add a second machine, run there (the key is like a password: copy it by a way that you trust):',
-    `  scp ${shellWord(`${machine.host}:${key}`)} .`,
-    `  lockstep init ${folder} --cluster-key-file cluster.key --peer ${address}`,
-    `  lockstep up ${folder}`,
-  ].join('\n');
+  return {
+    lead: 'To add another machine, run there (the key is like a password: copy it by a way that you trust):',
+    commands: [
+      `scp ${shellWord(`${machine.host}:${key}`)} .`,
+      `lockstep init ${folder} --cluster-key-file cluster.key --peer ${address}`,
+      `lockstep up ${folder}`,
+    ],
+  };
 }
