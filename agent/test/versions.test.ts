@@ -203,3 +203,44 @@ test('[OV1] a renamed file has the versions of its earlier name', async () => {
   await restore(bee, 'final.txt', '--version', first?.label ?? '');
   expect(await textAt(bee, 'final.txt')).toBe('one');
 });
+
+test('[OV6] what was deleted in a directory since a time comes back, and nothing else', async () => {
+  const [ant, bee] = [member('ant'), member('bee')];
+  await mkdir(ant.path('album/inner'), { recursive: true });
+  await writes(ant, 'album/earlier.txt', ['deleted before']);
+  await rm(ant.path('album/earlier.txt'));
+  for (const name of ['one.txt', 'inner/two.txt', 'stays.txt']) await writes(ant, `album/${name}`, [name]);
+  const before = Date.now();
+  await writes(bee, 'album/one.txt', ['one, changed']);
+  await rm(bee.path('album/inner'), { recursive: true });
+  await rm(bee.path('album/one.txt'));
+  await writes(bee, 'album/stays.txt', ['changed since']);
+  expect(await refusal(ant, 'album')).toMatch(/album is a directory: name a time with --at/);
+  const result = await restore(ant, 'album', '--at', new Date(before).toISOString());
+  expect(result.below).toEqual({ entries: 3, refused: [], more: false });
+  await cluster().settled();
+  expect(await textAt(bee, 'album/one.txt')).toBe('one.txt');
+  expect(await textAt(bee, 'album/inner/two.txt')).toBe('inner/two.txt');
+  expect(await textAt(bee, 'album/stays.txt')).toBe('changed since');
+  await expect(stat(bee.path('album/earlier.txt'))).rejects.toThrow('ENOENT');
+  const again = await lockstep(['restore', 'album', '--at', new Date(before).toISOString(), ant.folder]);
+  expect(again).toMatchObject({
+    code: 0,
+    out: expect.stringMatching(/Nothing that is in album was deleted since then/),
+  });
+});
+
+test('[OV6] a deleted directory comes back whole', async () => {
+  const [ant, bee] = [member('ant'), member('bee')];
+  await mkdir(ant.path('trip/day'), { recursive: true });
+  await writes(ant, 'trip/day/photo.txt', ['a photo']);
+  const before = new Date().toISOString();
+  await rm(bee.path('trip'), { recursive: true });
+  await cluster().settled();
+  expect(await refusal(ant, 'trip')).toMatch(/It was deleted at 20\d\d-/);
+  const { code, out } = await lockstep(['restore', 'trip', '--at', before, ant.folder]);
+  expect(code).toBe(0);
+  expect(out).toContain('3 deleted entries of trip put back.');
+  await cluster().settled();
+  expect(await textAt(bee, 'trip/day/photo.txt')).toBe('a photo');
+});

@@ -191,6 +191,9 @@ export const historyBytesMax = 1024 ** 3;
 /** Versions of one path that are searched and listed for a person. */
 export const versionsMax = 1_000;
 
+/** Deleted entries of a directory that one request puts back. */
+export const restoredMax = 10_000;
+
 /** Versions in history: bounds the memory of their list, some 12 MiB, and the time to read it. */
 export const historyFilesMax = 50_000;
 

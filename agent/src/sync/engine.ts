@@ -1,4 +1,3 @@
-import type { Operation } from '@lockstep/shared';
 import { historyAgeMsMax, historyBytesMax, historyFilesMax, lastSyncMs, scrubIntervalMs } from '@lockstep/shared';
 import type { VerifyResult } from '@lockstep/shared/api';
 import { ApplyLoop } from './apply/apply-loop.ts';
@@ -51,7 +50,7 @@ import { ContentSearch } from './transfer/content-search.ts';
 import { Departures } from './transfer/departures.ts';
 import { ThroughputHistory } from './transfer/throughput.ts';
 import { OldVersions } from './versions/old-versions.ts';
-import { type Restoration, type RestoreParts, restoreVersion } from './versions/restore.ts';
+import type { RestoreParts } from './versions/restore.ts';
 import { Retention } from './versions/retention.ts';
 
 export interface EngineOptions {
@@ -282,17 +281,16 @@ export class Engine {
     return verifyMember(this.context, watch, repair ? repairer : undefined).finally(() => task.end());
   }
 
-  /** See `restoreVersion`. */
-  restore(path: string, version: Operation): Promise<Restoration> {
+  /** What `restoreVersion` uses. */
+  get restoreParts(): RestoreParts {
     const { context, oldVersions, localChanges, pause } = this;
-    const parts: RestoreParts = {
+    return {
       context,
       oldVersions,
-      settle: (changed, giveUp) => localChanges.settleAll(changed, giveUp),
-      mark: (changed) => localChanges.mark(changed),
+      settle: (path, giveUp) => localChanges.settleAll(path, giveUp),
+      mark: (path) => localChanges.mark(path),
       isPaused: () => pause.isOn,
     };
-    return restoreVersion(parts, path, version);
   }
 
   /** Compares the whole folder with the journal now, and retries all blocked paths. Resolves with the number of new operations. */

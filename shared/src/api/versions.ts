@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { versionsMax } from '../limits.ts';
-import { list } from './common.ts';
+import { countSchema, list } from './common.ts';
 import { loggedOperationSchema } from './operations.ts';
 import { entryTypeSchema } from './tree.ts';
 
@@ -38,7 +38,7 @@ export const restoreRequestSchema = z
   .object({
     path: z.string().min(1),
     version: z.string().min(1).optional().describe('`version` or `label` of the version to put back.'),
-    at: z.number().optional().describe('Put back the version that the path had at this time, in ms since the epoch.'),
+    at: z.number().optional().describe('The version of this time, in ms since the epoch. A directory needs it.'),
   })
   .refine(({ version, at }) => version === undefined || at === undefined, {
     message: 'Give either version or at, not both.',
@@ -48,8 +48,16 @@ export const restoreRequestSchema = z
 export const restoreResultSchema = z
   .object({
     path: z.string(),
-    restored: loggedOperationSchema.describe('The version that was put back.'),
-    changed: z.boolean().describe('False if the path had this version already.'),
+    restored: loggedOperationSchema.optional().describe('The version that was put back; not for a directory.'),
+    changed: z.boolean().describe('False if the path had this version already, or nothing was deleted below it.'),
+    below: z
+      .object({
+        entries: countSchema.describe('Deleted entries that were put back.'),
+        refused: list(z.object({ path: z.string(), reason: z.string() })),
+        more: z.boolean().describe('There are more deleted entries: ask again.'),
+      })
+      .optional()
+      .describe('For a directory: what was deleted at it or below it since the time.'),
   })
   .meta({ id: 'RestoreResult' });
 

@@ -1,5 +1,5 @@
 import { type RestoreResult, restoreResultSchema } from '@lockstep/shared/api';
-import { authorOf, formatBytes } from '@lockstep/shared/present';
+import { authorOf, formatBytes, formatItems } from '@lockstep/shared/present';
 import type { Command } from 'commander';
 import { parseDuration } from '../../config/quantity.ts';
 import { requireApi } from '../api-client.ts';
@@ -47,7 +47,9 @@ function requestOf(path: string, { at, version }: RestoreOptions, nowMs: number)
   return { path, at: parsed };
 }
 
-function formatRestored({ path, restored, changed }: RestoreResult): string {
+function formatRestored({ path, restored, changed, below }: RestoreResult): string {
+  if (below !== undefined) return formatBelow(path, below);
+  if (restored === undefined) return `${printable(path)} is there again.`;
   const { size, at } = restored;
   const bytes = size === undefined ? '' : `, ${formatBytes(size)}`;
   const which = `the version of ${formatMoment(at)} UTC by ${printable(authorOf(restored).memberName)}${bytes}`;
@@ -55,11 +57,18 @@ function formatRestored({ path, restored, changed }: RestoreResult): string {
   return `${printable(path)} is ${which} again. The others get it like any other change.`;
 }
 
+function formatBelow(path: string, { entries, refused, more }: NonNullable<RestoreResult['below']>): string {
+  const lines = refused.map(({ path: each, reason }) => `not ${printable(each)}: ${printable(reason)}`);
+  if (entries === 0) return `Nothing that is in ${printable(path)} was deleted since then: nothing was changed.`;
+  const done = `${formatItems(entries, 'deleted entry', 'deleted entries')} of ${printable(path)} put back. The others get them like any other change.`;
+  return [...lines, done, ...(more ? ['There are more: run the same command again.'] : [])].join('\n');
+}
+
 /** `lockstep restore PATH`: puts an old version back, as an ordinary change. */
 export function addRestoreCommand(program: Command, terminal: Terminal, done: (code: ExitCode) => void): void {
   program
     .command('restore')
-    .argument('<PATH>', 'a file in the folder; it need not exist any more')
+    .argument('<PATH>', 'a file or directory in the folder; it need not exist any more')
     .argument('[DIR]', "the member's folder, or one inside it (default: that of PATH)")
     .description('put an old version of a file back, or a deleted file, as an ordinary change')
     .option('--at <TIME>', 'the version that it had then: a time in UTC, with a zone, or an age such as 2h')
@@ -73,6 +82,6 @@ export function addRestoreCommand(program: Command, terminal: Terminal, done: (c
       const result = await api.post('/restore', request, restoreResultSchema, restoreTimeoutMs);
       if (options.json === true) printJson(terminal, result);
       else terminal.print(formatRestored(result));
-      done(exitCode.done);
+      done(result.below !== undefined && result.below.refused.length > 0 ? exitCode.notDone : exitCode.done);
     });
 }

@@ -1,10 +1,9 @@
-import { dotKey, entryType, isLive, LockstepError, type MemberId, memberOf, type Operation } from '@lockstep/shared';
-import type { PathVersion, RestoreRequest, RestoreResult, VersionsPage, VersionsQuery } from '@lockstep/shared/api';
-import { chooseVersion, type VersionChoice } from '../../core/choose-version.ts';
+import { dotKey, entryType, isLive, type MemberId, memberOf, type Operation } from '@lockstep/shared';
+import type { PathVersion, VersionsPage, VersionsQuery } from '@lockstep/shared/api';
 import type { Engine } from '../../sync/engine.ts';
 import type { SearchResult, SoughtContent } from '../../sync/transfer/content-search.ts';
 import { filesWith } from '../../sync/transfer/local-content.ts';
-import { operationsIn, versionsOf } from '../../sync/versions/path-versions.ts';
+import { versionsOf } from '../../sync/versions/path-versions.ts';
 import { reportLogged } from './operations.ts';
 
 /** The versions of a path, and which members have the content of each. */
@@ -29,7 +28,7 @@ export async function readVersions(engine: Engine, path: string, { limit }: Vers
     return {
       ...reportLogged(engine, row),
       version: dotKey(operation),
-      label: labelOf(engine, operation),
+      label: versionLabel(engine, operation),
       type: typeOf(operation),
       isCurrent: current !== undefined && dotKey(current) === dotKey(operation),
       place,
@@ -40,35 +39,8 @@ export async function readVersions(engine: Engine, path: string, { limit }: Vers
   return { path, versions, more: found.more || found.rows.length > limit, silent: silentMembers(engine, result) };
 }
 
-/** Puts a version of a path back in this member's folder. Throws `not-restored`. */
-export async function restorePath(engine: Engine, request: RestoreRequest): Promise<RestoreResult> {
-  const { path } = request;
-  const { journal } = engine.context;
-  const found = versionsOf(journal, path);
-  const chosen = chooseVersion(
-    {
-      path,
-      versions: operationsIn(found),
-      current: journal.heads(path)[0],
-      labelOf: (operation) => labelOf(engine, operation),
-    },
-    choiceOf(request),
-  );
-  if ('reason' in chosen) throw new LockstepError('not-restored', chosen.reason);
-  const row = found.rows.find(({ operation }) => operation === chosen.operation);
-  if (row === undefined) throw new LockstepError('not-restored', `${path} has no such version.`);
-  const restoration = await engine.restore(path, chosen.operation);
-  if (!restoration.done) throw new LockstepError('not-restored', restoration.reason);
-  return { path, restored: reportLogged(engine, row), changed: restoration.changed };
-}
-
-function choiceOf({ version, at }: RestoreRequest): VersionChoice {
-  if (version !== undefined) return { kind: 'named', version };
-  return at === undefined ? { kind: 'previous' } : { kind: 'at', atMs: at };
-}
-
 /** The short name of a version: two of one path have the same only if a member lost its journal. */
-function labelOf(engine: Engine, { origin, seq }: Operation): string {
+export function versionLabel(engine: Engine, { origin, seq }: Operation): string {
   return `${engine.peers.nameOf(memberOf(origin))}:${seq}`;
 }
 

@@ -7,7 +7,8 @@ import {
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { answers } from '../answers.ts';
-import { readVersions, restorePath } from '../queries/versions.ts';
+import { restorePath } from '../queries/restore.ts';
+import { readVersions } from '../queries/versions.ts';
 import type { ServedMember } from '../served-member.ts';
 import { checkedPath } from './state.ts';
 
@@ -36,7 +37,7 @@ export const versionRoutes: FastifyPluginAsyncZod<{ member: ServedMember }> = as
         tags: ['commands'],
         summary: 'Put an old version back in this member’s folder, as a user would',
         description:
-          'Without `version` and `at`: the version before the current one, or the last one of a deleted file. The replaced version goes to history.',
+          'Without `version` and `at`: the version before the current one, or the last one of a deleted file. Of a directory: what was deleted in it since `at`. The replaced version goes to history.',
         body: restoreRequestSchema,
         response: answers(restoreResultSchema),
       },

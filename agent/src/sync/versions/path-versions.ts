@@ -1,4 +1,4 @@
-import { isLive, type Operation, versionsMax } from '@lockstep/shared';
+import { isLive, versionsMax } from '@lockstep/shared';
 import type { Journal, LogRow } from '../ports/journal.ts';
 
 /** The versions of a path. */
@@ -30,9 +30,4 @@ export function versionsOf(journal: Journal, path: string): FoundVersions {
     .filter(({ operation }) => operation.path === path || isLive(operation))
     .sort((a, b) => b.operation.hlc - a.operation.hlc || b.row - a.row);
   return { rows: newestFirst.slice(0, versionsMax), more: more || newestFirst.length > versionsMax };
-}
-
-/** The operations of these rows. */
-export function operationsIn({ rows }: FoundVersions): readonly Operation[] {
-  return rows.map(({ operation }) => operation);
 }

@@ -36,16 +36,37 @@ const modesSearchedMax = 50;
  * missing directories are made; no step goes through a symbolic link.
  */
 export async function restoreVersion(parts: RestoreParts, path: string, version: Operation): Promise<Restoration> {
+  const unsettled = await settled(parts, path);
+  if (unsettled.length > 0) return refused(`${path} is being written to now: try again when that has ended.`);
+  const restoration = await restoreOne(parts, path, version);
+  if (restoration.done && restoration.changed) await settled(parts, path);
+  return restoration;
+}
+
+/** As `restoreVersion`, for each of these entries at or below `directory`, parents first; a refused one does not stop the others. */
+export async function restoreVersions(
+  parts: RestoreParts,
+  directory: string,
+  versions: readonly Operation[],
+): Promise<readonly { readonly path: string; readonly restoration: Restoration }[]> {
+  await settled(parts, directory);
+  const results: { readonly path: string; readonly restoration: Restoration }[] = [];
+  for (const version of versions) {
+    const { path } = version;
+    results.push({ path, restoration: await restoreOne(parts, path, version) });
+  }
+  await settled(parts, directory);
+  return results;
+}
+
+async function restoreOne(parts: RestoreParts, path: string, version: Operation): Promise<Restoration> {
   const { context } = parts;
   const refusal = await refusalOf(context, path, version);
   if (refusal !== undefined) return refused(refusal);
   const source = await sourceOf(parts, version);
   if (typeof source === 'string') return refused(source);
-  const unsettled = await settled(parts, path);
-  if (unsettled.length > 0) return refused(`${path} is being written to now: try again when that has ended.`);
   const { restoration, touched } = await context.lock.run(() => put(context, { path, version, source }));
   for (const each of touched) parts.mark(each);
-  if (restoration.done && restoration.changed) await settled(parts, path);
   return restoration;
 }
 
