@@ -57,9 +57,9 @@ test('[DB-F1] [DB-F3] [DB-F4] a user finds a file, its holders and its history',
     await page.getByRole('link', { name: 'film.bin' }).click();
     const about = page.getByRole('region', { name: 'About reports/2026/film.bin' });
     await expect(about.getByRole('heading', { name: 'Held by 3 of 3 members' })).toBeVisible();
-    await expect(about.getByRole('link', { name: 'Open' })).toHaveCount(0);
+    await expect(about.getByRole('link', { name: 'Open', exact: true })).toHaveCount(0);
     const downloading = page.waitForEvent('download');
-    await about.getByRole('link', { name: 'Download' }).click();
+    await about.getByRole('link', { name: 'Download', exact: true }).click();
     expect((await readFile(await (await downloading).path())).equals(film)).toBe(true);
     await rm(join(bee.folder, 'reports', '2026', 'film.bin'));
     await page.goBack();

@@ -145,7 +145,9 @@ test('[OV3] a path with a directory, or below a link, is refused, and nothing ou
   await cluster().settled();
   await mkdir(ant.path('was-file'));
   await cluster().settled();
-  expect(await refusal(ant, 'was-file')).toMatch(/There is a directory at was-file now/);
+  const wasFile = (await versions(ant, 'was-file')).versions.at(-1)?.label ?? '';
+  expect(await refusal(ant, 'was-file', '--version', wasFile)).toMatch(/There is a directory at was-file now/);
+  expect(await refusal(ant, 'was-file')).toMatch(/was-file is a directory: name a time/);
 
   await mkdir(ant.path('linked'));
   await writes(ant, 'linked/file.txt', ['inside']);
@@ -215,7 +217,7 @@ test('[OV6] what was deleted in a directory since a time comes back, and nothing
   await rm(bee.path('album/inner'), { recursive: true });
   await rm(bee.path('album/one.txt'));
   await writes(bee, 'album/stays.txt', ['changed since']);
-  expect(await refusal(ant, 'album')).toMatch(/album is a directory: name a time with --at/);
+  expect(await refusal(ant, 'album')).toMatch(/album is a directory: name a time\./);
   const result = await restore(ant, 'album', '--at', new Date(before).toISOString());
   expect(result.below).toEqual({ entries: 3, refused: [], more: false });
   await cluster().settled();
@@ -234,11 +236,9 @@ test('[OV6] a deleted directory comes back whole', async () => {
   const [ant, bee] = [member('ant'), member('bee')];
   await mkdir(ant.path('trip/day'), { recursive: true });
   await writes(ant, 'trip/day/photo.txt', ['a photo']);
-  const before = new Date().toISOString();
   await rm(bee.path('trip'), { recursive: true });
   await cluster().settled();
-  expect(await refusal(ant, 'trip')).toMatch(/It was deleted at 20\d\d-/);
-  const { code, out } = await lockstep(['restore', 'trip', '--at', before, ant.folder]);
+  const { code, out } = await lockstep(['restore', 'trip', ant.folder]);
   expect(code).toBe(0);
   expect(out).toContain('3 deleted entries of trip put back.');
   await cluster().settled();

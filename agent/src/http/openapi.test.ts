@@ -34,7 +34,7 @@ test('[API4] the description names every route and has a summary of each', async
       ...['ops/live', 'ops/{origin}/{seq}'],
       ...['replay', 'rescan', 'status', 'verify', 'wait'],
       ...['login-link', 'summary'],
-      ...['tree', 'search', 'versions/{path}', 'restore'],
+      ...['tree', 'search', 'deleted', 'versions/{path}', 'restore'],
       ...['mounts/accept', 'pause', 'resume', 'retry', 'throughput', 'transfers'],
     ]
       .map((path) => (path.startsWith('/') ? path : `${apiPrefix}/${path}`))

@@ -147,6 +147,7 @@ function compose(database: JournalDatabase, { memberId, random, nowMs }: Journal
     },
 
     liveChildren: (directory, after, limit) => tree.liveChildren(directory, after, limit),
+    deletedChildren: (directory, after, limit) => tree.deletedChildren(directory, after, limit),
     liveChildCount: (directory) => tree.liveChildCount(directory),
     sumBelow: (directory, pathsMax) => tree.sumBelow(directory, pathsMax),
     liveWithPrefix: (prefix, limit) => tree.liveWithPrefix(prefix, limit),

@@ -41,6 +41,19 @@ export function treeContract(open: () => Journal): void {
       expect(children('d', undefined, 0)).toEqual([]);
     });
 
+    test('[TR5] the deletes directly in a directory are listed by name, a page at a time', () => {
+      files('d/a', 'd/b', 'd/c', 'd/sub/x', 'e');
+      journal.append(['d/a', 'd/c', 'd/sub/x', 'e'].map((path, index) => remove(ant, 6 + index, path)));
+      const deleted = (directory: string, after?: string, limit = 99) =>
+        pathsOf(journal.deletedChildren(directory, after, limit));
+      expect(deleted('d')).toEqual(['d/a', 'd/c']);
+      expect(deleted('d', 'd/a')).toEqual(['d/c']);
+      expect(deleted('d', undefined, 1)).toEqual(['d/a']);
+      expect(deleted('d/sub')).toEqual(['d/sub/x']);
+      expect(deleted('')).toEqual(['e']);
+      expect(deleted('nothing')).toEqual([]);
+    });
+
     test('[TR4] the files below a directory are summed, as far as a number of paths reaches', () => {
       journal.append([mkdir(ant, 1, 'a'), put(ant, 2, 'a/x'), mkdir(ant, 3, 'a/d'), put(ant, 4, 'a/d/y')]);
       journal.append([put(ant, 5, 'a.b'), put(ant, 6, 'a0'), put(ant, 7, 'a/gone'), remove(ant, 8, 'a/gone')]);

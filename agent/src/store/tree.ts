@@ -17,6 +17,7 @@ export class TreeReader implements TreeQuestions {
   readonly #log: OperationLog;
   readonly #parents: ParentStore;
   readonly #between: Statement<HeadAt>;
+  readonly #deletedBetween: Statement<HeadAt>;
   readonly #matching: Statement<HeadAt>;
   readonly #sliceEnd: Statement<{ path: string }>;
   readonly #sum: Statement<BelowSum>;
@@ -27,6 +28,9 @@ export class TreeReader implements TreeQuestions {
     const live = `rank = 0 AND type <> ${absentType}`;
     const columns = 'SELECT op, path FROM heads WHERE';
     this.#between = database.statement(`${columns} path >= ? AND path < ? AND ${live} ORDER BY path ${limitTo}`);
+    this.#deletedBetween = database.statement(
+      `${columns} path >= ? AND path < ? AND rank = 0 AND type = ${absentType} ORDER BY path ${limitTo}`,
+    );
     // The second pattern is for the name alone: it excludes most paths below a directory that matches.
     const name = "substr(path, length(rtrim(path, replace(path, '/', ''))) + 1)";
     this.#matching = database.statement(
@@ -39,13 +43,11 @@ export class TreeReader implements TreeQuestions {
   }
 
   liveChildren(directory: string, after: string | undefined, limit: number): readonly Operation[] {
-    const children: HeadAt[] = [];
-    if (limit < 1) return [];
-    for (const child of directChildren(directory, this.#between.all.bind(this.#between), after)) {
-      children.push(child);
-      if (children.length === limit) break;
-    }
-    return this.#operations(children);
+    return this.#children(this.#between, directory, after, limit);
+  }
+
+  deletedChildren(directory: string, after: string | undefined, limit: number): readonly Operation[] {
+    return this.#children(this.#deletedBetween, directory, after, limit);
   }
 
   liveChildCount(directory: string): number {
@@ -77,6 +79,21 @@ export class TreeReader implements TreeQuestions {
     }
     const next = found.length === limit ? found.at(-1)?.path : end;
     return { found: this.#operations(found), next };
+  }
+
+  #children(
+    between: Statement<HeadAt>,
+    directory: string,
+    after: string | undefined,
+    limit: number,
+  ): readonly Operation[] {
+    const children: HeadAt[] = [];
+    if (limit < 1) return [];
+    for (const child of directChildren(directory, between.all.bind(between), after)) {
+      children.push(child);
+      if (children.length === limit) break;
+    }
+    return this.#operations(children);
   }
 
   #operations(rows: readonly HeadAt[]): readonly Operation[] {

@@ -27,6 +27,10 @@ export const treeEntrySchema = z
     conflict: z
       .boolean()
       .describe('It has concurrent versions, is a conflict copy, or has conflict copies in the same directory.'),
+    deleted: z
+      .boolean()
+      .optional()
+      .describe('It was deleted: `writer` and `at` are those of that, the rest is as before.'),
     pending: z.boolean().describe('This disk does not show it yet.'),
   })
   .meta({ id: 'TreeEntry' });
@@ -48,6 +52,15 @@ export const treePageSchema = z
   })
   .meta({ id: 'TreePage' });
 
+/** `GET /api/v1/deleted`: what was deleted directly in a directory, by name. */
+export const deletedPageSchema = z
+  .object({
+    path: z.string(),
+    entries: list(treeEntrySchema),
+    next: z.string().nullable().describe('Pass this as `after` for the next page; null at the end.'),
+  })
+  .meta({ id: 'DeletedPage' });
+
 export const searchQuerySchema = z.object({
   name: z.string().min(1).max(255).describe('Part of a name, in any case; part of the whole path if it has a slash.'),
   limit: z.coerce.number().int().min(1).max(pageItemsMax).default(pageItemsDefault),
@@ -65,5 +78,6 @@ export const searchResultSchema = z
 export type TreeEntry = z.infer<typeof treeEntrySchema>;
 export type TreeQuery = z.infer<typeof treeQuerySchema>;
 export type TreePage = z.infer<typeof treePageSchema>;
+export type DeletedPage = z.infer<typeof deletedPageSchema>;
 export type SearchQuery = z.infer<typeof searchQuerySchema>;
 export type SearchResult = z.infer<typeof searchResultSchema>;

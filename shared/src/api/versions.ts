@@ -38,7 +38,10 @@ export const restoreRequestSchema = z
   .object({
     path: z.string().min(1),
     version: z.string().min(1).optional().describe('`version` or `label` of the version to put back.'),
-    at: z.number().optional().describe('The version of this time, in ms since the epoch. A directory needs it.'),
+    at: z
+      .number()
+      .optional()
+      .describe('The version of this time, in ms since the epoch. A directory that is there needs it.'),
   })
   .refine(({ version, at }) => version === undefined || at === undefined, {
     message: 'Give either version or at, not both.',

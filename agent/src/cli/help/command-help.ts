@@ -81,6 +81,7 @@ export const commandHelp: Readonly<Record<string, CommandHelp>> = {
       ['lockstep restore notes/todo.txt --at "2026-11-21 07:12:03"', 'as it was then (UTC)'],
       ['lockstep restore notes/todo.txt --at 2h', 'as it was two hours ago'],
       ['lockstep restore notes/todo.txt --version ant:17', 'that version of the list of lockstep history'],
+      ['lockstep restore notes', 'a deleted directory, with what was deleted with it'],
       ['lockstep restore notes --at 1d', 'what was deleted in a directory since then; the rest stays as it is'],
     ],
     exit: { done: 'the version is in the folder', notDone: 'nothing was changed: the last line says why' },

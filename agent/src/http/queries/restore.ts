@@ -1,4 +1,4 @@
-import { entryType, isLive, LockstepError, type Operation, restoredMax } from '@lockstep/shared';
+import { dotKey, entryType, isLive, LockstepError, type Operation, restoredMax } from '@lockstep/shared';
 import type { RestoreRequest, RestoreResult } from '@lockstep/shared/api';
 import { chooseVersion, type VersionChoice } from '../../core/choose-version.ts';
 import { stampMs } from '../../core/hlc.ts';
@@ -8,6 +8,9 @@ import { versionsOf } from '../../sync/versions/path-versions.ts';
 import { restoreVersion, restoreVersions } from '../../sync/versions/restore.ts';
 import { reportLogged } from './operations.ts';
 import { versionLabel } from './versions.ts';
+
+/** `rm -r` of a large directory takes a while: what was deleted in it within this time before it was deleted with it. */
+const removalMsMax = 60_000;
 
 /** Heads that are read at a time in the search for deleted entries. */
 const headsAtOnce = 1_000;
@@ -19,8 +22,12 @@ export async function restorePath(engine: Engine, request: RestoreRequest): Prom
   const { rows } = versionsOf(journal, path);
   const [current] = journal.heads(path);
   if (isDirectory(current, rows)) {
-    if (at !== undefined) return restoreDirectory(engine, path, at);
-    if (version === undefined) throw refused(directoryRefusal(path, current));
+    if (at !== undefined) return restoreDirectory(engine, path, { afterMs: at, isOf: (ms) => ms <= at });
+    if (version === undefined && current !== undefined) {
+      if (isLive(current))
+        throw refused(`${path} is a directory: name a time. What was deleted in it since then comes back.`);
+      return restoreDirectory(engine, path, { afterMs: stampMs(current.hlc) - removalMsMax, isOf: () => true });
+    }
   }
   const labelOf = (operation: Operation): string => versionLabel(engine, operation);
   const versions = rows.map(({ operation }) => operation);
@@ -39,16 +46,16 @@ function isDirectory(current: Operation | undefined, rows: readonly LogRow[]): b
   return last !== undefined && entryType(last) === 'directory';
 }
 
-function directoryRefusal(path: string, current: Operation | undefined): string {
-  const deleted =
-    current === undefined || isLive(current)
-      ? ''
-      : ` It was deleted at ${new Date(stampMs(current.hlc)).toISOString()}.`;
-  return `${path} is a directory: name a time with --at. What was deleted in it since then comes back.${deleted}`;
+/** The deletes to undo, and the versions that come back. */
+interface Deleted {
+  /** Only entries that were deleted after this time. */
+  readonly afterMs: number;
+  /** True for the time of a version that may come back: of each entry the newest such one does. */
+  readonly isOf: (atMs: number) => boolean;
 }
 
-async function restoreDirectory(engine: Engine, path: string, atMs: number): Promise<RestoreResult> {
-  const { versions, more } = await deletedSince(engine, path, atMs);
+async function restoreDirectory(engine: Engine, path: string, deleted: Deleted): Promise<RestoreResult> {
+  const { versions, more } = await deletedIn(engine, path, deleted);
   const results = await restoreVersions(engine.restoreParts, path, versions);
   const done = results.filter(({ restoration }) => restoration.done);
   const denied = results.flatMap(({ path: each, restoration }) =>
@@ -59,21 +66,21 @@ async function restoreDirectory(engine: Engine, path: string, atMs: number): Pro
   return { path, changed: done.length > 0, below: { entries: done.length, refused: denied, more } };
 }
 
-/** The versions of that time of the entries at `path` and below it that are deleted now, parents first. */
-async function deletedSince(
+/** The versions that come back at `path` and below it, parents first. */
+async function deletedIn(
   { context: { journal } }: Engine,
   path: string,
-  atMs: number,
+  { afterMs, isOf }: Deleted,
 ): Promise<{ readonly versions: readonly Operation[]; readonly more: boolean }> {
   const versions: Operation[] = [];
   let after: string | undefined;
   for (;;) {
     const heads = journal.headsUnder(path, after, headsAtOnce);
     for (const head of heads) {
-      if (isLive(head) || stampMs(head.hlc) <= atMs) continue;
-      const then = versionsOf(journal, head.path).rows.find(
-        ({ operation }) => operation.path === head.path && stampMs(operation.hlc) <= atMs,
-      );
+      if (isLive(head) || stampMs(head.hlc) <= afterMs) continue;
+      const rows = versionsOf(journal, head.path).rows.filter(({ operation }) => operation.path === head.path);
+      // Without a time, the last version before the delete; at a time, the entry may have been deleted already.
+      const [then] = rows.filter(({ operation }) => dotKey(operation) !== dotKey(head) && isOf(stampMs(operation.hlc)));
       if (then === undefined || !isLive(then.operation)) continue;
       if (versions.length === restoredMax) return { versions, more: true };
       versions.push(then.operation);

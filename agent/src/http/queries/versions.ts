@@ -32,7 +32,9 @@ export async function readVersions(engine: Engine, path: string, { limit }: Vers
       type: typeOf(operation),
       isCurrent: current !== undefined && dotKey(current) === dotKey(operation),
       place,
-      members: members.map((member) => ({ member, name: engine.peers.nameOf(member) })),
+      members: members
+        .map((member) => ({ member, name: engine.peers.nameOf(member) }))
+        .sort((a, b) => a.name.localeCompare(b.name)),
       restorable: isLive(operation) && (content === undefined || place !== null || members.length > 0),
     };
   });

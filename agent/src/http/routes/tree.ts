@@ -1,6 +1,13 @@
-import { searchQuerySchema, searchResultSchema, treePageSchema, treeQuerySchema } from '@lockstep/shared/api';
+import {
+  deletedPageSchema,
+  searchQuerySchema,
+  searchResultSchema,
+  treePageSchema,
+  treeQuerySchema,
+} from '@lockstep/shared/api';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { answers } from '../answers.ts';
+import { readDeleted } from '../queries/deleted.ts';
 import { readTree, searchTree } from '../queries/tree.ts';
 import type { ServedMember } from '../served-member.ts';
 import { checkedPath } from './state.ts';
@@ -21,6 +28,19 @@ export const treeRoutes: FastifyPluginAsyncZod<{ member: ServedMember; stopping:
       },
     },
     ({ query }) => readTree(engine, { ...query, path: query.path === '' ? '' : checkedPath(query.path) }),
+  );
+
+  app.get(
+    '/deleted',
+    {
+      schema: {
+        tags: ['state'],
+        summary: 'What was deleted directly in a directory, by name, a page at a time',
+        querystring: treeQuerySchema,
+        response: answers(deletedPageSchema),
+      },
+    },
+    ({ query }) => readDeleted(engine, { ...query, path: query.path === '' ? '' : checkedPath(query.path) }),
   );
 
   app.get(

@@ -37,7 +37,7 @@ export const versionRoutes: FastifyPluginAsyncZod<{ member: ServedMember }> = as
         tags: ['commands'],
         summary: 'Put an old version back in this member’s folder, as a user would',
         description:
-          'Without `version` and `at`: the version before the current one, or the last one of a deleted file. Of a directory: what was deleted in it since `at`. The replaced version goes to history.',
+          'Without `version` and `at`: the version before the current one, or the last one of a deleted file. Of a directory: what was deleted in it since `at`; of a deleted one, by default, what was deleted with it. The replaced version goes to history.',
         body: restoreRequestSchema,
         response: answers(restoreResultSchema),
       },

@@ -14,10 +14,12 @@ export interface BelowSum {
   readonly paths: number;
 }
 
-/** Queries for browsing the folder. All return live visible heads, without member entries. */
+/** Queries for browsing the folder. All return visible heads without member entries, and only live ones unless they say otherwise. */
 export interface TreeQuestions {
   /** Entries directly in `directory` (`''`: the folder), by path, after the path `after`. The cost grows with `limit`. */
   liveChildren(directory: string, after: string | undefined, limit: number): readonly Operation[];
+  /** As `liveChildren`, for the deletes directly in `directory`. */
+  deletedChildren(directory: string, after: string | undefined, limit: number): readonly Operation[];
   liveChildCount(directory: string): number;
   /** The sum of the sizes of at most `pathsMax` live entries below `directory`, the first by path. The cost grows with `pathsMax`. */
   sumBelow(directory: string, pathsMax: number): BelowSum;

@@ -61,6 +61,7 @@ export function FileRow(props: Props) {
             {isCompact && !withDirectory && (
               <span className={classes.aside}>
                 {entry.size === undefined ? '' : `${sizeOf(entry.size, entry.sizePartial)}, `}
+                {entry.deleted && 'deleted by '}
                 {entry.writerName}, <Moment at={entry.at} />
               </span>
             )}
@@ -87,11 +88,13 @@ export function FileRow(props: Props) {
           </td>
         </>
       )}
-      <td>
-        <span className={classes.above}>
-          <HolderMarks entry={entry} isShort={isCompact} />
-        </span>
-      </td>
+      {!entry.deleted && (
+        <td>
+          <span className={classes.above}>
+            <HolderMarks entry={entry} isShort={isCompact} />
+          </span>
+        </td>
+      )}
     </tr>
   );
 }

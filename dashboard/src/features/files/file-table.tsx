@@ -22,6 +22,8 @@ interface Props {
   readonly linkOf: (entry: TreeEntry) => string;
   /** Shows the directory of each entry: the entries are from more than one. */
   readonly withDirectory?: boolean;
+  /** The entries were deleted. */
+  readonly isDeleted?: boolean;
   /** Only the name and the holders have columns; the rest is below the name. */
   readonly isCompact: boolean;
   /** Goes to the parent directory. */
@@ -44,10 +46,19 @@ const columnsCompact = [
   ['Name', 'name'],
   ['Held by', undefined],
 ] as const;
+/** What was deleted has no holders. */
+const columnsDeleted = [
+  ['Name', 'name'],
+  ['Size', 'size'],
+  ['Deleted by', undefined],
+  ['When', 'time'],
+] as const;
+const columnsDeletedCompact = [['Name', 'name']] as const;
 
 /** A table with one entry in each row; only the rows in sight exist. Arrow keys go from row to row, and Backspace goes up. */
 export function FileTable(props: Props) {
   const { label, entries, rows, want, chosen, linkOf, withDirectory = false, isCompact, up, focusOn, sort } = props;
+  const { isDeleted = false } = props;
   const scroller = useRef<HTMLDivElement>(null);
   const focusRow = useRef<number>(undefined);
   const [active, setActive] = useState(0);
@@ -118,7 +129,7 @@ export function FileTable(props: Props) {
   };
 
   const tabRow = items.some(({ index }) => index === active) ? active : firstItem?.index;
-  const columns = isCompact ? columnsCompact : columnsWide;
+  const columns = columnsOf(isCompact, isDeleted);
   return (
     <div ref={scroller} className={classes.scroller}>
       <table
@@ -172,6 +183,11 @@ export function FileTable(props: Props) {
       </table>
     </div>
   );
+}
+
+function columnsOf(isCompact: boolean, isDeleted: boolean) {
+  if (isDeleted) return isCompact ? columnsDeletedCompact : columnsDeleted;
+  return isCompact ? columnsCompact : columnsWide;
 }
 
 /** Sizes and times begin with the largest and the newest. */

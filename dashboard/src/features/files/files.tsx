@@ -1,6 +1,6 @@
-import type { PathReport, SearchResult } from '@lockstep/shared/api';
+import type { PathReport, SearchResult, TreeEntry } from '@lockstep/shared/api';
 import { formatBytes, formatCount, formatItems } from '@lockstep/shared/present';
-import { NativeSelect, Text } from '@mantine/core';
+import { Group, NativeSelect, Switch, Text } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { type RefObject, useEffect, useMemo, useRef } from 'react';
 import { navigate, usePathname, useSearch } from 'wouter/use-browser-location';
@@ -9,10 +9,11 @@ import { useApi } from '../../live/use-api.ts';
 import { encodePath, pathLink, pathOfLink } from '../../parts/links.ts';
 import { Empty, Failed, Loading } from '../../parts/notice.tsx';
 import { View } from '../../parts/view.tsx';
+import { Deleted } from './deleted.tsx';
 import { FileTable } from './file-table.tsx';
 import classes from './files.module.css';
-import { parentOf, rowsOf, shownEntries, treeTrigger, typeOf } from './listing.ts';
-import { type Order, orderOf, orders, sortedEntriesMax, withOrder } from './order.ts';
+import { isOrWasDirectory, parentOf, rowsOf, shownEntries, treeTrigger, typeOf } from './listing.ts';
+import { type ListedAs, listedAs, type Order, orders, sortedEntriesMax, withListing } from './order.ts';
 import { PathPanel } from './path-panel.tsx';
 import { SearchBox } from './search-box.tsx';
 import { Trail } from './trail.tsx';
@@ -65,13 +66,13 @@ interface PlaceProps {
 
 function Place({ path, query, isNarrow, isCompact, focusOn }: PlaceProps) {
   const trigger = treeTrigger(useStatus());
-  const order = orderOf(new URLSearchParams(useSearch()));
+  const listed = listedAs(new URLSearchParams(useSearch()));
   const {
     data: report,
     error,
     again,
   } = useApi<PathReport>(path === '' ? undefined : `/paths/${encodePath(path)}`, trigger);
-  const directory = useDirectoryOf(path, report);
+  const directory = useDirectoryOf(path, report, listed.deleted);
   const isDirectory = directory === path;
   // On a narrow screen only the panel is shown for a file.
   const withList = !isNarrow || isDirectory;
@@ -80,7 +81,7 @@ function Place({ path, query, isNarrow, isCompact, focusOn }: PlaceProps) {
   const listProps = { chosen: path, isCompact, focusOn };
   return (
     <>
-      <Trail path={path} order={order} />
+      <Trail path={path} listed={listed} />
       {error !== undefined && report === undefined && <Failed error={error} again={again} />}
       <div className={classes.place} data-panel={path !== '' || undefined}>
         {withList &&
@@ -88,7 +89,7 @@ function Place({ path, query, isNarrow, isCompact, focusOn }: PlaceProps) {
             <Results query={query} {...listProps} />
           ) : (
             directory !== undefined && (
-              <Directory directory={directory} isThere={isThere} order={order} {...listProps} />
+              <Directory directory={directory} isThere={isThere} listed={listed} {...listProps} />
             )
           ))}
         {path !== '' &&
@@ -111,18 +112,18 @@ function Place({ path, query, isNarrow, isCompact, focusOn }: PlaceProps) {
  * The directory to list for `path`: `path` itself or its parent. Until the agent has answered which, the listed directory stays if it is
  * one of the two, so that choosing a file moves nothing.
  */
-function useDirectoryOf(path: string, report: PathReport | undefined): string | undefined {
+function useDirectoryOf(path: string, report: PathReport | undefined, withDeleted: boolean): string | undefined {
   const listed = useRef<string>(undefined);
-  const [head] = report?.heads ?? [];
   if (path === '') listed.current = '';
   else if (report !== undefined) {
-    listed.current = head !== undefined && typeOf(head) === 'directory' ? path : parentOf(path);
+    listed.current = isOrWasDirectory(report, withDeleted) ? path : parentOf(path);
   } else if (listed.current !== path && listed.current !== parentOf(path)) listed.current = undefined;
   return listed.current;
 }
 
 /** The reason why a list is empty. The parent directory of an unknown path may itself be unknown. */
-function reasonOf(directory: string, isKnown: boolean): string {
+function reasonOf(directory: string, { isKnown, withDeleted }: { isKnown: boolean; withDeleted: boolean }): string {
+  if (withDeleted) return 'Below is what was deleted.';
   if (directory === '') return 'Files in the folder of any member appear here.';
   return isKnown ? 'The directory is empty.' : 'The directory is empty, or there is no directory of this name.';
 }
@@ -137,58 +138,76 @@ interface DirectoryProps extends ListProps {
   readonly directory: string;
   /** Whether the chosen path has an entry, which the list then shows. */
   readonly isThere: boolean;
-  readonly order: Order;
+  readonly listed: ListedAs;
 }
 
-function Directory({ directory, isThere, order: asked, focusOn, ...props }: DirectoryProps) {
+function Directory({ directory, isThere, listed, focusOn, ...props }: DirectoryProps) {
   const { listing, error, want, again } = useDirectory(
     directory,
     treeTrigger(useStatus()),
     isThere && props.chosen !== directory ? props.chosen : undefined,
   );
   const isSortable = (listing?.total ?? 0) <= sortedEntriesMax;
-  const order = isSortable ? asked : 'name';
+  const order = isSortable ? listed.order : 'name';
   const last = order === 'name' ? 0 : (listing?.total ?? 0) - 1;
   useEffect(() => want(last), [want, last]);
   const entries = useMemo(() => (listing === undefined ? [] : shownEntries(listing, order)), [listing, order]);
   if (listing === undefined) return error === undefined ? <Loading /> : <Failed error={error} again={again} />;
-  if (entries.length === 0) {
-    return <Empty title="Nothing is in here">{reasonOf(directory, isThere || props.chosen === directory)}</Empty>;
-  }
   const up = (): void => {
     if (directory === '') return;
     focusOn.current = directory;
-    navigate(withOrder(pathLink(parentOf(directory)), asked));
+    navigate(withListing(pathLink(parentOf(directory)), listed));
   };
-  const sortBy = (by: Order): void => navigate(withOrder(pathLink(props.chosen), by), { replace: true });
+  const list = (as: Partial<ListedAs>): void => {
+    navigate(withListing(pathLink(props.chosen), { ...listed, ...as }), { replace: true });
+  };
+  const sortBy = (by: Order): void => list({ order: by });
+  const linkOf = (entry: TreeEntry): string => withListing(pathLink(entry.path), listed);
   return (
-    <div>
-      {props.isCompact && isSortable && (
-        <NativeSelect
-          mb="xs"
-          w="fit-content"
-          aria-label="Order"
-          value={order}
-          onChange={({ currentTarget }) => sortBy(currentTarget.value as Order)}
-          data={Object.entries(orders).map(([value, label]) => ({ value, label }))}
+    <div className={listed.deleted ? classes.both : undefined}>
+      <Group justify="space-between" mb="xs" gap="xs">
+        {props.isCompact && isSortable && entries.length > 0 && (
+          <NativeSelect
+            w="fit-content"
+            aria-label="Order"
+            value={order}
+            onChange={({ currentTarget }) => sortBy(currentTarget.value as Order)}
+            data={Object.entries(orders).map(([value, label]) => ({ value, label }))}
+          />
+        )}
+        <Switch
+          ml="auto"
+          size="sm"
+          label="Show deleted"
+          checked={listed.deleted}
+          onChange={({ currentTarget }) => list({ deleted: currentTarget.checked })}
         />
+      </Group>
+      {entries.length === 0 ? (
+        <Empty title="Nothing is in here">
+          {reasonOf(directory, { isKnown: isThere || props.chosen === directory, withDeleted: listed.deleted })}
+        </Empty>
+      ) : (
+        <>
+          <FileTable
+            key={directory}
+            label={directory === '' ? 'All files' : directory}
+            entries={entries}
+            rows={rowsOf(listing)}
+            want={want}
+            linkOf={linkOf}
+            sort={isSortable ? { order, by: sortBy } : undefined}
+            up={up}
+            focusOn={focusOn}
+            {...props}
+          />
+          <Text c="dimmed" size="sm" mt={6} className={classes.foot}>
+            {formatCount(listing.total)} {listing.total === 1 ? 'entry' : 'entries'}
+            {error !== undefined && `. This may be out of date: ${error}`}
+          </Text>
+        </>
       )}
-      <FileTable
-        key={directory}
-        label={directory === '' ? 'All files' : directory}
-        entries={entries}
-        rows={rowsOf(listing)}
-        want={want}
-        linkOf={(entry) => withOrder(pathLink(entry.path), asked)}
-        sort={isSortable ? { order, by: sortBy } : undefined}
-        up={up}
-        focusOn={focusOn}
-        {...props}
-      />
-      <Text c="dimmed" size="sm" mt={6} className={classes.foot}>
-        {formatCount(listing.total)} {listing.total === 1 ? 'entry' : 'entries'}
-        {error !== undefined && `. This may be out of date: ${error}`}
-      </Text>
+      {listed.deleted && <Deleted key={directory} directory={directory} linkOf={linkOf} up={up} {...props} />}
     </div>
   );
 }

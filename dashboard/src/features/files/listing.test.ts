@@ -1,11 +1,13 @@
-import type { Status, TreeEntry, TreePage } from '@lockstep/shared/api';
+import type { PathReport, PathVersion, Status, TreeEntry, TreePage } from '@lockstep/shared/api';
 import { expect, test } from 'vitest';
 import {
   deedOf,
   extendListing,
   initialsOf,
+  isOrWasDirectory,
   nameOf,
   parentOf,
+  placesOf,
   rowsOf,
   shownEntries,
   trailOf,
@@ -78,4 +80,27 @@ test('[DB-F1] directories come first, unless the listing has more than one page'
   const names = (total: number) => shownEntries({ entries, total, next: null }).map(({ name }) => name);
   expect(names(4)).toEqual(['b', 'd', 'a', 'c']);
   expect(names(1_001)).toEqual(['a', 'b', 'c', 'd']);
+});
+
+test.each([
+  [{ place: 'folder', isCurrent: true, members: ['bee', 'cat'] }, 'Current. In the folder of ant, and on bee and cat'],
+  [{ place: 'history', isCurrent: false, members: [] }, 'In the history of ant'],
+  [{ place: null, isCurrent: false, members: ['bee'] }, 'On bee'],
+  [{ place: null, isCurrent: false, members: [] }, 'No member that is up has it any more'],
+] as const)('[DB-F9] where a version can be had: %j', ({ members, ...rest }, sentence) => {
+  const holders = members.map((name) => ({ member: name, name }));
+  const version = { type: 'file', content: 'b3:', members: holders, ...rest } as unknown as PathVersion;
+  expect(placesOf(version, 'ant')).toBe(sentence);
+});
+
+test('[DB-F10] a deleted directory is listed as one only with what was deleted', () => {
+  const [deleted, made] = [
+    { ...operation, kind: 'delete' },
+    { ...operation, kind: 'mkdir' },
+  ];
+  const report = { heads: [deleted], log: [deleted, made] } as unknown as PathReport;
+  expect([isOrWasDirectory(report, false), isOrWasDirectory(report, true)]).toEqual([false, true]);
+  expect(isOrWasDirectory({ ...report, log: [deleted, operation] } as unknown as PathReport, true)).toBe(false);
+  expect(isOrWasDirectory({ heads: [made], log: [made] } as unknown as PathReport, false)).toBe(true);
+  expect(isOrWasDirectory({ heads: [], log: [] } as unknown as PathReport, true)).toBe(false);
 });

@@ -1,4 +1,13 @@
-import type { LoggedOperation, OperationReport, Status, TreeEntry, TreePage } from '@lockstep/shared/api';
+import type {
+  LoggedOperation,
+  OperationReport,
+  PathReport,
+  PathVersion,
+  Status,
+  TreeEntry,
+  TreePage,
+} from '@lockstep/shared/api';
+import { formatNames } from '@lockstep/shared/present';
 import { type Order, sortedBy } from './order.ts';
 
 /** The part of a directory that was read so far. */
@@ -68,6 +77,14 @@ export function typeOf(head: OperationReport): TreeEntry['type'] | 'absent' {
   }
 }
 
+/** Whether the path is a directory or, `withDeleted`, was one when it was deleted. */
+export function isOrWasDirectory({ heads: [head], log }: PathReport, withDeleted: boolean): boolean {
+  if (head === undefined) return false;
+  if (typeOf(head) !== 'absent') return typeOf(head) === 'directory';
+  const last = withDeleted ? log.find((each) => typeOf(each) !== 'absent') : undefined;
+  return last !== undefined && typeOf(last) === 'directory';
+}
+
 /** What an operation did, in the past tense, before `by ant`. */
 export function deedOf({ kind, from, replaced, conflict }: LoggedOperation): string {
   if (conflict !== undefined)
@@ -85,6 +102,18 @@ export function deedOf({ kind, from, replaced, conflict }: LoggedOperation): str
     default:
       return replaced === undefined ? 'Written' : 'Changed';
   }
+}
+
+/** Where the content of a version can be had; `self` is the member that serves the page. */
+export function placesOf({ type, content, place, members, isCurrent }: PathVersion, self: string): string {
+  if (type === 'absent') return '';
+  const now = isCurrent ? 'Current. ' : '';
+  if (content === undefined) return now.trim();
+  const here = place === null ? [] : [place === 'folder' ? `in the folder of ${self}` : `in the history of ${self}`];
+  const holders = [...here, ...(members.length === 0 ? [] : [`on ${formatNames(members.map(({ name }) => name))}`])];
+  if (holders.length === 0) return `${now}No member that is up has it any more`;
+  const text = holders.join(', and ');
+  return `${now}${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 }
 
 /** Up to two letters that stand for a member where there is no room for its name. */

@@ -1,7 +1,7 @@
 import type { TreeEntry } from '@lockstep/shared/api';
 import { expect, test } from 'vitest';
 import { shownEntries } from './listing.ts';
-import { nextOrder, type Order, orderOf, sortedBy, withOrder } from './order.ts';
+import { listedAs, nextOrder, type Order, sortedBy, withListing } from './order.ts';
 
 function entry(name: string, size: number | undefined, at: number, type: TreeEntry['type'] = 'file'): TreeEntry {
   const writer = { origin: 'o', seq: 1, writer: 'w', writerName: 'w' };
@@ -36,11 +36,11 @@ test('[DB-F7] a directory that is not read whole yet stays by name', () => {
 });
 
 test('[DB-F7] the order is part of the address', () => {
-  expect(orderOf(new URLSearchParams('sort=-time'))).toBe('-time');
-  expect(orderOf(new URLSearchParams('sort=toString'))).toBe('name');
-  expect(withOrder('/files/a', 'name')).toBe('/files/a');
-  expect(withOrder('/files/a', 'size')).toBe('/files/a?sort=size');
-  expect(withOrder('/files/a?q=b', '-size')).toBe('/files/a?q=b&sort=-size');
+  expect(listedAs(new URLSearchParams('sort=-time'))).toEqual({ order: '-time', deleted: false });
+  expect(listedAs(new URLSearchParams('sort=toString&deleted=true'))).toEqual({ order: 'name', deleted: true });
+  expect(withListing('/files/a', { order: 'name', deleted: false })).toBe('/files/a');
+  expect(withListing('/files/a', { order: 'size', deleted: false })).toBe('/files/a?sort=size');
+  expect(withListing('/files/a?q=b', { order: '-size', deleted: true })).toBe('/files/a?q=b&sort=-size&deleted=true');
 });
 
 test('[DB-F7] a second press on a column reverses it', () => {

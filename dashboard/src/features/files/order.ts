@@ -21,10 +21,23 @@ export function orderOf(parameters: URLSearchParams): Order {
   return Object.hasOwn(orders, order) ? (order as Order) : 'name';
 }
 
-/** `href` with the order, which stays from directory to directory. */
-export function withOrder(href: string, order: Order): string {
-  if (order === 'name') return href;
-  return `${href}${href.includes('?') ? '&' : '?'}sort=${order}`;
+/** How directories are listed. It is in the address, and stays from directory to directory. */
+export interface ListedAs {
+  readonly order: Order;
+  /** What was deleted there is listed as well. */
+  readonly deleted: boolean;
+}
+
+/** The way of listing in the parameters of an address. */
+export function listedAs(parameters: URLSearchParams): ListedAs {
+  return { order: orderOf(parameters), deleted: parameters.get('deleted') === 'true' };
+}
+
+/** `href` with the way of listing. */
+export function withListing(href: string, { order, deleted }: ListedAs): string {
+  const parameters = [...(order === 'name' ? [] : [`sort=${order}`]), ...(deleted ? ['deleted=true'] : [])];
+  if (parameters.length === 0) return href;
+  return `${href}${href.includes('?') ? '&' : '?'}${parameters.join('&')}`;
 }
 
 /** The order after a press on the title of a column: its own one, and reversed by the next press. */

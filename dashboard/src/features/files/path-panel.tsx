@@ -1,13 +1,14 @@
 import type { PathReport } from '@lockstep/shared/api';
-import { authorOf, formatBytes, formatItems, formatNames, shownBytesMax } from '@lockstep/shared/present';
+import { formatBytes, formatItems, formatNames, shownBytesMax } from '@lockstep/shared/present';
 import { Alert, Anchor, Button, Group, Paper, Text, Title } from '@mantine/core';
 import { Link } from 'wouter';
 import { contentUrl, downloadUrl } from '../../parts/content-url.ts';
 import { conflictLink, pathLink } from '../../parts/links.ts';
 import { Moment } from '../../parts/moment.tsx';
 import { StateMark } from '../../parts/state-mark.tsx';
-import { deedOf, nameOf, typeOf } from './listing.ts';
+import { nameOf, typeOf } from './listing.ts';
 import classes from './path-panel.module.css';
+import { Versions } from './versions.tsx';
 
 const kinds = { file: 'File', directory: 'Directory', symlink: 'Symbolic link', absent: 'Deleted' } as const;
 
@@ -76,7 +77,7 @@ export function PathPanel({ report }: { readonly report: PathReport }) {
           </ul>
         </section>
       )}
-      {report.log.length > 0 && <History log={report.log} />}
+      {report.log.length > 0 && <Versions key={path} report={report} />}
     </Paper>
   );
 }
@@ -155,36 +156,5 @@ function Facts({ head }: { readonly head: PathReport['heads'][number] }) {
         operation {head.seq} of {head.memberName}
       </dd>
     </dl>
-  );
-}
-
-function History({ log }: { readonly log: PathReport['log'] }) {
-  return (
-    <section aria-labelledby="history">
-      <Title order={3} size="h5" id="history">
-        History
-      </Title>
-      <ol className={classes.history}>
-        {log.map((operation) => (
-          <li key={operation.row}>
-            <span>
-              {deedOf(operation)} by <b>{authorOf(operation).memberName}</b>
-              {operation.from !== undefined && (
-                <>
-                  {' from '}
-                  <Anchor component={Link} href={pathLink(operation.from)}>
-                    {operation.from}
-                  </Anchor>
-                </>
-              )}
-            </span>
-            <span className={classes.aside}>
-              {operation.size !== undefined && `${formatBytes(operation.size)}, `}
-              <Moment at={operation.at} />
-            </span>
-          </li>
-        ))}
-      </ol>
-    </section>
   );
 }

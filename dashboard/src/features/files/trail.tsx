@@ -2,11 +2,11 @@ import { Anchor } from '@mantine/core';
 import { Link } from 'wouter';
 import { pathLink } from '../../parts/links.ts';
 import { trailOf } from './listing.ts';
-import { type Order, withOrder } from './order.ts';
+import { type ListedAs, withListing } from './order.ts';
 import classes from './trail.module.css';
 
 /** The breadcrumbs: the folder, and each directory down to `path`. */
-export function Trail({ path, order }: { readonly path: string; readonly order: Order }) {
+export function Trail({ path, listed }: { readonly path: string; readonly listed: ListedAs }) {
   const steps = [{ name: 'All files', path: '' }, ...trailOf(path)];
   return (
     <nav aria-label="Path">
@@ -16,7 +16,7 @@ export function Trail({ path, order }: { readonly path: string; readonly order: 
             {step.path === path ? (
               <span aria-current="page">{step.name}</span>
             ) : (
-              <Anchor component={Link} href={withOrder(pathLink(step.path), order)}>
+              <Anchor component={Link} href={withListing(pathLink(step.path), listed)}>
                 {step.name}
               </Anchor>
             )}
