@@ -1,7 +1,8 @@
 # The image of one Lockstep member. `docker-compose.yml` makes a lab of several; by hand, with a folder of user 1000:
 #   docker build --tag lockstep .
 #   docker run --rm --volume ~/shared:/folder lockstep init --name ant
-#   docker run --volume ~/shared:/folder --publish 4700:4700 --publish 127.0.0.1:4800:4800 lockstep up --dashboard 0.0.0.0:4800
+#   docker run --volume ~/shared:/folder --publish 4700:4700 --publish 127.0.0.1:4800:4800 lockstep \
+#     up --dashboard 0.0.0.0:4800 --dashboard-guard outside
 ARG BASE=node:22-bookworm-slim
 
 # What an agent needs at run time. better-sqlite3 is compiled where its ready-made binary cannot be had.

@@ -1,4 +1,7 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { lockstep, type Member } from '../testkit/member.ts';
+import { lockstepProgram } from '../testkit/repository.ts';
 import { expect, test } from './test.ts';
 import { views } from './views.ts';
 
@@ -67,5 +70,25 @@ test('[DB-A15] a used link leads to the sentence, and a login to one member of t
   await page.goto(used);
   await expect(page).toHaveURL(ant.url);
   await expect(page.getByRole('heading', { level: 1 })).toHaveText(title('ant'));
+  await context.close();
+});
+
+test('[DB-A15] where a password was set, it logs a browser in as well', async ({ browser, cluster }) => {
+  const ant = cluster.member('ant');
+  const child = spawn(process.execPath, [lockstepProgram, 'dashboard', 'password', ant.folder]);
+  child.stdin.end('a password of some length\n');
+  await once(child, 'close');
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  await page.goto(`${ant.url}latency`);
+  const field = page.getByLabel('Password');
+  await field.fill('not this one');
+  await page.keyboard.press('Enter');
+  await expect(page.getByText('The password is wrong.')).toBeVisible();
+  await expect(async () => {
+    await field.fill('a password of some length');
+    await page.getByRole('button', { name: 'Log in' }).click();
+    await expect(page.getByRole('heading', { name: 'Latency', level: 1 })).toBeVisible({ timeout: 4_000 });
+  }).toPass({ timeout: 30_000 });
   await context.close();
 });

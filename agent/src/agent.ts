@@ -11,9 +11,11 @@ import { Access, type LoginLink } from './http/access/access.ts';
 import { readStartUp } from './http/queries/start-up.ts';
 import type { ServedMember } from './http/served-member.ts';
 import { startHttp } from './http/server.ts';
+import { guardDashboard } from './member-dir/dashboard-guard.ts';
 import { openIdentity } from './member-dir/identity-files.ts';
 import { joinRecipe, thisMachine } from './member-dir/join-recipe.ts';
 import { KnownAddresses } from './member-dir/known-addresses.ts';
+import { hasPassword, isPassword } from './member-dir/password-file.ts';
 import { sessionFile } from './member-dir/session-file.ts';
 import { clusterKeyPath, ownSocketPath, statePath } from './member-dir/state-directory.ts';
 import { loadClusterKey } from './net/cluster-key.ts';
@@ -66,6 +68,7 @@ export interface Agent {
  */
 export async function startAgent({ directory, config, log, adopted, rejoin }: AgentOptions): Promise<Agent> {
   const state = statePath(directory);
+  const tls = await guardDashboard(directory, config);
   const identity = await openIdentity(state, log);
   const clusterKey = await loadClusterKey(clusterKeyPath(directory));
   const closing: (() => Promise<void> | void)[] = [];
@@ -134,6 +137,8 @@ export async function startAgent({ directory, config, log, adopted, rejoin }: Ag
     const access = await Access.open({
       memberId: identity.memberId,
       store: sessionFile(join(state, 'sessions.json'), log),
+      password: { isSet: () => hasPassword(directory), isRight: (password) => isPassword(directory, password) },
+      isSecure: tls !== undefined,
       nowMs: nodeClock.wallMs,
       log,
     });
@@ -142,6 +147,7 @@ export async function startAgent({ directory, config, log, adopted, rejoin }: Ag
       listen: config.dashboard,
       socketPath: ownSocketPath(directory),
       access,
+      tls,
       assets,
       log,
     });

@@ -142,7 +142,13 @@ describe('a member of two', () => {
       /The agent listens on .*, and dashboard says 0\.0\.0\.0:4800/,
       /Start the agent again/,
     );
-    expectFinding(findings, 'ports', 'warn', /listens on 0\.0\.0\.0 and is not encrypted/, /ssh -L/);
+    expectFinding(
+      findings,
+      'ports',
+      'fail',
+      /Other machines can reach the dashboard at 0\.0\.0\.0/,
+      /certificate[\s\S]*ssh -L/,
+    );
   });
 
   test('[DR6] a member that is not up, and one whose key differs', async () => {

@@ -1,4 +1,5 @@
-import { get } from 'node:http';
+import { get, type IncomingMessage } from 'node:http';
+import { get as getOverTls } from 'node:https';
 import { formatHostPort, isAnyHost, parseHostPort } from '@lockstep/shared';
 import { configKeys } from '../config/schema.ts';
 import { exitCode } from './exit-code.ts';
@@ -15,10 +16,16 @@ function probe(): void {
   const text = process.env[dashboard?.environment ?? ''] ?? String(dashboard?.defaultText);
   const { host, port } = parseHostPort(text) ?? { host: '', port: 0 };
   const address = formatHostPort({ host: isAnyHost(host) ? '127.0.0.1' : host, port });
-  const request = get(`http://${address}/healthz`, { timeout: answerTimeoutMs }, (answer) => {
+  const certificate = configKeys.find(({ field }) => field === 'dashboardCertificate');
+  const isEncrypted = (process.env[certificate?.environment ?? ''] ?? '') !== '';
+  const read = (answer: IncomingMessage): void => {
     answer.pipe(process.stdout);
     process.exitCode = answer.statusCode === 200 ? exitCode.done : exitCode.notDone;
-  });
+  };
+  // The certificate is for the names by which others know this machine.
+  const request = isEncrypted
+    ? getOverTls(`https://${address}/healthz`, { timeout: answerTimeoutMs, rejectUnauthorized: false }, read)
+    : get(`http://${address}/healthz`, { timeout: answerTimeoutMs }, read);
   request.once('timeout', () => request.destroy(new Error(`no answer within ${answerTimeoutMs} ms`)));
   request.once('error', (error) => {
     console.error(`${address}: ${error.message}`);

@@ -15,6 +15,10 @@ export const logLevels = ['debug', 'info', 'warn', 'error'] as const;
 
 export type LogLevel = (typeof logLevels)[number];
 
+const dashboardGuards = ['own', 'outside'] as const;
+
+type DashboardGuard = (typeof dashboardGuards)[number];
+
 /** The settings of one member, from its `config.toml`, the environment and the command line. */
 export interface Config {
   /** The member's name, for people and for the names of conflict copies. */
@@ -25,6 +29,11 @@ export interface Config {
   readonly addresses: readonly string[];
   /** The address of the API and the dashboard. Port 0: any free port. */
   readonly dashboard: HostPort;
+  /** What keeps strangers from an address of the dashboard other than loopback: TLS and a password, or something outside. */
+  readonly dashboardGuard: DashboardGuard;
+  /** Files with the certificate and the key of the dashboard, relative to the state directory; empty for none. */
+  readonly dashboardCertificate: string;
+  readonly dashboardKey: string;
   /** `host:port` addresses of members to connect to. */
   readonly peers: readonly string[];
   readonly logLevel: LogLevel;
@@ -141,12 +150,47 @@ export const configKeys: readonly ConfigKey[] = [
     placeholder: 'HOST:PORT',
     list: false,
     comment: [
-      'The address of the dashboard. Browsers log in with a link of `lockstep dashboard`; what they read is not encrypted:',
-      'leave this on 127.0.0.1, and reach it by a tunnel (ssh -L) from other machines.',
+      'The address of the dashboard. Leave it on 127.0.0.1, and reach it by a tunnel (ssh -L) from other machines.',
+      'Any other address needs a certificate (below) and a password: lockstep dashboard password',
     ],
     allowed: 'HOST:PORT with a port from 0 to 65535, such as "127.0.0.1:4800"',
     schema: hostPort,
     defaultText: '127.0.0.1:4800',
+  }),
+  define({
+    field: 'dashboardCertificate',
+    key: 'dashboard_certificate',
+    placeholder: 'FILE',
+    list: false,
+    comment: [
+      'The certificate of the dashboard for TLS, in PEM with all intermediate ones. A relative path begins in .lockstep.',
+    ],
+    allowed: 'the path of a file',
+    schema: z.string(),
+    defaultText: '',
+  }),
+  define({
+    field: 'dashboardKey',
+    key: 'dashboard_key',
+    placeholder: 'FILE',
+    list: false,
+    comment: ['The private key of that certificate, in PEM.'],
+    allowed: 'the path of a file',
+    schema: z.string(),
+    defaultText: '',
+  }),
+  define({
+    field: 'dashboardGuard',
+    key: 'dashboard_guard',
+    placeholder: 'GUARD',
+    list: false,
+    comment: [
+      'outside: the dashboard may listen on any address without a certificate and a password, because something outside guards it:',
+      'a container whose port is published on 127.0.0.1 only, or a proxy with TLS. Browsers log in all the same.',
+    ],
+    allowed: 'own or outside',
+    schema: z.enum(dashboardGuards),
+    defaultText: 'own',
   }),
   define({
     field: 'peers',

@@ -33,8 +33,8 @@ test('[API4] the description names every route and has a summary of each', async
       ...['latencies', 'latencies/history', 'latencies/recent'],
       ...['ops/live', 'ops/{origin}/{seq}'],
       ...['replay', 'rescan', 'status', 'verify', 'wait'],
-      ...['login-link', 'summary'],
       ...['tree', 'search', 'deleted', 'versions/{path}', 'restore'],
+      ...['login', 'login-link', 'summary'],
       ...['mounts/accept', 'pause', 'resume', 'retry', 'throughput', 'transfers'],
     ]
       .map((path) => (path.startsWith('/') ? path : `${apiPrefix}/${path}`))

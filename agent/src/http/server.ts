@@ -22,7 +22,7 @@ import { conflictRoutes } from './routes/conflicts.ts';
 import { controlRoutes } from './routes/control.ts';
 import { eventRoutes } from './routes/events.ts';
 import { latencyRoutes } from './routes/latencies.ts';
-import { linkRoute, loginRoute } from './routes/login.ts';
+import { loginRoute, loginRoutes } from './routes/login.ts';
 import { monitoringRoutes } from './routes/monitoring.ts';
 import { operationRoutes } from './routes/operations.ts';
 import { stateRoutes } from './routes/state.ts';
@@ -39,6 +39,8 @@ export interface HttpOptions {
   /** The path of the Unix socket for commands; without it there is none. */
   readonly socketPath?: string | undefined;
   readonly access: Access;
+  /** Without it the connections are not encrypted. */
+  readonly tls?: { readonly cert: string; readonly key: string } | undefined;
   /** Folder with the built dashboard. */
   readonly assets: string;
   readonly log: Log;
@@ -70,6 +72,8 @@ export async function buildServer(options: HttpOptions): Promise<FastifyInstance
     bodyLimit: bodyBytesMax,
     requestTimeout: requestTimeoutMs,
     frameworkErrors: (error, _request, reply) => answerError(error, reply, log),
+    // The types of fastify differ by the kind of server; the routes are the same.
+    ...(options.tls && ({ https: options.tls } as object)),
   });
   app.setValidatorCompiler(validatorCompiler);
   app.setSerializerCompiler(serializerCompiler);
@@ -123,7 +127,7 @@ export async function buildServer(options: HttpOptions): Promise<FastifyInstance
   await app.register(versionRoutes, { prefix: apiPrefix, member });
   await app.register(operationRoutes, { prefix: apiPrefix, member, readers, log });
   await app.register(eventRoutes, { prefix: apiPrefix, member, readers, log });
-  await app.register(linkRoute, { prefix: apiPrefix, access, dashboard: () => dashboardUrl(app, options.listen) });
+  await app.register(loginRoutes, { prefix: apiPrefix, access, dashboard: () => dashboardUrl(app, options) });
   await app.register(loginRoute, { access });
   await app.register(monitoringRoutes, { member, access });
   app.get(`${apiPrefix}/openapi.json`, { schema: { hide: true } }, () => app.swagger());
@@ -152,7 +156,7 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
         });
   const servers = own === undefined ? [app.server] : [app.server, own.server];
   if (own !== undefined) closeFreshConnections.push(followFreshConnections(own.server));
-  const url = dashboardUrl(app, options.listen);
+  const url = dashboardUrl(app, options);
   return {
     url,
     loginLink: () => access.loginLink(url),
@@ -170,11 +174,12 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
 }
 
 /** The URL of a server that listens. */
-function dashboardUrl({ server }: FastifyInstance, { host, port }: HttpOptions['listen']): string {
+function dashboardUrl({ server }: FastifyInstance, { listen: { host, port }, tls }: HttpOptions): string {
   const address = server.address();
   const boundPort = typeof address === 'object' && address !== null ? address.port : port;
   const shown = anyAddresses.has(host) ? '127.0.0.1' : host;
-  return `http://${shown.includes(':') ? `[${shown}]` : shown}:${boundPort}/`;
+  const scheme = tls === undefined ? 'http' : 'https';
+  return `${scheme}://${shown.includes(':') ? `[${shown}]` : shown}:${boundPort}/`;
 }
 
 function listenError(cause: unknown, host: string, port: number): unknown {

@@ -1,11 +1,13 @@
-import type { Summary } from '@lockstep/shared/api';
+import type { LoginWays, Summary } from '@lockstep/shared/api';
 import { Code, Paper, Stack, Text, Title } from '@mantine/core';
 import { useApi } from '../live/use-api.ts';
 import { useTab } from '../parts/use-tab.ts';
+import { PasswordForm } from './password-form.tsx';
 
 /** What a browser that is not logged in sees instead of every view: how to get in. */
 export function Locked() {
   const { data } = useApi<Summary>('/summary');
+  const { data: ways } = useApi<LoginWays>('/login');
   useTab('Log in');
   const name = data?.member.name;
   return (
@@ -25,6 +27,7 @@ export function Locked() {
           DIR is the folder of {name ?? 'this member'}. The command gives a link that logs a browser in. Each link works
           once, within ten minutes. This page then continues automatically.
         </Text>
+        {ways?.password === true && <PasswordForm />}
       </Stack>
     </Paper>
   );

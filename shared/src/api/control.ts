@@ -24,6 +24,14 @@ export const loginLinkSchema = z.object({
   expiresAt: momentSchema,
 });
 
+/** `GET /api/v1/login`: how a browser can log in here, in addition to a link. */
+export const loginWaysSchema = z.object({ password: z.boolean().describe('A password was set.') });
+
+/** `POST /api/v1/login`: logs a browser in. */
+export const loginRequestSchema = z.object({ password: z.string().max(1_000) });
+export const loginResultSchema = z.object({ loggedIn: z.literal(true) });
+
+export type LoginWays = z.infer<typeof loginWaysSchema>;
 export type AcceptMountRequest = z.infer<typeof acceptMountRequestSchema>;
 export type AcceptMountResult = z.infer<typeof acceptMountResultSchema>;
 export type PauseResult = z.infer<typeof pauseResultSchema>;

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import { formatHostPort, type HostPort, parseHostPort } from '@lockstep/shared';
+import { formatHostPort, type HostPort, LockstepError, parseHostPort } from '@lockstep/shared';
+import { guardDashboard, isLoopback } from '../../member-dir/dashboard-guard.ts';
 import { type Finding, findingsOf } from './finding.ts';
 import type { Subject } from './subject.ts';
 
@@ -69,12 +70,23 @@ export async function checkPorts({ config, running }: Subject): Promise<readonly
   ];
 }
 
-/** Warns if other machines can reach the dashboard: what it sends is not encrypted. */
-export function checkExposure({ config }: Subject): Promise<readonly Finding[]> {
-  const host = config?.dashboard.host;
-  const isLocal = host === undefined || host === 'localhost' || host === '::1' || host.startsWith('127.');
-  if (isLocal) return Promise.resolve([]);
-  const detail = `The dashboard listens on ${host} and is not encrypted: anyone on the way to it may read what it shows, and use it as the browser does.`;
-  const remedy = `Set dashboard = "127.0.0.1:${config?.dashboard.port}" in ${settings}, and reach it by ssh -L.`;
-  return Promise.resolve([warn(detail, remedy)]);
+/** Checks that strangers on other machines cannot use the dashboard. */
+export async function checkExposure({ config, directory }: Subject): Promise<readonly Finding[]> {
+  if (config === undefined) return [];
+  const { host } = config.dashboard;
+  try {
+    await guardDashboard(directory, config);
+  } catch (error) {
+    if (!(error instanceof LockstepError)) throw error;
+    const [detail = '', ...remedy] = error.message.split('\n');
+    return [fail(detail, remedy.join('\n') || 'Correct it, and check again with: lockstep doctor')];
+  }
+  if (isLoopback(host)) return [];
+  if (config.dashboardGuard === 'own') return [ok(`The dashboard on ${host} has TLS and a password.`)];
+  return [
+    warn(
+      `The dashboard listens on ${host}, and dashboard_guard says that something outside guards it.`,
+      'Check that it does.',
+    ),
+  ];
 }

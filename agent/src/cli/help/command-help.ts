@@ -121,6 +121,8 @@ export const commandHelp: Readonly<Record<string, CommandHelp>> = {
         'user of the agent gets a link. The link is opened with xdg-open if there is a display. While a browser starts, other users of the ' +
         'machine may see its arguments, and with them the link: with --no-open you open it yourself.',
       'From another machine: ssh -L 4800:127.0.0.1:4800 HOST, and open the link there.',
+      'lockstep dashboard password [DIR] reads a password of at least 12 characters from the terminal or the standard input and sets it: an ' +
+        'address of the dashboard other than loopback needs one, and a certificate (dashboard_certificate and dashboard_key in config.toml).',
     ],
     examples: [
       ['lockstep dashboard ~/shared', 'open the dashboard of that member'],

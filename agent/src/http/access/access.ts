@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import type { Log } from '../../sync/ports/log.ts';
+import { PasswordAttempts } from './password-attempts.ts';
 import { type SecretRecord, SecretSet } from './secret-set.ts';
 
 /** How long a browser stays logged in. */
@@ -24,8 +25,17 @@ export interface AccessOptions {
   readonly memberId: string;
   /** Without one a restart ends the sessions. */
   readonly store?: SessionStore | undefined;
+  /** The password, if one can be set. */
+  readonly password?: PasswordCheck | undefined;
+  /** True if the cookie is to be sent over TLS only. */
+  readonly isSecure?: boolean | undefined;
   readonly nowMs: () => number;
   readonly log: Log;
+}
+
+export interface PasswordCheck {
+  isSet(): Promise<boolean>;
+  isRight(password: string): Promise<boolean>;
 }
 
 /** A link that logs one browser in, once. */
@@ -45,6 +55,7 @@ export class Access {
   readonly #options: AccessOptions;
   readonly #links: SecretSet;
   readonly #sessions: SecretSet;
+  readonly #attempts: PasswordAttempts;
   readonly #ownConnections = new WeakSet<Socket>();
   #saving: Promise<void> = Promise.resolve();
 
@@ -52,6 +63,7 @@ export class Access {
     const { memberId, nowMs } = options;
     this.#options = options;
     this.cookieName = `lockstep-${memberId}`;
+    this.#attempts = new PasswordAttempts(nowMs);
     this.#links = new SecretSet({ bytes: 16, lifetimeMs: linkLifetimeMs, max: linksMax, nowMs });
     this.#sessions = new SecretSet({ bytes: 32, lifetimeMs: sessionLifetimeMs, max: sessionsMax, nowMs }, sessions);
   }
@@ -77,11 +89,20 @@ export class Access {
 
   /** The `Set-Cookie` for the browser that opened the link with `token`, or undefined if the link does not work (any more). */
   logIn(token: string): string | undefined {
-    if (!this.#links.take(token)) return undefined;
-    const { secret } = this.#sessions.issue();
-    this.#save();
-    const maxAgeS = Math.floor(sessionLifetimeMs / 1_000);
-    return `${this.cookieName}=${secret}; Path=/; Max-Age=${maxAgeS}; HttpOnly; SameSite=Strict`;
+    return this.#links.take(token) ? this.#newSession() : undefined;
+  }
+
+  /** Whether a password was set. */
+  async hasPassword(): Promise<boolean> {
+    return (await this.#options.password?.isSet()) ?? false;
+  }
+
+  /** The `Set-Cookie` for the browser that sent `password`; undefined if it is wrong, or the seconds until the next one may be tried. */
+  async logInByPassword(
+    password: string,
+  ): Promise<{ readonly cookie: string | undefined } | { readonly waitS: number }> {
+    const tried = await this.#attempts.try(async () => (await this.#options.password?.isRight(password)) ?? false);
+    return 'waitS' in tried ? tried : { cookie: tried.isRight ? this.#newSession() : undefined };
   }
 
   /** True if the `Cookie` header holds a valid session. */
@@ -96,6 +117,15 @@ export class Access {
   /** Resolves when the last change is stored. */
   flushed(): Promise<void> {
     return this.#saving;
+  }
+
+  /** The `Set-Cookie` of a new session. */
+  #newSession(): string {
+    const { secret } = this.#sessions.issue();
+    this.#save();
+    const maxAgeS = Math.floor(sessionLifetimeMs / 1_000);
+    const secure = this.#options.isSecure === true ? '; Secure' : '';
+    return `${this.cookieName}=${secret}; Path=/; Max-Age=${maxAgeS}; HttpOnly; SameSite=Strict${secure}`;
   }
 
   #save(): void {

@@ -1,4 +1,4 @@
-import { loginLinkSchema } from '@lockstep/shared/api';
+import { loginLinkSchema, loginRequestSchema, loginResultSchema, loginWaysSchema } from '@lockstep/shared/api';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { Access } from '../access/access.ts';
@@ -27,11 +27,44 @@ export const loginRoute: FastifyPluginAsyncZod<{ access: Access }> = async (app,
   );
 };
 
-/** Links for the dashboard at the address that `dashboard` returns. */
-export const linkRoute: FastifyPluginAsyncZod<{ access: Access; dashboard: () => string }> = async (
+/** The other ways in: the password, and new links for the dashboard at the address that `dashboard` returns. */
+export const loginRoutes: FastifyPluginAsyncZod<{ access: Access; dashboard: () => string }> = async (
   app,
   { access, dashboard },
 ) => {
+  app.get(
+    '/login',
+    {
+      config: { access: 'open' },
+      schema: { tags: ['state'], summary: 'How a browser can log in', response: answers(loginWaysSchema) },
+    },
+    async () => ({ password: await access.hasPassword() }),
+  );
+
+  app.post(
+    '/login',
+    {
+      config: { access: 'open' },
+      schema: {
+        tags: ['commands'],
+        summary: 'Log a browser in with the password',
+        description: 'After a wrong password the next one must wait, from a second to a minute.',
+        body: loginRequestSchema,
+        response: answers(loginResultSchema),
+      },
+    },
+    async (request, reply) => {
+      const tried = await access.logInByPassword(request.body.password);
+      if ('waitS' in tried) {
+        reply.header('retry-after', tried.waitS);
+        throw new HttpError(429, 'too-many', `Too many wrong passwords. Try again in ${tried.waitS} s.`);
+      }
+      if (tried.cookie === undefined) throw new HttpError(401, 'login-required', 'The password is wrong.');
+      reply.header('set-cookie', tried.cookie);
+      return { loggedIn: true } as const;
+    },
+  );
+
   app.post(
     '/login-link',
     {
