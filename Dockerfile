@@ -28,6 +28,7 @@ COPY shared shared
 COPY agent agent
 RUN npx tsc --build shared agent
 COPY dashboard dashboard
+COPY docs docs
 RUN npm run build --workspace dashboard
 
 # Sources, maps and intermediate files stay behind.

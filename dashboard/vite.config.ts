@@ -1,9 +1,11 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { brotliCompress, gzip } from 'node:zlib';
 import react from '@vitejs/plugin-react';
 import { defineConfig, type Plugin } from 'vite';
+import { runbookOf } from './src/runbook/runbook.ts';
 
 /** The dashboard of the lab's first member: `npx vite` during `npm start` serves a page that reloads when its source changes. */
 const agent = 'http://127.0.0.1:4800';
@@ -24,8 +26,22 @@ function precompress(): Plugin {
   };
 }
 
+/** Makes the entries of the runbook a module, so that the page needs neither the document nor a reader of Markdown. */
+function runbook(): Plugin {
+  const source = fileURLToPath(new URL('../docs/OPERATIONS.md', import.meta.url));
+  return {
+    name: 'runbook',
+    resolveId: (id) => (id === 'virtual:runbook' ? id : undefined),
+    async load(id) {
+      if (id !== 'virtual:runbook') return undefined;
+      this.addWatchFile(source);
+      return `export default ${JSON.stringify(runbookOf(await readFile(source, 'utf8')))}`;
+    },
+  };
+}
+
 export default defineConfig({
-  plugins: [react(), precompress()],
+  plugins: [react(), runbook(), precompress()],
   build: {
     // No inlining: the agent's content security policy allows no inline script, and browsers cache files with a hash in their name.
     modulePreload: { polyfill: false },

@@ -38,7 +38,7 @@ test('[DB-O1] [DB-O3] [DB-O4] the name and the address of a member open everythi
   expect(complaints).toEqual([]);
 });
 
-test('[DB-O2] [DB-P1] [DB-P2] everything that needs attention is listed with what to do, until it is resolved', async ({
+test('[DB-O2] [DB-P1] [DB-P2] [DB-P3] [DB-P4] everything that needs attention is listed with what to do, until it is resolved', async ({
   page,
   cluster,
   complaints,
@@ -51,10 +51,27 @@ test('[DB-O2] [DB-P1] [DB-P2] everything that needs attention is listed with wha
   await run('mkfifo', [join(ant.folder, 'pipe')]);
   await expect(page.getByRole('heading', { name: '1 problem on ant' })).toBeVisible();
   await expect(page.getByRole('listitem').filter({ hasText: 'not a file' })).toContainText('pipe');
+  await test.step('[DB-P3] a problem opens to its entry of the runbook, at an address of its own', async () => {
+    await page.getByText('What it means, and what to do').click();
+    await expect(page).toHaveURL(/problems\?code=path-special&path=pipe$/);
+    await page.reload();
+    await expect(page.getByRole('definition').filter({ hasText: '.lockstepignore' })).toBeVisible();
+    await page.getByText('What it means, and what to do').click();
+    await expect(page).toHaveURL(/problems$/);
+  });
+  await test.step('[DB-P4] what has a problem is retried', async () => {
+    await page.getByRole('button', { name: 'Retry now' }).click();
+    await expect(page.getByText(/are contacted again/)).toBeVisible();
+    await page.getByRole('button', { name: 'Close' }).click();
+  });
   await bee.stop();
   await cat.kill();
-  await expect(page.getByRole('listitem').filter({ hasText: 'bee' })).toContainText('was shut down');
-  await expect(page.getByRole('listitem').filter({ hasText: 'cat' })).toContainText('The connection was lost');
+  await expect(page.getByRole('listitem').filter({ has: page.getByRole('link', { name: 'bee' }) })).toContainText(
+    'was shut down',
+  );
+  await expect(page.getByRole('listitem').filter({ has: page.getByRole('link', { name: 'cat' }) })).toContainText(
+    'The connection was lost',
+  );
   await expect(page.getByRole('link', { name: /^Problems/ })).toContainText('3');
   await page.getByRole('link', { name: 'Overview' }).click();
   await expect(row('bee')).toContainText('its agent was shut down');

@@ -34,6 +34,7 @@ const parts = {
       'dashboard/package.json',
       'dashboard/tsconfig.json',
       'dashboard/vite.config.ts',
+      'docs/OPERATIONS.md',
       'package-lock.json',
     ],
     output: 'dashboard/dist/index.html',

@@ -17,7 +17,7 @@ import { Lazy, lazyPart } from '../parts/lazy-part.tsx';
 import classes from './page-header.module.css';
 
 /** The menu of actions, which is not part of the first load. */
-export const actionMenu = lazyPart(async () => (await import('./actions/action-menu.tsx')).ActionMenu);
+export const actionMenu = lazyPart(async () => (await import('./action-menu.tsx')).ActionMenu);
 
 /** The header: the page's name, the member that serves it, the menu of actions, and the switch between light and dark. */
 export function PageHeader({ status }: { readonly status: Status | undefined }) {

@@ -46,3 +46,17 @@ export function conflictLink(path: string): string {
 export function pairLink(from: string, to: string): string {
   return `/latency?${new URLSearchParams({ from, to })}`;
 }
+
+/** What tells a problem from the others. */
+type ProblemName = Readonly<Partial<Record<'code' | 'path' | 'member', string | undefined>>>;
+
+/** The opened entry of the runbook about a problem; without a code all are closed. */
+export function problemLink(problem: ProblemName): string {
+  const parameters = new URLSearchParams();
+  for (const key of ['code', 'path', 'member'] as const) {
+    const value = problem[key];
+    if (value !== undefined) parameters.set(key, value);
+  }
+  const text = parameters.toString();
+  return text === '' ? '/problems' : `/problems?${text}`;
+}

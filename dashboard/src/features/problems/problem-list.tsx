@@ -1,10 +1,15 @@
-import type { Status } from '@lockstep/shared/api';
+import type { RetryResult, Status } from '@lockstep/shared/api';
 import { formatItems, problemWords } from '@lockstep/shared/present';
-import { Paper, Text, Title } from '@mantine/core';
+import { Button, Group, Paper, Text, Title } from '@mantine/core';
 import { Link } from 'wouter';
+import { askApi } from '../../live/use-api.ts';
+import { ActionResult } from '../../parts/action-result.tsx';
+import { retrySentence } from '../../parts/action-sentences.ts';
 import { memberLink, pathLink } from '../../parts/links.ts';
 import { Moment } from '../../parts/moment.tsx';
+import { useAction } from '../../parts/use-action.ts';
 import classes from './problems.module.css';
+import { RunbookEntry } from './runbook-entry.tsx';
 
 type Problem = Status['problems'][number];
 
@@ -15,11 +20,22 @@ const shownMax = 200;
 export function ProblemList({ status }: { readonly status: Status }) {
   const { problems, problemCount, member } = status;
   const shown = problems.slice(0, shownMax);
+  const { state, run, forget } = useAction();
+  const retry = (): void => {
+    if (state.is === 'running') return;
+    void run('Retrying …', async () => retrySentence(await askApi<RetryResult>('/retry', { method: 'POST' })));
+  };
   return (
     <Paper withBorder component="section" aria-labelledby="own-problems" className={classes.section}>
-      <Title order={2} size="h4" id="own-problems" className={classes.title}>
-        {formatItems(problemCount, 'problem')} on {member.name}
-      </Title>
+      <Group justify="space-between" className={classes.title}>
+        <Title order={2} size="h4" id="own-problems">
+          {formatItems(problemCount, 'problem')} on {member.name}
+        </Title>
+        <Button variant="default" size="xs" onClick={retry} data-busy={state.is === 'running' || undefined}>
+          Retry now
+        </Button>
+      </Group>
+      <ActionResult state={state} forget={forget} />
       <ul className={classes.list}>
         {shown.map((problem) => (
           <ProblemItem key={keyOf(problem)} problem={problem} members={status.members} />
@@ -52,6 +68,7 @@ function ProblemItem({ problem, members }: { readonly problem: Problem } & Pick<
             {member.name}
           </Link>
         )}
+        <RunbookEntry problem={problem} />
       </div>
       <Text c="dimmed" size="sm" component="span">
         <Moment at={since} />

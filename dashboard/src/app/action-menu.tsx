@@ -3,13 +3,13 @@ import { Button, Loader, Menu, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { IconChevronDown, IconFolderSearch, IconPlayerPause, IconPlayerPlay, IconReload } from '@tabler/icons-react';
 import { useRef } from 'react';
-import { useStatus } from '../../live/status-context.ts';
-import { askApi } from '../../live/use-api.ts';
-import { ConfirmDialog } from '../../parts/confirm-dialog.tsx';
-import { ActionResult } from './action-result.tsx';
-import classes from './actions.module.css';
-import { pauseWarning, rescanSentence, retrySentence } from './sentences.ts';
-import { useAction } from './use-action.ts';
+import { useStatus } from '../live/status-context.ts';
+import { askApi } from '../live/use-api.ts';
+import { ActionResult } from '../parts/action-result.tsx';
+import { pauseWarning, rescanSentence, retrySentence } from '../parts/action-sentences.ts';
+import classes from '../parts/actions.module.css';
+import { ConfirmDialog } from '../parts/confirm-dialog.tsx';
+import { useAction } from '../parts/use-action.ts';
 
 /** Long enough to compare a folder of many millions of files. */
 const rescanTimeoutMs = 3_600_000;

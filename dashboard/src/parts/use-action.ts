@@ -1,5 +1,5 @@
 import { useCallback, useState } from 'react';
-import { sentenceOf } from '../../live/use-api.ts';
+import { sentenceOf } from '../live/use-api.ts';
 
 /** The state of the last requested action. */
 export type ActionState =

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { pauseWarning, rescanSentence, retrySentence } from './sentences.ts';
+import { pauseWarning, rescanSentence, retrySentence } from './action-sentences.ts';
 
 test.each<[string, string]>([
   [
