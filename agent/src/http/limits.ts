@@ -24,3 +24,15 @@ export const closeGraceMs = 2_000;
 
 /** The interval at which the event loop is measured once metrics are scraped. The usual 10 ms took 0.5 % of a processor, this 0.06 %. */
 export const eventLoopLookIntervalMs = 100;
+
+/** Searches at once: each walks through the whole tree. */
+export const searchesMax = 4;
+
+/** Verifications at once: each reads every file. */
+export const verifiesMax = 1;
+
+/** Waits at once: each counts again after every acknowledgement. */
+export const waitsMax = 64;
+
+/** Contents served at once: each holds a file open and reads ahead. */
+export const contentsMax = 32;

@@ -17,6 +17,7 @@ import {
 import type { FastifyInstance, InjectOptions } from 'fastify';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { ServedCluster } from '../../test/support/served-cluster.ts';
+import { waitsMax } from './limits.ts';
 import { type HttpServer, startHttp } from './server.ts';
 
 let served: ServedCluster;
@@ -319,6 +320,33 @@ describe('listening', () => {
       asker.abort();
       await expect(answer).rejects.toThrow();
       await vi.waitFor(() => expect(asked[0]?.()).toBe(true));
+    });
+
+    test('[AC6] one too many is refused; one whose client has gone no longer counts', async () => {
+      const askers = Array.from({ length: waitsMax }, () => new AbortController());
+      const answers = askers.map(({ signal }) => post(signal));
+      await vi.waitFor(() => expect(asked).toHaveLength(waitsMax));
+      const refused = await post();
+      expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
+      expect(await refused.json()).toMatchObject({ error: { code: 'too-many' } });
+      askers[0]?.abort();
+      await expect(answers[0]).rejects.toThrow();
+      const last = new AbortController();
+      askers.push(last);
+      // The refused ones end at once, and the one that is taken does not.
+      await vi.waitFor(async () => {
+        answers.push(post(last.signal));
+        await vi.waitFor(() => expect(asked).toHaveLength(waitsMax + 1), 500);
+      }, 10_000);
+      for (const asker of askers) asker.abort();
+      await Promise.allSettled(answers);
+    });
+
+    test('[AC6] requests that have ended count no longer', async () => {
+      for (let request = 0; request < 3; request++) {
+        const verified = await fetch(`${server.url}api/v1/verify`, { method: 'POST', headers: served.cookie });
+        expect(verified.status).toBe(200);
+      }
     });
 
     test('is answered when the agent stops', async () => {

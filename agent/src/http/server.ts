@@ -11,6 +11,7 @@ import type { Log } from '../sync/ports/log.ts';
 import type { Access, LoginLink } from './access/access.ts';
 import { serveOnSocket } from './access/own-socket.ts';
 import { checkAccess } from './access/route-access.ts';
+import { limitAtOnce } from './at-once.ts';
 import { answerError, sendError } from './errors.ts';
 import { refusalOf } from './guard.ts';
 import { guardedRequest } from './guarded-request.ts';
@@ -110,6 +111,7 @@ export async function buildServer(options: HttpOptions): Promise<FastifyInstance
     return undefined;
   });
   app.addHook('onRequest', async (request) => checkAccess(request, access));
+  limitAtOnce(app);
   app.addHook('onSend', async (_request, reply) => {
     // A connection kept open for another request would delay the end.
     if (stopping.signal.aborted) reply.header('connection', 'close');

@@ -13,6 +13,7 @@ import {
 import type { FastifyReply } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { answers } from '../answers.ts';
+import { verifiesMax, waitsMax } from '../limits.ts';
 import { leaveCluster, rescanFolder, waitFor } from '../queries/commands.ts';
 import type { ServedMember } from '../served-member.ts';
 import { checkedPath } from './state.ts';
@@ -36,6 +37,7 @@ export const commandRoutes: FastifyPluginAsyncZod<{ member: ServedMember; stoppi
   app.post(
     '/wait',
     {
+      config: { atOnce: waitsMax },
       schema: {
         tags: ['commands'],
         summary: 'Wait until what is on this disk is durable on other members',
@@ -87,6 +89,7 @@ export const commandRoutes: FastifyPluginAsyncZod<{ member: ServedMember; stoppi
   app.post(
     '/verify',
     {
+      config: { atOnce: verifiesMax },
       schema: {
         tags: ['commands'],
         summary: 'Compare the journal with its heads, and the disk with its content ids',

@@ -9,6 +9,7 @@ import {
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { answers } from '../answers.ts';
+import { contentsMax } from '../limits.ts';
 import { readConflicts, resolveConflicts } from '../queries/conflicts.ts';
 import { openContent, readContent } from '../queries/content.ts';
 import type { ServedMember } from '../served-member.ts';
@@ -54,6 +55,7 @@ export const conflictRoutes: FastifyPluginAsyncZod<{ member: ServedMember }> = a
   app.get(
     '/content/*',
     {
+      config: { atOnce: contentsMax },
       schema: {
         tags: ['state'],
         summary: 'The bytes of a file on this member’s disk',

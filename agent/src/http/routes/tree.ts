@@ -7,6 +7,7 @@ import {
 } from '@lockstep/shared/api';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { answers } from '../answers.ts';
+import { searchesMax } from '../limits.ts';
 import { readDeleted } from '../queries/deleted.ts';
 import { readTree, searchTree } from '../queries/tree.ts';
 import type { ServedMember } from '../served-member.ts';
@@ -46,6 +47,7 @@ export const treeRoutes: FastifyPluginAsyncZod<{ member: ServedMember; stopping:
   app.get(
     '/search',
     {
+      config: { atOnce: searchesMax },
       schema: {
         tags: ['state'],
         summary: 'Entries whose name contains a text, by path',

@@ -1,0 +1,26 @@
+import type { FastifyInstance } from 'fastify';
+import { HttpError } from './errors.ts';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** How many requests of this route are served at once; more are refused. By default any number. */
+    readonly atOnce?: number;
+  }
+}
+
+/** Refuses requests of the routes that are costly while as many as their limit are under way. */
+export function limitAtOnce(app: FastifyInstance): void {
+  const underWay = new Map<string, number>();
+  app.addHook('onRequest', async (request, reply) => {
+    const { config, url = '' } = request.routeOptions;
+    if (config.atOnce === undefined) return;
+    const count = underWay.get(url) ?? 0;
+    if (count >= config.atOnce) {
+      reply.header('retry-after', 1);
+      throw new HttpError(503, 'too-many', `${count} such requests are under way. Try again when one has ended.`);
+    }
+    underWay.set(url, count + 1);
+    // Also if the client has gone before the answer.
+    reply.raw.once('close', () => underWay.set(url, (underWay.get(url) ?? 1) - 1));
+  });
+}
