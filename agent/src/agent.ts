@@ -13,11 +13,12 @@ import type { ServedMember } from './http/served-member.ts';
 import { startHttp } from './http/server.ts';
 import { guardDashboard } from './member-dir/dashboard-guard.ts';
 import { openIdentity } from './member-dir/identity-files.ts';
+import { ownSocketPath } from './member-dir/instance-lock.ts';
 import { joinRecipe, thisMachine } from './member-dir/join-recipe.ts';
 import { KnownAddresses } from './member-dir/known-addresses.ts';
 import { hasPassword, isPassword } from './member-dir/password-file.ts';
 import { sessionFile } from './member-dir/session-file.ts';
-import { clusterKeyPath, ownSocketPath, statePath } from './member-dir/state-directory.ts';
+import { clusterKeyPath, statePath } from './member-dir/state-directory.ts';
 import { loadClusterKey } from './net/cluster-key.ts';
 import { type OpenNetwork, openNetwork } from './net/network.ts';
 import { replayInto } from './offline/replay.ts';
@@ -55,6 +56,8 @@ export interface Agent {
   /** `host:port` at which it listens for members. */
   readonly address: string;
   readonly dashboardUrl: string;
+  /** The path of the socket for commands. */
+  readonly socketPath: string | undefined;
   /** A new link that logs one browser in to the dashboard. */
   loginLink(): LoginLink;
   /** How far its start has come. */
@@ -162,6 +165,7 @@ export async function startAgent({ directory, config, log, adopted, rejoin }: Ag
       retired,
       address,
       dashboardUrl: http.url,
+      socketPath: http.socketPath,
       loginLink: http.loginLink,
       startUp: () => readStartUp(engine),
       stop: closeAll,

@@ -3,8 +3,7 @@ import { text } from 'node:stream/consumers';
 import { errorCodes, LockstepError } from '@lockstep/shared';
 import { apiErrorSchema, apiPrefix } from '@lockstep/shared/api';
 import { z } from 'zod';
-import { describeRunning, findRunning } from '../member-dir/instance-lock.ts';
-import { ownSocketPath } from '../member-dir/state-directory.ts';
+import { describeRunning, findRunning, ownSocketPath } from '../member-dir/instance-lock.ts';
 import { shellWord } from '../os/shell-word.ts';
 import { socketAddress } from '../os/socket-address.ts';
 import { UsageError } from './exit-code.ts';
@@ -85,9 +84,8 @@ function parseJson(received: string): unknown {
   }
 }
 
-/** Returns a client of the agent that runs on `directory`. */
-export function apiClient(directory: string): ApiClient {
-  const socket = ownSocketPath(directory);
+/** Returns a client of the agent that answers on the socket at this path. */
+export function apiClient(socket: string): ApiClient {
   async function ask<Result>(
     path: string,
     schema: z.ZodType<Result>,
@@ -123,7 +121,7 @@ export async function findApi(directory: string): Promise<ApiClient | undefined>
       `The agent of ${directory} (${describeRunning(running).who}) is still starting. Try again in a moment.`,
     );
   }
-  return apiClient(directory);
+  return apiClient(running.socketPath ?? ownSocketPath(directory));
 }
 
 /** As `findApi`, but rejects with 'not-running' and what to do if no agent runs. */

@@ -52,6 +52,8 @@ export interface HttpOptions {
 export interface HttpServer {
   /** The URL of the dashboard for a browser on this machine; ends with a slash. */
   readonly url: string;
+  /** The path of the Unix socket for commands; it may be another one than was asked for. */
+  readonly socketPath: string | undefined;
   /** A new link that logs one browser in. */
   loginLink(): LoginLink;
   /** Ends the live streams, lets requests under way finish for a moment, and stops listening. */
@@ -161,6 +163,7 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
   const url = dashboardUrl(app, options);
   return {
     url,
+    socketPath: own?.path,
     loginLink: () => access.loginLink(url),
     close: async () => {
       const force = setTimeout(() => {

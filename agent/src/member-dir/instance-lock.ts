@@ -16,6 +16,8 @@ const runningSchema = z.object({
   startedAt: z.number(),
   /** The URL of the API and the dashboard, once they answer. */
   dashboardUrl: z.string().optional(),
+  /** The path of the socket for commands. */
+  socketPath: z.string().optional(),
 });
 
 /** The record of the process that holds the lock. */
@@ -30,8 +32,8 @@ export function describeRunning({ pid, host }: RunningAgent): { readonly who: st
 
 /** The lock of the only process that may use a state directory. */
 export interface InstanceLock {
-  /** Publishes the URL of the agent for commands of other processes. */
-  announce(dashboardUrl: string): Promise<void>;
+  /** Publishes for commands of other processes that the agent answers, and where. */
+  announce(agent: { readonly dashboardUrl: string; readonly socketPath?: string | undefined }): Promise<void>;
   release(): Promise<void>;
 }
 
@@ -49,6 +51,16 @@ async function readRunning(directory: string): Promise<RunningAgent | undefined>
     // Absent, or half written by a process that was killed: the lock alone shows whether an agent runs.
     return undefined;
   }
+}
+
+/** The path of the socket on which the agent of `directory` answers the commands of its own user, if its file system can hold one. */
+export function ownSocketPath(directory: string): string {
+  return join(directory, stateDirectoryName, 'api.sock');
+}
+
+/** The path of that socket as the last agent recorded it. */
+export async function recordedSocketPath(directory: string): Promise<string> {
+  return (await readRunning(directory))?.socketPath ?? ownSocketPath(directory);
 }
 
 async function writeRunning(directory: string, running: RunningAgent): Promise<void> {
@@ -117,7 +129,15 @@ export async function acquireLock(directory: string, nowMs: number): Promise<Ins
     throw error;
   }
   return {
-    announce: (dashboardUrl) => writeRunning(directory, { ...running, dashboardUrl }),
+    announce: ({ dashboardUrl, socketPath }) => {
+      // A folder may have another path elsewhere, as that of a container: only another place of the socket is worth recording.
+      const elsewhere = socketPath === ownSocketPath(directory) ? undefined : socketPath;
+      return writeRunning(directory, {
+        ...running,
+        dashboardUrl,
+        ...(elsewhere !== undefined && { socketPath: elsewhere }),
+      });
+    },
     async release() {
       await rm(runningPath(directory), { force: true });
       lock.release();

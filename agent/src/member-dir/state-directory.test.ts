@@ -20,7 +20,7 @@ import { LockstepError } from '@lockstep/shared';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { loadConfig } from '../config/load-config.ts';
 import { loadIdentity } from './identity-files.ts';
-import { acquireLock, findRunning } from './instance-lock.ts';
+import { acquireLock, findRunning, recordedSocketPath } from './instance-lock.ts';
 import {
   checkStateDirectory,
   clusterKeyPath,
@@ -223,13 +223,15 @@ describe('one agent for one folder', () => {
 
   test('[CL4] a second one gets the process that holds the folder', async () => {
     const lock = await acquireLock(ant, 1);
-    await lock.announce('http://127.0.0.1:1');
+    await lock.announce({ dashboardUrl: 'http://127.0.0.1:1', socketPath: join(ant, '.lockstep/api.sock') });
     expect(await findRunning(ant)).toEqual({
       pid: process.pid,
       host: hostname(),
       startedAt: 1,
       dashboardUrl: 'http://127.0.0.1:1',
     });
+    await lock.announce({ dashboardUrl: 'http://127.0.0.1:1', socketPath: '/run/user/1/lockstep-x/api.sock' });
+    expect(await recordedSocketPath(ant)).toBe('/run/user/1/lockstep-x/api.sock');
     const error = await failure(acquireLock(ant, 2));
     expect(error.code).toBe('already-running');
     expect(error.message).toContain(`process ${process.pid}`);

@@ -21,11 +21,6 @@ export function clusterKeyPath(directory: string): string {
   return join(statePath(directory), 'cluster.key');
 }
 
-/** The path of the socket on which the agent of `directory` answers the commands of its own user. */
-export function ownSocketPath(directory: string): string {
-  return join(statePath(directory), 'api.sock');
-}
-
 /** The folder's real path. Rejects with 'folder-not-found' or 'folder-not-writable'. */
 async function existingFolder(path: string): Promise<string> {
   let directory: string;

@@ -42,7 +42,7 @@ async function up(terminal: Terminal, directory: string, command: Command): Prom
       agent = await startAgent({ directory, config, log, adopted: isDoubtful, rejoin });
       // Not earlier: after a kill in between, the next start would continue under the old incarnation.
       if (isDoubtful) await recordPlace(directory);
-      await lock.announce(agent.dashboardUrl);
+      await lock.announce(agent);
       terminal.print(`listens   ${agent.address}\ndashboard ${agent.loginLink().url}`);
       terminal.print(linkHint(directory));
       const { ready, retired, startUp } = agent;

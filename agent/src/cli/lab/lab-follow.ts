@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ApiEvent, apiPrefix, eventsPageSchema, liveMessageSchema } from '@lockstep/shared/api';
 import { WebSocket } from 'ws';
-import { ownSocketPath } from '../../member-dir/state-directory.ts';
+import { recordedSocketPath } from '../../member-dir/instance-lock.ts';
 import { socketAddress } from '../../os/socket-address.ts';
 import { apiClient } from '../api-client.ts';
 import type { LabMember } from './lab-plan.ts';
@@ -46,10 +46,11 @@ export class LabFollower {
 
   async #follow(): Promise<void> {
     const { directory } = this.#member;
-    const { last } = await apiClient(directory).get('/events?limit=1', eventsPageSchema);
+    const socketPath = await recordedSocketPath(directory);
+    const { last } = await apiClient(socketPath).get('/events?limit=1', eventsPageSchema);
     // A number above the last one is from a journal that was removed in between.
     const after = this.#last === undefined || this.#last > last ? Math.max(0, last - recentEvents) : this.#last;
-    const address = await socketAddress(ownSocketPath(directory));
+    const address = await socketAddress(socketPath);
     const socket = new WebSocket(`ws+unix:${address.path}:${apiPrefix}/events/live?after=${after}`);
     const close = (): void => socket.terminate();
     this.#stop.signal.addEventListener('abort', close);

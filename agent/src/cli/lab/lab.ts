@@ -4,6 +4,7 @@ import { LockstepError } from '@lockstep/shared';
 import { loginLinkSchema } from '@lockstep/shared/api';
 import { formatNames } from '@lockstep/shared/present';
 import { Command, CommanderError, InvalidArgumentError } from 'commander';
+import { recordedSocketPath } from '../../member-dir/instance-lock.ts';
 import { apiClient } from '../api-client.ts';
 import { type ExitCode, exitCode } from '../exit-code.ts';
 import { formatMoment } from '../output/format.ts';
@@ -53,7 +54,7 @@ function parseOptions(args: readonly string[]): LabOptions {
 /** A link to the dashboard of a member, or its address while it does not answer. */
 async function linkTo({ directory, dashboard }: LabMember): Promise<string> {
   try {
-    return (await apiClient(directory).post('/login-link', {}, loginLinkSchema)).url;
+    return (await apiClient(await recordedSocketPath(directory)).post('/login-link', {}, loginLinkSchema)).url;
   } catch {
     return `http://${dashboard}/`;
   }

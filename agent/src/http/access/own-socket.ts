@@ -1,6 +1,8 @@
 import { once } from 'node:events';
-import { chmod, rename, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, rename, rm } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { LockstepError } from '@lockstep/shared';
 import type { FastifyInstance } from 'fastify';
 import { socketAddress } from '../../os/socket-address.ts';
@@ -10,13 +12,17 @@ import type { Access } from './access.ts';
 /** A server of the API for the agent's own user. */
 export interface OwnSocket {
   readonly server: Server;
+  readonly path: string;
   /** Removes the socket, stops listening, and resolves when its connections have ended. */
   close(): Promise<void>;
 }
 
+/** The errors of a file system that cannot hold sockets, such as vfat and some network file systems. */
+const noSockets = new Set(['EPERM', 'EOPNOTSUPP', 'ENOTSUP', 'ENOSYS', 'EINVAL']);
+
 /**
- * Serves the API on the Unix socket at `path` as well, which only the user of this process can open. A connection there needs no login.
- * Rejects with 'folder-not-writable'.
+ * Serves the API on the Unix socket at `path` as well, which only the user of this process can open. A connection there needs no login. If
+ * the file system of `path` cannot hold sockets, the socket is in a directory of its own of this user. Rejects with 'folder-not-writable'.
  */
 export async function serveOnSocket(app: FastifyInstance, access: Access, path: string): Promise<OwnSocket> {
   const server = createServer({ requestTimeout: requestTimeoutMs }, (request, response) =>
@@ -26,27 +32,42 @@ export async function serveOnSocket(app: FastifyInstance, access: Access, path: 
   // The live streams listen there.
   server.on('upgrade', (...upgrade) => app.server.emit('upgrade', ...upgrade));
   try {
-    await listenAt(server, path);
+    const place = await listenAt(server, path).then(
+      () => ({ path, remove: path }),
+      (cause: NodeJS.ErrnoException) => {
+        if (!noSockets.has(cause.code ?? '')) throw cause;
+        return listenElsewhere(server);
+      },
+    );
+    return {
+      server,
+      path: place.path,
+      close: async () => {
+        await rm(place.remove, { recursive: true, force: true });
+        const closed = once(server, 'close');
+        server.close();
+        server.closeIdleConnections();
+        await closed;
+      },
+    };
   } catch (cause) {
     server.close();
     const { code } = cause as NodeJS.ErrnoException;
     throw new LockstepError(
       'folder-not-writable',
-      `The socket for commands cannot be made at ${path} (${code}). The folder must be on a file system of this machine that can hold ` +
-        'sockets, and this user must be allowed to write in its .lockstep.',
+      `The socket for commands cannot be made at ${path} (${code}). This user must be allowed to write in that directory.`,
       { cause },
     );
   }
-  return {
-    server,
-    close: async () => {
-      await rm(path, { force: true });
-      const closed = once(server, 'close');
-      server.close();
-      server.closeIdleConnections();
-      await closed;
-    },
-  };
+}
+
+/** Listens in a new directory that only this user may open. */
+async function listenElsewhere(server: Server): Promise<{ readonly path: string; readonly remove: string }> {
+  const parent = process.env.XDG_RUNTIME_DIR || tmpdir();
+  const directory = await mkdtemp(join(parent, 'lockstep-'));
+  const path = join(directory, 'api.sock');
+  await listenAt(server, path);
+  return { path, remove: directory };
 }
 
 /** Listens under a name of its own and then takes the place of a socket that a killed agent left. */
