@@ -105,7 +105,7 @@ export async function startAgent({ directory, config, log, adopted, rejoin }: Ag
       clock: nodeClock,
       log,
       load: loadMeter(),
-      historyBytesMax: config.historyBytesMax,
+      historySize: config.historySize,
       historyAgeMsMax: config.historyAgeMsMax,
       rescanIntervalMs: config.rescanIntervalMs,
       boot: await readBoot(),

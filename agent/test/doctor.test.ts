@@ -1,4 +1,4 @@
-import { chmod, chown, lchown, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { appendFile, chmod, chown, lchown, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -329,6 +329,7 @@ describe.runIf(isRoot)('[DR3] the disk of the folder', () => {
       await run('umount', ['-l', disk]);
     });
     const bee = await cluster.add('bee', { folder: join(disk, 'bee'), up: false });
+    await appendFile(bee.state('config.toml'), 'history_size = "1 GiB"\n');
     const small = await doctor(bee);
     expectFinding(small, 'file system', 'warn', /on tmpfs, which is kept in memory/, /Put the folder on a disk/);
     expectFinding(

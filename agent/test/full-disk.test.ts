@@ -33,6 +33,20 @@ describe.runIf(isRoot)('a full disk', () => {
   const fillUp = () => shell(disk, 'dd if=/dev/zero of=ballast bs=4k 2>/dev/null || true');
   const makeRoom = () => rmSync(join(disk, 'ballast'));
 
+  test('[ST7] old versions are kept and counted, and give way to a full disk', async () => {
+    const [ant, bee] = [cluster().member('ant'), cluster().member('bee')];
+    for (const letter of ['a', 'b']) {
+      await ant.put('large.txt', letter.repeat(2_000_000));
+      await cluster().settled();
+    }
+    const kept = async () => (await bee.status()).history?.versions;
+    await expect.poll(kept, patience).toBe(1);
+    expect((await lockstep(['status', bee.folder])).out).toMatch(/history +1 old version, 2 MB of at most [45]/);
+    await fillUp();
+    await expect.poll(kept, patience).toBe(0);
+    makeRoom();
+  });
+
   test('[CL5] leave, status, up and init report it, and change nothing', async () => {
     const bee = cluster().member('bee');
     const before = namesOf(await cluster().settled());

@@ -185,8 +185,12 @@ export const clockSkewMsMax = 10_000;
 /** The interval at which the whole folder is compared with the journal, whatever the watcher reports. */
 export const rescanIntervalMs = 600_000;
 
-/** Bytes that replaced and deleted versions in `.lockstep/history` may occupy. Content that a conflict still needs is kept beyond it. */
-export const historyBytesMax = 1024 ** 3;
+/** The part of the disk that replaced and deleted versions in `.lockstep/history` may occupy; what a conflict still needs is kept beyond it. */
+export const historyDiskShareMax = 0.1;
+
+/** History leaves this much of the disk free, by its size: it is a courtesy, and files that arrive need the room. */
+export const historyReserveShare = 0.05;
+export const historyReserveBytesMax = 1024 ** 3;
 
 /** Versions of one path that are searched and listed for a person. */
 export const versionsMax = 1_000;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { formatDuration, formatSize, parseDuration, parseSize } from './quantity.ts';
+import { formatDiskRoom, formatDuration, formatSize, parseDiskRoom, parseDuration, parseSize } from './quantity.ts';
 
 describe('durations and sizes', () => {
   test.each([
@@ -25,6 +25,20 @@ describe('durations and sizes', () => {
     ['1e9 B', undefined],
   ])('size %s', (text, bytes) => {
     expect(parseSize(text)).toBe(bytes);
+  });
+
+  test.each([
+    ['10 %', { share: 0.1 }, '10 %'],
+    ['2.5%', { share: 0.025 }, '2.5 %'],
+    ['0 %', { share: 0 }, '0 %'],
+    ['1 GiB', { bytes: 1024 ** 3 }, '1 GiB'],
+    ['101 %', undefined, ''],
+    ['-1 %', undefined, ''],
+    ['%', undefined, ''],
+    ['10', undefined, ''],
+  ])('[ST7] room on a disk %s', (text, room, written) => {
+    expect(parseDiskRoom(text)).toEqual(room);
+    if (room !== undefined) expect(formatDiskRoom(room)).toBe(written);
   });
 
   test('a written value is read back', () => {

@@ -37,3 +37,21 @@ export function parseSize(text: string): number | undefined {
 export function formatSize(bytes: number): string {
   return format(bytes, sizeUnits, ' ');
 }
+
+/** Room on a disk: a number of bytes, or a part of the disk from 0 to 1. */
+export type DiskRoom = { readonly bytes: number } | { readonly share: number };
+
+const percentPattern = /^([0-9]{1,3}(?:\.[0-9]+)?) ?%$/;
+
+/** Parses `512 MiB` or `10 %`. Undefined for other texts. */
+export function parseDiskRoom(text: string): DiskRoom | undefined {
+  const bytes = parseSize(text);
+  if (bytes !== undefined) return { bytes };
+  const percent = Number(percentPattern.exec(text.trim())?.[1] ?? Number.NaN);
+  return percent >= 0 && percent <= 100 ? { share: percent / 100 } : undefined;
+}
+
+/** The form that `parseDiskRoom` reads. */
+export function formatDiskRoom(room: DiskRoom): string {
+  return 'bytes' in room ? formatSize(room.bytes) : `${Number((room.share * 100).toFixed(3))} %`;
+}

@@ -2,14 +2,14 @@ import {
   formatHostPort,
   type HostPort,
   historyAgeMsMax,
-  historyBytesMax,
+  historyDiskShareMax,
   isAnyHost,
   parseHostPort,
   rescanIntervalMs,
   scrubIntervalMs,
 } from '@lockstep/shared';
 import { z } from 'zod';
-import { formatDuration, formatSize, parseDuration, parseSize } from './quantity.ts';
+import { type DiskRoom, formatDiskRoom, formatDuration, parseDiskRoom, parseDuration } from './quantity.ts';
 
 export const logLevels = ['debug', 'info', 'warn', 'error'] as const;
 
@@ -38,7 +38,7 @@ export interface Config {
   readonly peers: readonly string[];
   readonly logLevel: LogLevel;
   readonly rescanIntervalMs: number;
-  readonly historyBytesMax: number;
+  readonly historySize: DiskRoom;
   readonly historyAgeMsMax: number;
   readonly scrubIntervalMs: number;
 }
@@ -227,17 +227,17 @@ export const configKeys: readonly ConfigKey[] = [
     defaultText: formatDuration(rescanIntervalMs),
   }),
   define({
-    field: 'historyBytesMax',
+    field: 'historySize',
     key: 'history_size',
     placeholder: 'SIZE',
     list: false,
     comment: [
-      'The disk space for replaced and deleted versions in .lockstep/history; the oldest go first.',
+      'The disk space for replaced and deleted versions, in bytes or as a part of the disk; the oldest go first, and sooner on a full disk.',
       'Content that an open conflict needs is kept beyond it.',
     ],
-    allowed: 'a size of 0 B or more, such as "1 GiB" (units B, KiB, MiB, GiB, TiB)',
-    schema: custom(parseSize),
-    defaultText: formatSize(historyBytesMax),
+    allowed: 'a part of the disk, such as "10 %", or a size, such as "1 GiB" (units B, KiB, MiB, GiB, TiB)',
+    schema: custom(parseDiskRoom),
+    defaultText: formatDiskRoom({ share: historyDiskShareMax }),
   }),
   define({
     field: 'historyAgeMsMax',

@@ -9,6 +9,7 @@ import type {
   Folder,
   FolderHealth,
   HistoryLimits,
+  HistoryUse,
   Observation,
   ObserveRequest,
   PolledFiles,
@@ -175,6 +176,14 @@ export class DiskFolder implements Folder {
     return kept !== false;
   }
 
+  historyUse(): HistoryUse | undefined {
+    return this.#history.use;
+  }
+
+  countHistory(): Promise<HistoryUse> {
+    return this.#history.count();
+  }
+
   trimHistory(limits: HistoryLimits, needed: (content: ContentId) => boolean): Promise<void> {
     return this.#history.trim(limits, needed);
   }
@@ -201,19 +210,25 @@ export class DiskFolder implements Folder {
   async health(): Promise<FolderHealth> {
     const { root, rootIdentity, state, stateIdentity } = this.#places;
     const there = await Promise.all([this.#isThere(root, rootIdentity), this.#isThere(state, stateIdentity)]);
-    if (!there.every(Boolean)) return { ok: false, detail: folderMissing.detail, freeBytes: 0 };
+    if (!there.every(Boolean)) return { ok: false, detail: folderMissing.detail, freeBytes: 0, totalBytes: 0 };
     try {
-      const { bavail, bsize } = await this.#control.statfs(root);
+      const { bavail, blocks, bsize } = await this.#control.statfs(root);
+      const totalBytes = blocks * bsize;
       const freeBytes = bavail * bsize;
       const writable = await Promise.all([root, state].map((path) => this.#control.isWritable(path)));
       if (writable.every(Boolean)) {
         const problem = restoreStateDirectories(this.#places);
-        return { ok: true, freeBytes, ...(problem?.code === 'state-unusable' && { state: problem.detail }) };
+        return {
+          ok: true,
+          freeBytes,
+          totalBytes,
+          ...(problem?.code === 'state-unusable' && { state: problem.detail }),
+        };
       }
       const detail = `The folder ${root} cannot be written: give the agent's user permission, or mount it writable.`;
-      return { ok: false, detail, freeBytes };
+      return { ok: false, detail, freeBytes, totalBytes };
     } catch (error) {
-      return { ok: false, detail: `The folder ${root} cannot be read: ${String(error)}`, freeBytes: 0 };
+      return { ok: false, detail: `The folder ${root} cannot be read: ${String(error)}`, freeBytes: 0, totalBytes: 0 };
     }
   }
 

@@ -1,5 +1,5 @@
 import { type ContentId, historyListIntervalMs } from '@lockstep/shared';
-import type { HistoryLimits } from '../sync/ports/folder.ts';
+import type { HistoryLimits, HistoryUse } from '../sync/ports/folder.ts';
 import { historyShards, type KeptVersion } from './apply/history.ts';
 import type { ControlCalls } from './system-calls.ts';
 import type { JobRunner } from './worker/worker-job.ts';
@@ -38,9 +38,24 @@ export class HistoryIndex {
     }
   }
 
+  /** Undefined until it was listed for the first time. */
+  get use(): HistoryUse | undefined {
+    return this.#listedMs === Number.NEGATIVE_INFINITY ? undefined : this.#used;
+  }
+
+  /** Lists the disk if that is due. */
+  async count(): Promise<HistoryUse> {
+    await this.#listIfDue();
+    return this.#used;
+  }
+
+  get #used(): HistoryUse {
+    return { versions: this.#versions.size, bytes: this.#bytes };
+  }
+
   /** Removes the oldest versions beyond the limits, except those that are `needed`. */
   async trim(limits: HistoryLimits, needed: (content: ContentId) => boolean): Promise<void> {
-    if (this.#control.monotonicMs() - this.#listedMs >= historyListIntervalMs) await this.#list();
+    await this.#listIfDue();
     const goes = this.#beyond(limits, needed);
     for (let index = 0; index < goes.length; index += forgottenAtOnce) {
       const some = goes.slice(index, index + forgottenAtOnce);
@@ -61,6 +76,10 @@ export class HistoryIndex {
       files -= 1;
     }
     return goes;
+  }
+
+  async #listIfDue(): Promise<void> {
+    if (this.#control.monotonicMs() - this.#listedMs >= historyListIntervalMs) await this.#list();
   }
 
   async #list(): Promise<void> {

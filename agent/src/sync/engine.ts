@@ -1,4 +1,4 @@
-import { historyAgeMsMax, historyBytesMax, historyFilesMax, lastSyncMs, scrubIntervalMs } from '@lockstep/shared';
+import { historyAgeMsMax, historyFilesMax, lastSyncMs, scrubIntervalMs } from '@lockstep/shared';
 import type { VerifyResult } from '@lockstep/shared/api';
 import { ApplyLoop } from './apply/apply-loop.ts';
 import { recordInterruptedBatch } from './apply/interrupted-batch.ts';
@@ -51,7 +51,7 @@ import { Departures } from './transfer/departures.ts';
 import { ThroughputHistory } from './transfer/throughput.ts';
 import { OldVersions } from './versions/old-versions.ts';
 import type { RestoreParts } from './versions/restore.ts';
-import { Retention } from './versions/retention.ts';
+import { type HistorySize, Retention } from './versions/retention.ts';
 
 export interface EngineOptions {
   readonly identity: Self;
@@ -64,7 +64,7 @@ export interface EngineOptions {
   readonly log: Log;
   /** Returns the processors in use since its last call, for the heartbeat. */
   readonly load?: (() => number) | undefined;
-  readonly historyBytesMax?: number | undefined;
+  readonly historySize?: HistorySize | undefined;
   readonly historyAgeMsMax?: number | undefined;
   readonly rescanIntervalMs?: number | undefined;
   /** The present boot of the machine; undefined if it is unknown. */
@@ -89,6 +89,7 @@ export class Engine {
   readonly throughput = new ThroughputHistory();
   readonly health: Health;
   readonly oldVersions: OldVersions;
+  readonly retention: Retention;
   readonly pause: Pause;
   readonly mounts: Mounts;
   readonly ackLoop: AckLoop;
@@ -106,7 +107,6 @@ export class Engine {
   readonly #heartbeat: HeartbeatLoop;
   readonly #sessions: Sessions;
   readonly #resolver: ConflictResolver;
-  readonly #retention: Retention;
   readonly #scrub: Scrub;
   readonly #ignoreReload: IgnoreReload;
   readonly #powerCut: PowerCutCheck;
@@ -168,11 +168,12 @@ export class Engine {
     this.ackLoop = new AckLoop(context, peers);
     this.writeBack = new WriteBack(context);
     this.confirmer = new Confirmer(context, isBusy);
-    this.#retention = new Retention(context, {
-      bytesMax: options.historyBytesMax ?? historyBytesMax,
+    this.retention = new Retention(context, {
+      size: options.historySize,
       filesMax: historyFilesMax,
       ageMsMax: options.historyAgeMsMax ?? historyAgeMsMax,
     });
+    context.facts.second.on(() => this.retention.measured(this.health.folder));
     new DeliveryMeter(context, peers, () => this.localChanges.unsettled > 0);
     new Housekeeping(context, this);
     this.pause = new Pause(context, this);
@@ -211,7 +212,7 @@ export class Engine {
     if (!lifecycle.enter('applying')) return;
     this.applyLoop.poke();
     this.#resolver.poke();
-    this.#retention.start();
+    this.retention.start();
     this.writeBack.poke();
     this.confirmer.poke();
     this.changePoll.start();
@@ -235,7 +236,7 @@ export class Engine {
     this.oldVersions.stop();
     this.transfers.stop();
     this.#resolver.stop();
-    this.#retention.stop();
+    this.retention.stop();
     this.#scrub.stop();
     this.confirmer.stop();
     this.changePoll.stop();

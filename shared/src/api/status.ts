@@ -39,6 +39,14 @@ export const statusSchema = z
     directories: countSchema.describe('Directories that are in place on this disk.'),
     bytes: countSchema.describe('Bytes of the files that are in place on this disk.'),
     freeBytes: countSchema.describe('Free space of the disk that the folder is on.'),
+    history: z
+      .object({
+        versions: countSchema.describe('Replaced and deleted versions that are kept.'),
+        bytes: countSchema.describe('Their space on the disk.'),
+        bytesMax: countSchema.describe('The space that they may have now: less on a full disk.'),
+      })
+      .optional()
+      .describe('The history of this member; absent until it was counted, within a minute of the start.'),
     load: z.number().min(0).describe('Processors in use by the agent: 1 is one whole processor.'),
     operations: countSchema.describe('Operations in the journal.'),
     version: vectorSchema.describe('The operations this member knows.'),

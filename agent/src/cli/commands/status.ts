@@ -29,6 +29,10 @@ function ownCondition({ members }: Status, paint: Paint): string {
   return own === undefined ? '' : formatCondition(own, paint);
 }
 
+function historyText({ versions, bytes, bytesMax }: NonNullable<Status['history']>): string {
+  return `${formatItems(versions, 'old version')}, ${formatBytes(bytes)} of at most ${formatBytes(bytesMax)}`;
+}
+
 /** `lockstep status` as text. */
 export function formatStatus(status: Status, paint: Paint): string {
   const { member } = status;
@@ -38,6 +42,7 @@ export function formatStatus(status: Status, paint: Paint): string {
     `cluster    ${formatVerdict(status, paint)}`,
     `folder     ${printable(member.folder)}`,
     `holds      ${formatItems(status.files, 'file')} and ${formatItems(status.directories, 'directory', 'directories')}, ${formatBytes(status.bytes)}; ${formatBytes(status.freeBytes)} free`,
+    ...(status.history === undefined ? [] : [`history    ${historyText(status.history)}`]),
     ...(progress === undefined ? [] : [`arriving   ${progressText(progress)}`]),
     ...(status.pending > 0 ? [`pending    ${formatItems(status.pending, 'path')} not on this disk yet`] : []),
     ...(status.conflicts > 0 ? [`conflicts  ${formatItems(status.conflicts, 'path')} not settled yet`] : []),

@@ -11,10 +11,11 @@ const freeEntriesMin = 10_000;
 
 /** Checks the free space for new files, the journal and replaced versions. */
 export async function checkDisk({ directory, config }: Subject): Promise<readonly Finding[]> {
-  const { bavail, bsize, ffree, files } = await statfs(directory);
+  const { bavail, blocks, bsize, ffree, files } = await statfs(directory);
   const free = bavail * bsize;
   const found: Finding[] = [];
-  const roomForHistory = config?.historyBytesMax ?? 0;
+  const room = config?.historySize ?? { bytes: 0 };
+  const roomForHistory = 'bytes' in room ? room.bytes : blocks * bsize * room.share;
   if (free < freeBytesMin) {
     const detail = `Only ${formatBytes(free)} are free: below ${formatBytes(freeBytesMin)} no more files are written here.`;
     found.push(fail(detail, 'Free some space on the disk of the folder.'));

@@ -53,6 +53,7 @@ export function readStatus(engine: Engine, place: Place): Status {
     directories: counts.disk.directories,
     bytes: counts.disk.bytes,
     freeBytes: engine.health.folder.freeBytes,
+    history: engine.retention.report(),
     load: engine.health.load,
     operations: counts.operations,
     version: known,

@@ -138,6 +138,15 @@ export interface FolderHealth {
   /** Why no entry can be written to the folder although it exists: a directory of `.lockstep` is gone and cannot be made. */
   readonly state?: string;
   readonly freeBytes: number;
+  /** Size of the disk. */
+  readonly totalBytes: number;
+}
+
+/** What the history holds. */
+export interface HistoryUse {
+  readonly versions: number;
+  /** Its space on the disk. */
+  readonly bytes: number;
 }
 
 /** Limits of the history. Content that is still needed is kept beyond them. */
@@ -248,6 +257,10 @@ export interface Folder {
     readonly size: number;
     readonly source: ContentSource;
   }): Promise<boolean>;
+  /** What `history/` holds; undefined until it was counted for the first time. */
+  historyUse(): HistoryUse | undefined;
+  /** Counts what `history/` holds. Cheap, but for the first time. */
+  countHistory(): Promise<HistoryUse>;
   /** Removes the oldest contents of `history/` beyond the limits, except those for which `needed` returns true. */
   trimHistory(limits: HistoryLimits, needed: (content: ContentId) => boolean): Promise<void>;
 

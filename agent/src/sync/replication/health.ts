@@ -8,7 +8,7 @@ const folderProblems: readonly ProblemCode[] = ['folder-missing', 'state-unusabl
 
 /** The state of the folder and the machine, as measured for the last heartbeat. */
 export class Health {
-  folder: FolderHealth = { ok: true, freeBytes: 0 };
+  folder: FolderHealth = { ok: true, freeBytes: 0, totalBytes: 0 };
   /** Processors in use. */
   load = 0;
   readonly #context: Context;

@@ -1,16 +1,34 @@
-import type { HistoryLimits } from '../ports/folder.ts';
+import { type HistorySize, historyReserve, historyRoom } from '../../core/history-room.ts';
+import type { HistoryUse } from '../ports/folder.ts';
 import { TaskLoop } from '../scheduling/task-loop.ts';
 import type { Context } from '../state/context.ts';
 
+export type { HistorySize } from '../../core/history-room.ts';
+
 const intervalMs = 60_000;
+/** The start of a member has other work for its disk. */
+const firstMs = 5_000;
+
+/** What history may hold. */
+export interface RetentionLimits {
+  readonly size: HistorySize | undefined;
+  readonly filesMax: number;
+  readonly ageMsMax: number;
+}
+
+/** What history holds, and the bytes that it may occupy now. */
+export interface HistoryReport extends HistoryUse {
+  readonly bytesMax: number;
+}
 
 /** Keeps `history/` within its limits. Content that a head still needs stays beyond them. */
 export class Retention {
   readonly #context: Context;
-  readonly #limits: HistoryLimits;
+  readonly #limits: RetentionLimits;
   readonly #loop: TaskLoop;
+  #bytesMax: number | undefined;
 
-  constructor(context: Context, limits: HistoryLimits) {
+  constructor(context: Context, limits: RetentionLimits) {
     this.#context = context;
     this.#limits = limits;
     this.#loop = new TaskLoop({
@@ -24,16 +42,35 @@ export class Retention {
   }
 
   start(): void {
-    this.#loop.in(intervalMs);
+    this.#loop.in(firstMs);
   }
 
   stop(): void {
     this.#loop.stop();
   }
 
+  /** Undefined until history was counted for the first time. */
+  report(): HistoryReport | undefined {
+    const use = this.#context.folder.historyUse();
+    return use === undefined || this.#bytesMax === undefined ? undefined : { ...use, bytesMax: this.#bytesMax };
+  }
+
+  /** The disk was measured: what it lacks is taken from history at once. */
+  measured({ totalBytes, freeBytes }: { readonly totalBytes: number; readonly freeBytes: number }): void {
+    const use = this.#context.folder.historyUse();
+    if (freeBytes < historyReserve(totalBytes) && use !== undefined && use.bytes > 0) this.#loop.poke();
+  }
+
   async #trim(): Promise<void> {
     const { folder, journal } = this.#context;
-    await folder.trimHistory(this.#limits, (content) => journal.headWithContent(content) !== undefined);
+    const { filesMax, ageMsMax, size } = this.#limits;
+    const { ok, totalBytes, freeBytes } = await folder.health();
+    if (ok) {
+      const { bytes } = await folder.countHistory();
+      this.#bytesMax = historyRoom({ totalBytes, freeBytes, historyBytes: bytes }, size);
+      const limits = { bytesMax: this.#bytesMax, filesMax, ageMsMax };
+      await folder.trimHistory(limits, (content) => journal.headWithContent(content) !== undefined);
+    }
     this.#loop.in(intervalMs);
   }
 }

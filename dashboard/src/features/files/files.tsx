@@ -1,4 +1,4 @@
-import type { PathReport, SearchResult, TreeEntry } from '@lockstep/shared/api';
+import type { PathReport, SearchResult, Status, TreeEntry } from '@lockstep/shared/api';
 import { formatBytes, formatCount, formatItems } from '@lockstep/shared/present';
 import { Group, NativeSelect, Switch, Text } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
@@ -35,7 +35,7 @@ export function Files() {
   return (
     <View
       title="Files"
-      aside={`${formatItems(status.files, 'file')}, ${formatBytes(status.bytes)} in ${status.member.folder}`}
+      aside={`${formatItems(status.files, 'file')}, ${formatBytes(status.bytes)} in ${status.member.folder}${historyOf(status)}`}
       actions={<SearchBox value={query} onSearch={search} />}
     >
       {path === undefined ? (
@@ -45,6 +45,12 @@ export function Files() {
       )}
     </View>
   );
+}
+
+/** The old versions that are kept on the disk of the member that serves the page. */
+function historyOf({ history }: Status): string {
+  if (history === undefined || history.versions === 0) return '';
+  return `; ${formatItems(history.versions, 'old version')}, ${formatBytes(history.bytes)}`;
 }
 
 function useIsBelow(widthPx: number): boolean {
