@@ -56,6 +56,8 @@ test('[DB-F9] [DB-F10] a user looks at an old version, saves it, puts it back, a
     await expect(panel.getByRole('status')).toHaveText('plan.txt was put back.');
     await expect(versions).toHaveCount(3);
     await expect.poll(() => textIn(bee.folder, 'plan.txt')).toBe('the first plan\n');
+    // The versions that are kept on ant's disk, counted a few seconds after its start.
+    await expect(page.getByText(/; \d old versions?, \d/)).toBeVisible();
   });
 
   await test.step('[DB-F10] deleted names are listed on demand, and a deleted directory comes back whole', async () => {
