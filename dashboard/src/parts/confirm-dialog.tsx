@@ -8,6 +8,7 @@ export function ConfirmDialog({
   confirm,
   cancel = 'Cancel',
   isHarmful = false,
+  isReady = true,
   answer,
   children,
 }: {
@@ -17,6 +18,8 @@ export function ConfirmDialog({
   readonly confirm: string;
   readonly cancel?: string;
   readonly isHarmful?: boolean;
+  /** False while the dialog lacks what it asks for: it cannot be confirmed. */
+  readonly isReady?: boolean;
   readonly answer: (isYes: boolean) => void;
   readonly children: ReactNode;
 }) {
@@ -40,6 +43,7 @@ export function ConfirmDialog({
         <Button
           {...(isHarmful && { color: 'red.9' })}
           onClick={() => answer(true)}
+          disabled={!isReady}
           data-autofocus={!isHarmful || undefined}
         >
           {confirm}

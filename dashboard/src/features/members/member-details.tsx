@@ -14,6 +14,7 @@ import { Link } from 'wouter';
 import { Moment } from '../../parts/moment.tsx';
 import classes from './member-details.module.css';
 import { stateSince } from './member-state.tsx';
+import { RemoveMember } from './remove-member.tsx';
 
 type Fact = readonly [title: string, value: ReactNode];
 
@@ -26,16 +27,21 @@ export function MemberDetails({
   readonly members: readonly MemberReport[];
 }) {
   return (
-    <dl className={classes.facts} aria-label={`Details of ${member.name}`}>
-      {factsOf(member, members)
-        .filter(([, value]) => value !== undefined)
-        .map(([title, value]) => (
-          <div key={title}>
-            <dt>{title}</dt>
-            <dd>{value}</dd>
-          </div>
-        ))}
-    </dl>
+    <>
+      <dl className={classes.facts} aria-label={`Details of ${member.name}`}>
+        {factsOf(member, members)
+          .filter(([, value]) => value !== undefined)
+          .map(([title, value]) => (
+            <div key={title}>
+              <dt>{title}</dt>
+              <dd>{value}</dd>
+            </div>
+          ))}
+      </dl>
+      <div className={classes.actions}>
+        <RemoveMember member={member} />
+      </div>
+    </>
   );
 }
 

@@ -62,6 +62,6 @@ function whyOf(member: MemberReport, members: readonly MemberReport[]): string |
     case 'silent':
       return member.lastError ?? (member.lastSeenAt === undefined ? 'not heard since this agent started' : undefined);
     case 'left':
-      return undefined;
+      return member.removedBy === undefined ? undefined : `removed by ${member.removedBy}`;
   }
 }
