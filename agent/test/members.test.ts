@@ -218,6 +218,43 @@ test('[MB10] a member that left does not rejoin by a mere start', async () => {
   await bee.restart();
 });
 
+test('[MB14] a lost member is removed, refused when it comes back, and taken back with its changes', async () => {
+  const cluster = await startCluster(['ant', 'bee', 'cat']);
+  const [ant, bee, cat] = [cluster.member('ant'), cluster.member('bee'), cluster.member('cat')];
+  const stateAt = async (at: typeof ant) => (await at.status()).members.find(({ name }) => name === 'cat')?.state;
+  const remove = (...args: string[]) => lockstep(['remove', ...args, ant.folder]);
+  await writeFile(ant.path('file'), '1');
+  await cluster.settled();
+
+  expect(await remove('cat')).toMatchObject({ code: 1, err: expect.stringContaining('cat is up. To retire it') });
+  expect(await remove('ant')).toMatchObject({ code: 1, err: expect.stringContaining('ant is this member') });
+  expect(await remove('dog')).toMatchObject({ code: 2, err: expect.stringContaining('The members are ant, bee, cat') });
+  expect(await remove('--undo', 'bee')).toMatchObject({ code: 1, err: expect.stringContaining('bee was not removed') });
+
+  await cat.kill();
+  await expect.poll(() => stateAt(ant), { timeout: 30_000 }).toBe('down');
+  await writeFile(ant.path('file'), '2');
+  expect(await remove('cat')).toMatchObject({ code: 0, out: expect.stringContaining('Members that know it: bee.') });
+  await expect.poll(() => stateAt(bee)).toBe('left');
+  expect((await lockstep(['wait', '--for', 'all', '--timeout', '20', ant.folder])).code).toBe(0);
+  const report = (await bee.status()).members.find(({ name }) => name === 'cat');
+  expect(report).toMatchObject({ removedBy: 'ant', condition: 'left' });
+
+  await writeFile(cat.path('meanwhile'), 'on cat');
+  await cat.start({ ready: false });
+  const told = async () => (await cat.status()).problems.map(({ detail }) => detail).join(' ');
+  await expect.poll(told, { timeout: 30_000 }).toMatch(/removed from the cluster by ant; .*lockstep remove --undo cat/);
+  expect(await stateAt(ant)).toBe('left');
+  expect(namesOf(ant.tree())).not.toContain('meanwhile');
+
+  expect(await remove('--undo', 'cat')).toMatchObject({ code: 0, out: expect.stringContaining('cat is taken back') });
+  await cluster.connected();
+  await cluster.settled();
+  expect(await readFile(bee.path('meanwhile'), 'utf8')).toBe('on cat');
+  expect(await readFile(cat.path('file'), 'utf8')).toBe('2');
+  expect(await stateAt(ant)).toBe('active');
+});
+
 test('[RP2] replay rebuilds the folder from the log alone', async () => {
   const cluster = await startCluster(['ant', 'bee']);
   const [ant, bee] = [cluster.member('ant'), cluster.member('bee')];

@@ -12,6 +12,7 @@ import { addLeaveCommand } from './commands/leave.ts';
 import { addLogCommand } from './commands/log.ts';
 import { addMembersCommand } from './commands/members.ts';
 import { addPauseCommand, addResumeCommand } from './commands/pause.ts';
+import { addRemoveCommand } from './commands/remove.ts';
 import { addReplayCommand } from './commands/replay.ts';
 import { addRestoreCommand } from './commands/restore.ts';
 import { addStatusCommand } from './commands/status.ts';
@@ -52,6 +53,7 @@ const commands = [
   addPauseCommand,
   addResumeCommand,
   addLeaveCommand,
+  addRemoveCommand,
   addConfigCommand,
   addCompletionCommand,
 ];

@@ -29,7 +29,7 @@ test('[API4] the description names every route and has a summary of each', async
       '/healthz',
       '/metrics',
       ...['conflicts', 'conflicts/resolve', 'content/{path}'],
-      ...['events', 'events/live', 'join-recipe', 'leave', 'members', 'ops', 'paths/{path}'],
+      ...['events', 'events/live', 'join-recipe', 'leave', 'members', 'members/remove', 'ops', 'paths/{path}'],
       ...['latencies', 'latencies/history', 'latencies/recent'],
       ...['ops/live', 'ops/{origin}/{seq}'],
       ...['replay', 'rescan', 'status', 'verify', 'wait'],

@@ -1,4 +1,4 @@
-import { historyAgeMsMax, historyFilesMax, lastSyncMs, scrubIntervalMs } from '@lockstep/shared';
+import { historyAgeMsMax, historyFilesMax, lastSyncMs, type MemberId, scrubIntervalMs } from '@lockstep/shared';
 import type { VerifyResult } from '@lockstep/shared/api';
 import { ApplyLoop } from './apply/apply-loop.ts';
 import { recordInterruptedBatch } from './apply/interrupted-batch.ts';
@@ -27,6 +27,7 @@ import { LatencyHistory } from './members/latency-history.ts';
 import { OperationWriter } from './members/operation-writer.ts';
 import { OwnOrigin } from './members/own-origin.ts';
 import { Peers } from './members/peers.ts';
+import { removeMember, takeBackMember } from './members/removal.ts';
 import { Reports } from './members/reports.ts';
 import type { Clock } from './ports/clock.ts';
 import type { Folder } from './ports/folder.ts';
@@ -255,6 +256,18 @@ export class Engine {
     const operation = announce(this.context, this.#operationWriter, 'left');
     const informed = await untilInformed(this.context, this.peers, operation, timeoutMs);
     this.peers.broadcast({ type: 'leave', retire: true });
+    return informed.map((peer) => this.peers.nameOf(peer.id));
+  }
+
+  /**
+   * Removes a lost member from the cluster, or takes it back. Resolves with the names of those that hold it. Throws as `removeMember` and
+   * `takeBackMember`.
+   */
+  async remove(id: MemberId, isUndone: boolean, timeoutMs: number): Promise<readonly string[]> {
+    const parts = { context: this.context, operationWriter: this.#operationWriter, peers: this.peers };
+    const operation = isUndone ? takeBackMember(parts, id) : removeMember(parts, id);
+    this.peers.refreshStates();
+    const informed = await untilInformed(this.context, this.peers, operation, timeoutMs);
     return informed.map((peer) => this.peers.nameOf(peer.id));
   }
 

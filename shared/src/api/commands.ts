@@ -43,6 +43,19 @@ export const leaveResultSchema = z
   })
   .meta({ id: 'LeaveResult' });
 
+/** `POST /api/v1/members/remove`. */
+export const removeMemberRequestSchema = z.object({
+  member: z.string().min(1).describe('Its name, or the start of its id.'),
+  undo: z.boolean().optional().describe('Take it back instead.'),
+});
+
+export const removeMemberResultSchema = z
+  .object({
+    name: z.string(),
+    told: list(z.string()).describe('Names of the other members that already hold it.'),
+  })
+  .meta({ id: 'RemoveMemberResult' });
+
 /** `POST /api/v1/replay`. */
 export const replayRequestSchema = z.object({
   into: z
@@ -110,6 +123,8 @@ export const rescanResultSchema = z
 
 export type WaitRequest = z.infer<typeof waitRequestSchema>;
 export type WaitResult = z.infer<typeof waitResultSchema>;
+export type RemoveMemberRequest = z.infer<typeof removeMemberRequestSchema>;
+export type RemoveMemberResult = z.infer<typeof removeMemberResultSchema>;
 export type LeaveResult = z.infer<typeof leaveResultSchema>;
 export type ReplayRequest = z.infer<typeof replayRequestSchema>;
 export type ReplayResult = z.infer<typeof replayResultSchema>;

@@ -152,6 +152,16 @@ export const commandHelp: Readonly<Record<string, CommandHelp>> = {
     details: ['The others no longer count this member. To join again: lockstep up --rejoin.'],
     examples: [['lockstep leave ~/shared', 'before this machine is given away']],
   },
+  remove: {
+    details: [
+      'For a machine that is lost. A member that can be started is retired on its own machine: lockstep leave.',
+      'Only a member that is down is removed. If it comes back it is refused, and told how it is taken back.',
+    ],
+    examples: [
+      ['lockstep remove bee', 'the machine of bee is lost'],
+      ['lockstep remove --undo bee', 'it was found'],
+    ],
+  },
   config: {
     examples: [
       ['lockstep config', 'the settings in force, and the source of each'],

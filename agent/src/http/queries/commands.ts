@@ -1,4 +1,12 @@
-import type { LeaveResult, RescanResult, WaitRequest, WaitResult } from '@lockstep/shared/api';
+import { LockstepError } from '@lockstep/shared';
+import type {
+  LeaveResult,
+  RemoveMemberRequest,
+  RemoveMemberResult,
+  RescanResult,
+  WaitRequest,
+  WaitResult,
+} from '@lockstep/shared/api';
 import type { Engine } from '../../sync/engine.ts';
 import type { ServedMember } from '../served-member.ts';
 
@@ -15,6 +23,28 @@ export async function leaveCluster({ engine, retired }: ServedMember): Promise<L
   const told = await engine.retire(goodbyeMs);
   setImmediate(retired);
   return { told: [...told] };
+}
+
+/**
+ * Removes a member from the cluster, or takes it back; named by its name or the start of its id. Throws `request-invalid` if no member or
+ * several are meant, and `not-removed`.
+ */
+export async function removeMember(engine: Engine, request: RemoveMemberRequest): Promise<RemoveMemberResult> {
+  const { member, undo = false } = request;
+  const { journal } = engine.context;
+  const members = journal.members();
+  const named = members.filter(({ name }) => name === member);
+  const meant = named.length > 0 ? named : members.filter(({ id }) => id.startsWith(member));
+  const [only, ...others] = meant;
+  if (only === undefined) {
+    const names = members.map(({ name }) => name).sort();
+    throw new LockstepError('request-invalid', `No member is called ${member}. The members are ${names.join(', ')}.`);
+  }
+  if (others.length > 0) {
+    const ids = meant.map(({ id, name }) => `${name} (${id.slice(0, 8)})`);
+    throw new LockstepError('request-invalid', `${member} can be ${ids.join(' or ')}. Give the start of the id.`);
+  }
+  return { name: only.name, told: [...(await engine.remove(only.id, undo, goodbyeMs))] };
 }
 
 /** Compares the whole folder with the journal. */

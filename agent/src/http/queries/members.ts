@@ -5,6 +5,7 @@ import { stampMs } from '../../core/hlc.ts';
 import { peerCondition } from '../../core/membership.ts';
 import type { Engine } from '../../sync/engine.ts';
 import type { Peer } from '../../sync/members/peer.ts';
+import { removerOf } from '../../sync/members/removal.ts';
 import { ownProgress, peerProgress } from './progress.ts';
 import { asSentence } from './sentence.ts';
 import { shownBy } from './shown-by.ts';
@@ -59,6 +60,7 @@ function reportPeer(engine: Engine, peer: Peer): MemberReport {
   const silentMs = heardMs === undefined ? undefined : clock.monotonicMs() - heardMs;
   const shown = shownBy(engine, peer.id, peer.applied);
   const record = engine.peers.record(peer.id);
+  const remover = removerOf(journal, peer.id);
   return {
     id: peer.id,
     name: engine.peers.nameOf(peer.id),
@@ -66,6 +68,7 @@ function reportPeer(engine: Engine, peer: Peer): MemberReport {
     state: peer.state,
     stateSince: peer.stateSince,
     condition: conditionOf(engine, peer),
+    removedBy: remover && engine.peers.nameOf(remover),
     connected: peer.ready,
     via: peer.passedOn?.by.id,
     rttMs: peer.ready ? (peer.rttMs ?? null) : null,

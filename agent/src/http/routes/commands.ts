@@ -2,6 +2,8 @@ import { isAbsolute } from 'node:path';
 import { LockstepError } from '@lockstep/shared';
 import {
   leaveResultSchema,
+  removeMemberRequestSchema,
+  removeMemberResultSchema,
   replayRequestSchema,
   replayResultSchema,
   rescanResultSchema,
@@ -14,7 +16,7 @@ import type { FastifyReply } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { answers } from '../answers.ts';
 import { verifiesMax, waitsMax } from '../limits.ts';
-import { leaveCluster, rescanFolder, waitFor } from '../queries/commands.ts';
+import { leaveCluster, removeMember, rescanFolder, waitFor } from '../queries/commands.ts';
 import type { ServedMember } from '../served-member.ts';
 import { checkedPath } from './state.ts';
 
@@ -60,6 +62,21 @@ export const commandRoutes: FastifyPluginAsyncZod<{ member: ServedMember; stoppi
       schema: { tags: ['commands'], summary: 'Retire this member', response: answers(leaveResultSchema) },
     },
     () => leaveCluster(member),
+  );
+
+  app.post(
+    '/members/remove',
+    {
+      schema: {
+        tags: ['commands'],
+        summary: 'Remove another member that is lost, or take it back',
+        description:
+          'Nobody waits for a removed member, and it is refused if it comes back. Only a member that is down is removed.',
+        body: removeMemberRequestSchema,
+        response: answers(removeMemberResultSchema),
+      },
+    },
+    (request) => removeMember(engine, request.body),
   );
 
   app.post(

@@ -5,6 +5,7 @@ import type { Link } from '../ports/network.ts';
 import type { Context } from '../state/context.ts';
 import { Agreement, type Claim } from './agreement.ts';
 import { type PassedOn, Peer } from './peer.ts';
+import { removedReason, removerOf } from './removal.ts';
 import { replacedReason, replacingReason, SessionFailures, stableSessionMs } from './session-failures.ts';
 
 /** Callbacks for sessions and their messages. */
@@ -152,6 +153,8 @@ export class Peers {
       peer.state = state;
       peer.stateSince = clock.wallMs();
       if (state === 'down' || state === 'left') events.add(state, this.about(peer));
+      const removal = this.#removalReason(peer.id);
+      if (removal !== undefined) peer.link?.close(removal, true);
       hasChanged = true;
     }
     if (hasChanged) facts.membersChanged.publish();
@@ -199,6 +202,8 @@ export class Peers {
   #refusal(link: Link): { readonly reason: string; readonly isFault: boolean } | undefined {
     const tooEarly = link.dialled ? undefined : this.failures.refusal(link.peer);
     if (tooEarly !== undefined) return { reason: tooEarly, isFault: false };
+    const removal = this.#removalReason(link.peer);
+    if (removal !== undefined) return { reason: removal, isFault: true };
     const memberships = new Map(this.#context.journal.members().map(({ id, standing }) => [id, standing]));
     if (memberships.get(link.peer) === 'joined' || this.#peers.get(link.peer)?.link !== undefined) return undefined;
     // Members that left do not count, nor does one that is neither in the list nor connected.
@@ -208,13 +213,18 @@ export class Peers {
     return { reason: `the cluster already has ${membersMax} members`, isFault: true };
   }
 
+  #removalReason(id: MemberId): string | undefined {
+    const remover = removerOf(this.#context.journal, id);
+    return remover && removedReason(this.nameOf(remover), this.nameOf(id));
+  }
+
   /** Reports a full cluster, and names the members that are not connected: these may be lost. */
   #reportFull(others: readonly Peer[]): void {
     const away = others.filter(({ link }) => link === undefined).map(({ id }) => this.nameOf(id));
     const detail =
       `A member was refused: the cluster already has ${membersMax} members. ` +
       (away.length === 0 ? 'All of them are connected. ' : `Not connected now: ${away.join(', ')}. `) +
-      'Retire those that are not needed (lockstep leave, on each of them).';
+      'Retire those that are not needed: lockstep leave on their machines, or lockstep remove NAME for one that is lost.';
     this.#context.problems.set('cluster-full', {}, detail, fullLastsMs);
   }
 

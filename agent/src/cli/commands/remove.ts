@@ -1,0 +1,33 @@
+import { removeMemberResultSchema } from '@lockstep/shared/api';
+import type { Command } from 'commander';
+import { findMemberFolder } from '../../member-dir/state-directory.ts';
+import { requireApi } from '../api-client.ts';
+import { type ExitCode, exitCode } from '../exit-code.ts';
+import { printJson, type Terminal } from '../output/terminal.ts';
+
+/** `lockstep remove`: retires another member whose machine is lost. Its name is the confirmation. */
+export function addRemoveCommand(program: Command, terminal: Terminal, done: (code: ExitCode) => void): void {
+  program
+    .command('remove')
+    .argument('<MEMBER>', 'its name, or the start of its id')
+    .argument('[DIR]', 'the folder of a member that takes part, or one inside it', terminal.cwd)
+    .description('retire another member that is lost: nobody waits for it, and it is refused if it comes back')
+    .option('--undo', 'take a removed member back')
+    .option('--json', 'print JSON')
+    .action(async (member: string, directory: string, { undo = false, json }: { undo?: boolean; json?: true }) => {
+      const api = await requireApi(await findMemberFolder(directory));
+      const result = await api.post('/members/remove', { member, undo }, removeMemberResultSchema);
+      if (json === true) printJson(terminal, result);
+      else {
+        const { name, told } = result;
+        const known =
+          told.length === 0 ? 'No other member is reachable now.' : `Members that know it: ${told.join(', ')}.`;
+        terminal.print(
+          undo
+            ? `${name} is taken back: it takes part again as soon as it connects. ${known}`
+            : `${name} is removed from the cluster. What only it had stays on its disk. ${known}\nTo take it back: lockstep remove --undo ${name}`,
+        );
+      }
+      done(exitCode.done);
+    });
+}

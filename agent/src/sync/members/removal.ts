@@ -1,0 +1,68 @@
+import { LockstepError, type MemberId, memberOf, memberPath, type Operation } from '@lockstep/shared';
+import type { Journal } from '../ports/journal.ts';
+import type { Context } from '../state/context.ts';
+import type { OperationWriter } from './operation-writer.ts';
+import type { Peers } from './peers.ts';
+
+/** The member that removed member `id` from the cluster; undefined if none did. A member that retires writes its own entry. */
+export function removerOf(journal: Journal, id: MemberId): MemberId | undefined {
+  const [entry] = journal.heads(memberPath(id));
+  if (entry?.member?.standing !== 'left') return undefined;
+  const writer = memberOf(entry.origin);
+  return writer === id ? undefined : writer;
+}
+
+/** What a removed member is told when it connects. It fits into the reason of a close frame unless both names are long. */
+export function removedReason(remover: string, name: string): string {
+  return `removed from the cluster by ${remover}; to take it back, run there: lockstep remove --undo ${name}`;
+}
+
+interface Parts {
+  readonly context: Context;
+  readonly operationWriter: OperationWriter;
+  readonly peers: Peers;
+}
+
+/**
+ * Writes into the member list that member `id` has left: it is not waited for, and refused if it comes back. Returns the operation.
+ * Throws `not-removed` unless the member is down.
+ */
+export function removeMember(parts: Parts, id: MemberId): Operation | undefined {
+  const { context, peers } = parts;
+  const name = peers.nameOf(id);
+  if (id === context.self.id) throw refused(`${name} is this member. To retire it, run lockstep leave in its folder.`);
+  const peer = peers.get(id);
+  if (peer?.state === 'left') {
+    if (removerOf(context.journal, id) !== undefined) return undefined;
+    throw refused(`${name} has left the cluster already.`);
+  }
+  if (peer?.state === 'suspect') throw refused(`${name} was heard a moment ago. Try again when it is shown as down.`);
+  if (peer?.state !== 'down') throw refused(`${name} is up. To retire it, run lockstep leave in its folder.`);
+  return write(parts, id, 'left');
+}
+
+/** Takes a removed member back. Returns the operation. Throws `not-removed` if it was not removed. */
+export function takeBackMember(parts: Parts, id: MemberId): Operation | undefined {
+  const { context, peers } = parts;
+  if (removerOf(context.journal, id) === undefined) {
+    throw refused(`${peers.nameOf(id)} was not removed. lockstep status lists the members.`);
+  }
+  return write(parts, id, 'joined');
+}
+
+function write(
+  { context: { journal }, operationWriter }: Parts,
+  id: MemberId,
+  standing: 'joined' | 'left',
+): Operation | undefined {
+  const path = memberPath(id);
+  const heads = journal.heads(path);
+  const known = heads[0]?.member;
+  if (known === undefined) throw refused(`The member list has no entry of ${id.slice(0, 8)} yet. Try again later.`);
+  const member = { ...known, standing };
+  return operationWriter.commit([{ path, kind: 'member', member, parents: heads }]).operations[0];
+}
+
+function refused(message: string): LockstepError {
+  return new LockstepError('not-removed', message);
+}
