@@ -7,8 +7,11 @@ import react from '@vitejs/plugin-react';
 import { defineConfig, type Plugin } from 'vite';
 import { runbookOf } from './src/runbook/runbook.ts';
 
-/** The dashboard of the lab's first member: `npx vite` during `npm start` serves a page that reloads when its source changes. */
-const agent = 'http://127.0.0.1:4800';
+/**
+ * The dashboard of the lab's first member: `npx vite` during `npm start` serves a page that reloads when its source changes. To log in, open
+ * the path of a link (`/login?token=…`) there.
+ */
+const agent = 'http://127.0.0.1:4801';
 
 /** Writes `x.js.br` and `x.js.gz` next to every `x.js`, also for styles and SVG: the agent sends them instead of compressing itself. */
 function precompress(): Plugin {
@@ -52,5 +55,5 @@ export default defineConfig({
     // Browsers that support light-dark(): a fallback for it would not follow the switch between the colour schemes.
     cssTarget: ['chrome123', 'firefox120', 'safari17.5'],
   },
-  server: { proxy: { '/api': { target: agent, ws: true } } },
+  server: { proxy: { '/api': { target: agent, ws: true }, '/login': agent } },
 });

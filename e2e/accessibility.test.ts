@@ -2,12 +2,25 @@ import { readFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
+import type { Page } from '@playwright/test';
 import type { AxeResults, RunOptions } from 'axe-core';
+import { setPassword } from '../testkit/member.ts';
 import { expect, test } from './test.ts';
 
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const rules: RunOptions = { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] };
 const views = ['/', '/operations', '/files', '/files/docs', '/conflicts', '/transfers', '/latency', '/problems'];
+
+/** What axe finds on a page. */
+async function violationsOn(page: Page): Promise<readonly object[]> {
+  await page.evaluate(axeSource);
+  const { violations } = await page.evaluate(
+    (options): Promise<AxeResults> =>
+      (window as unknown as { axe: { run(options: RunOptions): Promise<AxeResults> } }).axe.run(options),
+    rules,
+  );
+  return violations.flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => ({ id, html, failureSummary })));
+}
 
 for (const colorScheme of ['light', 'dark'] as const) {
   test(`[DB-A3] [DB-A7] no view breaks a rule of WCAG AA (${colorScheme})`, async ({ page, cluster, complaints }) => {
@@ -20,17 +33,15 @@ for (const colorScheme of ['light', 'dark'] as const) {
       await expect(page.getByRole('status').first()).toBeVisible();
       await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
       await expect(page.locator('[aria-busy="true"]')).toHaveCount(0);
-      await page.evaluate(axeSource);
-      const { violations } = await page.evaluate(
-        (options): Promise<AxeResults> =>
-          (window as unknown as { axe: { run(options: RunOptions): Promise<AxeResults> } }).axe.run(options),
-        rules,
-      );
-      const told = violations.flatMap(({ id, nodes }) =>
-        nodes.map(({ html, failureSummary }) => ({ id, html, failureSummary })),
-      );
-      expect(told, `axe on ${view}`).toEqual([]);
+      expect(await violationsOn(page), `axe on ${view}`).toEqual([]);
     }
     expect(complaints).toEqual([]);
+    await page.context().clearCookies();
+    await setPassword(ant, 'a password of some length');
+    await page.reload();
+    await page.getByLabel('Password').fill('another password');
+    await page.keyboard.press('Enter');
+    await expect(page.getByRole('alert')).toHaveText('The password is wrong.');
+    expect(await violationsOn(page), 'axe without a login').toEqual([]);
   });
 }

@@ -1,7 +1,4 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { lockstep, type Member } from '../testkit/member.ts';
-import { lockstepProgram } from '../testkit/repository.ts';
+import { lockstep, type Member, setPassword } from '../testkit/member.ts';
 import { expect, test } from './test.ts';
 import { views } from './views.ts';
 
@@ -75,9 +72,7 @@ test('[DB-A15] a used link leads to the sentence, and a login to one member of t
 
 test('[DB-A15] where a password was set, it logs a browser in as well', async ({ browser, cluster }) => {
   const ant = cluster.member('ant');
-  const child = spawn(process.execPath, [lockstepProgram, 'dashboard', 'password', ant.folder]);
-  child.stdin.end('a password of some length\n');
-  await once(child, 'close');
+  expect(await setPassword(ant, 'a password of some length')).toMatchObject({ code: 0 });
   const context = await browser.newContext();
   const page = await context.newPage();
   await page.goto(`${ant.url}latency`);

@@ -47,6 +47,14 @@ export async function lockstep(
   return { code, out, err };
 }
 
+/** Sets the password of a member's dashboard, as `lockstep dashboard password` does. */
+export async function setPassword({ folder }: { readonly folder: string }, password: string): Promise<Outcome> {
+  const child = spawn(process.execPath, [lockstepProgram, 'dashboard', 'password', folder]);
+  child.stdin.end(`${password}\n`);
+  const [out, err, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
+  return { code, out, err };
+}
+
 /** One real agent and its folder. It can be started, stopped, killed and restarted. */
 export class Member extends MemberApi {
   readonly port: number;

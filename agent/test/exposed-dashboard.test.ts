@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import type { IncomingHttpHeaders } from 'node:http';
@@ -7,8 +6,7 @@ import { text } from 'node:stream/consumers';
 import { beforeAll, expect, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { ask } from '../../testkit/http.ts';
-import { lockstep, type Member } from '../../testkit/member.ts';
-import { lockstepProgram } from '../../testkit/repository.ts';
+import { lockstep, type Member, setPassword } from '../../testkit/member.ts';
 import { useCluster } from '../../testkit/vitest/use-cluster.ts';
 import { createIdentity } from '../src/net/identity.ts';
 
@@ -20,13 +18,6 @@ const password = 'correct horse battery';
 /** The options of an address that other machines reach, at ant's port. */
 const exposed = () => ['--dashboard', `0.0.0.0:${new URL(ant().url).port}`];
 const certified = () => ['--dashboard-certificate', 'tls.crt', '--dashboard-key', 'tls.key'];
-
-async function setPassword(given: string): Promise<{ code: number | null; err: string }> {
-  const child = spawn(process.execPath, [lockstepProgram, 'dashboard', 'password', ant().folder]);
-  child.stdin.end(`${given}\n`);
-  const [err, [code]] = await Promise.all([text(child.stderr), once(child, 'close')]);
-  return { code, err };
-}
 
 interface Answer {
   readonly status: number | undefined;
@@ -79,8 +70,11 @@ test('[AC5] on another address than loopback the start is refused until there ar
   const swapped = ['--dashboard-certificate', 'tls.key', '--dashboard-key', 'tls.crt'];
   expect(await refused(swapped)).toContain('must be PEM, and belong together');
 
-  expect(await setPassword('too short')).toMatchObject({ code: 2, err: expect.stringContaining('12 characters') });
-  expect(await setPassword(password)).toMatchObject({ code: 0 });
+  expect(await setPassword(ant(), 'too short')).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('12 characters'),
+  });
+  expect(await setPassword(ant(), password)).toMatchObject({ code: 0 });
   const file = ant().state('dashboard-password.json');
   expect((await stat(file)).mode & 0o777).toBe(0o600);
   expect(await readFile(file, 'utf8')).not.toContain('horse');

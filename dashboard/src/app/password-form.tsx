@@ -30,7 +30,7 @@ export function PasswordForm() {
           flex={1}
           miw="12rem"
         />
-        <Button type="submit" loading={isBusy} disabled={password === ''}>
+        <Button type="submit" variant="default" loading={isBusy} disabled={password === ''}>
           Log in
         </Button>
       </Group>
