@@ -1,10 +1,11 @@
-import { lstat, mkdir, readFile, realpath, stat, writeFile } from 'node:fs/promises';
+import { chmod, lstat, mkdir, readFile, realpath, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { Cluster } from '../../testkit/cluster.ts';
 import { ask } from '../../testkit/http.ts';
+import { shellAs } from '../../testkit/machine/person.ts';
 import { lockstep, type Member } from '../../testkit/member.ts';
 import { useCluster } from '../../testkit/vitest/use-cluster.ts';
 
@@ -159,6 +160,21 @@ test('[AC1] the socket is of its user alone; one that a killed agent left is rep
   await bee.start();
   await cluster().connected();
 });
+
+test.runIf(process.getuid?.() === 0)(
+  '[AC1] another user cannot connect to the socket, even where every directory is open to all',
+  async () => {
+    const ant = cluster().member('ant');
+    const open = [cluster().root, ant.folder, ant.state()];
+    for (const directory of open) await chmod(directory, 0o755);
+    const script =
+      `require("node:net").connect(${JSON.stringify(ant.state('api.sock'))})` +
+      '.on("connect", () => process.exit(1)).on("error", ({ code }) => console.log(code))';
+    const attempt = (uid: number) => shellAs({ uid, gid: uid }, '/', `'${process.execPath}' -e '${script}'`);
+    expect((await attempt(4_321)).trim()).toBe('EACCES');
+    for (const directory of open) await chmod(directory, 0o700);
+  },
+);
 
 test('[AC1] the commands work in a folder whose path is too long for a socket', async () => {
   const deep = join(await realpath(tmpdir()), `lockstep-${process.pid}`, 'a'.repeat(80), 'b'.repeat(80));
