@@ -1,4 +1,4 @@
-import { cpSync, existsSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
@@ -97,7 +97,7 @@ describe('[WT6] a folder that is no longer the opened one', () => {
   test('a copied folder is not started as a second member of the same identity', async () => {
     const { cluster } = await filled(['ant', 'bee']);
     const copy = join(cluster.root, 'copy');
-    cpSync(cluster.member('bee').folder, copy, { recursive: true, verbatimSymlinks: true });
+    await run('cp', ['-a', cluster.member('bee').folder, copy]);
     expect(await lockstep(['up', copy])).toMatchObject({ code: 1, err: expect.stringContaining('identity') });
   });
 });
