@@ -168,6 +168,15 @@ describe('[LC20] file times beyond the range of operations', () => {
       expect((await ant.wait({ for: 'all' })).done).toBe(true);
       await agree(ant, bee);
       expect(mtimeOf(ant.path('far.txt'))).toBe(5_000_000_001_000);
+      // The time alone: the file is not written again.
+      const [written] = await operationsOf([ant]);
+      await utimes(ant.path('far.txt'), 5_000_000_002.5, 5_000_000_002.5);
+      await vi.waitFor(async () => expect(await operationsOf([ant, bee])).toEqual(Array(2).fill((written ?? 0) + 1)));
+      expect((await ant.wait({ for: 'all' })).done).toBe(true);
+      await bee.rescan();
+      await agree(ant, bee);
+      expect(await operationsOf([ant, bee])).toEqual(Array(2).fill((written ?? 0) + 1));
+      expect(mtimeOf(ant.path('far.txt'))).toBe(5_000_000_002_500);
     },
   );
 });

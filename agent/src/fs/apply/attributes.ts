@@ -17,32 +17,45 @@ export interface Attributes {
 
 /**
  * Sets the attributes of a file or directory where they differ, and makes them durable. A file that was written since is left alone: its
- * modification time is the only sign of that write. Returns true if the time was set, which hides a concurrent write.
+ * modification time is the only sign of that write. Returns the time that a file system kept of the one that was set, in microseconds;
+ * setting it hides a concurrent write. Undefined if no time was set.
  */
 export function setAttributes(
   system: SystemCalls,
   absolute: string,
   expected: Fingerprint,
   { mode, mtimeUs }: Attributes,
-): boolean {
-  if (mode === undefined && mtimeUs === undefined) return false;
+): number | undefined {
+  if (mode === undefined && mtimeUs === undefined) return undefined;
   const fd = openAnyway(system, absolute, mode);
-  if (fd === undefined) return false;
+  if (fd === undefined) return undefined;
   try {
     const isOtherTime = mtimeUs !== undefined && mtimeUsOf(system, fd) !== mtimeUs;
     const stats = system.fstat(fd);
-    if (stats.isFile() && !isWrittenAs(stats, expected)) return false;
+    if (stats.isFile() && !isWrittenAs(stats, expected)) return undefined;
     let differs = isOtherTime;
     if (mode !== undefined && permissionsOf(stats.mode) !== permissionsOf(mode)) {
       system.fchmod(fd, permissionsOf(mode));
       differs = true;
     }
-    if (isOtherTime) system.futimes(fd, mtimeUs);
+    const keptUs = isOtherTime ? setTime(system, fd, mtimeUs) : undefined;
     if (differs) system.fsync(fd);
-    return isOtherTime;
+    return keptUs;
   } finally {
     system.close(fd);
   }
+}
+
+/**
+ * Sets the time of an open file, and returns the one that the file system keeps. That is another one if it is out of its range, or finer than
+ * its steps: 1901 to 2038 in small inodes of ext4, two seconds on FAT. A second attempt that gives the same shows that no program set it.
+ */
+function setTime(system: SystemCalls, fd: number, mtimeUs: number): number {
+  system.futimes(fd, mtimeUs);
+  const keptUs = mtimeUsOf(system, fd);
+  if (keptUs === mtimeUs) return mtimeUs;
+  system.futimes(fd, mtimeUs);
+  return mtimeUsOf(system, fd) === keptUs ? keptUs : mtimeUs;
 }
 
 /** Opens an entry. One that its owner may not read is made readable until it is open. Undefined for a link, which has no attributes. */

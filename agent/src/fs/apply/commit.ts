@@ -342,13 +342,13 @@ export class Commit {
 
   /** Sets the attributes of an entry that stays. Undefined if it differs otherwise: a user changed it at this moment. */
   #finish(target: string, expected: Fingerprint, attributes: Attributes): ActionResult | undefined {
-    const isTimed = setAttributes(this.#system, target, expected, attributes);
+    const keptUs = setAttributes(this.#system, target, expected, attributes);
     const stats = lstatIfThere(this.#system, target);
     if (stats?.ino !== expected.ino) return undefined;
     if (permissionsOf(stats.mode) !== permissionsOf(attributes.mode ?? expected.mode)) return undefined;
     if (stats.isDirectory()) return this.#done(stats);
-    if (!isTimed) return isWrittenAs(stats, expected) ? this.#done(stats) : undefined;
-    if (stats.size !== expected.size || mtimeUsOf(this.#system, target) !== attributes.mtimeUs) return undefined;
+    if (keptUs === undefined) return isWrittenAs(stats, expected) ? this.#done(stats) : undefined;
+    if (stats.size !== expected.size || mtimeUsOf(this.#system, target) !== keptUs) return undefined;
     // Setting the time hid any write just before: only reading the file can exclude one.
     return this.#done(stats, true);
   }
