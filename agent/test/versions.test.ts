@@ -112,7 +112,7 @@ test('[OV2] the version of a time, and what a user wrote a moment ago is kept', 
   const [ant, bee] = [member('ant'), member('bee')];
   await writes(ant, 'timed.txt', ['early']);
   const afterEarly = new Date(Date.now() + 1).toISOString();
-  await new Promise((resolve) => setTimeout(resolve, 20));
+  await expect.poll(() => Date.now()).toBeGreaterThan(Date.parse(afterEarly));
   await writes(bee, 'timed.txt', ['late']);
   await ant.put('timed.txt', 'just now');
   await restore(ant, 'timed.txt', '--at', afterEarly);
