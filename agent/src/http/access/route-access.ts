@@ -26,7 +26,7 @@ export function mayRead(request: FastifyRequest, access: Access): boolean {
 /** Throws `login-required` or `socket-only` if this request may not use its route. */
 export function checkAccess(request: FastifyRequest, access: Access): void {
   const { access: needed, command } = request.routeOptions.config;
-  // An address without a route gets the page or an error, whoever asks.
+  // An address without a route gets the page or an error, with or without a login.
   if (needed === 'open' || request.is404 || isOwn(request, access)) return;
   if (needed === 'own') {
     const instead = command === undefined ? 'Use the socket .lockstep/api.sock of its folder.' : `Run: ${command}`;

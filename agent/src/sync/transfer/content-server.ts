@@ -119,7 +119,7 @@ export class ContentServer {
       const operation = journal.operation(file.dot);
       if (operation?.content === content) return { content, source: fileSource(file), operation };
     }
-    // An old version is no head: whoever asks for it names a path that had it.
+    // An old version is no head: the member that asks for it names a path that had it.
     const operation = journal.headWithContent(content) ?? journal.operationWith(path, content);
     if (operation === undefined || !(await folder.inHistory([content])).has(content)) return undefined;
     return { content, source: { from: 'history' }, operation };
