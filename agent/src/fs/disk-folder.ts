@@ -6,6 +6,7 @@ import type {
   BlockSource,
   ChangedMount,
   ContentSource,
+  Draft,
   Folder,
   FolderHealth,
   HistoryLimits,
@@ -19,6 +20,7 @@ import type {
   WatchHint,
 } from '../sync/ports/folder.ts';
 import type { ContentDescription } from './apply/block-store.ts';
+import { DraftFile } from './draft-file.ts';
 import { isWorthSyncingTogether } from './durable.ts';
 import { HistoryIndex } from './history-index.ts';
 import { writeAccepted } from './mounts/mount-file.ts';
@@ -142,6 +144,10 @@ export class DiskFolder implements Folder {
 
   unstage(content: ContentId): Promise<void> {
     return this.#staged.drop(content);
+  }
+
+  draft(): Draft {
+    return new DraftFile(this.#workers, this.#places.temporaryName());
   }
 
   async readBlock(block: BlockSource): Promise<Uint8Array | undefined> {

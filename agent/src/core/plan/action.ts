@@ -6,6 +6,8 @@ export type ContentSource =
   | { readonly from: 'bytes'; readonly bytes: Uint8Array }
   /** Completely staged by `stageBlock`. */
   | { readonly from: 'staged' }
+  /** A finished draft (`Folder.draft`) with this name, which the write takes. */
+  | { readonly from: 'draft'; readonly name: string }
   | { readonly from: 'history' }
   /** Another file of the folder that held the content when it had this fingerprint. */
   | { readonly from: 'file'; readonly path: string; readonly fingerprint: Fingerprint };

@@ -23,7 +23,7 @@ type SymlinkAction = Extract<Action, { do: 'symlink' }>;
 export interface StagedEntry {
   readonly temporary: string;
   readonly fingerprint: Fingerprint;
-  /** True for a file that blocks were staged into: it must survive if the action is not done. */
+  /** True for a draft, and for a file that blocks were staged into: it must survive if the action is not done. */
   readonly borrowed: boolean;
 }
 
@@ -50,6 +50,11 @@ export function temporaryPath(places: Places): string {
 /** The staging file for the blocks of `content`. */
 export function blockFilePath(places: Places, content: ContentId): string {
   return `${places.staging}/${contentFileName(content)}`;
+}
+
+/** The path of a draft in staging. */
+export function draftPath(places: Places, name: string): string {
+  return `${places.staging}/${name}`;
 }
 
 /** Free bytes that may be used: without the reserve for the journal and the user. */
@@ -152,7 +157,10 @@ export class Staging {
 
   #stageWrite(action: WriteAction, takers: ReadonlyMap<ContentId, WriteAction>): StageOutcome {
     const { source, path } = action;
-    if (source.from === 'staged' && takers.get(action.content) === action) return this.#takeBlockFile(action);
+    if (source.from === 'draft') return this.#take(action, draftPath(this.#places, source.name));
+    if (source.from === 'staged' && takers.get(action.content) === action) {
+      return this.#take(action, blockFilePath(this.#places, action.content));
+    }
     if (action.size > this.#room) return { result: 'problem', ...problemOf(noSpace(), path) };
     this.#room -= action.size;
     if (source.from === 'bytes') {
@@ -175,7 +183,7 @@ export class Staging {
   }
 
   /** The path of a content. A path in the folder must not lead through a link. */
-  #sourcePath(source: Exclude<ContentSource, { from: 'bytes' }>, content: ContentId): string {
+  #sourcePath(source: Exclude<ContentSource, { from: 'bytes' | 'draft' }>, content: ContentId): string {
     if (source.from === 'staged') return blockFilePath(this.#places, content);
     if (source.from === 'history') return historyPath(this.#places, content);
     const found = this.#descent.find(source.path);
@@ -183,8 +191,8 @@ export class Staging {
     return found.entry;
   }
 
-  #takeBlockFile(action: WriteAction): StagedEntry {
-    const temporary = blockFilePath(this.#places, action.content);
+  /** Takes a file in staging whose blocks were verified, or hashed, when they were written. */
+  #take(action: WriteAction, temporary: string): StagedEntry {
     return fromSource(() =>
       withFile(this.#system, temporary, (fd) => {
         if (this.#system.fstat(fd).size !== action.size) throw new SourceGone();

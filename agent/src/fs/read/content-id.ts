@@ -26,6 +26,12 @@ export interface HashedContent {
   readonly blocks?: Uint8Array;
 }
 
+/** The id of a content of `size` bytes with these concatenated block hashes. */
+export function contentOfHashes(blocks: Uint8Array, size: number): HashedContent {
+  if (size > blockBytes) return { content: blockTreeId(blocks), blocks };
+  return { content: `b3:${Buffer.from(blocks).toString('hex')}` as ContentId };
+}
+
 /** Hashes bytes in memory. */
 export function hashBytes(bytes: Uint8Array, hash: BlockHash = blockHash): HashedContent {
   if (bytes.length <= blockBytes) return { content: singleBlockId(hash, bytes) };

@@ -1,5 +1,6 @@
 import { apply } from '../apply/apply.ts';
 import { keep, readBlock, stageBlock, unstage } from '../apply/block-store.ts';
+import { dropDraft, finishDraft, writeDraft } from '../apply/draft.ts';
 import { forgetHistory, inHistory, listHistory } from '../apply/history.ts';
 import { syncChanges } from '../apply/sync-changes.ts';
 import { withFolderOpen } from '../descent.ts';
@@ -29,6 +30,12 @@ const jobs: { readonly [Name in JobName]: Job<Name> } = {
   stageBlock,
   unstage: (places, content) => {
     unstage(places, content);
+    return undefined;
+  },
+  writeDraft,
+  finishDraft,
+  dropDraft: (places, name) => {
+    dropDraft(places, name);
     return undefined;
   },
   readBlocks: (places, blocks) => blocks.map(({ block, source }) => readBlock(places, block, source)),

@@ -11,11 +11,12 @@ import type {
 } from '../../sync/ports/folder.ts';
 import type { Applied } from '../apply/apply.ts';
 import type { ContentDescription } from '../apply/block-store.ts';
+import type { DraftBlock, FilledDraft, WrittenBlock } from '../apply/draft.ts';
 import type { KeptVersion } from '../apply/history.ts';
 import type { ApplyStep } from '../fault-point.ts';
 import type { KnownMounts, MountIdentity } from '../mounts/mount-identity.ts';
 import type { OpenedPlaces } from '../places.ts';
-import type { ExpectedBlock } from '../read/content-id.ts';
+import type { ExpectedBlock, HashedContent } from '../read/content-id.ts';
 import type { ListedDirectory } from '../read/list-directory.ts';
 
 /** The jobs of workers, with input and output. */
@@ -32,6 +33,9 @@ export interface Jobs {
     output: 'ok' | 'corrupt' | 'disk-full' | 'lost';
   };
   unstage: { input: ContentId; output: undefined };
+  writeDraft: { input: DraftBlock; output: WrittenBlock };
+  finishDraft: { input: FilledDraft; output: HashedContent | 'lost' };
+  dropDraft: { input: string; output: undefined };
   readBlocks: {
     input: readonly { readonly block: ExpectedBlock; readonly source: ContentSource }[];
     output: readonly (Uint8Array | undefined)[];

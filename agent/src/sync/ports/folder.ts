@@ -159,6 +159,25 @@ export interface HistoryLimits {
   readonly ageMsMax: number;
 }
 
+/** A new file in staging, for bytes whose content id is known only after the last one. `drop` it in any case. */
+export interface Draft {
+  /** Its name as a source of `write`. */
+  readonly name: string;
+  /** Adds the next block; each but the last one has `blockBytes`. `lost`: the file is gone, start again. */
+  add(bytes: Uint8Array): Promise<'ok' | 'disk-full' | 'lost'>;
+  /** Makes it durable, and says what was added. Undefined if the file is gone. */
+  finish(): Promise<DraftContent | undefined>;
+  /** Removes the file, unless a write took it. */
+  drop(): Promise<void>;
+}
+
+/** The content of a draft, as its operation will describe it. */
+export interface DraftContent {
+  readonly content: ContentId;
+  readonly blocks?: Uint8Array | undefined;
+  readonly size: number;
+}
+
 /** A mount inside the folder that differs from the accepted one. */
 export interface ChangedMount {
   readonly path: string;
@@ -239,9 +258,12 @@ export interface Folder {
   /** Deletes the staged file of `content`. */
   unstage(content: ContentId): Promise<void>;
 
+  /** Begins a new file in staging. It is removed when the agent starts again. */
+  draft(): Draft;
+
   /**
    * Reads one block of `content` and verifies it. Resolves with `undefined` if the source no longer has it.
-   * The sources `bytes` and `staged` are not allowed here.
+   * The sources `bytes`, `staged` and `draft` are not allowed here.
    */
   readBlock(request: BlockSource): Promise<Uint8Array | undefined>;
   /** As `readBlock` for each of these, in the same order. Together they should not be much larger than a block. */
