@@ -1,7 +1,8 @@
-import { entryType, freeBytesMin, isLive, type Operation, parentOf } from '@lockstep/shared';
+import { entryType, type Operation } from '@lockstep/shared';
 import { type Fingerprint, isDirectoryMode } from '../../core/entry.ts';
 import { isSameContent } from '../../core/merge.ts';
 import { type CurrentVersion, currentVersion } from '../integrity/current-version.ts';
+import { directoryMode, missingParents, placingRefusal } from '../integrity/placing.ts';
 import type { Action, ActionRequest, ContentSource } from '../ports/folder.ts';
 import type { Context } from '../state/context.ts';
 import type { OldVersions } from './old-versions.ts';
@@ -23,12 +24,6 @@ export interface RestoreParts {
 
 /** A file that a program keeps writing is not replaced. */
 const settleMsMax = 10_000;
-
-/** The mode of a directory that is made again and whose own is not known. */
-const directoryMode = 0o755;
-
-/** Number of a directory's newest operations that are searched for its mode. */
-const modesSearchedMax = 50;
 
 /**
  * Puts the entry that `version` describes at `path` again, in this member's folder, as a user would: it is then journaled like any other
@@ -61,29 +56,14 @@ export async function restoreVersions(
 
 async function restoreOne(parts: RestoreParts, path: string, version: Operation): Promise<Restoration> {
   const { context } = parts;
-  const refusal = await refusalOf(context, path, version);
-  if (refusal !== undefined) return refused(refusal);
+  const isDirectory = entryType(version) === 'directory';
+  const refusal = await placingRefusal(context, { path, isDirectory, size: version.size ?? 0 });
+  if (refusal !== undefined) return refused(refusal.reason);
   const source = await sourceOf(parts, version);
   if (typeof source === 'string') return refused(source);
   const { restoration, touched } = await context.lock.run(() => put(context, { path, version, source }));
   for (const each of touched) parts.mark(each);
   return restoration;
-}
-
-/** Why the version cannot be put there at all. */
-async function refusalOf({ ignored, folder }: Context, path: string, version: Operation): Promise<string | undefined> {
-  if (ignored.ignores(path, entryType(version) === 'directory')) {
-    return `${path} is kept out by a rule of .lockstepignore: it would reach no other member. Change the rule first.`;
-  }
-  const { ok, detail = 'The folder cannot be used.', state, freeBytes } = await folder.health();
-  if (!ok) return detail;
-  if (state !== undefined) return state;
-  const needed = freeBytesMin + (version.size ?? 0);
-  if (freeBytes >= needed) return undefined;
-  return (
-    `The disk of the folder has ${mebibytes(freeBytes)} MiB left, and ${mebibytes(needed)} MiB are needed to put ${path} back. ` +
-    'Free some space first.'
-  );
 }
 
 /** The source of the version's content, if it has one; fetched from another member if necessary. A text says why there is none. */
@@ -155,23 +135,6 @@ function isSameEntry(current: Operation, version: Operation): boolean {
   return isSameContent(current, version) && current.mode === version.mode;
 }
 
-/** The actions that make the missing directories above `path`, or a sentence if there cannot be any. */
-async function missingParents({ folder, journal }: Context, path: string): Promise<readonly Action[] | string> {
-  const missing: Action[] = [];
-  for (let parent = parentOf(path); parent !== ''; parent = parentOf(parent)) {
-    const [seen] = await folder.observe([{ path: parent }]);
-    if (seen?.state === 'directory') break;
-    if (seen?.state === 'problem') return seen.detail;
-    if (seen?.state !== 'absent') return `${parent} is no directory now: rename or remove it first.`;
-    const known = journal
-      .log({ path: parent, beforeRow: Number.MAX_SAFE_INTEGER, limit: modesSearchedMax })
-      .find(({ operation }) => isLive(operation) && entryType(operation) === 'directory');
-    const mode = known?.operation.mode ?? directoryMode;
-    missing.unshift({ do: 'mkdir', path: parent, expected: 'absent', mode });
-  }
-  return missing;
-}
-
 function actionOf({ clock }: Context, { path, version, source }: Put, expected: Fingerprint | 'absent'): Action {
   const { content, blocks, size = 0, mode, target } = version;
   // The time is now, as after an edit: programs that compare times notice the file, and nobody takes it for a write that was lost.
@@ -181,10 +144,6 @@ function actionOf({ clock }: Context, { path, version, source }: Put, expected: 
     return { do: 'mkdir', path, expected, mode: mode ?? directoryMode };
   }
   return { do: 'write', path, expected, content, blocks, size, mode: mode ?? 0o644, mtimeUs, source };
-}
-
-function mebibytes(bytes: number): number {
-  return Math.ceil(bytes / 1_048_576);
 }
 
 function refused(reason: string): Restoration {
