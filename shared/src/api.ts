@@ -4,6 +4,7 @@ export * from './api/common.ts';
 export * from './api/conflicts.ts';
 export * from './api/control.ts';
 export * from './api/events.ts';
+export * from './api/files.ts';
 export * from './api/journey.ts';
 export * from './api/latency.ts';
 export * from './api/members.ts';

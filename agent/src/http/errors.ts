@@ -3,22 +3,33 @@ import type { ApiError, ApiErrorCode } from '@lockstep/shared/api';
 import type { FastifyReply } from 'fastify';
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
 import type { Log } from '../sync/ports/log.ts';
+import { etagOf } from './etag.ts';
 
 /** An error with an HTTP status: only the API itself throws these. */
 export class HttpError extends Error {
   readonly status: number;
   readonly code: ApiErrorCode;
-  constructor(status: number, code: ApiErrorCode, message: string) {
+  /** The version of the entry that is there, if that is what is wrong. */
+  readonly version: string | undefined;
+  constructor(status: number, code: ApiErrorCode, message: string, version?: string) {
     super(message);
     this.name = 'HttpError';
     this.status = status;
     this.code = code;
+    this.version = version;
   }
 }
 
 /** Sends `{ error: { code, message } }`. */
-export function sendError(reply: FastifyReply, status: number, code: ApiErrorCode, message: string): FastifyReply {
-  const body: ApiError = { error: { code, message } };
+export function sendError(
+  reply: FastifyReply,
+  status: number,
+  code: ApiErrorCode,
+  message: string,
+  version?: string,
+): FastifyReply {
+  const body: ApiError = { error: { code, message, version } };
+  if (version !== undefined) reply.header('etag', etagOf(version));
   // Serialised here: the route's own schema describes its successful answers.
   return reply
     .code(status)
@@ -30,7 +41,7 @@ export function sendError(reply: FastifyReply, status: number, code: ApiErrorCod
 
 /** Answers any error that a route or the framework threw. */
 export function answerError(error: unknown, reply: FastifyReply, log: Log): FastifyReply {
-  if (error instanceof HttpError) return sendError(reply, error.status, error.code, error.message);
+  if (error instanceof HttpError) return sendError(reply, error.status, error.code, error.message, error.version);
   if (error instanceof LockstepError) {
     return sendError(reply, error.code === 'request-invalid' ? 400 : 409, error.code, error.message);
   }

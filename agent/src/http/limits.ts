@@ -1,8 +1,14 @@
 /** The largest body of a request: the longest path and some words around it. */
 export const bodyBytesMax = 65_536;
 
-/** The longest time in which a request must arrive. Answers may take longer. */
+/** The longest time in which a request must arrive, except the body of a file. Answers may take longer. */
 export const requestTimeoutMs = 30_000;
+
+/** The longest time without a byte of a file that is sent: on a slow line some always come. */
+export const uploadIdleMs = 60_000;
+
+/** Files written at once: each holds a block of 1 MiB in memory, twice. */
+export const uploadsMax = 16;
 
 /** Live streams served at once: each costs memory and a query of the journal for each event. */
 export const liveStreamsMax = 64;

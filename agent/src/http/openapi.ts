@@ -40,6 +40,7 @@ export const openapiOptions: FastifyDynamicSwaggerOptions = {
     tags: [
       { name: 'state', description: 'The current state.' },
       { name: 'commands', description: 'Commands to the member.' },
+      { name: 'files', description: 'The folder: files are read and written as by a user of it.' },
       { name: 'events', description: 'Events and live streams.' },
       { name: 'operation', description: 'For monitoring.' },
     ],

@@ -11,17 +11,19 @@ import type { Log } from '../sync/ports/log.ts';
 import type { Access, LoginLink } from './access/access.ts';
 import { serveOnSocket } from './access/own-socket.ts';
 import { checkAccess } from './access/route-access.ts';
+import { arrivalTimeouts, limitArrival } from './arrival.ts';
 import { limitAtOnce } from './at-once.ts';
 import { answerError, sendError } from './errors.ts';
 import { refusalOf } from './guard.ts';
 import { guardedRequest } from './guarded-request.ts';
-import { bodyBytesMax, closeGraceMs, liveInboundBytesMax, requestTimeoutMs } from './limits.ts';
+import { bodyBytesMax, closeGraceMs, liveInboundBytesMax } from './limits.ts';
 import { createLiveReaders } from './live/live-readers.ts';
 import { openapiOptions } from './openapi.ts';
 import { commandRoutes } from './routes/commands.ts';
 import { conflictRoutes } from './routes/conflicts.ts';
 import { controlRoutes } from './routes/control.ts';
 import { eventRoutes } from './routes/events.ts';
+import { fileRoutes } from './routes/files.ts';
 import { latencyRoutes } from './routes/latencies.ts';
 import { loginRoute, loginRoutes } from './routes/login.ts';
 import { monitoringRoutes } from './routes/monitoring.ts';
@@ -73,7 +75,7 @@ export async function buildServer(options: HttpOptions): Promise<FastifyInstance
   const app = fastify({
     logger: false,
     bodyLimit: bodyBytesMax,
-    requestTimeout: requestTimeoutMs,
+    ...arrivalTimeouts,
     frameworkErrors: (error, _request, reply) => answerError(error, reply, log),
     // The types of fastify differ by the kind of server; the routes are the same.
     ...(options.tls && ({ https: options.tls } as object)),
@@ -114,6 +116,7 @@ export async function buildServer(options: HttpOptions): Promise<FastifyInstance
   });
   app.addHook('onRequest', async (request) => checkAccess(request, access));
   limitAtOnce(app);
+  limitArrival(app);
   app.addHook('onSend', async (_request, reply) => {
     // A connection kept open for another request would delay the end.
     if (stopping.signal.aborted) reply.header('connection', 'close');
@@ -128,6 +131,7 @@ export async function buildServer(options: HttpOptions): Promise<FastifyInstance
   await app.register(controlRoutes, { prefix: apiPrefix, member });
   await app.register(transferRoutes, { prefix: apiPrefix, member });
   await app.register(conflictRoutes, { prefix: apiPrefix, member });
+  await app.register(fileRoutes, { prefix: apiPrefix, member });
   await app.register(versionRoutes, { prefix: apiPrefix, member });
   await app.register(operationRoutes, { prefix: apiPrefix, member, readers, log });
   await app.register(eventRoutes, { prefix: apiPrefix, member, readers, log });

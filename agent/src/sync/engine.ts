@@ -1,5 +1,6 @@
 import { historyAgeMsMax, historyFilesMax, lastSyncMs, type MemberId, scrubIntervalMs } from '@lockstep/shared';
 import type { VerifyResult } from '@lockstep/shared/api';
+import type { AccessParts } from './access/access-parts.ts';
 import { ApplyLoop } from './apply/apply-loop.ts';
 import { recordInterruptedBatch } from './apply/interrupted-batch.ts';
 import { RenameGate } from './apply/rename-gate.ts';
@@ -297,10 +298,14 @@ export class Engine {
 
   /** What `restoreVersion` uses. */
   get restoreParts(): RestoreParts {
-    const { context, oldVersions, localChanges, pause } = this;
+    return { ...this.accessParts, oldVersions: this.oldVersions };
+  }
+
+  /** What the functions of `access/` use. */
+  get accessParts(): AccessParts {
+    const { context, localChanges, pause } = this;
     return {
       context,
-      oldVersions,
       settle: (path, giveUp) => localChanges.settleAll(path, giveUp),
       mark: (path) => localChanges.mark(path),
       isPaused: () => pause.isOn,

@@ -57,6 +57,12 @@ export const apiErrorCodes = [
   'login-required', // the browser has no cookie of this agent
   'socket-only', // only for commands of the agent's own user
   'body-too-large',
+  'version-mismatch', // the entry is not the one that If-Match or If-None-Match names
+  'version-required', // a write would replace or delete an entry, and names no version
+  'no-entry', // nothing is at the path
+  'not-written', // the folder was left as it is; the message says why
+  'disk-full', // too little room for the file
+  'range-invalid', // the range begins after the end of the file
   'too-many', // more live streams than an agent serves
   'internal',
 ] as const;
@@ -67,6 +73,10 @@ export const apiErrorSchema = z
     error: z.object({
       code: z.enum([...errorCodes, ...apiErrorCodes]),
       message: z.string().describe('A sentence: what is wrong and what to do.'),
+      version: z
+        .string()
+        .optional()
+        .describe('With `version-mismatch` and `version-required`: the version that is there.'),
     }),
   })
   .meta({ id: 'ApiError' });

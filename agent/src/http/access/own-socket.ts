@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { LockstepError } from '@lockstep/shared';
 import type { FastifyInstance } from 'fastify';
 import { socketAddress } from '../../os/socket-address.ts';
-import { requestTimeoutMs } from '../limits.ts';
+import { arrivalTimeouts } from '../arrival.ts';
 import type { Access } from './access.ts';
 
 /** A server of the API for the agent's own user. */
@@ -25,9 +25,7 @@ const noSockets = new Set(['EPERM', 'EOPNOTSUPP', 'ENOTSUP', 'ENOSYS', 'EINVAL']
  * the file system of `path` cannot hold sockets, the socket is in a directory of its own of this user. Rejects with 'folder-not-writable'.
  */
 export async function serveOnSocket(app: FastifyInstance, access: Access, path: string): Promise<OwnSocket> {
-  const server = createServer({ requestTimeout: requestTimeoutMs }, (request, response) =>
-    app.routing(request, response),
-  );
+  const server = createServer(arrivalTimeouts, (request, response) => app.routing(request, response));
   server.on('connection', (socket) => access.addOwnConnection(socket));
   // The live streams listen there.
   server.on('upgrade', (...upgrade) => app.server.emit('upgrade', ...upgrade));

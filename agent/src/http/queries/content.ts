@@ -1,6 +1,6 @@
-import { dotKey, LockstepError, type Operation, versionsMax } from '@lockstep/shared';
+import { blockBytes, dotKey, LockstepError, type Operation, versionsMax } from '@lockstep/shared';
 import { shownBytesMax } from '@lockstep/shared/present';
-import { blockCount } from '../../core/blocks.ts';
+import { blockCount, blockRange } from '../../core/blocks.ts';
 import type { Engine } from '../../sync/engine.ts';
 import type { ContentSource } from '../../sync/ports/folder.ts';
 import { fileSource, filesWith } from '../../sync/transfer/local-content.ts';
@@ -38,26 +38,41 @@ export interface OpenedContent {
 /** As `readContent`, for a file of any size. The first block has been read when it resolves, so that most errors come before the bytes. */
 export async function openContent(engine: Engine, path: string, version?: string): Promise<OpenedContent> {
   const operation = operationAt(engine, path, version);
-  const { content, blocks, size = 0 } = operation ?? {};
-  if (operation === undefined || content === undefined) {
+  if (operation?.content === undefined) {
     throw unavailable(`This member has no such version of a file at ${path}: reload the list.`);
   }
-  if (version !== undefined && (await engine.oldVersions.findHere(content)) === undefined) {
+  return openVersion(engine, operation);
+}
+
+/** As `openContent`, for the file of an operation, or the bytes of it from `start` to `end`. `size` is that of the whole file. */
+export async function openVersion(
+  engine: Engine,
+  operation: Operation,
+  range?: { readonly start: number; readonly end: number },
+): Promise<OpenedContent> {
+  const { path, content, blocks, size = 0 } = operation;
+  if (content === undefined) throw unavailable(`${path} is no file.`);
+  const { start, end } = range ?? { start: 0, end: size };
+  if ((await engine.oldVersions.findHere(content)) === undefined) {
     // Then no source has it, which the first block tells.
     await engine.oldVersions.obtain(operation);
   }
   const block = async (index: number): Promise<Uint8Array> => {
     for (const source of sourcesOf(engine, operation)) {
       const bytes = await engine.context.folder.readBlock({ content, blocks, size, index, source });
-      if (bytes !== undefined) return bytes;
+      if (bytes !== undefined) {
+        const { offset } = blockRange(size, index);
+        return bytes.subarray(Math.max(0, start - offset), Math.max(0, end - offset));
+      }
     }
     throw unavailable(`No member that is reached has the requested version of ${path}: reload the list.`);
   };
-  const count = blockCount(size);
-  const first = count === 0 ? undefined : await block(0);
+  const firstIndex = Math.floor(start / blockBytes);
+  const count = blockCount(end);
+  const first = await block(firstIndex);
   async function* chunks(): AsyncIterable<Uint8Array> {
-    if (first !== undefined) yield first;
-    for (let index = 1; index < count; index++) yield await block(index);
+    yield first;
+    for (let index = firstIndex + 1; index < count; index++) yield await block(index);
   }
   return { size, chunks: chunks() };
 }

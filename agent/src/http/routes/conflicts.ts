@@ -20,7 +20,7 @@ import { checkedPath } from './state.ts';
  * The policy for a file of the folder that is opened on its own: no script, no style, no request. Only the dashboard's own pages can show
  * it.
  */
-const contentSecurityPolicy = "default-src 'none'; frame-ancestors 'none'; sandbox";
+export const inertPolicy = "default-src 'none'; frame-ancestors 'none'; sandbox";
 
 /** The conflicts, and the contents to choose between. */
 export const conflictRoutes: FastifyPluginAsyncZod<{ member: ServedMember }> = async (app, { member: { engine } }) => {
@@ -69,7 +69,7 @@ export const conflictRoutes: FastifyPluginAsyncZod<{ member: ServedMember }> = a
     async (request, reply) => {
       const path = checkedPath(request.params['*']);
       const { version, download = false } = request.query;
-      reply.header('content-security-policy', contentSecurityPolicy);
+      reply.header('content-security-policy', inertPolicy);
       if (download) {
         const { size, chunks } = await openContent(engine, path, version);
         return (

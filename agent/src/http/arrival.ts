@@ -1,0 +1,49 @@
+import type { Readable } from 'node:stream';
+import type { FastifyInstance } from 'fastify';
+import { HttpError } from './errors.ts';
+import { requestTimeoutMs } from './limits.ts';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The body of the route is a file, which may take as long as its bytes keep coming. */
+    readonly streamsBody?: boolean;
+  }
+}
+
+/** The timeouts of a server. Node's own one for requests includes the body, of whichever route: `limitArrival` replaces it. */
+export const arrivalTimeouts = { requestTimeout: 0, headersTimeout: requestTimeoutMs } as const;
+
+/** Closes connections whose request does not arrive in time. */
+export function limitArrival(app: FastifyInstance): void {
+  app.addHook('preParsing', async (request, _reply, payload) => {
+    const { headers } = request.raw;
+    const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+    if (!hasBody || request.routeOptions.config.streamsBody === true) return payload;
+    const timer = setTimeout(() => request.raw.destroy(), requestTimeoutMs);
+    request.raw.once('end', () => clearTimeout(timer));
+    request.raw.once('close', () => clearTimeout(timer));
+    return payload;
+  });
+}
+
+/** The chunks of a body. Ends the connection if none comes for `idleMs`; throws `request-invalid` if the body does not come to its end. */
+export async function* arriving(body: Readable, idleMs: number): AsyncIterable<Uint8Array> {
+  const chunks = body[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>;
+  for (;;) {
+    const timer = setTimeout(() => body.destroy(new Error(`no byte came for ${idleMs} ms`)), idleMs);
+    let next: IteratorResult<Uint8Array>;
+    try {
+      next = await chunks.next();
+    } catch (error) {
+      throw new HttpError(
+        400,
+        'request-invalid',
+        `The file broke off, and nothing of it was put there: ${String(error)}`,
+      );
+    } finally {
+      clearTimeout(timer);
+    }
+    if (next.done === true) return;
+    yield next.value;
+  }
+}

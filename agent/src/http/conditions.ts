@@ -1,0 +1,64 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { LockstepError } from '@lockstep/shared';
+import type { Condition } from '../sync/access/condition.ts';
+import { etagOf } from './etag.ts';
+
+/** The versions in a list of entity tags; `any` for `*`. Undefined if it is no such list. */
+function versionsIn(list: string): ReadonlySet<string> | 'any' | undefined {
+  if (list.trim() === '*') return 'any';
+  const tags = list.split(',').map((tag) => /^\s*(?:W\/)?"([^"]*)"\s*$/.exec(tag)?.[1]);
+  return tags.every((tag) => tag !== undefined) ? new Set(tags) : undefined;
+}
+
+/** What a request to write says of the entry that is there. Throws `request-invalid`. */
+export function writeCondition(headers: IncomingHttpHeaders): Condition {
+  const { 'if-match': match, 'if-none-match': noneMatch } = headers;
+  if (match !== undefined && noneMatch !== undefined) throw invalid('Give either If-Match or If-None-Match, not both.');
+  if (noneMatch !== undefined) {
+    if (versionsIn(noneMatch) !== 'any') throw invalid('To write, If-None-Match may only be *: nothing is there.');
+    return { is: 'absent' };
+  }
+  if (match === undefined) return { is: 'none' };
+  const versions = versionsIn(match);
+  if (versions === undefined) throw invalid('If-Match must be * or a list of versions in quotes, as ETag gives them.');
+  return versions === 'any' ? { is: 'any' } : { is: 'versions', versions };
+}
+
+/** True if the reader has this version already. */
+export function isKnown({ 'if-none-match': noneMatch }: IncomingHttpHeaders, version: string): boolean {
+  const versions = noneMatch === undefined ? undefined : versionsIn(noneMatch);
+  return versions === 'any' || versions?.has(version) === true;
+}
+
+/** A part of a file, in bytes; the end is exclusive. */
+export interface ByteRange {
+  readonly start: number;
+  readonly end: number;
+}
+
+/**
+ * The part of a file of `size` bytes that a request asks for. Undefined: all of it, also if several parts are asked for, or a part of
+ * another version. `invalid`: it begins after the end.
+ */
+export function rangeOf(
+  headers: IncomingHttpHeaders,
+  version: string,
+  size: number,
+): ByteRange | 'invalid' | undefined {
+  const { range, 'if-range': ifRange } = headers;
+  if (range === undefined || (ifRange !== undefined && ifRange !== etagOf(version))) return undefined;
+  const [, first = '', last = ''] = /^bytes=(\d*)-(\d*)$/.exec(range.trim()) ?? [];
+  if (first === '' && last === '') return undefined;
+  if (first === '') {
+    const length = Math.min(Number(last), size);
+    return length === 0 ? 'invalid' : { start: size - length, end: size };
+  }
+  const start = Number(first);
+  const end = last === '' ? size : Math.min(Number(last) + 1, size);
+  if (last !== '' && Number(last) < start) return undefined;
+  return start >= size ? 'invalid' : { start, end };
+}
+
+function invalid(message: string): LockstepError {
+  return new LockstepError('request-invalid', message);
+}

@@ -1,0 +1,205 @@
+import { Readable } from 'node:stream';
+import { dotKey, entryType, LockstepError } from '@lockstep/shared';
+import {
+  apiPrefix,
+  deleteQuerySchema,
+  type FilesQuery,
+  filesQuerySchema,
+  removedEntrySchema,
+  type WrittenEntry,
+  writtenEntrySchema,
+} from '@lockstep/shared/api';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import { makeDirectory } from '../../sync/access/make-directory.ts';
+import { moveEntry } from '../../sync/access/move-entry.ts';
+import { putFile } from '../../sync/access/put-file.ts';
+import { removeEntry } from '../../sync/access/remove-entry.ts';
+import { answers } from '../answers.ts';
+import { arriving } from '../arrival.ts';
+import { isKnown, rangeOf, writeCondition } from '../conditions.ts';
+import { HttpError } from '../errors.ts';
+import { etagOf } from '../etag.ts';
+import { contentsMax, uploadIdleMs, uploadsMax } from '../limits.ts';
+import { openVersion } from '../queries/content.ts';
+import { accepted, entryAt, readDirectory, written } from '../queries/files.ts';
+import type { ServedMember } from '../served-member.ts';
+import { unknownType } from '../shown-type.ts';
+import { inertPolicy } from './conflicts.ts';
+import { checkedPath } from './state.ts';
+
+const params = z.object({ '*': z.string() });
+const place = 'The path is relative to the folder, each of its names percent-encoded.';
+const filesPrefix = `${apiPrefix}/files/`;
+
+/** The folder under URLs: files are read and written as a user of the folder would. */
+export const fileRoutes: FastifyPluginAsyncZod<{ member: ServedMember }> = async (app, { member: { engine } }) => {
+  // The body of a file is taken as it comes, whatever its type.
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', (_request, payload, done) => done(null, payload));
+  for (const method of ['MKCOL', 'MOVE']) app.addHttpMethod(method, { hasBody: true });
+
+  const read = async (path: string, query: FilesQuery, { raw, method }: FastifyRequest, reply: FastifyReply) => {
+    if (path === '') return readDirectory(engine, undefined, query);
+    const entry = entryAt(engine, checkedPath(path));
+    const version = dotKey(entry);
+    const { headers } = raw;
+    // Without an entity tag: a directory's version does not say what is in it.
+    if (entryType(entry) === 'directory') return readDirectory(engine, entry, query);
+    reply.header('etag', etagOf(version)).header('cache-control', 'no-cache');
+    if (isKnown(headers, version)) return reply.code(304).send();
+    if (entry.content === undefined) {
+      throw new LockstepError(
+        'content-unavailable',
+        `${path} is a symbolic link to ${entry.target}: it is not followed.`,
+      );
+    }
+    const size = entry.size ?? 0;
+    const range = rangeOf(headers, version, size);
+    reply
+      .header('accept-ranges', 'bytes')
+      .header('content-security-policy', inertPolicy)
+      .header('content-disposition', 'attachment');
+    if (range === 'invalid') {
+      reply.header('content-range', `bytes */${size}`);
+      throw new HttpError(416, 'range-invalid', `${path} has ${size} bytes.`);
+    }
+    const { start, end } = range ?? { start: 0, end: size };
+    if (range !== undefined) reply.code(206).header('content-range', `bytes ${start}-${end - 1}/${size}`);
+    reply.header('content-length', end - start).type(unknownType);
+    if (method === 'HEAD') return reply.send();
+    const { chunks } = await openVersion(engine, entry, { start, end });
+    return reply.send(Readable.from(chunks, { objectMode: false }));
+  };
+  const reading = {
+    config: { atOnce: contentsMax },
+    schema: {
+      tags: ['files'],
+      description: `${place} Range, If-Range and If-None-Match are heeded; ETag is the version. A directory is answered as JSON.`,
+      querystring: filesQuerySchema,
+      response: answers(z.any().describe('The bytes of the file, or the entries of the directory.')),
+    },
+  };
+  for (const method of ['GET', 'HEAD'] as const) {
+    // OpenAPI describes GET alone.
+    const common = { ...reading, method, exposeHeadRoute: false };
+    const schema = { ...reading.schema, hide: method === 'HEAD' };
+    app.route({
+      ...common,
+      url: '/files',
+      schema: { ...schema, summary: 'The entries directly in the folder' },
+      handler: (request, reply) => read('', request.query, request, reply),
+    });
+    app.route({
+      ...common,
+      url: '/files/*',
+      schema: { ...schema, summary: 'A file as the cluster has it, or the entries of a directory', params },
+      handler: (request, reply) => read(request.params['*'], request.query, request, reply),
+    });
+  }
+
+  app.put(
+    '/files/*',
+    {
+      config: { atOnce: uploadsMax, streamsBody: true },
+      bodyLimit: Number.MAX_SAFE_INTEGER,
+      schema: {
+        tags: ['files'],
+        summary: 'Put a file into this member’s folder, as a user would',
+        description: `${place} Missing directories are made. To replace a file, If-Match must name its version. Nothing is visible before all bytes have come.`,
+        params,
+        response: { ...answers(writtenEntrySchema), 201: writtenEntrySchema },
+      },
+    },
+    async (request, reply) => {
+      const path = checkedPath(request.params['*']);
+      const { headers } = request.raw;
+      if (headers['content-range'] !== undefined) {
+        throw new LockstepError('request-invalid', 'A file is put as a whole: Content-Range is not taken.');
+      }
+      const length = headers['content-length'];
+      const chunks = arriving(bodyOf(request), uploadIdleMs);
+      const size = length === undefined ? undefined : Number(length);
+      const result = await putFile(engine.accessParts, { path, condition: writeCondition(headers), size, chunks });
+      return answerWritten(reply, written(path, result));
+    },
+  );
+
+  app.delete(
+    '/files/*',
+    {
+      schema: {
+        tags: ['files'],
+        summary: 'Delete an entry of this member’s folder, as a user would',
+        description: `${place} If-Match must name the version. The contents go to history.`,
+        params,
+        querystring: deleteQuerySchema,
+        response: answers(removedEntrySchema),
+      },
+    },
+    async (request) => {
+      const path = checkedPath(request.params['*']);
+      const { entries } = request.query;
+      const result = await removeEntry(engine.accessParts, {
+        path,
+        condition: writeCondition(request.raw.headers),
+        entries,
+      });
+      const { entries: removed, left } = accepted(result);
+      return { path, entries: removed, left };
+    },
+  );
+
+  // OpenAPI knows neither method: docs/API.md describes them.
+  app.route({
+    method: 'MKCOL',
+    url: '/files/*',
+    schema: { hide: true, params, response: { ...answers(writtenEntrySchema), 201: writtenEntrySchema } },
+    handler: async (request, reply) => {
+      const path = checkedPath(request.params['*']);
+      return answerWritten(reply, written(path, await makeDirectory(engine.accessParts, path)));
+    },
+  });
+  app.route({
+    method: 'MOVE',
+    url: '/files/*',
+    schema: { hide: true, params, response: { ...answers(writtenEntrySchema), 201: writtenEntrySchema } },
+    handler: async (request, reply) => {
+      const path = checkedPath(request.params['*']);
+      const to = checkedPath(destinationOf(request));
+      const condition = writeCondition(request.raw.headers);
+      return answerWritten(reply, written(to, await moveEntry(engine.accessParts, { path, to, condition })));
+    },
+  });
+};
+
+function answerWritten(reply: FastifyReply, entry: WrittenEntry): WrittenEntry {
+  if (entry.version !== null) reply.header('etag', etagOf(entry.version));
+  reply.code(entry.isNew ? 201 : 200);
+  return entry;
+}
+
+/** The body of a request: without one, an empty stream. */
+function bodyOf({ body }: FastifyRequest): Readable {
+  return body instanceof Readable ? body : Readable.from([]);
+}
+
+/** The path in the header Destination, which is a URL of the same member. Throws `request-invalid`. */
+function destinationOf({ raw: { headers } }: FastifyRequest): string {
+  const { destination, overwrite, host } = headers;
+  const invalid = (message: string) => new LockstepError('request-invalid', message);
+  if (overwrite === 'T') throw invalid('A move replaces nothing: Overwrite may only be F.');
+  if (typeof destination !== 'string')
+    throw invalid(`Name the new path in the header Destination: ${filesPrefix}PATH.`);
+  const base = `http://${host}`;
+  const url = URL.canParse(destination, base) ? new URL(destination, base) : undefined;
+  if (url === undefined || url.host !== new URL(base).host || !url.pathname.startsWith(filesPrefix)) {
+    throw invalid(`Destination must be ${filesPrefix}PATH of this member, each name percent-encoded.`);
+  }
+  try {
+    return url.pathname.slice(filesPrefix.length).split('/').map(decodeURIComponent).join('/');
+  } catch {
+    throw invalid('Destination is not percent-encoded UTF-8.');
+  }
+}

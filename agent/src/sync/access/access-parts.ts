@@ -1,0 +1,102 @@
+import { isLive, type Operation } from '@lockstep/shared';
+import type { Action, ActionRequest } from '../../core/plan/action.ts';
+import { type CurrentVersion, currentVersion } from '../integrity/current-version.ts';
+import { missingParents, type NewEntry, placingRefusal } from '../integrity/placing.ts';
+import type { Context } from '../state/context.ts';
+import { type Refused, refused } from './condition.ts';
+
+/** What this room uses of the engine. */
+export interface AccessParts {
+  readonly context: Context;
+  /** Journals what users changed at the path and below it; resolves with the paths that did not come to rest. */
+  readonly settle: (path: string, giveUp: Promise<void>) => Promise<readonly string[]>;
+  readonly mark: (path: string) => void;
+  readonly isPaused: () => boolean;
+}
+
+/** A change that was made in the folder. `operation`: the entry at the path now; undefined while it is not journaled yet. */
+export interface Done {
+  readonly done: true;
+  readonly isNew: boolean;
+  readonly operation: Operation | undefined;
+}
+
+/** A file that a program keeps writing is not replaced. */
+const settleMsMax = 10_000;
+
+/** The time to journal a file that was just written, which is read again for that: some time, and that of a slow disk. */
+const journalMsMax = 30_000;
+const readBytesPerMs = 20_000;
+
+/** A sentence if this member does not take changes of a person now. */
+export function pausedRefusal({ isPaused, context }: AccessParts): Refused | undefined {
+  if (!isPaused()) return undefined;
+  const { name } = context.self;
+  return refused('not-written', `${name} is paused: nothing would reach the other members. Resume it first.`);
+}
+
+/** Why no entry can be made for a person now. */
+export async function entryRefusal(parts: AccessParts, entry: NewEntry): Promise<Refused | undefined> {
+  const refusal = await placingRefusal(parts.context, entry);
+  return refusal && refused(refusal.isFull ? 'disk-full' : 'not-written', refusal.reason);
+}
+
+/** Journals what users changed at `path` and below it. A refusal if something there is being written to. */
+export async function settledRefusal(parts: AccessParts, path: string): Promise<Refused | undefined> {
+  const [first] = await settleFor(parts, path, settleMsMax);
+  if (first === undefined) return undefined;
+  return refused('not-written', `${first} is being written to now: try again when that has ended.`);
+}
+
+/** Journals what was done at `path`, of `size` bytes. Returns the entry there, unless that takes too long. */
+export async function journaled(parts: AccessParts, path: string, size = 0): Promise<Operation | undefined> {
+  parts.mark(path);
+  const late = await settleFor(parts, path, journalMsMax + size / readBytesPerMs);
+  if (late.length > 0) return undefined;
+  const [head] = parts.context.journal.heads(path);
+  return head !== undefined && isLive(head) ? head : undefined;
+}
+
+/** The entry at a path, which journal and disk agree on, and the directories that are missing above it. */
+export interface Place {
+  readonly current: Exclude<CurrentVersion, { readonly problem: string }>;
+  readonly parents: readonly Action[];
+}
+
+/** What is at `path` now. Call it under the folder lock. */
+export async function placeOf(context: Context, path: string): Promise<Place | Refused> {
+  const parents = await missingParents(context, path);
+  if (typeof parents === 'string') return refused('not-written', parents);
+  // Below a directory that is missing nothing is there, and nothing may be observed.
+  const current: CurrentVersion = parents.length > 0 ? { operation: undefined } : await currentVersion(context, path);
+  return 'problem' in current ? refused('not-written', current.problem) : { current, parents };
+}
+
+/** Executes actions, under the folder lock. A refusal says why the last one was not done. */
+export async function execute(
+  parts: AccessParts,
+  requests: readonly ActionRequest[],
+  path: string,
+): Promise<Refused | undefined> {
+  const { folder } = parts.context;
+  const results = await folder.apply(requests);
+  for (const { action } of requests) {
+    if (action.do === 'rename' || action.do === 'rename-directory') parts.mark(action.from);
+    parts.mark('path' in action ? action.path : action.to);
+  }
+  const failed = results.find(({ result }) => result !== 'done');
+  if (failed === undefined) return undefined;
+  if (failed.result !== 'problem') {
+    return refused('not-written', `${path} changed in this moment, and was left as it is: look at it again.`);
+  }
+  return refused(failed.code === 'disk-full' ? 'disk-full' : 'not-written', failed.detail);
+}
+
+function settleFor({ context, settle }: AccessParts, path: string, timeoutMs: number): Promise<readonly string[]> {
+  let cancel = (): void => undefined;
+  const giveUp = new Promise<void>((resolve) => {
+    const timer = context.clock.after(timeoutMs, resolve);
+    cancel = () => timer.cancel();
+  });
+  return settle(path, giveUp).finally(() => cancel());
+}

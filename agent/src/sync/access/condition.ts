@@ -1,0 +1,68 @@
+import { dotKey, type Operation } from '@lockstep/shared';
+
+/**
+ * What a person knows of the entry at a path, and what must be true before it is changed: `none`: nothing is known; `absent`: nothing is
+ * there; `any`: whatever is there; `versions`: one of these (`dotKey`) is there.
+ */
+export type Condition =
+  | { readonly is: 'none' }
+  | { readonly is: 'absent' }
+  | { readonly is: 'any' }
+  | { readonly is: 'versions'; readonly versions: ReadonlySet<string> };
+
+/** Why a request was refused, for the status of the answer. */
+export type RefusalCode =
+  /** The entry is another one than the person knows. */
+  | 'version-mismatch'
+  /** It would replace or remove an entry, and does not say which version. */
+  | 'version-required'
+  | 'no-entry'
+  | 'disk-full'
+  | 'not-written';
+
+/** Nothing was done. */
+export interface Refused {
+  readonly done: false;
+  readonly code: RefusalCode;
+  /** A sentence: why, and what to do. */
+  readonly reason: string;
+  /** The entry that is there, if the request asked for another one. */
+  readonly current?: Operation | undefined;
+}
+
+/** Makes a refusal. */
+export function refused(code: RefusalCode, reason: string, current?: Operation): Refused {
+  return { done: false, code, reason, current };
+}
+
+/** The reason not to change the entry `current` at `path`; undefined if the person knows it. */
+export function conditionRefusal(
+  condition: Condition,
+  path: string,
+  current: Operation | undefined,
+): Refused | undefined {
+  if (current === undefined) {
+    if (condition.is === 'none' || condition.is === 'absent') return undefined;
+    return refused('version-mismatch', `There is nothing at ${path} any more: it was deleted or renamed.`);
+  }
+  const version = dotKey(current);
+  switch (condition.is) {
+    case 'any':
+      return undefined;
+    case 'none':
+      return refused(
+        'version-required',
+        `${path} is there already: name the version that you mean, in the header If-Match.`,
+        current,
+      );
+    case 'absent':
+      return refused('version-mismatch', `${path} is there already, and was left as it is.`, current);
+    case 'versions':
+      if (condition.versions.has(version)) return undefined;
+      return refused(
+        'version-mismatch',
+        `${path} has changed since it was shown, and was left as it is: look at it again.`,
+        current,
+      );
+  }
+}

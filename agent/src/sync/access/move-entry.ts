@@ -1,0 +1,86 @@
+import { directoryRenameEntriesMax, entryType, isBelow } from '@lockstep/shared';
+import type { Action } from '../../core/plan/action.ts';
+import type { Context } from '../state/context.ts';
+import {
+  type AccessParts,
+  type Done,
+  entryRefusal,
+  execute,
+  journaled,
+  pausedRefusal,
+  placeOf,
+  settledRefusal,
+} from './access-parts.ts';
+import { type Condition, conditionRefusal, type Refused, refused } from './condition.ts';
+
+export interface MoveRequest {
+  readonly path: string;
+  /** The new path: nothing may be there. */
+  readonly to: string;
+  /** What the person knows of the entry at `path`. */
+  readonly condition: Condition;
+}
+
+/** Renames an entry of the folder, of a directory with all that is in it. It is journaled as a user's rename. */
+export async function moveEntry(parts: AccessParts, request: MoveRequest): Promise<Done | Refused> {
+  const { path, to } = request;
+  if (to === path) return refused('not-written', `${path} has this name already.`);
+  if (isBelow(to, path)) return refused('not-written', `${path} cannot be moved into itself.`);
+  const early = pausedRefusal(parts) ?? (await settledRefusal(parts, path)) ?? (await settledRefusal(parts, to));
+  if (early !== undefined) return early;
+  const moved = await parts.context.lock.run(() => move(parts, request));
+  if (moved !== undefined) return moved;
+  // The old name first: what is found at the new one is then known as a rename.
+  await journaled(parts, path);
+  return { done: true, isNew: true, operation: await journaled(parts, to) };
+}
+
+/** Executed under the folder lock. */
+async function move(parts: AccessParts, { path, to, condition }: MoveRequest): Promise<Refused | undefined> {
+  const { context } = parts;
+  const from = await placeOf(context, path);
+  if ('done' in from) return from;
+  if (!('fingerprint' in from.current))
+    return refused('no-entry', `There is nothing at ${path}: it was deleted or renamed.`);
+  const { operation, fingerprint } = from.current;
+  const isDirectory = entryType(operation) === 'directory';
+  const target = await placeOf(context, to);
+  if ('done' in target) return target;
+  const refusal =
+    conditionRefusal(condition, path, operation) ??
+    conditionRefusal({ is: 'absent' }, to, target.current.operation) ??
+    (await entryRefusal(parts, { path: to, isDirectory, size: 0 }));
+  if (refusal !== undefined) return refusal;
+  const action: Action | undefined = isDirectory
+    ? directoryAction(context, { from: path, to, expectedFrom: fingerprint, mode: operation.mode })
+    : { do: 'rename', from: path, to, expectedFrom: fingerprint, expected: 'absent' };
+  if (action === undefined) {
+    return refused(
+      'not-written',
+      `${path} holds more than ${directoryRenameEntriesMax} entries: rename it in the folder.`,
+    );
+  }
+  const failure = await execute(
+    parts,
+    [...target.parents, action].map((each) => ({ action: each })),
+    path,
+  );
+  if (failure === undefined || !isDirectory || failure.code !== 'not-written') return failure;
+  const kept = `${path} may hold entries that Lockstep does not synchronize: then rename it in the folder itself.`;
+  return { ...failure, reason: `${failure.reason} ${kept}` };
+}
+
+function directoryAction(
+  { journal }: Context,
+  {
+    mode = 0o755,
+    ...rename
+  }: Pick<Extract<Action, { do: 'rename-directory' }>, 'from' | 'to' | 'expectedFrom'> & {
+    readonly mode: number | undefined;
+  },
+): Action | undefined {
+  const rows = journal.diskBelow(rename.from, undefined, directoryRenameEntriesMax + 1);
+  if (rows.length > directoryRenameEntriesMax) return undefined;
+  const names = rows.map(({ path }) => path.slice(rename.from.length + 1));
+  return { do: 'rename-directory', ...rename, names, mode };
+}

@@ -1,0 +1,138 @@
+import { batchPathsMax, directoryRenameEntriesMax, dotKey, entryType } from '@lockstep/shared';
+import { type DiskEntry, isDirectoryMode } from '../../core/entry.ts';
+import type { ActionRequest } from '../../core/plan/action.ts';
+import { currentVersion } from '../integrity/current-version.ts';
+import type { Context } from '../state/context.ts';
+import { type AccessParts, journaled, pausedRefusal, placeOf, settledRefusal } from './access-parts.ts';
+import { type Condition, conditionRefusal, type Refused, refused } from './condition.ts';
+
+export interface RemoveRequest {
+  readonly path: string;
+  readonly condition: Condition;
+  /** Of a directory: the number of entries below it that the person knows of. */
+  readonly entries: number | undefined;
+}
+
+/** What was removed. `left`: entries that stayed, each with a sentence that says why. */
+export interface Removed {
+  readonly done: true;
+  readonly entries: number;
+  readonly left: readonly { readonly path: string; readonly reason: string }[];
+}
+
+/** The entries below a directory on this disk, as far as the journal knows them. */
+export interface Below {
+  readonly files: number;
+  readonly directories: number;
+}
+
+/** Counts the entries below a directory; undefined if they are too many for one request. */
+export function countBelow(context: Context, directory: string): Below | undefined {
+  const rows = rowsBelow(context, directory);
+  if (rows === undefined) return undefined;
+  const directories = rows.filter(isDirectoryRow).length;
+  return { files: rows.length - directories, directories };
+}
+
+/**
+ * Removes an entry from the folder, of a directory all that the journal knows below it. It is journaled as a user's change, and the contents
+ * go to history. What users changed in between stays, and so does what Lockstep does not synchronize.
+ */
+export async function removeEntry(parts: AccessParts, request: RemoveRequest): Promise<Removed | Refused> {
+  const { context } = parts;
+  const { path } = request;
+  const early = pausedRefusal(parts) ?? (await settledRefusal(parts, path));
+  if (early !== undefined) return early;
+  const rows = await context.lock.run(() => knownRows(context, request));
+  if ('done' in rows) return rows;
+  const left: { path: string; reason: string }[] = [];
+  // Children first.
+  const waiting = [...rows].reverse();
+  while (waiting.length > 0) {
+    const batch = waiting.splice(0, batchPathsMax);
+    left.push(...(await context.lock.run(() => removeAll(parts, batch))));
+  }
+  await journaled(parts, path);
+  if (left.length === rows.length && left[0] !== undefined) return refused('not-written', left[0].reason);
+  return { done: true, entries: rows.length - left.length, left };
+}
+
+/** The rows of what is to be removed, parents first, or why nothing may be. */
+async function knownRows(
+  context: Context,
+  { path, condition, entries }: RemoveRequest,
+): Promise<readonly DiskEntry[] | Refused> {
+  const place = await placeOf(context, path);
+  if ('done' in place) return place;
+  const { operation } = place.current;
+  if (operation === undefined) return refused('no-entry', `There is nothing at ${path}: it was deleted or renamed.`);
+  const unknown = conditionRefusal(condition, path, operation);
+  if (unknown !== undefined) return unknown;
+  const row = context.journal.disk(path);
+  if (row === undefined) return refused('not-written', `${path} is not journaled yet: try again in a moment.`);
+  if (entryType(operation) !== 'directory') return [row];
+  const below = rowsBelow(context, path);
+  if (below === undefined) {
+    return refused(
+      'not-written',
+      `${path} holds more than ${directoryRenameEntriesMax} entries: delete it in the folder.`,
+    );
+  }
+  if (below.length === (entries ?? 0)) return [row, ...below];
+  const now = `${path} holds ${below.length} entries now`;
+  return entries === undefined
+    ? refused('version-required', `${now}: name this number, in entries, to delete all of them.`, operation)
+    : refused('version-mismatch', `${now}, not ${entries}, and was left as it is: look at it again.`, operation);
+}
+
+/** Executed under the folder lock. Returns what stayed. */
+async function removeAll(
+  parts: AccessParts,
+  rows: readonly DiskEntry[],
+): Promise<readonly { readonly path: string; readonly reason: string }[]> {
+  const { context } = parts;
+  const left: { path: string; reason: string }[] = [];
+  const requests: (ActionRequest & { readonly path: string })[] = [];
+  for (const { path, fingerprint, content, ...row } of rows) {
+    if (fingerprint === undefined) continue;
+    if (isDirectoryMode(fingerprint.mode)) {
+      requests.push({ path, action: { do: 'rmdir', path } });
+      continue;
+    }
+    // The fingerprint alone proves nothing about such a file: it is read again.
+    const isUncertain = row.racy || row.unconfirmed !== undefined || row.damaged;
+    const current = isUncertain ? await currentVersion(context, path) : undefined;
+    if (current !== undefined && !('fingerprint' in current && dotKey(current.operation) === dotKey(row.dot))) {
+      left.push({ path, reason: 'problem' in current ? current.problem : changedNow(path) });
+      continue;
+    }
+    const expected = current !== undefined && 'fingerprint' in current ? current.fingerprint : fingerprint;
+    requests.push({ path, action: { do: 'unlink', path, expected, content }, keep: content });
+  }
+  const results = await context.folder.apply(requests);
+  for (const [index, { path, action }] of requests.entries()) {
+    parts.mark(path);
+    const result = results[index];
+    if (result?.result === 'done') continue;
+    const reason =
+      action.do === 'rmdir'
+        ? `${path} is not empty: it holds entries that stayed or are not synchronized.`
+        : changedNow(path);
+    left.push({ path, reason: result?.result === 'problem' ? result.detail : reason });
+  }
+  return left;
+}
+
+/** Rows of existing entries below a directory, parents first; undefined if they are too many. */
+function rowsBelow({ journal }: Context, directory: string): readonly DiskEntry[] | undefined {
+  const rows = journal.diskBelow(directory, undefined, directoryRenameEntriesMax + 1);
+  return rows.length > directoryRenameEntriesMax ? undefined : rows;
+}
+
+function isDirectoryRow({ fingerprint }: DiskEntry): boolean {
+  return fingerprint !== undefined && isDirectoryMode(fingerprint.mode);
+}
+
+function changedNow(path: string): string {
+  return `${path} changed in this moment, and was left as it is: look at it again.`;
+}
