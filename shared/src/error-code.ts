@@ -31,6 +31,7 @@ export const problemCodes = [
   'session-failing', // sessions with a member end repeatedly for the same reason
   'cluster-full', // a member was refused: the cluster has the maximum number of members
   'member-refused', // a connection was refused: wrong key, other cluster, other version
+  'notify-failing', // a notice could not be sent: the webhook or the command failed
 ] as const;
 
 export type ProblemCode = (typeof problemCodes)[number];
@@ -51,6 +52,7 @@ const minorProblems: ReadonlySet<string> = new Set<ProblemCode>([
   'watch-limit',
   'clock-skew',
   'journal-rebuilt',
+  'notify-failing',
 ]);
 
 /** True for a problem that puts data at risk or stops a member. A newer member may send a code that is not known here: it counts as grave. */

@@ -1,8 +1,10 @@
 /** The wording that the command line and the page share. A separate entry point: the agent's threads load the rest. */
+export * from './present/causes.ts';
 export * from './present/condition.ts';
 export * from './present/latency-age.ts';
 export * from './present/latency-matrix.ts';
 export * from './present/member-problems.ts';
+export * from './present/notices.ts';
 export * from './present/operation-author.ts';
 export * from './present/problem-words.ts';
 export * from './present/progress.ts';

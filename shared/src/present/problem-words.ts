@@ -29,6 +29,7 @@ const words: Record<ProblemCode, string> = {
   'session-failing': 'sessions fail',
   'cluster-full': 'cluster full',
   'member-refused': 'connection refused',
+  'notify-failing': 'notices not sent',
 };
 
 /** A problem in two or three words. A newer member may send a code that is not known here. */

@@ -51,7 +51,7 @@ export function clusterVerdict(status: Status): Verdict {
 }
 
 /** True when what the member knows of the others is old, or concerns it no more. */
-function knowsOnlyItself(status: Status): boolean {
+export function knowsOnlyItself(status: Status): boolean {
   return status.member.state === 'left' || status.paused || isRefused(status);
 }
 
@@ -75,12 +75,15 @@ function findingsOf(status: Status): readonly Finding[] {
   const members = status.members.filter(({ condition }) => condition !== 'left');
   const matrix = latencyMatrix(status);
   const down = members.filter(({ condition }) => condition === 'down');
-  // A member that hears nobody is more likely to be cut off itself than to be the only one running.
-  const hearsNobody = isCutOff(status) && down.length > 1;
-  const away = hearsNobody ? [lonelyFinding(status, down)] : awayFindings(members);
+  const away = hearsNobody(status) ? [lonelyFinding(status, down)] : awayFindings(members);
   const found = [...away, ...problemFindings(status, members), ...cutFindings(matrix), ...choiceFindings(status)];
   const coming = comingFindings(status, members);
   return found.length + coming.length > 0 ? [...found, ...coming] : movingFindings(status, members);
+}
+
+/** True when several members are down and none is heard: it is more likely cut off itself than the only one running. */
+export function hearsNobody(status: Status): boolean {
+  return isCutOff(status) && status.members.filter(({ condition }) => condition === 'down').length > 1;
 }
 
 function lonelyFinding({ member }: Status, down: readonly MemberReport[]): Finding {
