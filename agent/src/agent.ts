@@ -7,8 +7,11 @@ import { formatHostPort, isAnyHost, LockstepError, type MemberId } from '@lockst
 import type { StartUp } from '@lockstep/shared/present';
 import type { Config } from './config/schema.ts';
 import { openFolder } from './fs/open-folder.ts';
+import { HealthWatch } from './health/health.ts';
+import { webhookId } from './health/webhook.ts';
 import { Access, type LoginLink } from './http/access/access.ts';
 import { readStartUp } from './http/queries/start-up.ts';
+import { readStatus } from './http/queries/status.ts';
 import type { ServedMember } from './http/served-member.ts';
 import { startHttp } from './http/server.ts';
 import { guardDashboard } from './member-dir/dashboard-guard.ts';
@@ -28,6 +31,7 @@ import { openJournal } from './store/journal.ts';
 import { JournalDamagedError } from './store/journal-error.ts';
 import { createEngine, type Engine } from './sync/engine.ts';
 import type { Boot } from './sync/integrity/power-cut-check.ts';
+import { latencyIntake } from './sync/members/latency-intake.ts';
 import type { Journal } from './sync/ports/journal.ts';
 import type { Log } from './sync/ports/log.ts';
 
@@ -96,7 +100,12 @@ export async function startAgent({ directory, config, log, adopted, rejoin }: Ag
     const { known, addresses } = await KnownAddresses.open(join(state, 'addresses.json'), log);
     closing.push(() => known.flushed());
     const engine = createEngine({
-      identity: { id: identity.memberId, name: config.name, addresses: advertised(config, network) },
+      identity: {
+        id: identity.memberId,
+        name: config.name,
+        addresses: advertised(config, network),
+        webhook: webhookId(config.notifyWebhook),
+      },
       // A journal with operations also knows the members, and their addresses are newer.
       peers: journal.counts().operations === 0 ? [...config.peers, ...addresses] : config.peers,
       journal,
@@ -129,9 +138,21 @@ export async function startAgent({ directory, config, log, adopted, rejoin }: Ag
       dashboard: '',
       startedAt: nodeClock.wallMs(),
     };
+    const health = new HealthWatch({
+      path: join(state, 'health.db'),
+      settings: config,
+      problems: engine.context.problems,
+      clock: nodeClock,
+      log,
+      readStatus: () => readStatus(engine, place),
+      sameWebhook: () => membersWithWebhook(engine),
+      takeLatencies: latencyIntake(engine),
+    });
+    closing.push(() => health.stop());
     const member: ServedMember = {
       engine,
       place,
+      health,
       joinRecipe: joinRecipe(directory, { ...config, listen: network.address }, thisMachine()),
       retired: retire,
       replay: (into, signal) => replayInto(engine, into, signal),
@@ -157,6 +178,7 @@ export async function startAgent({ directory, config, log, adopted, rejoin }: Ag
     place.dashboard = http.url;
     closing.push(() => http.close());
     closing.push(() => engine.stop());
+    closing.push(() => health.stop());
     const ready = engine.start();
     if (isLost) reportLost(engine, ready);
     const { address } = place;
@@ -243,6 +265,13 @@ async function readBoot(): Promise<Boot | undefined> {
 function addressesOfOthers({ context: { journal, self } }: Engine): readonly string[] {
   const others = journal.members().filter(({ id, standing }) => id !== self.id && standing === 'joined');
   return others.flatMap((member) => member.addresses);
+}
+
+/** The other members that are heard and tell people by the same webhook. */
+function membersWithWebhook({ context: { self }, peers }: Engine): readonly MemberId[] {
+  return peers
+    .ready()
+    .flatMap(({ id, said }) => (self.webhook !== undefined && said?.webhook === self.webhook ? [id] : []));
 }
 
 /** Reports a rebuilt journal until the damaged one is deleted. Returns a function that ends the checks. */

@@ -11,6 +11,7 @@ import { addInitCommand } from './commands/init.ts';
 import { addLeaveCommand } from './commands/leave.ts';
 import { addLogCommand } from './commands/log.ts';
 import { addMembersCommand } from './commands/members.ts';
+import { addNotifyCommand } from './commands/notify.ts';
 import { addPauseCommand, addResumeCommand } from './commands/pause.ts';
 import { addRemoveCommand } from './commands/remove.ts';
 import { addReplayCommand } from './commands/replay.ts';
@@ -50,6 +51,7 @@ const commands = [
   addDashboardCommand,
   addDoctorCommand,
   addAcceptMountCommand,
+  addNotifyCommand,
   addPauseCommand,
   addResumeCommand,
   addLeaveCommand,

@@ -8,8 +8,17 @@ import {
   rescanIntervalMs,
   scrubIntervalMs,
 } from '@lockstep/shared';
+import { type NoticeKind, noticeFreeBytesMin, noticeKinds } from '@lockstep/shared/present';
 import { z } from 'zod';
-import { type DiskRoom, formatDiskRoom, formatDuration, parseDiskRoom, parseDuration } from './quantity.ts';
+import {
+  type DiskRoom,
+  formatDiskRoom,
+  formatDuration,
+  formatSize,
+  parseDiskRoom,
+  parseDuration,
+  parseSize,
+} from './quantity.ts';
 
 export const logLevels = ['debug', 'info', 'warn', 'error'] as const;
 
@@ -41,6 +50,15 @@ export interface Config {
   readonly historySize: DiskRoom;
   readonly historyAgeMsMax: number;
   readonly scrubIntervalMs: number;
+  /** The URL to which notices are posted; empty for none. */
+  readonly notifyWebhook: string;
+  /** The program that is run for notices, and its arguments; empty for none. */
+  readonly notifyCommand: readonly string[];
+  readonly notifyAbout: readonly NoticeKind[];
+  /** The time for which a member must have been down before people are told. */
+  readonly notifyAfterMs: number;
+  /** Free space of a disk below which people are told. */
+  readonly notifyFreeBytesMin: number;
 }
 
 /** A value as written in `config.toml`; in the environment and in flags a list is joined by commas. */
@@ -94,6 +112,13 @@ function duration(minMs: number, maxMs: number): z.ZodType<number> {
     return ms === undefined || ms < minMs || ms > maxMs ? undefined : ms;
   });
 }
+
+/** An address of the web. fetch refuses one that holds a user and a password. */
+const webhook = z
+  .union([z.literal(''), z.url({ protocol: /^https?$/ })])
+  .refine((text) => text === '' || (new URL(text).username === '' && new URL(text).password === ''));
+
+const size = custom(parseSize);
 
 function define<Field extends keyof Config>(
   key: Omit<ConfigKey<Field>, 'environment' | 'flag'> & { readonly flag?: string },
@@ -260,5 +285,64 @@ export const configKeys: readonly ConfigKey[] = [
     allowed: 'a duration from 1s to 3650d, such as "30d"',
     schema: duration(1_000, 3_650 * 86_400_000),
     defaultText: formatDuration(scrubIntervalMs),
+  }),
+  define({
+    field: 'notifyWebhook',
+    key: 'notify_webhook',
+    placeholder: 'URL',
+    list: false,
+    comment: [
+      'The URL to which a notice is posted as JSON when something needs a person, such as "https://hooks.example.net/T0/B0".',
+      'Members with the same URL agree on one that posts. Try it: lockstep notify --test',
+    ],
+    allowed: 'a URL that begins with http:// or https://, without a user and a password, or "" for none',
+    schema: webhook,
+    defaultText: '',
+  }),
+  define({
+    field: 'notifyCommand',
+    key: 'notify_command',
+    placeholder: 'PROGRAM',
+    list: true,
+    comment: [
+      'The program that is run for each notice, and its arguments, such as ["/usr/local/bin/page-me", "--quietly"]. No shell is used,',
+      'unless you name one: ["sh", "-c", "echo $LOCKSTEP_NOTICE_TEXT | mail -s Lockstep me"]. The notice is on its input as JSON.',
+    ],
+    allowed: 'a list of a program and its arguments, such as ["notify-send", "Lockstep"]',
+    schema: z
+      .array(z.string().max(4_096))
+      .max(64)
+      .refine(([program]) => program !== ''),
+    defaultText: [],
+  }),
+  define({
+    field: 'notifyAbout',
+    key: 'notify_about',
+    placeholder: 'KIND',
+    list: true,
+    comment: ['What people are told of by the webhook and the command: down, conflict, disk, problem.'],
+    allowed: 'a list of down, conflict, disk and problem, such as ["down", "disk"]',
+    schema: z.array(z.enum(noticeKinds)).max(noticeKinds.length),
+    defaultText: noticeKinds,
+  }),
+  define({
+    field: 'notifyAfterMs',
+    key: 'notify_after',
+    placeholder: 'DURATION',
+    list: false,
+    comment: ['The time for which a member must have been down before people are told.'],
+    allowed: 'a duration from 1s to 30d, such as "5m"',
+    schema: duration(1_000, 30 * 86_400_000),
+    defaultText: '5m',
+  }),
+  define({
+    field: 'notifyFreeBytesMin',
+    key: 'notify_free_space',
+    placeholder: 'SIZE',
+    list: false,
+    comment: ['People are told of a member with less free disk space than this; "0 B" for never.'],
+    allowed: 'a size, such as "1 GiB" (units B, KiB, MiB, GiB, TiB)',
+    schema: size,
+    defaultText: formatSize(noticeFreeBytesMin),
   }),
 ] as readonly ConfigKey[];

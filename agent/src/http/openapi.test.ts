@@ -36,6 +36,7 @@ test('[API4] the description names every route and has a summary of each', async
       ...['files', 'files/{path}'],
       ...['tree', 'search', 'deleted', 'versions/{path}', 'restore'],
       ...['login', 'login-link', 'summary'],
+      ...['health/beats', 'health/events', 'health/latency', 'notices', 'notices/test'],
       ...['mounts/accept', 'pause', 'resume', 'retry', 'throughput', 'transfers'],
     ]
       .map((path) => (path.startsWith('/') ? path : `${apiPrefix}/${path}`))

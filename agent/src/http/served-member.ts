@@ -1,4 +1,15 @@
-import type { JoinRecipe, ReplayResult } from '@lockstep/shared/api';
+import type {
+  Beats,
+  BeatsQuery,
+  HealthEvents,
+  HealthEventsQuery,
+  JoinRecipe,
+  LatencySpan,
+  LatencySpanQuery,
+  Notices,
+  NoticeTest,
+  ReplayResult,
+} from '@lockstep/shared/api';
 import type { Engine } from '../sync/engine.ts';
 
 /** The folder and addresses of a member, and the time of its start. */
@@ -10,10 +21,25 @@ export interface Place {
   readonly startedAt: number;
 }
 
+/** The watch over the health of the cluster. */
+export interface ServedHealth {
+  /** Where people are told, and of what. */
+  notices(): Notices;
+  /** Sends a test notice to each target. */
+  testNotices(): Promise<NoticeTest['attempts']>;
+  /** The conditions of all members over time. */
+  beats(query: BeatsQuery): Beats;
+  /** The round trips of a pair over a longer time. */
+  latency(query: LatencySpanQuery): LatencySpan;
+  /** What happened, newest first. */
+  events(query: HealthEventsQuery): HealthEvents;
+}
+
 /** A running member as the routes see it: its engine, and the functions of the program around the engine. */
 export interface ServedMember {
   readonly engine: Engine;
   readonly place: Place;
+  readonly health: ServedHealth;
   /** How another machine joins its cluster. */
   readonly joinRecipe: JoinRecipe;
   /** Called once the member has retired: its agent then stops. */

@@ -57,6 +57,7 @@ const selfReport = z.object({
   load: z.number().min(0),
   problems: count,
   trouble: z.string().max(problemCodeCharactersMax).optional(),
+  webhook: z.string().max(problemCodeCharactersMax).optional(),
   progress: z.object({ source: memberId, done: count, total: count }).optional(),
   latenciesMs: latencies,
 });

@@ -137,6 +137,8 @@ export interface SelfReport {
   readonly problems: number;
   /** Code of the worst of them. A newer member may send one that is not known here. */
   readonly trouble?: string | undefined;
+  /** Names the webhook by which it tells people, if it has one: members with the same one agree on one that posts. */
+  readonly webhook?: string | undefined;
   readonly progress?: CatchUpProgress | undefined;
   /** Smoothed round trip that it measured to each member it is connected to, in milliseconds. */
   readonly latenciesMs: Readonly<Record<MemberId, number>>;

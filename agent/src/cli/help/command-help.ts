@@ -146,6 +146,17 @@ export const commandHelp: Readonly<Record<string, CommandHelp>> = {
       ['lockstep accept-mount ~/shared/photos', 'the disk that was there is gone for good, or another one replaces it'],
     ],
   },
+  notify: {
+    details: [
+      'config.toml says by what people are told (notify_webhook, notify_command), and of what (notify_about, notify_after, notify_free_space).',
+      'A person is told once of each cause, and once when it is over.',
+    ],
+    examples: [
+      ['lockstep notify', 'where notices go, and how the last one went'],
+      ['lockstep notify --test', 'send one now, and say whether it arrived'],
+    ],
+    exit: { done: 'shown, or the test arrived', notDone: 'a test did not arrive, or the settings name no target' },
+  },
   pause: { examples: [['lockstep pause', 'work undisturbed; changes of the others come after lockstep resume']] },
   resume: { examples: [['lockstep resume', 'end the pause']] },
   leave: {

@@ -52,7 +52,8 @@ function membersOf(engine: Engine): readonly MemberId[] {
   return [engine.context.self.id, ...others.map(({ id }) => id)];
 }
 
-function knownMember(engine: Engine, id: string): MemberId {
+/** The member of this id. Throws `request-invalid` for an unknown one. */
+export function knownMember(engine: Engine, id: string): MemberId {
   const found = membersOf(engine).find((member) => member === id);
   if (found !== undefined) return found;
   throw new LockstepError('request-invalid', `No member of the cluster has the id ${JSON.stringify(id)}.`);

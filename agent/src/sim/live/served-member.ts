@@ -1,14 +1,36 @@
+import { noticeFreeBytesMin, noticeKinds } from '@lockstep/shared/present';
+import { HealthWatch } from '../../health/health.ts';
+import { readStatus } from '../../http/queries/status.ts';
 import type { ServedMember } from '../../http/served-member.ts';
 import { replayInto } from '../../offline/replay.ts';
+import { latencyIntake } from '../../sync/members/latency-intake.ts';
 import type { Machine } from '../world/machine.ts';
 
 /** A simulated member with a running agent, in the form that the HTTP server serves. */
 export function servedMember(machine: Machine): ServedMember {
   const { engine, address, wall } = machine;
   if (engine === undefined) throw new Error(`the agent of ${machine.name} does not run`);
+  const place = { folder: '/srv/office', address, dashboard: '', startedAt: Math.floor(wall.preciseMs()) };
+  const health = new HealthWatch({
+    path: ':memory:',
+    settings: {
+      notifyWebhook: '',
+      notifyCommand: [],
+      notifyAbout: noticeKinds,
+      notifyAfterMs: 300_000,
+      notifyFreeBytesMin: noticeFreeBytesMin,
+    },
+    problems: engine.context.problems,
+    clock: engine.context.clock,
+    log: engine.context.log,
+    readStatus: () => readStatus(engine, place),
+    sameWebhook: () => [],
+    takeLatencies: latencyIntake(engine),
+  });
   return {
     engine,
-    place: { folder: '/srv/office', address, dashboard: '', startedAt: Math.floor(wall.preciseMs()) },
+    place,
+    health,
     joinRecipe: { lead: 'No machine can join a simulated cluster.', commands: [] },
     retired: () => machine.stop(),
     replay: (into, signal) => replayInto(engine, into, signal),

@@ -73,6 +73,13 @@ export class LatencyHistory {
     return samples;
   }
 
+  /** The round trips of a pair that were sampled after `atMs`. */
+  since(from: MemberId, to: MemberId, atMs: number): readonly number[] {
+    return this.samples(from, to).flatMap((sample) =>
+      sample.atMs > atMs && sample.rttMs !== undefined ? [sample.rttMs] : [],
+    );
+  }
+
   /**
    * The samples of a pair, thinned to at most `pointsMax` means over equally many samples each. The groups begin at fixed sample
    * numbers, so that a point no longer changes once the next one has begun.

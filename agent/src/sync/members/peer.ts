@@ -55,6 +55,8 @@ export class Peer {
   #heardBytes = 0;
   /** Smoothed round trip. */
   rttMs: number | undefined;
+  /** The longest single round trip since it was last taken. */
+  rttPeakMs: number | undefined;
   lastHeardMs: number | undefined;
   /** How far its clock is ahead of this member's, in milliseconds. */
   clockSkewMs: number | undefined;

@@ -65,6 +65,7 @@ export class HeartbeatLoop {
     if (sent === undefined || sent.peer !== peer) return;
     const rttMs = this.#context.clock.monotonicMs() - sent.atMs;
     peer.rttMs = peer.rttMs === undefined ? rttMs : peer.rttMs + rttGain * (rttMs - peer.rttMs);
+    peer.rttPeakMs = Math.max(peer.rttPeakMs ?? 0, rttMs);
     if (wallMs !== undefined) this.#checkClock(peer, wallMs, rttMs);
   }
 
@@ -95,7 +96,7 @@ export class HeartbeatLoop {
 
   /** Sends one heartbeat now, to all peers or only to one. */
   async send(only?: Peer): Promise<void> {
-    const { clock, journal, problems } = this.#context;
+    const { clock, journal, problems, self } = this.#context;
     const vitals = await this.#vitals();
     if (this.#stopped) return;
     const counts = journal.counts();
@@ -116,6 +117,7 @@ export class HeartbeatLoop {
       bytes: counts.disk.bytes,
       problems: problems.count,
       trouble: problems.worst()?.code,
+      webhook: self.webhook,
       latenciesMs,
     } as const;
     for (const peer of only ? [only] : this.#peers.ready()) {

@@ -36,6 +36,8 @@ export interface Self {
   readonly id: MemberId;
   readonly name: string;
   readonly addresses: readonly string[];
+  /** Names the webhook by which it tells people, without its secret; members with the same one agree on one that posts. */
+  readonly webhook?: string | undefined;
 }
 
 /** The state and ports that all loops of one member share. */

@@ -159,10 +159,11 @@ const ofMember = (code: ProblemCode, lastsMs?: number): Case => ({
 
 // `journal-rebuilt` is withdrawn by the agent, not by a loop: see the tests of damaged journals. For `folder-stalled` and
 // `state-unusable` (withdrawn with the heartbeat) see the tests of a removed history; for `mount-changed` the tests of mounts.
-// The tests of power cuts, of syncs of users' writes and of damaged files cover the other codes.
+// `notify-failing` is withdrawn by the notifier. The tests of power cuts, of syncs of users' writes and of damaged files cover the other codes.
 type Elsewhere =
   | 'journal-rebuilt'
   | 'mount-changed'
+  | 'notify-failing'
   | 'folder-stalled'
   | 'state-unusable'
   | 'power-cut'

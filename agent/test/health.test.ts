@@ -1,0 +1,65 @@
+import { writeFile } from 'node:fs/promises';
+import { beatsSchema, healthEventsSchema, latencySpanSchema } from '@lockstep/shared/api';
+import { expect, test, vi } from 'vitest';
+import type { Member } from '../../testkit/member.ts';
+import { startCluster } from '../../testkit/vitest/use-cluster.ts';
+
+const patience = { timeout: 60_000, interval: 200 };
+
+/** The newest events, oldest first, as `kind name`. */
+async function events(member: Member): Promise<readonly string[]> {
+  const { events } = healthEventsSchema.parse(await member.get('/health/events'));
+  return events.map(({ kind, name }) => `${kind} ${name}`).reverse();
+}
+
+test('[HH1] [HH2] [HH3] [HH4] [HH7] a member keeps what happened to the others, over a restart of its agent', async () => {
+  const cluster = await startCluster(['ant', 'bee']);
+  const [ant, bee] = [cluster.member('ant'), cluster.member('bee')];
+  const [antId, beeId] = await Promise.all([ant, bee].map(async (member) => (await member.status()).member.id));
+  await vi.waitFor(async () => expect(await events(ant)).toContain('started ant'), patience);
+  await bee.kill();
+  await vi.waitFor(async () => expect((await events(ant)).at(-1)).toBe('down bee'), patience);
+  await ant.stop();
+  await ant.start();
+  await bee.start();
+  await cluster.connected();
+  await vi.waitFor(async () => expect((await events(ant)).at(-1)).toBe('back bee'), patience);
+  const all = await events(ant);
+  expect(all.slice(all.indexOf('down bee'))).toEqual(['down bee', 'stopped ant', 'started ant', 'back bee']);
+  const older = healthEventsSchema.parse(await ant.get('/health/events?limit=2&before=3'));
+  expect(older.events.map(({ number }) => number)).toEqual([2, 1]);
+  expect(
+    healthEventsSchema
+      .parse(await ant.get(`/health/events?member=${beeId}`))
+      .events.every(({ name }) => name === 'bee'),
+  ).toBe(true);
+
+  const { members, everyMs } = beatsSchema.parse(await ant.get('/health/beats?span=1h'));
+  expect(everyMs).toBe(60_000);
+  const total = (id: string | undefined, condition: 'active' | 'down') =>
+    members
+      .find(({ member }) => member === id)
+      ?.beats.reduce((sum, { seconds }) => sum + (seconds[condition] ?? 0), 0) ?? 0;
+  expect(total(antId, 'active')).toBeGreaterThan(0);
+  expect(total(beeId, 'active')).toBeGreaterThan(0);
+  expect(total(beeId, 'down')).toBeGreaterThan(0);
+  await vi.waitFor(
+    async () => {
+      const { points } = latencySpanSchema.parse(await ant.get(`/health/latency?from=${antId}&to=${beeId}&span=1h`));
+      expect(points.at(-1)?.most).toBeGreaterThan(0);
+    },
+    { timeout: 100_000, interval: 500 },
+  );
+  const response = await ant.fetch(`api/v1/health/latency?from=${antId}&to=nobody`);
+  expect(response.status).toBe(400);
+}, 240_000);
+
+test('[HH6] a history that is damaged while the agent is stopped is begun again', async () => {
+  const cluster = await startCluster(['ant']);
+  const ant = cluster.member('ant');
+  await ant.stop();
+  await writeFile(ant.state('health.db'), 'this is no database');
+  await ant.start();
+  await vi.waitFor(async () => expect(await events(ant)).toEqual(['started ant']), patience);
+  expect(ant.log.join('\n')).toContain('health.db cannot be used');
+});
