@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Fingerprint } from '../core/entry.ts';
-import type { Action } from '../sync/ports/folder.ts';
+import type { Action, Observation } from '../sync/ports/folder.ts';
 import { openDiskSubject } from './disk-subject.contract.ts';
 import { fingerprintOf } from './entry-stat.ts';
 import { bytesOf, mtimeUs, writeRequest } from './folder-subject.contract.ts';
@@ -281,6 +281,27 @@ describe.runIf(process.platform === 'linux')('[MT8] no path leads out of the fol
         expect(JSON.stringify({ answer })).not.toMatch(secretSeen);
       }
     });
+  });
+
+  test('entries of a directory that appears during a batch are not absent, whichever call it precedes', () => {
+    const [directory, aside] = [`${base}/folder/a/d`, `${base}/folder/aside`];
+    const message = { job: 'observe', input: ['file', 'other'].map((name) => ({ path: `a/d/${name}` })) } as const;
+    for (let at = 0, calls = 1; at < calls; at++) {
+      clean();
+      fs.renameSync(directory, aside);
+      // The observation of an entry begins with the time.
+      let later = 0;
+      const job = doJob(
+        () => message,
+        (call, name) => {
+          if (call === at) fs.renameSync(aside, directory);
+          if (call >= at && name === 'wallMs') later++;
+        },
+      );
+      calls = job.calls;
+      const states = (job.answer as readonly Observation[]).map(({ state }) => state);
+      expect(states.slice(states.length - later), `at call ${at}`).not.toContain('absent');
+    }
   });
 
   test('no descriptor leaks, whichever call fails', () => {

@@ -23,14 +23,16 @@ interface Found {
 /**
  * Reaches paths of the folder, one open directory after the other [MT8]. The kernel walks a textual path again, and a program may have put
  * a link into it after it was checked; an entry reached from an open directory is in that directory. No directory on the way is a link or
- * the state directory. If the file system folds case, each is spelled as it is listed. The last directory stays open, so that entries of one
- * directory cost one descent; `renew` it between actions that must each find what is there now. `close` it.
+ * the state directory. If the file system folds case, each is spelled as it is listed. The last directory stays open, and one that is missing
+ * stays so, so that entries of one directory cost one descent; `renew` it between actions that must each find what is there now. `close` it.
  */
 export class Descent {
   readonly #places: Places;
   readonly #names = new Map<string, ReadonlySet<string>>();
   readonly #passed = new Map<string, EntryStats>();
   #reached: Reached | undefined;
+  /** The directory that was missing last. The entries of a removed directory are asked for one after the other, and cost one descent. */
+  #missing: string | undefined;
 
   constructor(places: Places) {
     this.#places = places;
@@ -67,10 +69,13 @@ export class Descent {
     if (path === '') return this.#places.top;
     const reached = this.#reached;
     if (reached?.path === path) return reached.opened;
+    if (this.#missing !== undefined && (path === this.#missing || isBelow(path, this.#missing))) return undefined;
     const isOnTheWay = reached !== undefined && isBelow(path, reached.path);
     if (!isOnTheWay) this.close();
     for (const next of directoriesTo(path, isOnTheWay ? reached.path : '')) {
-      if (!this.#enter(next)) return undefined;
+      if (this.#enter(next)) continue;
+      this.#missing = next;
+      return undefined;
     }
     return this.#reached?.opened;
   }
@@ -93,6 +98,7 @@ export class Descent {
    */
   renew(): void {
     this.#names.clear();
+    this.#missing = undefined;
     const passed = new Map(this.#passed);
     this.#passed.clear();
     const reached = this.#reached;
@@ -121,8 +127,12 @@ export class Descent {
     }
   }
 
-  /** True while a new descent to the open directory reaches the same one. */
+  /** True while a new descent to the open directory reaches the same one, and none reaches the one that was missing last. */
   isInPlace(): boolean {
+    const missing = this.#missing;
+    this.#missing = undefined;
+    if (missing !== undefined && descending(this.#places, (descent) => descent.directory(missing)) !== undefined)
+      return false;
     if (this.#reached === undefined) return true;
     const { path, opened } = this.#reached;
     const now = descending(this.#places, (descent) => descent.directory(path)?.stats);
