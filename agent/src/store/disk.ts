@@ -1,5 +1,4 @@
 import type { ContentId } from '@lockstep/shared';
-import { LRUCache } from 'lru-cache';
 import { cleanedBy, type SyncSpan } from '../core/confirmation.ts';
 import {
   contentRead,
@@ -15,6 +14,7 @@ import { contentKey, type Shown } from './heads/head-row.ts';
 import { diskTotals } from './migrations.ts';
 import type { OriginTable } from './operations/origin-table.ts';
 import { directChildren, rangeBelow, successor } from './path-range.ts';
+import { RecentMap } from './recent-map.ts';
 import { limitTo, type Statement } from './statement.ts';
 import type { DiskTotals, TotalsStore } from './totals.ts';
 
@@ -41,10 +41,10 @@ const columns =
   'path, origin, seq, content, ino, size, mtime_ms, ctime_ms, mode, birth_ms, racy, unsynced, unconfirmed, damaged, cut';
 
 /**
- * The number of rows cached, some megabytes at most: about as many as operations wait to be applied. A row is read at each step of an
+ * The least number of rows cached, some megabytes at most: about as many as operations wait to be applied. A row is read at each step of an
  * operation on its way to the disk, and again when the change is seen there.
  */
-const rowsKeptMax = 8_192;
+const rowsKeptMin = 4_096;
 
 /** The state of a path before and after its row was written. */
 export interface ShownChange {
@@ -75,8 +75,8 @@ export class DiskStore {
   readonly #counted: Statement<DiskTotals>;
   readonly #totals: TotalsStore;
   readonly #database: JournalDatabase;
-  /** Rows as they are in the table; `entry` is undefined where there is none. */
-  readonly #kept = new LRUCache<string, { readonly entry: DiskEntry | undefined }>({ max: rowsKeptMax });
+  /** Rows as they are in the table; null where there is none. */
+  readonly #kept = new RecentMap<string, DiskEntry | null>(rowsKeptMin);
   #atInode: { readonly ino: number; readonly revision: number; readonly entries: readonly DiskEntry[] } | undefined;
   /** The value of `unsynced` for rows written now. It grows, so that a sync clears only rows that were written before it. */
   #generation: number | undefined;
@@ -138,10 +138,10 @@ export class DiskStore {
 
   entry(path: string): DiskEntry | undefined {
     const kept = this.#kept.get(path);
-    if (kept !== undefined) return kept.entry;
+    if (kept !== undefined) return kept ?? undefined;
     const row = this.#entry.get(path);
     const entry = row && this.#toEntry(row);
-    this.#kept.set(path, { entry });
+    this.#kept.set(path, entry ?? null);
     return entry;
   }
 
@@ -263,7 +263,7 @@ export class DiskStore {
     if (entry === undefined) {
       this.#database.revision += 1;
       this.#remove.run(path);
-      this.#kept.set(path, { entry: undefined });
+      this.#kept.set(path, null);
       return undefined;
     }
     const { dot, content, fingerprint, racy, unsynced, unconfirmed, damaged, found, cut } = entry;
@@ -289,7 +289,7 @@ export class DiskStore {
       damaged ? (found ?? 1) : null,
       damaged && cut ? 1 : null,
     );
-    this.#kept.set(path, { entry: asStored(path, entry) });
+    this.#kept.set(path, asStored(path, entry));
     return shownOf(entry, origin, key);
   }
 

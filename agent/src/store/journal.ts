@@ -7,6 +7,7 @@ import { DiskStore } from './disk.ts';
 import { EventStore } from './events.ts';
 import { CopyReader } from './heads/copy-reader.ts';
 import { HeadReader } from './heads/head-reader.ts';
+import { HeadRows } from './heads/head-rows.ts';
 import { HeadStore } from './heads/head-store.ts';
 import { ParentStore } from './heads/parent-store.ts';
 import { AckStore } from './operations/acks.ts';
@@ -53,11 +54,12 @@ function compose(database: JournalDatabase, { memberId, random, nowMs }: Journal
   const totals = new TotalsStore(database);
   const log = new OperationLog(database, origins);
   const disk = new DiskStore(database, origins, totals);
+  const rows = new HeadRows(database);
   const polled = new PollReader(database, disk);
-  const reader = new HeadReader(database, { log, disk, totals });
+  const reader = new HeadReader(database, { log, disk, rows, totals });
   const copies = new CopyReader(database, log);
   const parents = new ParentStore(database);
-  const heads = new HeadStore(database, { origins, disk, reader, parents, totals });
+  const heads = new HeadStore({ origins, disk, rows, reader, parents, totals });
   const tree = new TreeReader(database, { log, parents });
   const applied = new AppliedReader(database, { log, origins, totals });
   const acks = new AckStore(database);
@@ -174,7 +176,7 @@ function compose(database: JournalDatabase, { memberId, random, nowMs }: Journal
     synced: (after, mark, span) => database.relaxedTransaction(() => disk.synced(after, mark, span)),
     unconfirmed: (path) => disk.unconfirmed(path),
     clean: (after, limit) => disk.clean(after, limit),
-    confirmed: (rows) => database.relaxedTransaction(() => disk.confirmed(rows)),
+    confirmed: (certain) => database.relaxedTransaction(() => disk.confirmed(certain)),
 
     saveAck: (member, vector) => acks.save(member, vector),
     acks: () => acks.all(),
@@ -186,6 +188,8 @@ function compose(database: JournalDatabase, { memberId, random, nowMs }: Journal
     noteSetting: (name, value) => database.relaxedTransaction(() => settings.set(name, value)),
     verifyHeads(repair) {
       reader.forgetMembers();
+      rows.forget();
+      disk.forget();
       return verifier.verify(repair);
     },
     close: () => database.close(),

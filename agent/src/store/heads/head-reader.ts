@@ -8,6 +8,7 @@ import { afterAllPaths, rangeBelow, successor } from '../path-range.ts';
 import { limitTo, type Statement } from '../statement.ts';
 import type { TotalsStore } from '../totals.ts';
 import { contentKey, pendingDelete, pendingLive } from './head-row.ts';
+import type { HeadRows } from './head-rows.ts';
 
 /** The row of the log that holds a head. */
 interface HeadAt {
@@ -19,7 +20,7 @@ export class HeadReader {
   readonly #log: OperationLog;
   readonly #disk: DiskStore;
   readonly #totals: TotalsStore;
-  readonly #heads: Statement<HeadAt>;
+  readonly #rows: HeadRows;
   readonly #visible: Statement<HeadAt>;
   readonly #visibleBetween: Statement<HeadAt>;
   readonly #contested: Statement<{ path: string }>;
@@ -32,14 +33,19 @@ export class HeadReader {
 
   constructor(
     database: JournalDatabase,
-    parts: { readonly log: OperationLog; readonly disk: DiskStore; readonly totals: TotalsStore },
+    parts: {
+      readonly log: OperationLog;
+      readonly disk: DiskStore;
+      readonly rows: HeadRows;
+      readonly totals: TotalsStore;
+    },
   ) {
     this.#log = parts.log;
     this.#disk = parts.disk;
+    this.#rows = parts.rows;
     this.#totals = parts.totals;
     database.addHook({ afterRollback: () => this.forgetMembers() });
     const select = (rest: string): Statement<HeadAt> => database.statement(`SELECT op FROM heads WHERE ${rest}`);
-    this.#heads = select('path = ? ORDER BY rank');
     this.#visible = select('path = ? AND rank = 0');
     this.#visibleBetween = select(`path >= ? AND path < ? AND rank = 0 ORDER BY path ${limitTo}`);
     this.#contested = database.statement(`SELECT path FROM heads WHERE rank = 1 AND path > ? ORDER BY path ${limitTo}`);
@@ -55,7 +61,7 @@ export class HeadReader {
   }
 
   heads(path: string): readonly Operation[] {
-    return this.#operations(this.#heads.all(path));
+    return this.#operations(this.#rows.at(path));
   }
 
   headsUnder(prefix: string, after: string | undefined, limit: number): readonly Operation[] {

@@ -2,11 +2,9 @@ import { dotKey, type Operation } from '@lockstep/shared';
 import { withHead, withoutHead } from '../../core/digest.ts';
 import { mergeHead } from '../../core/merge.ts';
 import { covers } from '../../core/version.ts';
-import type { JournalDatabase } from '../database.ts';
 import type { DiskStore, ShownChange } from '../disk.ts';
 import type { LogPlace } from '../operations/operation-log.ts';
 import type { OriginTable } from '../operations/origin-table.ts';
-import type { Statement } from '../statement.ts';
 import type { HeadTotals, TotalsStore } from '../totals.ts';
 import type { HeadReader } from './head-reader.ts';
 import {
@@ -14,14 +12,13 @@ import {
   directoryType,
   fileType,
   type HeadRow,
-  headColumns,
   headRow,
-  headValues,
   isPending,
   missingBytes,
   type Shown,
   visibleState,
 } from './head-row.ts';
+import type { HeadRows } from './head-rows.ts';
 import type { ParentStore } from './parent-store.ts';
 
 /** Keeps `heads` and its totals in step with the log and the disk. */
@@ -31,43 +28,29 @@ export class HeadStore {
   readonly #reader: HeadReader;
   readonly #parents: ParentStore;
   readonly #totals: TotalsStore;
-  readonly #rows: Statement<HeadRow>;
-  readonly #visible: Statement<HeadRow>;
-  readonly #insert: Statement;
-  readonly #replace: Statement;
-  readonly #setState: Statement;
-  readonly #delete: Statement;
+  readonly #rows: HeadRows;
 
-  constructor(
-    database: JournalDatabase,
-    parts: {
-      readonly origins: OriginTable;
-      readonly disk: DiskStore;
-      readonly reader: HeadReader;
-      readonly parents: ParentStore;
-      readonly totals: TotalsStore;
-    },
-  ) {
+  constructor(parts: {
+    readonly origins: OriginTable;
+    readonly disk: DiskStore;
+    readonly rows: HeadRows;
+    readonly reader: HeadReader;
+    readonly parents: ParentStore;
+    readonly totals: TotalsStore;
+  }) {
     this.#origins = parts.origins;
     this.#disk = parts.disk;
     this.#reader = parts.reader;
     this.#parents = parts.parents;
     this.#totals = parts.totals;
-    this.#rows = database.statement(`SELECT ${headColumns} FROM heads WHERE path = ? ORDER BY rank`);
-    this.#visible = database.statement(`SELECT ${headColumns} FROM heads WHERE path = ? AND rank = 0`);
-    this.#insert = database.statement(`INSERT INTO heads (${headColumns}, path) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
-    this.#replace = database.statement(
-      `UPDATE heads SET (${headColumns}, orphan) = (?, ?, ?, ?, ?, ?, ?, ?, ?, NULL) WHERE op = ?`,
-    );
-    this.#setState = database.statement('UPDATE heads SET state = ? WHERE op = ?');
-    this.#delete = database.statement('DELETE FROM heads WHERE path = ?');
+    this.#rows = parts.rows;
   }
 
   /** Merges an operation that was just added to the log at this place. The caller must call `parents.flush` before it reads. */
   merge(operation: Operation, { row: op, mark }: LogPlace): void {
     const { path } = operation;
     const origin = this.#origins.number(operation.origin);
-    const before = this.#rows.all(path);
+    const before = this.#rows.at(path);
     const [only] = before;
     const shown = this.#disk.shown(path);
     if (only === undefined || (before.length === 1 && covers(operation.version, this.#dotOf(only)))) {
@@ -86,27 +69,27 @@ export class HeadStore {
     const rows = heads.map(({ operation, place: { row, mark } }, rank) =>
       headRow({ operation, op: row, mark, origin: this.#origins.number(operation.origin), rank, shown }),
     );
-    this.#write(path, this.#rows.all(path), rows, shown);
+    this.#write(path, this.#rows.at(path), rows, shown);
   }
 
   rows(path: string): readonly HeadRow[] {
-    return this.#rows.all(path);
+    return this.#rows.at(path);
   }
 
   /** Adds the stored heads of `path` to totals that were reset. */
   addToTotals(path: string): void {
-    this.#add(path, this.#rows.all(path), this.#disk.shown(path));
+    this.#add(path, this.#rows.at(path), this.#disk.shown(path));
   }
 
   /** Updates the head's state after the row of `disk` for `path` was written. */
   diskChanged(path: string, { before, after }: ShownChange): void {
-    const head = this.#visible.get(path);
-    if (head === undefined) return;
+    const [head] = this.#rows.at(path);
+    if (head === undefined || head.rank !== 0) return;
     const state = visibleState(path, head, after);
     const newlyMissing = missingBytes({ ...head, state }, after) - missingBytes(head, before);
     if (newlyMissing !== 0) this.#totals.change().missing_bytes += newlyMissing;
     if (state === head.state) return;
-    this.#setState.run(state, head.op);
+    this.#rows.setVisibleState(path, state);
     this.#totals.change().pending += Number(isPending(state)) - Number(isPending(head.state));
   }
 
@@ -134,12 +117,7 @@ export class HeadStore {
   #write(path: string, before: readonly HeadRow[], after: readonly HeadRow[], shown: Shown | undefined): void {
     const [old] = before;
     const [visible] = after;
-    if (old !== undefined && visible !== undefined && before.length === 1 && after.length === 1) {
-      this.#replace.run(...headValues(visible), old.op);
-    } else {
-      if (old !== undefined) this.#delete.run(path);
-      for (const row of after) this.#insert.run(...headValues(row), path);
-    }
+    this.#rows.write(path, after);
     this.#subtract(path, before, shown);
     this.#add(path, after, shown);
     this.#parents.visibleChanged(path, old?.type ?? absentType, visible?.type ?? absentType);

@@ -12,8 +12,12 @@ export function firstLink(origin: OriginId): Buffer {
  * other members have.
  */
 export function nextLink(previous: Uint8Array, operation: Operation): Buffer {
-  const text = Buffer.from(canonicalText(carriedOperation(operation)));
-  return hash('sha256', Buffer.concat([previous, text]), 'buffer');
+  const text = canonicalText(carriedOperation(operation));
+  // Room for any text: a UTF-16 unit has at most three bytes in UTF-8.
+  const hashed = Buffer.allocUnsafe(previous.length + 3 * text.length);
+  hashed.set(previous);
+  const end = previous.length + hashed.write(text, previous.length);
+  return hash('sha256', hashed.subarray(0, end), 'buffer');
 }
 
 /** The first 48 bits of a link, as a number: the part that enters the digest. */

@@ -6,21 +6,21 @@ import {
   type OriginId,
   type VersionVector,
 } from '@lockstep/shared';
-import { LRUCache } from 'lru-cache';
 import { originsInOrder } from '../../core/marks.ts';
 import type { LogQuery, LogRow } from '../../sync/ports/journal.ts';
 import type { JournalDatabase } from '../database.ts';
 import { rangeBelow } from '../path-range.ts';
+import { RecentMap } from '../recent-map.ts';
 import { type Bindable, limitTo, type Statement } from '../statement.ts';
 import { firstLink, markOfLink, nextLink } from './chain.ts';
 import { fromRow, insertOperationSql, type OperationRow, operationColumns, toRow } from './operation-row.ts';
 import type { OriginTable } from './origin-table.ts';
 
 /**
- * The number of operations cached, some megabytes at most: about as many as wait for their contents at a time. An operation is read at each
+ * The least number of operations cached, some megabytes at most: about as many as wait for their contents at a time. An operation is read at each
  * step on its way to the disk and to the other members; its construction from the row is most of the cost. Rows of the log never change.
  */
-const operationsKeptMax = 8_192;
+const operationsKeptMin = 4_096;
 
 /** The values that are known without a query: the length of the log, and each origin's highest number. */
 interface Extent {
@@ -70,7 +70,7 @@ export class OperationLog {
   readonly #length: Statement<{ rows: number }>;
   readonly #seqs: Statement<{ name: OriginId; seq: number | null }>;
   readonly #linkAt: Statement<{ chain: Buffer | null }>;
-  readonly #kept = new LRUCache<number, Operation>({ max: operationsKeptMax });
+  readonly #kept = new RecentMap<number, Operation>(operationsKeptMin);
   #extent: Extent | undefined;
 
   constructor(database: JournalDatabase, origins: OriginTable) {
@@ -197,7 +197,7 @@ export class OperationLog {
     const number = this.#origins.find(origin);
     if (number === undefined) return [];
     // One query for all costs less than one for each, except for the newest operations, which are cached.
-    if (this.knownOf(origin) - after > operationsKeptMax)
+    if (this.knownOf(origin) - after > operationsKeptMin)
       return this.#after.all(number, after, limit).map(this.toOperation);
     return this.#rowsAfter.all(number, after, limit).flatMap(({ row }) => this.at(row) ?? []);
   }

@@ -1,0 +1,64 @@
+import type { JournalDatabase } from '../database.ts';
+import { RecentMap } from '../recent-map.ts';
+import type { Statement } from '../statement.ts';
+import { type HeadRow, type HeadState, headColumns, headValues } from './head-row.ts';
+
+/** The number of paths cached: as many as rows of the disk. An operation's path is read at each of its steps. */
+const pathsKeptMin = 4_096;
+
+/** The rows of the table `heads`, by path. The rows of the newest paths are cached. */
+export class HeadRows {
+  readonly #at: Statement<HeadRow>;
+  readonly #insert: Statement;
+  readonly #replace: Statement;
+  readonly #setState: Statement;
+  readonly #delete: Statement;
+  readonly #kept = new RecentMap<string, readonly HeadRow[]>(pathsKeptMin);
+
+  constructor(database: JournalDatabase) {
+    this.#at = database.statement(`SELECT ${headColumns} FROM heads WHERE path = ? ORDER BY rank`);
+    this.#insert = database.statement(`INSERT INTO heads (${headColumns}, path) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+    this.#replace = database.statement(
+      `UPDATE heads SET (${headColumns}, orphan) = (?, ?, ?, ?, ?, ?, ?, ?, ?, NULL) WHERE op = ?`,
+    );
+    this.#setState = database.statement('UPDATE heads SET state = ? WHERE op = ?');
+    this.#delete = database.statement('DELETE FROM heads WHERE path = ?');
+    database.addHook({ afterRollback: () => this.forget() });
+  }
+
+  /** The heads of a path, the visible one first. */
+  at(path: string): readonly HeadRow[] {
+    const kept = this.#kept.get(path);
+    if (kept !== undefined) return kept;
+    const rows = this.#at.all(path);
+    this.#kept.set(path, rows);
+    return rows;
+  }
+
+  /** Replaces all rows of a path, without the mark of an orphan. */
+  write(path: string, after: readonly HeadRow[]): void {
+    const before = this.at(path);
+    const [old] = before;
+    const [visible] = after;
+    if (old !== undefined && visible !== undefined && before.length === 1 && after.length === 1) {
+      this.#replace.run(...headValues(visible), old.op);
+    } else {
+      if (old !== undefined) this.#delete.run(path);
+      for (const row of after) this.#insert.run(...headValues(row), path);
+    }
+    this.#kept.set(path, after);
+  }
+
+  /** Changes the state of the visible head. */
+  setVisibleState(path: string, state: HeadState): void {
+    const [visible, ...rest] = this.at(path);
+    if (visible === undefined) return;
+    this.#setState.run(state, visible.op);
+    this.#kept.set(path, [{ ...visible, state }, ...rest]);
+  }
+
+  /** Clears the cache: rows may have been changed in another way. */
+  forget(): void {
+    this.#kept.clear();
+  }
+}
