@@ -45,3 +45,27 @@ for (const colorScheme of ['light', 'dark'] as const) {
     expect(await violationsOn(page), 'axe without a login').toEqual([]);
   });
 }
+
+test('[DB-A7] nor do the uploads and the dialogs of Files', async ({ page, cluster }) => {
+  const ant = cluster.member('ant');
+  await mkdir(join(ant.folder, 'docs', 'more'), { recursive: true });
+  await writeFile(join(ant.folder, 'docs', 'plan.txt'), 'plan\n');
+  await page.emulateMedia({ reducedMotion: 'reduce' });
+  await page.goto(`${ant.url}files/docs`);
+  await expect(page.getByRole('link', { name: 'plan.txt' })).toBeVisible();
+  await page.locator('[data-picks="files"]').setInputFiles([join(ant.folder, 'docs', 'plan.txt')]);
+  await expect(page.getByText('This name is taken by another file')).toBeVisible();
+  const dialog = page.getByRole('dialog');
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme });
+    expect(await violationsOn(page), 'axe on uploads').toEqual([]);
+    await page.getByRole('button', { name: 'New folder' }).click();
+    await dialog.getByLabel('Name').fill('a/b');
+    expect(await violationsOn(page), 'axe on a new folder').toEqual([]);
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByRole('button', { name: 'Delete' }).click();
+    await expect(dialog).toContainText('1 file and 1 directory');
+    expect(await violationsOn(page), 'axe on a delete').toEqual([]);
+    await dialog.getByRole('button', { name: 'Do not delete' }).click();
+  }
+});

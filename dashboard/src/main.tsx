@@ -15,7 +15,7 @@ const theme = createTheme({
 });
 
 /**
- * Corrections to the library's colours. Its dimmed text and its links are too pale (WCAG requires a contrast of 4.5 to 1). In the dark
+ * Corrections to the library's colours. Its dimmed text, its links and its errors are too pale (WCAG requires a contrast of 4.5 to 1). In the dark
  * scheme its outlines are nearly white, whatever their colour.
  */
 const cssVariables: CSSVariablesResolver = () => ({
@@ -23,9 +23,11 @@ const cssVariables: CSSVariablesResolver = () => ({
   light: {
     '--mantine-color-dimmed': 'var(--mantine-color-gray-7)',
     '--mantine-color-anchor': 'var(--mantine-color-cyan-9)',
+    '--mantine-color-error': 'var(--mantine-color-red-9)',
   },
   dark: {
     '--mantine-color-dimmed': 'var(--mantine-color-dark-1)',
+    '--mantine-color-error': 'var(--mantine-color-red-4)',
     '--mantine-color-red-outline': 'var(--mantine-color-red-5)',
     '--mantine-color-orange-outline': 'var(--mantine-color-orange-4)',
   },

@@ -72,18 +72,21 @@ export function oneAtATime(task: () => Promise<void>): () => Promise<void> {
 export async function askApi<Data>(
   path: string,
   options: {
-    readonly method?: 'GET' | 'POST';
+    readonly method?: 'GET' | 'POST' | 'DELETE' | 'MOVE' | 'MKCOL';
+    /** Of a `POST`, which is always JSON. */
     readonly body?: unknown;
+    readonly headers?: Readonly<Record<string, string>>;
     readonly signal?: AbortSignal;
     /** The time limit, for actions that take longer than a usual answer. */
     readonly timeoutMs?: number;
   } = {},
 ): Promise<Data> {
-  const { method = 'GET', body, signal, timeoutMs = timeoutMsUsual } = options;
+  const { method = 'GET', body, headers, signal, timeoutMs = timeoutMsUsual } = options;
   const timeout = AbortSignal.timeout(timeoutMs);
   const response = await fetch(apiPrefix + path, {
     method,
     signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
+    ...(headers && { headers }),
     ...(method === 'POST' && { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body ?? {}) }),
   });
   if (response.ok) return (await response.json()) as Data;

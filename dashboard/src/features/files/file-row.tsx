@@ -40,7 +40,12 @@ export function FileRow(props: Props) {
   }
   const directory = parentOf(entry.path);
   return (
-    <tr aria-rowindex={row + 2} style={{ height }} data-chosen={isChosen || undefined}>
+    <tr
+      aria-rowindex={row + 2}
+      style={{ height }}
+      data-chosen={isChosen || undefined}
+      data-directory={entry.type === 'directory' && !entry.deleted ? entry.path : undefined}
+    >
       <th scope="row">
         <span className={classes.name}>
           <KindIcon type={entry.type} />

@@ -6,10 +6,15 @@ import { type RefObject, useEffect, useMemo, useRef } from 'react';
 import { navigate, usePathname, useSearch } from 'wouter/use-browser-location';
 import { useStatus } from '../../live/status-context.ts';
 import { useApi } from '../../live/use-api.ts';
+import { ActionResult } from '../../parts/action-result.tsx';
 import { encodePath, pathLink, pathOfLink } from '../../parts/links.ts';
 import { Empty, Failed, Loading } from '../../parts/notice.tsx';
+import { UploadsPanel } from '../../parts/uploads/uploads-panel.tsx';
+import { type Action, useAction } from '../../parts/use-action.ts';
 import { View } from '../../parts/view.tsx';
 import { Deleted } from './deleted.tsx';
+import { DirectoryActions } from './directory-actions.tsx';
+import { DropTarget } from './drop-target.tsx';
 import { FileTable } from './file-table.tsx';
 import classes from './files.module.css';
 import { isOrWasDirectory, parentOf, rowsOf, shownEntries, treeTrigger, typeOf } from './listing.ts';
@@ -84,10 +89,13 @@ function Place({ path, query, isNarrow, isCompact, focusOn }: PlaceProps) {
   const withList = !isNarrow || isDirectory;
   const [head] = report?.heads ?? [];
   const isThere = head !== undefined && typeOf(head) !== 'absent';
+  // Its result stays while the address changes, as after a renaming.
+  const { state, run, forget } = useAction();
   const listProps = { chosen: path, isCompact, focusOn };
   return (
     <>
       <Trail path={path} listed={listed} />
+      <UploadsPanel />
       {error !== undefined && report === undefined && <Failed error={error} again={again} />}
       <div className={classes.place} data-panel={path !== '' || undefined}>
         {withList &&
@@ -95,14 +103,14 @@ function Place({ path, query, isNarrow, isCompact, focusOn }: PlaceProps) {
             <Results query={query} {...listProps} />
           ) : (
             directory !== undefined && (
-              <Directory directory={directory} isThere={isThere} listed={listed} {...listProps} />
+              <Directory directory={directory} isThere={isThere} listed={listed} run={run} {...listProps} />
             )
           ))}
         {path !== '' &&
           (report === undefined ? (
             error === undefined && <Loading rows={4} />
           ) : report.known ? (
-            <PathPanel report={report} />
+            <PathPanel report={report} run={run} />
           ) : (
             <Empty title="Nothing is known about this path">
               No member has reported anything there. It may not have arrived here yet; this page shows it as soon as it
@@ -110,6 +118,7 @@ function Place({ path, query, isNarrow, isCompact, focusOn }: PlaceProps) {
             </Empty>
           ))}
       </div>
+      <ActionResult state={state} forget={forget} />
     </>
   );
 }
@@ -145,9 +154,10 @@ interface DirectoryProps extends ListProps {
   /** Whether the chosen path has an entry, which the list then shows. */
   readonly isThere: boolean;
   readonly listed: ListedAs;
+  readonly run: Action['run'];
 }
 
-function Directory({ directory, isThere, listed, focusOn, ...props }: DirectoryProps) {
+function Directory({ directory, isThere, listed, run, focusOn, ...props }: DirectoryProps) {
   const { listing, error, want, again } = useDirectory(
     directory,
     treeTrigger(useStatus()),
@@ -169,9 +179,12 @@ function Directory({ directory, isThere, listed, focusOn, ...props }: DirectoryP
   };
   const sortBy = (by: Order): void => list({ order: by });
   const linkOf = (entry: TreeEntry): string => withListing(pathLink(entry.path), listed);
-  return (
+  // What is put into a deleted directory would make it again.
+  const isHere = directory === '' || isThere || listing.total > 0;
+  const content = (
     <div className={listed.deleted ? classes.both : undefined}>
       <Group justify="space-between" mb="xs" gap="xs">
+        {isHere && <DirectoryActions directory={directory} run={run} isCompact={props.isCompact} />}
         {props.isCompact && isSortable && entries.length > 0 && (
           <NativeSelect
             w="fit-content"
@@ -216,6 +229,7 @@ function Directory({ directory, isThere, listed, focusOn, ...props }: DirectoryP
       {listed.deleted && <Deleted key={directory} directory={directory} linkOf={linkOf} up={up} {...props} />}
     </div>
   );
+  return isHere ? <DropTarget directory={directory}>{content}</DropTarget> : content;
 }
 
 function Results({ query, ...props }: ListProps & { readonly query: string }) {

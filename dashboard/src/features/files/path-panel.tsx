@@ -6,6 +6,8 @@ import { contentUrl, downloadUrl } from '../../parts/content-url.ts';
 import { conflictLink, pathLink } from '../../parts/links.ts';
 import { Moment } from '../../parts/moment.tsx';
 import { StateMark } from '../../parts/state-mark.tsx';
+import type { Action } from '../../parts/use-action.ts';
+import { EntryActions } from './entry-actions.tsx';
 import { nameOf, typeOf } from './listing.ts';
 import classes from './path-panel.module.css';
 import { Versions } from './versions.tsx';
@@ -13,7 +15,7 @@ import { Versions } from './versions.tsx';
 const kinds = { file: 'File', directory: 'Directory', symlink: 'Symbolic link', absent: 'Deleted' } as const;
 
 /** The details of one path: its version, its holders, what it waits for, and its history. */
-export function PathPanel({ report }: { readonly report: PathReport }) {
+export function PathPanel({ report, run }: { readonly report: PathReport; readonly run: Action['run'] }) {
   const { path, heads, holders, waitsFor, problem } = report;
   const [head] = heads;
   const byName = [...holders].sort((a, b) => a.name.localeCompare(b.name));
@@ -42,7 +44,10 @@ export function PathPanel({ report }: { readonly report: PathReport }) {
         </Alert>
       )}
       <ConflictNote report={report} />
-      {report.disk?.type === 'file' && <Download path={path} disk={report.disk} />}
+      <Group gap="xs">
+        {report.disk?.type === 'file' && <Download path={path} disk={report.disk} />}
+        <EntryActions key={path} report={report} run={run} />
+      </Group>
       {problem !== null && (
         <Alert color="red" variant="outline" title="Problem" p="sm">
           {problem.detail}
@@ -118,7 +123,7 @@ function Download({ path, disk }: { readonly path: string; readonly disk: NonNul
   const version = { path, origin: disk.origin, seq: disk.seq };
   const isShown = (disk.size ?? 0) <= shownBytesMax(path);
   return (
-    <Group gap="xs">
+    <>
       {isShown && (
         <Button component="a" href={contentUrl(version)} target="_blank" rel="noopener" variant="default" size="xs">
           Open
@@ -127,7 +132,7 @@ function Download({ path, disk }: { readonly path: string; readonly disk: NonNul
       <Button component="a" href={downloadUrl(version)} download variant="default" size="xs">
         Download
       </Button>
-    </Group>
+    </>
   );
 }
 

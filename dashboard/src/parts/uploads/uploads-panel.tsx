@@ -1,0 +1,117 @@
+import type { Status } from '@lockstep/shared/api';
+import { formatBytes, formatCount, formatItems } from '@lockstep/shared/present';
+import { Button, CloseButton, Group, Paper, Text } from '@mantine/core';
+import { useEffect, useSyncExternalStore } from 'react';
+import { useStatus } from '../../live/status-context.ts';
+import type { Batch } from './uploader.ts';
+import { uploads } from './uploads.ts';
+import classes from './uploads-panel.module.css';
+
+/** Names and reasons that are listed; more are counted. */
+const listedMax = 5;
+
+/** What was sent from this page: its bytes while they are on their way, then on how many members it is. Nothing if there is none. */
+export function UploadsPanel() {
+  const batches = useSyncExternalStore(uploads.subscribe, uploads.get);
+  const trigger = spreadTrigger(useStatus());
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the trigger says that other members may hold more
+  useEffect(() => void uploads.follow(), [trigger]);
+  if (batches.length === 0) return null;
+  return (
+    <section aria-label="Uploads" className={classes.panel}>
+      {batches.map((batch) => (
+        <BatchItem key={batch.id} batch={batch} />
+      ))}
+    </section>
+  );
+}
+
+/** A text that changes whenever a member may hold more than before. */
+function spreadTrigger({ operations, members }: Status): string {
+  return [operations, ...members.map(({ state, behind }) => `${state}${behind}`)].join(' ');
+}
+
+function BatchItem({ batch }: { readonly batch: Batch }) {
+  const { id, bytes, sentBytes, isSending, taken, failed } = batch;
+  return (
+    <Paper withBorder p="sm" className={classes.batch}>
+      <Group justify="space-between" wrap="nowrap" gap="xs" align="start">
+        <Text role="status" className={classes.said}>
+          {sentenceOf(batch)}
+        </Text>
+        {isSending ? (
+          <Button variant="default" size="compact-sm" onClick={() => uploads.stop(id)}>
+            Stop
+          </Button>
+        ) : (
+          <CloseButton size="sm" aria-label="Close" onClick={() => uploads.close(id)} />
+        )}
+      </Group>
+      {isSending && (
+        <>
+          <progress className={classes.bar} value={sentBytes} max={Math.max(bytes, 1)} aria-label="Bytes sent" />
+          <Text size="sm" c="dimmed" className={classes.numbers}>
+            {formatBytes(sentBytes)} of {formatBytes(bytes)}
+          </Text>
+        </>
+      )}
+      {!isSending && taken.length > 0 && (
+        <div>
+          <Text size="sm">
+            {taken.length === 1
+              ? 'This name is taken by another file'
+              : `${formatCount(taken.length)} names are taken by other files`}
+            : {listed(taken)}. A file that is replaced stays in its list of versions.
+          </Text>
+          <Group gap="xs" mt={6}>
+            <Button size="xs" variant="default" onClick={() => uploads.replace(id)}>
+              Replace {taken.length === 1 ? 'it' : 'them'}
+            </Button>
+            <Button size="xs" variant="default" onClick={() => uploads.leave(id)}>
+              Leave {taken.length === 1 ? 'it' : 'them'} as {taken.length === 1 ? 'it is' : 'they are'}
+            </Button>
+          </Group>
+        </div>
+      )}
+      {failed.length > 0 && (
+        <div role="alert">
+          <ul className={classes.reasons}>
+            {failed.slice(0, listedMax).map(({ path, reason }) => (
+              <li key={path}>
+                <b>{path}</b>: {reason}
+              </li>
+            ))}
+            {failed.length > listedMax && <li>{formatCount(failed.length - listedMax)} more</li>}
+          </ul>
+          {!isSending && (
+            <Button size="xs" variant="default" mt={6} onClick={() => uploads.retry(id)}>
+              Try again
+            </Button>
+          )}
+        </div>
+      )}
+    </Paper>
+  );
+}
+
+/** How far a batch is, in one sentence. */
+function sentenceOf({ directory, count, there, isSending, taken, failed, spread }: Batch): string {
+  const where = directory === '' ? 'the folder' : directory;
+  const done = count > 1 ? `: ${formatCount(there)} sent` : '';
+  if (isSending) return `Sending ${formatItems(count, 'file')} to ${where}${done}.`;
+  const missing = [
+    ...(taken.length > 0 ? [`${formatCount(taken.length)} not sent`] : []),
+    ...(failed.length > 0 ? [`${formatCount(failed.length)} failed`] : []),
+  ];
+  const rest = missing.length === 0 ? '' : ` ${missing.join(', ')}.`;
+  if (there === 0) return `Nothing was put into ${where}.${rest}`;
+  const are = `${formatItems(there, 'file')} in ${where} ${there === 1 ? 'is' : 'are'}`;
+  if (spread === undefined) return `${are} sent.${rest}`;
+  if (spread.on === spread.of) return `${are} on all ${formatItems(spread.of, 'member')}.${rest}`;
+  return `${are} on ${spread.on} of ${formatItems(spread.of, 'member')}. ${spread.why ?? ''}${rest}`;
+}
+
+function listed(names: readonly string[]): string {
+  const first = names.slice(0, listedMax).join(', ');
+  return names.length > listedMax ? `${first} and ${formatCount(names.length - listedMax)} more` : first;
+}
