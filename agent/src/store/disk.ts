@@ -1,15 +1,9 @@
 import type { ContentId } from '@lockstep/shared';
 import { cleanedBy, type SyncSpan } from '../core/confirmation.ts';
-import {
-  contentRead,
-  type DiskChange,
-  type DiskEntry,
-  type Fingerprint,
-  isDirectoryMode,
-  isFileMode,
-} from '../core/entry.ts';
+import { contentRead, type DiskChange, type DiskEntry, isDirectoryMode, isFileMode } from '../core/entry.ts';
 import type { UnsyncedRows } from '../sync/ports/journal.ts';
 import type { JournalDatabase } from './database.ts';
+import { asStored, type DiskRow, diskColumns, fromDiskRow, shownOf } from './disk-row.ts';
 import { contentKey, type Shown } from './heads/head-row.ts';
 import { diskTotals } from './migrations.ts';
 import type { OriginTable } from './operations/origin-table.ts';
@@ -17,28 +11,6 @@ import { directChildren, rangeBelow, successor } from './path-range.ts';
 import { RecentMap } from './recent-map.ts';
 import { limitTo, type Statement } from './statement.ts';
 import type { DiskTotals, TotalsStore } from './totals.ts';
-
-interface DiskRow {
-  readonly path: string;
-  readonly origin: number;
-  readonly seq: number;
-  readonly content: ContentId | null;
-  readonly ino: number | null;
-  readonly size: number;
-  readonly mtime_ms: number;
-  readonly ctime_ms: number;
-  readonly mode: number;
-  readonly birth_ms: number | null;
-  readonly racy: number | null;
-  readonly unsynced: number | null;
-  readonly unconfirmed: number | null;
-  /** The content that was found there instead, or 1 if that was not read. */
-  readonly damaged: number | string | null;
-  readonly cut: number | null;
-}
-
-const columns =
-  'path, origin, seq, content, ino, size, mtime_ms, ctime_ms, mode, birth_ms, racy, unsynced, unconfirmed, damaged, cut';
 
 /**
  * The least number of rows cached, some megabytes at most: about as many as operations wait to be applied. A row is read at each step of an
@@ -86,7 +58,7 @@ export class DiskStore {
     this.#totals = totals;
     this.#origins = origins;
     const select = (rest: string): Statement<DiskRow> =>
-      database.statement(`SELECT ${columns} FROM disk WHERE ${rest}`);
+      database.statement(`SELECT ${diskColumns} FROM disk WHERE ${rest}`);
     this.#entry = select('path = ?');
     this.#counted = database.statement(`SELECT ${diskTotals} FROM disk`);
     this.#below = select(`path >= ? AND path < ? AND ino IS NOT NULL ORDER BY path ${limitTo}`);
@@ -114,7 +86,7 @@ export class DiskStore {
       'SELECT path FROM disk INDEXED BY disk_unconfirmed WHERE unconfirmed IS NOT NULL AND path >= ? AND path < ?',
     );
     this.#clean = database.statement(
-      `SELECT ${columns} FROM disk INDEXED BY disk_unconfirmed WHERE unconfirmed = 0 AND path > ? ORDER BY path ${limitTo}`,
+      `SELECT ${diskColumns} FROM disk INDEXED BY disk_unconfirmed WHERE unconfirmed = 0 AND path > ? ORDER BY path ${limitTo}`,
     );
     this.#confirmed = database.statement(
       `UPDATE disk SET unconfirmed = NULL, racy = 0
@@ -293,51 +265,7 @@ export class DiskStore {
     return shownOf(entry, origin, key);
   }
 
-  readonly #toEntry = (row: DiskRow): DiskEntry => {
-    const { path, seq, content, ino } = row;
-    return {
-      path,
-      dot: { origin: this.#origins.name(row.origin), seq },
-      ...(content !== null && { content }),
-      ...(ino !== null && { fingerprint: fingerprintOf(row, ino) }),
-      ...(row.racy !== null && { racy: row.racy !== 0 }),
-      ...(row.unsynced !== null && { unsynced: true }),
-      ...(row.unconfirmed !== null && { unconfirmed: row.unconfirmed > 0 ? 'dirty' : 'clean' }),
-      ...(row.damaged !== null && { damaged: true }),
-      ...(typeof row.damaged === 'string' && { found: row.damaged as ContentId }),
-      ...(row.cut !== null && { cut: true }),
-    };
-  };
-}
-
-function shownOf(entry: Omit<DiskEntry, 'path'>, origin: number, content_key: number | null): Shown {
-  const { dot, fingerprint, damaged } = entry;
-  return {
-    origin,
-    seq: dot.seq,
-    present: Number(fingerprint !== undefined),
-    damaged: Number(damaged === true),
-    content_key,
-    mode: fingerprint?.mode ?? null,
-    size: fingerprint?.size ?? null,
-  };
-}
-
-/** The entry as it would be read from its row. */
-function asStored(path: string, entry: Omit<DiskEntry, 'path'>): DiskEntry {
-  const { dot, content, fingerprint, racy, unsynced, unconfirmed, damaged, found, cut } = entry;
-  return {
-    path,
-    dot: { origin: dot.origin, seq: dot.seq },
-    ...(content !== undefined && { content }),
-    ...(fingerprint !== undefined && { fingerprint }),
-    ...(racy !== undefined && { racy }),
-    ...(unsynced && { unsynced }),
-    ...(unconfirmed !== undefined && { unconfirmed }),
-    ...(damaged && { damaged }),
-    ...(damaged && found !== undefined && { found }),
-    ...(damaged && cut && { cut }),
-  };
+  readonly #toEntry = (row: DiskRow): DiskEntry => fromDiskRow(row, this.#origins);
 }
 
 function count(totals: DiskTotals, shown: Shown | undefined, by: 1 | -1): void {
@@ -346,9 +274,4 @@ function count(totals: DiskTotals, shown: Shown | undefined, by: 1 | -1): void {
   if (!isFileMode(shown.mode)) return;
   totals.disk_files += by;
   totals.disk_bytes += by * (shown.size ?? 0);
-}
-
-function fingerprintOf(row: DiskRow, ino: number): Fingerprint {
-  const { size, mtime_ms: mtimeMs, ctime_ms: ctimeMs, mode, birth_ms: birthMs } = row;
-  return { ino, size, mtimeMs, ctimeMs, mode, ...(birthMs !== null && { birthMs }) };
 }

@@ -1,6 +1,6 @@
 import { dotKey, isLive, type Operation } from '@lockstep/shared';
-import { stampMs } from './hlc.ts';
-import { isSameContent } from './merge.ts';
+import { stampMs } from '../hlc.ts';
+import { isSameContent } from '../merge.ts';
 
 /** The version that a person asks for: of a time, by its name, or the one before the current one. */
 export type VersionChoice =

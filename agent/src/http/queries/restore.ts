@@ -1,6 +1,6 @@
 import { dotKey, entryType, isLive, LockstepError, type Operation, restoredMax } from '@lockstep/shared';
 import type { RestoreRequest, RestoreResult } from '@lockstep/shared/api';
-import { chooseVersion, type VersionChoice } from '../../core/choose-version.ts';
+import { chooseVersion, type VersionChoice } from '../../core/history/choose-version.ts';
 import { stampMs } from '../../core/hlc.ts';
 import type { Engine } from '../../sync/engine.ts';
 import type { LogRow } from '../../sync/ports/journal.ts';

@@ -1,9 +1,9 @@
-import { type HistorySize, historyReserve, historyRoom } from '../../core/history-room.ts';
+import { type HistorySize, historyReserve, historyRoom } from '../../core/history/history-room.ts';
 import type { HistoryUse } from '../ports/folder.ts';
 import { TaskLoop } from '../scheduling/task-loop.ts';
 import type { Context } from '../state/context.ts';
 
-export type { HistorySize } from '../../core/history-room.ts';
+export type { HistorySize } from '../../core/history/history-room.ts';
 
 const intervalMs = 60_000;
 /** The start of a member has other work for its disk. */
