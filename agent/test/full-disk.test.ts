@@ -47,6 +47,26 @@ describe.runIf(isRoot)('a full disk', () => {
     makeRoom();
   });
 
+  test('[FA4] [FA6] an upload that fills it is refused, and leaves nothing', async () => {
+    const bee = cluster().member('bee');
+    const before = namesOf(await cluster().settled());
+    let sent = 0;
+    // Without a length the agent knows only at the end of its room that there is too little.
+    const body = new ReadableStream<Uint8Array>({
+      pull(stream) {
+        if (++sent > 60) stream.close();
+        else stream.enqueue(new Uint8Array(1_048_576));
+      },
+    });
+    const init: RequestInit & { duplex: string } = { method: 'PUT', body, duplex: 'half' };
+    const answer = await bee.fetch('api/v1/files/film', init);
+    expect([answer.status, await answer.text()]).toEqual([507, expect.stringContaining('no more room')]);
+    expect(namesOf(await cluster().settled())).toEqual(before);
+    await expect.poll(() => readdirSync(bee.state('staging')), patience).toEqual([]);
+    const small = await bee.fetch('api/v1/files/small', { method: 'PUT', body: 'there is room for this' });
+    expect(small.status).toBe(201);
+  });
+
   test('[CL5] leave, status, up and init report it, and change nothing', async () => {
     const bee = cluster().member('bee');
     const before = namesOf(await cluster().settled());

@@ -12,15 +12,17 @@ declare module 'fastify' {
 export function limitAtOnce(app: FastifyInstance): void {
   const underWay = new Map<string, number>();
   app.addHook('onRequest', async (request, reply) => {
-    const { config, url = '' } = request.routeOptions;
+    const { config, url } = request.routeOptions;
     if (config.atOnce === undefined) return;
-    const count = underWay.get(url) ?? 0;
+    // Reading and writing the same address have limits of their own.
+    const route = `${request.method} ${url}`;
+    const count = underWay.get(route) ?? 0;
     if (count >= config.atOnce) {
       reply.header('retry-after', 1);
       throw new HttpError(503, 'too-many', `${count} such requests are under way. Try again when one has ended.`);
     }
-    underWay.set(url, count + 1);
+    underWay.set(route, count + 1);
     // Also if the client has gone before the answer.
-    reply.raw.once('close', () => underWay.set(url, (underWay.get(url) ?? 1) - 1));
+    reply.raw.once('close', () => underWay.set(route, (underWay.get(route) ?? 1) - 1));
   });
 }

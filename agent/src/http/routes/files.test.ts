@@ -194,6 +194,13 @@ describe('[FA4] nothing is written', () => {
     expect((await ask('GET', 'c')).status).toBe(404);
   });
 
+  test('twice: of two that are sent at once only one is put there', async () => {
+    const answers = await Promise.all(['one', 'two'].map((text) => put('file', text, { 'if-none-match': '*' })));
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 412]);
+    const [first] = answers.filter(({ status }) => status === 201);
+    expect((await ask('GET', 'file')).headers.etag).toBe(first?.headers.etag);
+  });
+
   test('while the member is paused', async () => {
     await put('file', 'text');
     served.engine.pause.pause();
