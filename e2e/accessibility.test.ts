@@ -9,7 +9,17 @@ import { expect, test } from './test.ts';
 
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const rules: RunOptions = { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] };
-const views = ['/', '/operations', '/files', '/files/docs', '/conflicts', '/transfers', '/latency', '/problems'];
+const views = [
+  '/',
+  '/operations',
+  '/files',
+  '/files/docs',
+  '/conflicts',
+  '/transfers',
+  '/latency',
+  '/problems',
+  '/health',
+];
 
 /** What axe finds on a page. */
 async function violationsOn(page: Page): Promise<readonly object[]> {

@@ -1,6 +1,7 @@
 /** The address of each view, and its heading. */
 export const views = [
   { place: '', heading: 'Overview' },
+  { place: 'health', heading: 'Health' },
   { place: 'latency', heading: 'Latency' },
   { place: 'files', heading: 'Files' },
   { place: 'operations', heading: 'Operations' },

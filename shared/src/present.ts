@@ -1,6 +1,8 @@
 /** The wording that the command line and the page share. A separate entry point: the agent's threads load the rest. */
 export * from './present/causes.ts';
 export * from './present/condition.ts';
+export * from './present/health-beats.ts';
+export * from './present/health-event.ts';
 export * from './present/latency-age.ts';
 export * from './present/latency-matrix.ts';
 export * from './present/member-problems.ts';

@@ -1,10 +1,13 @@
 import { formatCount, formatDuration } from '@lockstep/shared/present';
 import { Alert, AppShell, Badge, Burger, Code, Group, Indicator, NavLink, Skeleton, Stack, Text } from '@mantine/core';
 import { useDisclosure, useMediaQuery } from '@mantine/hooks';
-import { useEffect, useState } from 'react';
+import { Suspense, useEffect, useState } from 'react';
 import { Link, Route, Switch, useLocation } from 'wouter';
 import { Overview, tiles } from '../features/overview/overview.tsx';
 import { StatusProvider, useStatusFeed } from '../live/status-context.ts';
+import { Boundary } from '../parts/boundary.tsx';
+import { useBrowserNotices } from '../parts/browser-notices.ts';
+import { Lazy } from '../parts/lazy-part.tsx';
 import { Empty } from '../parts/notice.tsx';
 import classes from './app.module.css';
 import { loadWhenIdle } from './build/load-when-idle.ts';
@@ -13,7 +16,7 @@ import { ClusterBanner } from './cluster-banner.tsx';
 import { Locked } from './locked.tsx';
 import { menuOf } from './navigation.ts';
 import { actionMenu, PageHeader } from './page-header.tsx';
-import { LazyView, lazyViews, ViewBoundary } from './views.tsx';
+import { LazyView, lazyViews, noticeWatch, ViewBoundary } from './views.tsx';
 
 /** The page: the sentence on the cluster's condition, which is always present, and the views. */
 export function App() {
@@ -22,6 +25,7 @@ export function App() {
   const [location] = useLocation();
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new location closes the menu on a narrow screen
   useEffect(close, [location]);
+  const areNoticesOn = useBrowserNotices();
   const isNarrow = useMediaQuery('(max-width: 47.99em)', false, { getInitialValueInEffect: false });
   const menu = menuOf(status, isNarrow);
   const urgent = menu.reduce((sum, { open }) => sum + open, 0);
@@ -99,11 +103,21 @@ export function App() {
           {status !== undefined ? (
             <StatusProvider value={status}>
               <ClusterBanner isStale={silentSince !== undefined} />
+              {areNoticesOn && (
+                <Boundary retryOn={silentSince} beforeRetry={noticeWatch.forget} fallback={() => null}>
+                  <Suspense fallback={null}>
+                    <Lazy part={noticeWatch} />
+                  </Suspense>
+                </Boundary>
+              )}
               <Switch>
                 <Route path="/">
                   <ViewBoundary title="Overview">
                     <Overview />
                   </ViewBoundary>
+                </Route>
+                <Route path="/health">
+                  <LazyView title="Health" part={lazyViews.health} />
                 </Route>
                 <Route path="/latency">
                   <LazyView title="Latency" part={lazyViews.latency} />

@@ -7,6 +7,7 @@ import {
   IconArrowsExchange,
   IconArrowsSplit2,
   IconFolder,
+  IconHeartbeat,
   IconServer,
   IconTransfer,
 } from '@tabler/icons-react';
@@ -22,6 +23,7 @@ export interface Place {
 /** The views, in the order of the menu. */
 const places: readonly Place[] = [
   { href: '/', title: 'Overview', icon: IconServer },
+  { href: '/health', title: 'Health', icon: IconHeartbeat },
   { href: '/latency', title: 'Latency', icon: IconArrowsExchange },
   { href: '/files', title: 'Files', icon: IconFolder },
   { href: '/operations', title: 'Operations', icon: IconActivity },

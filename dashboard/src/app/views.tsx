@@ -8,6 +8,7 @@ import { View } from '../parts/view.tsx';
 
 /** The views that are not part of the first load. */
 export const lazyViews = {
+  health: lazyPart(async () => (await import('../features/health/health.tsx')).Health),
   latency: lazyPart(async () => (await import('../features/latency/latency.tsx')).Latency),
   files: lazyPart(async () => (await import('../features/files/files.tsx')).Files),
   operations: lazyPart(async () => (await import('../features/operations/operations.tsx')).Operations),
@@ -15,6 +16,9 @@ export const lazyViews = {
   transfers: lazyPart(async () => (await import('../features/transfers/transfers.tsx')).Transfers),
   problems: lazyPart(async () => (await import('../features/problems/problems.tsx')).Problems),
 } as const;
+
+/** Notifications in the browser, in files that only a browser in which they are turned on loads. */
+export const noticeWatch = lazyPart(async () => (await import('./notice-watch.tsx')).NoticeWatch);
 
 /** A view in files of its own. */
 export function LazyView({ title, part }: { readonly title: string; readonly part: LazyPart }) {

@@ -42,9 +42,9 @@ export function conflictLink(path: string): string {
   return `/conflicts?copy=${encodeURIComponent(path)}`;
 }
 
-/** The last hour of round trips from one member to another. */
-export function pairLink(from: string, to: string): string {
-  return `/latency?${new URLSearchParams({ from, to })}`;
+/** The round trips from one member to another: live, or over a longer `span`. */
+export function pairLink(from: string, to: string, span?: string): string {
+  return `/latency?${new URLSearchParams({ from, to, ...(span !== undefined && { span }) })}`;
 }
 
 /** What tells a problem from the others. */

@@ -6,9 +6,12 @@ import classes from './time-chart.module.css';
 
 const heightUsual = 220;
 const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
+const clockWithDay = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+const dayOnly = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric' });
+const dayMs = 86_400_000;
 const clockToMinutes = new Intl.DateTimeFormat(undefined, { timeStyle: 'short' });
 /** The possible steps between marks on the time axis, in seconds. */
-const timeStepsS = [5, 10, 15, 30, 60, 120, 300, 600, 900, 1_800];
+const timeStepsS = [5, 10, 15, 30, 60, 120, 300, 600, 900, 1_800, 3_600, 7_200, 14_400, 21_600, 43_200, 86_400];
 
 interface Props {
   /** The chart in words, with its main figures, for screen readers. */
@@ -21,6 +24,8 @@ interface Props {
   readonly spanMs: number;
   readonly format: (value: number) => string;
   /** The times to mark as without a value, and the word for them. */
+  /** A second, thinner line: the highest value at each moment. */
+  readonly peaks?: readonly (number | null)[];
   readonly gaps: readonly (readonly [from: number, to: number])[];
   readonly gapWord: string;
   /** The text below the chart while the pointer is not over it; the value under the pointer replaces it. */
@@ -31,7 +36,7 @@ interface Props {
 
 /** A chart of a value over time. It follows the available width, the colours of the page, and new values. */
 export function TimeChart(props: Props) {
-  const { summary, at, values, spanMs, format, gaps, gapWord, caption, height = heightUsual } = props;
+  const { summary, at, values, peaks, spanMs, format, gaps, gapWord, caption, height = heightUsual } = props;
   const scheme = useComputedColorScheme('light');
   const box = useRef<HTMLDivElement>(null);
   const chart = useRef<uPlot>(undefined);
@@ -56,22 +61,26 @@ export function TimeChart(props: Props) {
   // biome-ignore lint/correctness/useExhaustiveDependencies: the chart reads them from the newest properties
   useEffect(() => {
     chart.current?.setData(dataOf(newest.current));
-  }, [at, values, gaps, spanMs]);
+  }, [at, values, peaks, gaps, spanMs]);
 
   const moment = hovered === undefined ? undefined : at[hovered];
   const value = hovered === undefined ? undefined : values[hovered];
+  const peak = hovered === undefined ? undefined : peaks?.[hovered];
+  const clockOf = spanMs > dayMs ? clockWithDay : clock;
   return (
     <figure className={classes.figure}>
       <div ref={box} className={classes.box} style={{ height }} role="img" aria-label={summary} />
       <figcaption className={classes.caption}>
-        {moment === undefined ? caption : `${clock.format(moment)} · ${value == null ? gapWord : format(value)}`}
+        {moment === undefined
+          ? caption
+          : `${clockOf.format(moment)} · ${value == null ? gapWord : format(value)}${peak == null ? '' : `, at most ${format(peak)}`}`}
       </figcaption>
     </figure>
   );
 }
 
-function dataOf({ at, values }: Props): uPlot.AlignedData {
-  return [at.map((moment) => moment / 1_000), [...values]];
+function dataOf({ at, values, peaks }: Props): uPlot.AlignedData {
+  return [at.map((moment) => moment / 1_000), [...values], ...(peaks === undefined ? [] : [[...peaks]])];
 }
 
 function optionsFor(
@@ -113,7 +122,9 @@ function optionsFor(
         space: 80,
         size: 32,
         values: (_plot, moments, _axis, _space, stepS) =>
-          moments.map((moment) => (stepS < 60 ? clock : clockToMinutes).format(moment * 1_000)),
+          moments.map((moment) =>
+            (stepS < 60 ? clock : stepS < 86_400 ? clockToMinutes : dayOnly).format(moment * 1_000),
+          ),
       },
       {
         ...axis,
@@ -122,7 +133,13 @@ function optionsFor(
         values: (_plot, values) => values.map((value) => newest.current.format(value)),
       },
     ],
-    series: [{}, { stroke: line, width: 2, points: { show: false }, spanGaps: false }],
+    series: [
+      {},
+      { stroke: line, width: 2, points: { show: false }, spanGaps: false },
+      ...(newest.current.peaks === undefined
+        ? []
+        : [{ stroke: line, width: 1, dash: [4, 4], points: { show: false }, spanGaps: false }]),
+    ],
     hooks: {
       drawClear: [(plot) => drawGaps(plot, newest.current.gaps, gap)],
       setCursor: [({ cursor }) => hover(cursor.idx ?? undefined)],
