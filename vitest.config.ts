@@ -36,6 +36,9 @@ class LongFirst extends BaseSequencer {
   }
 }
 
+/** How long a test waits for a condition: a machine that is busy with other tests takes its time. */
+const patienceMs = 20_000;
+
 /**
  * `integration` and `monitoring` start real agents from agent/dist: build first (npm test does). `package` makes the package and
  * installs it. `compose` works with containers and needs the image (npm run test:compose makes it).
@@ -54,6 +57,7 @@ export default defineConfig({
             'scripts/**/*.test.ts',
           ],
           testTimeout: 30_000,
+          expect: { poll: { timeout: patienceMs } },
         },
       },
       {
@@ -66,6 +70,7 @@ export default defineConfig({
           hookTimeout: 60_000,
           // Most of the time each of them waits for one agent or another.
           maxWorkers: 2,
+          expect: { poll: { timeout: patienceMs } },
         },
       },
       {

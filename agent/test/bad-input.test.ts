@@ -16,6 +16,9 @@ import { openConnection } from '../src/net/dial.ts';
 import { createIdentity } from '../src/net/identity.ts';
 import { openNetwork } from '../src/net/network.ts';
 
+/** In milliseconds: long enough for a machine that is busy with other tests. */
+const patience = 20_000;
+
 const silentLog = { debug() {}, info() {}, warn() {}, error() {} };
 
 const cluster = useCluster(['ant', 'bee']);
@@ -40,7 +43,10 @@ describe('[MB3] strangers', () => {
     try {
       await stranger.start({ args: ['--peer', ant.address] });
       // It is synchronised with its own folder, but has no other members.
-      await vi.waitFor(async () => expect(await stranger.status()).toMatchObject({ synchronised: false, pending: 0 }));
+      await vi.waitFor(
+        async () => expect(await stranger.status()).toMatchObject({ synchronised: false, pending: 0 }),
+        patience,
+      );
       for (const member of [stranger, ant]) {
         await vi.waitFor(
           async () => {
@@ -84,7 +90,7 @@ describe('[MB3] strangers', () => {
     await vi.waitFor(async () => {
       const details = (await ant.status()).problems.map(({ detail }) => detail);
       expect(details.join('\n')).toMatch(sentence);
-    });
+    }, patience);
     await stillWorks('after another protocol');
   });
 

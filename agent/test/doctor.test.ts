@@ -8,6 +8,9 @@ import { run, shell } from '../../testkit/programs.ts';
 import { startCluster, useCluster } from '../../testkit/vitest/use-cluster.ts';
 import { createClusterKey, formatClusterKey } from '../src/net/cluster-key.ts';
 
+/** In milliseconds: long enough for a machine that is busy with other tests. */
+const patience = 20_000;
+
 const isRoot = process.getuid?.() === 0;
 
 interface Finding {
@@ -53,7 +56,7 @@ function storedFiles(member: Member): Promise<readonly string[]> {
     expect(names).toContain('sessions.json');
     expect(names).not.toContainEqual(expect.stringMatching(/\.new$/));
     return names;
-  });
+  }, patience);
 }
 
 describe('a member of two', () => {

@@ -66,7 +66,7 @@ describe.skipIf(!isRoot)('a disk inside the folder (needs root)', () => {
     await ant.rescan();
     expect((await ant.wait({ for: 1, path: 'image', timeoutMs: 100 })).done).toBe(false);
     await writeFile(ant.path('elsewhere'), 'others go on');
-    await vi.waitFor(async () => expect(await readFile(bee.path('elsewhere'), 'utf8')).toBe('others go on'));
+    await vi.waitFor(async () => expect(await readFile(bee.path('elsewhere'), 'utf8')).toBe('others go on'), patience);
     await expect(access(ant.path('image/three'))).rejects.toThrow();
     await run('rm', [ant.path('image/under')]);
     await mount(ant.path('image'), '-o', 'loop', image);

@@ -15,6 +15,9 @@ import {
   writeRequest,
 } from './folder-subject.contract.ts';
 
+/** In milliseconds: long enough for a machine that is busy with other tests. */
+const patience = 20_000;
+
 /** Observing, scanning and watching, as every folder does them. */
 export function observeContract(open: OpenSubject): void {
   let subject: FolderSubject;
@@ -66,7 +69,7 @@ export function observeContract(open: OpenSubject): void {
       await vi.waitFor(async () => {
         await user.write('written', bytesOf('othr'));
         expect(await folder.poll(files)).toEqual({ changed: ['written'], linked: [] });
-      });
+      }, patience);
     });
 
     test('[WT2] a directory that replaced another one is not the same, even with its inode number', async () => {
@@ -79,7 +82,7 @@ export function observeContract(open: OpenSubject): void {
       await vi.waitFor(async () => {
         await user.write('probe', bytesOf('x'));
         expect((await fingerprintAt(subject, 'probe')).mtimeMs).toBeGreaterThan(expected.ctimeMs);
-      });
+      }, patience);
       await user.mkdir('d');
       expect(await observeOne(subject, 'd', expected)).toMatchObject({ state: 'directory' });
     });
@@ -169,10 +172,10 @@ export function observeContract(open: OpenSubject): void {
       await subject.user.mkdir('a');
       await scanAll(subject);
       await subject.user.write('a/file', bytesOf('x'));
-      await vi.waitFor(() => expect(hints).toContainEqual({ kind: 'path', path: 'a/file' }));
+      await vi.waitFor(() => expect(hints).toContainEqual({ kind: 'path', path: 'a/file' }), patience);
       hints.length = 0;
       await subject.user.remove('a/file');
-      await vi.waitFor(() => expect(hints).toContainEqual({ kind: 'path', path: 'a/file' }));
+      await vi.waitFor(() => expect(hints).toContainEqual({ kind: 'path', path: 'a/file' }), patience);
     });
   });
 

@@ -28,6 +28,9 @@ import {
   writeRequest,
 } from './folder-subject.contract.ts';
 
+/** In milliseconds: long enough for a machine that is busy with other tests. */
+const patience = 20_000;
+
 let subject: DiskSubject;
 
 beforeEach(async () => {
@@ -194,8 +197,8 @@ test('[LC1] a fingerprint is racy while a change could leave it unchanged', asyn
   await vi.waitFor(async () => {
     writeFileSync(inFolder('file'), 'a');
     expect(await observeOne(subject, 'file')).toMatchObject({ state: 'file', racy: true });
-  });
-  await vi.waitFor(async () => expect(await observeOne(subject, 'file')).toMatchObject({ racy: false }));
+  }, patience);
+  await vi.waitFor(async () => expect(await observeOne(subject, 'file')).toMatchObject({ racy: false }), patience);
 });
 
 test('[WT5] .lockstep is neither listed, nor observed', async () => {

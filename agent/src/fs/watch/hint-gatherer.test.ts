@@ -3,6 +3,9 @@ import { afterEach, expect, test, vi } from 'vitest';
 import type { WatchHint } from '../../sync/ports/folder.ts';
 import { HintGatherer, isStall } from './hint-gatherer.ts';
 
+/** In milliseconds: long enough for a machine that is busy with other tests. */
+const patience = 20_000;
+
 const wholeFolder = [{ kind: 'directory', path: '', recursive: true }];
 let gatherer: HintGatherer | undefined;
 
@@ -20,13 +23,13 @@ test('hints of one turn are delivered once and together', async () => {
   hints.directory('d', true);
   hints.path('a');
   hints.directory('d', false);
-  await vi.waitFor(() => expect(delivered).toHaveLength(1));
+  await vi.waitFor(() => expect(delivered).toHaveLength(1), patience);
   expect(delivered[0]).toEqual([
     { kind: 'path', path: 'a' },
     { kind: 'directory', path: 'd', recursive: true },
   ]);
   hints.path('b');
-  await vi.waitFor(() => expect(delivered).toHaveLength(2));
+  await vi.waitFor(() => expect(delivered).toHaveLength(2), patience);
 });
 
 test('[WT3] a burst in one turn becomes one hint for the whole folder', async () => {
@@ -35,11 +38,11 @@ test('[WT3] a burst in one turn becomes one hint for the whole folder', async ()
     hints.countEvent();
     hints.path(`file ${event}`);
   }
-  await vi.waitFor(() => expect(delivered).toHaveLength(1));
+  await vi.waitFor(() => expect(delivered).toHaveLength(1), patience);
   expect(delivered[0]).toEqual(wholeFolder);
   hints.countEvent();
   hints.path('later');
-  await vi.waitFor(() => expect(delivered).toHaveLength(2));
+  await vi.waitFor(() => expect(delivered).toHaveLength(2), patience);
   expect(delivered[1]).toEqual([{ kind: 'path', path: 'later' }]);
 });
 
@@ -50,5 +53,5 @@ test('[WT3] a stall of the event loop counts as a loss of events, a late tick do
   hints.path('a');
   hints.loseTrack();
   hints.path('b');
-  await vi.waitFor(() => expect(delivered).toEqual([wholeFolder]));
+  await vi.waitFor(() => expect(delivered).toEqual([wholeFolder]), patience);
 });

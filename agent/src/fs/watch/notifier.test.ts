@@ -5,6 +5,9 @@ import { FSWatcher } from 'chokidar';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { missingPart, Notifier } from './notifier.ts';
 
+/** In milliseconds: long enough for a machine that is busy with other tests. */
+const patience = 20_000;
+
 const ignore = () => undefined;
 
 let directory = '';
@@ -61,14 +64,14 @@ test('a closed watch reports nothing and leaks nothing', async () => {
   const notifier = new Notifier((_event, name) => names.push(name), ignore);
   const first = notifier.watchDirectory(directory);
   writeFileSync(join(directory, 'seen'), '');
-  await vi.waitFor(() => expect(names).toContain('seen'));
+  await vi.waitFor(() => expect(names).toContain('seen'), patience);
   if (typeof first === 'string' || 'failure' in first) throw new Error('The directory was not watched.');
   first.close();
   expect(notifier.getWatched()).toEqual({});
   const second = new Notifier((_event, name) => names.push(name), ignore);
   second.watchDirectory(directory);
   writeFileSync(join(directory, 'once'), '');
-  await vi.waitFor(() => expect(names).toContain('once'));
+  await vi.waitFor(() => expect(names).toContain('once'), patience);
   expect(names.filter((name) => name === 'once')).toHaveLength(1);
   await notifier.close();
   await second.close();

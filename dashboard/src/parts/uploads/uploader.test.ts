@@ -3,6 +3,9 @@ import { beforeEach, expect, test, vi } from 'vitest';
 import type { Sending, Sent } from './send-file.ts';
 import { type Agent, Uploader } from './uploader.ts';
 
+/** In milliseconds: long enough for a machine that is busy with other tests. */
+const patience = 20_000;
+
 /** Sends that the test answers, by path. */
 let open: Map<string, { readonly sending: Sending; readonly answer: (sent: Sent) => void }>;
 let holds: Map<string, readonly boolean[]>;
@@ -36,7 +39,7 @@ const files = (...paths: readonly string[]) =>
 
 const answer = (path: string, sent: Sent): void => open.get(path)?.answer(sent);
 
-const shown = (expected: object) => vi.waitFor(() => expect(uploader.get()).toMatchObject([expected]));
+const shown = (expected: object) => vi.waitFor(() => expect(uploader.get()).toMatchObject([expected]), patience);
 
 test('[DB-F11] bytes are counted while files are sent, some at a time, and then the members that hold them', async () => {
   uploader.add('photos', { files: files('1', '2', '3', 'trip/4', '5'), directories: ['empty'] });
@@ -46,7 +49,7 @@ test('[DB-F11] bytes are counted while files are sent, some at a time, and then 
   expect(uploader.isSending).toBe(true);
   holds.set('photos/1', [true, false, true]);
   for (const path of ['1', '2', '3', 'trip/4']) answer(`photos/${path}`, { is: 'there' });
-  await vi.waitFor(() => expect([...open.keys()]).toEqual(['photos/5']));
+  await vi.waitFor(() => expect([...open.keys()]).toEqual(['photos/5']), patience);
   answer('photos/5', { is: 'there' });
   await shown({ sentBytes: 40, there: 6, isSending: false, spread: { on: 2, of: 3, why: 'cat is down.' } });
   expect(uploader.isSending).toBe(false);
@@ -54,7 +57,7 @@ test('[DB-F11] bytes are counted while files are sent, some at a time, and then 
   await uploader.follow();
   await shown({ spread: { on: 3, of: 3, why: undefined } });
   uploader.close(1);
-  await vi.waitFor(() => expect(uploader.get()).toEqual([]));
+  await vi.waitFor(() => expect(uploader.get()).toEqual([]), patience);
 });
 
 test('[DB-F12] a name that is taken is left alone until a person says so, and then only that version is replaced', async () => {
@@ -75,7 +78,7 @@ test('[DB-F12] a name that is taken is left alone until a person says so, and th
 test('[DB-F11] what failed says why and can be sent once more, and a stopped upload keeps what is there', async () => {
   uploader.add('', { files: files('a', 'b', 'c', 'd', 'e', 'f'), directories: [] });
   answer('a', { is: 'there' });
-  await vi.waitFor(() => expect(open.has('e')).toBe(true));
+  await vi.waitFor(() => expect(open.has('e')).toBe(true), patience);
   uploader.stop(1);
   await shown({
     isSending: false,
