@@ -57,32 +57,42 @@ describe('notices', () => {
     const { url, received } = await webhook();
     const env = { LOCKSTEP_NOTIFY_WEBHOOK: url, LOCKSTEP_NOTIFY_AFTER: '1s', LOCKSTEP_NOTIFY_FREE_SPACE: '0 B' };
     const cluster = await startCluster(['ant', 'bee', 'cat'], { start: { env } });
-    const [ant, bee, cat] = ['ant', 'bee', 'cat'].map((name) => cluster.member(name)) as [Member, Member, Member];
-    const { id } = (await cat.status()).member;
-    await cat.kill();
+    const members = await Promise.all(
+      ['ant', 'bee', 'cat'].map(async (name) => {
+        const member = cluster.member(name);
+        return { name, member, id: (await member.status()).member.id };
+      }),
+    );
+    // Of all three the first one would tell, and it does not know that it was down.
+    const [lost, one, two] = members.sort((a, b) => (a.id < b.id ? -1 : 1));
+    if (lost === undefined || one === undefined || two === undefined) throw new Error('a cluster of three');
+    await lost.member.kill();
     await vi.waitFor(() => expect(received.length).toBeGreaterThan(0), patience);
     expect(received[0]).toMatchObject({
-      text: 'Lockstep: cat is down.',
+      text: `Lockstep: ${lost.name} is down.`,
       state: 'begun',
-      notices: [{ key: `down ${id}`, kind: 'down' }],
+      member: { name: one.name },
+      notices: [{ key: `down ${lost.id}`, kind: 'down' }],
     });
     expect(JSON.stringify(received)).not.toContain(cluster.root);
-    const speaker = received[0]?.member.name === 'ant' ? ant : bee;
-    const other = speaker === ant ? bee : ant;
-    await vi.waitFor(() => expect(rememberedOf(other)).toMatch(/"key":"down [^}]*"toldAt"/), patience);
+    const speaker = one.member;
+    await vi.waitFor(() => expect(rememberedOf(two.member)).toMatch(/"key":"down [^}]*"toldAt"/), patience);
     await speaker.stop();
     await speaker.start();
     await cluster.connected();
     await vi.waitFor(async () => {
       const down = (await speaker.status()).members.filter(({ condition }) => condition === 'down');
-      expect(down.map(({ name }) => name)).toEqual(['cat']);
+      expect(down.map(({ name }) => name)).toEqual([lost.name]);
     }, patience);
-    await cat.start();
+    await lost.member.start();
     await vi.waitFor(() => expect(received.map(({ state }) => state)).toContain('over'), {
       ...patience,
       timeout: 120_000,
     });
-    expect(received.map(({ text }) => text)).toEqual(['Lockstep: cat is down.', 'Lockstep: Over: cat is down.']);
+    expect(received.map(({ text }) => text)).toEqual([
+      `Lockstep: ${lost.name} is down.`,
+      `Lockstep: Over: ${lost.name} is down.`,
+    ]);
   }, 240_000);
 
   test('[NT6] a webhook that fails or redirects is a problem, and gets the notice later', async () => {

@@ -10,7 +10,7 @@ import type {
   NoticeTest,
   Status,
 } from '@lockstep/shared/api';
-import type { NoticeKind } from '@lockstep/shared/present';
+import { type NoticeKind, tellsOf } from '@lockstep/shared/present';
 import type { Clock, Timer } from '../sync/ports/clock.ts';
 import type { Log } from '../sync/ports/log.ts';
 import { commandTarget } from './command.ts';
@@ -69,7 +69,7 @@ export class HealthWatch {
       freeBytesMin: settings.notifyFreeBytesMin,
       store: new RememberedStore(database),
       ...{ problems, clock, log },
-      speaks: ({ member }) => sameWebhook().every((other) => member.id < other),
+      speaks: ({ member }, cause) => tellsOf(member.id, sameWebhook(), cause),
     });
     this.#recorder = new Recorder({ database, log, takeLatencies });
     this.#timer = clock.after(examineMs, () => this.#examine());

@@ -1,6 +1,7 @@
 import type { Status } from '@lockstep/shared/api';
 import {
   afterTelling,
+  type Cause,
   causesOf,
   clusterVerdict,
   decideNotices,
@@ -33,8 +34,8 @@ export interface NotifierOptions {
   readonly problems: ShownProblems;
   readonly clock: Clock;
   readonly log: Log;
-  /** False while another member posts to the same webhook. */
-  readonly speaks: (status: Status) => boolean;
+  /** False for a cause that another member posts to the same webhook. */
+  readonly speaks: (status: Status, cause: Pick<Cause, 'key'>) => boolean;
 }
 
 /** The state of one target. */
@@ -124,7 +125,8 @@ export class Notifier {
     const { about, afterMs, freeBytesMin, store } = this.#options;
     const causes = causesOf(status, freeBytesMin);
     // A command is this member's own: it is not told by another one.
-    const speaks = line.target.name === 'command' || this.#options.speaks(status);
+    const speaks = (cause: Pick<Cause, 'key'>): boolean =>
+      line.target.name === 'command' || this.#options.speaks(status, cause);
     const rules = { about, afterMs, speaks };
     const notices = decideNotices(line.remembered, causes, (each) => isHidden(status, each), status.now, rules);
     line.remembered = notices.remembered;

@@ -33,7 +33,7 @@ function tell(status: Status, { afterMs, freeBytesMin }: Notices, navigate: (to:
   const causes = causesOf(status, freeBytesMin);
   const stored = readTold();
   const hidden = (each: Remembered): boolean => isHidden(status, each);
-  const rules = { about: noticeKinds, afterMs, speaks: true };
+  const rules = { about: noticeKinds, afterMs, speaks: () => true };
   const notices = decideNotices(stored ?? [], causes, hidden, status.now, rules);
   // The reader has the page before the eyes when turning this on: what is there already is no news.
   const begun = stored === undefined ? notices.remembered : notices.begun;

@@ -50,7 +50,7 @@ export function causesOf(status: Status, freeBytesMin: number): readonly Cause[]
   if (knowsOnlyItself(status)) return own;
   if (hearsNobody(status)) {
     const text = `${member.name} hears none of the other members: it may be cut off`;
-    return [{ key: `alone ${member.id}`, kind: 'down', member: member.id, text }, ...own];
+    return [{ key: aloneKey(member.id), kind: 'down', member: member.id, text }, ...own];
   }
   const others = memberProblems(status).flatMap(({ member: other, why }) => {
     if (why === 'down') return [downCause(other)];
@@ -75,6 +75,16 @@ export function isHidden(status: Status, { kind, member }: Pick<Cause, 'kind' | 
   return kind === 'down' ? condition === 'unknown' || condition === 'silent' : isAway(condition);
 }
 
+/** The key of the cause that a member is down. */
+export function downKey(id: string): string {
+  return `down ${id}`;
+}
+
+/** The key of the cause that a member hears no other one. */
+export function aloneKey(id: string): string {
+  return `alone ${id}`;
+}
+
 /** Causes that the asked member knows whatever it hears: its own problems and disk, and the conflicts in its folder. */
 function ownCauses(status: Status, freeBytesMin: number): readonly Cause[] {
   const { member, problems, conflictCopies, freeBytes } = status;
@@ -90,7 +100,7 @@ function ownCauses(status: Status, freeBytesMin: number): readonly Cause[] {
 }
 
 function downCause({ id, name, stateSince }: MemberReport): Cause {
-  return { key: `down ${id}`, kind: 'down', member: id, text: `${name} is down`, since: stateSince };
+  return { key: downKey(id), kind: 'down', member: id, text: `${name} is down`, since: stateSince };
 }
 
 /** A cause for each grave code. Of another member only the worst one is known, and the number of all. */

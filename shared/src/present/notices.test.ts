@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import type { Cause } from './causes.ts';
-import { afterTelling, decideNotices, type NoticeRules, noticeText, type Remembered } from './notices.ts';
+import { afterTelling, decideNotices, type NoticeRules, noticeText, type Remembered, tellsOf } from './notices.ts';
 
-const rules: NoticeRules = { about: ['down', 'conflict', 'disk', 'problem'], afterMs: 300_000, speaks: true };
+const rules: NoticeRules = { about: ['down', 'conflict', 'disk', 'problem'], afterMs: 300_000, speaks: () => true };
 const down: Cause = { key: 'down bee', kind: 'down', member: 'bee', text: 'bee is down' };
 const full: Cause = { key: 'room cat', kind: 'disk', member: 'cat', text: 'cat has a problem: disk full' };
 const conflicts = (count: number): Cause => ({
@@ -93,10 +93,28 @@ test('[NT4] a cause that is hidden is not over', () => {
 });
 
 test('[NT5] a member that does not speak counts as told what another one had half a minute to tell', () => {
-  const silent = new Watch().run(700, [down], { speaks: false });
+  const silent = new Watch().run(700, [down], { speaks: () => false });
   expect(silent.run(700, [down]).told).toEqual([]);
   expect(silent.run(100, []).told).toEqual(['1460 over down bee']);
-  expect(new Watch().run(320, [down], { speaks: false }).run(100, [down]).told).toEqual(['320 down bee']);
+  expect(new Watch().run(320, [down], { speaks: () => false }).run(100, [down]).told).toEqual(['320 down bee']);
+});
+
+test('[NT5] that a member is down, and that this is over, is told by another one, even if its own id is the smallest', () => {
+  const tellers = (all: readonly string[], key: string): readonly string[] =>
+    all.filter((self) =>
+      tellsOf(
+        self,
+        all.filter((other) => other !== self),
+        { key },
+      ),
+    );
+  expect(tellers(['bee', 'cat'], 'down ant')).toEqual(['bee']);
+  expect(tellers(['ant', 'bee', 'cat'], 'room cat')).toEqual(['ant']);
+  expect(tellers(['ant', 'bee', 'cat'], 'down bee')).toEqual(['ant']);
+  // It is back, and would be the one to tell, but remembers nothing of it.
+  expect(tellsOf('bee', ['ant', 'cat'], { key: 'down ant' })).toBe(true);
+  expect(tellsOf('cat', ['ant', 'bee'], { key: 'down ant' })).toBe(false);
+  expect(tellsOf('cat', ['ant', 'bee'], { key: 'alone cat' })).toBe(true);
 });
 
 test('[NT6] what could not be sent is sent later, and not at all once it is over', () => {

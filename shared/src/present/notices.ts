@@ -1,4 +1,4 @@
-import type { Cause, NoticeKind } from './causes.ts';
+import { aloneKey, type Cause, downKey, type NoticeKind } from './causes.ts';
 
 /** What is remembered of a cause, so that a person is told of it once. */
 export interface Remembered {
@@ -21,8 +21,8 @@ export interface NoticeRules {
   readonly about: readonly NoticeKind[];
   /** The time for which a member must have been down. */
   readonly afterMs: number;
-  /** False while another member tells of the causes that all see. */
-  readonly speaks: boolean;
+  /** False for a cause of which another member tells. */
+  readonly speaks: (cause: Pick<Cause, 'key'>) => boolean;
 }
 
 /** What to tell a person now, and what is remembered before that is done. */
@@ -68,13 +68,21 @@ export function decideNotices(
   const isOver = ({ goneAt }: Remembered): boolean => goneAt !== undefined && now - goneAt >= overAfterMs;
   // A cause that was never told is forgotten at once, and needs its time again when it comes back.
   const kept = absent.filter(
-    (each) => each.goneAt === undefined || (each.toldAt !== undefined && (rules.speaks || !isOver(each))),
+    (each) => each.goneAt === undefined || (each.toldAt !== undefined && (rules.speaks(each) || !isOver(each))),
   );
   return {
-    begun: rules.speaks ? present.filter((each) => isDue(each, causes, now, rules)) : [],
+    begun: present.filter((each) => rules.speaks(each) && isDue(each, causes, now, rules)),
     over: kept.filter(isOver),
     remembered: [...present, ...kept],
   };
+}
+
+/**
+ * Whether the member `self` tells of a cause, and not one of `others`, the heard members that tell the same people: the one with the smallest
+ * id does. A member that comes back does not know that it was down, and only the member itself knows that it was alone.
+ */
+export function tellsOf(self: string, others: readonly string[], { key }: Pick<Cause, 'key'>): boolean {
+  return key === aloneKey(self) || others.every((other) => key === downKey(other) || self < other);
 }
 
 /** What is remembered once a person was told of `begun` and `over`. */
@@ -93,7 +101,7 @@ export function afterTelling(
 function seen(before: Remembered | undefined, cause: Cause, now: number, rules: NoticeRules): Remembered {
   const { key, kind, member, text } = cause;
   const since = Math.min(before?.since ?? now, cause.since ?? now);
-  const isOthers = !rules.speaks && now - since >= waitMs(kind, rules) + othersMs;
+  const isOthers = !rules.speaks(cause) && now - since >= waitMs(kind, rules) + othersMs;
   return {
     ...{ key, kind, member, text, since },
     toldAt: before?.toldAt ?? (isOthers ? now : undefined),
