@@ -13,6 +13,10 @@ const alias = [
 
 /** What takes a minute and more. */
 const long = [
+  'notices',
+  'damaged-state',
+  'health',
+  'slow-link',
   'conflicts',
   'churn',
   'lost-content',
