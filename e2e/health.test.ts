@@ -96,7 +96,7 @@ test('[DB-H3] a test of the webhook says what happened', async ({ page, cluster,
   }
 });
 
-test('[DB-H4] a browser that is asked to tells of a cause once in all its tabs', async ({ page, context, cluster }) => {
+test('[DB-H4] a browser that is asked to shows a cause once in all its tabs', async ({ page, context, cluster }) => {
   test.slow();
   const [ant, cat] = [cluster.member('ant'), cluster.member('cat')];
   await ant.stop();

@@ -1,6 +1,6 @@
 import { aloneKey, type Cause, downKey, type NoticeKind } from './causes.ts';
 
-/** What is remembered of a cause, so that a person is told of it once. */
+/** What is remembered of a cause, so that a person is told about it once. */
 export interface Remembered {
   readonly key: string;
   readonly kind: NoticeKind;
@@ -8,7 +8,7 @@ export interface Remembered {
   readonly text: string;
   /** When it began, as far as was seen. */
   readonly since: number;
-  /** When a person was told of it; undefined while it is too young for that. */
+  /** When a person was told about it; undefined while it is too young for that. */
   readonly toldAt?: number | undefined;
   /** How many there were of it when a person was told. */
   readonly count?: number | undefined;
@@ -78,14 +78,14 @@ export function decideNotices(
 }
 
 /**
- * Whether the member `self` tells of a cause, and not one of `others`, the heard members that tell the same people: the one with the smallest
+ * Whether the member `self` tells about a cause, and not one of `others`, the heard members that tell the same people: the one with the smallest
  * id does. A member that comes back does not know that it was down, and only the member itself knows that it was alone.
  */
 export function tellsOf(self: string, others: readonly string[], { key }: Pick<Cause, 'key'>): boolean {
   return key === aloneKey(self) || others.every((other) => key === downKey(other) || self < other);
 }
 
-/** What is remembered once a person was told of `begun` and `over`. */
+/** What is remembered once a person was told about `begun` and `over`. */
 export function afterTelling(
   { begun, over, remembered }: Notices,
   causes: readonly Cause[],

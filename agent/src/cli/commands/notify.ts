@@ -55,6 +55,6 @@ export function formatNotices({ targets, about, afterMs }: Notices, nowMs: numbe
         last === undefined ? 'nothing was sent since the start' : `${formatAgo(last.at, nowMs)}: ${last.text}`;
       return `${target}  ${what}  ${state}`;
     }),
-    `People are told of: ${kinds}. Try it: lockstep notify --test`,
+    `People are told about: ${kinds}. Try it: lockstep notify --test`,
   ];
 }

@@ -63,7 +63,7 @@ export function NoticePanel() {
               ))}
               {data.about.length < 4 && (
                 <Text c="dimmed" size="sm">
-                  They are told of: {data.about.length === 0 ? 'nothing' : formatNames(data.about)}.
+                  They are told about: {data.about.length === 0 ? 'nothing' : formatNames(data.about)}.
                 </Text>
               )}
             </div>
