@@ -273,7 +273,11 @@ class ChangeDetector implements Detection {
       ? await draftDirectoryRename(this.#context, unsettled.path, fingerprint, source)
       : draftRename(this.#context, existing, source);
     if (drafts === undefined || drafts.some((draft) => this.#changes.has(draft.path))) return false;
-    for (const draft of drafts) this.#changes.add(draft);
+    for (const draft of drafts) {
+      this.#changes.add(draft);
+      // Neither path is compared any more: the entry that had a problem is replaced or moved away.
+      this.#context.problems.clearPath(draft.path);
+    }
     this.settled.push(unsettled.path);
     // The file was taken for the renamed one without reading. If it is another one, the others have wrong bytes until it is read.
     if (existing.state === 'large') this.mark.push(unsettled.path);

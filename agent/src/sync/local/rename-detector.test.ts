@@ -34,6 +34,19 @@ test('[LC7] a large file that is renamed is journaled as renamed, and read at on
   expect(member.journal.disk('new-name')?.racy ?? false).toBe(false);
 });
 
+test('[LC10] a problem at either name of a rename is over with it', async () => {
+  const { member, disk, detected } = await withLargeFile();
+  const { problems } = member.context;
+  disk.write('small', contentOfText('small'));
+  await detected();
+  problems.set('path-not-utf8', { path: 'renamed' }, 'The target of the link that was here is not UTF-8.');
+  problems.set('path-permission', { path: 'small' }, 'The file could not be read.');
+  disk.rename('small', 'renamed');
+  await detected();
+  expect(member.journal.heads('renamed')).toMatchObject([{ from: 'small' }]);
+  expect(problems.list()).toEqual([]);
+});
+
 test('[LC30] another large file of equal size, time and inode number is not taken for the one that was removed', async () => {
   const { member, disk } = await withLargeFile();
   const { mtimeMs = 0 } = member.journal.disk('old-name')?.fingerprint ?? {};
