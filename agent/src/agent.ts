@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { formatHostPort, isAnyHost, LockstepError, type MemberId } from '@lockstep/shared';
 import type { StartUp } from '@lockstep/shared/present';
+import type { ConfigOverrides, LoadedConfig } from './config/load-config.ts';
 import type { Config } from './config/schema.ts';
 import { openFolder } from './fs/open-folder.ts';
 import { HealthWatch } from './health/health.ts';
@@ -21,6 +22,7 @@ import { joinRecipe, thisMachine } from './member-dir/join-recipe.ts';
 import { KnownAddresses } from './member-dir/known-addresses.ts';
 import { hasPassword, isPassword } from './member-dir/password-file.ts';
 import { sessionFile } from './member-dir/session-file.ts';
+import { SettingsFile } from './member-dir/settings-file.ts';
 import { clusterKeyPath, statePath } from './member-dir/state-directory.ts';
 import { loadClusterKey } from './net/cluster-key.ts';
 import { type OpenNetwork, openNetwork } from './net/network.ts';
@@ -41,7 +43,9 @@ const setAsideLookMs = 1_000;
 export interface AgentOptions {
   /** The member's folder; its state directory has been checked and is locked by this process. */
   readonly directory: string;
-  readonly config: Config;
+  readonly loaded: LoadedConfig;
+  /** What overrides the file of the settings. */
+  readonly overrides: ConfigOverrides;
   readonly log: Log;
   /**
    * The state directory is, or may be, a copy or a backup of one that is gone. Its journal may lack the last operations of the original.
@@ -73,7 +77,9 @@ export interface Agent {
  * Starts the member whose folder is `directory`: opens the adapters, connects them to the engine, and serves. It is the only place that
  * knows both adapters and loops. Throws a LockstepError for everything that a person must repair first.
  */
-export async function startAgent({ directory, config, log, adopted, rejoin }: AgentOptions): Promise<Agent> {
+export async function startAgent(options: AgentOptions): Promise<Agent> {
+  const { directory, loaded, overrides, log, adopted, rejoin } = options;
+  const { config } = loaded;
   const state = statePath(directory);
   const tls = await guardDashboard(directory, config);
   const identity = await openIdentity(state, log);
@@ -153,6 +159,13 @@ export async function startAgent({ directory, config, log, adopted, rejoin }: Ag
       engine,
       place,
       health,
+      settings: new SettingsFile({
+        ...{ directory, loaded, overrides, log },
+        apply: (changed) => {
+          engine.change(changed);
+          health.change(changed);
+        },
+      }),
       joinRecipe: joinRecipe(directory, { ...config, listen: network.address }, thisMachine()),
       retired: retire,
       replay: (into, signal) => replayInto(engine, into, signal),

@@ -169,7 +169,7 @@ describe('notices', () => {
     const { code, err } = await lockstep(['config', ant.folder]);
     expect(code).toBe(2);
     expect(err).toMatch(/config\.toml:\d+: notify_webhook must be a URL that begins with http:\/\/ or https:\/\//);
-    expect(err).toMatch(/notify_command must be a list of a program and its arguments, .*; it is "mail me"/);
+    expect(err).toMatch(/notify_command must be a list of a program and its arguments, .*; its value may be a secret/);
     expect(err).toMatch(/notify_about must be a list of down, conflict, disk and problem, .*; it is "gossip"/);
     expect(err).toMatch(/notify_after must be a duration from 1s to 30d/);
   });

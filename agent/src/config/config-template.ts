@@ -1,6 +1,7 @@
 import { type ConfigText, configKeys } from './schema.ts';
 
-function literal(value: ConfigText): string {
+/** A value as it is written in `config.toml`. */
+export function literal(value: ConfigText): string {
   return typeof value === 'string'
     ? JSON.stringify(value)
     : `[${value.map((part) => JSON.stringify(part)).join(', ')}]`;

@@ -13,24 +13,36 @@ function isWhole(text: string): boolean {
   }
 }
 
+/** A statement of a TOML text: its top-level key, if it has one, and its lines, from 0; `end` is exclusive. */
+interface Statement {
+  readonly key: string | undefined;
+  readonly begin: number;
+  readonly end: number;
+}
+
 /**
- * The line (from 1) at which each top-level key of a valid TOML text begins. The parser gives no positions, so the lines are read again. A
- * line counts only where a statement may begin, which excludes the lines of a multi-line string.
+ * The statements of a valid TOML text, of which a blank or commented line is one too. The parser gives no positions, so the lines are read
+ * again. A line counts only where a statement may begin, which excludes the lines of a multi-line string.
  */
-export function keyLines(text: string): ReadonlyMap<string, number> {
-  const lines = text.split('\n');
-  const found = new Map<string, number>();
+export function statementsOf(text: string): readonly Statement[] {
+  const found: Statement[] = [];
   let statement = '';
   let begin = 0;
-  lines.forEach((line, index) => {
+  for (const [index, line] of text.split('\n').entries()) {
     if (statement === '') begin = index;
     statement += `${line}\n`;
-    if (!isWhole(statement)) return;
+    if (!isWhole(statement)) continue;
     const match = assignment.exec(statement) ?? header.exec(statement);
-    const key = match?.[1] ?? match?.[2] ?? match?.[3];
-    if (key !== undefined && !found.has(key)) found.set(key, begin + 1);
+    found.push({ key: match?.[1] ?? match?.[2] ?? match?.[3], begin, end: index + 1 });
     statement = '';
-  });
+  }
+  return found;
+}
+
+/** The line (from 1) at which each top-level key of a valid TOML text begins. */
+export function keyLines(text: string): ReadonlyMap<string, number> {
+  const found = new Map<string, number>();
+  for (const { key, begin } of statementsOf(text)) if (key !== undefined && !found.has(key)) found.set(key, begin + 1);
   return found;
 }
 

@@ -68,16 +68,19 @@ function refuseLost(path: string, text: string): void {
   );
 }
 
-async function readConfigFile(path: string): Promise<FileValues> {
-  let text: string;
+/** The text of the `config.toml` at `path`. Throws `config-invalid` if it is missing or cannot be read. */
+export async function readConfigText(path: string): Promise<string> {
   try {
-    text = await readRegularFile(path);
+    return await readRegularFile(path);
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
     // The defaults listen on every interface, and perhaps on another port than before, which the user did not choose.
     if (code === 'ENOENT') throw new LockstepError('config-invalid', missing(path), { cause });
     throw new LockstepError('config-invalid', unreadableFile(path, code), { cause });
   }
+}
+
+function parseConfigFile(path: string, text: string): FileValues {
   refuseLost(path, text);
   try {
     return { values: parse(text), text, lines: keyLines(text) };
@@ -179,7 +182,12 @@ function unknownKeys(path: string, file: FileValues): string[] {
  */
 export async function loadConfig(directory: string, overrides: ConfigOverrides = {}): Promise<LoadedConfig> {
   const path = configPath(directory);
-  const file = await readConfigFile(path);
+  return configOf(path, await readConfigText(path), overrides);
+}
+
+/** The same for the file at `path` with this text. */
+export function configOf(path: string, text: string, overrides: ConfigOverrides): LoadedConfig {
+  const file = parseConfigFile(path, text);
   const mistakes = unknownKeys(path, file);
   const config: Record<string, unknown> = {};
   const entries: ConfigEntry[] = [];
@@ -190,7 +198,9 @@ export async function loadConfig(directory: string, overrides: ConfigOverrides =
       const index = result.error.issues[0]?.path[0];
       const element = typeof index === 'number' && Array.isArray(value) ? value[index] : value;
       const where = at(typeof index === 'number' ? index : undefined);
-      mistakes.push(`${where} must be ${key.allowed}; it is ${show(element)}.`);
+      // These sentences are logged by service managers.
+      const what = key.isSecret ? 'its value may be a secret and is not repeated here' : `it is ${show(element)}`;
+      mistakes.push(`${where} must be ${key.allowed}; ${what}.`);
       continue;
     }
     config[key.field] = result.data;

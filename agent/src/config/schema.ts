@@ -75,6 +75,10 @@ export interface ConfigKey<Field extends keyof Config = keyof Config> {
   /** The placeholder for the value in `--help`. */
   readonly placeholder: string;
   readonly list: boolean;
+  /** The value may contain a secret: it is neither shown nor logged. */
+  readonly isSecret?: boolean | undefined;
+  /** The values allowed, if there are only a few; of a list, those of its elements. */
+  readonly choices?: readonly string[] | undefined;
   /** Lines for people: the comment in `config.toml`. */
   readonly comment: readonly string[];
   /** The allowed values, as the end of a sentence that begins with "must be". */
@@ -236,6 +240,7 @@ export const configKeys: readonly ConfigKey[] = [
     key: 'log_level',
     placeholder: 'LEVEL',
     list: false,
+    choices: logLevels,
     comment: ['The level of the log on standard error: debug, info, warn or error.'],
     allowed: 'debug, info, warn or error',
     schema: z.enum(logLevels),
@@ -291,6 +296,7 @@ export const configKeys: readonly ConfigKey[] = [
     key: 'notify_webhook',
     placeholder: 'URL',
     list: false,
+    isSecret: true,
     comment: [
       'The URL to which a notice is posted as JSON when something needs a person, such as "https://hooks.example.net/T0/B0".',
       'Members with the same URL agree on one that posts. Try it: lockstep notify --test',
@@ -304,6 +310,7 @@ export const configKeys: readonly ConfigKey[] = [
     key: 'notify_command',
     placeholder: 'PROGRAM',
     list: true,
+    isSecret: true,
     comment: [
       'The program that is run for each notice, and its arguments, such as ["/usr/local/bin/page-me", "--quietly"]. No shell is used,',
       'unless you name one: ["sh", "-c", "echo $LOCKSTEP_NOTICE_TEXT | mail -s Lockstep me"]. The notice is on its input as JSON.',
@@ -320,6 +327,7 @@ export const configKeys: readonly ConfigKey[] = [
     key: 'notify_about',
     placeholder: 'KIND',
     list: true,
+    choices: noticeKinds,
     comment: ['What people are told about by the webhook and the command: down, conflict, disk, problem.'],
     allowed: 'a list of down, conflict, disk and problem, such as ["down", "disk"]',
     schema: z.array(z.enum(noticeKinds)).max(noticeKinds.length),

@@ -51,12 +51,14 @@ export class HealthWatch {
   readonly #options: HealthOptions;
   readonly #recorder: Recorder;
   readonly #closeDatabase: () => void;
+  #settings: NoticeSettings;
   #isStopped = false;
   #timer: Timer;
 
   constructor(options: HealthOptions) {
     const { path, settings, problems, clock, log, sameWebhook, takeLatencies } = options;
     this.#options = options;
+    this.#settings = settings;
     const database = openHealthDatabase(path, log);
     this.#closeDatabase = () => database.close();
     this.#notifier = new Notifier({
@@ -64,9 +66,11 @@ export class HealthWatch {
         ...(settings.notifyWebhook === '' ? [] : [webhookTarget(settings.notifyWebhook)]),
         ...(settings.notifyCommand.length === 0 ? [] : [commandTarget(settings.notifyCommand)]),
       ],
-      about: settings.notifyAbout,
-      afterMs: settings.notifyAfterMs,
-      freeBytesMin: settings.notifyFreeBytesMin,
+      rules: () => ({
+        about: this.#settings.notifyAbout,
+        afterMs: this.#settings.notifyAfterMs,
+        freeBytesMin: this.#settings.notifyFreeBytesMin,
+      }),
       store: new RememberedStore(database),
       ...{ problems, clock, log },
       speaks: ({ member }, cause) => tellsOf(member.id, sameWebhook(), cause),
@@ -75,8 +79,13 @@ export class HealthWatch {
     this.#timer = clock.after(examineMs, () => this.#examine());
   }
 
+  /** Puts other settings in force, except for the targets. */
+  change(settings: NoticeSettings): void {
+    this.#settings = settings;
+  }
+
   notices(): Notices {
-    const { notifyAbout, notifyAfterMs, notifyFreeBytesMin } = this.#options.settings;
+    const { notifyAbout, notifyAfterMs, notifyFreeBytesMin } = this.#settings;
     return {
       targets: this.#notifier.targets,
       about: notifyAbout,

@@ -25,11 +25,18 @@ interface ShownProblems {
   clear(code: 'notify-failing'): void;
 }
 
-export interface NotifierOptions {
-  readonly targets: readonly Target[];
+/** What people are told about. */
+interface NoticeRules {
   readonly about: readonly NoticeKind[];
+  /** The time for which a member must have been down. */
   readonly afterMs: number;
   readonly freeBytesMin: number;
+}
+
+export interface NotifierOptions {
+  readonly targets: readonly Target[];
+  /** What people are told about, by the settings in force. */
+  readonly rules: () => NoticeRules;
   readonly store: RememberedStore;
   readonly problems: ShownProblems;
   readonly clock: Clock;
@@ -122,7 +129,8 @@ export class Notifier {
   }
 
   async #tell(line: Line, status: Status): Promise<void> {
-    const { about, afterMs, freeBytesMin, store } = this.#options;
+    const { store } = this.#options;
+    const { about, afterMs, freeBytesMin } = this.#options.rules();
     const causes = causesOf(status, freeBytesMin);
     // A command is this member's own: it is not told by another one.
     const speaks = (cause: Pick<Cause, 'key'>): boolean =>

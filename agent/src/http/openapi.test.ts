@@ -37,6 +37,7 @@ test('[API4] the description names every route and has a summary of each', async
       ...['tree', 'search', 'deleted', 'versions/{path}', 'restore'],
       ...['login', 'login-link', 'summary'],
       ...['health/beats', 'health/events', 'health/latency', 'notices', 'notices/test'],
+      'settings',
       ...['mounts/accept', 'pause', 'resume', 'retry', 'throughput', 'transfers'],
     ]
       .map((path) => (path.startsWith('/') ? path : `${apiPrefix}/${path}`))

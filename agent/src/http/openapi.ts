@@ -41,6 +41,7 @@ export const openapiOptions: FastifyDynamicSwaggerOptions = {
       { name: 'state', description: 'The current state.' },
       { name: 'commands', description: 'Commands to the member.' },
       { name: 'files', description: 'The folder: files are read and written as by a user of it.' },
+      { name: 'settings', description: 'The settings of the member.' },
       { name: 'events', description: 'Events and live streams.' },
       { name: 'operation', description: 'For monitoring.' },
     ],

@@ -9,6 +9,8 @@ import type {
   Notices,
   NoticeTest,
   ReplayResult,
+  SettingChange,
+  Settings,
 } from '@lockstep/shared/api';
 import type { Engine } from '../sync/engine.ts';
 
@@ -35,11 +37,22 @@ export interface ServedHealth {
   events(query: HealthEventsQuery): HealthEvents;
 }
 
+/** What became of a change of a setting; `outdated`: the file is not the one of the named version, but of this one. */
+export type SettingOutcome = { readonly is: 'changed' } | { readonly is: 'outdated'; readonly version: string };
+
+/** The settings of a member. */
+export interface ServedSettings {
+  read(): Promise<Settings>;
+  /** Changes one setting in the version of the file that is named. Throws a LockstepError if that is not possible or not allowed. */
+  change(change: SettingChange, version: string): Promise<SettingOutcome>;
+}
+
 /** A running member as the routes see it: its engine, and the functions of the program around the engine. */
 export interface ServedMember {
   readonly engine: Engine;
   readonly place: Place;
   readonly health: ServedHealth;
+  readonly settings: ServedSettings;
   /** How another machine joins its cluster. */
   readonly joinRecipe: JoinRecipe;
   /** Called once the member has retired: its agent then stops. */

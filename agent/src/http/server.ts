@@ -30,6 +30,7 @@ import { loginRoute, loginRoutes } from './routes/login.ts';
 import { monitoringRoutes } from './routes/monitoring.ts';
 import { noticeRoutes } from './routes/notices.ts';
 import { operationRoutes } from './routes/operations.ts';
+import { settingRoutes } from './routes/settings.ts';
 import { stateRoutes } from './routes/state.ts';
 import { transferRoutes } from './routes/transfers.ts';
 import { treeRoutes } from './routes/tree.ts';
@@ -134,6 +135,7 @@ export async function buildServer(options: HttpOptions): Promise<FastifyInstance
   await app.register(transferRoutes, { prefix: apiPrefix, member });
   await app.register(healthRoutes, { prefix: apiPrefix, member });
   await app.register(noticeRoutes, { prefix: apiPrefix, member });
+  await app.register(settingRoutes, { prefix: apiPrefix, member });
   await app.register(conflictRoutes, { prefix: apiPrefix, member });
   await app.register(fileRoutes, { prefix: apiPrefix, member });
   await app.register(versionRoutes, { prefix: apiPrefix, member });

@@ -55,7 +55,15 @@ import { OldVersions } from './versions/old-versions.ts';
 import type { RestoreParts } from './versions/restore.ts';
 import { type HistorySize, Retention } from './versions/retention.ts';
 
-export interface EngineOptions {
+/** The settings of an engine that can be changed while it runs. */
+export interface EngineSettings {
+  readonly historySize: HistorySize;
+  readonly historyAgeMsMax: number;
+  readonly rescanIntervalMs: number;
+  readonly scrubIntervalMs: number;
+}
+
+export interface EngineOptions extends Partial<EngineSettings> {
   readonly identity: Self;
   /** Addresses to dial in addition to those in the member list. */
   readonly peers: readonly string[];
@@ -66,12 +74,8 @@ export interface EngineOptions {
   readonly log: Log;
   /** Returns the processors in use since its last call, for the heartbeat. */
   readonly load?: (() => number) | undefined;
-  readonly historySize?: HistorySize | undefined;
-  readonly historyAgeMsMax?: number | undefined;
-  readonly rescanIntervalMs?: number | undefined;
   /** The present boot of the machine; undefined if it is unknown. */
   readonly boot?: Boot | undefined;
-  readonly scrubIntervalMs?: number | undefined;
 }
 
 /** One member: creates its loops, and starts and stops them in order. The loops wake each other by facts. */
@@ -310,6 +314,18 @@ export class Engine {
       mark: (path) => localChanges.mark(path),
       isPaused: () => pause.isOn,
     };
+  }
+
+  /** Puts other settings in force. */
+  change({
+    historySize,
+    historyAgeMsMax: ageMsMax,
+    rescanIntervalMs: scansMs,
+    scrubIntervalMs: scrubsMs,
+  }: EngineSettings): void {
+    this.retention.limit({ size: historySize, ageMsMax });
+    this.localChanges.scanEvery(scansMs);
+    this.#scrub.every(scrubsMs);
   }
 
   /** Compares the whole folder with the journal now, and retries all blocked paths. Resolves with the number of new operations. */

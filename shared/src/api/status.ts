@@ -44,6 +44,7 @@ export const statusSchema = z
         versions: countSchema.describe('Replaced and deleted versions that are kept.'),
         bytes: countSchema.describe('Their space on the disk.'),
         bytesMax: countSchema.describe('The space that they may have now: less on a full disk.'),
+        ageMsMax: countSchema.describe('The time that each is kept at most.'),
       })
       .optional()
       .describe('The history of this member; absent until it was counted, within a minute of the start.'),

@@ -44,7 +44,9 @@ async function printConfig(terminal: Terminal, directory: string, command: Comma
     terminal.paint('dim', source.kind === 'default' ? 'default' : source.where),
   ]);
   terminal.print(formatTable([{ title: 'KEY' }, { title: 'VALUE' }, { title: 'FROM' }], rows));
-  terminal.print(`\nTo change a setting, edit ${configPath(directory)} and start the agent again.`);
+  terminal.print(
+    `\nTo change a setting, edit ${configPath(directory)} and start the agent again, or use Settings on the dashboard.`,
+  );
   return exitCode.done;
 }
 

@@ -18,7 +18,9 @@ import { stopSignal } from '../stop-signal.ts';
 async function up(terminal: Terminal, directory: string, command: Command): Promise<ExitCode> {
   const options: { adopt?: boolean; rejoin?: boolean; stopWithInput?: boolean } = command.opts();
   const { adopt = false, rejoin = false, stopWithInput = false } = options;
-  const { config } = await loadConfig(directory, { env: terminal.env, flags: settingsOf(command) });
+  const overrides = { env: terminal.env, flags: settingsOf(command) };
+  const loaded = await loadConfig(directory, overrides);
+  const { config } = loaded;
   const lock = await acquireLock(directory, terminal.nowMs());
   const signal = stopSignal(stopWithInput ? process.stdin : undefined);
   terminal.print(`member    ${config.name}\nfolder    ${directory}`);
@@ -39,7 +41,7 @@ async function up(terminal: Terminal, directory: string, command: Command): Prom
     try {
       // Loaded here only: the other commands do not need it and start in half the time.
       const { startAgent } = await import('../../agent.ts');
-      agent = await startAgent({ directory, config, log, adopted: isDoubtful, rejoin });
+      agent = await startAgent({ directory, loaded, overrides, log, adopted: isDoubtful, rejoin });
       // Not earlier: after a kill in between, the next start would continue under the old incarnation.
       if (isDoubtful) await recordPlace(directory);
       await lock.announce(agent);

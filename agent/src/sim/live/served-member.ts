@@ -1,3 +1,4 @@
+import { LockstepError } from '@lockstep/shared';
 import { noticeFreeBytesMin, noticeKinds } from '@lockstep/shared/present';
 import { HealthWatch } from '../../health/health.ts';
 import { readStatus } from '../../http/queries/status.ts';
@@ -31,8 +32,13 @@ export function servedMember(machine: Machine): ServedMember {
     engine,
     place,
     health,
+    settings: { read: noSettings, change: noSettings },
     joinRecipe: { lead: 'No machine can join a simulated cluster.', commands: [] },
     retired: () => machine.stop(),
     replay: (into, signal) => replayInto(engine, into, signal),
   };
+}
+
+function noSettings(): Promise<never> {
+  throw new LockstepError('config-invalid', 'A simulated member has no config.toml.');
 }

@@ -146,7 +146,7 @@ export class Machine {
       clock: new SimClock({ scheduler, wall: this.wall, random: this.#random.fork(), life }),
       log: this.#log(life),
       boot: { id: `${this.boots}`, beganMs: this.wall.preciseMs() - (scheduler.nowMs - this.#bootedAtMs) },
-      scrubIntervalMs: scenario.rots ? scrubIntervalMs : undefined,
+      ...(scenario.rots && { scrubIntervalMs }),
     });
     this.engine = engine;
     story.add(this.name, () => 'starts its agent');

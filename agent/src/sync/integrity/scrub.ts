@@ -38,7 +38,7 @@ interface Position {
 export class Scrub {
   readonly #context: Context;
   readonly #damage: Damage;
-  readonly #intervalMs: number;
+  #intervalMs: number;
   readonly #isBusy: () => boolean;
   #debtMs = 0;
   #savedMs = 0;
@@ -67,6 +67,13 @@ export class Scrub {
 
   stop(): void {
     this.#loop.stop();
+  }
+
+  /** Sets another interval. The next pass begins when it is due by that; one under way goes on at its pace. */
+  every(intervalMs: number): void {
+    if (intervalMs === this.#intervalMs) return;
+    this.#intervalMs = intervalMs;
+    this.#loop.poke();
   }
 
   async #passIfDue(): Promise<void> {

@@ -12,6 +12,8 @@ import { WatchBarrier } from './watch-barrier.ts';
 const folderRetryMs = 1_000;
 /** Interval of scans of directories that cannot be watched or listed. */
 const unseenScanMs = 5_000;
+/** Node timers are limited to 24 days; a longer one would fire at once. */
+const timerMsMax = 24 * 86_400_000;
 /** How often a wait starts over because an entry was moved under it. */
 const followedMax = 5;
 
@@ -22,7 +24,9 @@ const followedMax = 5;
 export class LocalChanges {
   readonly #context: Context;
   readonly #operationWriter: OperationWriter;
-  readonly #scanIntervalMs: number;
+  #scanIntervalMs: number;
+  /** Begins the present interval between scans of the whole folder again; undefined before the first scan is done. */
+  #restartInterval: (() => void) | undefined;
   readonly #settle = new Settle();
   readonly #scans: ScanQueue;
   readonly #barrier: WatchBarrier;
@@ -67,11 +71,24 @@ export class LocalChanges {
     await this.#startWaitsFor.empty;
     this.#awaited.remove(this.#startWaitsFor);
     this.#startWaitsFor = undefined;
-    this.#every(this.#scanIntervalMs, () => this.scan('', true));
-    this.#every(unseenScanMs, () => {
-      this.#scanUnwatched();
-      for (const directory of this.unread('')) this.scan(directory, true);
-    });
+    this.#restartInterval = this.#every(
+      () => this.#scanIntervalMs,
+      () => this.scan('', true),
+    );
+    this.#every(
+      () => unseenScanMs,
+      () => {
+        this.#scanUnwatched();
+        for (const directory of this.unread('')) this.scan(directory, true);
+      },
+    );
+  }
+
+  /** Scans the whole folder at this interval from now on. */
+  scanEvery(intervalMs: number): void {
+    if (intervalMs === this.#scanIntervalMs) return;
+    this.#scanIntervalMs = intervalMs;
+    this.#restartInterval?.();
   }
 
   stop(): void {
@@ -305,10 +322,12 @@ export class LocalChanges {
     }
   }
 
-  #every(intervalMs: number, run: () => void): void {
+  /** Runs `run` at intervals until the stop. Returns a function that begins the present interval again. */
+  #every(intervalMs: () => number, run: () => void): () => void {
     const { clock } = this.#context;
+    let timer: Timer;
     const arm = (): void => {
-      const timer = clock.after(intervalMs, () => {
+      timer = clock.after(Math.min(intervalMs(), timerMsMax), () => {
         this.#timers.delete(timer);
         if (this.#stopped) return;
         run();
@@ -317,5 +336,11 @@ export class LocalChanges {
       this.#timers.add(timer);
     };
     arm();
+    return () => {
+      if (this.#stopped) return;
+      timer.cancel();
+      this.#timers.delete(timer);
+      arm();
+    };
   }
 }

@@ -16,15 +16,17 @@ export interface RetentionLimits {
   readonly ageMsMax: number;
 }
 
-/** What history holds, and the bytes that it may occupy now. */
+/** What history holds, and what it may hold now. */
 export interface HistoryReport extends HistoryUse {
   readonly bytesMax: number;
+  /** The time that a version is kept at most. */
+  readonly ageMsMax: number;
 }
 
 /** Keeps `history/` within its limits. Content that a head still needs stays beyond them. */
 export class Retention {
   readonly #context: Context;
-  readonly #limits: RetentionLimits;
+  #limits: RetentionLimits;
   readonly #loop: TaskLoop;
   #bytesMax: number | undefined;
 
@@ -49,10 +51,17 @@ export class Retention {
     this.#loop.stop();
   }
 
+  /** Sets other limits; what is beyond them is removed at once. */
+  limit(limits: Omit<RetentionLimits, 'filesMax'>): void {
+    this.#limits = { ...this.#limits, ...limits };
+    this.#loop.poke();
+  }
+
   /** Undefined until history was counted for the first time. */
   report(): HistoryReport | undefined {
     const use = this.#context.folder.historyUse();
-    return use === undefined || this.#bytesMax === undefined ? undefined : { ...use, bytesMax: this.#bytesMax };
+    if (use === undefined || this.#bytesMax === undefined) return undefined;
+    return { ...use, bytesMax: this.#bytesMax, ageMsMax: this.#limits.ageMsMax };
   }
 
   /** The disk was measured: what it lacks is taken from history at once. */

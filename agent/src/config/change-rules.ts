@@ -1,0 +1,100 @@
+import type { Config } from './schema.ts';
+
+/** How a setting can be changed by the API and the page. */
+export interface ChangeRule {
+  /** The name in words. */
+  readonly title: string;
+  readonly group: 'history' | 'notices' | 'checks' | 'member' | 'access';
+  /**
+   * `now`: a change takes effect at once; `restart`: at the next start of the agent; `by-hand`: only in `config.toml`, as the change could
+   * open the member to others, run a program or cut the person off.
+   */
+  readonly takesEffect: 'now' | 'restart' | 'by-hand';
+  /** A sentence: what a change does, or why it is made by hand. */
+  readonly effect: string;
+}
+
+const reachedBy = 'The members reach each other by this: a mistake cuts this member off.';
+const pageAddress = 'A mistake here opens the dashboard to others, or cuts you off from it.';
+
+/** Of each setting how it can be changed. */
+export const changeRules: Readonly<Record<keyof Config, ChangeRule>> = {
+  historySize: {
+    title: 'Space for old versions',
+    group: 'history',
+    takesEffect: 'now',
+    effect: 'With less space the oldest versions beyond it are removed from this member within a minute, for good.',
+  },
+  historyAgeMsMax: {
+    title: 'Age of old versions',
+    group: 'history',
+    takesEffect: 'now',
+    effect: 'With a lower age older versions are removed from this member within a minute, for good.',
+  },
+  notifyAbout: {
+    title: 'What people are told about',
+    group: 'notices',
+    takesEffect: 'now',
+    effect: 'The webhook and the command are told about these kinds from now on.',
+  },
+  notifyAfterMs: {
+    title: 'Time before a member counts as down for notices',
+    group: 'notices',
+    takesEffect: 'now',
+    effect: 'People are told of a member once it was down for this long.',
+  },
+  notifyFreeBytesMin: {
+    title: 'Free space below which people are told',
+    group: 'notices',
+    takesEffect: 'now',
+    effect: 'People are told of each member whose disk has less free space than this.',
+  },
+  notifyWebhook: {
+    title: 'Webhook',
+    group: 'notices',
+    takesEffect: 'by-hand',
+    effect: 'The agent sends names of files and members there, from inside your network, and the URL is a secret.',
+  },
+  notifyCommand: {
+    title: 'Command for notices',
+    group: 'notices',
+    takesEffect: 'by-hand',
+    effect: 'It is a program that the agent runs: whoever sets it can run any program as the agent’s user.',
+  },
+  rescanIntervalMs: {
+    title: 'Interval of whole scans',
+    group: 'checks',
+    takesEffect: 'now',
+    effect: 'A shorter interval finds sooner what the watcher missed, and reads the directories more often.',
+  },
+  scrubIntervalMs: {
+    title: 'Interval of scrubs',
+    group: 'checks',
+    takesEffect: 'now',
+    effect: 'A shorter interval finds damage sooner, and reads the disk more.',
+  },
+  name: {
+    title: 'Name of this member',
+    group: 'member',
+    takesEffect: 'restart',
+    effect: 'All members show the new name, and new conflict copies have it. Old copies keep their names.',
+  },
+  logLevel: {
+    title: 'Level of the log',
+    group: 'member',
+    takesEffect: 'restart',
+    effect: 'Debug writes a line for each operation; error leaves out all warnings.',
+  },
+  listen: { title: 'Address for members', group: 'access', takesEffect: 'by-hand', effect: reachedBy },
+  addresses: { title: 'Announced addresses', group: 'access', takesEffect: 'by-hand', effect: reachedBy },
+  peers: { title: 'Members to connect to', group: 'access', takesEffect: 'by-hand', effect: reachedBy },
+  dashboard: { title: 'Address of the dashboard', group: 'access', takesEffect: 'by-hand', effect: pageAddress },
+  dashboardGuard: { title: 'Guard of the dashboard', group: 'access', takesEffect: 'by-hand', effect: pageAddress },
+  dashboardCertificate: {
+    title: 'Certificate of the dashboard',
+    group: 'access',
+    takesEffect: 'by-hand',
+    effect: pageAddress,
+  },
+  dashboardKey: { title: 'Key of the certificate', group: 'access', takesEffect: 'by-hand', effect: pageAddress },
+};
