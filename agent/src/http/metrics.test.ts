@@ -54,6 +54,7 @@ const status: Status = {
   directories: 37,
   bytes: 5_000_000,
   freeBytes: 80_000_000_000,
+  history: { versions: 12, bytes: 3_000_000, bytesMax: 8_000_000_000, ageMsMax: 2_592_000_000 },
   load: 0.02,
   operations: 1_300,
   version: {},
@@ -103,6 +104,10 @@ test.each<[string, string]>([
   ['lockstep_members{state="left"}', '0'],
   ['lockstep_open_conflict_copies', '0'],
   ['lockstep_paused', '0'],
+  ['lockstep_history_versions', '12'],
+  ['lockstep_history_bytes', '3000000'],
+  ['lockstep_history_bytes_max', '8000000000'],
+  ['lockstep_history_age_max_seconds', '2592000'],
   ['lockstep_files', '1204'],
   ['lockstep_folder_bytes', '5000000'],
 ])('%s is %s', async (series, value) => {

@@ -83,6 +83,26 @@ const statusGauges: readonly {
   { name: 'lockstep_folder_bytes', help: 'Bytes of all files in the folder.', read: (status) => status.bytes },
   { name: 'lockstep_free_bytes', help: 'Free space of the disk of the folder.', read: (status) => status.freeBytes },
   {
+    name: 'lockstep_history_versions',
+    help: 'Replaced and deleted versions kept on the disk. Absent until they were counted.',
+    read: (status) => status.history?.versions,
+  },
+  {
+    name: 'lockstep_history_bytes',
+    help: 'Space on the disk of the versions kept. Absent until they were counted.',
+    read: (status) => status.history?.bytes,
+  },
+  {
+    name: 'lockstep_history_bytes_max',
+    help: 'Space that the versions kept may have now: less on a full disk. Absent until they were counted.',
+    read: (status) => status.history?.bytesMax,
+  },
+  {
+    name: 'lockstep_history_age_max_seconds',
+    help: 'Time for which a replaced or deleted version is kept at most. Absent until they were counted.',
+    read: (status) => status.history && status.history.ageMsMax / 1_000,
+  },
+  {
     name: 'lockstep_journal_operations',
     help: 'Operations in the journal.',
     read: (status) => status.operations,
