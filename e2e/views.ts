@@ -8,4 +8,5 @@ export const views = [
   { place: 'conflicts', heading: 'Conflicts' },
   { place: 'transfers', heading: 'Transfers' },
   { place: 'problems', heading: 'Problems' },
+  { place: 'settings', heading: 'Settings' },
 ] as const;

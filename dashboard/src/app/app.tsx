@@ -138,6 +138,9 @@ export function App() {
                 <Route path="/problems">
                   <LazyView title="Problems" part={lazyViews.problems} />
                 </Route>
+                <Route path="/settings">
+                  <LazyView title="Settings" part={lazyViews.settings} />
+                </Route>
                 <Route>
                   <Empty title="There is nothing at this address">
                     The link may be incomplete. The views are in the menu.

@@ -9,6 +9,7 @@ import {
   IconFolder,
   IconHeartbeat,
   IconServer,
+  IconSettings,
   IconTransfer,
 } from '@tabler/icons-react';
 
@@ -30,6 +31,7 @@ const places: readonly Place[] = [
   { href: '/conflicts', title: 'Conflicts', icon: IconArrowsSplit2, count: (status) => status.conflictCopies },
   { href: '/transfers', title: 'Transfers', icon: IconTransfer },
   { href: '/problems', title: 'Problems', icon: IconAlertTriangle, count: problemItemCount },
+  { href: '/settings', title: 'Settings', icon: IconSettings },
 ];
 
 /** The entries of the menu with their numbers. Where it covers the page (`isNarrow`), those that need attention come first. */

@@ -15,6 +15,7 @@ export const lazyViews = {
   conflicts: lazyPart(async () => (await import('../features/conflicts/conflicts.tsx')).Conflicts),
   transfers: lazyPart(async () => (await import('../features/transfers/transfers.tsx')).Transfers),
   problems: lazyPart(async () => (await import('../features/problems/problems.tsx')).Problems),
+  settings: lazyPart(async () => (await import('../features/settings/settings.tsx')).Settings),
 } as const;
 
 /** Notifications in the browser, in files that only a browser in which they are turned on loads. */

@@ -72,8 +72,8 @@ export function oneAtATime(task: () => Promise<void>): () => Promise<void> {
 export async function askApi<Data>(
   path: string,
   options: {
-    readonly method?: 'GET' | 'POST' | 'DELETE' | 'MOVE' | 'MKCOL';
-    /** Of a `POST`, which is always JSON. */
+    readonly method?: 'GET' | 'POST' | 'PATCH' | 'DELETE' | 'MOVE' | 'MKCOL';
+    /** Of a `POST` or a `PATCH`, which are always JSON. */
     readonly body?: unknown;
     readonly headers?: Readonly<Record<string, string>>;
     readonly signal?: AbortSignal;
@@ -83,11 +83,12 @@ export async function askApi<Data>(
 ): Promise<Data> {
   const { method = 'GET', body, headers, signal, timeoutMs = timeoutMsUsual } = options;
   const timeout = AbortSignal.timeout(timeoutMs);
+  const isJson = method === 'POST' || method === 'PATCH';
   const response = await fetch(apiPrefix + path, {
     method,
     signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
-    ...(headers && { headers }),
-    ...(method === 'POST' && { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body ?? {}) }),
+    headers: { ...headers, ...(isJson && { 'content-type': 'application/json' }) },
+    ...(isJson && { body: JSON.stringify(body ?? {}) }),
   });
   if (response.ok) return (await response.json()) as Data;
   const answer = (await response.json().catch(() => undefined)) as ApiError | undefined;
