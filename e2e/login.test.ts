@@ -87,3 +87,36 @@ test('[DB-A15] where a password was set, it logs a browser in as well', async ({
   }).toPass({ timeout: 30_000 });
   await context.close();
 });
+
+test('[DB-A16] the logins are listed, another browser is logged out at once, and this one logs itself out', async ({
+  browser,
+  cluster,
+}) => {
+  const ant = cluster.member('ant');
+  const open = async () => {
+    const page = await (await browser.newContext()).newPage();
+    await page.goto(await linkOf(ant));
+    await expect(page.getByRole('heading', { name: 'Overview', level: 1 })).toBeVisible();
+    return page;
+  };
+  const other = await open();
+  const page = await open();
+  await page.getByRole('button', { name: 'Actions' }).click();
+  await page.getByRole('menuitem', { name: 'Logins' }).click();
+  await expect(page).toHaveURL(`${ant.url}logins`);
+  const logins = page.getByRole('list', { name: 'Logins' }).getByRole('listitem');
+  const mine = logins.filter({ hasText: 'this browser' });
+  await expect(mine).toHaveCount(1);
+  await expect(mine).toContainText(/Chrome on \w+.*logged in .*from 127\.0\.0\.1/);
+  // Newest first: the other browser logged in before this one.
+  await logins
+    .nth(1)
+    .getByRole('button', { name: /^End the login/ })
+    .click();
+  await expect(page.getByText('That browser is logged out.')).toBeVisible();
+  await expect(other.getByRole('heading', { level: 1 })).toHaveText(title('ant'), { timeout: 20_000 });
+  await mine.getByRole('button', { name: 'Log out' }).click();
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText(title('ant'), { timeout: 20_000 });
+  await other.context().close();
+  await page.context().close();
+});

@@ -9,4 +9,5 @@ export const views = [
   { place: 'transfers', heading: 'Transfers' },
   { place: 'problems', heading: 'Problems' },
   { place: 'settings', heading: 'Settings' },
+  { place: 'logins', heading: 'Logins' },
 ] as const;

@@ -15,14 +15,15 @@ import { readStartUp } from './http/queries/start-up.ts';
 import { readStatus } from './http/queries/status.ts';
 import type { ServedMember } from './http/served-member.ts';
 import { startHttp } from './http/server.ts';
+import { sessionFile, tokenFile } from './member-dir/access-files.ts';
 import { guardDashboard } from './member-dir/dashboard-guard.ts';
 import { openIdentity } from './member-dir/identity-files.ts';
 import { ownSocketPath } from './member-dir/instance-lock.ts';
 import { joinRecipe, thisMachine } from './member-dir/join-recipe.ts';
 import { KnownAddresses } from './member-dir/known-addresses.ts';
 import { hasPassword, isPassword } from './member-dir/password-file.ts';
-import { sessionFile } from './member-dir/session-file.ts';
 import { SettingsFile } from './member-dir/settings-file.ts';
+
 import { clusterKeyPath, statePath } from './member-dir/state-directory.ts';
 import { loadClusterKey } from './net/cluster-key.ts';
 import { type OpenNetwork, openNetwork } from './net/network.ts';
@@ -173,7 +174,8 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     const assets = fileURLToPath(new URL('../../dashboard/dist', import.meta.url));
     const access = await Access.open({
       memberId: identity.memberId,
-      store: sessionFile(join(state, 'sessions.json'), log),
+      sessionStore: sessionFile(join(state, 'sessions.json'), log),
+      tokenStore: tokenFile(join(state, 'tokens.json'), log),
       password: { isSet: () => hasPassword(directory), isRight: (password) => isPassword(directory, password) },
       isSecure: tls !== undefined,
       nowMs: nodeClock.wallMs,

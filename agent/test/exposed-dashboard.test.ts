@@ -83,7 +83,7 @@ test('[AC5] on another address than loopback the start is refused until there ar
   expect(passwordOnly).not.toContain('- a password');
 });
 
-test('[AC5] with both, browsers log in by the password over TLS; wrong ones are slowed down, and links work', async () => {
+test('[AC5] [AC7] with both, browsers log in by the password over TLS, scripts by tokens; wrong ones are slowed down, and links work', async () => {
   await ant().start({ args: [...exposed(), ...certified()] });
   expect((await askOverTls('/healthz')).status).toBe(200);
   await expect(ask({ to: ant(), path: '/healthz' })).rejects.toThrow();
@@ -111,6 +111,11 @@ test('[AC5] with both, browsers log in by the password over TLS; wrong ones are 
   expect((await askOverTls('/api/v1/status', { cookie })).status).toBe(200);
   const refused = await askOverTls('/api/v1/leave', { cookie }, {});
   expect([refused.status, JSON.parse(refused.body).error.code]).toEqual([403, 'socket-only']);
+  const made = await lockstep(['token', 'add', 'monitor', '--read-only', ant().folder]);
+  const authorization = `Bearer ${made.out.trim()}`;
+  expect((await askOverTls('/api/v1/status', { authorization })).status).toBe(200);
+  const change = await askOverTls('/api/v1/pause', { authorization }, {});
+  expect([change.status, JSON.parse(change.body).error.code]).toEqual([403, 'read-only']);
   const address = `${ant().url.replace('http', 'ws')}api/v1/events/live`.replace('ws:', 'wss:');
   const socket = new WebSocket(address, { headers: { cookie }, rejectUnauthorized: false });
   await once(socket, 'open');

@@ -1,4 +1,5 @@
 /** The API's schemas. A separate entry point: they need zod, which costs each thread and page that loads it some megabytes. */
+export * from './api/access.ts';
 export * from './api/commands.ts';
 export * from './api/common.ts';
 export * from './api/conflicts.ts';

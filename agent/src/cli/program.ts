@@ -17,6 +17,7 @@ import { addRemoveCommand } from './commands/remove.ts';
 import { addReplayCommand } from './commands/replay.ts';
 import { addRestoreCommand } from './commands/restore.ts';
 import { addStatusCommand } from './commands/status.ts';
+import { addTokenCommand } from './commands/token.ts';
 import { addUpCommand } from './commands/up.ts';
 import { addVerifyCommand } from './commands/verify.ts';
 import { addWaitCommand } from './commands/wait.ts';
@@ -49,6 +50,7 @@ const commands = [
   addReplayCommand,
   addVerifyCommand,
   addDashboardCommand,
+  addTokenCommand,
   addDoctorCommand,
   addAcceptMountCommand,
   addNotifyCommand,

@@ -27,7 +27,7 @@ export function hostName(authority: string): string | undefined {
 }
 
 /** An address in lower case; an IPv4-mapped IPv6 address as IPv4. */
-function plainAddress(address: string | undefined): string | undefined {
+export function plainAddress(address: string | undefined): string | undefined {
   return address?.replace(/^::ffff:/i, '').toLowerCase();
 }
 

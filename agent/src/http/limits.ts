@@ -31,6 +31,9 @@ export const closeGraceMs = 2_000;
 /** The interval at which the event loop is measured once metrics are scraped. The usual 10 ms took 0.5 % of a processor, this 0.06 %. */
 export const eventLoopLookIntervalMs = 100;
 
+/** The interval at which open requests are compared with logins and tokens that may have expired. */
+export const expiryCheckMs = 5_000;
+
 /** Searches at once: each walks through the whole tree. */
 export const searchesMax = 4;
 

@@ -30,8 +30,10 @@ import { loginRoute, loginRoutes } from './routes/login.ts';
 import { monitoringRoutes } from './routes/monitoring.ts';
 import { noticeRoutes } from './routes/notices.ts';
 import { operationRoutes } from './routes/operations.ts';
+import { sessionRoutes } from './routes/sessions.ts';
 import { settingRoutes } from './routes/settings.ts';
 import { stateRoutes } from './routes/state.ts';
+import { tokenRoutes } from './routes/tokens.ts';
 import { transferRoutes } from './routes/transfers.ts';
 import { treeRoutes } from './routes/tree.ts';
 import { versionRoutes } from './routes/versions.ts';
@@ -117,7 +119,7 @@ export async function buildServer(options: HttpOptions): Promise<FastifyInstance
     }
     return undefined;
   });
-  app.addHook('onRequest', async (request) => checkAccess(request, access));
+  const open = checkAccess(app, access);
   limitAtOnce(app);
   limitArrival(app);
   app.addHook('onSend', async (_request, reply) => {
@@ -143,7 +145,9 @@ export async function buildServer(options: HttpOptions): Promise<FastifyInstance
   await app.register(eventRoutes, { prefix: apiPrefix, member, readers, log });
   await app.register(loginRoutes, { prefix: apiPrefix, access, dashboard: () => dashboardUrl(app, options) });
   await app.register(loginRoute, { access });
-  await app.register(monitoringRoutes, { member, access });
+  await app.register(sessionRoutes, { prefix: apiPrefix, access, open });
+  await app.register(tokenRoutes, { prefix: apiPrefix, access, open });
+  await app.register(monitoringRoutes, { member });
   app.get(`${apiPrefix}/openapi.json`, { schema: { hide: true } }, () => app.swagger());
   await addDashboardFiles(app, options.assets, log);
   return app;

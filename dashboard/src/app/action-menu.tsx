@@ -1,8 +1,16 @@
 import type { PauseResult, RescanResult, RetryResult } from '@lockstep/shared/api';
 import { Button, Loader, Menu, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { IconChevronDown, IconFolderSearch, IconPlayerPause, IconPlayerPlay, IconReload } from '@tabler/icons-react';
+import {
+  IconChevronDown,
+  IconFolderSearch,
+  IconPlayerPause,
+  IconPlayerPlay,
+  IconReload,
+  IconUsers,
+} from '@tabler/icons-react';
 import { useRef } from 'react';
+import { Link } from 'wouter';
 import { useStatus } from '../live/status-context.ts';
 import { askApi } from '../live/use-api.ts';
 import { ActionResult } from '../parts/action-result.tsx';
@@ -79,6 +87,10 @@ export function ActionMenu() {
               Pause {member.name} …
             </Menu.Item>
           )}
+          <Menu.Divider />
+          <Menu.Item component={Link} href="/logins" leftSection={<IconUsers size={18} aria-hidden="true" />}>
+            Logins
+          </Menu.Item>
         </Menu.Dropdown>
       </Menu>
       <ConfirmDialog

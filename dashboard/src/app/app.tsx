@@ -135,6 +135,9 @@ export function App() {
                 <Route path="/operations">
                   <LazyView title="Operations" part={lazyViews.operations} />
                 </Route>
+                <Route path="/logins">
+                  <LazyView title="Logins" part={lazyViews.logins} />
+                </Route>
                 <Route path="/problems">
                   <LazyView title="Problems" part={lazyViews.problems} />
                 </Route>

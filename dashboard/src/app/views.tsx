@@ -14,6 +14,7 @@ export const lazyViews = {
   operations: lazyPart(async () => (await import('../features/operations/operations.tsx')).Operations),
   conflicts: lazyPart(async () => (await import('../features/conflicts/conflicts.tsx')).Conflicts),
   transfers: lazyPart(async () => (await import('../features/transfers/transfers.tsx')).Transfers),
+  logins: lazyPart(async () => (await import('../features/logins/logins.tsx')).Logins),
   problems: lazyPart(async () => (await import('../features/problems/problems.tsx')).Problems),
   settings: lazyPart(async () => (await import('../features/settings/settings.tsx')).Settings),
 } as const;

@@ -54,8 +54,10 @@ export const apiErrorCodes = [
   'not-found',
   'forbidden-host', // the Host header is no address of this agent: it may be a rebound DNS name
   'forbidden-origin', // the request comes from a page of another site
-  'login-required', // the browser has no cookie of this agent
+  'login-required', // neither a cookie of this agent nor a valid token
   'socket-only', // only for commands of the agent's own user
+  'person-only', // not for scripts with a token
+  'read-only', // the token is for reading only
   'body-too-large',
   'version-mismatch', // the entry is not the one that If-Match or If-None-Match names
   'version-required', // a write would replace or delete an entry, and names no version
@@ -63,7 +65,7 @@ export const apiErrorCodes = [
   'not-written', // the folder was left as it is; the message says why
   'disk-full', // too little room for the file
   'range-invalid', // the range begins after the end of the file
-  'too-many', // more live streams than an agent serves
+  'too-many', // more requests, live streams or wrong secrets than an agent takes
   'internal',
 ] as const;
 

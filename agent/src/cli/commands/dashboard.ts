@@ -8,6 +8,7 @@ import { findMemberFolder } from '../../member-dir/state-directory.ts';
 import { requireApi } from '../api-client.ts';
 import { type ExitCode, exitCode, UsageError } from '../exit-code.ts';
 import { printJson, type Terminal } from '../output/terminal.ts';
+import { addSessionCommands } from './dashboard-sessions.ts';
 
 /** The program that opens a link in the browser of this session; undefined if no browser can be shown here. */
 function opener({ env }: Terminal): string | undefined {
@@ -51,6 +52,7 @@ export function addDashboardCommand(program: Command, terminal: Terminal, done: 
       }
       done(exitCode.done);
     });
+  addSessionCommands(command, terminal, done);
   command
     .command('password')
     .argument('[DIR]', "the member's folder, or one inside it", terminal.cwd)

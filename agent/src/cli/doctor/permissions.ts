@@ -44,6 +44,7 @@ const entries: readonly (readonly [name: string, rights: Rights])[] = [
   ['addresses.json', 'r'],
   ['running.json', 'r'],
   ['sessions.json', 'r'],
+  ['tokens.json', 'r'],
   ['journal.db', 'rw'],
   ['staging', 'rwx'],
   ['history', 'rwx'],

@@ -16,9 +16,10 @@ describe.each(commands)('[CL7] the help of $name', ({ name, command }) => {
     const examples = commandHelp[name]?.examples ?? [];
     expect(examples.length).toBeGreaterThan(0);
     for (const [line] of examples) {
-      const [, called, ...words] = (line.split(/ &&| >/)[0] ?? '').split(' ');
+      const [, called, first, ...more] = (line.split(/ &&| >/)[0] ?? '').split(' ');
       expect(called).toBe(name);
-      const { unknown } = command.parseOptions(words);
+      const below = command.commands.find((each) => each.name() === first);
+      const { unknown } = (below ?? command).parseOptions([...(below === undefined && first ? [first] : []), ...more]);
       expect(unknown, line).toEqual([]);
     }
   });
@@ -29,6 +30,9 @@ describe.each(commands)('[CL7] the help of $name', ({ name, command }) => {
     expect(begin).toBeGreaterThan(0);
     const ends = [page.indexOf('.SS ', begin + 1), page.indexOf('.SH ', begin)].filter((end) => end > 0);
     const section = page.slice(begin, Math.min(...ends));
-    for (const { flags } of command.options) expect(section).toContain(`.B ${flags}\n`);
+    for (const { options } of [command, ...command.commands]) {
+      for (const { flags } of options) expect(section).toContain(`.B ${flags}\n`);
+    }
+    for (const below of command.commands) expect(section).toContain(`lockstep ${name} ${below.name()} `);
   });
 });

@@ -123,10 +123,27 @@ export const commandHelp: Readonly<Record<string, CommandHelp>> = {
       'From another machine: ssh -L 4800:127.0.0.1:4800 HOST, and open the link there.',
       'lockstep dashboard password [DIR] reads a password of at least 12 characters from the terminal or the standard input and sets it: an ' +
         'address of the dashboard other than loopback needs one, and a certificate (dashboard_certificate and dashboard_key in config.toml).',
+      'lockstep dashboard sessions [DIR] prints the browsers that are logged in. lockstep dashboard end SESSION [DIR] logs one out, and with ' +
+        '--all instead of a session all of them. The same list is on the page: Actions, Logins.',
     ],
     examples: [
       ['lockstep dashboard ~/shared', 'open the dashboard of that member'],
       ['lockstep dashboard --no-open', 'print the link, to open it in another browser'],
+      ['lockstep dashboard sessions', 'the browsers that are logged in'],
+      ['lockstep dashboard end --all ~/shared', 'log all browsers out'],
+    ],
+  },
+  token: {
+    details: [
+      'A script sends a token to the address of the dashboard in the header "Authorization: Bearer TOKEN". It needs no browser, and no right ' +
+        'to open the folder. A token may read everything, and change what the page can change; with --read-only it changes nothing. Replay, ' +
+        "leave, links and tokens stay with the commands of the agent's user.",
+      'Pass a token by a file or the environment: other users of a machine see the arguments of its programs.',
+    ],
+    examples: [
+      ['lockstep token add backup --read-only --days 90 > backup.token', 'a token that can read, for 90 days'],
+      ['lockstep token list', 'the tokens, and when each was last used'],
+      ['lockstep token remove backup', 'cut off what uses it, at once'],
     ],
   },
   doctor: {

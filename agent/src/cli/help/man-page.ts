@@ -26,6 +26,10 @@ function commandSection(command: Command): string {
     roff(`${command.description()}.`),
     ...(help.details ?? []).map((paragraph) => `.PP\n${roff(paragraph)}`),
     ...command.options.map((option) => tagged(optionTerm(option))),
+    ...command.commands.flatMap((below) => [
+      `.PP\n.B ${roff(`lockstep ${command.name()} ${below.name()} ${below.usage()}`)}\n.br\n${roff(`${below.description()}.`)}`,
+      ...below.options.map((option) => tagged(optionTerm(option))),
+    ]),
     ...help.examples.map(([line, what]) => `.PP\n${roff(what)}:\n.PP\n.RS 4\n.nf\n${roff(line)}\n.fi\n.RE`),
     ...(help.exit === undefined ? [] : ['.PP\nExit codes:', ...exitTerms(help).slice(0, 2).map(tagged)]),
   ].join('\n');

@@ -1,42 +1,82 @@
-import type { FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { HttpError } from '../errors.ts';
+import { expiryCheckMs } from '../limits.ts';
 import type { Access } from './access.ts';
+import { type Caller, callerOf } from './caller.ts';
+import { OpenRequests } from './open-requests.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
     /**
-     * Who may use the route: `open`: everyone who reaches the address; `own`: only commands of the agent's user, through the socket; by
-     * default also a browser that is logged in.
+     * Who may use the route: `open`: everyone who reaches the address; `own`: only commands of the agent's user, through the socket;
+     * `person`: also a browser that is logged in; by default also a script with a token.
      */
-    readonly access?: 'open' | 'own';
-    /** Of a route with the access `own`: the command to run instead. */
+    readonly access?: 'open' | 'own' | 'person';
+    /** Of a route with the access `own` or `person`: the command to run instead. */
     readonly command?: string;
+    /** A route whose method is not GET or HEAD changes something, unless this says otherwise. A token for reading may use it then. */
+    readonly changesNothing?: boolean;
+  }
+  interface FastifyRequest {
+    caller: Caller;
   }
 }
 
-function isOwn(request: FastifyRequest, access: Access): boolean {
-  return access.isOwnConnection(request.raw.socket);
-}
+const readingMethods = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /** True if everything that the member knows may be answered. */
-export function mayRead(request: FastifyRequest, access: Access): boolean {
-  return isOwn(request, access) || access.isLoggedIn(request.headers.cookie);
+export function mayRead({ caller }: FastifyRequest): boolean {
+  return caller.is !== 'stranger';
 }
 
-/** Throws `login-required` or `socket-only` if this request may not use its route. */
-export function checkAccess(request: FastifyRequest, access: Access): void {
-  const { access: needed, command } = request.routeOptions.config;
+/** Refuses requests whose sender may not use their route. Returns those under way, to end them with what permits them. */
+export function checkAccess(app: FastifyInstance, access: Access): OpenRequests {
+  const open = new OpenRequests(access);
+  // The hook sets it before any route sees the request.
+  app.decorateRequest('caller');
+  app.addHook('onRequest', async (request, reply) => {
+    request.caller = callerOf(request, reply, access);
+    checkRoute(request);
+    open.add(request, reply, request.caller);
+  });
+  const expiry = setInterval(() => open.endInvalid(), expiryCheckMs);
+  expiry.unref();
+  app.addHook('onClose', async () => clearInterval(expiry));
+  return open;
+}
+
+/** Throws `login-required`, `socket-only`, `person-only` or `read-only` if this request may not use its route. */
+function checkRoute({ caller, routeOptions, is404, method }: FastifyRequest): void {
+  const { access: needed, command, changesNothing } = routeOptions.config;
   // An address without a route gets the page or an error, with or without a login.
-  if (needed === 'open' || request.is404 || isOwn(request, access)) return;
+  if (needed === 'open' || is404 || caller.is === 'own') return;
   if (needed === 'own') {
     const instead = command === undefined ? 'Use the socket .lockstep/api.sock of its folder.' : `Run: ${command}`;
     throw new HttpError(403, 'socket-only', `Only commands of the agent’s own user may do this. ${instead}`);
   }
-  if (mayRead(request, access)) return;
-  throw new HttpError(
-    401,
-    'login-required',
-    'Only the user of this agent may read this. Run lockstep dashboard DIR as that user, where DIR is the folder of this member: it gives ' +
-      'a link that logs a browser in. Programs need no login on the socket DIR/.lockstep/api.sock.',
-  );
+  switch (caller.is) {
+    case 'browser':
+      return;
+    case 'script':
+      if (needed === 'person') {
+        throw new HttpError(
+          403,
+          'person-only',
+          `Only a person may do this, not a script with a token. Run: ${command}`,
+        );
+      }
+      if (!caller.token.isReadOnly || readingMethods.has(method) || changesNothing === true) return;
+      throw new HttpError(
+        403,
+        'read-only',
+        `The token ${caller.token.name} is for reading only, and this request changes something. Use one that was made without --read-only.`,
+      );
+    case 'stranger':
+      throw new HttpError(
+        401,
+        'login-required',
+        'Only the user of this agent may read this. Run lockstep dashboard DIR as that user, where DIR is the folder of this member: it ' +
+          'gives a link that logs a browser in. Programs need no login on the socket DIR/.lockstep/api.sock, or a token: lockstep token add NAME DIR.',
+      );
+  }
 }

@@ -16,58 +16,62 @@ export interface SecretOptions {
   readonly nowMs: () => number;
 }
 
-/** Random secrets that this program gave out and that are still valid. */
-export class SecretSet {
+/** Random secrets that this program gave out and that are still valid; `More` is what is recorded with each. */
+export class SecretSet<More extends object = object> {
   readonly #options: SecretOptions;
-  #records: readonly SecretRecord[];
+  #records: readonly (SecretRecord & More)[];
 
-  constructor(options: SecretOptions, records: readonly SecretRecord[] = []) {
+  constructor(options: SecretOptions, records: readonly (SecretRecord & More)[] = []) {
     this.#options = options;
     this.#records = records;
   }
 
   /** The valid secrets, the oldest first. */
-  list(): readonly SecretRecord[] {
+  list(): readonly (SecretRecord & More)[] {
     const now = this.#options.nowMs();
     this.#records = this.#records.filter(({ expiresAt }) => expiresAt > now);
     return this.#records;
   }
 
   /** Makes a new secret. */
-  issue(): { readonly secret: string; readonly expiresAt: number } {
+  issue(more: More): { readonly secret: string; readonly expiresAt: number } {
     const { bytes, lifetimeMs, max, nowMs } = this.#options;
-    const secret = randomBytes(bytes).toString('base64url');
+    const secret = newSecret(bytes);
     const expiresAt = nowMs() + lifetimeMs;
-    const record = { hash: hashOf(secret).toString('base64url'), expiresAt };
-    this.#records = [...this.list(), record].slice(-max);
+    this.#records = [...this.list(), { ...more, hash: hashOf(secret), expiresAt }].slice(-max);
     return { secret, expiresAt };
   }
 
-  has(secret: string): boolean {
-    return this.#find(secret) !== undefined;
+  /** The record of `secret`, if it is valid. */
+  find(secret: string): (SecretRecord & More) | undefined {
+    return this.list().find(({ hash }) => isSecretOf(hash, secret));
   }
 
   /** Ends the validity of `secret`. Returns whether it was valid. */
   take(secret: string): boolean {
-    const found = this.#find(secret);
+    const found = this.find(secret);
     this.#records = this.#records.filter((record) => record !== found);
     return found !== undefined;
   }
 
-  clear(): void {
-    this.#records = [];
-  }
-
-  /** Compares hashes of equal length in constant time: the time says nothing about a valid secret. */
-  #find(secret: string): SecretRecord | undefined {
-    const given = hashOf(secret);
-    return this.list().find(({ hash }) => {
-      const known = Buffer.from(hash, 'base64url');
-      return known.length === given.length && timingSafeEqual(known, given);
-    });
+  /** Ends the validity of the secrets with these records. */
+  remove(records: readonly SecretRecord[]): void {
+    this.#records = this.#records.filter((record) => !records.includes(record));
   }
 }
 
-function hashOf(secret: string): Buffer {
-  return createHash('sha256').update(secret).digest();
+/** A random secret, in base64url. */
+export function newSecret(bytes: number): string {
+  return randomBytes(bytes).toString('base64url');
+}
+
+/** The hash of a secret, as it is stored. */
+export function hashOf(secret: string): string {
+  return createHash('sha256').update(secret).digest('base64url');
+}
+
+/** True if `hash` is that of `secret`. Compares in constant time: the time says nothing about a valid secret. */
+export function isSecretOf(hash: string, secret: string): boolean {
+  const [known, given] = [hash, hashOf(secret)].map((text) => Buffer.from(text, 'base64url'));
+  return known !== undefined && given !== undefined && known.length === given.length && timingSafeEqual(known, given);
 }

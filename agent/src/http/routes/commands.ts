@@ -39,7 +39,7 @@ export const commandRoutes: FastifyPluginAsyncZod<{ member: ServedMember; stoppi
   app.post(
     '/wait',
     {
-      config: { atOnce: waitsMax },
+      config: { atOnce: waitsMax, changesNothing: true },
       schema: {
         tags: ['commands'],
         summary: 'Wait until what is on this disk is durable on other members',

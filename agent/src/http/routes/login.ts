@@ -1,9 +1,12 @@
 import { loginLinkSchema, loginRequestSchema, loginResultSchema, loginWaysSchema } from '@lockstep/shared/api';
+import type { FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { Access } from '../access/access.ts';
+import type { Browser } from '../access/sessions.ts';
 import { answers } from '../answers.ts';
 import { HttpError } from '../errors.ts';
+import { plainAddress } from '../guard.ts';
 
 /** The address that a link leads to: it logs the browser in and continues to the page, so that no token stays in the address bar. */
 export const loginRoute: FastifyPluginAsyncZod<{ access: Access }> = async (app, { access }) => {
@@ -14,7 +17,7 @@ export const loginRoute: FastifyPluginAsyncZod<{ access: Access }> = async (app,
       schema: { hide: true, querystring: z.object({ token: z.string().max(100).default('') }) },
     },
     (request, reply) => {
-      const cookie = access.logIn(request.query.token);
+      const cookie = access.logIn(request.query.token, browserOf(request));
       if (cookie !== undefined) return reply.header('set-cookie', cookie).redirect('/', 303);
       // The page says how to get in, or opens if this browser is logged in already.
       if (request.headers.accept?.includes('text/html') === true) return reply.redirect('/', 303);
@@ -54,7 +57,7 @@ export const loginRoutes: FastifyPluginAsyncZod<{ access: Access; dashboard: () 
       },
     },
     async (request, reply) => {
-      const tried = await access.logInByPassword(request.body.password);
+      const tried = await access.logInByPassword(request.body.password, browserOf(request));
       if ('waitS' in tried) {
         reply.header('retry-after', tried.waitS);
         throw new HttpError(429, 'too-many', `Too many wrong passwords. Try again in ${tried.waitS} s.`);
@@ -78,3 +81,8 @@ export const loginRoutes: FastifyPluginAsyncZod<{ access: Access; dashboard: () 
     () => access.loginLink(dashboard()),
   );
 };
+
+/** The browser that sent a request. */
+function browserOf(request: FastifyRequest): Browser {
+  return { address: plainAddress(request.socket.remoteAddress), agent: request.headers['user-agent'] };
+}

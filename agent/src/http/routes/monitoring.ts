@@ -1,6 +1,5 @@
 import { healthSchema } from '@lockstep/shared/api';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
-import type { Access } from '../access/access.ts';
 import { mayRead } from '../access/route-access.ts';
 import { createMetrics } from '../metrics.ts';
 import { readHealth } from '../queries/health.ts';
@@ -12,9 +11,9 @@ import type { ServedMember } from '../served-member.ts';
 const unreadable = 'The folder cannot be used. lockstep status says why, and what to do.';
 
 /** The routes for programs that monitor the agent. */
-export const monitoringRoutes: FastifyPluginAsyncZod<{ member: ServedMember; access: Access }> = async (
+export const monitoringRoutes: FastifyPluginAsyncZod<{ member: ServedMember }> = async (
   app,
-  { member: { engine, place }, access },
+  { member: { engine, place } },
 ) => {
   const metrics = createMetrics(() => ({ status: readStatus(engine, place), snapshot: readMetrics(engine) }));
 
@@ -32,7 +31,7 @@ export const monitoringRoutes: FastifyPluginAsyncZod<{ member: ServedMember; acc
       const health = readHealth(engine);
       reply.code(health.ok ? 200 : 503);
       // The detail names the folder.
-      return health.ok || mayRead(request, access) ? health : { ...health, detail: unreadable };
+      return health.ok || mayRead(request) ? health : { ...health, detail: unreadable };
     },
   );
 

@@ -1,0 +1,76 @@
+import { LockstepError } from '@lockstep/shared';
+import type { Log } from '../../sync/ports/log.ts';
+
+/** How old the stored times of use may be: they alone are not worth a write at each request. */
+const useStoredMs = 10 * 60_000;
+
+const useLost = 'After a restart the times of the last use are older.';
+
+/** Where records outlive a restart of the agent. */
+export interface RecordStore<Item> {
+  load(): Promise<readonly Item[]>;
+  save(records: readonly Item[]): Promise<void>;
+}
+
+interface Options<Item> {
+  /** Without one a restart loses the records. */
+  readonly store: RecordStore<Item> | undefined;
+  readonly records: () => readonly Item[];
+  /** What the records are, at the beginning of a sentence. */
+  readonly what: string;
+  readonly nowMs: () => number;
+  readonly log: Log;
+}
+
+/** Stores records after each change, one write at a time. */
+export class StoredList<Item> {
+  readonly #options: Options<Item>;
+  #saving: Promise<void> = Promise.resolve();
+  #savedAt: number;
+  #isUsed = false;
+
+  constructor(options: Options<Item>) {
+    this.#options = options;
+    this.#savedAt = options.nowMs();
+  }
+
+  /** Stores the records of now. Rejects with `folder-not-writable` if that fails; `then` says what holds in that case. */
+  async save(then: string): Promise<void> {
+    const { store, records, what, nowMs } = this.#options;
+    this.#savedAt = nowMs();
+    this.#isUsed = false;
+    const saved = this.#saving.then(() => store?.save(records()));
+    this.#saving = saved.catch(() => undefined);
+    try {
+      await saved;
+    } catch (cause) {
+      const { code, message } = cause as NodeJS.ErrnoException;
+      const remedy = 'Let the agent write in .lockstep, with room on its disk, and try again.';
+      throw new LockstepError(
+        'folder-not-writable',
+        `${what} could not be stored (${code ?? message}). ${then} ${remedy}`,
+        {
+          cause,
+        },
+      );
+    }
+  }
+
+  /** As `save`; a failure is logged. */
+  saveSoon(then: string): void {
+    const { what, log } = this.#options;
+    this.save(then).catch((error: unknown) => log.warn({ error: String(error) }, `${what} could not be stored`));
+  }
+
+  /** Says that a time of use has changed: it is stored within minutes. */
+  used(): void {
+    this.#isUsed = true;
+    if (this.#options.nowMs() - this.#savedAt >= useStoredMs) this.saveSoon(useLost);
+  }
+
+  /** Stores what was not stored yet, and resolves when it is. */
+  async flushed(): Promise<void> {
+    if (this.#isUsed) this.saveSoon(useLost);
+    await this.#saving;
+  }
+}
