@@ -30,7 +30,14 @@ test('[API4] the description names every route and has a summary of each', async
     [
       '/healthz',
       '/metrics',
-      ...['conflicts', 'conflicts/resolve', 'content/{path}'],
+      ...[
+        'conflicts',
+        'conflicts/merged',
+        'conflicts/resolve',
+        'conflicts/settled',
+        'conflicts/undo',
+        'content/{path}',
+      ],
       ...['events', 'events/live', 'join-recipe', 'leave', 'members', 'members/remove', 'ops', 'paths/{path}'],
       ...['latencies', 'latencies/history', 'latencies/recent'],
       ...['ops/live', 'ops/{origin}/{seq}'],

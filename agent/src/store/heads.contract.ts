@@ -71,6 +71,21 @@ export function headsContract(open: () => Journal): void {
       expect(journal.conflictCopyCount()).toBe(2);
     });
 
+    test('[CF13] removed conflict copies are listed, newest first, until something is at their path again', () => {
+      const copy = (path: string) => `${path}.conflict-20261121T065602123Z-bee`;
+      const paths = [copy('a'), copy('b'), 'x.conflict-soon', 'plain'];
+      journal.append(paths.map((path, index) => put(ant, index + 1, path)));
+      expect(journal.removedCopies(9)).toEqual([]);
+      const removed = paths.map((path, index) =>
+        remove(ant, index + 5, path, { version: after(dot(ant, index + 5), dot(ant, index + 1)) }),
+      );
+      journal.append(removed);
+      expect(pathsOf(journal.removedCopies(9))).toEqual([copy('b'), copy('a')]);
+      expect(pathsOf(journal.removedCopies(1))).toEqual([copy('b')]);
+      journal.append([put(bee, 1, copy('b'), { version: after(dot(bee, 1), dot(ant, 6)) })]);
+      expect(pathsOf(journal.removedCopies(9))).toEqual([copy('a')]);
+    });
+
     test('contested paths and members page by path', () => {
       const record: MemberRecord = { id: beeMember, name: 'bee', addresses: [], standing: 'joined' };
       journal.append(['p', 'q', 'r'].map((path, index) => put(ant, index + 1, path)));

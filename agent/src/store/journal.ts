@@ -128,6 +128,7 @@ function compose(database: JournalDatabase, { memberId, random, nowMs }: Journal
     contested: (after, limit) => reader.contested(after, limit),
     conflictCopies: (after, limit) => copies.conflictCopies(after, limit),
     conflictCopyCount: () => copies.conflictCopyCount(),
+    removedCopies: (limit) => copies.removedCopies(limit),
     orphans: (after, limit) => reader.orphans(after, limit),
     headWithContent: (content) => reader.withContent(content),
     members: () => reader.members(),

@@ -58,6 +58,46 @@ export const resolveResultSchema = z
   })
   .meta({ id: 'ResolveResult' });
 
+/** The lines of both versions that a person picked, as one text: the body of `PUT /api/v1/conflicts/merged`. */
+export const mergedQuerySchema = z.object({
+  copy: z.string().min(1).describe('Path of the conflict copy.'),
+  copySeen: z.string().min(1).describe('`origin:seq` of the copy that the person saw.'),
+  originalSeen: z.string().min(1).describe('The same of the original, which the body replaces.'),
+});
+
+/** What was done with a conflict: the entry at the path stayed, the copy replaced it, both were kept, or a text of both replaced it. */
+const settledHowSchema = z.enum(['original', 'copy', 'both', 'merged']);
+
+export const settledConflictSchema = z
+  .object({
+    copy: z.string().describe('The path that the conflict copy had.'),
+    path: z.string().describe('The path that it was a copy of.'),
+    settledBy: z.string().describe('`origin:seq` of the operation that removed the copy.'),
+    how: settledHowSchema,
+    to: z.string().optional().describe('The new path of the copy, if both were kept.'),
+    by: z.string().describe('Name of the member in whose folder it was settled.'),
+    at: momentSchema,
+    loser: z.string().describe('Name of the member whose version the copy was.'),
+    changed: z.string().optional().describe('A sentence: why it cannot be undone, because something changed since.'),
+  })
+  .meta({ id: 'SettledConflict' });
+
+/** `GET /api/v1/conflicts/settled`: newest first. */
+export const settledPageSchema = z.object({ settled: list(settledConflictSchema) }).meta({ id: 'SettledPage' });
+
+export const undoRequestSchema = z.object({
+  copy: z.string().min(1).describe('The path that the conflict copy had.'),
+  settledBy: z.string().min(1).describe('As in the list: a conflict that was settled again since is not touched.'),
+});
+
+/** `POST /api/v1/conflicts/undo`: done in this member's folder as by a user, so that it becomes ordinary operations. */
+export const undoResultSchema = z
+  .object({
+    done: z.boolean(),
+    reason: z.string().optional().describe('A sentence: why nothing, or not everything, was put back, and what to do.'),
+  })
+  .meta({ id: 'UndoResult' });
+
 export const contentQuerySchema = z.object({
   version: z.string().optional().describe('`origin:seq` of the version to return; by default the one there now.'),
   download: z.stringbool().optional().describe('True: the file has any size, and is for saving only.'),
@@ -69,3 +109,8 @@ export type ConflictsPage = z.infer<typeof conflictsPageSchema>;
 export type Keep = z.infer<typeof keepSchema>;
 export type ResolveRequest = z.infer<typeof resolveRequestSchema>;
 export type ResolveResult = z.infer<typeof resolveResultSchema>;
+export type MergedQuery = z.infer<typeof mergedQuerySchema>;
+export type SettledConflict = z.infer<typeof settledConflictSchema>;
+export type SettledPage = z.infer<typeof settledPageSchema>;
+export type UndoRequest = z.infer<typeof undoRequestSchema>;
+export type UndoResult = z.infer<typeof undoResultSchema>;

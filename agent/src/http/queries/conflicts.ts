@@ -1,12 +1,25 @@
-import { isLive, memberOf, type Operation } from '@lockstep/shared';
-import type { ConflictsPage, ConflictsQuery, ResolveRequest, ResolveResult } from '@lockstep/shared/api';
-import { loserOf, lostAtMs } from '../../core/conflict-name.ts';
+import { isLive, LockstepError, memberOf, type Operation } from '@lockstep/shared';
+import type {
+  ConflictsPage,
+  ConflictsQuery,
+  MergedQuery,
+  ResolveRequest,
+  ResolveResult,
+  WrittenEntry,
+} from '@lockstep/shared/api';
+import { isConflictPath, loserOf, lostAtMs } from '../../core/conflict-name.ts';
 import { stampMs } from '../../core/hlc.ts';
-import { writerOf } from '../../core/join.ts';
+import { isJoin, writerOf } from '../../core/join.ts';
+import { isSameContent } from '../../core/merge.ts';
+import { putFile } from '../../sync/access/put-file.ts';
 import { findOriginal } from '../../sync/conflicts/find-original.ts';
 import { resolveConflict } from '../../sync/conflicts/manual-resolution.ts';
 import type { Engine } from '../../sync/engine.ts';
+import { written } from './files.ts';
 import { EntryReporter } from './tree.ts';
+
+/** The number of the newest operations at a path that are searched for the one that wrote a content first. */
+const searchedMax = 20;
 
 /** One page of the conflict copies that are not settled, each with the entry at the path that it is a copy of. */
 export function readConflicts(engine: Engine, { after, limit }: ConflictsQuery): ConflictsPage {
@@ -42,6 +55,19 @@ export async function resolveConflicts(engine: Engine, { conflicts }: ResolveReq
   return { results };
 }
 
+/** Settles a conflict by a content that replaces both versions, if they are still those that the person saw. Throws the refusal. */
+export async function mergeConflict(
+  engine: Engine,
+  { copy, copySeen, originalSeen }: MergedQuery,
+  chunks: AsyncIterable<Uint8Array>,
+): Promise<WrittenEntry> {
+  if (!isConflictPath(copy)) throw new LockstepError('request-invalid', `${copy} is not a conflict copy.`);
+  const path = findOriginal(engine.context.journal, copy);
+  const condition = { is: 'versions', versions: new Set([originalSeen]) } as const;
+  const settles = { copy, version: copySeen };
+  return written(path, await putFile(engine.accessParts, { path, condition, size: undefined, chunks, settles }));
+}
+
 function liveAt(engine: Engine, path: string): Operation | undefined {
   const [visible] = engine.context.journal.heads(path);
   return visible !== undefined && isLive(visible) ? visible : undefined;
@@ -49,6 +75,14 @@ function liveAt(engine: Engine, path: string): Operation | undefined {
 
 function winnerOf(engine: Engine, original: Operation | undefined): { winner: string | null; winnerAt: number | null } {
   if (original === undefined) return { winner: null, winnerAt: null };
-  const { origin, hlc } = writerOf(original, (dot) => engine.context.journal.operation(dot));
+  const { journal } = engine.context;
+  const { origin, hlc } = writerOf(firstWith(engine, original), (dot) => journal.operation(dot));
   return { winner: engine.peers.nameOf(memberOf(origin)), winnerAt: stampMs(hlc) };
+}
+
+/** The oldest known operation with the content of `head`: who put an old version back did not write it. */
+function firstWith({ context }: Engine, head: Operation): Operation {
+  if (isJoin(head)) return head;
+  const rows = context.journal.log({ path: head.path, beforeRow: Number.MAX_SAFE_INTEGER, limit: searchedMax });
+  return rows.map(({ operation }) => operation).findLast((each) => isSameContent(each, head)) ?? head;
 }

@@ -5,6 +5,9 @@ import {
   contentQuerySchema,
   resolveRequestSchema,
   resolveResultSchema,
+  settledPageSchema,
+  undoRequestSchema,
+  undoResultSchema,
 } from '@lockstep/shared/api';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
@@ -12,6 +15,7 @@ import { answers } from '../answers.ts';
 import { contentsMax } from '../limits.ts';
 import { readConflicts, resolveConflicts } from '../queries/conflicts.ts';
 import { openContent, readContent } from '../queries/content.ts';
+import { readSettled, undoConflict } from '../queries/settled-conflicts.ts';
 import type { ServedMember } from '../served-member.ts';
 import { unknownType } from '../shown-type.ts';
 import { checkedPath } from './state.ts';
@@ -50,6 +54,35 @@ export const conflictRoutes: FastifyPluginAsyncZod<{ member: ServedMember }> = a
       },
     },
     (request) => resolveConflicts(engine, request.body),
+  );
+
+  app.get(
+    '/conflicts/settled',
+    {
+      schema: {
+        tags: ['state'],
+        summary: 'The conflicts that were settled, newest first, and whether that can be undone',
+        description:
+          'At most 50, of those settled by the last 100,000 operations, in whatever way and on whatever member.',
+        response: answers(settledPageSchema),
+      },
+    },
+    () => readSettled(engine),
+  );
+
+  app.post(
+    '/conflicts/undo',
+    {
+      schema: {
+        tags: ['commands'],
+        summary: 'Undo the settlement of a conflict in this member’s folder, as a user would',
+        description:
+          'The conflict copy and the version at the path before are there again. What changed since is not touched. Answers 200 also if it was refused: the result says so.',
+        body: undoRequestSchema,
+        response: answers(undoResultSchema),
+      },
+    },
+    (request) => undoConflict(engine, request.body),
   );
 
   app.get(

@@ -5,6 +5,7 @@ import {
   deleteQuerySchema,
   type FilesQuery,
   filesQuerySchema,
+  mergedQuerySchema,
   removedEntrySchema,
   type WrittenEntry,
   writtenEntrySchema,
@@ -22,6 +23,7 @@ import { isKnown, rangeOf, writeCondition } from '../conditions.ts';
 import { HttpError } from '../errors.ts';
 import { etagOf } from '../etag.ts';
 import { contentsMax, uploadIdleMs, uploadsMax } from '../limits.ts';
+import { mergeConflict } from '../queries/conflicts.ts';
 import { openVersion } from '../queries/content.ts';
 import { accepted, entryAt, readDirectory, written } from '../queries/files.ts';
 import type { ServedMember } from '../served-member.ts';
@@ -123,6 +125,27 @@ export const fileRoutes: FastifyPluginAsyncZod<{ member: ServedMember }> = async
       const size = length === undefined ? undefined : Number(length);
       const result = await putFile(engine.accessParts, { path, condition: writeCondition(headers), size, chunks });
       return answerWritten(reply, written(path, result));
+    },
+  );
+
+  app.put(
+    '/conflicts/merged',
+    {
+      config: { atOnce: uploadsMax, streamsBody: true },
+      bodyLimit: Number.MAX_SAFE_INTEGER,
+      schema: {
+        tags: ['commands'],
+        summary: 'Settle a conflict by a content that a person made of both versions',
+        description:
+          'The body replaces the original, and the conflict copy is removed, if both still have the versions that the person saw.',
+        querystring: mergedQuerySchema,
+        response: answers(writtenEntrySchema),
+      },
+    },
+    async (request, reply) => {
+      const copy = checkedPath(request.query.copy);
+      const chunks = arriving(bodyOf(request), uploadIdleMs);
+      return answerWritten(reply, await mergeConflict(engine, { ...request.query, copy }, chunks));
     },
   );
 

@@ -63,6 +63,9 @@ export const insertOperationSql = `INSERT INTO ops (${columns.join(', ')}) VALUE
 /** The kinds of operations. A kind's number in the table is its index here: append only. */
 const kinds: readonly OperationKind[] = ['put', 'mkdir', 'symlink', 'attr', 'delete', 'member'];
 
+/** The number of the kind `delete` in the table. */
+export const deleteKind = kinds.indexOf('delete');
+
 /** The values of `insertOperationSql`. */
 export function toRow(
   operation: Operation,

@@ -14,6 +14,7 @@ import {
   settledRefusal,
 } from './access-parts.ts';
 import { type Condition, conditionRefusal, type Refused, refused } from './condition.ts';
+import { removeCopy, type SettledCopy, seenCopy } from './settled-copy.ts';
 
 /** A file that a person puts into the folder. */
 export interface PutRequest {
@@ -23,6 +24,8 @@ export interface PutRequest {
   readonly size: number | undefined;
   /** Throws if they do not come to their end: then nothing is put there. */
   readonly chunks: AsyncIterable<Uint8Array>;
+  /** A conflict copy that the file settles: it is removed afterwards, and nothing is put if it has another version. */
+  readonly settles?: SettledCopy | undefined;
 }
 
 /** The mode of a file that is new. */
@@ -52,7 +55,9 @@ export async function putFile(parts: AccessParts, request: PutRequest): Promise<
 }
 
 /** Where the file goes, or why it cannot: asked before its bytes come, and again afterwards. */
-async function freePlace({ context }: AccessParts, { path, condition }: PutRequest): Promise<Place | Refused> {
+async function freePlace({ context }: AccessParts, { path, condition, settles }: PutRequest): Promise<Place | Refused> {
+  const copy = settles && (await seenCopy(context, settles));
+  if (copy !== undefined && 'done' in copy) return copy;
   const place = await placeOf(context, path);
   if ('done' in place) return place;
   const { operation } = place.current;
@@ -101,7 +106,9 @@ async function place(
     const { current, parents } = free;
     const before = current.operation;
     // The same bytes again change nothing: the file keeps its time.
-    if (before !== undefined && before.content === content) return { done: true, isNew: false, operation: before };
+    if (before !== undefined && before.content === content) {
+      return (await removeCopy(parts, request)) ?? { done: true, isNew: false, operation: before };
+    }
     const requests: ActionRequest[] = parents.map((action) => ({ action }));
     const isFile = before?.content !== undefined;
     requests.push({
@@ -118,11 +125,12 @@ async function place(
       },
       keep: before?.content,
     });
-    return (await execute(parts, requests, path)) ?? { isNew: before === undefined };
+    const refusal = (await execute(parts, requests, path)) ?? (await removeCopy(parts, request));
+    return refusal ?? { isNew: before === undefined };
   });
-  if ('done' in placed) return placed;
-  const operation = await journaled(parts, path, size);
-  return { done: true, isNew: placed.isNew, operation };
+  const operation = 'done' in placed ? undefined : await journaled(parts, path, size);
+  if (request.settles !== undefined) await journaled(parts, request.settles.copy);
+  return 'done' in placed ? placed : { done: true, isNew: placed.isNew, operation };
 }
 
 function lost(path: string): Refused {

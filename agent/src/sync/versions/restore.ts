@@ -67,7 +67,7 @@ async function restoreOne(parts: RestoreParts, path: string, version: Operation)
 }
 
 /** The source of the version's content, if it has one; fetched from another member if necessary. A text says why there is none. */
-async function sourceOf(
+export async function sourceOf(
   { oldVersions, isPaused }: RestoreParts,
   version: Operation,
 ): Promise<ContentSource | undefined | string> {
@@ -82,7 +82,8 @@ async function sourceOf(
   return 'No member that is reached now has the content of that version: it may be gone, or on a member that is down.';
 }
 
-function settled({ context, settle }: RestoreParts, path: string): Promise<readonly string[]> {
+/** Journals what users changed at the path and below it. Resolves with the paths that did not come to rest in ten seconds. */
+export function settled({ context, settle }: RestoreParts, path: string): Promise<readonly string[]> {
   let cancel = (): void => undefined;
   const giveUp = new Promise<void>((resolve) => {
     const timer = context.clock.after(settleMsMax, resolve);
@@ -91,14 +92,15 @@ function settled({ context, settle }: RestoreParts, path: string): Promise<reado
   return settle(path, giveUp).finally(() => cancel());
 }
 
-interface Put {
+/** A version, its place, and the source of its content if it has one. */
+export interface Put {
   readonly path: string;
   readonly version: Operation;
   readonly source: ContentSource | undefined;
 }
 
-/** Executed under the folder lock. `touched`: the paths whose entries were changed. */
-async function put(
+/** Makes the entry of a version. Executed under the folder lock. `touched`: the paths whose entries were changed. */
+export async function put(
   context: Context,
   { path, version, source }: Put,
 ): Promise<{ readonly restoration: Restoration; readonly touched: readonly string[] }> {
