@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeConflicts } from './make-conflicts.ts';
 import { expect, test } from './test.ts';
@@ -53,8 +53,8 @@ test('[DB-C1][DB-C2][DB-C3] both versions are shown side by side, and each choic
     await expect(page).toHaveURL(/conflicts\?copy=notes\.conflict-/);
     const lines = page.getByRole('region', { name: 'line by line' });
     await expect(lines).toContainText('10 identical lines');
-    await expect(lines).toContainText('only in bee’s version: said bee');
-    await expect(lines).toContainText('only in ant’s version: said ant');
+    await expect(lines).toContainText('only in bee’s version: said [changed: bee]');
+    await expect(lines).toContainText('only in ant’s version: said [changed: ant]');
     await page.reload();
     await page.getByRole('button', { name: 'Keep ant’s version' }).click();
     await expect(page.getByRole('status').filter({ hasText: '1 conflict settled.' })).toBeVisible();
@@ -75,8 +75,8 @@ test('[DB-C1][DB-C2][DB-C3] both versions are shown side by side, and each choic
 
   await test.step('[DB-C4] many at once need a confirmation, and both versions are kept under ordinary names', async () => {
     await page.getByRole('checkbox', { name: 'Select all 2' }).check();
-    await page.getByRole('button', { name: 'Keep both', exact: true }).first().click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Keep both' }).click();
+    await page.getByRole('button', { name: 'Keep both versions', exact: true }).first().click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Keep both versions' }).click();
     await expect(page.getByRole('status').filter({ hasText: '2 conflicts settled.' })).toBeFocused();
     await expect(page.getByRole('heading', { name: 'There are no conflicts' })).toBeVisible();
     for (const name of ['plan', 'talk']) {
@@ -93,6 +93,76 @@ test('[DB-C1][DB-C2][DB-C3] both versions are shown side by side, and each choic
 test.describe('two members', () => {
   test.use({ names: ['ant', 'bee'] });
 
+  test('[DB-C6][DB-C7][DB-C8] lines of both versions are picked, and that is undone', async ({
+    page,
+    cluster,
+    complaints,
+  }) => {
+    const [ant, bee] = [cluster.member('ant'), cluster.member('bee')];
+    const version = (by: string) => `\uFEFF# Plan\r\nfirst by ${by}\r\n${'as it was\r\n'.repeat(9)}last by ${by}`;
+    await makeConflicts(cluster, {
+      'plan.txt': version,
+      'bytes.txt': (by) => Buffer.from([0xff, 0xfe, by.length, ...Buffer.from(by)]),
+    });
+    const bytesIn = (name: string) => readFile(join(bee.folder, name), 'utf8').catch(() => undefined);
+    const copies = async () => (await readdir(bee.folder)).filter((name) => name.startsWith('plan.conflict-'));
+    const [copy = ''] = await copies();
+    await page.goto(`${ant.url}conflicts?copy=bytes.txt`);
+    await expect(page.getByText('Neither UTF-8 text nor a picture').first()).toBeVisible();
+    await expect(page.getByRole('button', { name: 'Pick lines' })).toHaveCount(0);
+    await page.goto(`${ant.url}conflicts?copy=plan.txt`);
+    await expect(page.locator('mark')).toHaveText([
+      '[changed: bee]',
+      '[changed: ant]',
+      '[changed: bee]',
+      '[changed: ant]',
+    ]);
+    await page.getByRole('button', { name: 'Pick lines' }).click();
+    const first = page.getByRole('group', { name: 'Place 1 of 2' });
+    const last = page.getByRole('group', { name: 'Place 2 of 2' });
+    await expect(first.getByRole('radio', { name: 'bee’s version, 1 line' })).toBeChecked();
+    await first.getByRole('radio', { name: 'ant’s version, 1 line' }).check();
+    await last.getByRole('radio', { name: 'both, bee’s version first' }).check();
+    const result = page.getByRole('region', { name: 'The result: 13 lines' });
+    await expect(result).toContainText('first by ant');
+    await expect(result).toContainText('last by ant');
+    await page.getByRole('button', { name: 'Save this result' }).click();
+    await expect(page.getByRole('status').filter({ hasText: '1 conflict settled.' })).toBeVisible();
+    const merged = `\uFEFF# Plan\r\nfirst by ant\r\n${'as it was\r\n'.repeat(9)}last by bee\r\nlast by ant`;
+    await expect.poll(() => bytesIn('plan.txt')).toBe(merged);
+    await expect.poll(copies).toEqual([]);
+
+    await test.step('after a reload both versions can be put back', async () => {
+      await page.reload();
+      const settled = page.getByRole('region', { name: 'Settled' });
+      await expect(settled).toContainText('lines were picked of both versions, by ant');
+      await settled.getByRole('button', { name: /^Undo: plan\.txt/ }).click();
+      await expect(page.getByRole('status').filter({ hasText: 'plan.txt is in conflict again' })).toBeFocused();
+      await expect.poll(() => bytesIn('plan.txt')).toBe(version('bee'));
+      await expect.poll(() => bytesIn(copy)).toBe(version('ant'));
+      await expect(page.locator('mark').first()).toHaveText('[changed: bee]');
+      await expect(settled).toHaveCount(0);
+    });
+
+    await test.step('what was settled a moment ago has its way back in the sentence that says so', async () => {
+      await page.getByRole('button', { name: 'Keep ant’s version' }).click();
+      await expect.poll(() => bytesIn('plan.txt')).toBe(version('ant'));
+      await page.getByRole('button', { name: 'Undo this for plan.txt' }).click();
+      await expect.poll(() => bytesIn('plan.txt')).toBe(version('bee'));
+      await expect.poll(() => bytesIn(copy)).toBe(version('ant'));
+    });
+
+    await test.step('what changed since is left as it is, and the page says so', async () => {
+      await page.getByRole('button', { name: 'Keep ant’s version' }).click();
+      await expect.poll(() => bytesIn('plan.txt')).toBe(version('ant'));
+      await writeFile(join(bee.folder, 'plan.txt'), 'newer');
+      const settled = page.getByRole('region', { name: 'Settled' });
+      await expect(settled).toContainText('plan.txt has changed since the conflict was settled');
+      await expect(settled.getByRole('button')).toHaveCount(0);
+    });
+    expect(complaints).toEqual([]);
+  });
+
   test('[DB-C5] a file that changed since it was shown is kept, and the reason is shown; it fits a telephone', async ({
     page,
     cluster,
@@ -102,7 +172,7 @@ test.describe('two members', () => {
     await makeConflicts(cluster, { 'notes.txt': text });
     await page.goto(`${ant.url}conflicts`);
     await page.getByRole('button', { name: /notes\.txt/ }).press('Enter');
-    await expect(page.getByRole('region', { name: 'line by line' })).toContainText('said ant');
+    await expect(page.getByRole('region', { name: 'line by line' })).toContainText('said [changed: ant]');
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
     // The page does not learn of the change: its request names the versions that it has shown.
     await page.route('**/api/v1/conflicts?*', (route) => route.abort());

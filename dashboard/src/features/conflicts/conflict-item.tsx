@@ -16,6 +16,7 @@ export function ConflictItem({
   toggle,
   select,
   choose,
+  save,
 }: {
   readonly conflict: Conflict;
   readonly isOpen: boolean;
@@ -26,6 +27,7 @@ export function ConflictItem({
   readonly toggle: () => void;
   readonly select: (isSelected: boolean) => void;
   readonly choose: (keep: Keep) => void;
+  readonly save: (content: Uint8Array<ArrayBuffer>) => void;
 }) {
   const { path, loser, loserAt, winner } = conflict;
   const versions = useId();
@@ -53,7 +55,7 @@ export function ConflictItem({
       )}
       {isOpen && (
         <div id={versions} className={classes.versions}>
-          <ConflictVersions conflict={conflict} isBusy={isBusy} choose={choose} />
+          <ConflictVersions conflict={conflict} isBusy={isBusy} choose={choose} save={save} />
         </div>
       )}
     </li>

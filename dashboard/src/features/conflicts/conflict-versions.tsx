@@ -5,18 +5,21 @@ import { useEffect, useState } from 'react';
 import { downloadUrl } from '../../parts/content-url.ts';
 import { Moment } from '../../parts/moment.tsx';
 import classes from './conflict-versions.module.css';
-import { DiffTable } from './diff-table.tsx';
 import { loadContent, type ShownContent } from './shown-content.ts';
+import { TextComparison } from './text-comparison.tsx';
 
 /** Both versions of a conflict side by side, and the choice between them. */
 export function ConflictVersions({
   conflict,
   isBusy,
   choose,
+  save,
 }: {
   readonly conflict: Conflict;
   readonly isBusy: boolean;
   readonly choose: (keep: Keep) => void;
+  /** Settles it by a text of lines of both versions. */
+  readonly save: (content: Uint8Array<ArrayBuffer>) => void;
 }) {
   const { copy, original, loser, loserAt, winner, winnerAt } = conflict;
   const left = useContent(original);
@@ -56,15 +59,23 @@ export function ConflictVersions({
       </div>
       {(right === undefined || (original !== null && left === undefined)) && <Skeleton height={72} />}
       {isText && (
-        <DiffTable left={left.text} right={right.text} names={[`${winner}’s version`, `${loser}’s version`]} />
+        <TextComparison
+          // A version that changed meanwhile is another comparison: picks are places in this one.
+          key={`${versionOf(original)}\n${versionOf(copy)}`}
+          left={left.text}
+          right={right.text}
+          names={winner === loser ? ['the current version', 'the copy'] : [`${winner}’s version`, `${loser}’s version`]}
+          isBusy={isBusy}
+          save={save}
+        />
       )}
       <Group gap="sm" justify="space-between">
         <Text size="sm" c="dimmed" maw="44rem">
-          Each member keeps replaced and removed versions in its history for a while. Keeping both gives the copy an
-          ordinary name next to the original.
+          Keeping both versions gives the copy an ordinary name next to the original. What is replaced or removed stays
+          in history for a while, so that this can be undone below.
         </Text>
         <Button variant="default" size="xs" disabled={isBusy} onClick={() => choose('both')}>
-          Keep both
+          Keep both versions
         </Button>
       </Group>
     </Stack>
@@ -148,7 +159,7 @@ function Picture({ url, title }: { readonly url: string; readonly title: string 
 /** The content of an entry, loaded once for each version; undefined while it loads, and for no entry. */
 function useContent(entry: TreeEntry | null): ShownContent | undefined {
   const [loaded, setLoaded] = useState<{ readonly version: string; readonly content: ShownContent }>();
-  const version = entry === null ? '' : `${entry.path}\n${entry.origin}:${entry.seq}`;
+  const version = versionOf(entry);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the version identifies the content; each answer brings a new entry object
   useEffect(() => {
     if (entry === null) return;
@@ -159,4 +170,8 @@ function useContent(entry: TreeEntry | null): ShownContent | undefined {
     return () => controller.abort();
   }, [version]);
   return loaded?.version === version ? loaded.content : undefined;
+}
+
+function versionOf(entry: TreeEntry | null): string {
+  return entry === null ? '' : `${entry.path}\n${entry.origin}:${entry.seq}`;
 }

@@ -1,4 +1,4 @@
-import type { Conflict, ConflictsPage, Keep, ResolveResult } from '@lockstep/shared/api';
+import type { Conflict, ConflictsPage, Keep, ResolveResult, SettledPage } from '@lockstep/shared/api';
 import { formatCount, formatItems } from '@lockstep/shared/present';
 import { Button, Checkbox, Group, Paper, Stack, Text } from '@mantine/core';
 import { useEffect, useRef, useState } from 'react';
@@ -10,7 +10,9 @@ import { Empty, Failed, Loading } from '../../parts/notice.tsx';
 import { View } from '../../parts/view.tsx';
 import { ConflictItem } from './conflict-item.tsx';
 import classes from './conflicts.module.css';
-import { askResolve, choiceOf } from './resolve-conflicts.ts';
+import { askMerge, askResolve, choiceOf } from './resolve-conflicts.ts';
+import { SettledList } from './settled-list.tsx';
+import { useUndo } from './use-undo.ts';
 
 const pageItems = 100;
 const pageItemsMax = 1_000;
@@ -22,6 +24,7 @@ export function Conflicts() {
   const status = useStatus();
   const [limit, setLimit] = useState(pageItems);
   const { data, error, again } = useApi<ConflictsPage>(`/conflicts?limit=${limit}`, status.operations);
+  const { data: past, again: pastAgain } = useApi<SettledPage>('/conflicts/settled', status.operations);
   const [search, setSearch] = useSearchParams();
   const asked = search.get('copy');
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
@@ -29,31 +32,53 @@ export function Conflicts() {
   const [isBusy, setBusy] = useState(false);
   const [results, setResults] = useState<ReadonlyMap<string, Result>>(new Map());
   const [said, setSaid] = useState('');
+  const [justSettled, setJustSettled] = useState<string>();
   const sayer = useRef<HTMLDivElement>(null);
   const list = useRef<HTMLUListElement>(null);
   /** Index in the list of a conflict that was settled alone; undefined for many. */
   const settledPlace = useRef<number>(undefined);
 
-  /** Settled conflicts leave the list at once: the journal reports them a moment later. */
-  const conflicts = (data?.conflicts ?? []).filter(({ copy }) => results.get(copy.path)?.done !== true);
+  /** Settled conflicts leave the list at once: the journal reports them a moment later. An undone one has another version. */
+  const [gone, setGone] = useState<ReadonlySet<string>>(new Set());
+  const conflicts = (data?.conflicts ?? []).filter((conflict) => !gone.has(versionOf(conflict)));
   // A link may also name the original instead of the copy.
   const open = (conflicts.find(({ copy }) => copy.path === asked) ?? conflicts.find(({ path }) => path === asked))?.copy
     .path;
   const chosen = conflicts.filter(({ copy }) => selected.has(copy.path));
   const rest = (data?.total ?? 0) - (data?.conflicts.length ?? 0);
 
-  const settle = async (wanted: readonly Conflict[], keep: Keep): Promise<void> => {
+  const undo = useUndo(({ copy, path }) => {
+    setSaid(`${path} is in conflict again, as it was.`);
+    setJustSettled(undefined);
+    setSearch({ copy });
+    sayer.current?.focus();
+    again();
+    pastAgain();
+  });
+
+  const settle = async (wanted: readonly Conflict[], ask: () => Promise<readonly Result[]>): Promise<void> => {
     const [only] = wanted;
     settledPlace.current = wanted.length === 1 && only !== undefined ? conflicts.indexOf(only) : undefined;
     setAsking(undefined);
     setBusy(true);
-    const answers = await askResolve(wanted.map((conflict) => choiceOf(conflict, keep)));
+    const answers = await ask();
+    const done = new Set(answers.filter((result) => result.done).map(({ copy }) => copy));
+    setGone((before) => new Set([...before, ...wanted.filter(({ copy }) => done.has(copy.path)).map(versionOf)]));
     setResults((before) => new Map([...before, ...answers.map((result) => [result.copy, result] as const)]));
     setSaid(sentenceOf(answers));
+    setJustSettled(wanted.length === 1 && only !== undefined && done.has(only.copy.path) ? only.copy.path : undefined);
     setSelected(new Set());
     setBusy(false);
     again();
+    pastAgain();
   };
+  const keepIn = (wanted: readonly Conflict[], keep: Keep): Promise<void> =>
+    settle(wanted, () => askResolve(wanted.map((conflict) => choiceOf(conflict, keep))));
+
+  // One that was settled alone has its way back in the sentence that says so.
+  const undoable = past?.settled.find(({ copy, changed }) => copy === justSettled && changed === undefined);
+
+  const marked = past?.settled.find(({ copy, path }) => copy === asked || path === asked);
 
   // The pressed button disappeared with its conflict: the focus moves to the next conflict, or to the result of many.
   useEffect(() => {
@@ -75,6 +100,18 @@ export function Conflicts() {
     >
       <div ref={sayer} role="status" tabIndex={-1} className={classes.said} data-shown={said !== '' || undefined}>
         {said}
+        {undoable !== undefined && (
+          <Button
+            variant="default"
+            size="compact-sm"
+            ms="sm"
+            aria-label={`Undo this for ${undoable.path}`}
+            loading={undo.undoing !== undefined}
+            onClick={() => void undo.undo(undoable)}
+          >
+            Undo
+          </Button>
+        )}
       </div>
       {error !== undefined && <Failed error={error} again={again} />}
       {data === undefined && error === undefined && <Loading />}
@@ -84,9 +121,9 @@ export function Conflicts() {
           chooses.
         </Empty>
       )}
-      {asked !== null && data !== undefined && rest === 0 && open === undefined && (
+      {asked !== null && asked !== justSettled && data !== undefined && rest === 0 && open === undefined && (
         <Text c="dimmed" className={classes.path}>
-          {asked} is no longer in conflict.
+          {marked?.path ?? asked} is no longer in conflict{marked !== undefined && ': what was done is marked below'}.
         </Text>
       )}
       {conflicts.length > 0 && (
@@ -111,7 +148,7 @@ export function Conflicts() {
                   variant="default"
                   size="xs"
                   disabled={chosen.length === 0 || isBusy}
-                  onClick={() => (chosen.length > 1 ? setAsking(keep) : void settle(chosen, keep))}
+                  onClick={() => (chosen.length > 1 ? setAsking(keep) : void keepIn(chosen, keep))}
                 >
                   {buttons[keep]}
                 </Button>
@@ -137,7 +174,8 @@ export function Conflicts() {
                     else next.delete(path);
                     setSelected(next);
                   }}
-                  choose={(keep) => void settle([conflict], keep)}
+                  choose={(keep) => void keepIn([conflict], keep)}
+                  save={(content) => void settle([conflict], async () => [await askMerge(conflict, content)])}
                 />
               );
             })}
@@ -156,11 +194,12 @@ export function Conflicts() {
           )}
         </Paper>
       )}
+      <SettledList settled={past?.settled ?? []} asked={asked} undo={undo} />
       <ConfirmDialog
         title={asking === undefined ? '' : `${buttons[asking]} in ${formatItems(chosen.length, 'conflict')}?`}
         isOpen={asking !== undefined}
         confirm={asking === undefined ? '' : buttons[asking]}
-        answer={(isYes) => (isYes && asking !== undefined ? void settle(chosen, asking) : setAsking(undefined))}
+        answer={(isYes) => (isYes && asking !== undefined ? void keepIn(chosen, asking) : setAsking(undefined))}
       >
         <Text>{asking !== undefined && meanings[asking]} This applies to every member.</Text>
       </ConfirmDialog>
@@ -169,16 +208,21 @@ export function Conflicts() {
 }
 
 const buttons: Record<Keep, string> = {
-  original: 'Keep the originals',
-  copy: 'Keep the copies',
-  both: 'Keep both',
+  original: 'Keep the current versions',
+  copy: 'Keep the other versions',
+  both: 'Keep both versions',
 };
 
 const meanings: Record<Keep, string> = {
-  original: 'The conflict copies are removed; the versions that have the name stay.',
-  copy: 'Each copy replaces the version that has the name now.',
+  original: 'The versions that have the name stay; the conflict copies are removed.',
+  copy: 'Each conflict copy replaces the current version, which has the name now.',
   both: 'Each copy gets an ordinary name next to the original, such as “notes (from bee).txt”.',
 };
+
+/** Names the version of a conflict copy. */
+function versionOf({ copy }: Conflict): string {
+  return `${copy.path}\n${copy.origin}:${copy.seq}`;
+}
 
 /** The results in one sentence. */
 function sentenceOf(results: readonly Result[]): string {

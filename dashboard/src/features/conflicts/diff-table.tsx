@@ -1,76 +1,80 @@
 import { formatItems } from '@lockstep/shared/present';
-import { VisuallyHidden } from '@mantine/core';
-import { useMemo } from 'react';
+import { Fragment, useMemo } from 'react';
+import { Line } from './diff-line.tsx';
 import classes from './diff-table.module.css';
-import { type DiffLine, type DiffRow, differInEndingsOnly, diffRows } from './text-diff.ts';
+import { markLines, plainLine, type ShownPair } from './line-marks.ts';
+import type { DiffRow } from './text-diff.ts';
 
 /** More rows than this are slow to draw, and too many to read. */
-const rowsMax = 2_000;
+export const rowsMax = 2_000;
 
-/** Two texts side by side, line by line; on a narrow screen one below the other. */
+/** Two texts side by side, line by line; on a narrow screen one below the other. Words that differ within a line are marked. */
 export function DiffTable({
-  left,
-  right,
+  rows,
   names,
+  choice,
 }: {
-  readonly left: string;
-  readonly right: string;
+  readonly rows: readonly DiffRow[];
   /** The titles of the left and the right version. */
   readonly names: readonly [string, string];
+  /** What is shown above each place at which the texts differ. */
+  readonly choice?: ((place: number) => React.ReactNode) | undefined;
 }) {
-  const rows = useMemo(() => diffRows(left, right), [left, right]);
-  if (differInEndingsOnly(left, right)) {
-    return <p className={classes.note}>Both versions have the same text; only the line endings differ.</p>;
-  }
-  if (rows === undefined) return <p className={classes.note}>These versions differ too much to compare them here.</p>;
-  if (rows.every(({ kind }) => kind !== 'changed')) {
-    return <p className={classes.note}>Both versions have the same lines.</p>;
-  }
+  const shown = rows.slice(0, rowsMax);
+  const { pairs, unmarked } = useMemo(() => markLines(rows.slice(0, rowsMax), () => performance.now()), [rows]);
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable part must be reachable by keyboard
-    <section className={classes.diff} aria-label="The two versions, line by line" tabIndex={0}>
-      {rows.slice(0, rowsMax).map((row, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: the rows of one comparison never move
-        <Row key={index} row={row} names={names} />
-      ))}
-      {rows.length > rowsMax && (
-        <div className={classes.gap}>and {formatItems(rows.length - rowsMax, 'more line')}</div>
+    <>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable part must be reachable by keyboard */}
+      <section className={classes.diff} aria-label="The two versions, line by line" tabIndex={0}>
+        {shown.map((row, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: the rows of one comparison never move
+          <Fragment key={index}>
+            {row.kind === 'changed' && row.place !== undefined && choice?.(row.place)}
+            <Row row={row} pair={pairs.get(index)} names={names} />
+          </Fragment>
+        ))}
+        {rows.length > rowsMax && (
+          <div className={classes.gap}>and {formatItems(rows.length - rowsMax, 'more line')}</div>
+        )}
+      </section>
+      {unmarked > 0 && (
+        <p className={classes.note}>
+          In {formatItems(unmarked, 'long line', 'long lines')} the words that differ are not marked.
+        </p>
       )}
-    </section>
+    </>
   );
 }
 
-function Row({ row, names }: { readonly row: DiffRow; readonly names: readonly [string, string] }) {
+function Row({
+  row,
+  pair,
+  names,
+}: {
+  readonly row: DiffRow;
+  readonly pair: ShownPair | undefined;
+  readonly names: readonly [string, string];
+}) {
   if (row.kind === 'gap') return <div className={classes.gap}>{formatItems(row.lines, 'identical line')}</div>;
+  const { left, right } = row;
   const isChanged = row.kind === 'changed';
+  const showsEnding = isChanged && left !== undefined && right !== undefined && left.ending !== right.ending;
   return (
     <div className={classes.row} data-kind={row.kind}>
-      <Line line={row.left} side="left" only={isChanged ? names[0] : undefined} />
-      <Line line={row.right} side="right" only={isChanged ? names[1] : undefined} />
-    </div>
-  );
-}
-
-function Line({
-  line,
-  side,
-  only,
-}: {
-  readonly line: DiffLine | undefined;
-  readonly side: 'left' | 'right';
-  readonly only: string | undefined;
-}) {
-  if (line === undefined) return <div className={classes.line} data-side={side} data-empty />;
-  return (
-    <div className={classes.line} data-side={side} data-only={only !== undefined || undefined}>
-      <span className={classes.number} aria-hidden="true">
-        {line.number}
-      </span>
-      <span className={classes.sign} aria-hidden="true">
-        {only !== undefined && (side === 'left' ? '−' : '+')}
-      </span>
-      {only !== undefined && <VisuallyHidden>only in {only}: </VisuallyHidden>}
-      <span className={classes.text}>{line.text || ' '}</span>
+      <Line
+        line={left}
+        shown={pair?.left ?? (left && plainLine(left.text, right?.text))}
+        side="left"
+        only={isChanged ? names[0] : undefined}
+        showsEnding={showsEnding}
+      />
+      <Line
+        line={right}
+        shown={pair?.right ?? (right && plainLine(right.text, left?.text))}
+        side="right"
+        only={isChanged ? names[1] : undefined}
+        showsEnding={showsEnding}
+      />
     </div>
   );
 }

@@ -1,5 +1,5 @@
-import type { Conflict, Keep, ResolveRequest, ResolveResult } from '@lockstep/shared/api';
-import { askApi, sentenceOf } from '../../live/use-api.ts';
+import type { ApiError, Conflict, Keep, ResolveRequest, ResolveResult } from '@lockstep/shared/api';
+import { apiPrefix, askApi, sentenceOf } from '../../live/use-api.ts';
 
 type Choice = ResolveRequest['conflicts'][number];
 type Result = ResolveResult['results'][number];
@@ -41,4 +41,22 @@ export async function askResolve(choices: readonly Choice[]): Promise<readonly R
     }
   }
   return results;
+}
+
+/** Asks the agent to settle a conflict by a content that replaces both versions. Returns its result, also if the agent does not answer. */
+export async function askMerge(conflict: Conflict, content: Uint8Array<ArrayBuffer>): Promise<Result> {
+  const { copy, copySeen, originalSeen } = choiceOf(conflict, 'both');
+  const query = new URLSearchParams({ copy, copySeen, originalSeen: originalSeen ?? '' });
+  try {
+    const response = await fetch(`${apiPrefix}/conflicts/merged?${query}`, {
+      method: 'PUT',
+      headers: { 'content-type': 'application/octet-stream' },
+      body: content,
+    });
+    if (response.ok) return { copy, done: true };
+    const answer = (await response.json()) as ApiError;
+    return { copy, done: false, reason: answer.error.message };
+  } catch (error) {
+    return { copy, done: false, reason: sentenceOf(error) };
+  }
 }

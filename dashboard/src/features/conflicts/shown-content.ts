@@ -23,9 +23,11 @@ export async function loadContent(entry: TreeEntry, signal: AbortSignal): Promis
       return { kind: 'none', reason: answer.error?.message ?? `The agent answered ${response.status}.` };
     }
     if (response.headers.get('content-type')?.startsWith('text/plain')) {
-      return { kind: 'text', text: await response.text() };
+      // `text()` would drop a byte order mark.
+      const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+      return { kind: 'text', text: decoder.decode(await response.arrayBuffer()) };
     }
-    return { kind: 'none', reason: 'Neither text nor a picture.' };
+    return { kind: 'none', reason: 'Neither UTF-8 text nor a picture: it is kept or replaced as a whole.' };
   } catch (error) {
     return { kind: 'none', reason: sentenceOf(error) };
   }

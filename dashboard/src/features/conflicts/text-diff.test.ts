@@ -1,9 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import { differInEndingsOnly, diffRows } from './text-diff.ts';
+import { type DiffRow, differInEndingsOnly, diffParts, diffRows } from './text-diff.ts';
+
+function rowsOf(left: string, right: string): readonly DiffRow[] | undefined {
+  const parts = diffParts(left, right);
+  return parts && diffRows(parts);
+}
 
 /** Rows as short texts: `=a`, `a|b`, `…3`. */
 function shown(left: string, right: string): readonly string[] | undefined {
-  return diffRows(left, right)?.map((row) => {
+  return rowsOf(left, right)?.map((row) => {
     if (row.kind === 'gap') return `…${row.lines}`;
     return row.kind === 'same' ? `=${row.left.text}` : `${row.left?.text ?? ''}|${row.right?.text ?? ''}`;
   });
@@ -40,7 +45,7 @@ describe('[DB-C2] two texts side by side', () => {
   });
 
   test('each line keeps its number', () => {
-    const rows = diffRows('a\nb\nc\n', 'x\na\nc\n') ?? [];
+    const rows = rowsOf('a\nb\nc\n', 'x\na\nc\n') ?? [];
     expect(rows.map((row) => row.kind !== 'gap' && [row.left?.number, row.right?.number])).toEqual([
       [undefined, 1],
       [1, 2],
@@ -49,9 +54,19 @@ describe('[DB-C2] two texts side by side', () => {
     ]);
   });
 
+  test('the first row of each place has its number', () => {
+    const places = rowsOf('a\nb\nc\nd\n', 'x\ny\nb\nc\nz\n')?.map((row) => row.kind === 'changed' && row.place);
+    expect(places).toEqual([0, undefined, false, false, 1]);
+  });
+
+  test('each line keeps its ending', () => {
+    const [row] = rowsOf('a\r\n', 'b') ?? [];
+    expect(row).toMatchObject({ left: { text: 'a', ending: '\r\n' }, right: { text: 'b', ending: '' } });
+  });
+
   test('the comparison of texts with nothing in common is given up', () => {
     const text = (letter: string) => Array.from({ length: 20_000 }, (_, index) => `${letter}${index}\n`).join('');
-    expect(diffRows(text('a'), text('b'))).toBeUndefined();
+    expect(rowsOf(text('a'), text('b'))).toBeUndefined();
   });
 });
 
