@@ -11,8 +11,9 @@
  * v2 (0.1): `keeps` in operations, and in their chain. A member of v1 would end the session that brings one.
  * v3 (0.1): report; `totalBytes`, `missingBytes` and `bytesPerSecond` in heartbeats. A member of v2 would end the session.
  * v4 (0.1): pieces of operations and blocks, and reports of arrived bytes. A member of v3 gets whole messages and no reports.
+ * v5 (0.1): a report of arrived bytes says how long they may have waited. A member of v4 gets reports without it.
  */
-export const PROTOCOL_VERSION = 4;
+export const PROTOCOL_VERSION = 5;
 
 /** The oldest version this software still speaks. */
 export const PROTOCOL_VERSION_MIN = 3;

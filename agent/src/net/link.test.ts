@@ -269,7 +269,11 @@ describe('[SY6] a bad frame ends its session, and the agent goes on', () => {
     ['an empty frame', Buffer.alloc(0), 'header is cut short'],
     ['garbage', Buffer.from('garbage'), 'header has the format version 103, not 1'],
     ['an unknown message type', Buffer.from([1, 200]), 'header has the unknown message type 200'],
-    ['a report of bytes that were not sent', encodeArrived(10 ** 9), 'arrived counts bytes that were not sent'],
+    [
+      'a report of bytes that were not sent',
+      encodeArrived({ totalBytes: 10 ** 9, delayMs: 0 }),
+      'arrived counts bytes that were not sent',
+    ],
     ['a truncated frame', leave.subarray(0, -1), 'leave: the body is cut short'],
     [
       'a frame with something behind it',

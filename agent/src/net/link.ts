@@ -15,7 +15,8 @@ import type { Link, LinkReceiver } from '../sync/ports/network.ts';
 import { closeCodes, closeReason, printable } from './close-code.ts';
 import { decodeMessage, encodeMessage } from './codec.ts';
 import { frameFault } from './frame-fault.ts';
-import { Assembly, decodeArrived, lengthOf, piecesVersion, sessionKindOf } from './pieces.ts';
+import { Assembly, decodeArrived, delaysVersion, lengthOf, piecesVersion, sessionKindOf } from './pieces.ts';
+import { ReadDelay } from './read-delay.ts';
 import { SendQueue } from './send-queue.ts';
 
 interface LinkOptions {
@@ -38,8 +39,10 @@ export class SocketLink implements Link {
   readonly #tls: TLSSocket;
   readonly #queue: SendQueue;
   readonly #log: Log;
+  readonly #version: number;
   /** The other side joins pieces, and reports what has arrived. */
   readonly #hasPieces: boolean;
+  readonly #readDelay = new ReadDelay();
   readonly #assembly = new Assembly();
   /** Bytes of bulk messages that have arrived, and that were reported. */
   #arrivedBytes = 0;
@@ -57,6 +60,7 @@ export class SocketLink implements Link {
   constructor({ socket, tls, peer, version, dialled, remote, log }: LinkOptions) {
     this.#socket = socket;
     this.#tls = tls;
+    this.#version = version;
     this.#hasPieces = version >= piecesVersion;
     this.#queue = new SendQueue(socket, tls, this.#hasPieces);
     this.#log = log;
@@ -160,16 +164,17 @@ export class SocketLink implements Link {
   /** The message in the frames; undefined if it is not complete yet, or was for the queue. */
   #decode(data: RawData, isBinary: boolean): PeerMessage | undefined {
     if (!isBinary || !Array.isArray(data)) throw frameFault('frame', 'is text');
+    const readDelayMs = this.#readDelay.noted();
     const kind = this.#hasPieces ? sessionKindOf(data) : undefined;
     if (kind === 'arrived') {
-      this.#queue.arrived(decodeArrived(data));
+      this.#queue.arrived(decodeArrived(data, this.#version), readDelayMs);
       return undefined;
     }
-    if (kind === 'piece') this.#noteArrival(data);
+    if (kind === 'piece') this.#noteArrival(data, readDelayMs);
     const frames = kind === 'piece' ? this.#assembly.add(data) : data;
     if (frames === undefined) return undefined;
     const message = decodeMessage(frames);
-    if (kind === undefined && laneOf(message.type) !== 'signals') this.#noteArrival(data);
+    if (kind === undefined && laneOf(message.type) !== 'signals') this.#noteArrival(data, readDelayMs);
     if (message.type === 'hello' && memberOf(message.origin) !== this.peer) {
       throw frameFault('hello.origin', 'belongs to another member');
     }
@@ -177,11 +182,12 @@ export class SocketLink implements Link {
   }
 
   /** Counts the bytes of a bulk message, and reports them: the other side sends no more than the connection takes. */
-  #noteArrival(frames: readonly Buffer[]): void {
+  #noteArrival(frames: readonly Buffer[], readDelayMs: number): void {
     this.#arrivedBytes += lengthOf(frames);
     if (!this.#hasPieces || this.#arrivedBytes - this.#reportedBytes < arrivalBytes) return;
     this.#reportedBytes = this.#arrivedBytes;
-    this.#queue.report(this.#arrivedBytes);
+    const delayMs = this.#version >= delaysVersion ? readDelayMs : undefined;
+    this.#queue.report({ totalBytes: this.#arrivedBytes, delayMs });
   }
 
   /** Ends the session after any error of the decoder; the agent continues. */

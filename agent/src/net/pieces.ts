@@ -5,6 +5,9 @@ import { frameFault } from './frame-fault.ts';
 /** The protocol version from which on sessions have pieces of bulk messages and reports of arrived bytes. */
 export const piecesVersion = 4;
 
+/** The version from which on such a report says how long the bytes may have waited. */
+export const delaysVersion = 5;
+
 /** Their numbers, in the row of message types. */
 const pieceType = 17;
 const arrivedType = 18;
@@ -18,8 +21,10 @@ export function sessionKindOf([first, second]: readonly Buffer[]): 'piece' | 'ar
 /** The header of a piece: format, type, and a byte with the stream and whether it is the last of its message. */
 const headerBytes = 3;
 const lastBit = 0x80;
-/** The header of an `arrived`, and the total, 6 bytes, most significant first. */
+/** The header of an `arrived`, and the total, 6 bytes; from version 5 on 2 more bytes, the delay. Most significant bytes first. */
 const arrivedBytes = 2 + 6;
+const delayBytes = 2;
+const delayMsMax = 0xffff;
 /** A block's own header; its bytes must begin a buffer of their own. */
 const blockHeaderBytes = 8;
 
@@ -123,18 +128,29 @@ function join(pieces: readonly Buffer[], length: number): readonly Buffer[] {
   return [first.subarray(0, blockHeaderBytes), bytes];
 }
 
-/** The report that `totalBytes` of bulk messages have arrived since the session began. */
-export function encodeArrived(totalBytes: number): Buffer {
-  const frame = Buffer.allocUnsafe(arrivedBytes);
+/** What a report of arrived bytes says. */
+export interface Arrived {
+  /** The bytes of bulk messages since the session began. */
+  readonly totalBytes: number;
+  /** The longest time that the last of them may have waited because the receiver was busy; absent before version 5. */
+  readonly delayMs?: number | undefined;
+}
+
+/** A report of arrived bytes, as a frame. */
+export function encodeArrived({ totalBytes, delayMs }: Arrived): Buffer {
+  const frame = Buffer.allocUnsafe(arrivedBytes + (delayMs === undefined ? 0 : delayBytes));
   frame[0] = formatVersion;
   frame[1] = arrivedType;
   frame.writeUIntBE(totalBytes, 2, 6);
+  if (delayMs !== undefined) frame.writeUInt16BE(Math.min(Math.floor(delayMs), delayMsMax), arrivedBytes);
   return frame;
 }
 
-/** The number in a report of arrived bytes. Throws a LockstepError if it is not valid. */
-export function decodeArrived(frames: readonly Buffer[]): number {
+/** A report of arrived bytes in a session of this protocol version. Throws a LockstepError if it is not valid. */
+export function decodeArrived(frames: readonly Buffer[], version: number): Arrived {
   const whole = Buffer.concat(frames);
-  if (whole.length !== arrivedBytes) throw frameFault('arrived', `has ${whole.length} bytes, not ${arrivedBytes}`);
-  return whole.readUIntBE(2, 6);
+  const length = arrivedBytes + (version >= delaysVersion ? delayBytes : 0);
+  if (whole.length !== length) throw frameFault('arrived', `has ${whole.length} bytes, not ${length}`);
+  const totalBytes = whole.readUIntBE(2, 6);
+  return version >= delaysVersion ? { totalBytes, delayMs: whole.readUInt16BE(arrivedBytes) } : { totalBytes };
 }

@@ -4,7 +4,7 @@ import type { WebSocket } from 'ws';
 import { SendWindow } from '../core/traffic/send-window.ts';
 import { frameFault } from './frame-fault.ts';
 import { bulkBytesAheadMax, smallBlockBytesMax } from './limits.ts';
-import { encodeArrived, type Frames, lengthOf, Outbound, type Stream, streams } from './pieces.ts';
+import { type Arrived, encodeArrived, type Frames, lengthOf, Outbound, type Stream, streams } from './pieces.ts';
 
 /** Messages up to this size, sent in one turn of the event loop, leave in one write. */
 const gatheredBytesMax = 65_536;
@@ -25,6 +25,10 @@ export class SendQueue {
   readonly #waitingBytes = { operations: 0, blocks: 0 };
   #hasSmallTurn = true;
   #waiting: { readonly lane: BulkLane; readonly run: () => void }[] = [];
+  readonly #onSent = (): void => {
+    this.#handBulk();
+    this.#noteDrained();
+  };
   #isGathering = false;
 
   constructor(socket: WebSocket, tls: TLSSocket, hasPieces: boolean) {
@@ -49,14 +53,15 @@ export class SendQueue {
   }
 
   /** Reports to the other side what has arrived here. It leaves before the message is processed, which may take longer than its way. */
-  report(totalBytes: number): void {
+  report(arrived: Arrived): void {
     this.#release();
-    this.#socket.send(encodeArrived(totalBytes), binaryFrame);
+    this.#socket.send(encodeArrived(arrived), binaryFrame);
   }
 
-  /** Handles a report of the other side. Throws a LockstepError if it is not true. */
-  arrived(totalBytes: number): void {
-    if (this.#window?.arrived(totalBytes, performance.now()) === false) {
+  /** Handles a report of the other side, which may have waited here for `readDelayMs`. Throws a LockstepError if it is not true. */
+  arrived({ totalBytes, delayMs }: Arrived, readDelayMs: number): void {
+    const busyMs = delayMs === undefined ? 0 : Math.max(delayMs, readDelayMs);
+    if (this.#window?.arrived(totalBytes, performance.now(), busyMs) === false) {
       throw frameFault('arrived', 'counts bytes that were not sent');
     }
     this.#handBulk();
@@ -91,13 +96,12 @@ export class SendQueue {
   #hand(frames: Frames): void {
     this.#gather(lengthOf(frames));
     const [first, second] = frames;
-    const onSent = (): void => this.#onSent();
     if (second === undefined) {
-      this.#socket.send(first, binaryFrame, onSent);
+      this.#socket.send(first, binaryFrame, this.#onSent);
       return;
     }
     this.#socket.send(first, { ...binaryFrame, fin: false });
-    this.#socket.send(second, binaryFrame, onSent);
+    this.#socket.send(second, binaryFrame, this.#onSent);
   }
 
   #handBulk(): void {
@@ -135,16 +139,13 @@ export class SendQueue {
     this.#hand(frames);
   }
 
-  #onSent(): void {
-    this.#handBulk();
-    this.#noteDrained();
-  }
-
   #noteDrained(): void {
-    const waiting = this.#waiting;
-    if (waiting.length === 0) return;
-    this.#waiting = [];
-    for (const { lane, run } of waiting) this.whenDrained(lane, run);
+    for (const lane of ['operations', 'blocks'] as const) {
+      if (this.#waiting.length === 0 || !this.#isDrained(lane)) continue;
+      const waiting = this.#waiting;
+      this.#waiting = waiting.filter((each) => each.lane !== lane);
+      for (const each of waiting) if (each.lane === lane) this.whenDrained(lane, each.run);
+    }
   }
 
   #isDrained(lane: BulkLane): boolean {

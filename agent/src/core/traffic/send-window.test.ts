@@ -10,6 +10,8 @@ interface Line {
   jitterMs?: () => number;
   /** Bytes of other senders that wait in the bottleneck. */
   foreignBytes?: number;
+  /** The threads of both sides read only each time that this many milliseconds have passed. */
+  busyMs?: number;
 }
 
 interface Sample {
@@ -43,7 +45,7 @@ class Bottleneck {
       while (this.#reports[0] !== undefined && this.#reports[0].atMs <= this.#nowMs) {
         const { totalBytes } = this.#reports.shift() as { totalBytes: number };
         this.#arrivedBytes = totalBytes;
-        expect(this.window.arrived(totalBytes, this.#nowMs)).toBe(true);
+        expect(this.window.arrived(totalBytes, this.#nowMs, this.line.busyMs ?? 0)).toBe(true);
       }
       for (;;) {
         const bytes = Math.min(this.window.pieceBytes, availableBytes - this.sentBytes);
@@ -61,11 +63,13 @@ class Bottleneck {
   }
 
   #send(bytes: number): void {
-    const { bytesPerMs, roundTripMs, jitterMs = () => 0, foreignBytes = 0 } = this.line;
+    const { bytesPerMs, roundTripMs, jitterMs = () => 0, foreignBytes = 0, busyMs = 0 } = this.line;
+    const readMs = (ms: number): number => (busyMs === 0 ? ms : Math.ceil(ms / busyMs) * busyMs);
     this.sentBytes += bytes;
     this.window.sent(bytes, this.#nowMs);
     this.#freeAtMs = Math.max(this.#freeAtMs, this.#nowMs + foreignBytes / bytesPerMs) + bytes / bytesPerMs;
-    const reportMs = Math.max(this.#freeAtMs + roundTripMs + jitterMs(), this.#reports.at(-1)?.atMs ?? 0);
+    const thereMs = readMs(this.#freeAtMs + roundTripMs / 2);
+    const reportMs = readMs(Math.max(thereMs + roundTripMs / 2 + jitterMs(), this.#reports.at(-1)?.atMs ?? 0));
     this.#reports.push({ totalBytes: this.sentBytes, atMs: reportMs });
   }
 
@@ -104,6 +108,19 @@ describe('[MB21] a link that is full', () => {
     // After that a whole window is sent at once.
     expect(queuedMsMax).toBeLessThan(2 * (roundTripMs + limitMs));
   });
+
+  test.each([
+    ['125 MB/s, 0.5 ms', 125 * megabyte, 0.5, 20],
+    ['12 MB/s, 16 ms', 12 * megabyte, 16, 40],
+    ['1 MB/s, 16 ms', megabyte, 16, 40],
+  ])(
+    '%s, between busy threads: it is used, and no more waits than until they read',
+    (_name, bytesPerMs, roundTripMs, busyMs) => {
+      const link = new Bottleneck({ bytesPerMs, roundTripMs, busyMs }).run(20_000);
+      expect(link.last(15_000).used).toBeGreaterThan(0.85);
+      expect(link.last(15_000).queuedMsMean).toBeLessThan(2 * busyMs + 2 * queueMs(roundTripMs, bytesPerMs));
+    },
+  );
 
   test('that becomes slower: the queue is short again when the bytes on their way have arrived', () => {
     const link = new Bottleneck({ bytesPerMs: 12 * megabyte, roundTripMs: 4 }).run(2_000);
@@ -166,8 +183,8 @@ describe('the window', () => {
   test('a report of bytes that were not sent is refused', () => {
     const window = new SendWindow();
     window.sent(10_000, 0);
-    expect(window.arrived(10_001, 1)).toBe(false);
-    expect(window.arrived(10_000, 2)).toBe(true);
+    expect(window.arrived(10_001, 1, 0)).toBe(false);
+    expect(window.arrived(10_000, 2, 0)).toBe(true);
     expect(window.onTheWayBytes).toBe(0);
   });
 
@@ -177,7 +194,7 @@ describe('the window', () => {
       expect(window.admits(arrivalBytes)).toBe(true);
       window.sent(arrivalBytes - 1, sent);
       window.sent(1, sent);
-      expect(window.arrived(sent * arrivalBytes + arrivalBytes - 1, sent + 0.5)).toBe(true);
+      expect(window.arrived(sent * arrivalBytes + arrivalBytes - 1, sent + 0.5, 0)).toBe(true);
     }
   });
 });

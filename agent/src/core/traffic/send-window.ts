@@ -44,6 +44,10 @@ interface Round {
   /** It ends when everything that was sent before it has arrived. */
   readonly endBytes: number;
   leastDelayMs: number;
+  /** The least delay without the time in which the thread of one side was busy. */
+  leastLinkMs: number;
+  /** The longest such time of any report. */
+  busyMs: number;
   reports: number;
   wasFull: boolean;
 }
@@ -56,7 +60,8 @@ interface Round {
  * CoDel, RFC 8289). The window begins with slow start. At the first queue it becomes the delivered rate times the delay of the empty link
  * and three quarters of the permitted queue (the bandwidth-delay product and some more, as in BBR). Later it grows to that product while
  * the queue is short, and shrinks to it when the queue is too long. To measure the delay of the empty link again, the link is drained now
- * and then (as in BBR and LEDBAT++). All times are of a monotonic clock, in milliseconds.
+ * and then (as in BBR and LEDBAT++). Bytes that waited because a thread of either side was busy were in no queue of the link: that time does
+ * not count, so that the window lasts until the thread reads again. All times are of a monotonic clock, in milliseconds.
  */
 export class SendWindow {
   #windowBytes = firstBytes;
@@ -68,6 +73,10 @@ export class SendWindow {
   #baseAtMs = 0;
   /** The rate of the last round in which the window was full. */
   #bytesPerMs: number | undefined;
+  /** How long a thread was busy at a time in the last round. */
+  #busyMs = 0;
+  /** The window was full in the last round. A busy thread reads the reports of a whole round, and of the next one, at once. */
+  #wasFull = false;
   #round: Round | undefined;
   /** Slow start: the window grows by the bytes that arrive. */
   #isStarting = true;
@@ -93,7 +102,7 @@ export class SendWindow {
   get pieceBytes(): number {
     if (this.#probe !== undefined || this.#baseMs === Number.POSITIVE_INFINITY) return arrivalBytes;
     const rate = this.#bytesPerMs;
-    const bytes = rate === undefined ? firstBytes / 8 : (rate * queueMs(this.#baseMs, rate)) / 4;
+    const bytes = rate === undefined ? firstBytes / 8 : (rate * (queueMs(this.#baseMs, rate) + this.#busyMs)) / 4;
     return Math.max(arrivalBytes, Math.floor(Math.min(bytes, this.#windowBytes / 4)));
   }
 
@@ -119,8 +128,11 @@ export class SendWindow {
     this.#pieces.push({ endBytes: this.#sentBytes, sentMs: nowMs, isAlone });
   }
 
-  /** Notes a report that `totalBytes` have arrived in all. Returns false if that cannot be: so many were not sent. */
-  arrived(totalBytes: number, nowMs: number): boolean {
+  /**
+   * Notes a report that `totalBytes` have arrived in all. Returns false if that cannot be: so many were not sent. `busyMs`: how long the
+   * last bytes, or the report, may have waited because the thread of one side was busy.
+   */
+  arrived(totalBytes: number, nowMs: number, busyMs: number): boolean {
     if (totalBytes > this.#sentBytes) return false;
     let piece: Piece | undefined;
     while (this.#pieces[0] !== undefined && this.#pieces[0].endBytes <= totalBytes) piece = this.#pieces.shift();
@@ -132,9 +144,11 @@ export class SendWindow {
     const round = this.#round;
     if (round === undefined) return true;
     round.leastDelayMs = Math.min(round.leastDelayMs, delayMs);
+    round.leastLinkMs = Math.min(round.leastLinkMs, delayMs - busyMs);
+    round.busyMs = Math.max(round.busyMs, busyMs);
     round.reports++;
-    const isQueued = delayMs > this.#baseMs + this.#limitMs(0);
-    if (this.#isStarting && round.wasFull && !isQueued) this.#resize(this.#windowBytes + bytes);
+    const isQueued = delayMs - busyMs > this.#baseMs + this.#limitMs(0);
+    if (this.#isStarting && (round.wasFull || this.#wasFull) && !isQueued) this.#resize(this.#windowBytes + bytes);
     if (totalBytes > round.endBytes && nowMs - round.startMs >= roundMsMin) this.#endRound(round, nowMs);
     // After a pause the next round begins with the next piece, so that the pause does not lower the rate.
     if (this.onTheWayBytes < arrivalBytes && this.#probe === undefined) this.#round = undefined;
@@ -170,7 +184,9 @@ export class SendWindow {
     }
     const rate = (this.#arrivedBytes - round.arrivedBytes) / (nowMs - round.startMs);
     const limitMs = this.#limitMs(rate);
-    const queuedMs = round.leastDelayMs - this.#baseMs;
+    const queuedMs = round.leastLinkMs - this.#baseMs;
+    this.#busyMs = round.busyMs;
+    this.#wasFull = round.wasFull;
     const excessMs = queuedMs - limitMs * (3 / 4);
     if (round.wasFull) this.#bytesPerMs = rate;
     if (queuedMs > limitMs / 2) this.#isStarting = false;
@@ -208,6 +224,8 @@ export class SendWindow {
       arrivedBytes: this.#arrivedBytes,
       endBytes: this.#sentBytes,
       leastDelayMs: Number.POSITIVE_INFINITY,
+      leastLinkMs: Number.POSITIVE_INFINITY,
+      busyMs: 0,
       reports: 0,
       wasFull: false,
     };
