@@ -136,6 +136,10 @@ test.describe('two members', () => {
       await page.reload();
       const settled = page.getByRole('region', { name: 'Settled' });
       await expect(settled).toContainText('lines were picked of both versions, by ant');
+      await page.goto(`${ant.url}operations?path=plan`);
+      await page.getByRole('button', { name: /^Deleted/ }).click();
+      await page.getByRole('link', { name: 'The conflict that this settled' }).click();
+      await expect(settled.getByRole('listitem').and(page.locator('[aria-current]'))).toContainText('plan.txt');
       await settled.getByRole('button', { name: /^Undo: plan\.txt/ }).click();
       await expect(page.getByRole('status').filter({ hasText: 'plan.txt is in conflict again' })).toBeFocused();
       await expect.poll(() => bytesIn('plan.txt')).toBe(version('bee'));

@@ -51,6 +51,7 @@ export const operationReportSchema = z
       })
       .optional()
       .describe('The conflict that the operation settled.'),
+    settles: z.string().optional().describe('The path of the conflict copy that a person removed or renamed by it.'),
   })
   .meta({ id: 'Operation' });
 

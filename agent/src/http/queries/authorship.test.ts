@@ -47,3 +47,21 @@ test('of a change of mode the author of the content is known', async () => {
   const [newest] = readOperations(served.engine, { limit: 1 }).operations;
   expect(newest && authorship(newest)).toEqual({ kind: 'attr', writer: 'ant' });
 });
+
+test('[DB-C8] of an operation that removed or renamed a conflict copy the conflict is named', async () => {
+  const served = await ServedCluster.open();
+  const copy = (name: string) => `${name}.conflict-20260101T000000000Z-bee.txt`;
+  for (const path of [copy('a'), copy('b'), 'c.txt']) await served.write(path, path);
+  const user = served.cluster.user('ant');
+  user.remove(copy('a'));
+  user.rename(copy('b'), 'b.txt');
+  user.remove('c.txt');
+  await served.settled();
+  const { operations } = readOperations(served.engine, { limit: 100 });
+  const settles = operations.filter((each) => each.settles !== undefined).map((each) => [each.path, each.settles]);
+  expect(settles.toSorted()).toEqual([
+    [copy('a'), copy('a')],
+    [copy('b'), copy('b')],
+    ['b.txt', copy('b')],
+  ]);
+});

@@ -9,8 +9,11 @@ import type { Engine } from '../../sync/engine.ts';
 /** The number of the newest operations at a path that are searched for the one whose content lost. */
 const searchedMax = 100;
 
-/** The conflict that an operation settled, and the writer of its content if another operation wrote it. */
-export function authorshipOf(engine: Engine, operation: Operation): Pick<OperationReport, 'writer' | 'conflict'> {
+/** The conflict that an operation settled, the conflict copy that a person settled by it, and the writer of its content if another operation wrote it. */
+export function authorshipOf(
+  engine: Engine,
+  operation: Operation,
+): Pick<OperationReport, 'writer' | 'conflict' | 'settles'> {
   const lost = lostVersionOf(engine, operation);
   const wrote = writerOf(lost ?? operation, (dot) => engine.context.journal.operation(dot));
   const member = memberOf(wrote.origin);
@@ -18,7 +21,13 @@ export function authorshipOf(engine: Engine, operation: Operation): Pick<Operati
   return {
     writer: isOwn ? undefined : { member, memberName: engine.peers.nameOf(member), at: stampMs(wrote.hlc) },
     conflict: conflictOf(operation, lost),
+    settles: settledCopy(operation),
   };
+}
+
+function settledCopy({ kind, path, from = '' }: Operation): string | undefined {
+  if (isConflictPath(from)) return from;
+  return kind === 'delete' && isConflictPath(path) ? path : undefined;
 }
 
 function conflictOf(operation: Operation, lost: Operation | undefined): OperationReport['conflict'] {

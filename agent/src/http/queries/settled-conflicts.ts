@@ -9,7 +9,7 @@ import { changedSince, type Settled, undoSettlement } from '../../sync/versions/
 
 /** The settled conflicts that are listed, and the operations at a path among which their versions are sought. */
 const settledMax = 50;
-const searchedMax = 200;
+const searchedMax = 50;
 
 /** The conflicts that were settled, newest first, in whatever way and on whatever member. */
 export function readSettled(engine: Engine): SettledPage {

@@ -6,7 +6,7 @@ import { useRef } from 'react';
 import { Link } from 'wouter';
 import { useStatus } from '../../live/status-context.ts';
 import { useApi } from '../../live/use-api.ts';
-import { pathLink } from '../../parts/links.ts';
+import { conflictLink, pathLink } from '../../parts/links.ts';
 import { Moment } from '../../parts/moment.tsx';
 import { Empty, Failed, Loading } from '../../parts/notice.tsx';
 import { actOf, acts } from '../../parts/operations/operation-filter.ts';
@@ -80,6 +80,11 @@ function Way({ chosen }: { readonly chosen: string }) {
           <Text c="dimmed" className={classes.path}>
             renamed from {from}
           </Text>
+        )}
+        {operation.settles !== undefined && (
+          <Anchor component={Link} href={conflictLink(operation.settles)}>
+            The conflict that this settled
+          </Anchor>
         )}
       </div>
       <Group gap="xs" wrap="nowrap" className={classes.holding} data-whole={isWhole}>
