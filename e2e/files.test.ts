@@ -185,7 +185,7 @@ test.describe('one member', () => {
     await page.goto(`${ant.url}files/nowhere/to be found`);
     await expect(page.getByText('Nothing is known about this path')).toBeVisible();
     await page.setViewportSize({ width: 1440, height: 900 });
-    await expect(page.getByText('The directory is empty, or there is no directory of this name.')).toBeVisible();
+    await expect(page.getByText('An empty folder, or there is no folder of this name.')).toBeVisible();
     expect(complaints).toEqual([]);
   });
 });

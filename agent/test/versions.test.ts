@@ -58,7 +58,7 @@ test('[OV1] the versions of a file, newest first: when, by whom, how large, and 
   expect(page.versions[1]?.members.map(({ name }) => name).sort()).toEqual(['ant', 'cat']);
   expect(page.versions.every(({ restorable }) => restorable)).toBe(true);
   const printed = await history(member('bee'), 'plan.txt');
-  expect(printed).toMatch(/bee:\d+ +bee +changed +5 B +current; this folder/);
+  expect(printed).toMatch(/bee:\d+ +bee +changed +5 B +current version; this folder/);
   expect(printed).toMatch(/ant:\d+ +ant +written +5 B +history here/);
 });
 

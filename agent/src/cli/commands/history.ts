@@ -25,11 +25,11 @@ function deed({ kind, type, from, path, conflict, replaced }: PathVersion, asked
 function source({ isCurrent, type, content, place, members }: PathVersion): string {
   const others = members.map(({ name }) => printable(name));
   if (type === 'absent') return isCurrent ? 'deleted now' : '';
-  if (content === undefined) return isCurrent ? 'current' : '';
+  if (content === undefined) return isCurrent ? 'current version' : '';
   const here = place === null ? [] : [place === 'folder' ? 'this folder' : 'history here'];
   const holders = [...here, ...others];
   const has = holders.length === 0 ? 'nowhere now' : formatNames(holders);
-  return isCurrent ? `current; ${has}` : has;
+  return isCurrent ? `current version; ${has}` : has;
 }
 
 /** `lockstep history` as text. */

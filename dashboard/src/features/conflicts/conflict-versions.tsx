@@ -30,7 +30,7 @@ export function ConflictVersions({
       <div className={classes.versions}>
         <Version
           title={winner === null ? 'Nothing' : `${winner}’s version`}
-          place="has the name now"
+          place="the current version, which has the name"
           entry={original}
           at={winnerAt}
           content={isText ? undefined : left}
@@ -44,7 +44,7 @@ export function ConflictVersions({
         />
         <Version
           title={`${loser}’s version`}
-          place="in the conflict copy"
+          place="the other version, in the conflict copy"
           entry={copy}
           at={loserAt}
           content={isText ? undefined : right}

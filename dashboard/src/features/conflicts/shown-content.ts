@@ -11,7 +11,7 @@ export type ShownContent =
 
 /** Loads the content of an entry in a form that a person can compare. */
 export async function loadContent(entry: TreeEntry, signal: AbortSignal): Promise<ShownContent> {
-  if (entry.type === 'directory') return { kind: 'none', reason: 'A directory.' };
+  if (entry.type === 'directory') return { kind: 'none', reason: 'A folder.' };
   if (entry.type === 'symlink') return { kind: 'none', reason: `A link to ${entry.target ?? ''}` };
   const url = contentUrl(entry);
   if (pictureType(entry.path) !== undefined) return { kind: 'picture', url };

@@ -140,7 +140,7 @@ function useDirectoryOf(path: string, report: PathReport | undefined, withDelete
 function reasonOf(directory: string, { isKnown, withDeleted }: { isKnown: boolean; withDeleted: boolean }): string {
   if (withDeleted) return 'Below is what was deleted.';
   if (directory === '') return 'Files in the folder of any member appear here.';
-  return isKnown ? 'The directory is empty.' : 'The directory is empty, or there is no directory of this name.';
+  return isKnown ? 'An empty folder.' : 'An empty folder, or there is no folder of this name.';
 }
 
 interface ListProps {

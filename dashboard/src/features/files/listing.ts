@@ -94,7 +94,7 @@ export function deedOf({ kind, from, replaced, conflict }: LoggedOperation): str
     case 'delete':
       return 'Deleted';
     case 'mkdir':
-      return 'Directory made';
+      return 'Folder made';
     case 'symlink':
       return 'Link written';
     case 'attr':

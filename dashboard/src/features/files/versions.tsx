@@ -206,7 +206,7 @@ function Consequences({
       <Text>
         It is an ordinary change in the folder of {member.name}
         {members.length > 1 && ', and all members get it'}.
-        {!isDeleted && ' The present version stays in this list, and can be put back in the same way.'}
+        {!isDeleted && ' The current version stays in this list, and can be put back in the same way.'}
       </Text>
     </>
   );

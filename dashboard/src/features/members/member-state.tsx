@@ -25,6 +25,11 @@ export function MemberState({
           </span>
         )}
       </span>
+      {member.condition === 'silent' && member.lastSeenAt !== undefined && why === undefined && (
+        <span className={classes.under}>
+          not heard for <Since at={member.lastSeenAt} />
+        </span>
+      )}
       {why !== undefined && (
         <span className={classes.under} title={why} data-usual={member.state === 'active' || undefined}>
           {why}
