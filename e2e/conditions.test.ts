@@ -48,7 +48,19 @@ const acts: Readonly<Record<string, (cluster: Cluster) => Promise<unknown>>> = {
     await cluster.connected();
     await cat.stop();
   },
+  away: async (cluster) => {
+    const cat = cluster.member('cat');
+    await cat.start({ args: ['--may-be-away'] });
+    await cluster.connected();
+    await cluster.settled();
+    await cat.kill();
+  },
   'catching up': async (cluster) => {
+    // The mark is taken away by a start without it.
+    await cluster.member('cat').start();
+    await cluster.connected();
+    await cluster.settled();
+    await cluster.member('cat').stop();
     await writeFile(cluster.member('ant').path('large'), Buffer.alloc(20_000_000, 'large'));
     await cluster.settled([cluster.member('ant'), cluster.member('bee')]);
     cluster.shapes('cat', { bytesPerSecond: 200_000 });

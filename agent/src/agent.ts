@@ -23,7 +23,6 @@ import { joinRecipe, thisMachine } from './member-dir/join-recipe.ts';
 import { KnownAddresses } from './member-dir/known-addresses.ts';
 import { hasPassword, isPassword } from './member-dir/password-file.ts';
 import { SettingsFile } from './member-dir/settings-file.ts';
-
 import { clusterKeyPath, statePath } from './member-dir/state-directory.ts';
 import { loadClusterKey } from './net/cluster-key.ts';
 import { type OpenNetwork, openNetwork } from './net/network.ts';
@@ -112,6 +111,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
         name: config.name,
         addresses: advertised(config, network),
         webhook: webhookId(config.notifyWebhook),
+        ...(config.mayBeAway && { mayBeAway: true as const }),
       },
       // A journal with operations also knows the members, and their addresses are newer.
       peers: journal.counts().operations === 0 ? [...config.peers, ...addresses] : config.peers,

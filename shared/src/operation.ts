@@ -32,6 +32,8 @@ export interface MemberRecord {
   /** `host:port` addresses at which it listens, best first. */
   readonly addresses: readonly string[];
   readonly standing: 'joined' | 'left';
+  /** A person said that its machine is off at times, as a laptop is. Absent if not, so that records of earlier versions keep their text. */
+  readonly mayBeAway?: true | undefined;
 }
 
 /**

@@ -12,8 +12,9 @@
  * v3 (0.1): report; `totalBytes`, `missingBytes` and `bytesPerSecond` in heartbeats. A member of v2 would end the session.
  * v4 (0.1): pieces of operations and blocks, and reports of arrived bytes. A member of v3 gets whole messages and no reports.
  * v5 (0.1): a report of arrived bytes says how long they may have waited. A member of v4 gets reports without it.
+ * v6 (0.1): `mayBeAway` in the records of members, and in their chain. A member of v5 would compute another chain, so it gets no such record.
  */
-export const PROTOCOL_VERSION = 5;
+export const PROTOCOL_VERSION = 6;
 
 /** The oldest version this software still speaks. */
 export const PROTOCOL_VERSION_MIN = 3;

@@ -9,7 +9,8 @@ export function addSettingOptions(
 ): Command {
   for (const key of configKeys.filter((candidate) => keys.includes(candidate.key))) {
     // The first line of the comment is a complete sentence, except for a final colon.
-    const option = new Option(`--${key.flag} <${key.placeholder}>`, (key.comment[0] ?? '').replace(/:$/, '.'));
+    const flags = key.isSwitch ? `--${key.flag}` : `--${key.flag} <${key.placeholder}>`;
+    const option = new Option(flags, (key.comment[0] ?? '').replace(/:$/, '.'));
     if (key.list) {
       option.argParser((value: string, previous: readonly string[] | undefined) => [...(previous ?? []), value]);
     }
@@ -24,7 +25,7 @@ export function settingsOf(command: Command): Readonly<Record<string, ConfigText
   return Object.fromEntries(
     configKeys.map(({ key, flag, schema, allowed }) => {
       const name = flag.replaceAll(/-([a-z])/g, (_match, letter: string) => letter.toUpperCase());
-      const value = options[name];
+      const value = options[name] === true ? 'true' : options[name];
       if (value !== undefined && !schema.safeParse(value).success) {
         throw new UsageError(`--${flag} must be ${allowed}; it is ${JSON.stringify(value)}.`);
       }

@@ -79,6 +79,13 @@ export const changeRules: Readonly<Record<keyof Config, ChangeRule>> = {
     takesEffect: 'restart',
     effect: 'All members show the new name, and new conflict copies have it. Old copies keep their names.',
   },
+  mayBeAway: {
+    title: 'This machine may be away',
+    group: 'member',
+    takesEffect: 'restart',
+    effect:
+      'While this machine is off, the others show it in grey as away, and tell nobody. They still wait for it where all must have a file.',
+  },
   logLevel: {
     title: 'Level of the log',
     group: 'member',

@@ -1,7 +1,8 @@
-import { type ConfigText, configKeys } from './schema.ts';
+import { type ConfigKey, type ConfigText, configKeys } from './schema.ts';
 
-/** A value as it is written in `config.toml`. */
-export function literal(value: ConfigText): string {
+/** A value of a key as it is written in `config.toml`. */
+export function literal({ isSwitch }: Pick<ConfigKey, 'isSwitch'>, value: ConfigText): string {
+  if (isSwitch && typeof value === 'string') return value;
   return typeof value === 'string'
     ? JSON.stringify(value)
     : `[${value.map((part) => JSON.stringify(part)).join(', ')}]`;
@@ -14,7 +15,7 @@ export function literal(value: ConfigText): string {
 export function configTemplate(values: Readonly<Record<string, ConfigText | undefined>>): string {
   const blocks = configKeys.map((key) => {
     const value = values[key.key];
-    const line = `${key.key} = ${literal(value ?? key.defaultText)}`;
+    const line = `${key.key} = ${literal(key, value ?? key.defaultText)}`;
     return [...key.comment.map((text) => `# ${text}`), value === undefined ? `# ${line}` : line].join('\n');
   });
   const head = [

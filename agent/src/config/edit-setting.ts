@@ -3,7 +3,7 @@ import { LockstepError } from '@lockstep/shared';
 import { parse } from 'smol-toml';
 import { literal } from './config-template.ts';
 import { statementsOf } from './key-lines.ts';
-import type { ConfigText } from './schema.ts';
+import { type ConfigText, configKeys } from './schema.ts';
 
 /**
  * The text of a `config.toml` in which `key` has `value`, or is absent if it is undefined. All other lines stay as they are, byte by byte.
@@ -13,7 +13,8 @@ import type { ConfigText } from './schema.ts';
 export function withSetting(text: string, key: string, value: ConfigText | undefined): string {
   const lines = text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
   const eol = lines[0]?.endsWith('\r\n') ? '\r\n' : '\n';
-  const written = value === undefined ? [] : [`${key} = ${literal(value)}`];
+  const definition = configKeys.find((each) => each.key === key) ?? {};
+  const written = value === undefined ? [] : [`${key} = ${literal(definition, value)}`];
   const found = statementsOf(text).find((statement) => statement.key === key);
   if (found !== undefined) {
     const { begin, end } = found;
@@ -30,7 +31,7 @@ export function withSetting(text: string, key: string, value: ConfigText | undef
   }
   const edited = lines.join('');
   const { [key]: _before, ...others } = parse(text);
-  if (isDeepStrictEqual(valuesIn(edited), value === undefined ? others : { ...others, [key]: value })) return edited;
+  if (isDeepStrictEqual(valuesIn(edited), { ...others, ...parse(written.join('')) })) return edited;
   throw new LockstepError(
     'config-invalid',
     `${key} cannot be changed here without changing something else in config.toml. Edit the file by hand.`,

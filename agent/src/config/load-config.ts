@@ -204,7 +204,8 @@ export function configOf(path: string, text: string, overrides: ConfigOverrides)
       continue;
     }
     config[key.field] = result.data;
-    entries.push({ key: key.key, value: value as ConfigText, source });
+    // TOML has booleans; elsewhere they are words.
+    entries.push({ key: key.key, value: typeof value === 'boolean' ? String(value) : (value as ConfigText), source });
   }
   if (mistakes.length > 0) throw new SettingsError(mistakes.join('\n'));
   // Every field has passed its schema or was counted as a mistake, so the record is complete here.

@@ -43,6 +43,8 @@ export interface Config {
   /** Files with the certificate and the key of the dashboard, relative to the state directory; empty for none. */
   readonly dashboardCertificate: string;
   readonly dashboardKey: string;
+  /** The machine is off at times: the other members do not take that for a fault. */
+  readonly mayBeAway: boolean;
   /** `host:port` addresses of members to connect to. */
   readonly peers: readonly string[];
   readonly logLevel: LogLevel;
@@ -75,6 +77,8 @@ export interface ConfigKey<Field extends keyof Config = keyof Config> {
   /** The placeholder for the value in `--help`. */
   readonly placeholder: string;
   readonly list: boolean;
+  /** A value of true or false, and an option without a value. */
+  readonly isSwitch?: boolean | undefined;
   /** The value may contain a secret: it is neither shown nor logged. */
   readonly isSecret?: boolean | undefined;
   /** The values allowed, if there are only a few; of a list, those of its elements. */
@@ -234,6 +238,21 @@ export const configKeys: readonly ConfigKey[] = [
     allowed: 'a list of HOST:PORT, such as ["192.0.2.7:4700"]',
     schema: dialAddresses,
     defaultText: [],
+  }),
+  define({
+    field: 'mayBeAway',
+    key: 'may_be_away',
+    placeholder: 'BOOLEAN',
+    list: false,
+    isSwitch: true,
+    choices: ['true', 'false'],
+    comment: [
+      'This machine is off at times, as a laptop is: the others then show this member in grey as away, and tell nobody.',
+      'They still count it: what it alone has is not on them, and a wait for all members waits for it.',
+    ],
+    allowed: 'true or false',
+    schema: z.union([z.boolean(), z.enum(['true', 'false']).transform((text) => text === 'true')]),
+    defaultText: 'false',
   }),
   define({
     field: 'logLevel',

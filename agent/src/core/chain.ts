@@ -1,10 +1,10 @@
-import type { Dot, Operation } from '@lockstep/shared';
+import type { Dot, MemberRecord, Operation } from '@lockstep/shared';
 
 /**
  * The canonical text of an operation (docs/PROTOCOL.md, section 8). It is a JSON array without white space in a fixed order of fields; a
  * field without a value is null. All members must compute the same text, so a change of this function is a change of the wire protocol.
- * `keeps` is an element only where it has a value: operations journaled before that field existed keep their text. Block hashes are left
- * out, because the content id stands for them.
+ * `keeps`, and `mayBeAway` in a member's record, are elements only where they have a value: operations journaled before these fields existed
+ * keep their text. Block hashes are left out, because the content id stands for them.
  */
 export function canonicalText(operation: Operation): string {
   const { origin, seq, hlc, kind, path, version, member, keeps } = operation;
@@ -27,9 +27,13 @@ export function canonicalText(operation: Operation): string {
     operation.from ?? null,
     operation.group ?? null,
     operation.span ?? null,
-    member === undefined ? null : [member.id, member.name, member.addresses, member.standing],
+    member === undefined ? null : memberText(member),
     ...(keeps === undefined ? [] : [keeps.map(toPair)]),
   ]);
+}
+
+function memberText({ id, name, addresses, standing, mayBeAway }: MemberRecord): readonly unknown[] {
+  return [id, name, addresses, standing, ...(mayBeAway === undefined ? [] : [mayBeAway])];
 }
 
 type Pair = readonly [origin: string, seq: number];

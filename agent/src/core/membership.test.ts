@@ -1,9 +1,9 @@
-import type { MemberId, MemberState } from '@lockstep/shared';
+import type { MemberCondition, MemberId, MemberState } from '@lockstep/shared';
 import { downAfterMs, suspectAfterMs } from '@lockstep/shared';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { PeerSigns } from './membership.ts';
-import { catchUpOrder, majorityOf, oldestActive, peerState, shouldKeepLink } from './membership.ts';
+import type { ConditionSigns, PeerSigns } from './membership.ts';
+import { catchUpOrder, majorityOf, oldestActive, peerCondition, peerState, shouldKeepLink } from './membership.ts';
 
 const ant = 'ant' as MemberId;
 const bee = 'bee' as MemberId;
@@ -140,5 +140,27 @@ describe('[MB9] two sessions between the same two members', () => {
       expect(shouldKeepLink({ dialled }, { dialled }, ant, bee)).toBe(false);
       expect(shouldKeepLink({ dialled }, { dialled }, bee, ant)).toBe(false);
     }
+  });
+});
+
+describe('[MB13] [MB15] the condition of a peer', () => {
+  const heard: ConditionSigns = {
+    ...{ state: 'active', connected: true, gone: undefined, isPassedOn: false },
+    ...{ wasHeard: true, mayBeAway: false, isPausedHere: false },
+  };
+  const off = { state: 'down', connected: false } as const;
+  test.each<[MemberCondition, MemberCondition, Partial<ConditionSigns>]>([
+    ['active', 'active', {}],
+    ['down', 'away', off],
+    ['shut-down', 'away', { ...off, gone: 'stopped' }],
+    ['paused', 'paused', { ...off, gone: 'paused' }],
+    ['cut-off', 'cut-off', { ...off, isPassedOn: true }],
+    ['silent', 'silent', { state: 'suspect', connected: false }],
+    ['unknown', 'unknown', { state: 'suspect', connected: false, wasHeard: false }],
+    ['unknown', 'unknown', { ...off, isPausedHere: true }],
+    ['left', 'left', { ...off, state: 'left' }],
+  ])('%s, and %s if it may be away: %o', (condition, marked, signs) => {
+    expect(peerCondition({ ...heard, ...signs })).toBe(condition);
+    expect(peerCondition({ ...heard, ...signs, mayBeAway: true })).toBe(marked);
   });
 });

@@ -43,20 +43,23 @@ export interface ConditionSigns {
   readonly isPassedOn: boolean;
   /** It was heard, directly or through another member, since this agent was started. */
   readonly wasHeard: boolean;
+  /** By the member list: its machine is off at times. */
+  readonly mayBeAway: boolean;
   /** This member itself is paused: it hears nobody. */
   readonly isPausedHere: boolean;
 }
 
 /** The condition of a peer, for people. */
 export function peerCondition(signs: ConditionSigns): MemberCondition {
-  const { state, connected, gone } = signs;
+  const { state, connected, gone, mayBeAway } = signs;
   if (state === 'left') return 'left';
   if (!connected) {
     if (signs.isPausedHere) return 'unknown';
-    if (gone !== undefined) return gone === 'paused' ? 'paused' : 'shut-down';
+    if (gone === 'paused') return 'paused';
+    if (gone === 'stopped') return mayBeAway ? 'away' : 'shut-down';
     if (signs.isPassedOn) return 'cut-off';
   }
-  if (state === 'down') return 'down';
+  if (state === 'down') return mayBeAway ? 'away' : 'down';
   if (state === 'suspect') return signs.wasHeard ? 'silent' : 'unknown';
   return state;
 }

@@ -108,3 +108,18 @@ test('[HH4] conflicts of one minute are one event, and so is their end', () => {
     '300 conflicts-settled ant {}',
   ]);
 });
+
+test('[HH4] a member that may be away goes away and comes back; without the mark it is down', () => {
+  const watch = new Watch().at(0, [report('ant'), report('bee')]);
+  for (const [second, condition] of (
+    ['silent', 'away', 'unknown', 'away', 'active', 'away', 'down'] as const
+  ).entries()) {
+    watch.at(10 + second, [report('ant'), report('bee', condition)]);
+  }
+  expect(watch.seen).toEqual([
+    '11 away bee {}',
+    '14 back bee {"was":"away","forMs":3000}',
+    '15 away bee {}',
+    '16 down bee {}',
+  ]);
+});

@@ -72,10 +72,16 @@ function memberEvent(
     // Members that had left before are not news.
     return before === undefined ? undefined : { kind: 'left', ...about, data: { by: removedBy } };
   }
-  if (condition === 'down' || condition === 'paused' || condition === 'shut-down' || condition === 'cut-off') {
-    return { kind: condition, ...about, data: {} };
+  switch (condition) {
+    case 'away':
+    case 'down':
+    case 'paused':
+    case 'shut-down':
+    case 'cut-off':
+      return { kind: condition, ...about, data: {} };
+    default:
+      return undefined;
   }
-  return undefined;
 }
 
 function compareProblems(memory: EventMemory, status: Status, events: NewEvent[]): EventMemory['problems'] {

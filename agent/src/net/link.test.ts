@@ -1,6 +1,9 @@
 import {
   blockBytes,
   frameBytesMax,
+  type MemberRecord,
+  memberPath,
+  type Operation,
   originId,
   type PeerMessage,
   PROTOCOL_VERSION,
@@ -227,6 +230,45 @@ describe('a session', () => {
     dialled.close('enough');
     await until(() => expect(received.ends).toEqual(['enough']));
     expect(drained).toBe(0);
+  });
+});
+
+describe('[MB15] the record of a member that may be away', () => {
+  const member = { id: ant.memberId, name: 'ant', addresses: [], standing: 'joined' } as const;
+  const message = (record: MemberRecord): PeerMessage => {
+    const origin = originId(ant.memberId, 'aaaaaaaa');
+    const path = memberPath(ant.memberId);
+    const operation = {
+      origin,
+      seq: 1,
+      hlc: 1,
+      kind: 'member',
+      path,
+      version: { vector: { [origin]: 1 } },
+      member: record,
+    };
+    return { type: 'operations', id: 1, carried: [{ operation: operation as Operation }] };
+  };
+
+  test('arrives with the mark', async () => {
+    const { dialled, accepted } = await openPair();
+    const received = receive(accepted);
+    dialled.send(message({ ...member, mayBeAway: true }));
+    await until(() =>
+      expect(received.messages).toMatchObject([{ carried: [{ operation: { member: { mayBeAway: true } } }] }]),
+    );
+  });
+
+  test('is not sent to a version that would compute another chain; other records are', async () => {
+    const a = await openTestNetwork(ant);
+    const b = await openTestNetwork(bee, { protocol: { min: 3, max: 5 } });
+    const dialled = await a.network.dial(b.address);
+    const [here, there] = [receive(dialled), receive(await firstOf(b.links))];
+    dialled.send(message(member));
+    dialled.send(message({ ...member, mayBeAway: true }));
+    await until(() => expect(there.ends).toEqual([expect.stringContaining('upgrade Lockstep there')]));
+    expect(here.ends).toEqual(there.ends);
+    expect(there.messages).toHaveLength(1);
   });
 });
 

@@ -19,6 +19,9 @@ import { Assembly, decodeArrived, delaysVersion, lengthOf, piecesVersion, sessio
 import { ReadDelay } from './read-delay.ts';
 import { SendQueue } from './send-queue.ts';
 
+/** The protocol version from which on the chain of a marked record is computed as here. */
+const marksVersion = 6;
+
 interface LinkOptions {
   readonly socket: WebSocket;
   readonly tls: TLSSocket;
@@ -83,6 +86,13 @@ export class SocketLink implements Link {
   /** Sends a message. Its byte arrays are not copied: they must not change or be transferred until they are sent. */
   send(message: PeerMessage): void {
     if (this.#endReason !== undefined) return;
+    if (this.#version < marksVersion && carriesMark(message)) {
+      this.#closeWith(
+        closeCodes.protocolMismatch,
+        'a member is marked "may be away", which protocol 6 knows: upgrade Lockstep there',
+      );
+      return;
+    }
     this.#queue.send(encodeMessage(message), laneOf(message.type));
   }
 
@@ -207,6 +217,11 @@ export class SocketLink implements Link {
       this.#end(`it refused a frame from here: ${said}`, true);
     else this.#end(said === '' ? 'the connection was lost' : said, faultCodes.has(code));
   }
+}
+
+/** True of a message with the record of a member that may be away. */
+function carriesMark(message: PeerMessage): boolean {
+  return 'carried' in message && message.carried.some(({ operation: { member } }) => member?.mayBeAway !== undefined);
 }
 
 /** The close codes after which another session of the two members is likely to fail too. */

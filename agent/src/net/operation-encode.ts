@@ -78,9 +78,9 @@ function encodeOperation({ operation, bytes }: CarriedOperation, origins: Origin
     row.push(operation.blocks);
   }
   if (operation.member !== undefined) {
-    const { id, name, addresses, standing } = operation.member;
+    const { id, name, addresses, standing, mayBeAway } = operation.member;
     flags |= has.member;
-    row.push({ id, name, addresses, standing });
+    row.push({ id, name, addresses, standing, ...(mayBeAway && { mayBeAway }) });
   }
   if (bytes !== undefined) {
     flags |= has.bytes;

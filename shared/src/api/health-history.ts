@@ -69,6 +69,7 @@ export const healthEventKinds = [
   'down',
   'paused',
   'shut-down',
+  'away',
   'cut-off',
   'back', // `was`, `forMs`: from what, and for how long
   'left', // `by`: at which member it was removed, if it was

@@ -31,6 +31,7 @@ test.each<[string, readonly string[], readonly MemberReport[], Partial<Status>?]
     [],
     [ant, { ...bee, condition: 'paused' }, { ...cat, condition: 'shut-down' }],
   ],
+  ['nothing of a member that may be away', [], [ant, bee, { ...downCat, condition: 'away', mayBeAway: true }]],
   [
     'nothing while it catches up',
     [],

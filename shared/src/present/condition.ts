@@ -6,6 +6,7 @@ const words: Readonly<Record<MemberCondition, string>> = {
   'shut-down': 'shut down',
   unknown: 'not known yet',
   'cut-off': 'cut off',
+  away: 'away',
   down: 'down',
   silent: 'silent',
   joining: 'joining',
@@ -28,5 +29,5 @@ export function conditionPhrase(condition: MemberCondition): string {
 
 /** True if nothing arrives from the member, so that it lacks what is written meanwhile. */
 export function isAway(condition: MemberCondition): boolean {
-  return ['paused', 'shut-down', 'unknown', 'down', 'silent'].includes(condition);
+  return ['paused', 'shut-down', 'unknown', 'away', 'down', 'silent'].includes(condition);
 }

@@ -4,7 +4,7 @@ import { conditionWords } from './condition.ts';
 import { formatDuration } from './units.ts';
 
 /** How a beat is shown: the gravest condition in it counts. `unknown`: the agent that keeps the history did not run. */
-export type BeatMark = 'up' | 'cut-off' | 'paused' | 'shut-down' | 'down' | 'unknown';
+export type BeatMark = 'up' | 'cut-off' | 'paused' | 'shut-down' | 'away' | 'down' | 'unknown';
 
 /** The marks in the order of the legend, each with its words. */
 export const beatMarks: readonly (readonly [mark: BeatMark, words: string])[] = [
@@ -12,11 +12,12 @@ export const beatMarks: readonly (readonly [mark: BeatMark, words: string])[] = 
   ['cut-off', 'cut off'],
   ['paused', 'paused'],
   ['shut-down', 'shut down'],
+  ['away', 'away'],
   ['down', 'down'],
   ['unknown', 'not known'],
 ];
 
-const gravest = ['down', 'shut-down', 'paused', 'cut-off'] as const;
+const gravest = ['down', 'shut-down', 'paused', 'cut-off', 'away'] as const;
 
 /** Shorter times are rounding. */
 const secondsMin = 1;
@@ -33,7 +34,9 @@ export function beatText({ seconds }: Beat): string {
   return sumText(seconds) || 'not known';
 }
 
-/** The whole time in words: `up 97.9 %, down 30 min`, `not known`. A member that was up counts as up while it caught up or was silent. */
+/**
+ * The whole time in words: `up 97.9 %, down 30 min`, `not known`. A member that was up counts as up while it caught up or was silent. The
+ * time in which a member was away that may be counts neither way. */
 export function uptimeText(beats: readonly Beat[]): string {
   const sums: Partial<Record<MemberCondition, number>> = {};
   for (const { seconds } of beats) {
@@ -47,7 +50,9 @@ export function uptimeText(beats: readonly Beat[]): string {
   const rest = gravest
     .filter((condition) => (sums[condition] ?? 0) >= secondsMin)
     .map((condition) => `${conditionWords(condition)} ${formatDuration(sums[condition] ?? 0)}`);
-  return [`up ${percent((upSeconds(sums) + (sums['cut-off'] ?? 0)) / known)}`, ...rest].join(', ');
+  const expected = known - (sums.away ?? 0);
+  const share = (upSeconds(sums) + (sums['cut-off'] ?? 0)) / expected;
+  return [...(expected < secondsMin ? [] : [`up ${percent(share)}`]), ...rest].join(', ');
 }
 
 type Seconds = Beat['seconds'];

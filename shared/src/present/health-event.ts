@@ -19,6 +19,8 @@ export function healthEventText({ kind, name, data }: HealthEvent): string {
       return `${name} was paused`;
     case 'shut-down':
       return `${name} was shut down`;
+    case 'away':
+      return `${name} went away`;
     case 'cut-off':
       return `${name} was cut off from here`;
     case 'back':

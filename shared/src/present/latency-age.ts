@@ -17,12 +17,12 @@ export interface Figure {
  */
 export function roundTrip(from: MemberReport, to: MemberReport, now: number): Figure | undefined {
   const rttMs = from.latenciesMs?.[to.id];
-  if (rttMs === undefined || from.condition === 'down') return undefined;
+  if (rttMs === undefined || from.condition === 'down' || from.condition === 'away') return undefined;
   const heardAt = [from, to].flatMap(({ self, condition, lastSeenAt }, end) => {
     // Other members pass on what a member says that is cut off from the asked one.
     if (self || condition === 'cut-off') return [];
     // A third member may still hear an end that is silent here, but nothing here proves it.
-    const isAsked = end === 0 || from.self || condition === 'silent' || condition === 'down';
+    const isAsked = end === 0 || from.self || ['silent', 'away', 'down'].includes(condition);
     return isAsked ? (lastSeenAt ?? now) : [];
   });
   const ageMs = now - Math.min(now, ...heardAt);

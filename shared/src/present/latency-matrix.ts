@@ -60,7 +60,7 @@ function withoutOldWays(member: MemberReport): MemberReport {
 
 /** True for a member that announced that it goes: sessions that others still report with it are old. */
 function hasGone(condition: MemberCondition): boolean {
-  return condition === 'paused' || condition === 'shut-down';
+  return condition === 'paused' || condition === 'shut-down' || condition === 'away';
 }
 
 /** A member that has not caught up knows only the members that its part of the log names. */

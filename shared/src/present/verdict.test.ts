@@ -20,6 +20,7 @@ const downCat = member('cat', { ...away, behind: 7 });
 const downBee = member('bee', away);
 const pausedCat: MemberReport = { ...downCat, condition: 'paused' };
 const shutCat: MemberReport = { ...downCat, condition: 'shut-down' };
+const awayCat: MemberReport = { ...downCat, condition: 'away', mayBeAway: true, behind: 0 };
 const fullCat = member('cat', { behind: 1_204, problems: 1, trouble: 'disk-full' });
 const refused = {
   problems: [{ code: 'member-refused', member: 'bee:4700', detail: 'Its key is another one.', since: 0 }],
@@ -57,6 +58,27 @@ test.each<[string, string, Status]>([
     status([ant, downBee], { paused: true, synchronised: false, conflictCopies: 2 }),
   ],
   ['held', 'cat is shut down; the other two hold everything.', status([ant, bee, shutCat])],
+  ['good', 'cat is away; the other two hold everything.', status([ant, bee, awayCat])],
+  [
+    'good',
+    'cat is away, 7 operations behind; the other two hold everything.',
+    status([ant, bee, { ...awayCat, behind: 7 }]),
+  ],
+  ['good', 'cat is away.', status([ant, awayCat])],
+  ['good', 'bee and cat are away.', status([ant, { ...downBee, condition: 'away' }, { ...awayCat, behind: 7 }])],
+  [
+    'good',
+    'cat is away, and has changes that ant does not know yet.',
+    status([ant, bee, { ...awayCat, version: { c: 3 } }], { synchronised: false }),
+  ],
+  ['busy', 'bee is 3 operations behind; cat is away.', status([ant, member('bee', { behind: 3 }), awayCat])],
+  ['busy', '1 file on the way to ant; cat is away.', status([ant, bee, awayCat], { pending: 1, synchronised: false })],
+  ['bad', 'bee is down; cat is away.', status([ant, downBee, awayCat])],
+  [
+    'held',
+    '1 conflict waits for a choice; cat is away; the other two hold everything.',
+    status([ant, bee, awayCat], { conflictCopies: 1 }),
+  ],
   ['bad', 'ant does not hear bee or cat: it may be cut off.', status([ant, downBee, downCat])],
   ['held', 'bee and cat are shut down.', status([ant, { ...downBee, condition: 'shut-down' }, shutCat])],
   [

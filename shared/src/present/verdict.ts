@@ -78,7 +78,20 @@ function findingsOf(status: Status): readonly Finding[] {
   const away = hearsNobody(status) ? [lonelyFinding(status, down)] : awayFindings(members);
   const found = [...away, ...problemFindings(status, members), ...cutFindings(matrix), ...choiceFindings(status)];
   const coming = comingFindings(status, members);
-  return found.length + coming.length > 0 ? [...found, ...coming] : movingFindings(status, members);
+  const urgent = [...found, ...coming];
+  return [...(urgent.length > 0 ? urgent : movingFindings(status, members)), ...expectedFindings(status, members)];
+}
+
+/** Members that are away as a person expects it. Nobody needs to act, but what they lack or alone have is said. */
+function expectedFindings(status: Status, members: readonly MemberReport[]): readonly Finding[] {
+  const away = members.filter(({ condition }) => condition === 'away');
+  if (away.length === 0) return [];
+  const [only] = away.length === 1 ? away : [];
+  const lacks = only !== undefined && only.behind > 0 ? `, ${formatItems(only.behind, 'operation')} behind` : '';
+  const ahead = away.filter((each) => isAhead(each, status));
+  const who = only === undefined ? `${have(ahead)}` : 'has';
+  const has = ahead.length === 0 ? '' : `, and ${who} changes that ${status.member.name} does not know yet`;
+  return [finding('good', `${are(away)} away${lacks}${has}`, aboutMembers(away))];
 }
 
 /** True when several members are down and none is heard: it is more likely cut off itself than the only one running. */
@@ -176,16 +189,18 @@ function movingFindings(status: Status, members: readonly MemberReport[]): reado
     const text = `${formatItems(conflicts, 'file')} ${conflicts === 1 ? 'has' : 'have'} conflicting versions; copies are on the way`;
     return [finding('busy', text, { view: 'operations' })];
   }
-  const behind = members.filter((each) => each.behind > 0).sort((a, b) => b.behind - a.behind);
+  const here = members.filter(({ condition }) => condition !== 'away');
+  const behind = here.filter((each) => each.behind > 0).sort((a, b) => b.behind - a.behind);
   if (behind.length > 0) return [finding('busy', behindText(behind), { view: 'transfers' })];
   if (pending > 0) {
     return [finding('busy', `${formatItems(pending, 'file')} on the way to ${member.name}`, { view: 'transfers' })];
   }
-  const ahead = members.filter((each) => isAhead(each, status));
+  const ahead = here.filter((each) => isAhead(each, status));
   if (ahead.length > 0) {
     return [finding('busy', `${have(ahead)} changes that ${member.name} does not know yet`, { view: 'operations' })];
   }
-  return synchronised ? [] : [finding('busy', 'Changes are on their way', { view: 'operations' })];
+  const isKnownWhy = members.some((each) => each.condition === 'away' && isAhead(each, status));
+  return synchronised || isKnownWhy ? [] : [finding('busy', 'Changes are on their way', { view: 'operations' })];
 }
 
 /** All is well. */

@@ -21,6 +21,7 @@ const conditionColours: Readonly<Record<MemberCondition, Colour>> = {
   'shut-down': 'yellow',
   unknown: 'dim',
   'cut-off': 'yellow',
+  away: 'dim',
   down: 'red',
   silent: 'yellow',
   joining: 'cyan',

@@ -30,6 +30,7 @@ function reportSelf(engine: Engine): MemberReport {
     state: engine.lifecycle.state,
     stateSince: engine.lifecycle.stateSince,
     condition: ownCondition(engine),
+    mayBeAway: self.mayBeAway,
     connected: true,
     rttMs: null,
     behind: countBehind(journal.known(), shown),
@@ -68,6 +69,7 @@ function reportPeer(engine: Engine, peer: Peer): MemberReport {
     state: peer.state,
     stateSince: peer.stateSince,
     condition: conditionOf(engine, peer),
+    mayBeAway: record?.mayBeAway,
     removedBy: remover && engine.peers.nameOf(remover),
     connected: peer.ready,
     via: peer.passedOn?.by.id,
@@ -115,6 +117,7 @@ export function conditionOf({ pause, peers }: Engine, peer: Peer): MemberConditi
     gone: peer.stopped ? (peer.paused ? 'paused' : 'stopped') : undefined,
     isPassedOn: peer.passedOn !== undefined,
     wasHeard: peers.wasHeard(peer),
+    mayBeAway: peers.record(peer.id)?.mayBeAway === true,
     isPausedHere: pause.isOn,
   });
 }

@@ -297,7 +297,9 @@ function explain(
       const problems = peer.said?.problems ?? 0;
       const report = problems === 0 ? '' : `: it reports ${problems === 1 ? '1 problem' : `${problems} problems`}`;
       const isHeard = peer.ready || peer.passedOn !== undefined;
-      const reason = isHeard ? `${name} has not finished with it${report}.` : absentReason(name, peer);
+      const reason = isHeard
+        ? `${name} has not finished with it${report}.`
+        : absentReason(name, peer, peers.record(peer.id)?.mayBeAway === true);
       blocking.push({ path: pathToShow(context.journal.operation(dot)), member: peer.id, memberName: name, reason });
     }
   }
@@ -312,9 +314,11 @@ function pathToShow(operation: Operation | undefined): string | undefined {
 }
 
 /** The reason for an absent member, which blocks a wait for all members until it returns or leaves. */
-function absentReason(name: string, peer: Peer): string {
+function absentReason(name: string, peer: Peer, mayBeAway: boolean): string {
   const orFewer = 'or ask for fewer members, as --for majority does.';
   if (peer.paused) return `${name} is paused. Run lockstep resume on that machine, ${orFewer}`;
+  if (mayBeAway)
+    return `${name} is away, and is marked as a member that may be. It is counted: wait until it is back, ${orFewer}`;
   if (peer.stopped) return `${name} is shut down. Start it again, ${orFewer}`;
   const why = peer.lastError === undefined ? '' : ` (${peer.lastError})`;
   return (

@@ -19,7 +19,8 @@ export function announce(
   const path = memberPath(self.id);
   const heads = journal.heads(path);
   const [known] = heads;
-  const member = { id: self.id, name: self.name, addresses: self.addresses, standing: membership };
+  const { id, name, addresses, mayBeAway } = self;
+  const member = { id, name, addresses, standing: membership, ...(mayBeAway && { mayBeAway }) };
   if (heads.length === 1 && JSON.stringify(known?.member) === JSON.stringify(member)) return known;
   return operationWriter.commit([{ path, kind: 'member', member, parents: heads }]).operations[0];
 }

@@ -36,6 +36,8 @@ export interface Self {
   readonly id: MemberId;
   readonly name: string;
   readonly addresses: readonly string[];
+  /** Its machine is off at times: the others do not take that for a fault. */
+  readonly mayBeAway?: true | undefined;
   /** Names the webhook by which it tells people, without its secret; members with the same one agree on one that posts. */
   readonly webhook?: string | undefined;
 }

@@ -18,7 +18,7 @@ export function LatencyLegend({ isDense }: { readonly isDense: boolean }) {
         cut off: both are up and others reach them
       </li>
       <li>(12 ms) not measured for some seconds</li>
-      {isDense && <li>– down</li>}
+      {isDense && <li>– down or away</li>}
       <li>? not known</li>
       <li className={classes.wide}>Each number is smoothed over about the last eight seconds.</li>
     </ul>

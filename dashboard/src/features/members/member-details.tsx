@@ -57,7 +57,8 @@ function factsOf(member: MemberReport, members: readonly MemberReport[]): readon
     ['In this state since', moment(stateSince(member))],
     ['In the group since', moment(member.enabledAt)],
     ['Last heard from', !member.self && moment(member.lastSeenAt)],
-    ['Last error', member.condition !== 'shut-down' && member.condition !== 'paused' && (member.lastError ?? false)],
+    ['Last error', !['shut-down', 'paused', 'away'].includes(member.condition) && (member.lastError ?? false)],
+    ['May be away', member.mayBeAway === true && 'yes: its machine is off at times'],
     [
       'Problems',
       problems > 0 && (

@@ -15,6 +15,7 @@ const words: Readonly<Record<MemberGroup, string>> = {
   silent: 'silent',
   syncing: 'catching up',
   paused: 'paused',
+  away: 'away',
   active: 'active',
   left: 'left',
 };

@@ -10,6 +10,7 @@ export const memberGroups = [
   'silent',
   'unknown',
   'syncing',
+  'away',
   'active',
   'left',
 ] as const;
@@ -21,7 +22,7 @@ export const crowdMin = 9;
 
 /** A member's condition, except that problems come before what matters less. */
 export function groupOf({ condition, problems = 0 }: MemberReport): MemberGroup {
-  if (['left', 'down', 'paused', 'shut-down'].includes(condition)) return condition as MemberGroup;
+  if (['left', 'away', 'down', 'paused', 'shut-down'].includes(condition)) return condition as MemberGroup;
   if (problems > 0) return 'problems';
   return condition === 'joining' ? 'syncing' : condition;
 }

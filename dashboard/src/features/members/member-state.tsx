@@ -57,6 +57,8 @@ function whyOf(member: MemberReport, members: readonly MemberReport[]): string |
       return member.self ? 'takes part again when it is resumed' : 'takes part again when it is resumed there';
     case 'shut-down':
       return 'its agent was shut down';
+    case 'away':
+      return 'marked as one that may be away';
     case 'cut-off': {
       const by = members.find(({ id }) => id === member.via);
       return by === undefined ? undefined : `heard by way of ${by.name}`;

@@ -1,0 +1,17 @@
+import { type MemberRecord, memberPath, type Operation, originId } from '@lockstep/shared';
+import { expect, test } from 'vitest';
+import { canonicalText } from './chain.ts';
+
+const id = 'a'.repeat(52) as MemberRecord['id'];
+const origin = originId(id, 'aaaaaaaa');
+
+const text = (more: Partial<MemberRecord>): unknown[] => {
+  const member: MemberRecord = { id, name: 'ant', addresses: ['ant:4700'], standing: 'joined', ...more };
+  const operation = { origin, seq: 1, hlc: 1, kind: 'member', path: memberPath(id), version: { vector: {} }, member };
+  return JSON.parse(canonicalText(operation as Operation)).at(-1);
+};
+
+test('[MB15] the mark of a member is part of its text only where it is set, so that earlier records keep theirs', () => {
+  expect(text({})).toEqual([id, 'ant', ['ant:4700'], 'joined']);
+  expect(text({ mayBeAway: true })).toEqual([id, 'ant', ['ant:4700'], 'joined', true]);
+});
