@@ -132,6 +132,12 @@ export const writeBackIdleMs = 50;
  */
 export const writeBackIntervalMs = 1_000;
 
+/** While changes keep coming, the next sync waits until none came for this long, so that it does not slow them down; */
+export const writeBackQuietMs = 300;
+
+/** but it begins at the latest this long after the one before. */
+export const writeBackBusyMsMax = 5_000;
+
 /**
  * A job in the folder that makes no progress for this long is reported. A healthy disk answers within a second, a busy one within a few.
  */

@@ -1,4 +1,10 @@
-import { writeBackIdleMs, writeBackIntervalMs, writeBackRetryMs } from '@lockstep/shared';
+import {
+  writeBackBusyMsMax,
+  writeBackIdleMs,
+  writeBackIntervalMs,
+  writeBackQuietMs,
+  writeBackRetryMs,
+} from '@lockstep/shared';
 import { describe, expect, test } from 'vitest';
 import { openTestMember } from '../../../test/support/scripted-peer.ts';
 import type { Fingerprint } from '../../core/entry.ts';
@@ -74,6 +80,27 @@ describe('[PC1] a change by a user', () => {
     expect([bench.unsynced, bench.durable]).toEqual([[], 1]);
     await bench.passes(60_000);
     expect(bench.syncs).toHaveLength(1);
+  });
+
+  test('among many waits until they end, some seconds at most, or until a wait', async () => {
+    const bench = new Bench();
+    const stream = async (ms: number): Promise<number> => {
+      const before = bench.syncs.length;
+      for (let passed = 0; passed < ms; passed += 200) {
+        bench.member.context.facts.made.publish([]);
+        bench.changed(`${before} ${passed}`);
+        await bench.passes(200);
+      }
+      return bench.syncs.length - before;
+    };
+    expect(await stream(writeBackBusyMsMax)).toBe(1);
+    expect(await stream(2 * writeBackBusyMsMax)).toBe(2);
+    bench.writeBack.hurry();
+    await bench.passes(1);
+    expect(bench.unsynced).toEqual([]);
+    expect(await stream(1_000)).toBe(0);
+    await bench.passes(writeBackQuietMs);
+    expect(bench.unsynced).toEqual([]);
   });
 
   test('stays undurable if its entry had another name by the time of the sync', async () => {

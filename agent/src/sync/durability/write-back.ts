@@ -1,4 +1,10 @@
-import { writeBackIdleMs, writeBackIntervalMs, writeBackRetryMs } from '@lockstep/shared';
+import {
+  writeBackBusyMsMax,
+  writeBackIdleMs,
+  writeBackIntervalMs,
+  writeBackQuietMs,
+  writeBackRetryMs,
+} from '@lockstep/shared';
 import type { Timer } from '../ports/clock.ts';
 import type { SyncedEntry } from '../ports/folder.ts';
 import { TaskLoop } from '../scheduling/task-loop.ts';
@@ -15,6 +21,9 @@ export class WriteBack {
   readonly #context: Context;
   readonly #loop: TaskLoop;
   #isUrgent = false;
+  /** The time of the last change, and of the beginning of the last sync. */
+  #madeMs = 0;
+  #beganMs: number | undefined;
   /** Rows up to this mark were in a failed sync: the system drops pages that it could not write, so a later sync proves nothing for them. */
   #failedMark = 0;
   #restUntilMs = 0;
@@ -23,7 +32,10 @@ export class WriteBack {
 
   constructor(context: Context) {
     this.#context = context;
-    context.facts.made.on(() => this.poke());
+    context.facts.made.on(() => {
+      this.#madeMs = context.clock.monotonicMs();
+      this.poke();
+    });
     context.facts.syncWanted.on(() => this.hurry());
     // A row that is recorded again for another operation keeps its mark, possibly after the sync that cleared it.
     context.facts.second.on(() => this.poke());
@@ -73,8 +85,20 @@ export class WriteBack {
   }
 
   async #turn(): Promise<void> {
+    const waitMs = this.#waitMs();
+    if (waitMs > 0) {
+      this.#loop.in(waitMs);
+      return;
+    }
     this.#isUrgent = false;
     await this.#sync();
+  }
+
+  /** The time to wait until a stream of changes ends, in milliseconds: one sync then serves all of them. */
+  #waitMs(): number {
+    if (this.#isUrgent || this.#beganMs === undefined) return 0;
+    const endMs = Math.min(this.#madeMs + writeBackQuietMs, this.#beganMs + writeBackBusyMsMax);
+    return endMs - this.#context.clock.monotonicMs();
   }
 
   /** The rows of `single` whose entry was renamed or removed, so that it may be elsewhere and not durable. */
@@ -118,6 +142,7 @@ export class WriteBack {
       return;
     }
     const sinceMs = clock.monotonicMs();
+    this.#beganMs = sinceMs;
     const beganMs = clock.wallMs();
     const outcome = await folder.sync(paths);
     const nowMs = clock.monotonicMs();
