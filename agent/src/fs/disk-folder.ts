@@ -100,7 +100,8 @@ export class DiskFolder implements Folder {
   }
 
   async *scan(directory: string, options: ScanOptions): AsyncIterable<readonly ScannedDirectory[]> {
-    for await (const chunk of scan(this.#workers, this.#watcher, directory, options)) {
+    const watcher = options.unwatched === true ? undefined : this.#watcher;
+    for await (const chunk of scan(this.#workers, watcher, directory, options)) {
       for (const { problem } of chunk) if (problem?.mount !== undefined) this.#suspects.add(problem.mount);
       yield chunk;
     }

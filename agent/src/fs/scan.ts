@@ -12,6 +12,8 @@ const attemptsMax = 3;
 
 export interface ScanOptions {
   readonly recursive: boolean;
+  /** No watch is set: what is found need not be followed. */
+  readonly unwatched?: boolean;
   readonly skip: (path: string, isDirectory: boolean) => boolean;
 }
 
@@ -48,7 +50,11 @@ export async function* scan(
         (entry) => !options.skip(joinPath(path, entry.name), entry.type === 'directory'),
       );
       const unreadable = found.scanned.unreadable?.filter((name) => !options.skip(joinPath(path, name), false));
-      chunk.push({ ...found.scanned, entries, unreadable });
+      // Other ones are reported all the same: the state of another member may hold keys.
+      const skipped = found.scanned.skipped.filter(
+        ({ name, code }) => code !== 'path-special' || !options.skip(joinPath(path, name), false),
+      );
+      chunk.push({ ...found.scanned, entries, unreadable, skipped });
       if (!options.recursive) continue;
       for (const entry of entries) if (entry.type === 'directory') below.push(joinPath(path, entry.name));
     }

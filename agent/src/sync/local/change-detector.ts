@@ -157,7 +157,9 @@ class ChangeDetector implements Detection {
         return;
       }
       case 'special':
-        this.#leaveAlone(path, observation.problem);
+        // The state of another member is reported also where it is ignored.
+        if (observation.problem === undefined && ignored.ignores(path, false)) this.#settle(path);
+        else this.#leaveAlone(path, observation.problem);
         return;
       case 'changing':
         this.deferred.push({ unsettled, dueMs: this.#nowMs + quietMsMin * 4 });
@@ -167,6 +169,10 @@ class ChangeDetector implements Detection {
         if (observation.code === 'mount-changed') {
           this.#context.hiding.add(observation.mount ?? path);
           this.settled.push(path);
+          return;
+        }
+        if (observation.code === 'file-too-large' && ignored.ignores(path, false)) {
+          this.#settle(path);
           return;
         }
         // The folder as a whole is one problem, not one for each path.

@@ -228,11 +228,16 @@ export interface Folder {
   mapped(): Promise<readonly string[]>;
   /**
    * Lists `directory`, and everything below it if `recursive`: parents before children, one directory at a time. It
-   * watches each directory before it lists it. `skip` returns true for paths that are neither entered nor reported (ignored ones).
+   * watches each directory before it lists it, unless `unwatched`. `skip` returns true for paths that are neither entered nor reported
+   * (ignored ones).
    */
   scan(
     directory: string,
-    options: { readonly recursive: boolean; readonly skip: (path: string, isDirectory: boolean) => boolean },
+    options: {
+      readonly recursive: boolean;
+      readonly unwatched?: boolean;
+      readonly skip: (path: string, isDirectory: boolean) => boolean;
+    },
   ): AsyncIterable<readonly ScannedDirectory[]>;
 
   /** Executes the actions in order. Results are in the order of the requests; after a failure the others are still executed. */
