@@ -7,6 +7,7 @@ export * from './api/control.ts';
 export * from './api/events.ts';
 export * from './api/files.ts';
 export * from './api/health-history.ts';
+export * from './api/ignore-rules.ts';
 export * from './api/journey.ts';
 export * from './api/latency.ts';
 export * from './api/members.ts';

@@ -46,7 +46,7 @@ test('[API4] the description names every route and has a summary of each', async
       ...['tree', 'search', 'deleted', 'versions/{path}', 'restore'],
       ...['login', 'login-link', 'logout', 'sessions', 'sessions/end', 'summary', 'tokens', 'tokens/remove'],
       ...['health/beats', 'health/events', 'health/latency', 'notices', 'notices/test'],
-      'settings',
+      ...['settings', 'ignore-rules', 'ignore-rules/preview'],
       ...['mounts/accept', 'pause', 'resume', 'retry', 'throughput', 'transfers'],
     ]
       .map((path) => (path.startsWith('/') ? path : `${apiPrefix}/${path}`))

@@ -25,6 +25,7 @@ import { controlRoutes } from './routes/control.ts';
 import { eventRoutes } from './routes/events.ts';
 import { fileRoutes } from './routes/files.ts';
 import { healthRoutes } from './routes/health.ts';
+import { ignoreRuleRoutes } from './routes/ignore-rules.ts';
 import { latencyRoutes } from './routes/latencies.ts';
 import { loginRoute, loginRoutes } from './routes/login.ts';
 import { monitoringRoutes } from './routes/monitoring.ts';
@@ -138,6 +139,7 @@ export async function buildServer(options: HttpOptions): Promise<FastifyInstance
   await app.register(healthRoutes, { prefix: apiPrefix, member });
   await app.register(noticeRoutes, { prefix: apiPrefix, member });
   await app.register(settingRoutes, { prefix: apiPrefix, member });
+  await app.register(ignoreRuleRoutes, { prefix: apiPrefix, member, stopping: stopping.signal });
   await app.register(conflictRoutes, { prefix: apiPrefix, member });
   await app.register(fileRoutes, { prefix: apiPrefix, member });
   await app.register(versionRoutes, { prefix: apiPrefix, member });

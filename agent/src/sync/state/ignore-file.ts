@@ -75,6 +75,11 @@ export class IgnoreFile {
     return reading;
   }
 
+  /** The text of the rules in force. */
+  get text(): string {
+    return this.#text ?? '';
+  }
+
   /** Whether `text` is already in force. */
   has(text: string): boolean {
     return this.#text === text;
