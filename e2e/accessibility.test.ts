@@ -19,6 +19,8 @@ const views = [
   '/latency',
   '/problems',
   '/health',
+  '/settings',
+  '/settings/ignore-rules',
 ];
 
 /** What axe finds on a page. */
@@ -34,6 +36,8 @@ async function violationsOn(page: Page): Promise<readonly object[]> {
 
 for (const colorScheme of ['light', 'dark'] as const) {
   test(`[DB-A3] [DB-A7] no view breaks a rule of WCAG AA (${colorScheme})`, async ({ page, cluster, complaints }) => {
+    // Each of the many views takes seconds on a busy machine.
+    test.slow();
     const ant = cluster.member('ant');
     await mkdir(join(ant.folder, 'docs'));
     for (let index = 0; index < 20; index++) await writeFile(join(ant.folder, 'docs', `${index}.txt`), `${index}\n`);

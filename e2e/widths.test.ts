@@ -38,6 +38,7 @@ test.describe('two members', () => {
       { place: `files/a%20directory%20with%20a%20long%20name/${longWord}/${longWord}`, heading: 'Files' },
       { place: `conflicts?copy=${encodeURIComponent(longName)}`, heading: 'Conflicts' },
       { place: 'files/plan.txt', heading: 'Files' },
+      { place: 'settings/ignore-rules', heading: 'Ignore rules' },
       { place: 'nowhere', heading: undefined },
     ];
     const actions = page.getByRole('button', { name: 'Actions' });

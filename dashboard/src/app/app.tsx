@@ -141,6 +141,9 @@ export function App() {
                 <Route path="/problems">
                   <LazyView title="Problems" part={lazyViews.problems} />
                 </Route>
+                <Route path="/settings/ignore-rules">
+                  <LazyView title="Ignore rules" part={lazyViews.ignoreRules} />
+                </Route>
                 <Route path="/settings">
                   <LazyView title="Settings" part={lazyViews.settings} />
                 </Route>

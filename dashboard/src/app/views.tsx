@@ -16,6 +16,7 @@ export const lazyViews = {
   transfers: lazyPart(async () => (await import('../features/transfers/transfers.tsx')).Transfers),
   logins: lazyPart(async () => (await import('../features/logins/logins.tsx')).Logins),
   problems: lazyPart(async () => (await import('../features/problems/problems.tsx')).Problems),
+  ignoreRules: lazyPart(async () => (await import('../features/settings/ignore-rules.tsx')).IgnoreRules),
   settings: lazyPart(async () => (await import('../features/settings/settings.tsx')).Settings),
 } as const;
 

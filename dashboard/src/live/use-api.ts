@@ -72,22 +72,25 @@ export function oneAtATime(task: () => Promise<void>): () => Promise<void> {
 export async function askApi<Data>(
   path: string,
   options: {
-    readonly method?: 'GET' | 'POST' | 'PATCH' | 'DELETE' | 'MOVE' | 'MKCOL';
+    readonly method?: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE' | 'MOVE' | 'MKCOL';
     /** Of a `POST` or a `PATCH`, which are always JSON. */
     readonly body?: unknown;
+    /** Of a `PUT`. */
+    readonly text?: string;
     readonly headers?: Readonly<Record<string, string>>;
     readonly signal?: AbortSignal;
     /** The time limit, for actions that take longer than a usual answer. */
     readonly timeoutMs?: number;
   } = {},
 ): Promise<Data> {
-  const { method = 'GET', body, headers, signal, timeoutMs = timeoutMsUsual } = options;
+  const { method = 'GET', body, text, headers, signal, timeoutMs = timeoutMsUsual } = options;
   const timeout = AbortSignal.timeout(timeoutMs);
   const isJson = method === 'POST' || method === 'PATCH';
   const response = await fetch(apiPrefix + path, {
     method,
     signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
     headers: { ...headers, ...(isJson && { 'content-type': 'application/json' }) },
+    ...(text !== undefined && { body: text }),
     ...(isJson && { body: JSON.stringify(body ?? {}) }),
   });
   if (response.ok) return (await response.json()) as Data;

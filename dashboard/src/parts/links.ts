@@ -17,6 +17,11 @@ export function pathLink(path: string, search = ''): string {
   return search === '' ? place : `${place}?q=${encodeURIComponent(search)}`;
 }
 
+/** The rules of what is not replicated, with one more line that is not saved yet. */
+export function ignoreRuleLink(rule: string): string {
+  return `/settings/ignore-rules?${new URLSearchParams({ add: rule })}`;
+}
+
 /** The path in an address made by `pathLink`; undefined if the address is damaged. */
 export function pathOfLink(pathname: string): string | undefined {
   const names = pathname

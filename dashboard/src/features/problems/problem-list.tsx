@@ -1,11 +1,11 @@
 import type { RetryResult, Status } from '@lockstep/shared/api';
-import { formatItems, problemWords } from '@lockstep/shared/present';
+import { formatItems, ignoreRuleOf, problemWords } from '@lockstep/shared/present';
 import { Button, Group, Paper, Text, Title } from '@mantine/core';
 import { Link } from 'wouter';
 import { askApi } from '../../live/use-api.ts';
 import { ActionResult } from '../../parts/action-result.tsx';
 import { retrySentence } from '../../parts/action-sentences.ts';
-import { memberLink, pathLink } from '../../parts/links.ts';
+import { ignoreRuleLink, memberLink, pathLink } from '../../parts/links.ts';
 import { Moment } from '../../parts/moment.tsx';
 import { useAction } from '../../parts/use-action.ts';
 import classes from './problems.module.css';
@@ -53,6 +53,7 @@ export function ProblemList({ status }: { readonly status: Status }) {
 function ProblemItem({ problem, members }: { readonly problem: Problem } & Pick<Status, 'members'>) {
   const { code, path, member: about, detail, since } = problem;
   const member = members.find(({ id, name }) => id === about || name === about);
+  const rule = ignoreRuleOf(problem);
   return (
     <li className={classes.item}>
       <span className={classes.kind}>{problemWords(code)}</span>
@@ -67,6 +68,18 @@ function ProblemItem({ problem, members }: { readonly problem: Problem } & Pick<
           <Link href={memberLink(member.id)} className={classes.link}>
             {member.name}
           </Link>
+        )}
+        {rule !== undefined && (
+          <Button
+            variant="default"
+            size="compact-sm"
+            component={Link}
+            href={ignoreRuleLink(rule)}
+            className={classes.ignore}
+            aria-label={`Ignore ${path}`}
+          >
+            Ignore …
+          </Button>
         )}
         <RunbookEntry problem={problem} />
       </div>

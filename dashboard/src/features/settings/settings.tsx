@@ -1,7 +1,8 @@
 import type { Setting, Settings as SettingsAnswer } from '@lockstep/shared/api';
 import { formatBytes, formatItems } from '@lockstep/shared/present';
-import { Alert, Paper, Text, Title } from '@mantine/core';
+import { Alert, Button, Paper, Text, Title } from '@mantine/core';
 import { useState } from 'react';
+import { Link } from 'wouter';
 import { useStatus } from '../../live/status-context.ts';
 import { useApi } from '../../live/use-api.ts';
 import { ActionResult } from '../../parts/action-result.tsx';
@@ -30,7 +31,15 @@ export function Settings() {
   const [editing, setEditing] = useState<string>();
   const action = useAction();
   return (
-    <View title="Settings" aside={`Of ${member.name} only: each member has its own`}>
+    <View
+      title="Settings"
+      aside={`Of ${member.name} only: each member has its own`}
+      actions={
+        <Button variant="default" component={Link} href="/settings/ignore-rules">
+          Ignore rules
+        </Button>
+      }
+    >
       {data === undefined && (error === undefined ? <Loading rows={6} /> : <Failed error={error} again={again} />)}
       {data?.problem !== undefined && (
         <Alert color="red" variant="outline" role="alert" title="Settings cannot be changed here now">
