@@ -29,7 +29,7 @@ export const ignoreRuleRoutes: FastifyPluginAsyncZod<{ member: ServedMember; sto
   app.post(
     '/ignore-rules/preview',
     {
-      config: { atOnce: searchesMax },
+      config: { atOnce: searchesMax, changesNothing: true },
       bodyLimit: bodyBytesMax,
       schema: {
         tags: ['settings'],
