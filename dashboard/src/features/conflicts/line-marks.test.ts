@@ -48,21 +48,4 @@ describe('[DB-C6] marks within a line', () => {
     expect(pairs.size + unmarked).toBe(9);
     expect(unmarked).toBeGreaterThan(0);
   });
-
-  test('thousands of changed lines do not hold the page up', () => {
-    const lines = (by: string) =>
-      Array.from({ length: 9_000 }, (_, index) => {
-        return {
-          number: index + 1,
-          text: `the line ${index} of a text, as ${by} wrote it `.repeat(20),
-          ending: '\n' as const,
-        };
-      });
-    const began = performance.now();
-    const rows = diffRows([{ kind: 'changed', left: lines('ant'), right: lines('bee') }]);
-    const { pairs, unmarked } = markLines(rows, () => performance.now());
-    expect(performance.now() - began).toBeLessThan(2_000);
-    expect(pairs.size + unmarked).toBe(9_000);
-    expect(unmarked).toBeGreaterThan(0);
-  });
 });

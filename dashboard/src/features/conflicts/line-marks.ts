@@ -27,8 +27,7 @@ const leadCharacters = 80;
 const comparedCharacters = 4_000;
 const editsMax = 200;
 
-/** The time for the words of one line, and for those of a whole comparison. */
-const lineMsMax = 20;
+/** The time for the words of a whole comparison; those of one line are bounded by their edits. */
 const allMsMax = 300;
 
 /** If less than this part of the longer line is in both, marks would cover nearly everything and say nothing. */
@@ -59,7 +58,7 @@ export function markLines(
 
 /** The words in which two versions of a line differ; undefined if they have too little in common. */
 export function markWords(left: string, right: string): ShownPair | undefined {
-  const parts = diffWordsWithSpace(left, right, { maxEditLength: editsMax, timeout: lineMsMax });
+  const parts = diffWordsWithSpace(left, right, { maxEditLength: editsMax });
   if (parts === undefined) return undefined;
   const common = parts.filter(({ added, removed }) => !added && !removed);
   const same = common.reduce((sum, { value }) => sum + value.trim().length, 0);
