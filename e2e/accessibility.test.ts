@@ -78,7 +78,7 @@ test('[DB-A7] nor do the uploads and the dialogs of Files', async ({ page, clust
     expect(await violationsOn(page), 'axe on a new folder').toEqual([]);
     await dialog.getByRole('button', { name: 'Cancel' }).click();
     await page.getByRole('button', { name: 'Delete' }).click();
-    await expect(dialog).toContainText('1 file and 1 directory');
+    await expect(dialog).toContainText('1 file and 1 folder');
     expect(await violationsOn(page), 'axe on a delete').toEqual([]);
     await dialog.getByRole('button', { name: 'Do not delete' }).click();
   }

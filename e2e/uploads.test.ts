@@ -219,9 +219,7 @@ test('[DB-F13] a person makes a folder, renames and deletes, and is told before 
 
   await test.step('a deleted directory says before how many files are in it, and can be put back', async () => {
     await page.getByRole('button', { name: 'Delete' }).click();
-    await expect(dialog).toContainText(
-      'trips, with the 2 files and 1 directory in it, is deleted from the folder of ant',
-    );
+    await expect(dialog).toContainText('trips, with the 2 files and 1 folder in it, is deleted from the folder of ant');
     await dialog.getByRole('button', { name: 'Do not delete' }).click();
     await expect(dialog).toHaveCount(0);
     await page.getByRole('button', { name: 'Delete' }).click();

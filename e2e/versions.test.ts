@@ -20,7 +20,7 @@ test('[DB-F9] [DB-F10] a user looks at an old version, saves it, puts it back, a
   const panel = page.getByRole('region', { name: 'About plan.txt' });
   const versions = panel.getByRole('region', { name: 'Versions' }).getByRole('listitem');
   await expect(versions).toHaveCount(2);
-  await expect(versions.first()).toContainText('Current. In the folder of ant');
+  await expect(versions.first()).toContainText('Current version. In the folder of ant');
   // Its own overwritten version is on the others alone.
   await expect(versions.nth(1)).toContainText('On bee and cat');
 

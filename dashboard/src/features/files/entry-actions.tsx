@@ -158,7 +158,7 @@ function Consequences({ path, type, size, page }: Props & { readonly page: Direc
   const { files, directories } = page?.below ?? { files: 0, directories: 0 };
   const inIt = [
     ...(files > 0 ? [formatItems(files, 'file')] : []),
-    ...(directories > 0 ? [formatItems(directories, 'directory', 'directories')] : []),
+    ...(directories > 0 ? [formatItems(directories, 'folder')] : []),
   ].join(' and ');
   return (
     <>

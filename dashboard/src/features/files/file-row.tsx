@@ -10,7 +10,7 @@ import { HolderMarks } from './holder-marks.tsx';
 import { parentOf } from './listing.ts';
 
 const icons = { file: IconFile, directory: IconFolderFilled, symlink: IconFileSymlink } as const;
-const kinds = { file: 'File', directory: 'Directory', symlink: 'Link' } as const;
+const kinds = { file: 'File', directory: 'Folder', symlink: 'Link' } as const;
 
 interface Props {
   /** Undefined until it is read. */

@@ -83,7 +83,10 @@ test('[DB-F1] directories come first, unless the listing has more than one page'
 });
 
 test.each([
-  [{ place: 'folder', isCurrent: true, members: ['bee', 'cat'] }, 'Current. In the folder of ant, and on bee and cat'],
+  [
+    { place: 'folder', isCurrent: true, members: ['bee', 'cat'] },
+    'Current version. In the folder of ant, and on bee and cat',
+  ],
   [{ place: 'history', isCurrent: false, members: [] }, 'In the history of ant'],
   [{ place: null, isCurrent: false, members: ['bee'] }, 'On bee'],
   [{ place: null, isCurrent: false, members: [] }, 'No member that is up has it any more'],

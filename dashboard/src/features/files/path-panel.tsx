@@ -12,7 +12,7 @@ import { nameOf, typeOf } from './listing.ts';
 import classes from './path-panel.module.css';
 import { Versions } from './versions.tsx';
 
-const kinds = { file: 'File', directory: 'Directory', symlink: 'Symbolic link', absent: 'Deleted' } as const;
+const kinds = { file: 'File', directory: 'Folder', symlink: 'Symbolic link', absent: 'Deleted' } as const;
 
 /** The details of one path: its version, its holders, what it waits for, and its history. */
 export function PathPanel({ report, run }: { readonly report: PathReport; readonly run: Action['run'] }) {
