@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { RecentLatencies } from '@lockstep/shared/api';
 import type { Page } from '@playwright/test';
+import type { Cluster } from '../../testkit/cluster.ts';
 import { startOffice } from '../simulated-office.ts';
 import { expect, test } from '../test.ts';
 import { disagree, fillOffice } from './office.ts';
@@ -38,6 +39,8 @@ test('the pictures of every view', async ({ page, cluster }) => {
   await open('/files/Bridge/Drawings/quay.dwg');
   await expect(page.getByText('quay.dwg').first()).toBeVisible();
   await take(page, 'files');
+
+  await upload(page, cluster, open);
 
   await open('/transfers');
   await writeFile(join(cluster.member('bee').folder, 'Flight over the quay.mov'), Buffer.alloc(400_000_000, 'film'));
@@ -79,7 +82,32 @@ test('the pictures of every view', async ({ page, cluster }) => {
   await take(page, 'latency');
   await open('/problems');
   await take(page, 'problems');
+  await open('/health?span=1h');
+  await expect(page.getByRole('region', { name: 'Events' })).toContainText('elk went down');
+  await take(page, 'health');
+  await open('/settings');
+  await take(page, 'settings');
 });
+
+/** The picture of a file that goes to a directory from a browser over a slow line. */
+async function upload(page: Page, cluster: Cluster, open: (view: string) => Promise<void>): Promise<void> {
+  const file = join(cluster.root, 'Survey of the bridge.zip');
+  await writeFile(file, Buffer.alloc(90_000_000, 'survey'));
+  await open('/files/Bridge/Drawings');
+  const line = await page.context().newCDPSession(page);
+  await line.send('Network.enable');
+  const conditions = { offline: false, latency: 5, downloadThroughput: -1 };
+  await line.send('Network.emulateNetworkConditions', { ...conditions, uploadThroughput: 6_000_000 });
+  const choosing = page.waitForEvent('filechooser');
+  await page.getByRole('button', { name: 'Upload files' }).click();
+  await (await choosing).setFiles(file);
+  const uploads = page.getByRole('region', { name: 'Uploads' });
+  const bar = uploads.getByRole('progressbar');
+  await expect.poll(() => bar.evaluate((each: HTMLProgressElement) => each.position)).toBeGreaterThan(0.3);
+  await take(page, 'upload');
+  await line.send('Network.emulateNetworkConditions', { ...conditions, uploadThroughput: -1 });
+  await expect(uploads.getByRole('status')).toContainText('on all 5 members', { timeout: 60_000 });
+}
 
 test('the pictures of fifty members, which are simulated', async ({ page }) => {
   const simulated = await startOffice();
