@@ -26,7 +26,10 @@ function member(name: keyof typeof ids, more: Partial<MemberReport>): MemberRepo
 const members = [
   member('ant', { self: true, rttMs: null }),
   member('bee', {}),
-  member('cat', { state: 'down', condition: 'down', connected: false, rttMs: null, behind: 7, behindSeconds: 42 }),
+  member('cat', {
+    ...{ state: 'down', condition: 'away', mayBeAway: true, connected: false },
+    ...{ rttMs: null, behind: 7, behindSeconds: 42 },
+  }),
 ];
 
 const status: Status = {
@@ -89,6 +92,8 @@ test.each<[string, string]>([
   ['lockstep_synchronised', '1'],
   [`lockstep_peer_connected${bee}`, '1'],
   [`lockstep_peer_connected${cat}`, '0'],
+  [`lockstep_peer_may_be_away${bee}`, '0'],
+  [`lockstep_peer_may_be_away${cat}`, '1'],
   [`lockstep_peer_round_trip_seconds${bee}`, '0.0015'],
   [`lockstep_peer_lag_operations${cat}`, '7'],
   [`lockstep_peer_lag_seconds${cat}`, '42'],

@@ -25,6 +25,11 @@ const peerGauges: readonly {
     read: (peer) => Number(peer.connected),
   },
   {
+    name: 'lockstep_peer_may_be_away',
+    help: 'Whether the member is marked as one that is off at times (1) or not (0).',
+    read: (peer) => Number(peer.mayBeAway === true),
+  },
+  {
     name: 'lockstep_peer_round_trip_seconds',
     help: 'Smoothed round trip to the member. Absent while it is not connected.',
     read: (peer) => (peer.rttMs === null ? undefined : peer.rttMs / 1_000),
