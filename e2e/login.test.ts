@@ -1,6 +1,6 @@
 import { lockstep, type Member, setPassword } from '../testkit/member.ts';
 import { expect, test } from './test.ts';
-import { views } from './views.ts';
+import { allViews } from './views.ts';
 
 test.use({ names: ['ant', 'bee'] });
 
@@ -20,7 +20,7 @@ test('[DB-A15] without a login every view says how to get in, and continues by i
   // Without the cookies of the other tests.
   const context = await browser.newContext();
   const page = await context.newPage();
-  for (const { place } of views) {
+  for (const { place } of allViews) {
     await page.goto(ant.url + place);
     await expect(page.getByRole('heading', { level: 1 })).toHaveText(title('ant'));
     await expect(page.getByText('lockstep dashboard DIR')).toBeVisible();
@@ -34,7 +34,7 @@ test('[DB-A15] without a login every view says how to get in, and continues by i
   await other.goto(link);
   await expect(other).toHaveURL(ant.url);
   await expect(other.getByRole('heading', { name: 'Overview', level: 1 })).toBeVisible();
-  const last = views.at(-1)?.heading ?? '';
+  const last = allViews.at(-1)?.heading ?? '';
   await expect(page.getByRole('heading', { name: last, level: 1 })).toBeVisible();
 
   // The page stays open over a restart, and a used link is no error for a browser that is logged in.

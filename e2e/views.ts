@@ -1,4 +1,4 @@
-/** The address of each view, and its heading. */
+/** The address of each view of the menu, and its heading. */
 export const views = [
   { place: '', heading: 'Overview' },
   { place: 'health', heading: 'Health' },
@@ -9,5 +9,7 @@ export const views = [
   { place: 'transfers', heading: 'Transfers' },
   { place: 'problems', heading: 'Problems' },
   { place: 'settings', heading: 'Settings' },
-  { place: 'logins', heading: 'Logins' },
 ] as const;
+
+/** These, and the view that only the menu of the header leads to. */
+export const allViews = [...views, { place: 'logins', heading: 'Logins' }] as const;

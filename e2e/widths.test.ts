@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { cutOff, unreadable } from './layout-checks.ts';
 import { makeConflicts } from './make-conflicts.ts';
 import { expect, test } from './test.ts';
-import { views } from './views.ts';
+import { allViews } from './views.ts';
 
 const longName = 'a name of many words that does not fit beside anything else on a small screen.txt';
 const longWord = 'a-name-without-any-place-at-which-a-browser-would-break-it-into-two-lines.txt';
@@ -42,7 +42,7 @@ test.describe('two members', () => {
       { place: 'nowhere', heading: undefined },
     ];
     const actions = page.getByRole('button', { name: 'Actions' });
-    for (const { place, heading } of [...views, ...more]) {
+    for (const { place, heading } of [...allViews, ...more]) {
       await page.goto(ant.url + place);
       if (heading !== undefined) await expect(page.getByRole('heading', { name: heading, level: 1 })).toBeVisible();
       await expect(page.locator('[aria-busy="true"]')).toHaveCount(0);
