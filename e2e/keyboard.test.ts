@@ -126,6 +126,9 @@ test.describe('two members', () => {
         await expect(page.getByRole('menu').locator(':focus')).toHaveCount(1);
         await page.keyboard.press('ArrowDown');
         await expect(page.getByRole('menuitem', { name: 'Rescan the folder' })).toBeFocused();
+        // The last item is the one below it.
+        await page.keyboard.press('ArrowUp');
+        await expect(page.getByRole('menuitem', { name: 'Logins' })).toBeFocused();
         await page.keyboard.press('ArrowUp');
         await expect(page.getByRole('menuitem', { name })).toBeFocused();
         expect(await unseenFocus(page)).toBeUndefined();
