@@ -322,8 +322,8 @@ function absentReason(name: string, peer: Peer, mayBeAway: boolean): string {
   if (peer.stopped) return `${name} is shut down. Start it again, ${orFewer}`;
   const why = peer.lastError === undefined ? '' : ` (${peer.lastError})`;
   return (
-    `${name} is not heard${why}. Start it again, ${orFewer} A member that is lost for good is counted until it ` +
-    'leaves: no other member can retire it.'
+    `${name} is not heard${why}. Start it again, ${orFewer} A member that is lost for good is counted until lockstep remove ` +
+    `${name} retires it.`
   );
 }
 
