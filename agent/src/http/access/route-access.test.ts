@@ -4,7 +4,7 @@ import { printedRoutes } from '../../../test/support/printed-routes.ts';
 import { ServedCluster } from '../../../test/support/served-cluster.ts';
 
 /** The routes that change nothing, although their method says otherwise. */
-const reading = ['POST /api/v1/wait'];
+const reading = ['POST /api/v1/wait', 'POST /api/v1/ignore-rules/preview'];
 
 /** The routes for everyone who reaches the address. */
 const open = ['POST /api/v1/login'];
