@@ -126,6 +126,8 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
       rescanIntervalMs: config.rescanIntervalMs,
       boot: await readBoot(),
       scrubIntervalMs: config.scrubIntervalMs,
+      sendBytesPerSecondMax: config.sendBytesPerSecondMax,
+      receiveBytesPerSecondMax: config.receiveBytesPerSecondMax,
     });
     engine.events.onAdded(() => {
       const others = addressesOfOthers(engine);

@@ -4,7 +4,7 @@ import type { Config } from './schema.ts';
 export interface ChangeRule {
   /** The name in words. */
   readonly title: string;
-  readonly group: 'history' | 'notices' | 'checks' | 'member' | 'access';
+  readonly group: 'limits' | 'history' | 'notices' | 'checks' | 'member' | 'access';
   /**
    * `now`: a change takes effect at once; `restart`: at the next start of the agent; `by-hand`: only in `config.toml`, as the change could
    * open the member to others, run a program or cut the person off.
@@ -19,6 +19,18 @@ const pageAddress = 'A mistake here opens the dashboard to others, or cuts you o
 
 /** Of each setting how it can be changed. */
 export const changeRules: Readonly<Record<keyof Config, ChangeRule>> = {
+  sendBytesPerSecondMax: {
+    title: 'Limit for sending',
+    group: 'limits',
+    takesEffect: 'now',
+    effect: 'Contents of files above 64 KiB leave this member no faster. All others together share the rate.',
+  },
+  receiveBytesPerSecondMax: {
+    title: 'Limit for receiving',
+    group: 'limits',
+    takesEffect: 'now',
+    effect: 'This member requests contents of files above 64 KiB no faster. It has them later.',
+  },
   historySize: {
     title: 'Space for old versions',
     group: 'history',

@@ -17,6 +17,7 @@ import {
   formatSize,
   parseDiskRoom,
   parseDuration,
+  parseRate,
   parseSize,
 } from './quantity.ts';
 
@@ -52,6 +53,9 @@ export interface Config {
   readonly historySize: DiskRoom;
   readonly historyAgeMsMax: number;
   readonly scrubIntervalMs: number;
+  /** Bytes per second of contents to, and from, all members together; infinite for no limit. */
+  readonly sendBytesPerSecondMax: number;
+  readonly receiveBytesPerSecondMax: number;
   /** The URL to which notices are posted; empty for none. */
   readonly notifyWebhook: string;
   /** The program that is run for notices, and its arguments; empty for none. */
@@ -102,6 +106,9 @@ function custom<Value>(read: (text: string) => Value | undefined): z.ZodType<Val
   });
 }
 
+/** Below it a block of 1 MiB takes so long that the receiver may give its source up. */
+const limitBytesMin = 262_144;
+
 const namePattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$/;
 
 const hostPort = custom(parseHostPort);
@@ -127,6 +134,13 @@ const webhook = z
   .refine((text) => text === '' || (new URL(text).username === '' && new URL(text).password === ''));
 
 const size = custom(parseSize);
+
+const rate = custom((text) => {
+  const bytesPerSecond = parseRate(text);
+  return bytesPerSecond === undefined || bytesPerSecond < limitBytesMin ? undefined : bytesPerSecond;
+});
+
+const rates = `none, or a rate from ${formatSize(limitBytesMin)}/s, such as "2 MiB/s" (units B, KiB, MiB, GiB)`;
 
 function define<Field extends keyof Config>(
   key: Omit<ConfigKey<Field>, 'environment' | 'flag'> & { readonly flag?: string },
@@ -309,6 +323,31 @@ export const configKeys: readonly ConfigKey[] = [
     allowed: 'a duration from 1s to 3650d, such as "30d"',
     schema: duration(1_000, 3_650 * 86_400_000),
     defaultText: formatDuration(scrubIntervalMs),
+  }),
+  define({
+    field: 'sendBytesPerSecondMax',
+    key: 'send_limit',
+    placeholder: 'RATE',
+    list: false,
+    comment: [
+      'The rate at which this member sends contents of files, to all others together. Changes themselves and files up to 64 KiB are not',
+      'limited: they leave at once.',
+    ],
+    allowed: rates,
+    schema: rate,
+    defaultText: 'none',
+  }),
+  define({
+    field: 'receiveBytesPerSecondMax',
+    key: 'receive_limit',
+    placeholder: 'RATE',
+    list: false,
+    comment: [
+      'The rate at which this member requests contents of files, from all others together. What is small comes at once.',
+    ],
+    allowed: rates,
+    schema: rate,
+    defaultText: 'none',
   }),
   define({
     field: 'notifyWebhook',

@@ -6,6 +6,7 @@ import { Peers } from '../sync/members/peers.ts';
 import type { Folder } from '../sync/ports/folder.ts';
 import type { Journal } from '../sync/ports/journal.ts';
 import { Facts } from '../sync/scheduling/facts.ts';
+import { RateLimit } from '../sync/scheduling/rate-limit.ts';
 import { ByteCache } from '../sync/state/byte-cache.ts';
 import { type Context, FolderLock } from '../sync/state/context.ts';
 import { Events } from '../sync/state/events.ts';
@@ -101,6 +102,7 @@ export class LoneMember {
       others: new OtherHolders(self.id, journal),
       inbox: new ByteCache(inboxBytesMax),
       outbox: new ByteCache(inboxBytesMax),
+      limits: { send: new RateLimit(clock), receive: new RateLimit(clock) },
     };
     this.operationWriter = new OperationWriter(this.context, { ensure: quiet });
     this.peers = new Peers(this.context, {

@@ -61,6 +61,9 @@ export interface EngineSettings {
   readonly historyAgeMsMax: number;
   readonly rescanIntervalMs: number;
   readonly scrubIntervalMs: number;
+  /** Bytes of blocks per second to, and from, all members together; infinite for no limit. */
+  readonly sendBytesPerSecondMax: number;
+  readonly receiveBytesPerSecondMax: number;
 }
 
 export interface EngineOptions extends Partial<EngineSettings> {
@@ -122,6 +125,9 @@ export class Engine {
     const { journal, clock } = options;
     this.context = createContext(options);
     const { context } = this;
+    const { sendBytesPerSecondMax, receiveBytesPerSecondMax } = options;
+    context.limits.send.limit(sendBytesPerSecondMax ?? Number.POSITIVE_INFINITY);
+    context.limits.receive.limit(receiveBytesPerSecondMax ?? Number.POSITIVE_INFINITY);
     this.events = context.events;
     this.totals = new Totals(context);
     this.lifecycle = new Lifecycle(context);
@@ -322,7 +328,12 @@ export class Engine {
     historyAgeMsMax: ageMsMax,
     rescanIntervalMs: scansMs,
     scrubIntervalMs: scrubsMs,
+    sendBytesPerSecondMax,
+    receiveBytesPerSecondMax,
   }: EngineSettings): void {
+    const { send, receive } = this.context.limits;
+    send.limit(sendBytesPerSecondMax);
+    receive.limit(receiveBytesPerSecondMax);
     this.retention.limit({ size: historySize, ageMsMax });
     this.localChanges.scanEvery(scansMs);
     this.#scrub.every(scrubsMs);

@@ -8,7 +8,7 @@ export const settingSchema = z
   .object({
     key: z.string().describe('The name in config.toml.'),
     title: z.string().describe('The name in words.'),
-    group: z.enum(['history', 'notices', 'checks', 'member', 'access']),
+    group: z.enum(['limits', 'history', 'notices', 'checks', 'member', 'access']),
     about: z.string().describe('What it is, in sentences.'),
     value: valueSchema.describe('The value in force. Of a secret only a part that tells nobody more.'),
     next: valueSchema.optional().describe('The value from the next start on, if it is another one.'),

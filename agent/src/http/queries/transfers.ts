@@ -109,7 +109,10 @@ function movingFile(
 }
 
 /** The fields of a transfer that decide whether it stands still. */
-export type Standstill = Pick<TransferProgress, 'bytesPerSecond' | 'startedMs' | 'progressMs' | 'isAsked' | 'isFull'>;
+export type Standstill = Pick<
+  TransferProgress,
+  'bytesPerSecond' | 'startedMs' | 'progressMs' | 'isAsked' | 'isLimited' | 'isFull'
+>;
 
 /** The time after a request within which a source is not yet late. */
 const patienceMs = 2_000;
@@ -118,10 +121,11 @@ const patienceMs = 2_000;
  * The reason why no bytes of a transfer arrive; null while they do. `source`: the name of the member that it comes from, if there is one.
  */
 export function waitSentence(transfer: Standstill, source: string | null, nowMs: number): string | null {
-  const { bytesPerSecond, startedMs, progressMs, isAsked, isFull } = transfer;
+  const { bytesPerSecond, startedMs, progressMs, isAsked, isLimited, isFull } = transfer;
   if (isFull) return 'There is no room for it on this disk.';
   if (source === null) return 'Searching for a member that has this content.';
   if (bytesPerSecond > 0) return null;
+  if (!isAsked && isLimited) return 'The limit for receiving of this member keeps it back.';
   if (!isAsked) return `Other files come from ${source} first.`;
   const silentMs = nowMs - (progressMs ?? startedMs);
   if (silentMs < patienceMs) return `It was requested from ${source} just now.`;

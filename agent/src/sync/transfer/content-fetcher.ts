@@ -1,6 +1,6 @@
 import type { ContentId, MemberId, MissingMessage, Operation } from '@lockstep/shared';
-import { blockTimeoutMs, dotKey, fetchesMax, memberOf, smallFetchBytesMax } from '@lockstep/shared';
-import { blockCount } from '../../core/blocks.ts';
+import { blockTimeoutMs, dotKey, fetchesMax, inlineBytesMax, memberOf, smallFetchBytesMax } from '@lockstep/shared';
+import { blockCount, blockRange } from '../../core/blocks.ts';
 import { holds } from '../../core/durability.ts';
 import { chooseSource } from '../../core/traffic/choose-source.ts';
 import { RateMeter } from '../../core/traffic/rate-meter.ts';
@@ -66,6 +66,8 @@ export interface TransferProgress {
   readonly progressMs: number | undefined;
   /** A request to its source is unanswered. */
   readonly isAsked: boolean;
+  /** The limit for receiving keeps its next block back. */
+  readonly isLimited: boolean;
   /** A block could not be written: the disk is full. */
   readonly isFull: boolean;
 }
@@ -81,6 +83,8 @@ export class ContentFetcher {
   readonly #staged = new Map<ContentId, number>();
   readonly #requests = new BlockRequests<Fetch>();
   #turn = 0;
+  /** It waits until the limit lets another block come. */
+  #isLimited = false;
   #stopped = false;
 
   constructor(context: Context, peers: Peers) {
@@ -124,6 +128,7 @@ export class ContentFetcher {
       startedMs: fetch.startedMs,
       progressMs: fetch.meter.lastMs,
       isAsked: asked.has(fetch),
+      isLimited: this.#isLimited && fetch.size > inlineBytesMax,
       isFull: fetch.failure === 'disk-full',
     }));
   }
@@ -300,12 +305,31 @@ export class ContentFetcher {
   #askNext(fetch: Fetch): boolean {
     const { source } = fetch;
     if (source === undefined || !this.#requests.hasPlace(fetch, source)) return false;
+    const isLimited = fetch.size > inlineBytesMax;
+    if (isLimited && !this.#mayReceive()) return false;
     const index = fetch.todo.take();
     if (index === undefined) return false;
+    if (isLimited) this.#context.limits.receive.tryTake(blockRange(fetch.size, index).length);
     const id = this.#requests.add(fetch, index, source, this.#context.clock.monotonicMs());
     fetch.turn = ++this.#turn;
     source.link?.send({ type: 'want', id, content: fetch.content, index, path: fetch.operation.path });
     return true;
+  }
+
+  /** Whether the limit lets another block come; if not, the next one is requested as soon as it does. */
+  #mayReceive(): boolean {
+    const { limits, log } = this.#context;
+    if (this.#isLimited) return false;
+    if (limits.receive.tryTake(0)) return true;
+    this.#isLimited = true;
+    limits.receive
+      .take(0)
+      .then(() => {
+        this.#isLimited = false;
+        this.#pump();
+      })
+      .catch((error: unknown) => log.error({ error: String(error) }, 'requesting blocks failed'));
+    return false;
   }
 
   /** The member to ask, of those that were not tried. */

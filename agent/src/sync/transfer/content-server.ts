@@ -1,5 +1,5 @@
 import type { ContentId, Operation, WantMessage } from '@lockstep/shared';
-import { hasOneBlock, sendQueueBytesMax } from '@lockstep/shared';
+import { hasOneBlock, inlineBytesMax, sendQueueBytesMax } from '@lockstep/shared';
 import { showsSomething } from '../../core/entry.ts';
 import type { ContentSource } from '../ports/folder.ts';
 import type { Link } from '../ports/network.ts';
@@ -98,6 +98,7 @@ export class ContentServer {
         source: found.source,
       });
     }
+    if (bytes !== undefined && bytes.length > inlineBytesMax) await this.#context.limits.send.take(bytes.length);
     if (this.#closed) return;
     if (bytes === undefined) {
       if (found?.source.from === 'file') this.#context.facts.suspected.publish(found.source.path);

@@ -14,6 +14,7 @@ import classes from './settings.module.css';
 
 /** The groups in the order of the page. */
 const groups = [
+  ['limits', 'Limits'],
   ['history', 'Old versions'],
   ['notices', 'Notices'],
   ['checks', 'Scans and checks'],

@@ -1,0 +1,67 @@
+import type { Clock, Timer } from '../ports/clock.ts';
+
+/**
+ * A limit of bytes per second (the generic cell rate algorithm of ITU-T I.371, without a burst). What is taken delays what is taken after
+ * it, so that the first bytes after a pause go at once. Those that wait go in the order in which they came.
+ */
+export class RateLimit {
+  readonly #clock: Clock;
+  #bytesPerSecond: number;
+  /** The time from which on the next bytes may go, by the monotonic clock. */
+  #freeMs = 0;
+  #waiting: { readonly bytes: number; readonly go: () => void }[] = [];
+  #timer: Timer | undefined;
+
+  /** `bytesPerSecond`: above 0; infinite for none. */
+  constructor(clock: Clock, bytesPerSecond = Number.POSITIVE_INFINITY) {
+    this.#clock = clock;
+    this.#bytesPerSecond = bytesPerSecond;
+  }
+
+  /** Puts another limit in force, also for what waits. */
+  limit(bytesPerSecond: number): void {
+    const nowMs = this.#clock.monotonicMs();
+    const owedBytes = (Math.max(0, this.#freeMs - nowMs) / 1_000) * this.#bytesPerSecond;
+    this.#bytesPerSecond = bytesPerSecond;
+    this.#freeMs = nowMs;
+    if (Number.isFinite(owedBytes)) this.#spend(owedBytes);
+    this.#next();
+  }
+
+  /** Takes `bytes` if they may go now; otherwise returns false. */
+  tryTake(bytes: number): boolean {
+    if (this.#waiting.length > 0 || this.#freeMs > this.#clock.monotonicMs()) return false;
+    this.#spend(bytes);
+    return true;
+  }
+
+  /** Resolves when `bytes` may go, and takes them. With 0 bytes it only waits for its turn. */
+  take(bytes: number): Promise<void> {
+    if (this.tryTake(bytes)) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#waiting.push({ bytes, go: resolve });
+      this.#next();
+    });
+  }
+
+  #spend(bytes: number): void {
+    this.#freeMs = Math.max(this.#freeMs, this.#clock.monotonicMs()) + (bytes / this.#bytesPerSecond) * 1_000;
+  }
+
+  /** Lets all go that may, and sets the timer for the first of the others. */
+  #next(): void {
+    this.#timer?.cancel();
+    this.#timer = undefined;
+    while (this.#waiting.length > 0) {
+      const leftMs = this.#freeMs - this.#clock.monotonicMs();
+      if (leftMs > 0) {
+        this.#timer = this.#clock.after(leftMs, () => this.#next());
+        return;
+      }
+      const first = this.#waiting.shift();
+      if (first === undefined) return;
+      this.#spend(first.bytes);
+      first.go();
+    }
+  }
+}

@@ -1,0 +1,84 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync, statSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { settingsSchema, transfersSchema } from '@lockstep/shared/api';
+import { expect, test } from 'vitest';
+import type { Member } from '../../testkit/member.ts';
+import { useCluster } from '../../testkit/vitest/use-cluster.ts';
+
+const cluster = useCluster(['ant', 'bee', 'cat']);
+const mebibyte = 1_048_576;
+const patience = { timeout: 60_000, interval: 50 };
+
+/** Changes a setting as the page does. */
+async function change(member: Member, key: string, value: string): Promise<Response> {
+  const { version } = settingsSchema.parse(await member.get('/settings'));
+  return member.fetch('/api/v1/settings', {
+    method: 'PATCH',
+    headers: { 'content-type': 'application/json', 'if-match': `"${version}"` },
+    body: JSON.stringify({ key, value }),
+  });
+}
+
+async function transfersTo(member: Member) {
+  return transfersSchema.parse(await member.get('/transfers')).transfers;
+}
+
+/** Whether the member has all of a file of 4 MiB: it may have been published while it was being written. */
+function hasWhole(member: Member, name: string): boolean {
+  return statSync(member.path(name), { throwIfNoEntry: false })?.size === 4 * mebibyte;
+}
+
+/** The time until `reader` has a new file of 4 MiB that `writer` wrote, and a small one that was written after it had come first. */
+async function takes(writer: Member, reader: Member, name: string): Promise<number> {
+  const beganMs = performance.now();
+  await writeFile(writer.path(name), randomBytes(4 * mebibyte));
+  await expect.poll(async () => (await transfersTo(reader)).length, patience).toBeGreaterThan(0);
+  await writer.put(`small beside ${name}`, 'small');
+  await expect.poll(() => existsSync(reader.path(`small beside ${name}`)), patience).toBe(true);
+  expect(hasWhole(reader, name)).toBe(false);
+  await expect.poll(() => hasWhole(reader, name), patience).toBe(true);
+  return performance.now() - beganMs;
+}
+
+test('[CT20] a limit for sending: all others share it, and small files do not wait', async () => {
+  const [ant, bee, cat] = [cluster().member('ant'), cluster().member('bee'), cluster().member('cat')];
+  expect((await change(ant, 'send_limit', '1 MiB/s')).status).toBe(200);
+  const beganMs = performance.now();
+  // 4 blocks, of which the first goes at once.
+  expect(await takes(ant, bee, 'sent')).toBeGreaterThan(2_900);
+  await expect.poll(() => hasWhole(cat, 'sent'), patience).toBe(true);
+  // Both have 8 blocks.
+  expect(performance.now() - beganMs).toBeGreaterThan(6_900);
+  await cluster().settled();
+});
+
+test('[CT20] another limit takes effect at once, also for what is being sent', async () => {
+  const ant = cluster().member('ant');
+  await writeFile(ant.path('changed meanwhile'), randomBytes(90 * mebibyte));
+  await expect
+    .poll(async () => (await transfersTo(cluster().member('bee')))[0]?.done ?? 0, patience)
+    .toBeGreaterThan(0);
+  expect((await change(ant, 'send_limit', 'none')).status).toBe(200);
+  // With the limit it would take three minutes.
+  await cluster().settled();
+});
+
+test('[CT20] a limit for receiving: the others are not slowed down', async () => {
+  const [ant, bee, cat] = [cluster().member('ant'), cluster().member('bee'), cluster().member('cat')];
+  expect((await change(bee, 'receive_limit', '1 MiB/s')).status).toBe(200);
+  expect(await takes(ant, bee, 'received')).toBeGreaterThan(2_900);
+  await writeFile(ant.path('later'), randomBytes(4 * mebibyte));
+  await expect.poll(() => hasWhole(cat, 'later'), patience).toBe(true);
+  expect(hasWhole(bee, 'later')).toBe(false);
+  await cluster().settled();
+});
+
+test('[CT20] a rate that would have sources given up, or is none, is refused with a sentence', async () => {
+  const ant = cluster().member('ant');
+  for (const value of ['1 KiB/s', '0 B/s', 'fast', '-1 MiB/s', '2 MiB/h']) {
+    const answer = await change(ant, 'send_limit', value);
+    expect(answer.status).toBe(409);
+    expect(await answer.text()).toContain('send_limit must be none, or a rate from 256 KiB/s, such as');
+  }
+});
