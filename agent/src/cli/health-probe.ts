@@ -1,7 +1,7 @@
 import { get, type IncomingMessage } from 'node:http';
 import { get as getOverTls } from 'node:https';
 import { formatHostPort, isAnyHost, parseHostPort } from '@lockstep/shared';
-import { configKeys } from '../config/schema.ts';
+import { configKeys } from '../config/config-keys.ts';
 import { exitCode } from './exit-code.ts';
 
 /** The longest time for an answer. A container engine has its own timeout too; a probe that hangs must not outlive the next one. */

@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander';
-import { type ConfigText, configKeys } from '../config/schema.ts';
+import { configKeys } from '../config/config-keys.ts';
+import type { ConfigText } from '../config/schema.ts';
 import { UsageError } from './exit-code.ts';
 
 /** Adds to `command` an option for every key of `config.toml` in `keys`; lists are given by repeating the option. */

@@ -1,4 +1,5 @@
-import { type ConfigKey, type ConfigText, configKeys } from './schema.ts';
+import { configKeys } from './config-keys.ts';
+import type { ConfigKey, ConfigText } from './schema.ts';
 
 /** A value of a key as it is written in `config.toml`. */
 export function literal({ isSwitch }: Pick<ConfigKey, 'isSwitch'>, value: ConfigText): string {

@@ -1,9 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import { LockstepError } from '@lockstep/shared';
 import { parse } from 'smol-toml';
+import { configKeys } from './config-keys.ts';
 import { literal } from './config-template.ts';
 import { statementsOf } from './key-lines.ts';
-import { type ConfigText, configKeys } from './schema.ts';
+import type { ConfigText } from './schema.ts';
 
 /**
  * The text of a `config.toml` in which `key` has `value`, or is absent if it is undefined. All other lines stay as they are, byte by byte.

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { LockstepError } from '@lockstep/shared';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { configKeys } from './config-keys.ts';
 import { configTemplate } from './config-template.ts';
 import { configPath, loadConfig } from './load-config.ts';
-import { configKeys } from './schema.ts';
 
 let directory = '';
 

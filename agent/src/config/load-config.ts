@@ -3,9 +3,10 @@ import { LockstepError, stateDirectoryName } from '@lockstep/shared';
 import { unreadableFile } from '@lockstep/shared/present';
 import { parse, TomlError } from 'smol-toml';
 import { readRegularFile } from '../os/regular-file.ts';
+import { configKeys } from './config-keys.ts';
 import { elementLine, keyLines } from './key-lines.ts';
 import { lostText } from './lost-text.ts';
-import { type Config, type ConfigKey, type ConfigText, configKeys } from './schema.ts';
+import type { Config, ConfigKey, ConfigText } from './schema.ts';
 
 /** The source of a value in force; later kinds override earlier ones. */
 export interface ConfigSource {

@@ -3,6 +3,7 @@ import { lstat } from 'node:fs/promises';
 import { LockstepError } from '@lockstep/shared';
 import type { Setting, SettingChange, Settings } from '@lockstep/shared/api';
 import { changeRules } from '../config/change-rules.ts';
+import { configKeys } from '../config/config-keys.ts';
 import { withSetting } from '../config/edit-setting.ts';
 import {
   type ConfigOverrides,
@@ -11,7 +12,7 @@ import {
   type LoadedConfig,
   readConfigText,
 } from '../config/load-config.ts';
-import { type Config, type ConfigKey, type ConfigText, configKeys } from '../config/schema.ts';
+import type { Config, ConfigKey, ConfigText } from '../config/schema.ts';
 import type { Log } from '../sync/ports/log.ts';
 import { writeDurably } from './durable-file.ts';
 

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { configKeys } from '../../config/schema.ts';
+import { configKeys } from '../../config/config-keys.ts';
 import { type CommandHelp, commandHelp } from './command-help.ts';
 
 /** A line of a list: a term and its meaning. */

@@ -1,5 +1,5 @@
 import type { Command, Option } from 'commander';
-import { configKeys } from '../../config/schema.ts';
+import { configKeys } from '../../config/config-keys.ts';
 import { commandHelp } from './command-help.ts';
 import { exitTerms, type Term } from './help-text.ts';
 

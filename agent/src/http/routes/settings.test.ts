@@ -6,10 +6,10 @@ import type { FastifyInstance } from 'fastify';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { ServedCluster } from '../../../test/support/served-cluster.ts';
 import { changeRules } from '../../config/change-rules.ts';
+import { configKeys } from '../../config/config-keys.ts';
 import { configTemplate } from '../../config/config-template.ts';
 import { type ConfigOverrides, configPath, loadConfig } from '../../config/load-config.ts';
 import type { Config } from '../../config/schema.ts';
-import { configKeys } from '../../config/schema.ts';
 import { SettingsFile } from '../../member-dir/settings-file.ts';
 
 let directory: string;
