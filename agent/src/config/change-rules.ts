@@ -53,13 +53,13 @@ export const changeRules: Readonly<Record<keyof Config, ChangeRule>> = {
     title: 'Time before a member counts as down for notices',
     group: 'notices',
     takesEffect: 'now',
-    effect: 'People are told of a member once it was down for this long.',
+    effect: 'People are told about a member once it was down for this long.',
   },
   notifyFreeBytesMin: {
     title: 'Free space below which people are told',
     group: 'notices',
     takesEffect: 'now',
-    effect: 'People are told of each member whose disk has less free space than this.',
+    effect: 'People are told about each member whose disk has less free space than this.',
   },
   notifyWebhook: {
     title: 'Webhook',
@@ -71,7 +71,7 @@ export const changeRules: Readonly<Record<keyof Config, ChangeRule>> = {
     title: 'Command for notices',
     group: 'notices',
     takesEffect: 'by-hand',
-    effect: 'It is a program that the agent runs: whoever sets it can run any program as the agent’s user.',
+    effect: 'It is a program that the agent runs: a person who sets it can run any program as the agent’s user.',
   },
   rescanIntervalMs: {
     title: 'Interval of whole scans',

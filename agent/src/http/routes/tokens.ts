@@ -22,7 +22,7 @@ const described = ({ name, id, isReadOnly, since, lastUsedAt, expiresAt }: Token
   expiresAt,
 });
 
-/** The tokens of scripts. Whoever could make one with a cookie or a token would keep the access that these give. */
+/** The tokens of scripts. A browser or script that could make one would keep the access that these give. */
 export const tokenRoutes: FastifyPluginAsyncZod<{ access: Access; open: OpenRequests }> = async (
   app,
   { access: { tokens }, open },
