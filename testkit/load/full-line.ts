@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { MemberApi } from '../api.ts';
@@ -16,6 +16,7 @@ export interface FullLine {
   readonly problems: readonly string[];
 }
 
+const small = 'ok';
 /** The time between two small files. */
 const spacingMs = 1_000;
 /** A round trip counts from this time after the start of the transfer: the value shown is a mean of some seconds. */
@@ -35,19 +36,22 @@ export async function fillLine(writer: MemberApi, others: readonly MemberApi[], 
   const loadedMs: number[][] = others.map(() => []);
   const smallMs: number[] = [];
   const problems = new Set<string>();
-  const isOn = (name: string) => others.every((member) => existsSync(member.path(name)));
+  const isOn = (name: string, size: number) =>
+    others.every((member) => statSync(member.path(name), { throwIfNoEntry: false })?.size === size);
   const [film, block] = ['full-line.film', Buffer.alloc(bytes)];
   for (let at = 0; at < bytes; at += 4) block.writeUInt32LE(Math.floor(Math.random() * 2 ** 32), at);
   await writeFile(writer.path(film), block);
   const startMs = performance.now();
-  while (!isOn(film)) {
+  // On a busy machine a part of it may be published while it is still being written.
+  const isEverywhere = () => isOn(film, bytes);
+  while (!isEverywhere()) {
     const name = `full-line.${smallMs.length}`;
     const atMs = performance.now();
-    await writeFile(writer.path(name), 'ok');
-    while (!isOn(name)) await pause(2);
+    await writeFile(writer.path(name), small);
+    while (!isOn(name, small.length)) await pause(2);
     smallMs.push(performance.now() - atMs);
     for (const member of [writer, ...others]) for (const code of await member.problems()) problems.add(code);
-    if (performance.now() - startMs > settleMs && !isOn(film)) {
+    if (performance.now() - startMs > settleMs && !isEverywhere()) {
       for (const [index, ms] of (await roundTrips(writer, others)).entries()) loadedMs[index]?.push(ms);
     }
     await pause(Math.max(0, spacingMs - (performance.now() - atMs)));

@@ -1,0 +1,72 @@
+import { errorCodes, LockstepError, type MemberRecord } from '@lockstep/shared';
+import { apiErrorCodes, type ControlAnswer, type ControlRequest } from '@lockstep/shared/api';
+import { z } from 'zod';
+import { HttpError } from '../errors.ts';
+import type { ServedMember } from '../served-member.ts';
+import { findMember } from './find-member.ts';
+
+/** The status of what another member refuses, where it is not that of a LockstepError. */
+const statuses: Readonly<Record<string, number>> = { 'control-refused': 403, 'version-mismatch': 412 };
+
+const knownCodes = z.enum([...errorCodes, ...apiErrorCodes]);
+
+/**
+ * Asks another member of the cluster, named by its name or id, to do something, and returns its answer. Throws what it answers if it
+ * refuses, `unreachable` if it cannot be asked, and `request-invalid` for a name that is none or this member's own.
+ */
+export async function controlMember<T>(
+  served: ServedMember,
+  name: string,
+  request: ControlRequest,
+  schema: z.ZodType<T>,
+): Promise<T> {
+  const record = findMember(served.engine, name);
+  const { self } = served.engine.context;
+  if (record.id === self.id) {
+    throw new LockstepError(
+      'request-invalid',
+      `${self.name} is this member: use the commands without a member’s name.`,
+    );
+  }
+  if (record.standing !== 'joined') {
+    throw new LockstepError('request-invalid', `${record.name} has left the cluster, and cannot be controlled.`);
+  }
+  const answer = await ask(served, record, request);
+  if ('refused' in answer) throw refusalOf(answer.refused);
+  const { data } = schema.safeParse(answer.done);
+  if (data !== undefined) return data;
+  throw new LockstepError(
+    'protocol-mismatch',
+    `${record.name} gave an answer that ${self.name} does not understand: bring both to the same version of Lockstep.`,
+  );
+}
+
+/** Asks at one address after the other, the present one first, until the member answers at one. */
+async function ask(
+  { engine, control }: ServedMember,
+  record: MemberRecord,
+  request: ControlRequest,
+): Promise<ControlAnswer> {
+  const peer = engine.peers.get(record.id);
+  const addresses = [...new Set([...(peer?.hello?.addresses ?? []), ...record.addresses])];
+  const reasons: string[] = [];
+  for (const address of addresses) {
+    try {
+      return await control.ask(address, record.id, request);
+    } catch (error) {
+      if (!(error instanceof LockstepError)) throw error;
+      if (error.code === 'protocol-mismatch') throw error;
+      reasons.push(error.message);
+    }
+  }
+  const why = reasons.length === 0 ? 'It announced no address.' : reasons.join(' ');
+  throw new LockstepError(
+    'unreachable',
+    `${record.name} could not be asked from ${engine.context.self.name}. ${why} Use the page or the commands of ${record.name} itself.`,
+  );
+}
+
+function refusalOf({ code, message, version }: Extract<ControlAnswer, { refused: unknown }>['refused']): Error {
+  const known = knownCodes.safeParse(code).data ?? 'request-invalid';
+  return new HttpError(statuses[code] ?? (known === 'request-invalid' ? 400 : 409), known, message, version);
+}
