@@ -11,6 +11,7 @@ import { openFolder } from './fs/open-folder.ts';
 import { HealthWatch } from './health/health.ts';
 import { webhookId } from './health/webhook.ts';
 import { Access, type LoginLink } from './http/access/access.ts';
+import { answerControl } from './http/queries/answer-control.ts';
 import { readStartUp } from './http/queries/start-up.ts';
 import { readStatus } from './http/queries/status.ts';
 import type { ServedMember } from './http/served-member.ts';
@@ -169,10 +170,15 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
           health.change(changed);
         },
       }),
+      control: {
+        allows: config.allowControl,
+        ask: (address, id, request) => network.control(address, id, request),
+      },
       joinRecipe: joinRecipe(directory, { ...config, listen: network.address }, thisMachine()),
       retired: retire,
       replay: (into, signal) => replayInto(engine, into, signal),
     };
+    network.onControl((from, request) => answerControl(member, from, request));
     const assets = fileURLToPath(new URL('../../dashboard/dist', import.meta.url));
     const access = await Access.open({
       memberId: identity.memberId,

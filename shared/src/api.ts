@@ -10,6 +10,7 @@ export * from './api/health-history.ts';
 export * from './api/ignore-rules.ts';
 export * from './api/journey.ts';
 export * from './api/latency.ts';
+export * from './api/member-control.ts';
 export * from './api/members.ts';
 export * from './api/notices.ts';
 export * from './api/operations.ts';

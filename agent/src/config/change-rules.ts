@@ -104,6 +104,12 @@ export const changeRules: Readonly<Record<keyof Config, ChangeRule>> = {
     takesEffect: 'restart',
     effect: 'Debug writes a line for each operation; error leaves out all warnings.',
   },
+  allowControl: {
+    title: 'What other members may do here',
+    group: 'access',
+    takesEffect: 'by-hand',
+    effect: 'Each person who may use the page of another member gets this right over this one.',
+  },
   listen: { title: 'Address for members', group: 'access', takesEffect: 'by-hand', effect: reachedBy },
   addresses: { title: 'Announced addresses', group: 'access', takesEffect: 'by-hand', effect: reachedBy },
   peers: { title: 'Members to connect to', group: 'access', takesEffect: 'by-hand', effect: reachedBy },

@@ -1,4 +1,5 @@
 import { historyAgeMsMax, historyDiskShareMax, rescanIntervalMs, scrubIntervalMs } from '@lockstep/shared';
+import { controlLevels } from '@lockstep/shared/api';
 import { noticeFreeBytesMin, noticeKinds } from '@lockstep/shared/present';
 import { z } from 'zod';
 import { formatDiskRoom, formatDuration, formatSize, parseDiskRoom } from './quantity.ts';
@@ -140,6 +141,20 @@ export const configKeys: readonly ConfigKey[] = [
     allowed: 'true or false',
     schema: z.union([z.boolean(), z.enum(['true', 'false']).transform((text) => text === 'true')]),
     defaultText: 'false',
+  }),
+  define({
+    field: 'allowControl',
+    key: 'allow_control',
+    placeholder: 'LEVEL',
+    list: false,
+    choices: controlLevels,
+    comment: [
+      'What a person may do to this member on the page, or by the commands, of another member: nothing (none); pause, resume and retry (pause);',
+      'or also see its settings and change those that its own page changes (settings).',
+    ],
+    allowed: 'none, pause or settings',
+    schema: z.enum(controlLevels),
+    defaultText: 'none',
   }),
   define({
     field: 'logLevel',

@@ -1,4 +1,5 @@
 import type { HostPort } from '@lockstep/shared';
+import type { ControlLevel } from '@lockstep/shared/api';
 import type { NoticeKind } from '@lockstep/shared/present';
 import type { z } from 'zod';
 import type { DiskRoom } from './quantity.ts';
@@ -28,6 +29,8 @@ export interface Config {
   readonly dashboardKey: string;
   /** The machine is off at times: the other members do not take that for a fault. */
   readonly mayBeAway: boolean;
+  /** What the other members may do to this one. */
+  readonly allowControl: ControlLevel;
   /** `host:port` addresses of members to connect to. */
   readonly peers: readonly string[];
   readonly logLevel: LogLevel;

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { LockstepError } from '@lockstep/shared';
 import type { Condition } from '../sync/access/condition.ts';
+import { HttpError } from './errors.ts';
 import { etagOf } from './etag.ts';
 
 /** The versions in a list of entity tags; `any` for `*`. Undefined if it is no such list. */
@@ -22,6 +23,17 @@ export function writeCondition(headers: IncomingHttpHeaders): Condition {
   const versions = versionsIn(match);
   if (versions === undefined) throw invalid('If-Match must be * or a list of versions in quotes, as ETag gives them.');
   return versions === 'any' ? { is: 'any' } : { is: 'versions', versions };
+}
+
+/** The version of `config.toml` that the request names. Throws `version-required`, or `request-invalid` if it names several. */
+export function namedVersion(headers: IncomingHttpHeaders): string {
+  const condition = writeCondition(headers);
+  if (condition.is === 'none') {
+    throw new HttpError(428, 'version-required', 'Name the version of config.toml in If-Match, as ETag gives it.');
+  }
+  const [version, ...others] = condition.is === 'versions' ? condition.versions : [];
+  if (version !== undefined && others.length === 0) return version;
+  throw invalid('If-Match must name one version of config.toml.');
 }
 
 /** True if the reader has this version already. */

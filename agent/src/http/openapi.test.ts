@@ -39,6 +39,7 @@ test('[API4] the description names every route and has a summary of each', async
         'content/{path}',
       ],
       ...['events', 'events/live', 'join-recipe', 'leave', 'members', 'members/remove', 'ops', 'paths/{path}'],
+      ...['', '/pause', '/resume', '/retry', '/settings'].map((what) => `members/{member}/control${what}`),
       ...['latencies', 'latencies/history', 'latencies/recent'],
       ...['ops/live', 'ops/{origin}/{seq}'],
       ...['replay', 'rescan', 'status', 'verify', 'wait'],

@@ -1,6 +1,10 @@
+import type { MemberId } from '@lockstep/shared';
 import type {
   Beats,
   BeatsQuery,
+  ControlAnswer,
+  ControlLevel,
+  ControlRequest,
   HealthEvents,
   HealthEventsQuery,
   JoinRecipe,
@@ -47,12 +51,24 @@ export interface ServedSettings {
   change(change: SettingChange, version: string): Promise<SettingOutcome>;
 }
 
+/** How this member and the others control each other. */
+export interface ServedControl {
+  /** What the others may do here. */
+  readonly allows: ControlLevel;
+  /**
+   * Asks the member with this id, at one of its addresses, to do something. Rejects with a LockstepError if it could not be asked; with
+   * `unreachable` also if it did not answer.
+   */
+  ask(address: string, member: MemberId, request: ControlRequest): Promise<ControlAnswer>;
+}
+
 /** A running member as the routes see it: its engine, and the functions of the program around the engine. */
 export interface ServedMember {
   readonly engine: Engine;
   readonly place: Place;
   readonly health: ServedHealth;
   readonly settings: ServedSettings;
+  readonly control: ServedControl;
   /** How another machine joins its cluster. */
   readonly joinRecipe: JoinRecipe;
   /** Called once the member has retired: its agent then stops. */

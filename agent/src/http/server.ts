@@ -28,6 +28,7 @@ import { healthRoutes } from './routes/health.ts';
 import { ignoreRuleRoutes } from './routes/ignore-rules.ts';
 import { latencyRoutes } from './routes/latencies.ts';
 import { loginRoute, loginRoutes } from './routes/login.ts';
+import { memberControlRoutes } from './routes/member-control.ts';
 import { monitoringRoutes } from './routes/monitoring.ts';
 import { noticeRoutes } from './routes/notices.ts';
 import { operationRoutes } from './routes/operations.ts';
@@ -135,6 +136,7 @@ export async function buildServer(options: HttpOptions): Promise<FastifyInstance
   await app.register(latencyRoutes, { prefix: apiPrefix, member });
   await app.register(commandRoutes, { prefix: apiPrefix, member, stopping: stopping.signal });
   await app.register(controlRoutes, { prefix: apiPrefix, member });
+  await app.register(memberControlRoutes, { prefix: apiPrefix, member });
   await app.register(transferRoutes, { prefix: apiPrefix, member });
   await app.register(healthRoutes, { prefix: apiPrefix, member });
   await app.register(noticeRoutes, { prefix: apiPrefix, member });

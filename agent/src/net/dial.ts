@@ -5,7 +5,7 @@ import { WebSocket } from 'ws';
 import { parseAddress } from './address.ts';
 import { type Announced, type Credentials, shakeHands } from './handshake.ts';
 import { closeTimeoutMs } from './limits.ts';
-import { secureContextOptions, webSocketPath } from './tls-options.ts';
+import { controlPath, secureContextOptions, webSocketPath } from './tls-options.ts';
 
 /** A connection over which both sides have proved themselves. */
 export interface OpenedSession {
@@ -18,6 +18,8 @@ export interface OpenedSession {
 
 interface DialOptions {
   readonly address: string;
+  /** By default that of a session. */
+  readonly path?: string;
   readonly credentials: Credentials;
   readonly handshakeTimeoutMs: number;
   /** Called with the other side's announcement; false: that is enough, and no session is to open. */
@@ -32,12 +34,9 @@ interface DialOptions {
  * Returns a function that gives up. Throws `config-invalid` for a malformed address.
  */
 export function openConnection(options: DialOptions): () => void {
-  const { address, credentials, handshakeTimeoutMs, opened, failed } = options;
+  const { address, path = webSocketPath, credentials, handshakeTimeoutMs, opened, failed } = options;
   const { host, port } = parseAddress(address);
-  const socket = new WebSocket(
-    `wss://${isIPv6(host) ? `[${host}]` : host}:${port}${webSocketPath}`,
-    clientOptions(credentials),
-  );
+  const socket = new WebSocket(`wss://${isIPv6(host) ? `[${host}]` : host}:${port}${path}`, clientOptions(credentials));
   let tls: TLSSocket | undefined;
   let isSettled = false;
   const settle = (): boolean => {
@@ -63,7 +62,8 @@ export function openConnection(options: DialOptions): () => void {
   socket.on('error', (error) => fail(explain(error, address)));
   socket.on('unexpected-response', (request, response) => {
     request.destroy();
-    fail(notLockstep(address, `it answered with HTTP status ${response.statusCode}`));
+    if (path === controlPath && response.statusCode === 404) fail(olderMember(address));
+    else fail(notLockstep(address, `it answered with HTTP status ${response.statusCode}`));
   });
   socket.on('upgrade', (response) => {
     tls = response.socket as TLSSocket;
@@ -145,5 +145,12 @@ function notLockstep(address: string, why: string, cause?: Error): LockstepError
     'handshake-failed',
     `No session with ${address}: ${why}. Does a Lockstep member listen there?`,
     { cause },
+  );
+}
+
+function olderMember(address: string): LockstepError {
+  return new LockstepError(
+    'protocol-mismatch',
+    `The Lockstep at ${address} is older, and no other member can control it: upgrade it, or use its own page.`,
   );
 }

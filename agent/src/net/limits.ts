@@ -31,3 +31,9 @@ export const bodyDepthMax = 8;
 
 /** Longer than every problem code: a heartbeat names one. */
 export const problemCodeCharactersMax = 64;
+
+/** The largest request or answer of a member that controls another one: all settings have some 20 KB. */
+export const controlBytesMax = 2 * 1_024 * 1_024;
+
+/** The time within which a request is answered. */
+export const controlTimeoutMs = 10_000;

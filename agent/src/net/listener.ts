@@ -11,7 +11,7 @@ import { Admission, remoteOf } from './admission.ts';
 import type { OpenedSession } from './dial.ts';
 import { type Credentials, shakeHands } from './handshake.ts';
 import { closeTimeoutMs, unauthenticatedMax } from './limits.ts';
-import { secureContextOptions, webSocketPath } from './tls-options.ts';
+import { controlPath, secureContextOptions, webSocketPath } from './tls-options.ts';
 
 interface ListenerOptions {
   readonly listen: HostPort;
@@ -20,6 +20,8 @@ interface ListenerOptions {
   readonly log: Log;
   /** Called in the same turn of the event loop in which a session opened. */
   opened(session: OpenedSession & { readonly remote: string }): void;
+  /** The same of a connection for one request of a member that controls this one. */
+  controlled(session: OpenedSession): void;
   /** Called when this side or the other one ended a handshake. */
   refused(remote: string, error: LockstepError): void;
 }
@@ -63,7 +65,8 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
     const tls = socket as TLSSocket;
     const remote = remoteOf(tls);
     tls.on('error', (error) => log.debug({ remote, error: error.message }, 'a connection failed'));
-    if (request.url !== webSocketPath) {
+    const isControl = request.url === controlPath;
+    if (!isControl && request.url !== webSocketPath) {
       tls.end('HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-Length: 0\r\n\r\n');
       return;
     }
@@ -71,7 +74,9 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
       shakeHands({ role: 'listener', socket: webSocket, tls, remote }, credentials, {
         opened: (peer, version) => {
           admission.leave(remote);
-          options.opened({ socket: webSocket, tls, peer, version, remote });
+          const session = { socket: webSocket, tls, peer, version };
+          if (isControl) options.controlled(session);
+          else options.opened({ ...session, remote });
         },
         refused: (error) => options.refused(remote, error),
       });

@@ -4,12 +4,15 @@ import {
   type ErrorCode,
   type HostPort,
   type LockstepError,
+  type MemberId,
   PROTOCOL_VERSION,
   PROTOCOL_VERSION_MIN,
 } from '@lockstep/shared';
+import type { ControlAnswer, ControlRequest } from '@lockstep/shared/api';
 import type { Log } from '../sync/ports/log.ts';
 import type { Link, Network } from '../sync/ports/network.ts';
 import { encodeBase32 } from './base32.ts';
+import { answerCall, callMember } from './control-call.ts';
 import { type OpenedSession, openConnection } from './dial.ts';
 import type { Credentials, ProtocolRange } from './handshake.ts';
 import type { Identity } from './identity.ts';
@@ -30,6 +33,10 @@ export interface NetworkOptions {
 export interface OpenNetwork extends Network {
   /** The address on which it listens, with the port that the system chose for port 0. */
   readonly address: HostPort;
+  /** Sets the one answer to members that control this one. Without it they are cut off. */
+  onControl(answer: (peer: MemberId, request: ControlRequest) => Promise<ControlAnswer>): void;
+  /** Asks the member that listens at `address` to do something: see `callMember`. */
+  control(address: string, member: MemberId, request: ControlRequest): Promise<ControlAnswer>;
   /** Closes all sessions, and resolves when every connection is closed. */
   close(): Promise<void>;
 }
@@ -51,10 +58,13 @@ class SocketNetwork implements OpenNetwork {
   /** Open sessions, each with a promise that resolves when it is closed. */
   readonly #links = new Map<SocketLink, Promise<void>>();
   readonly #dials = new Set<() => void>();
+  /** Connections of members that control this one. */
+  readonly #calls = new Set<OpenedSession>();
   #listener: Listener | undefined;
   #accept: ((link: Link) => void) | undefined;
   /** Sessions that others opened before `onLink`. */
   #unclaimed: Link[] = [];
+  #answer: ((peer: MemberId, request: ControlRequest) => Promise<ControlAnswer>) | undefined;
   #refused: (remote: string, reason: string) => void = () => {};
   #isClosed = false;
 
@@ -81,6 +91,7 @@ class SocketNetwork implements OpenNetwork {
         if (this.#accept === undefined) this.#unclaimed.push(link);
         else this.#accept(link);
       },
+      controlled: (session) => this.#controlled(session),
       refused: (remote, error) => this.#onRefusal(remote, error),
     });
   }
@@ -116,6 +127,15 @@ class SocketNetwork implements OpenNetwork {
     for (const link of unclaimed) accept(link);
   }
 
+  onControl(answer: (peer: MemberId, request: ControlRequest) => Promise<ControlAnswer>): void {
+    this.#answer = answer;
+  }
+
+  control(address: string, member: MemberId, request: ControlRequest): Promise<ControlAnswer> {
+    const credentials = this.#credentials;
+    return callMember({ address, member, request, credentials, handshakeTimeoutMs: this.#handshakeTimeoutMs });
+  }
+
   onRefused(refused: (remote: string, reason: string) => void): void {
     this.#refused = refused;
   }
@@ -124,7 +144,19 @@ class SocketNetwork implements OpenNetwork {
     this.#isClosed = true;
     for (const giveUp of [...this.#dials]) giveUp();
     for (const link of this.#links.keys()) link.goAway();
+    for (const { socket } of this.#calls) socket.terminate();
     await Promise.all([this.#listener?.close(), ...this.#links.values()]);
+  }
+
+  #controlled(session: OpenedSession): void {
+    const { socket } = session;
+    if (this.#answer === undefined || this.#isClosed) {
+      socket.terminate();
+      return;
+    }
+    this.#calls.add(session);
+    socket.once('close', () => this.#calls.delete(session));
+    answerCall(session, this.#answer);
   }
 
   #addLink(session: OpenedSession, dialled: boolean, remote: string): SocketLink {

@@ -4,6 +4,9 @@ import type { Identity } from './identity.ts';
 /** The path of the WebSocket. */
 export const webSocketPath = '/lockstep/v1';
 
+/** The path of the WebSocket for one request of a member that controls another one. */
+export const controlPath = '/lockstep/v1/control';
+
 /**
  * The TLS options of both sides. Certificates are checked against no authority: the handshake above TLS authenticates, and the key in the
  * certificate identifies the member. AES-128 comes first: in practice as strong as AES-256, and a third faster.

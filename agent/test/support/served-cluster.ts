@@ -34,7 +34,7 @@ export class ServedCluster {
     this.cluster = cluster;
     this.ant = ant;
     this.engine = engine;
-    this.member = servedMember(ant);
+    this.member = servedMember(ant, cluster.machines);
   }
 
   /** It is closed when the test has ended, and no agent may have logged an error until then. */

@@ -98,7 +98,8 @@ export async function prepareMembers(members: readonly LabMember[], clusterKeyFi
     await initStateDirectory({
       directory: member.directory,
       clusterKeyFile: keyFile,
-      settings: { name, listen, dashboard, peers },
+      // One person looks after all members of a lab, and tries on one page what can be done to the others.
+      settings: { name, listen, dashboard, peers, allow_control: 'settings' },
     });
     keyFile ??= clusterKeyPath(member.directory);
   }

@@ -1,4 +1,3 @@
-import { LockstepError } from '@lockstep/shared';
 import type {
   LeaveResult,
   RemoveMemberRequest,
@@ -9,6 +8,7 @@ import type {
 } from '@lockstep/shared/api';
 import type { Engine } from '../../sync/engine.ts';
 import type { ServedMember } from '../served-member.ts';
+import { findMember } from './find-member.ts';
 
 const goodbyeMs = 2_000;
 
@@ -31,20 +31,8 @@ export async function leaveCluster({ engine, retired }: ServedMember): Promise<L
  */
 export async function removeMember(engine: Engine, request: RemoveMemberRequest): Promise<RemoveMemberResult> {
   const { member, undo = false } = request;
-  const { journal } = engine.context;
-  const members = journal.members();
-  const named = members.filter(({ name }) => name === member);
-  const meant = named.length > 0 ? named : members.filter(({ id }) => id.startsWith(member));
-  const [only, ...others] = meant;
-  if (only === undefined) {
-    const names = members.map(({ name }) => name).sort();
-    throw new LockstepError('request-invalid', `No member is called ${member}. The members are ${names.join(', ')}.`);
-  }
-  if (others.length > 0) {
-    const ids = meant.map(({ id, name }) => `${name} (${id.slice(0, 8)})`);
-    throw new LockstepError('request-invalid', `${member} can be ${ids.join(' or ')}. Give the start of the id.`);
-  }
-  return { name: only.name, told: [...(await engine.remove(only.id, undo, goodbyeMs))] };
+  const { id, name } = findMember(engine, member);
+  return { name, told: [...(await engine.remove(id, undo, goodbyeMs))] };
 }
 
 /** Compares the whole folder with the journal. */

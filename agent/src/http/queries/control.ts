@@ -2,8 +2,8 @@ import { LockstepError } from '@lockstep/shared';
 import type { AcceptMountRequest, AcceptMountResult, PauseResult, RetryResult } from '@lockstep/shared/api';
 import type { Engine } from '../../sync/engine.ts';
 
-/** Pauses the member. Throws `request-invalid` while the member is still catching up. */
-export function pauseMember({ pause, lifecycle: { state }, context }: Engine): PauseResult {
+/** Pauses the member; `by`: the other member that asked for it. Throws `request-invalid` while the member is still catching up. */
+export function pauseMember({ pause, lifecycle: { state }, context }: Engine, by?: string): PauseResult {
   // A newcomer that is cut off during its catch-up would take its files for new ones.
   if (state !== 'active') {
     throw new LockstepError(
@@ -11,12 +11,12 @@ export function pauseMember({ pause, lifecycle: { state }, context }: Engine): P
       `${context.self.name} is still catching up. Pause it once it is active, or stop its agent.`,
     );
   }
-  pause.pause();
+  pause.pause(by);
   return { paused: pause.isOn };
 }
 
-export function resumeMember({ pause }: Engine): PauseResult {
-  pause.resume();
+export function resumeMember({ pause }: Engine, by?: string): PauseResult {
+  pause.resume(by);
   return { paused: pause.isOn };
 }
 

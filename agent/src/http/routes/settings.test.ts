@@ -216,6 +216,7 @@ describe('[SE3] [SE4] a change is refused, and the file stays as it is,', () => 
     const byHand = configKeys.filter(({ field }) => changeRules[field].takesEffect === 'by-hand').map(({ key }) => key);
     expect(byHand.sort()).toEqual(
       [
+        'allow_control',
         'listen',
         'addresses',
         'peers',

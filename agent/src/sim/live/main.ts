@@ -17,7 +17,7 @@ const { values } = parseArgs({
 const cluster = await openOffice(console.error);
 const quiet = () => undefined;
 const log = { debug: quiet, info: quiet, warn: console.warn, error: console.error };
-const member = servedMember(cluster.machine('ant'));
+const member = servedMember(cluster.machine('ant'), cluster.machines);
 const http = await startHttp({
   member,
   listen: { host: '127.0.0.1', port: Number(values.port) },

@@ -35,19 +35,19 @@ export class Pause {
     if (this.isOn) this.#hold();
   }
 
-  /** Pauses the member; does nothing if it is already paused. */
-  pause(): void {
+  /** Pauses the member; does nothing if it is already paused. `by`: the name of the other member that asked for it. */
+  pause(by?: string): void {
     if (this.isOn) return;
     this.#context.journal.setSetting(pausedSetting, 'yes');
-    this.#context.events.add('paused', { name: this.#context.self.name });
+    this.#context.events.add('paused', { name: this.#context.self.name, by });
     this.#hold();
   }
 
-  /** Resumes the member; does nothing if it is not paused. */
-  resume(): void {
+  /** Resumes the member; does nothing if it is not paused. `by`: as above. */
+  resume(by?: string): void {
     if (!this.isOn) return;
     this.#context.journal.setSetting(pausedSetting, 'no');
-    this.#context.events.add('resumed', { name: this.#context.self.name });
+    this.#context.events.add('resumed', { name: this.#context.self.name, by });
     this.#loops.peers.resume();
     this.#loops.applyLoop.resume();
     this.#loops.dialer.resume();
