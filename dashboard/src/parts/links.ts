@@ -17,6 +17,16 @@ export function pathLink(path: string, search = ''): string {
   return search === '' ? place : `${place}?q=${encodeURIComponent(search)}`;
 }
 
+/** The part of the API that controls another member. */
+export function memberControlPath(id: string): string {
+  return `/members/${encodeURIComponent(id)}/control`;
+}
+
+/** The settings of another member, as far as it lets this one change them. */
+export function memberSettingsLink(id: string): string {
+  return `/settings?${new URLSearchParams({ member: id })}`;
+}
+
 /** The rules of what is not replicated, with one more line that is not saved yet. */
 export function ignoreRuleLink(rule: string): string {
   return `/settings/ignore-rules?${new URLSearchParams({ add: rule })}`;

@@ -12,6 +12,7 @@ import { Code } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import { Moment } from '../../parts/moment.tsx';
+import { ControlMember } from './control-member.tsx';
 import classes from './member-details.module.css';
 import { stateSince } from './member-state.tsx';
 import { RemoveMember } from './remove-member.tsx';
@@ -39,6 +40,7 @@ export function MemberDetails({
           ))}
       </dl>
       <div className={classes.actions}>
+        <ControlMember member={member} />
         <RemoveMember member={member} />
       </div>
     </>

@@ -40,8 +40,8 @@ function WhatToDo({ problem: { member, why } }: { readonly problem: MemberProble
   if (why === 'paused') {
     return (
       <>
-        was paused by a person, and gets nothing until it is resumed: on its own page, or there with{' '}
-        <Code>lockstep resume</Code>.
+        was paused by a person, and gets nothing until it is resumed: on its own page, there with{' '}
+        <Code>lockstep resume</Code>, or in its details here if it allows that.
       </>
     );
   }

@@ -9,6 +9,8 @@ type Value = Setting['value'];
 
 interface Props {
   readonly setting: Setting;
+  /** Where the API has the settings of the member. */
+  readonly path: string;
   /** The version of the file in which the setting is shown. */
   readonly version: string;
   readonly canChange: boolean;
@@ -19,7 +21,7 @@ interface Props {
 }
 
 /** One setting: its value, default and source, and a form that changes it. */
-export function SettingRow({ setting, version, canChange, isOpen, setOpen, run, changed }: Props) {
+export function SettingRow({ setting, path, version, canChange, isOpen, setOpen, run, changed }: Props) {
   const { key, title, about, value, next, source, takesEffect, effect } = setting;
   const isOverridden = source.kind === 'environment' || source.kind === 'flag';
   return (
@@ -56,18 +58,19 @@ export function SettingRow({ setting, version, canChange, isOpen, setOpen, run, 
           Change
         </Button>
       )}
-      {isOpen && <SettingForm {...{ setting, version, run, changed }} close={() => setOpen(false)} />}
+      {isOpen && <SettingForm {...{ setting, path, version, run, changed }} close={() => setOpen(false)} />}
     </li>
   );
 }
 
 function SettingForm({
   setting,
+  path,
   version,
   run,
   changed,
   close,
-}: Pick<Props, 'setting' | 'version' | 'run' | 'changed'> & { readonly close: () => void }) {
+}: Pick<Props, 'setting' | 'path' | 'version' | 'run' | 'changed'> & { readonly close: () => void }) {
   const { key, title, value, next = value, takesEffect, effect, source } = setting;
   // What the person saw when the form was opened: an edit by hand since then is not overwritten.
   const [seen, setSeen] = useState(version);
@@ -77,9 +80,9 @@ function SettingForm({
     void run(`Changing ${title.toLowerCase()} …`, async () => {
       try {
         const headers = { 'if-match': `"${seen}"` };
-        await askApi<Settings>('/settings', { method: 'PATCH', headers, body: { key, value: newValue } });
+        await askApi<Settings>(path, { method: 'PATCH', headers, body: { key, value: newValue } });
       } catch (error) {
-        setSeen((await askApi<Settings>('/settings')).version);
+        setSeen((await askApi<Settings>(path)).version);
         setProblem(error instanceof Error ? error.message : String(error));
         changed();
         throw error;

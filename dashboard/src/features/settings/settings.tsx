@@ -2,10 +2,11 @@ import type { Setting, Settings as SettingsAnswer } from '@lockstep/shared/api';
 import { formatBytes, formatItems } from '@lockstep/shared/present';
 import { Alert, Button, Paper, Text, Title } from '@mantine/core';
 import { useState } from 'react';
-import { Link } from 'wouter';
+import { Link, useSearchParams } from 'wouter';
 import { useStatus } from '../../live/status-context.ts';
 import { useApi } from '../../live/use-api.ts';
 import { ActionResult } from '../../parts/action-result.tsx';
+import { memberControlPath, memberLink } from '../../parts/links.ts';
 import { Failed, Loading } from '../../parts/notice.tsx';
 import { useAction } from '../../parts/use-action.ts';
 import { View } from '../../parts/view.tsx';
@@ -25,20 +26,41 @@ const groups = [
 /** An edit by hand is shown after this long at most. */
 const refreshMs = 5_000;
 
-/** All settings of the serving member: what each is, where it is set, and what a change does. */
+/** All settings of one member: what each is, where it is set, and what a change does. */
 export function Settings() {
-  const { now, member } = useStatus();
-  const { data, error, again } = useApi<SettingsAnswer>('/settings', Math.floor(now / refreshMs));
+  const { now, member: here, members } = useStatus();
+  const [parameters] = useSearchParams();
+  const id = parameters.get('member') ?? here.id;
+  const member = members.find((each) => each.id === id);
+  const isHere = id === here.id;
+  const path = isHere ? '/settings' : `${memberControlPath(id)}/settings`;
+  // Another member is asked over the network, and only once: a change names the version that was shown.
+  const { data, error, again } = useApi<SettingsAnswer>(path, isHere ? Math.floor(now / refreshMs) : undefined);
   const [editing, setEditing] = useState<string>();
   const action = useAction();
   return (
     <View
-      title="Settings"
-      aside={`Of ${member.name} only: each member has its own`}
+      title={isHere ? 'Settings' : `Settings of ${member?.name ?? 'another member'}`}
+      aside={
+        isHere
+          ? `Of ${here.name} only: each member has its own`
+          : `Changed from ${here.name}, as ${member?.name ?? 'that member'} allows`
+      }
       actions={
-        <Button variant="default" component={Link} href="/settings/ignore-rules">
-          Ignore rules
-        </Button>
+        isHere ? (
+          <Button variant="default" component={Link} href="/settings/ignore-rules">
+            Ignore rules
+          </Button>
+        ) : (
+          <>
+            <Button variant="default" component={Link} href={memberLink(id)}>
+              Its details
+            </Button>
+            <Button variant="default" component={Link} href="/settings">
+              Settings of {here.name}
+            </Button>
+          </>
+        )
       }
     >
       {data === undefined && (error === undefined ? <Loading rows={6} /> : <Failed error={error} again={again} />)}
@@ -54,7 +76,7 @@ export function Settings() {
               <Title order={2} size="h4" id={`settings-${group}`}>
                 {title}
               </Title>
-              {group === 'history' && <HistoryUse />}
+              {group === 'history' && isHere && <HistoryUse />}
             </div>
             <ul className={classes.list}>
               {data.settings
@@ -63,6 +85,7 @@ export function Settings() {
                   <SettingRow
                     key={setting.key}
                     setting={setting}
+                    path={path}
                     version={data.version}
                     canChange={data.problem === undefined}
                     isOpen={editing === setting.key}
@@ -76,7 +99,9 @@ export function Settings() {
         ))}
       {data !== undefined && (
         <Text c="dimmed" size="sm" className={classes.text}>
-          The settings are in {data.file}. An edit there takes effect at the next <code>lockstep up</code>.
+          The settings are in {data.file}
+          {isHere || ` on the machine of ${member?.name ?? 'that member'}`}. An edit there takes effect at the next{' '}
+          <code>lockstep up</code>.
         </Text>
       )}
       <ActionResult state={action.state} forget={action.forget} />
