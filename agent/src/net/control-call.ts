@@ -39,7 +39,9 @@ export function callMember(call: ControlCall): Promise<ControlAnswer> {
         }
         onlyMessage(socket, controlAnswerSchema, controlTimeoutMs, (answer) => {
           if (answer === undefined)
-            reject(new LockstepError('unreachable', `The member at ${address} did not answer.`));
+            reject(
+              new LockstepError('unreachable', `The member at ${address} gave no answer that this one understands.`),
+            );
           else {
             resolve(answer);
             socket.close(closeCodes.normal);

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { HttpError } from '../errors.ts';
 import type { ServedMember } from '../served-member.ts';
 import { findMember } from './find-member.ts';
+import { asSentence } from './sentence.ts';
 
 /** The status of what another member refuses, where it is not that of a LockstepError. */
 const statuses: Readonly<Record<string, number>> = { 'control-refused': 403, 'version-mismatch': 412 };
@@ -56,7 +57,7 @@ async function ask(
     } catch (error) {
       if (!(error instanceof LockstepError)) throw error;
       if (error.code === 'protocol-mismatch') throw error;
-      reasons.push(error.message);
+      reasons.push(asSentence(error.message));
     }
   }
   const why = reasons.length === 0 ? 'It announced no address.' : reasons.join(' ');
