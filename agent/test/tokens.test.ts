@@ -150,5 +150,5 @@ test('[AC8] the logins of browsers are listed, and one that is ended is cut off 
   expect((await of(third)).status).toBe(401);
   await vi.waitFor(async () => {
     expect(await run('dashboard', 'sessions', bee.folder)).toContain('No browser is logged in');
-  });
+  }, 20_000);
 });

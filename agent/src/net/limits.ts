@@ -35,5 +35,8 @@ export const problemCodeCharactersMax = 64;
 /** The largest request or answer of a member that controls another one: all settings have some 20 KB. */
 export const controlBytesMax = 2 * 1_024 * 1_024;
 
-/** The time within which a request is answered. */
-export const controlTimeoutMs = 10_000;
+/** The time within which such a request is answered. */
+export const controlTimeoutMs = 5_000;
+
+/** The time for the handshake before it: a person waits, and the member may have other addresses. */
+export const controlHandshakeTimeoutMs = 3_000;

@@ -16,6 +16,7 @@ import { answerCall, callMember } from './control-call.ts';
 import { type OpenedSession, openConnection } from './dial.ts';
 import type { Credentials, ProtocolRange } from './handshake.ts';
 import type { Identity } from './identity.ts';
+import { controlHandshakeTimeoutMs } from './limits.ts';
 import { SocketLink } from './link.ts';
 import { type Listener, openListener } from './listener.ts';
 
@@ -133,7 +134,8 @@ class SocketNetwork implements OpenNetwork {
 
   control(address: string, member: MemberId, request: ControlRequest): Promise<ControlAnswer> {
     const credentials = this.#credentials;
-    return callMember({ address, member, request, credentials, handshakeTimeoutMs: this.#handshakeTimeoutMs });
+    const handshakeTimeoutMs = Math.min(this.#handshakeTimeoutMs, controlHandshakeTimeoutMs);
+    return callMember({ address, member, request, credentials, handshakeTimeoutMs });
   }
 
   onRefused(refused: (remote: string, reason: string) => void): void {

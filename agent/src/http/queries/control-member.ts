@@ -42,7 +42,10 @@ export async function controlMember<T>(
   );
 }
 
-/** Asks at one address after the other, the present one first, until the member answers at one. */
+/** No further address is tried after this time: a person waits for the answer. */
+const patienceMs = 4_000;
+
+/** Asks at one address after the other, the present ones first, until the member answers at one. */
 async function ask(
   { engine, control }: ServedMember,
   record: MemberRecord,
@@ -50,8 +53,11 @@ async function ask(
 ): Promise<ControlAnswer> {
   const peer = engine.peers.get(record.id);
   const addresses = [...new Set([...(peer?.hello?.addresses ?? []), ...record.addresses])];
+  const { clock, self } = engine.context;
+  const untilMs = clock.monotonicMs() + patienceMs;
   const reasons: string[] = [];
   for (const address of addresses) {
+    if (clock.monotonicMs() > untilMs) break;
     try {
       return await control.ask(address, record.id, request);
     } catch (error) {
@@ -63,7 +69,7 @@ async function ask(
   const why = reasons.length === 0 ? 'It announced no address.' : reasons.join(' ');
   throw new LockstepError(
     'unreachable',
-    `${record.name} could not be asked from ${engine.context.self.name}. ${why} Use the page or the commands of ${record.name} itself.`,
+    `${record.name} could not be asked from ${self.name}. ${why} Use the page or the commands of ${record.name} itself.`,
   );
 }
 
