@@ -11,7 +11,7 @@ import { openFolder } from './fs/open-folder.ts';
 import { HealthWatch } from './health/health.ts';
 import { webhookId } from './health/webhook.ts';
 import { Access, type LoginLink } from './http/access/access.ts';
-import { answerControl } from './http/queries/answer-control.ts';
+import { answerControl } from './http/queries/control/answer-control.ts';
 import { readStartUp } from './http/queries/start-up.ts';
 import { readStatus } from './http/queries/status.ts';
 import type { ServedMember } from './http/served-member.ts';

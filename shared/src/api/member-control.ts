@@ -16,6 +16,12 @@ export const memberControlSchema = z
   })
   .meta({ id: 'MemberControl' });
 
+/** The answer to that request: it is none that failed if the other member could not be asked. */
+export const memberControlAnswerSchema = z.union([
+  memberControlSchema,
+  z.object({ unasked: z.string().describe('A sentence: why the member could not be asked, or refused this one.') }),
+]);
+
 /** What one member asks another one to do, on a connection of its own (docs/PROTOCOL.md, section 10). */
 export const controlRequestSchema = z.discriminatedUnion('do', [
   z.object({ do: z.literal('look') }),
@@ -39,6 +45,7 @@ export const controlAnswerSchema = z.union([
 ]);
 
 export type ControlLevel = (typeof controlLevels)[number];
+export type MemberControlAnswer = z.infer<typeof memberControlAnswerSchema>;
 export type MemberControl = z.infer<typeof memberControlSchema>;
 export type ControlRequest = z.infer<typeof controlRequestSchema>;
 export type ControlAnswer = z.infer<typeof controlAnswerSchema>;

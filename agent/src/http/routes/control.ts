@@ -6,7 +6,7 @@ import {
 } from '@lockstep/shared/api';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { answers } from '../answers.ts';
-import { acceptMount, pauseMember, resumeMember, retryAll } from '../queries/control.ts';
+import { acceptMount, pauseMember, resumeMember, retryAll } from '../queries/control/own-member.ts';
 import type { ServedMember } from '../served-member.ts';
 
 /** The commands for a member that is in the way, or that waits. */

@@ -1,5 +1,5 @@
 import {
-  memberControlSchema,
+  memberControlAnswerSchema,
   pauseResultSchema,
   retryResultSchema,
   settingChangeSchema,
@@ -10,7 +10,7 @@ import { z } from 'zod';
 import { answers } from '../answers.ts';
 import { namedVersion } from '../conditions.ts';
 import { etagOf } from '../etag.ts';
-import { controlMember } from '../queries/control-member.ts';
+import { controlMember, lookAtMember } from '../queries/control/control-member.ts';
 import type { ServedMember } from '../served-member.ts';
 
 const params = z.object({
@@ -27,10 +27,10 @@ export const memberControlRoutes: FastifyPluginAsyncZod<{ member: ServedMember }
         tags,
         summary: 'Ask another member what it lets this one do',
         params,
-        response: answers(memberControlSchema),
+        response: answers(memberControlAnswerSchema),
       },
     },
-    ({ params: { member: name } }) => controlMember(member, name, { do: 'look' }, memberControlSchema),
+    ({ params: { member: name } }) => lookAtMember(member, name),
   );
 
   app.post(

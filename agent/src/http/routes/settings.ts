@@ -3,7 +3,7 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { answers } from '../answers.ts';
 import { namedVersion } from '../conditions.ts';
 import { etagOf } from '../etag.ts';
-import { changeSetting } from '../queries/settings.ts';
+import { changeSetting } from '../queries/control/settings.ts';
 import type { ServedMember } from '../served-member.ts';
 
 /** The settings of this member: reading all of them, and changing those that a browser may change. */

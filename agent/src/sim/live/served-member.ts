@@ -1,7 +1,7 @@
 import { LockstepError } from '@lockstep/shared';
 import { noticeFreeBytesMin, noticeKinds } from '@lockstep/shared/present';
 import { HealthWatch } from '../../health/health.ts';
-import { answerControl } from '../../http/queries/answer-control.ts';
+import { answerControl } from '../../http/queries/control/answer-control.ts';
 import { readStatus } from '../../http/queries/status.ts';
 import type { ServedMember } from '../../http/served-member.ts';
 import { replayInto } from '../../offline/replay.ts';

@@ -1,4 +1,4 @@
-import type { MemberControl, MemberReport, PauseResult, RetryResult } from '@lockstep/shared/api';
+import type { MemberControl, MemberControlAnswer, MemberReport, PauseResult, RetryResult } from '@lockstep/shared/api';
 import { Button, Group, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { Link } from 'wouter';
@@ -28,12 +28,12 @@ export function ControlMember({ member }: { readonly member: MemberReport }) {
   const isAsked = !member.self && !absent.has(member.condition);
   const path = memberControlPath(member.id);
   // It is asked again when its condition changes: its agent may have been restarted.
-  const { data, error, again } = useApi<MemberControl>(isAsked ? path : undefined, member.condition);
+  const { data, error, again } = useApi<MemberControlAnswer>(isAsked ? path : undefined, member.condition);
   if (!isAsked || (data === undefined && error === undefined)) return null;
-  if (data === undefined) {
+  if (data === undefined || 'unasked' in data) {
     return (
       <Text c="dimmed" size="sm">
-        {error}
+        {data?.unasked ?? error}
       </Text>
     );
   }

@@ -1,10 +1,16 @@
 import { errorCodes, LockstepError, type MemberRecord } from '@lockstep/shared';
-import { apiErrorCodes, type ControlAnswer, type ControlRequest } from '@lockstep/shared/api';
+import {
+  apiErrorCodes,
+  type ControlAnswer,
+  type ControlRequest,
+  type MemberControlAnswer,
+  memberControlSchema,
+} from '@lockstep/shared/api';
 import { z } from 'zod';
-import { HttpError } from '../errors.ts';
-import type { ServedMember } from '../served-member.ts';
-import { findMember } from './find-member.ts';
-import { asSentence } from './sentence.ts';
+import { HttpError } from '../../errors.ts';
+import type { ServedMember } from '../../served-member.ts';
+import { findMember } from '../find-member.ts';
+import { asSentence } from '../sentence.ts';
 
 /** The status of what another member refuses, where it is not that of a LockstepError. */
 const statuses: Readonly<Record<string, number>> = { 'control-refused': 403, 'version-mismatch': 412 };
@@ -40,6 +46,17 @@ export async function controlMember<T>(
     'protocol-mismatch',
     `${record.name} gave an answer that ${self.name} does not understand: bring both to the same version of Lockstep.`,
   );
+}
+
+/** What another member lets this one do, or why it could not be asked. Throws `request-invalid` for a name that is none. */
+export async function lookAtMember(served: ServedMember, name: string): Promise<MemberControlAnswer> {
+  const { id } = findMember(served.engine, name);
+  try {
+    return await controlMember(served, id, { do: 'look' }, memberControlSchema);
+  } catch (error) {
+    if (error instanceof LockstepError || error instanceof HttpError) return { unasked: error.message };
+    throw error;
+  }
 }
 
 /** No further address is tried after this time: a person waits for the answer. */

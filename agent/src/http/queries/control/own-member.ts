@@ -1,6 +1,6 @@
 import { LockstepError } from '@lockstep/shared';
 import type { AcceptMountRequest, AcceptMountResult, PauseResult, RetryResult } from '@lockstep/shared/api';
-import type { Engine } from '../../sync/engine.ts';
+import type { Engine } from '../../../sync/engine.ts';
 
 /** Pauses the member; `by`: the other member that asked for it. Throws `request-invalid` while the member is still catching up. */
 export function pauseMember({ pause, lifecycle: { state }, context }: Engine, by?: string): PauseResult {

@@ -1,6 +1,6 @@
 import type { SettingChange, Settings } from '@lockstep/shared/api';
-import { HttpError } from '../errors.ts';
-import type { ServedSettings } from '../served-member.ts';
+import { HttpError } from '../../errors.ts';
+import type { ServedSettings } from '../../served-member.ts';
 
 /**
  * Changes one setting in the version of `config.toml` that is named, and returns all. Throws `version-mismatch` if another version is

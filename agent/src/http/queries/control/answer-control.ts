@@ -1,8 +1,8 @@
 import { LockstepError, type MemberId } from '@lockstep/shared';
 import { type ControlAnswer, type ControlLevel, type ControlRequest, controlLevels } from '@lockstep/shared/api';
-import { HttpError } from '../errors.ts';
-import type { ServedMember } from '../served-member.ts';
-import { pauseMember, resumeMember, retryAll } from './control.ts';
+import { HttpError } from '../../errors.ts';
+import type { ServedMember } from '../../served-member.ts';
+import { pauseMember, resumeMember, retryAll } from './own-member.ts';
 import { changeSetting } from './settings.ts';
 
 /** What a member must let the others do for each request. */
