@@ -53,6 +53,13 @@ async function lockstep(args: readonly string[], options: Parameters<typeof laun
   return { code, out, err };
 }
 
+/** Moves a complete file to `path`: an agent cannot see it between its creation and its write, which would be two operations. */
+async function place(path: string, content: string): Promise<void> {
+  const outside = join(root, 'outside');
+  await writeFile(outside, content);
+  await rename(outside, path);
+}
+
 /** Starts an agent and resolves when it is ready. */
 async function up(directory: string, args: readonly string[] = []) {
   const child = launch(['up', directory, ...args]);
@@ -197,7 +204,7 @@ describe('with an agent', () => {
   test('[CL5] every command works', async () => {
     await init(ant);
     await up(ant);
-    await writeFile(join(ant, 'note.txt'), 'hello');
+    await place(join(ant, 'note.txt'), 'hello');
     expect(await lockstep(['wait', '--for', 'all', '--timeout', '20'], { cwd: ant })).toMatchObject({
       code: 0,
       err: '',
@@ -287,7 +294,7 @@ describe('with an agent', () => {
     await up(ant);
     await rename(join(ant, 'old'), join(ant, 'new'));
     await lockstep(['wait', ant]);
-    await writeFile(join(ant, 'note.txt'), 'hello');
+    await place(join(ant, 'note.txt'), 'hello');
     await lockstep(['wait', ant]);
     const lines = (await lockstep(['log', '-n', '2', ant])).out.trimEnd().split('\n');
     expect(lines).toHaveLength(2);
