@@ -90,6 +90,7 @@ export const errorCodes = [
   'self-dialled', // the address is this member's own
   'content-unavailable', // not on this disk in the requested version, or too large to show
   'control-refused', // another member does not let this one control it
+  'control-unanswered', // another member was asked to do something, and gave no answer
   'not-removed', // a member could not be removed from the cluster, or taken back
   'not-restored', // an old version could not be put back
   'request-invalid',

@@ -149,8 +149,8 @@ export const configKeys: readonly ConfigKey[] = [
     list: false,
     choices: controlLevels,
     comment: [
-      'What a person may do to this member on the page, or by the commands, of another member: nothing (none); pause, resume and retry (pause);',
-      'or also see its settings and change those that its own page changes (settings).',
+      'What people on other machines may do to this member: none, pause (pause, resume, retry), or settings (also its settings).',
+      'They do it on the page or by the commands of another member; its settings as far as its own page changes them.',
     ],
     allowed: 'none, pause or settings',
     schema: z.enum(controlLevels),

@@ -33,16 +33,35 @@ test('a refusal is an answer', async () => {
   expect(await a.network.control(b.address, bee.memberId, { do: 'pause' })).toEqual({ refused });
 });
 
-test.each<[string, () => Promise<ControlAnswer>]>([
-  ['a failure', () => Promise.reject(new Error('broken'))],
-  ['an answer that is none', () => Promise.resolve({} as ControlAnswer).then(() => 'text' as unknown as ControlAnswer)],
-  ['an answer that is too large', async () => ({ done: 'x'.repeat(controlBytesMax) })],
-])('%s at the other member is reported as no answer', async (_what, answer) => {
-  const { a, b } = await openTwo(answer);
+test.each<[string, () => Promise<ControlAnswer>, string]>([
+  ['a failure', () => Promise.reject(new Error('broken')), 'It failed to do it, and its log says why.'],
+  [
+    'an answer that is none',
+    () => Promise.resolve('text' as unknown as ControlAnswer),
+    'whether it was done is not known',
+  ],
+  [
+    'an answer that is too large',
+    async () => ({ done: 'x'.repeat(controlBytesMax) }),
+    'whether it was done is not known',
+  ],
+])('%s at the other member: it was asked, and did not answer', async (_what, answer, says) => {
+  const { a, b, asked } = await openTwo(answer);
   await expect(a.network.control(b.address, bee.memberId, look)).rejects.toMatchObject({
-    code: 'unreachable',
-    message: `The member at ${b.address} gave no answer that this one understands.`,
+    code: 'control-unanswered',
+    message: expect.stringContaining(says),
   });
+  expect(asked).toHaveLength(1);
+});
+
+test('a request that the other member does not know says so', async () => {
+  const { a, b, asked } = await openTwo(async () => ({ done: true }));
+  const unknown = { do: 'dance' } as unknown as ControlRequest;
+  await expect(a.network.control(b.address, bee.memberId, unknown)).rejects.toMatchObject({
+    code: 'control-unanswered',
+    message: 'It does not know this request: bring both members to the same version of Lockstep.',
+  });
+  expect(asked).toEqual([]);
 });
 
 test('another member at the address is not asked', async () => {
@@ -72,14 +91,14 @@ test('a member whose version has no such path is named as older', async () => {
   const a = await openTestNetwork(ant);
   await expect(a.network.control(`127.0.0.1:${port}`, bee.memberId, look)).rejects.toMatchObject({
     code: 'protocol-mismatch',
-    message: expect.stringContaining('is older, and no other member can control it'),
+    message: expect.stringContaining('is an older Lockstep, which no other member can control, or none'),
   });
 });
 
 test('a network that closes ends what is asked of it', async () => {
   const { a, b, asked } = await openTwo(() => new Promise(() => {}));
   const asking = expect(a.network.control(b.address, bee.memberId, look)).rejects.toMatchObject({
-    code: 'unreachable',
+    code: 'control-unanswered',
   });
   await until(() => expect(asked).toHaveLength(1));
   await b.network.close();

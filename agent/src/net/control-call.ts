@@ -24,7 +24,7 @@ export interface ControlCall {
 
 /**
  * Asks another member to do something (docs/PROTOCOL.md, section 10). Rejects with a LockstepError if it could not be asked, and with
- * `unreachable` also if it did not answer: whether it did what was asked is not known then.
+ * `control-unanswered` if it was asked and gave no answer: it may have done it, so a person must look before asking again.
  */
 export function callMember(call: ControlCall): Promise<ControlAnswer> {
   const { address, member, request, credentials, handshakeTimeoutMs } = call;
@@ -37,15 +37,10 @@ export function callMember(call: ControlCall): Promise<ControlAnswer> {
           reject(new LockstepError('unreachable', `Another member answers at ${address}.`));
           return;
         }
-        onlyMessage(socket, controlAnswerSchema, controlTimeoutMs, (answer) => {
-          if (answer === undefined)
-            reject(
-              new LockstepError('unreachable', `The member at ${address} gave no answer that this one understands.`),
-            );
-          else {
-            resolve(answer);
-            socket.close(closeCodes.normal);
-          }
+        onlyMessage(socket, controlAnswerSchema, (answer, closeCode) => {
+          if (answer === undefined) reject(unanswered(closeCode));
+          else resolve(answer);
+          socket.close(closeCodes.normal);
         });
         socket.send(JSON.stringify(request));
       },
@@ -54,12 +49,22 @@ export function callMember(call: ControlCall): Promise<ControlAnswer> {
   });
 }
 
+function unanswered(closeCode: number | undefined): LockstepError {
+  const why =
+    closeCode === closeCodes.frameInvalid
+      ? 'It does not know this request: bring both members to the same version of Lockstep.'
+      : closeCode === closeCodes.sessionFault
+        ? 'It failed to do it, and its log says why.'
+        : 'Its answer did not come, so whether it was done is not known: look at that member before you try again.';
+  return new LockstepError('control-unanswered', why);
+}
+
 /** Answers the one request that a connection is for. */
 export function answerCall(
   { socket, peer }: OpenedSession,
   answer: (peer: MemberId, request: ControlRequest) => Promise<ControlAnswer>,
 ): void {
-  onlyMessage(socket, controlRequestSchema, controlTimeoutMs, (request) => {
+  onlyMessage(socket, controlRequestSchema, (request) => {
     if (request === undefined) {
       socket.close(closeCodes.frameInvalid, 'this is no request that a member of this version knows');
       return;
@@ -74,25 +79,27 @@ export function answerCall(
   });
 }
 
-/** Calls `taken` once: with the first message, or with undefined if that is not what is expected, or does not come. */
+/**
+ * Calls `taken` once: with the first message, or with undefined if that is not what is expected, or does not come in time; with the code
+ * if the other side closed instead.
+ */
 function onlyMessage<T>(
   socket: WebSocket,
   schema: z.ZodType<T>,
-  timeoutMs: number,
-  taken: (message: T | undefined) => void,
+  taken: (message: T | undefined, closeCode?: number) => void,
 ): void {
-  const finish = (message: T | undefined): void => {
+  const finish = (message: T | undefined, closeCode?: number): void => {
     clearTimeout(timer);
     socket.off('message', onMessage);
     socket.off('close', onClose);
-    taken(message);
+    taken(message, closeCode);
   };
-  const onMessage = (data: RawData): void => finish(parsed(data, schema));
-  const onClose = (): void => finish(undefined);
+  const onMessage = (data: RawData, isBinary: boolean): void => finish(isBinary ? undefined : parsed(data, schema));
+  const onClose = (code: number): void => finish(undefined, code);
   const timer = setTimeout(() => {
     socket.terminate();
     finish(undefined);
-  }, timeoutMs);
+  }, controlTimeoutMs);
   socket.on('message', onMessage);
   socket.on('close', onClose);
 }

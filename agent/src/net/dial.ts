@@ -151,6 +151,6 @@ function notLockstep(address: string, why: string, cause?: Error): LockstepError
 function olderMember(address: string): LockstepError {
   return new LockstepError(
     'protocol-mismatch',
-    `The Lockstep at ${address} is older, and no other member can control it: upgrade it, or use its own page.`,
+    `What listens at ${address} is an older Lockstep, which no other member can control, or none: upgrade it, or use its own page.`,
   );
 }

@@ -40,3 +40,6 @@ export const controlTimeoutMs = 5_000;
 
 /** The time for the handshake before it: a person waits, and the member may have other addresses. */
 export const controlHandshakeTimeoutMs = 3_000;
+
+/** Requests of members that control this one, at once. */
+export const controlsMax = 64;

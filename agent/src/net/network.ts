@@ -16,7 +16,7 @@ import { answerCall, callMember } from './control-call.ts';
 import { type OpenedSession, openConnection } from './dial.ts';
 import type { Credentials, ProtocolRange } from './handshake.ts';
 import type { Identity } from './identity.ts';
-import { controlHandshakeTimeoutMs } from './limits.ts';
+import { controlHandshakeTimeoutMs, controlsMax } from './limits.ts';
 import { SocketLink } from './link.ts';
 import { type Listener, openListener } from './listener.ts';
 
@@ -152,7 +152,7 @@ class SocketNetwork implements OpenNetwork {
 
   #controlled(session: OpenedSession): void {
     const { socket } = session;
-    if (this.#answer === undefined || this.#isClosed) {
+    if (this.#answer === undefined || this.#isClosed || this.#calls.size >= controlsMax) {
       socket.terminate();
       return;
     }

@@ -22,7 +22,7 @@ class RefusedError extends Error {}
  * nothing polls. If `trigger` changes during a request, one more request follows it. A request without an answer is repeated when the
  * agent next answers with its status. An undefined path requests nothing.
  */
-export function useApi<Data>(path: string | undefined, trigger?: unknown): Answer<Data> {
+export function useApi<Data>(path: string | undefined, trigger?: unknown, timeoutMs = timeoutMsUsual): Answer<Data> {
   const [answer, setAnswer] = useState<{ path: string; data?: Data; error?: unknown }>();
   const ask = useRef<() => unknown>(undefined);
   useEffect(() => {
@@ -31,7 +31,7 @@ export function useApi<Data>(path: string | undefined, trigger?: unknown): Answe
     const { signal } = controller;
     ask.current = oneAtATime(async () => {
       try {
-        const data = await askApi<Data>(path, { signal });
+        const data = await askApi<Data>(path, { signal, timeoutMs });
         if (!signal.aborted) setAnswer({ path, data });
       } catch (error) {
         if (signal.aborted) return;
@@ -42,7 +42,7 @@ export function useApi<Data>(path: string | undefined, trigger?: unknown): Answe
       ask.current = undefined;
       controller.abort();
     };
-  }, [path]);
+  }, [path, timeoutMs]);
   const again = useCallback(() => void ask.current?.(), []);
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new path or trigger asks again, though neither is part of `again`
   useEffect(again, [path, trigger]);

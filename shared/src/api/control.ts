@@ -5,7 +5,7 @@ import { countSchema, momentSchema } from './common.ts';
  * `POST /api/v1/pause` and `/resume`. A paused member keeps its sessions closed, journals its own changes and applies nothing. The pause
  * outlives a restart.
  */
-export const pauseResultSchema = z.object({ paused: z.boolean() });
+export const pauseResultSchema = z.object({ name: z.string().describe('Of the member.'), paused: z.boolean() });
 
 /** `POST /api/v1/retry`: retries everything at once that was put off. */
 export const retryResultSchema = z.object({

@@ -19,7 +19,7 @@ export const memberControlSchema = z
 /** The answer to that request: it is none that failed if the other member could not be asked. */
 export const memberControlAnswerSchema = z.union([
   memberControlSchema,
-  z.object({ unasked: z.string().describe('A sentence: why the member could not be asked, or refused this one.') }),
+  z.object({ reason: z.string().describe('A sentence: why the member could not be asked, or refused this one.') }),
 ]);
 
 /** What one member asks another one to do, on a connection of its own (docs/PROTOCOL.md, section 10). */

@@ -53,7 +53,7 @@ function addSwitch(
       const path = member === undefined ? `/${name}` : `/members/${encodeURIComponent(member)}/control/${name}`;
       const result = await api.post(path, {}, pauseResultSchema);
       if (json === true) printJson(terminal, result);
-      else terminal.print(said(member));
+      else terminal.print(said(member === undefined ? undefined : result.name));
       done(exitCode.done);
     });
 }

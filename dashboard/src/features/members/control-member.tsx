@@ -11,14 +11,7 @@ import { memberControlPath, memberSettingsLink } from '../../parts/links.ts';
 import { useAction } from '../../parts/use-action.ts';
 
 /** Conditions in which no agent of the member can answer. */
-const absent: ReadonlySet<MemberReport['condition']> = new Set([
-  'down',
-  'shut-down',
-  'away',
-  'left',
-  'unknown',
-  'silent',
-]);
+const absent: ReadonlySet<MemberReport['condition']> = new Set(['down', 'shut-down', 'away', 'left', 'silent']);
 
 /** The other side may wait for one that is slow to answer, at each of its addresses. */
 const timeoutMs = 60_000;
@@ -28,12 +21,12 @@ export function ControlMember({ member }: { readonly member: MemberReport }) {
   const isAsked = !member.self && !absent.has(member.condition);
   const path = memberControlPath(member.id);
   // It is asked again when its condition changes: its agent may have been restarted.
-  const { data, error, again } = useApi<MemberControlAnswer>(isAsked ? path : undefined, member.condition);
+  const { data, error, again } = useApi<MemberControlAnswer>(isAsked ? path : undefined, member.condition, timeoutMs);
   if (!isAsked || (data === undefined && error === undefined)) return null;
-  if (data === undefined || 'unasked' in data) {
+  if (data === undefined || 'reason' in data) {
     return (
       <Text c="dimmed" size="sm">
-        {data?.unasked ?? error}
+        {data?.reason ?? error}
       </Text>
     );
   }

@@ -54,7 +54,7 @@ function whyOf(member: MemberReport, members: readonly MemberReport[]): string |
       return source === undefined ? undefined : `from ${source.name}`;
     }
     case 'paused':
-      return member.self ? 'takes part again when it is resumed' : 'takes part again when it is resumed there';
+      return 'takes part again when it is resumed';
     case 'shut-down':
       return 'its agent was shut down';
     case 'away':

@@ -26,6 +26,9 @@ const groups = [
 /** An edit by hand is shown after this long at most. */
 const refreshMs = 5_000;
 
+/** Another member may be slow to answer. */
+const timeoutMs = 30_000;
+
 /** All settings of one member: what each is, where it is set, and what a change does. */
 export function Settings() {
   const { now, member: here, members } = useStatus();
@@ -35,7 +38,11 @@ export function Settings() {
   const isHere = id === here.id;
   const path = isHere ? '/settings' : `${memberControlPath(id)}/settings`;
   // Another member is asked over the network, and only once: a change names the version that was shown.
-  const { data, error, again } = useApi<SettingsAnswer>(path, isHere ? Math.floor(now / refreshMs) : undefined);
+  const { data, error, again } = useApi<SettingsAnswer>(
+    path,
+    isHere ? Math.floor(now / refreshMs) : undefined,
+    timeoutMs,
+  );
   const [editing, setEditing] = useState<string>();
   const action = useAction();
   return (

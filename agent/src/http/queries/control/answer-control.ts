@@ -31,8 +31,11 @@ export async function answerControl(
   try {
     assertAllowed(member, from, request);
     const done = await carryOut(member, peer, request);
-    if (request.do !== 'look' && request.do !== 'settings')
-      log.info({ peer, do: request.do }, 'controlled by a member');
+    // A warning, so that the log has it at its usual level. Without the value: the log may be kept where others read it.
+    if (request.do === 'change') log.warn({ peer, key: request.change.key }, 'a setting was changed by another member');
+    else if (request.do !== 'look' && request.do !== 'settings') {
+      log.warn({ peer, do: request.do }, 'controlled by another member');
+    }
     return { done };
   } catch (error) {
     if (error instanceof HttpError) {
@@ -49,7 +52,11 @@ function assertAllowed({ engine, control }: ServedMember, from: MemberId, reques
   const { self, journal } = engine.context;
   const record = journal.members().find(({ id }) => id === from);
   if (record?.standing !== 'joined') {
-    throw new LockstepError('control-refused', `The member that asks ${self.name} is no member of the cluster.`);
+    throw new LockstepError(
+      'control-refused',
+      `${self.name} does nothing for a member that left the cluster or was removed from it. One that left joins again with ` +
+        'lockstep up --rejoin; one that was removed is taken back on another member with lockstep remove --undo.',
+    );
   }
   const level = needed[request.do];
   if (level === 'none' || controlLevels.indexOf(level) <= controlLevels.indexOf(control.allows)) return;

@@ -3,6 +3,7 @@ import {
   apiErrorCodes,
   type ControlAnswer,
   type ControlRequest,
+  controlRequestSchema,
   type MemberControlAnswer,
   memberControlSchema,
 } from '@lockstep/shared/api';
@@ -19,7 +20,7 @@ const knownCodes = z.enum([...errorCodes, ...apiErrorCodes]);
 
 /**
  * Asks another member of the cluster, named by its name or id, to do something, and returns its answer. Throws what it answers if it
- * refuses, `unreachable` if it cannot be asked, and `request-invalid` for a name that is none or this member's own.
+ * refuses, `unreachable` if it cannot be asked, `control-unanswered` if it gave no answer, and `request-invalid` for a name that is none or this member's own.
  */
 export async function controlMember<T>(
   served: ServedMember,
@@ -27,7 +28,7 @@ export async function controlMember<T>(
   request: ControlRequest,
   schema: z.ZodType<T>,
 ): Promise<T> {
-  const record = findMember(served.engine, name);
+  const record = findMember(served.engine, name, 'joined');
   const { self } = served.engine.context;
   if (record.id === self.id) {
     throw new LockstepError(
@@ -37,6 +38,9 @@ export async function controlMember<T>(
   }
   if (record.standing !== 'joined') {
     throw new LockstepError('request-invalid', `${record.name} has left the cluster, and cannot be controlled.`);
+  }
+  if (!controlRequestSchema.safeParse(request).success) {
+    throw new LockstepError('request-invalid', 'If-Match must name one version of config.toml.');
   }
   const answer = await ask(served, record, request);
   if ('refused' in answer) throw refusalOf(answer.refused);
@@ -50,11 +54,11 @@ export async function controlMember<T>(
 
 /** What another member lets this one do, or why it could not be asked. Throws `request-invalid` for a name that is none. */
 export async function lookAtMember(served: ServedMember, name: string): Promise<MemberControlAnswer> {
-  const { id } = findMember(served.engine, name);
+  const { id } = findMember(served.engine, name, 'joined');
   try {
     return await controlMember(served, id, { do: 'look' }, memberControlSchema);
   } catch (error) {
-    if (error instanceof LockstepError || error instanceof HttpError) return { unasked: error.message };
+    if (error instanceof LockstepError || error instanceof HttpError) return { reason: error.message };
     throw error;
   }
 }
@@ -79,7 +83,10 @@ async function ask(
       return await control.ask(address, record.id, request);
     } catch (error) {
       if (!(error instanceof LockstepError)) throw error;
-      if (error.code === 'protocol-mismatch') throw error;
+      // It may have done it: a second request could undo what a person did since.
+      if (error.code === 'control-unanswered') {
+        throw new LockstepError(error.code, `${record.name} was asked. ${error.message}`);
+      }
       reasons.push(asSentence(error.message));
     }
   }

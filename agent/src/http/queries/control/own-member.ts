@@ -12,12 +12,12 @@ export function pauseMember({ pause, lifecycle: { state }, context }: Engine, by
     );
   }
   pause.pause(by);
-  return { paused: pause.isOn };
+  return { name: context.self.name, paused: pause.isOn };
 }
 
-export function resumeMember({ pause }: Engine, by?: string): PauseResult {
+export function resumeMember({ pause, context }: Engine, by?: string): PauseResult {
   pause.resume(by);
-  return { paused: pause.isOn };
+  return { name: context.self.name, paused: pause.isOn };
 }
 
 /** Retries everything that was put off, and returns the number of pending paths. */
