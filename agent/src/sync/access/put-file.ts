@@ -107,7 +107,7 @@ async function place(
     const before = current.operation;
     // The same bytes again change nothing: the file keeps its time.
     if (before !== undefined && before.content === content) {
-      return (await removeCopy(parts, request)) ?? { done: true, isNew: false, operation: before };
+      return { done: true, isNew: false, operation: before };
     }
     const requests: ActionRequest[] = parents.map((action) => ({ action }));
     const isFile = before?.content !== undefined;
@@ -125,12 +125,16 @@ async function place(
       },
       keep: before?.content,
     });
-    const refusal = (await execute(parts, requests, path)) ?? (await removeCopy(parts, request));
-    return refusal ?? { isNew: before === undefined };
+    return (await execute(parts, requests, path)) ?? { isNew: before === undefined };
   });
-  const operation = 'done' in placed ? undefined : await journaled(parts, path, size);
-  if (request.settles !== undefined) await journaled(parts, request.settles.copy);
-  return 'done' in placed ? placed : { done: true, isNew: placed.isNew, operation };
+  if ('done' in placed && !placed.done) return placed;
+  const done: Done =
+    'done' in placed ? placed : { done: true, isNew: placed.isNew, operation: await journaled(parts, path, size) };
+  if (request.settles === undefined) return done;
+  // Only when the content is journaled: by this order the journal tells how the conflict was settled.
+  const refusal = await context.lock.run(() => removeCopy(parts, request));
+  await journaled(parts, request.settles.copy);
+  return refusal ?? done;
 }
 
 function lost(path: string): Refused {
