@@ -99,12 +99,14 @@ test.runIf(isRoot)('[LC15] unreadable entries are reported, and a starting membe
   await writeFile(cat.path('closed', 'inside'), 'inside');
   await cat.start();
   await cluster().connected();
-  expect((await cat.status()).problems.map(({ code, path }) => [code, path])).toEqual(
-    expect.arrayContaining([
-      ['path-permission', 'secret'],
-      ['path-permission', 'closed'],
-    ]),
-  );
+  await vi.waitFor(async () => {
+    expect((await cat.status()).problems.map(({ code, path }) => [code, path])).toEqual(
+      expect.arrayContaining([
+        ['path-permission', 'secret'],
+        ['path-permission', 'closed'],
+      ]),
+    );
+  }, patience);
   await writeFile(cluster().member('ant').path('later'), 'later');
   await vi.waitFor(async () => expect(await readFile(cat.path('later'), 'utf8')).toBe('later'), patience);
   await giveToNobody(folder);

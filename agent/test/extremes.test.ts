@@ -122,11 +122,13 @@ describe('[LC20] file times beyond the range of operations', () => {
     journal.close();
     await ant.start();
     const bee = await cluster.add('bee');
+    await cluster.connected();
     await writeFile(ant.path('after.txt'), 'after');
     expect((await ant.wait({ for: 'all' })).done).toBe(true);
     await agree(ant, bee);
     expect(mtimeOf(bee.path('far.txt'))).toBe(fileTimeUsMax / 1_000);
     const cat = await cluster.add('cat');
+    await cluster.connected();
     await agree(ant, bee, cat);
   });
 
@@ -149,6 +151,7 @@ describe('[LC20] file times beyond the range of operations', () => {
       await rm(join(folder, 'lost+found'), { recursive: true });
       const bee = await cluster.add('bee', { folder });
       onTestFinished(() => bee.kill());
+      await cluster.connected();
       await writeFile(ant.path('far.txt'), 'far');
       await utimes(ant.path('far.txt'), 5_000_000_000, 5_000_000_000);
       expect((await ant.wait({ for: 'all' })).done).toBe(true);

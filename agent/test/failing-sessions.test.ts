@@ -44,9 +44,11 @@ test('[SY20] sessions that end repeatedly are a problem on both sides, are tried
   setMode(ant, 'written', 0o644);
   await ant.start();
   await cluster().settled();
-  await vi.waitFor(async () => expect([await ant.problems(), await bee.problems()]).toEqual([[], []]), {
-    timeout: 60_000,
-    interval: 500,
-  });
-  expect([(await ant.status()).synchronised, (await bee.status()).synchronised]).toEqual([true, true]);
+  await vi.waitFor(
+    async () => {
+      for (const member of [ant, bee])
+        expect(await member.status()).toMatchObject({ problems: [], synchronised: true });
+    },
+    { timeout: 60_000, interval: 500 },
+  );
 });
