@@ -158,3 +158,22 @@ test('[AK5] a wait examines the folder after an exchanged disk is accepted, also
   expect(settled).toBe(1);
   expect(context.journal.heads('file')).toHaveLength(1);
 });
+
+test('[AK5] [IG4] a wait examines the folder again if its rules have changed meanwhile', async () => {
+  const ant = new LoneMember();
+  const { ignored } = ant.context;
+  ignored.take('*.tmp\n');
+  let settled = 0;
+  const scan = {
+    unread: () => [],
+    settleAll: () => {
+      settled += 1;
+      if (settled === 1) ignored.take('');
+      return Promise.resolve([]);
+    },
+  };
+  const outcome = waitForDurability({ ...partsOf(ant), localChanges: scan }, { for: 1, timeoutMs });
+  await ant.passes(1_000);
+  expect(await outcome).toMatchObject({ done: true });
+  expect(settled).toBe(2);
+});

@@ -183,10 +183,12 @@ async function settle(
   giveUp: () => boolean,
 ): Promise<readonly Blocking[] | undefined> {
   const { context } = parts;
+  const rules = context.ignored.text;
   let { unsettled, unread, problem } = await journalAll(parts, path ?? '', expiry, giveUp);
   // The new operations may be about the ignore rules, which are read under the lock.
   await context.lock.run(() => Promise.resolve());
-  if (context.ignored.isWaiting) {
+  // Rules that came into force meanwhile may no longer ignore an entry that the scan has passed.
+  if (context.ignored.isWaiting || context.ignored.text !== rules) {
     await untilRulesRest(context, giveUp);
     ({ unsettled, unread, problem } = await journalAll(parts, path ?? '', expiry, giveUp));
   }
