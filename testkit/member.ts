@@ -62,6 +62,8 @@ export class Member extends MemberApi {
   readonly defaults: StartOptions;
   readonly log: string[] = [];
   #child: ChildProcess | undefined;
+  /** True once all output of the process has arrived, which may be after its end. */
+  #isClosed = true;
 
   constructor(place: { name: string; folder: string; port: number; dashboardPort: number }, defaults: StartOptions) {
     super(place.name, place.folder, `http://127.0.0.1:${place.dashboardPort}/`);
@@ -100,6 +102,7 @@ export class Member extends MemberApi {
       stdio: ['pipe', 'pipe', 'pipe'],
     });
     this.#child = child;
+    this.#isClosed = false;
     child.stdin.on('error', () => undefined);
     child.stderr.setEncoding('utf8').on('data', (chunk: string) => this.#note(chunk));
     const said = new Promise<void>((resolve, reject) => {
@@ -109,6 +112,7 @@ export class Member extends MemberApi {
         if (/^ready$/m.test(seen)) resolve();
       });
       child.once('close', (code, signal) => {
+        this.#isClosed = true;
         this.#note(`--- ${this.name} ended with ${signal ?? code}`);
         reject(new Error(`The agent of ${this.name} ended with ${signal ?? code}: ${this.log.slice(-20).join('\n')}`));
       });
@@ -117,11 +121,11 @@ export class Member extends MemberApi {
     else said.catch(() => undefined);
   }
 
-  /** Resolves when the process is gone. */
+  /** Resolves when the process is gone, and `log` is complete. */
   async ended(timeoutMs = 60_000): Promise<void> {
     const child = this.#child;
-    if (child === undefined || !this.running) return;
-    await once(child, 'exit', { signal: AbortSignal.timeout(timeoutMs) });
+    if (child === undefined || this.#isClosed) return;
+    await once(child, 'close', { signal: AbortSignal.timeout(timeoutMs) });
   }
 
   signal(signal: NodeJS.Signals): void {

@@ -48,7 +48,8 @@ describe.each(damages)('[ST5] %s', (_, damage) => {
     await writeFile(bee.state(file), damage(text));
     bee.log.length = 0;
     await bee.start();
-    if (said !== undefined) expect(bee.log.join('\n')).toMatch(said);
+    // Its log arrives here by another way than its sentence that it is ready.
+    if (said !== undefined) await eventually(() => expect(bee.log.join('\n')).toMatch(said));
     expect((await bee.status()).member.id).toBe(member.id);
     await cluster().connected();
     await writeFile(bee.path(`after-${file}`), String(damage(text)));
