@@ -5,6 +5,12 @@ import { createServer } from 'node:net';
 const lowest = 12_000;
 const highest = 32_000;
 
+/**
+ * Test files run side by side, and each sees a port of a stopped member of another one as free: so each worker has ports of its own.
+ */
+const workersMax = 8;
+const worker = Number(process.env.VITEST_POOL_ID ?? 0) % workersMax;
+
 const given = new Set<number>();
 
 async function isFree(port: number): Promise<boolean> {
@@ -26,7 +32,7 @@ async function isFree(port: number): Promise<boolean> {
 /** An unused port of the loopback interface. Port 0 would not do, because a member keeps its port over restarts. */
 export async function freePort(): Promise<number> {
   for (;;) {
-    const port = lowest + Math.floor(Math.random() * (highest - lowest));
+    const port = lowest + workersMax * Math.floor((Math.random() * (highest - lowest)) / workersMax) + worker;
     if (given.has(port) || !(await isFree(port))) continue;
     given.add(port);
     return port;
