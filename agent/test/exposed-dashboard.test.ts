@@ -44,6 +44,17 @@ function askOverTls(path: string, headers: Record<string, string> = {}, body?: u
 
 const logIn = (given: string) => askOverTls('/api/v1/login', {}, { password: given });
 
+/** Logs in as soon as an attempt may be made, which has this status. */
+const answeredWith = (status: number, given: string) =>
+  vi.waitFor(
+    async () => {
+      const answer = await logIn(given);
+      expect(answer.status).toBe(status);
+      return answer;
+    },
+    { timeout: 20_000, interval: 300 },
+  );
+
 const cookieOf = ({ headers }: Answer): string => headers['set-cookie']?.[0]?.split(';')[0] ?? '';
 
 beforeAll(async () => {
@@ -90,24 +101,21 @@ test('[AC5] [AC7] with both, browsers log in by the password over TLS, scripts b
   expect((await askOverTls('/api/v1/status')).status).toBe(401);
   expect(JSON.parse((await askOverTls('/api/v1/login')).body)).toEqual({ password: true });
 
-  const first = await logIn('wrong password');
-  expect([first.status, first.headers['set-cookie']]).toEqual([401, undefined]);
+  // After three, the next one must wait for 4 s: a busy machine may take the second after the first to ask again.
+  for (let wrong = 0; wrong < 3; wrong++) {
+    const refused = await answeredWith(401, 'wrong password');
+    expect(refused.headers['set-cookie']).toBeUndefined();
+  }
   const soon = await logIn(password);
-  expect([soon.status, soon.headers['retry-after'], soon.headers['set-cookie']]).toEqual([429, '1', undefined]);
+  expect([soon.status, soon.headers['set-cookie']]).toEqual([429, undefined]);
+  expect(soon.headers['retry-after']).toMatch(/^[1-4]$/);
   const { out } = await lockstep(['dashboard', '--no-open', ant().folder]);
   expect(out).toMatch(/^https:/);
   const linked = await askOverTls(`/login${new URL(out).search}`);
   expect(linked.headers['set-cookie']?.[0]).toMatch(/; HttpOnly; SameSite=Strict; Secure$/);
   expect((await askOverTls('/api/v1/status', { cookie: cookieOf(linked) })).status).toBe(200);
 
-  const cookie = await vi.waitFor(
-    async () => {
-      const answer = await logIn(password);
-      expect(answer.status).toBe(200);
-      return cookieOf(answer);
-    },
-    { timeout: 20_000, interval: 300 },
-  );
+  const cookie = cookieOf(await answeredWith(200, password));
   expect((await askOverTls('/api/v1/status', { cookie })).status).toBe(200);
   const refused = await askOverTls('/api/v1/leave', { cookie }, {});
   expect([refused.status, JSON.parse(refused.body).error.code]).toEqual([403, 'socket-only']);
