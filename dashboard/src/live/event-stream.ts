@@ -56,6 +56,12 @@ export class EventStream {
   close(): void {
     const socket = this.#socket;
     this.#socket = undefined;
-    socket?.close();
+    if (socket !== undefined) closeSocket(socket);
   }
+}
+
+/** Closes a WebSocket once it is open: of one that is closed before that, the browser warns in the console. */
+export function closeSocket(socket: WebSocket): void {
+  if (socket.readyState === WebSocket.CONNECTING) socket.addEventListener('open', () => socket.close());
+  else socket.close();
 }

@@ -1,4 +1,5 @@
 import type { OperationsPage } from '@lockstep/shared/api';
+import { closeSocket } from '../../live/event-stream.ts';
 import { Store } from '../../live/store.ts';
 import { askApi, sentenceOf } from '../../live/use-api.ts';
 import type { OperationFilter } from '../../parts/operations/operation-filter.ts';
@@ -119,7 +120,7 @@ export class OperationFeed extends Store<FeedView> {
   #disconnect(): void {
     const socket = this.#socket;
     this.#socket = undefined;
-    socket?.close();
+    if (socket !== undefined) closeSocket(socket);
   }
 
   readonly #render = (now: number): void => {
