@@ -106,6 +106,7 @@ test.describe('two members', () => {
     });
     const bytesIn = (name: string) => readFile(join(bee.folder, name), 'utf8').catch(() => undefined);
     const copies = async () => (await readdir(bee.folder)).filter((name) => name.startsWith('plan.conflict-'));
+    await expect.poll(copies).toHaveLength(1);
     const [copy = ''] = await copies();
     await page.goto(`${ant.url}conflicts?copy=bytes.txt`);
     await expect(page.getByText('Neither UTF-8 text nor a picture').first()).toBeVisible();

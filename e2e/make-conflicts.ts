@@ -11,7 +11,7 @@ export async function makeConflicts(
 ): Promise<void> {
   const [ant, bee] = [cluster.member('ant'), cluster.member('bee')];
   await bee.stop();
-  for (const [name, content] of Object.entries(files)) await writeFile(join(ant.folder, name), content('ant'));
+  for (const [name, content] of Object.entries(files)) await ant.put(name, content('ant'));
   await expect.poll(async () => (await ant.status()).files).toBeGreaterThanOrEqual(Object.keys(files).length);
   for (const [name, content] of Object.entries(files)) await writeFile(join(bee.folder, name), content('bee'));
   await bee.start();

@@ -43,7 +43,7 @@ export class MemberApi {
   }
 
   /** Moves a complete file into the folder. It is one operation: the agent cannot see the file between its creation and its last write. */
-  async put(path: string, content: string): Promise<void> {
+  async put(path: string, content: string | Uint8Array): Promise<void> {
     const outside = `${this.folder}.outside`;
     await writeFile(outside, content);
     await rename(outside, this.path(path));
