@@ -15,6 +15,7 @@ test('[DB-S4] the rules show what a change will do before it is saved, and no la
   const file = join(ant.folder, '.lockstepignore');
   await mkdir(join(ant.folder, 'logs'));
   for (const name of ['logs/a.log', 'logs/b.log', 'plan.txt']) await ant.put(name, name);
+  await cluster.settled();
   await page.goto(new URL('/settings', ant.url).href);
   await page.getByRole('link', { name: 'Ignore rules' }).click();
   const rules = page.getByRole('textbox', { name: 'The rules in .lockstepignore' });
@@ -41,7 +42,7 @@ test('[DB-S4] the rules show what a change will do before it is saved, and no la
   await look.click();
   await expect(said).toContainText('3 entries will no longer be ignored');
   await expect(said).toContainText('which cannot be undone: look for secrets');
-  await writeFile(file, '*.log\n*.tmp\n');
+  await ant.put('.lockstepignore', '*.log\n*.tmp\n');
   await expect(page.getByRole('alert').filter({ hasText: 'The file was changed meanwhile' })).toBeVisible();
   await expect(save).toBeDisabled();
   await page.getByRole('button', { name: 'Show the file as it is now' }).click();
