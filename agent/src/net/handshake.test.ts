@@ -144,7 +144,7 @@ describe('listening', () => {
     ['nothing', () => {}],
     ['half a TLS record', (socket) => socket.write(Buffer.from([22, 3, 1, 2, 0, 1, 0]))],
   ])('a connection that sends %s is dropped after the time allowed', async (_what, begin) => {
-    const b = await openTestNetwork(bee, { handshakeTimeoutMs: 750 });
+    const b = await openTestNetwork(bee, { handshakeTimeoutMs: 2_000 });
     const socket = connectTcp(b.network.address);
     begin(socket);
     await untilClosed(socket);
@@ -233,7 +233,7 @@ describe('listening', () => {
   });
 
   test('a stranger that stops after the announcement is dropped at the deadline', async () => {
-    const b = await openTestNetwork(bee, { handshakeTimeoutMs: 750 });
+    const b = await openTestNetwork(bee, { handshakeTimeoutMs: 2_000 });
     const { socket, closed } = await openStranger(b.network, ant);
     socket.send(announcement);
     expect((await closed).code).toBe(1006);
