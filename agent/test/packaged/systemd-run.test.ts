@@ -134,7 +134,10 @@ test.each<[keyof typeof units, string]>([
     await chmod(join(peer, 'common'), 0o2775);
     await writeFile(join(peer, 'common', 'tool'), 'of a group');
     await chmod(join(peer, 'common', 'tool'), 0o4755);
-    expect(await runInstalled(['wait', peer, '--timeout', '30'])).toMatchObject({ code: 0 });
+    // The peer refuses to wait for two members until it knows the other one.
+    await vi.waitFor(async () => {
+      expect(await runInstalled(['wait', peer, '--for', '2', '--timeout', '30'])).toMatchObject({ code: 0 });
+    }, 30_000);
     expect((await stat(join(folder, 'common'))).mode & 0o7777).toBe(0o2775);
     expect((await stat(join(folder, 'common', 'tool'))).mode & 0o7777).toBe(0o4755);
     await systemctl('stop', service);
