@@ -95,10 +95,11 @@ test.runIf(process.getuid?.() === 0)(
     await shellAs(
       other,
       ant.path('drop'),
-      'umask 022; echo open > file; mkdir dir; echo in > dir/in; echo no > secret; chmod 600 secret',
+      // The secret is one from its creation on.
+      'umask 022; echo open > file; mkdir dir; echo in > dir/in; umask 077; echo no > secret',
     );
     await vi.waitFor(async () => expect(await readFile(bee.path('drop', 'dir', 'in'), 'utf8')).toBe('in\n'), patience);
-    expect(await readFile(bee.path('drop', 'file'), 'utf8')).toBe('open\n');
+    await vi.waitFor(async () => expect(await readFile(bee.path('drop', 'file'), 'utf8')).toBe('open\n'), patience);
     expect((await stat(bee.path('drop', 'file'))).uid).toBe(lab().person.uid);
     const problems = async () =>
       (await ant.status()).problems.map(({ code, path }) => `${code} ${path}`).filter((line) => line.includes('drop'));
