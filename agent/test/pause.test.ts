@@ -1,8 +1,9 @@
+import { randomBytes } from 'node:crypto';
 import { readdir, writeFile } from 'node:fs/promises';
 import { transfersSchema } from '@lockstep/shared/api';
 import { expect, test, vi } from 'vitest';
 import { lockstep, type Member } from '../../testkit/member.ts';
-import { useCluster } from '../../testkit/vitest/use-cluster.ts';
+import { startCluster, useCluster } from '../../testkit/vitest/use-cluster.ts';
 
 const cluster = useCluster(['ant', 'bee']);
 const namesOf = (member: Member) => readdir(member.folder);
@@ -40,17 +41,20 @@ test('[MB11] a paused member receives and sends nothing, also after a restart, a
 });
 
 test('[MB11] [API7] a transfer waits while the member is paused, with that as the reason, and continues afterwards', async () => {
-  const [ant, bee] = [cluster().member('ant'), cluster().member('bee')];
+  const slow = await startCluster(['ant', 'bee'], { proxied: true });
+  const [ant, bee] = [slow.member('ant'), slow.member('bee')];
   // Bee says with its next heartbeat that it lacks nothing any more.
   await vi.waitFor(async () => {
     const before = transfersSchema.parse(await ant.get('/transfers'));
     expect(before).toMatchObject({ transfers: [], pending: 0, pendingPaths: [], resyncs: [] });
     expect(before.traffic).toMatchObject([{ name: 'bee' }]);
   }, patience);
-  await writeFile(ant.path('large'), Buffer.alloc(200_000_000, 'x'));
+  // It takes ten seconds: longer than it takes to look, and to run the command.
+  slow.shape('ant', 'bee', { bytesPerSecond: 4_000_000 });
+  await writeFile(ant.path('large'), randomBytes(40_000_000));
   await vi.waitFor(async () => {
     const { transfers } = transfersSchema.parse(await bee.get('/transfers'));
-    expect(transfers).toMatchObject([{ path: 'large', fromName: 'ant', size: 200_000_000 }]);
+    expect(transfers).toMatchObject([{ path: 'large', fromName: 'ant', size: 40_000_000 }]);
     expect(transfers[0]?.done).toBeGreaterThan(0);
   }, patience);
   await lockstep(['pause', bee.folder]);
@@ -63,6 +67,7 @@ test('[MB11] [API7] a transfer waits while the member is paused, with that as th
     });
   }, patience);
   expect(await bee.problems()).toEqual([]);
+  slow.shape('ant', 'bee', {});
   await lockstep(['resume', bee.folder]);
-  await cluster().settled();
+  await slow.settled();
 });
