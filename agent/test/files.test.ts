@@ -169,17 +169,19 @@ test('[FA4] a file that the disk has no room for, or that no login allows, is re
 test('[FA4] what a user does in the folder meanwhile is never lost', async () => {
   const cluster = await startCluster(['ant']);
   const ant = cluster.member('ant');
-  const upload = await begin(ant, 'plan.txt', mebibyte);
+  const upload = await begin(ant, 'plan.txt', 3 * mebibyte);
   const answered = once(upload, 'response');
-  await send(upload, Buffer.alloc(mebibyte / 2));
-  await eventually(() => expect(upload.socket?.bytesWritten).toBeGreaterThan(mebibyte / 2));
+  await send(upload, Buffer.alloc(2 * mebibyte));
+  // The agent has begun to take it: otherwise it could refuse it before its bytes.
+  await eventually(() => expect(staged(ant)).toHaveLength(1));
   await writeFile(ant.path('plan.txt'), 'by a user\n');
-  upload.end(Buffer.alloc(mebibyte / 2));
+  upload.end(Buffer.alloc(mebibyte));
   const [response] = await answered;
   expect(response.statusCode).toBe(428);
   expect(await readFile(ant.path('plan.txt'), 'utf8')).toBe('by a user\n');
 
   await put(ant, '.lockstepignore', '*.log\n');
+  await eventually(async () => expect(await ant.get('/paths/run.log')).toMatchObject({ ignored: true }));
   await mkdir(ant.path('tree'));
   await writeFile(ant.path('tree/run.log'), 'not synchronized\n');
   await put(ant, 'tree/file', 'text');
