@@ -77,8 +77,14 @@ test.skipIf(mappingLacks)('[MT40] an edit of another member does not erase such 
   // bee edits the version that ant published before the store.
   const text = await eventually(async () => {
     const stored = await changesWithoutTrace(file);
-    await starts(bee, 'data', stored.toLowerCase());
-    await writeFile(bee.path('data'), 'what bee wrote');
+    // Its agent must not apply what comes from ant between the look and the edit.
+    bee.signal('SIGSTOP');
+    try {
+      await starts(bee, 'data', stored.toLowerCase());
+      await writeFile(bee.path('data'), 'what bee wrote');
+    } finally {
+      bee.signal('SIGCONT');
+    }
     return stored;
   });
   const names = namesOf(await cluster.settled());
