@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { searchResultSchema, treePageSchema } from '@lockstep/shared/api';
 import { expect, onTestFinished, test } from 'vitest';
+import { eventually } from '../../testkit/eventually.ts';
 import type { Member } from '../../testkit/member.ts';
 import { shell } from '../../testkit/programs.ts';
 import { useCluster } from '../../testkit/vitest/use-cluster.ts';
@@ -33,7 +34,12 @@ test('[TR3] an entry names its writer and the members that lack it, and says whe
   await shell(bee.folder, 'mkdir -p e/sub; echo hello > e/x.txt; echo other > e/x.md; ln -s x.txt e/link');
   await writeFile(bee.path('e/x.conflict-20261121T065602007Z-ant.txt'), 'lost');
   await cluster().settled();
-  const { entries, members } = await tree(ant, 'e');
+  // ant hears from bee a moment later that it holds them.
+  const { entries, members } = await eventually(async () => {
+    const page = await tree(ant, 'e');
+    expect(page.entries.map(({ holding }) => holding)).toEqual([2, 2, 2, 2, 2]);
+    return page;
+  });
   expect(members).toBe(2);
   expect(entries.map(({ name, type, conflict }) => [name, type, conflict])).toEqual([
     ['link', 'symlink', false],
