@@ -10,8 +10,8 @@ import { lockstepProgram } from '../../testkit/repository.ts';
 const module = new URL('../dist/cli/lab/lab.js', import.meta.url).href;
 const script = `import { runLab } from ${JSON.stringify(module)}; process.exitCode = await runLab(process.argv.slice(2));`;
 
-/** Below the kernel's ephemeral ports, so that no process takes one between the check and the start. */
-const portsFrom = 20_000;
+/** Below the kernel's ephemeral ports and those of other tests, so that no process takes one between the check and the start. */
+const portsFrom = 10_000;
 
 let root = '';
 let portBase = 0;
@@ -26,7 +26,7 @@ async function isFree(port: number): Promise<boolean> {
 }
 
 async function freePortBase(): Promise<number> {
-  for (let base = portsFrom + (process.pid % 100) * 100; ; base += 10) {
+  for (let base = portsFrom + (process.pid % 15) * 100; ; base += 10) {
     const ports = [1, 2, 101, 102].map((offset) => base + offset);
     if ((await Promise.all(ports.map(isFree))).every((free) => free)) return base;
   }
