@@ -34,12 +34,13 @@ test('[ST1] history, staging and cookies are removed while the agent runs: it co
 test('[ST1] staging is removed while a large file is on its way: the whole file is fetched again', async () => {
   const cluster = await startCluster(['ant', 'bee'], { proxied: true });
   const [ant, bee] = [cluster.member('ant'), cluster.member('bee')];
-  cluster.shape('ant', 'bee', { bytesPerSecond: 8_000_000 });
+  cluster.shape('ant', 'bee', { bytesPerSecond: 3_000_000 });
   await shell(ant.folder, 'head -c 24000000 /dev/urandom > ../large; mv ../large large');
   await eventually(() => expect(readdirSync(bee.state('staging')).length).toBe(1));
   const [staged = ''] = readdirSync(bee.state('staging'));
   await eventually(async () => expect((await stat(bee.state('staging', staged))).size).toBeGreaterThan(4_000_000));
   await rm(bee.state('staging'), { recursive: true });
+  cluster.shape('ant', 'bee', {});
   await cluster.settled();
   expect(bee.log.join('\n')).not.toContain('no room');
   expect((await readFile(bee.path('large'))).equals(await readFile(ant.path('large')))).toBe(true);

@@ -8,13 +8,14 @@ import type { Member } from '../../testkit/member.ts';
 import { lockstepProgram } from '../../testkit/repository.ts';
 import { startCluster } from '../../testkit/vitest/use-cluster.ts';
 
-const bytesPerSecond = 4_000_000;
+/** Slow enough to see each step, also on a busy machine. */
+const bytesPerSecond = 2_000_000;
 
 /** A member that was never started, behind a slow link to one that has a large file. */
 async function newcomer(): Promise<Member> {
   const cluster = await startCluster(['ant'], { proxied: true });
   const ant = cluster.member('ant');
-  await writeFile(ant.path('film'), randomBytes(3 * bytesPerSecond));
+  await writeFile(ant.path('film'), randomBytes(12_000_000));
   await ant.wait({ for: 'all' });
   const bee = await cluster.add('bee', { up: false });
   cluster.shapes('bee', { bytesPerSecond });
