@@ -70,8 +70,9 @@ export default defineConfig({
           name: 'integration',
           include: ['agent/test/**/*.test.ts'],
           exclude: ['agent/test/{packaged,compose}/**'],
-          testTimeout: 180_000,
-          hookTimeout: 60_000,
+          // Longer than several waits for a cluster: the one that fails says for what.
+          testTimeout: 300_000,
+          hookTimeout: 180_000,
           // Most of the time each of them waits for one agent or another.
           maxWorkers: 2,
           expect: { poll: { timeout: patienceMs } },

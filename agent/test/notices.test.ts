@@ -93,7 +93,7 @@ describe('notices', () => {
       `Lockstep: ${lost.name} is down.`,
       `Lockstep: Over: ${lost.name} is down.`,
     ]);
-  }, 240_000);
+  }, 400_000);
 
   test('[NT6] a webhook that fails or redirects is a problem, and gets the notice later', async () => {
     const { url, received, answer } = await webhook();
@@ -118,7 +118,7 @@ describe('notices', () => {
     expect(received[0]?.text).toMatch(/^Lockstep: ant has only .* of free disk space\.$/);
     await vi.waitFor(async () => expect(await problems(ant)).toEqual([]), patience);
     expect(elsewhere.received).toEqual([]);
-  }, 120_000);
+  });
 
   test('[NT7] [NT8] a command gets the notice in its environment and on its input, without a shell, and a test says what happened', async () => {
     const cluster = await startCluster(['ant']);
