@@ -85,6 +85,7 @@ test('[MT15] a directory with an ignored entry of the receiver is moved entry by
   await writeFile(ant.path('.lockstepignore'), 'own-*\n');
   await makeTree(ant, 'mixed');
   await cluster().settled();
+  await expect.poll(() => bee.get('/paths/own-notes')).toMatchObject({ ignored: true });
   await writeFile(bee.path('mixed/own-notes'), 'mine');
   const inode = (await lstat(bee.path('mixed/f7'))).ino;
   const received = await receivedBytes(bee);
