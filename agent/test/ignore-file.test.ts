@@ -156,14 +156,14 @@ test('[IG8] a save that makes the file empty or missing for a moment sends nothi
     // bee has the empty file, or none: so the agent of ant has seen that too.
     await vi.waitFor(async () => {
       expect(await readFile(bee.path(rulesName), 'utf8').catch(() => '')).toBe('');
-    }, 10_000);
+    }, 20_000);
     await writeFile(ant.path(rulesName), `${secret}\n`);
     await cluster.settled([ant]);
     expect(namesOf(bee.tree())).not.toContain(secret);
   }
   await writeFile(ant.path(rulesName), 'nothing of the kind\n');
   await ant.wait({ for: 'all' });
-  await vi.waitFor(async () => expect(await readFile(bee.path(secret), 'utf8')).toBe('for nobody'), 10_000);
+  await vi.waitFor(async () => expect(await readFile(bee.path(secret), 'utf8')).toBe('for nobody'), 20_000);
 });
 
 test('[IG9] in a conflict about the rules, files that only one version excludes are sent to no member', async () => {

@@ -14,7 +14,7 @@ async function inForce(probe: string, ignored: boolean): Promise<void> {
     await vi.waitFor(
       async () =>
         expect(pathReportSchema.parse(await member.get(`/paths/${probe}`)).ignored, member.name).toBe(ignored),
-      10_000,
+      20_000,
     );
   }
 }
@@ -97,7 +97,7 @@ test('[IG3] lines that are not patterns are reported with their numbers, and the
   const detail = async (): Promise<string | undefined> =>
     (await bee.status()).problems.find(({ code }) => code === 'ignore-rule')?.detail;
   await rules('*.log\n[a-\n/\n!\n*.bak\n', 'y.bak', true);
-  await vi.waitFor(async () => expect(await detail()).toBeDefined(), 10_000);
+  await vi.waitFor(async () => expect(await detail()).toBeDefined(), 20_000);
   expect(await detail()).toBe(
     'Line 2 of .lockstepignore is skipped; the other lines are in force. A bracket [ is not closed: add the ], or write \\[ to match a ' +
       'bracket. Also skipped: lines 3, 4.',
