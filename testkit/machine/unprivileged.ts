@@ -1,5 +1,6 @@
 import { chmod } from 'node:fs/promises';
 import type { Cluster } from '../cluster.ts';
+import { eventually } from '../eventually.ts';
 import type { Member } from '../member.ts';
 import { run } from '../programs.ts';
 
@@ -13,7 +14,8 @@ export const asNobody = ['setpriv', `--reuid=${nobody}`, `--regid=${nobody}`, '-
 
 /** Makes the user nobody the owner of `paths` and of everything in them. */
 export async function giveToNobody(...paths: readonly string[]): Promise<void> {
-  await run('chown', ['-R', `${nobody}:${nobody}`, ...paths]);
+  // A running agent may remove a file while its name is being listed.
+  await eventually(() => run('chown', ['-R', `${nobody}:${nobody}`, ...paths]));
 }
 
 /** Adds a member whose agent runs as the user nobody. Resolves when it has a session with each of the others. */
