@@ -23,11 +23,13 @@ describe('files that are written while they are read', () => {
 
   test('[LC4] a log that is appended to 100 times a second costs few operations, and is whole at the end', async () => {
     const [ant, bee] = [cluster().member('ant'), cluster().member('bee')];
-    const seconds = 4;
-    for (let line = 0; line < seconds * 100; line++) {
+    const beganMs = performance.now();
+    for (let line = 0; line < 400; line++) {
       appendFileSync(ant.path('log'), `line ${line}\n`);
       await pause(10);
     }
+    // On a busy machine it takes longer.
+    const seconds = (performance.now() - beganMs) / 1_000;
     await cluster().settled();
     expect(await readFile(bee.path('log'), 'utf8')).toBe(await readFile(ant.path('log'), 'utf8'));
     const { out } = await lockstep(['log', '--json', '--path', 'log', '--lines', '1000', ant.folder]);
@@ -68,7 +70,7 @@ describe('files that are written while they are read', () => {
         blocking: [{ path: 'busy', reason: expect.stringMatching(/busy keeps changing, or is still being read/) }],
       });
       await writeFile(ant.path('other'), 'other');
-      await vi.waitFor(async () => expect(await readFile(bee.path('other'), 'utf8')).toBe('other'), 10_000);
+      await vi.waitFor(async () => expect(await readFile(bee.path('other'), 'utf8')).toBe('other'), 20_000);
     } finally {
       clearInterval(writing);
       closeSync(file);
@@ -95,9 +97,9 @@ test.runIf(isRoot)(
     await shell(ant.folder, 'head -c 25000000 /dev/urandom > large');
     await hasProblem(bee, 'disk-full');
     const noRoom = 'There is no room for large. Free some space; Lockstep tries again automatically.';
-    await vi.waitFor(async () => expect(await details(bee)).toContain(noRoom), 10_000);
+    await vi.waitFor(async () => expect(await details(bee)).toContain(noRoom), 20_000);
     await writeFile(ant.path('small'), 'small');
-    await vi.waitFor(async () => expect(await readFile(bee.path('small'), 'utf8')).toBe('small'), 10_000);
+    await vi.waitFor(async () => expect(await readFile(bee.path('small'), 'utf8')).toBe('small'), 20_000);
     expect((await ant.wait({ for: 2, timeoutMs: 200 })).done).toBe(false);
     rmSync(join(disk, 'ballast'));
     await cluster.settled();
@@ -123,8 +125,8 @@ test.runIf(isRoot)(
     await shell(ant.folder, 'echo new > closed/new; echo new > open/new; rm closed/f1');
     await hasProblem(bee, 'path-permission');
     const closed = "secret cannot be read or written: give the agent's user permission.";
-    await vi.waitFor(async () => expect(await details(bee)).toContain(closed), 10_000);
-    await vi.waitFor(async () => expect(await readFile(bee.path('open/new'), 'utf8')).toBe('new\n'), 10_000);
+    await vi.waitFor(async () => expect(await details(bee)).toContain(closed), 20_000);
+    await vi.waitFor(async () => expect(await readFile(bee.path('open/new'), 'utf8')).toBe('new\n'), 20_000);
     await bee.wait({ for: 1, timeoutMs: 500 });
     expect(namesOf(subtree(ant.tree(), 'secret'))).toEqual(['f1', 'f2', 'f3']);
     expect(namesOf(subtree(ant.tree(), 'closed'))).toEqual(['f2', 'f3', 'new']);
@@ -154,7 +156,7 @@ test.runIf(isRoot)('[MT19] changes in a directory that its user has made read-on
   await cluster.settled();
   expect(bee.tree()).toEqual(ant.tree());
   expect(namesOf(subtree(bee.tree(), 'shut'))).toEqual(['f', 'new']);
-  expect(await bee.problems()).toEqual([]);
+  await hasNoProblem(bee);
 });
 
 test.runIf(isRoot)(
@@ -169,7 +171,7 @@ test.runIf(isRoot)(
     await run('chown', ['0:0', bee.path('closed')]);
     await shell(ant.folder, 'mv open/file closed/file');
     await hasProblem(bee, 'path-permission');
-    await vi.waitFor(() => expect(namesOf(subtree(bee.tree(), 'open'))).toEqual([]), 10_000);
+    await vi.waitFor(() => expect(namesOf(subtree(bee.tree(), 'open'))).toEqual([]), 20_000);
     await ant.kill();
     await rm(ant.path('closed'), { recursive: true });
 
@@ -220,7 +222,8 @@ test.runIf(isRoot)(
     });
     await shell(ant.folder, 'rm -r d; echo new > d');
     await hasProblem(bee, 'path-in-the-way');
-    await unmount();
+    // The agent may have the directory open for a moment.
+    await vi.waitFor(unmount, 20_000);
     await cluster.settled();
     await hasNoProblem(bee);
     expect(await readFile(bee.path('d'), 'utf8')).toBe('new\n');
@@ -272,11 +275,11 @@ test('[WT3] if the kernel drops events while the agent is suspended by SIGSTOP, 
   bee.signal('SIGCONT');
   // No `wait` on bee, which would scan: it must find the changes that the overflow hid without one.
   await vi.waitFor(() => expect(namesOf(subtree(ant.tree(), 'many')).length).toBe(9_002), {
-    timeout: 60_000,
+    timeout: 150_000,
     interval: 500,
   });
   await cluster.settled();
   expect((await stat(ant.path('many/f9000'))).size).toBe(5);
   await rm(ant.path('many'), { recursive: true });
   await cluster.settled();
-});
+}, 400_000);
