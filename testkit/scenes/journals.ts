@@ -71,7 +71,10 @@ export const journalDeleted: Scene = {
       }
       stage.did(`killed ${member.name}, deleted its journal and restarted it`);
       await member.start();
-      assert.match((await lab.log(member)).join('\n'), /The journal was gone\. It is being rebuilt from the folder/);
+      // Its log comes on another stream than the word that it is ready.
+      await eventually(async () =>
+        assert.match((await lab.log(member)).join('\n'), /The journal was gone\. It is being rebuilt from the folder/),
+      );
       before = await unharmed(stage, lab, before, `deleted-${member.name}`);
       const sentSince = (await sentBytes(others)) - sent + (await sentBytes([member]));
       assert.ok(sentSince < inlineBytesMax, `${sentSince} B of content were sent that all members had`);
