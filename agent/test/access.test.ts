@@ -183,7 +183,7 @@ test('[AC1] the commands work in a folder whose path is too long for a socket', 
   try {
     const ant = far.member('ant');
     expect(ant.state('api.sock').length).toBeGreaterThan(200);
-    await writeFile(ant.path('note'), 'text');
+    await ant.put('note', 'text');
     await vi.waitFor(async () => {
       const { code, out } = await lockstep(['status', '--json', ant.folder]);
       expect(code).toBe(0);

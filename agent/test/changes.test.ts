@@ -248,7 +248,7 @@ test('appends on one member reach the others in order', async () => {
   await mkdir(ant.path('appends'));
   for (let line = 0; line < 200; line++) await appendFile(ant.path('appends/log'), `line ${line}\n`);
   const expected = Array.from({ length: 200 }, (_, line) => `line ${line}\n`).join('');
-  await vi.waitFor(async () => expect(await readFile(bee.path('appends/log'), 'utf8')).toBe(expected), 20_000);
+  await vi.waitFor(async () => expect(await readFile(bee.path('appends/log'), 'utf8')).toBe(expected), 60_000);
   await cluster().settled();
 });
 
@@ -287,7 +287,7 @@ test('[IG4] a changed .lockstepignore deletes nothing, and entries that are allo
   await unlink(bee.path('rules/build/out'));
   await unlink(cat.path('.lockstepignore'));
   await cat.wait({ for: 'all' });
-  await vi.waitFor(() => expect(namesOf(bee.tree())).not.toContain('.lockstepignore'), 10_000);
+  await vi.waitFor(() => expect(namesOf(bee.tree())).not.toContain('.lockstepignore'), 20_000);
   await cluster().settled();
   expect(await readFile(ant.path('rules/x.tmp'), 'utf8')).toBe('ignored');
 });
