@@ -36,8 +36,10 @@ export const saturatedLink: Scene = {
     stage.did(`wrote a file of ${megabytes} MB on ant, and one of two bytes each second`);
     const shown = loadedMs.flat();
     const worst = { roundTripMs: Math.max(...shown), smallMs: Math.max(...smallMs) };
-    assert.ok(shown.length > 0, 'the transfer was too short to measure it');
-    assert.ok(worst.roundTripMs < roundTripMsMax, `a round trip of ${worst.roundTripMs} ms under load`);
+    // Of a machine that is busy for a moment only some are long, but of a long queue in the link all are.
+    const middleMs = shown.toSorted((a, b) => a - b)[Math.floor(shown.length / 2)];
+    assert.ok(middleMs !== undefined, 'the transfer was too short to measure it');
+    assert.ok(middleMs < roundTripMsMax, `round trips of ${shown.map((ms) => ms.toFixed(0)).join(', ')} ms under load`);
     assert.ok(worst.smallMs < smallMsMax, `a small file took ${worst.smallMs} ms`);
     assert.deepEqual(problems, []);
     assert.equal(lab.connections - before, 0, 'sessions that ended and were opened again');
