@@ -53,7 +53,7 @@ test('[DB-F1] [DB-F3] [DB-F4] a user finds a file, its holders and its history',
 
   await test.step('[DB-F8] a file of several blocks, too large to be opened, is downloaded whole', async () => {
     const film = randomBytes(3_500_000);
-    await writeFile(join(bee.folder, 'reports', '2026', 'film.bin'), film);
+    await bee.put('reports/2026/film.bin', film);
     await page.getByRole('link', { name: 'film.bin' }).click();
     const about = page.getByRole('region', { name: 'About reports/2026/film.bin' });
     await expect(about.getByRole('heading', { name: 'Held by 3 of 3 members' })).toBeVisible();

@@ -22,7 +22,7 @@ test('the page shows the current state of the members', async ({ page, cluster, 
       await expect(row(name).locator('[data-title=Files]')).toHaveText('16 B');
     }
     for (const { folder } of cluster.members) {
-      expect(await readFile(join(folder, 'hello.txt'), 'utf8')).toBe('hello\n');
+      await expect.poll(() => readFile(join(folder, 'hello.txt'), 'utf8').catch(() => undefined)).toBe('hello\n');
     }
     await expect(page.getByRole('status')).toHaveText('All 3 members hold everything.');
   });
