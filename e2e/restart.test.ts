@@ -21,6 +21,8 @@ test.describe('two members', () => {
       view.on('pageerror', (error) => errors.push(`${heading}: ${error}`));
       await view.goto(ant.url + place);
       await expect(view.getByRole('heading', { name: heading, level: 1 })).toBeVisible();
+      // A part that was not read yet would have an alert of its own.
+      await expect(view.locator('[aria-busy="true"]')).toHaveCount(0);
       pages.set(heading, view);
     }
     const each = (check: (view: Page) => Promise<void>) => Promise.all([...pages.values()].map(check));
