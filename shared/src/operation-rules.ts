@@ -7,6 +7,7 @@ import {
   fileTimeUsMin,
   keepsAcceptedMax,
   keepsMax,
+  markBytes,
   originsAcceptedMax,
   originsMax,
   spanMax,
@@ -60,6 +61,7 @@ export const optionalFields = [
   'blocks',
   'member',
   'keeps',
+  'marks',
 ] as const;
 
 export type OptionalField = (typeof optionalFields)[number];
@@ -74,13 +76,13 @@ const fileFields = ['content', 'size', 'mode', 'mtimeUs'] as const;
 
 /** An `attr` of a file has the fields of that file; `attr` alone is that of a directory. */
 export const fieldRules: Readonly<Record<OperationKind | 'file-attr', FieldRule>> = {
-  put: { required: fileFields, optional: ['replaced', 'group', 'blocks', 'from', 'span', 'keeps'] },
-  mkdir: { required: ['mode'], optional: ['replaced', 'from', 'group', 'span', 'keeps'] },
-  symlink: { required: ['target', 'mtimeUs'], optional: ['replaced', 'from', 'group', 'span', 'keeps'] },
-  'file-attr': { required: fileFields, optional: ['replaced', 'group', 'blocks', 'keeps'] },
-  attr: { required: ['mode'], optional: ['group'] },
-  delete: { required: [], optional: ['replaced', 'group'] },
-  member: { required: ['member'], optional: ['keeps'] },
+  put: { required: fileFields, optional: ['replaced', 'group', 'blocks', 'from', 'span', 'keeps', 'marks'] },
+  mkdir: { required: ['mode'], optional: ['replaced', 'from', 'group', 'span', 'keeps', 'marks'] },
+  symlink: { required: ['target', 'mtimeUs'], optional: ['replaced', 'from', 'group', 'span', 'keeps', 'marks'] },
+  'file-attr': { required: fileFields, optional: ['replaced', 'group', 'blocks', 'keeps', 'marks'] },
+  attr: { required: ['mode'], optional: ['group', 'marks'] },
+  delete: { required: [], optional: ['replaced', 'group', 'marks'] },
+  member: { required: ['member'], optional: ['keeps', 'marks'] },
 };
 
 /** A field of an operation and its fault, as in `mode` and `is not a whole number from 0 to 4095`. */
@@ -97,6 +99,7 @@ export function operationFault(operation: Operation, limits: OperationLimits): O
     namesFault(operation) ??
     versionFault(operation, limits) ??
     keepsFault(operation, limits) ??
+    marksFault(operation) ??
     contentFault(operation)
   );
 }
@@ -203,6 +206,13 @@ function keepsFault({ origin, seq, version, keeps }: Operation, limits: Operatio
       return { field: 'keeps', what: 'names an operation that the version does not cover' };
   }
   return undefined;
+}
+
+function marksFault({ origin, version, marks }: Operation): OperationFault | undefined {
+  if (marks === undefined) return undefined;
+  const others = Object.keys(version.vector).length - (version.vector[origin] === undefined ? 0 : 1);
+  if (others > 0 && marks.length === others * markBytes) return undefined;
+  return { field: 'marks', what: `are ${marks.length} bytes, not ${markBytes} for each of ${others} other origins` };
 }
 
 function tooMany(field: string, countMax: number): OperationFault {

@@ -76,6 +76,11 @@ export interface Operation {
    * the one of which it changes mode or time. No other operation has this field.
    */
   readonly keeps?: readonly Dot[];
+  /**
+   * What the author had under the numbers that the version names: for each other origin in it, in the order of their ids, the first 8 bytes
+   * of its chain hash there. Zeros where the author had no such operation. Absent if the version names no other origin.
+   */
+  readonly marks?: Uint8Array;
 }
 
 /** An operation as it is sent, with the file's bytes if they are few enough. */

@@ -13,11 +13,12 @@
  * v4 (0.1): pieces of operations and blocks, and reports of arrived bytes. A member of v3 gets whole messages and no reports.
  * v5 (0.1): a report of arrived bytes says how long they may have waited. A member of v4 gets reports without it.
  * v6 (0.1): `mayBeAway` in the records of members, and in their chain. A member of v5 would compute another chain, so it gets no such record.
+ * v7 (0.1): `marks` in operations, and in their chain. A member of v6 would end the session that brings one.
  */
-export const PROTOCOL_VERSION = 6;
+export const PROTOCOL_VERSION = 7;
 
 /** The oldest version this software still speaks. */
-export const PROTOCOL_VERSION_MIN = 3;
+export const PROTOCOL_VERSION_MIN = 7;
 
 /**
  * The journal's schema version (`PRAGMA user_version`).
@@ -31,8 +32,9 @@ export const PROTOCOL_VERSION_MIN = 3;
  * v7 (0.1): a mark of rows of disk: damage that a power cut left.
  * v8 (0.1): `keeps` of operations.
  * v9 (0.1): totals of what is in place on the disk, and of the bytes that are missing there.
+ * v10 (0.1): `marks` of operations, and those that another operation than the one here has, or an unknown one.
  */
-export const JOURNAL_VERSION = 9;
+export const JOURNAL_VERSION = 10;
 
 /** The version of the Lockstep software. */
 export const SOFTWARE_VERSION = '0.1.0';

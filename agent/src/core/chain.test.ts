@@ -15,3 +15,11 @@ test('[MB15] the mark of a member is part of its text only where it is set, so t
   expect(text({})).toEqual([id, 'ant', ['ant:4700'], 'joined']);
   expect(text({ mayBeAway: true })).toEqual([id, 'ant', ['ant:4700'], 'joined', true]);
 });
+
+test('[FK1] the marks of other operations are part of the text only where an operation has them', () => {
+  const operation = { origin, seq: 2, hlc: 1, kind: 'delete', path: 'p', version: { vector: {} } } as const;
+  const { length } = JSON.parse(canonicalText(operation));
+  expect(JSON.parse(canonicalText({ ...operation, marks: Uint8Array.of(0, 255, 16) })).slice(length)).toEqual([
+    '00ff10',
+  ]);
+});

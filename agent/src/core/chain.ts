@@ -1,13 +1,14 @@
 import type { Dot, MemberRecord, Operation } from '@lockstep/shared';
+import { hexadecimal } from './marks.ts';
 
 /**
  * The canonical text of an operation (docs/PROTOCOL.md, section 8). It is a JSON array without white space in a fixed order of fields; a
  * field without a value is null. All members must compute the same text, so a change of this function is a change of the wire protocol.
- * `keeps`, and `mayBeAway` in a member's record, are elements only where they have a value: operations journaled before these fields existed
- * keep their text. Block hashes are left out, because the content id stands for them.
+ * `keeps`, `marks`, and `mayBeAway` in a member's record are elements only where they have a value: operations journaled before these fields
+ * existed keep their text. Block hashes are left out, because the content id stands for them.
  */
 export function canonicalText(operation: Operation): string {
-  const { origin, seq, hlc, kind, path, version, member, keeps } = operation;
+  const { origin, seq, hlc, kind, path, version, member, keeps, marks } = operation;
   const vector = Object.entries(version.vector).sort(byOrigin);
   const except = version.except?.map(toPair).sort(byDot);
   return JSON.stringify([
@@ -29,6 +30,7 @@ export function canonicalText(operation: Operation): string {
     operation.span ?? null,
     member === undefined ? null : memberText(member),
     ...(keeps === undefined ? [] : [keeps.map(toPair)]),
+    ...(marks === undefined ? [] : [hexadecimal(marks)]),
   ]);
 }
 

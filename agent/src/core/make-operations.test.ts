@@ -1,4 +1,4 @@
-import type { Operation, OriginId } from '@lockstep/shared';
+import { type MemberId, type Operation, type OriginId, originId } from '@lockstep/shared';
 import { describe, expect, test } from 'vitest';
 import { stampMs } from './hlc.ts';
 import type { Draft } from './local-change.ts';
@@ -27,6 +27,7 @@ function make(drafts: readonly Draft[], journal: Journal = {}): ReturnType<typeo
     wallMs,
     headsAt: (path) => journal.heads?.[path] ?? [],
     ownAt: (path, after) => (journal.own ?? []).filter((own) => own.path === path && own.seq > after),
+    markOf: ({ origin, seq }) => (origin === bee ? `${seq}`.padStart(16, '0') : undefined),
     groupOf: (path) => journal.groups?.[path],
   });
 }
@@ -219,4 +220,15 @@ test('[JN1] an operation omits fields without a value, and facts about this disk
     'target',
     'version',
   ]);
+});
+
+test('[FK10] an operation has the marks of the other origins that its version names, in the order of their ids', () => {
+  const cat = originId('c'.repeat(52) as MemberId, 'aaaaaaaa');
+  const made = (parents: readonly Operation[]) =>
+    make([draft('p', { parents })], { heads: { p: parents } }).operations[0];
+  expect(made([])?.marks).toBeUndefined();
+  expect(made([putBy(ant, 1)])?.marks).toBeUndefined();
+  // Of cat's operation nothing is known here.
+  const marks = made([putBy(cat, 9), putBy(bee, 7)])?.marks;
+  expect(Buffer.from(marks ?? []).toString('hex')).toBe(`${'7'.padStart(16, '0')}${'0'.repeat(16)}`);
 });

@@ -1,6 +1,7 @@
 import {
   carriedOperation,
   clockSkewMsMax,
+  type Dot,
   type Operation,
   type OperationFault,
   type OriginId,
@@ -9,6 +10,7 @@ import {
 } from '@lockstep/shared';
 import { mergeStamp, nextStamp } from './hlc.ts';
 import type { Draft } from './local-change.ts';
+import { marksOf } from './marks.ts';
 import { nextVersion, ownNumbersNeeded } from './version.ts';
 
 /** The number of different stamps that consecutive operations of one origin get, even if their parents' stamp is the same. */
@@ -28,6 +30,8 @@ export function makeOperations(
     readonly headsAt: (path: string) => readonly Operation[];
     /** The origin's own operations at a path with a number above `after`. */
     readonly ownAt: (path: string, after: number) => readonly Operation[];
+    /** The mark of the chain at this number, if it is known. */
+    readonly markOf: (dot: Dot) => string | undefined;
     /** `seq` of the group that a path opened earlier, for drafts that join it. */
     readonly groupOf: (groupPath: string) => number | undefined;
   },
@@ -55,13 +59,14 @@ export function makeOperations(
       group = begins ? seq : (opened.get(draft.groupPath) ?? context.groupOf(draft.groupPath) ?? seq);
       opened.set(draft.groupPath, group);
     }
+    const version = nextVersion({ origin, seq }, draft.parents, others);
     const operation = withoutUndefined({
       origin,
       seq,
       hlc,
       kind: draft.kind,
       path: draft.path,
-      version: nextVersion({ origin, seq }, draft.parents, others),
+      version,
       content: draft.content,
       replaced: draft.replaced,
       size: draft.size,
@@ -74,6 +79,7 @@ export function makeOperations(
       blocks: draft.blocks,
       member: draft.member,
       keeps: draft.keeps?.map(({ origin, seq }) => ({ origin, seq })),
+      marks: marksOf(origin, version, context.markOf),
     });
     return carriedOperation(operation);
   });

@@ -1,4 +1,4 @@
-import { markBytes, type OriginId, type VersionVector } from '@lockstep/shared';
+import { type Dot, markBytes, type Operation, type OriginId, type Version, type VersionVector } from '@lockstep/shared';
 
 /** The origins of a vector, in the order in which their marks are sent. */
 export function originsInOrder(vector: VersionVector): readonly OriginId[] {
@@ -8,7 +8,11 @@ export function originsInOrder(vector: VersionVector): readonly OriginId[] {
 /** The mark at `index` of those that were sent, as hexadecimal digits; undefined beyond the end. */
 export function markAt(marks: Uint8Array, index: number): string | undefined {
   const bytes = marks.subarray(index * markBytes, (index + 1) * markBytes);
-  if (bytes.length < markBytes) return undefined;
+  return bytes.length < markBytes ? undefined : hexadecimal(bytes);
+}
+
+/** Bytes as hexadecimal digits. */
+export function hexadecimal(bytes: Uint8Array): string {
   let digits = '';
   for (const byte of bytes) digits += (byte < 16 ? '0' : '') + byte.toString(16);
   return digits;
@@ -23,6 +27,37 @@ export function packMarks(marks: readonly string[]): Uint8Array {
     }
   });
   return bytes;
+}
+
+/** The mark of an operation that its author did not have. */
+const noMark = '00'.repeat(markBytes);
+
+/** The origins of a version whose marks an operation of `origin` has, in their order. */
+function namedOrigins(origin: OriginId, { vector }: Version): readonly OriginId[] {
+  return originsInOrder(vector).filter((named) => named !== origin);
+}
+
+/**
+ * The `marks` of an operation of `origin` with this version; undefined if it names no other origin. `markOf`: the mark of a number in the
+ * author's log, as hexadecimal digits.
+ */
+export function marksOf(
+  origin: OriginId,
+  version: Version,
+  markOf: (dot: Dot) => string | undefined,
+): Uint8Array | undefined {
+  const named = namedOrigins(origin, version);
+  if (named.length === 0) return undefined;
+  return packMarks(named.map((other) => markOf({ origin: other, seq: version.vector[other] ?? 0 }) ?? noMark));
+}
+
+/** The numbers of other origins that an operation names, with the marks that its author had there. */
+export function namedMarks({ origin, version, marks }: Operation): readonly (Dot & { readonly mark: string })[] {
+  if (marks === undefined) return [];
+  return namedOrigins(origin, version).flatMap((named, index) => {
+    const mark = markAt(marks, index);
+    return mark === undefined || mark === noMark ? [] : [{ origin: named, seq: version.vector[named] ?? 0, mark }];
+  });
 }
 
 /** The number of newest operations that are compared one by one. */

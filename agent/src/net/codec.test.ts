@@ -232,6 +232,12 @@ describe('[SY6] bytes that are not a message are refused, with a reason', () => 
     ['put', 'keeps has more than', { keeps: new Array(keepsAcceptedMax + 1).fill({ origin: own, seq: 1 }) }],
     ['attr', 'attr has keeps', { keeps: [{ origin: own, seq: 1 }] }],
     ['delete', 'delete has keeps', { keeps: [{ origin: own, seq: 1 }] }],
+    ['put', 'marks are 8 bytes, not 8 for each of 0 other origins', { marks: new Uint8Array(8) }],
+    [
+      'put',
+      'marks are 7 bytes, not 8 for each of 1 other origins',
+      { version: { vector: { [own]: 7, [other]: 1 } }, marks: new Uint8Array(7) },
+    ],
     ['put', 'version.vector has a number', { version: { vector: { [own]: 7, [other]: 1.5 } } }],
     ['put', 'origins has an entry', { version: { vector: { [own]: 7, nobody: 1 } } }],
     ['put', 'origins has an entry', { origin: 'nobody' }],

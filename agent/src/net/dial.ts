@@ -12,8 +12,6 @@ export interface OpenedSession {
   readonly socket: WebSocket;
   readonly tls: TLSSocket;
   readonly peer: MemberId;
-  /** The highest protocol version of both. */
-  readonly version: number;
 }
 
 interface DialOptions {
@@ -72,8 +70,8 @@ export function openConnection(options: DialOptions): () => void {
     const secured = tls as TLSSocket;
     shakeHands({ role: 'dialler', socket, tls: secured, remote: address }, credentials, {
       announced: (peer, theirs) => options.announced?.(peer, theirs) !== false || !settle(),
-      opened: (peer, version) => {
-        if (settle()) opened({ socket, tls: secured, peer, version });
+      opened: (peer) => {
+        if (settle()) opened({ socket, tls: secured, peer });
       },
       refused: fail,
     });

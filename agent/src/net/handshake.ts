@@ -40,11 +40,8 @@ export interface Announced {
 interface Outcome {
   /** Called with the other side's announcement, if there is a common version. False: that is enough, and no session is to open. */
   announced?(peer: MemberId, theirs: Announced): boolean;
-  /**
-   * Called in the same turn of the event loop in which the last frame of the handshake arrived, so that no later frame is lost. `version`:
-   * the protocol version to speak.
-   */
-  opened(peer: MemberId, version: number): void;
+  /** Called in the same turn of the event loop in which the last frame of the handshake arrived, so that no later frame is lost. */
+  opened(peer: MemberId): void;
   /** Called when the connection is closing, and both sides know why. */
   refused(error: LockstepError): void;
 }
@@ -134,7 +131,7 @@ export function shakeHands(connection: Connection, credentials: Credentials, out
         );
       }
       if (role === 'listener') sendProof(peer);
-      if (finish()) outcome.opened(peer, Math.min(credentials.protocol.max, theirs.protocol.max));
+      if (finish()) outcome.opened(peer);
     });
   };
   const sendProof = (to: MemberId): void => {

@@ -191,17 +191,6 @@ describe('a session', () => {
     expect(drained).toEqual(['operations']);
   });
 
-  test('[MB21] a peer of an older version gets whole messages', async () => {
-    const b = await openTestNetwork(bee, { protocol: { min: 3, max: 3 } });
-    const a = await openTestNetwork(ant);
-    const dialled = await a.network.dial(b.address);
-    const received = receive(await firstOf(b.links));
-    receive(dialled);
-    for (let index = 0; index < 8; index++) dialled.send(blockOf(index));
-    await until(() => expect(received.messages.length).toBe(8));
-    expect(received.ends).toEqual([]);
-  });
-
   test('operations that wait are still sent when the session is closed', async () => {
     const { dialled, accepted } = await openPair();
     for (let id = 0; id < 16; id++) dialled.send(operationsOf(id));
@@ -257,18 +246,6 @@ describe('[MB15] the record of a member that may be away', () => {
     await until(() =>
       expect(received.messages).toMatchObject([{ carried: [{ operation: { member: { mayBeAway: true } } }] }]),
     );
-  });
-
-  test('is not sent to a version that would compute another chain; other records are', async () => {
-    const a = await openTestNetwork(ant);
-    const b = await openTestNetwork(bee, { protocol: { min: 3, max: 5 } });
-    const dialled = await a.network.dial(b.address);
-    const [here, there] = [receive(dialled), receive(await firstOf(b.links))];
-    dialled.send(message(member));
-    dialled.send(message({ ...member, mayBeAway: true }));
-    await until(() => expect(there.ends).toEqual([expect.stringContaining('upgrade Lockstep there')]));
-    expect(here.ends).toEqual(there.ends);
-    expect(there.messages).toHaveLength(1);
   });
 });
 

@@ -15,19 +15,14 @@ import type { Link, LinkReceiver } from '../sync/ports/network.ts';
 import { closeCodes, closeReason, printable } from './close-code.ts';
 import { decodeMessage, encodeMessage } from './codec.ts';
 import { frameFault } from './frame-fault.ts';
-import { Assembly, decodeArrived, delaysVersion, lengthOf, piecesVersion, sessionKindOf } from './pieces.ts';
+import { Assembly, decodeArrived, lengthOf, sessionKindOf } from './pieces.ts';
 import { ReadDelay } from './read-delay.ts';
 import { SendQueue } from './send-queue.ts';
-
-/** The protocol version from which on the chain of a marked record is computed as here. */
-const marksVersion = 6;
 
 interface LinkOptions {
   readonly socket: WebSocket;
   readonly tls: TLSSocket;
   readonly peer: MemberId;
-  /** The protocol version that both sides speak. */
-  readonly version: number;
   readonly dialled: boolean;
   readonly remote: string;
   readonly log: Log;
@@ -42,9 +37,6 @@ export class SocketLink implements Link {
   readonly #tls: TLSSocket;
   readonly #queue: SendQueue;
   readonly #log: Log;
-  readonly #version: number;
-  /** The other side joins pieces, and reports what has arrived. */
-  readonly #hasPieces: boolean;
   readonly #readDelay = new ReadDelay();
   readonly #assembly = new Assembly();
   /** Bytes of bulk messages that have arrived, and that were reported. */
@@ -60,12 +52,10 @@ export class SocketLink implements Link {
   #socketError = '';
   #brokeProtocol = false;
 
-  constructor({ socket, tls, peer, version, dialled, remote, log }: LinkOptions) {
+  constructor({ socket, tls, peer, dialled, remote, log }: LinkOptions) {
     this.#socket = socket;
     this.#tls = tls;
-    this.#version = version;
-    this.#hasPieces = version >= piecesVersion;
-    this.#queue = new SendQueue(socket, tls, this.#hasPieces);
+    this.#queue = new SendQueue(socket, tls);
     this.#log = log;
     this.peer = peer;
     this.dialled = dialled;
@@ -86,13 +76,6 @@ export class SocketLink implements Link {
   /** Sends a message. Its byte arrays are not copied: they must not change or be transferred until they are sent. */
   send(message: PeerMessage): void {
     if (this.#endReason !== undefined) return;
-    if (this.#version < marksVersion && carriesMark(message)) {
-      this.#closeWith(
-        closeCodes.protocolMismatch,
-        'a member is marked "may be away", which protocol 6 knows: upgrade Lockstep there',
-      );
-      return;
-    }
     this.#queue.send(encodeMessage(message), laneOf(message.type));
   }
 
@@ -175,9 +158,9 @@ export class SocketLink implements Link {
   #decode(data: RawData, isBinary: boolean): PeerMessage | undefined {
     if (!isBinary || !Array.isArray(data)) throw frameFault('frame', 'is text');
     const readDelayMs = this.#readDelay.noted();
-    const kind = this.#hasPieces ? sessionKindOf(data) : undefined;
+    const kind = sessionKindOf(data);
     if (kind === 'arrived') {
-      this.#queue.arrived(decodeArrived(data, this.#version), readDelayMs);
+      this.#queue.arrived(decodeArrived(data), readDelayMs);
       return undefined;
     }
     if (kind === 'piece') this.#noteArrival(data, readDelayMs);
@@ -194,10 +177,9 @@ export class SocketLink implements Link {
   /** Counts the bytes of a bulk message, and reports them: the other side sends no more than the connection takes. */
   #noteArrival(frames: readonly Buffer[], readDelayMs: number): void {
     this.#arrivedBytes += lengthOf(frames);
-    if (!this.#hasPieces || this.#arrivedBytes - this.#reportedBytes < arrivalBytes) return;
+    if (this.#arrivedBytes - this.#reportedBytes < arrivalBytes) return;
     this.#reportedBytes = this.#arrivedBytes;
-    const delayMs = this.#version >= delaysVersion ? readDelayMs : undefined;
-    this.#queue.report({ totalBytes: this.#arrivedBytes, delayMs });
+    this.#queue.report({ totalBytes: this.#arrivedBytes, delayMs: readDelayMs });
   }
 
   /** Ends the session after any error of the decoder; the agent continues. */
@@ -217,11 +199,6 @@ export class SocketLink implements Link {
       this.#end(`it refused a frame from here: ${said}`, true);
     else this.#end(said === '' ? 'the connection was lost' : said, faultCodes.has(code));
   }
-}
-
-/** True of a message with the record of a member that may be away. */
-function carriesMark(message: PeerMessage): boolean {
-  return 'carried' in message && message.carried.some(({ operation: { member } }) => member?.mayBeAway !== undefined);
 }
 
 /** The close codes after which another session of the two members is likely to fail too. */

@@ -72,9 +72,9 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
     }
     webSockets.handleUpgrade(request, tls, head, (webSocket) => {
       shakeHands({ role: 'listener', socket: webSocket, tls, remote }, credentials, {
-        opened: (peer, version) => {
+        opened: (peer) => {
           admission.leave(remote);
-          const session = { socket: webSocket, tls, peer, version };
+          const session = { socket: webSocket, tls, peer };
           if (isControl) options.controlled(session);
           else options.opened({ ...session, remote });
         },

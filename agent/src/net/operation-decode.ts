@@ -99,6 +99,7 @@ class RowReader {
     // The bytes accompany the operation and are no field of it, so they come before `keeps`.
     const bytes = flags & has.bytes ? this.#bytes('bytes') : undefined;
     if (flags & has.keeps) operation.keeps = this.#dots('keeps', this.#row[this.#next++], acceptingLimits.keepsMax);
+    if (flags & has.marks) operation.marks = ownBytes(this.#bytes('marks'));
     const fault = operationFault(operation, acceptingLimits);
     if (fault !== undefined) throw this.#fault(fault.field, fault.what);
     this.#assertBlocks(operation);

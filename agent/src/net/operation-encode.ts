@@ -90,6 +90,10 @@ function encodeOperation({ operation, bytes }: CarriedOperation, origins: Origin
     flags |= has.keeps;
     row.push(encodeDots(operation.keeps, origins));
   }
+  if (operation.marks !== undefined) {
+    flags |= has.marks;
+    row.push(operation.marks);
+  }
   row[0] = flags;
   return row;
 }

@@ -20,10 +20,11 @@ export const has = {
   member: 1 << 14,
   bytes: 1 << 15,
   keeps: 1 << 16,
+  marks: 1 << 17,
 } as const;
 
 /** The largest value of the flags that has only known fields. */
-export const flagsMax = (1 << 17) - 1;
+export const flagsMax = (1 << 18) - 1;
 
 /** The number of elements before the optional fields: flags, origin, seq, hlc, path. */
 export const fixedFields = 5;

@@ -95,10 +95,8 @@ describe('[SY6] a piece is refused', () => {
 
 test('a report of arrived bytes', () => {
   const totalBytes = 2 ** 40 + 5;
-  expect(decodeArrived([encodeArrived({ totalBytes })], 4)).toEqual({ totalBytes });
-  expect(decodeArrived([encodeArrived({ totalBytes, delayMs: 17.9 })], 5)).toEqual({ totalBytes, delayMs: 17 });
-  expect(decodeArrived([encodeArrived({ totalBytes, delayMs: 1e9 })], 5)).toEqual({ totalBytes, delayMs: 65_535 });
-  expect(sessionKindOf([encodeArrived({ totalBytes: 1 })])).toBe('arrived');
-  expect(() => decodeArrived([Buffer.from([1, 18, 0])], 4)).toThrow('arrived has 3 bytes, not 8');
-  expect(() => decodeArrived([encodeArrived({ totalBytes })], 5)).toThrow('arrived has 8 bytes, not 10');
+  expect(decodeArrived([encodeArrived({ totalBytes, delayMs: 17.9 })])).toEqual({ totalBytes, delayMs: 17 });
+  expect(decodeArrived([encodeArrived({ totalBytes, delayMs: 1e9 })])).toEqual({ totalBytes, delayMs: 65_535 });
+  expect(sessionKindOf([encodeArrived({ totalBytes: 1, delayMs: 0 })])).toBe('arrived');
+  expect(() => decodeArrived([Buffer.from([1, 18, 0])])).toThrow('arrived has 3 bytes, not 10');
 });

@@ -2,13 +2,7 @@ import { frameBytesMax, LockstepError } from '@lockstep/shared';
 import { formatVersion, messageTypeOf } from './codec.ts';
 import { frameFault } from './frame-fault.ts';
 
-/** The protocol version from which on sessions have pieces of bulk messages and reports of arrived bytes. */
-export const piecesVersion = 4;
-
-/** The version from which on such a report says how long the bytes may have waited. */
-export const delaysVersion = 5;
-
-/** Their numbers, in the row of message types. */
+/** The numbers of pieces of bulk messages, and of reports of arrived bytes, in the row of message types. */
 const pieceType = 17;
 const arrivedType = 18;
 
@@ -21,9 +15,8 @@ export function sessionKindOf([first, second]: readonly Buffer[]): 'piece' | 'ar
 /** The header of a piece: format, type, and a byte with the stream and whether it is the last of its message. */
 const headerBytes = 3;
 const lastBit = 0x80;
-/** The header of an `arrived`, and the total, 6 bytes; from version 5 on 2 more bytes, the delay. Most significant bytes first. */
-const arrivedBytes = 2 + 6;
-const delayBytes = 2;
+/** The header of an `arrived`, the total, 6 bytes, and the delay, 2 bytes. Most significant bytes first. */
+const arrivedBytes = 2 + 6 + 2;
 const delayMsMax = 0xffff;
 /** A block's own header; its bytes must begin a buffer of their own. */
 const blockHeaderBytes = 8;
@@ -132,25 +125,23 @@ function join(pieces: readonly Buffer[], length: number): readonly Buffer[] {
 export interface Arrived {
   /** The bytes of bulk messages since the session began. */
   readonly totalBytes: number;
-  /** The longest time that the last of them may have waited because the receiver was busy; absent before version 5. */
-  readonly delayMs?: number | undefined;
+  /** The longest time that the last of them may have waited because the receiver was busy. */
+  readonly delayMs: number;
 }
 
 /** A report of arrived bytes, as a frame. */
 export function encodeArrived({ totalBytes, delayMs }: Arrived): Buffer {
-  const frame = Buffer.allocUnsafe(arrivedBytes + (delayMs === undefined ? 0 : delayBytes));
+  const frame = Buffer.allocUnsafe(arrivedBytes);
   frame[0] = formatVersion;
   frame[1] = arrivedType;
   frame.writeUIntBE(totalBytes, 2, 6);
-  if (delayMs !== undefined) frame.writeUInt16BE(Math.min(Math.floor(delayMs), delayMsMax), arrivedBytes);
+  frame.writeUInt16BE(Math.min(Math.floor(delayMs), delayMsMax), 8);
   return frame;
 }
 
-/** A report of arrived bytes in a session of this protocol version. Throws a LockstepError if it is not valid. */
-export function decodeArrived(frames: readonly Buffer[], version: number): Arrived {
+/** A report of arrived bytes. Throws a LockstepError if it is not valid. */
+export function decodeArrived(frames: readonly Buffer[]): Arrived {
   const whole = Buffer.concat(frames);
-  const length = arrivedBytes + (version >= delaysVersion ? delayBytes : 0);
-  if (whole.length !== length) throw frameFault('arrived', `has ${whole.length} bytes, not ${length}`);
-  const totalBytes = whole.readUIntBE(2, 6);
-  return version >= delaysVersion ? { totalBytes, delayMs: whole.readUInt16BE(arrivedBytes) } : { totalBytes };
+  if (whole.length !== arrivedBytes) throw frameFault('arrived', `has ${whole.length} bytes, not ${arrivedBytes}`);
+  return { totalBytes: whole.readUIntBE(2, 6), delayMs: whole.readUInt16BE(8) };
 }

@@ -18,8 +18,7 @@ const binaryFrame = { binary: true, compress: false } as const;
 export class SendQueue {
   readonly #socket: WebSocket;
   readonly #tls: TLSSocket;
-  /** Undefined: the other side reports nothing, and gets whole messages as fast as the socket takes them. */
-  readonly #window: SendWindow | undefined;
+  readonly #window = new SendWindow();
   readonly #bulk: Readonly<Record<Stream, Outbound[]>> = { operations: [], 'small-blocks': [], blocks: [] };
   /** The bytes of the bulk messages of each lane that the socket has not got. */
   readonly #waitingBytes = { operations: 0, blocks: 0 };
@@ -31,10 +30,9 @@ export class SendQueue {
   };
   #isGathering = false;
 
-  constructor(socket: WebSocket, tls: TLSSocket, hasPieces: boolean) {
+  constructor(socket: WebSocket, tls: TLSSocket) {
     this.#socket = socket;
     this.#tls = tls;
-    if (hasPieces) this.#window = new SendWindow();
   }
 
   /** Queues a message behind all of its own lane. A small block overtakes large ones. */
@@ -44,7 +42,7 @@ export class SendQueue {
       return;
     }
     const bytes = lengthOf(frames);
-    const isSmallBlock = lane === 'blocks' && this.#window !== undefined && bytes <= smallBlockBytesMax;
+    const isSmallBlock = lane === 'blocks' && bytes <= smallBlockBytesMax;
     this.#bulk[isSmallBlock ? 'small-blocks' : lane].push(new Outbound(frames));
     this.#waitingBytes[lane] += bytes;
     this.#handBulk();
@@ -60,8 +58,7 @@ export class SendQueue {
 
   /** Handles a report of the other side, which may have waited here for `readDelayMs`. Throws a LockstepError if it is not true. */
   arrived({ totalBytes, delayMs }: Arrived, readDelayMs: number): void {
-    const busyMs = delayMs === undefined ? 0 : Math.max(delayMs, readDelayMs);
-    if (this.#window?.arrived(totalBytes, performance.now(), busyMs) === false) {
+    if (!this.#window.arrived(totalBytes, performance.now(), Math.max(delayMs, readDelayMs))) {
       throw frameFault('arrived', 'counts bytes that were not sent');
     }
     this.#handBulk();
@@ -110,7 +107,7 @@ export class SendQueue {
       const [message] = stream === undefined ? [] : this.#bulk[stream];
       if (stream === undefined || message === undefined) return;
       const bytesMax = this.#bytesMaxOf(message);
-      if (this.#window?.admits(Math.min(message.leftBytes, bytesMax)) === false) return;
+      if (!this.#window.admits(Math.min(message.leftBytes, bytesMax))) return;
       this.#handPiece(message, stream, bytesMax);
       if (message.leftBytes === 0) this.#bulk[stream].shift();
       this.#hasSmallTurn = stream !== 'small-blocks';
@@ -118,8 +115,7 @@ export class SendQueue {
   }
 
   #bytesMaxOf(message: Outbound): number {
-    if (this.#window === undefined || message.fits(this.#window.wholeBytes)) return Number.POSITIVE_INFINITY;
-    return this.#window.pieceBytes;
+    return message.fits(this.#window.wholeBytes) ? Number.POSITIVE_INFINITY : this.#window.pieceBytes;
   }
 
   /** Operations go first. Small and large blocks take turns: neither keeps the others waiting. */
@@ -135,7 +131,7 @@ export class SendQueue {
     const leftBytes = message.leftBytes;
     const frames = message.take(bytesMax, stream);
     this.#waitingBytes[lane] -= leftBytes - message.leftBytes;
-    this.#window?.sent(lengthOf(frames), performance.now());
+    this.#window.sent(lengthOf(frames), performance.now());
     this.#hand(frames);
   }
 

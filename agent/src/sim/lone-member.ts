@@ -1,4 +1,5 @@
 import type { MemberId, Operation, OriginId } from '@lockstep/shared';
+import { marksOf } from '../core/marks.ts';
 import { nextVersion } from '../core/version.ts';
 import { openJournal } from '../store/journal.ts';
 import { OperationWriter } from '../sync/members/operation-writer.ts';
@@ -136,16 +137,19 @@ export class LoneMember {
     this.#numbers.set(origin, seq);
     this.#stamp += 1024;
     const content = entry.text === undefined ? undefined : contentOfText(entry.text);
+    const version = nextVersion({ origin, seq }, parents, this.journal.heads(path));
+    const marks = marksOf(origin, version, (dot) => this.journal.mark(dot.origin, dot.seq));
     return {
       origin,
       seq,
       hlc: this.#stamp,
       kind: entry.kind,
       path,
-      version: nextVersion({ origin, seq }, parents, this.journal.heads(path)),
+      version,
       ...(entry.kind === 'mkdir' && { mode: 0o755 }),
       ...(content && { content: content.id, size: content.size, mode: 0o644, mtimeUs: 1_000_000 }),
       ...(entry.replaced !== undefined && { replaced: contentOfText(entry.replaced).id }),
+      ...(marks && { marks }),
       ...(keeps && { keeps: keeps.map((kept) => ({ origin: kept.origin, seq: kept.seq })) }),
     };
   }

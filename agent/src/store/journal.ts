@@ -14,6 +14,7 @@ import { AckStore } from './operations/acks.ts';
 import { AppliedReader } from './operations/applied.ts';
 import { BranchCutter } from './operations/branch-cutter.ts';
 import { completeChains } from './operations/chain-completion.ts';
+import { NamedMarks } from './operations/named-marks.ts';
 import { OperationLog } from './operations/operation-log.ts';
 import { OriginTable } from './operations/origin-table.ts';
 import { SealStore } from './operations/seals.ts';
@@ -66,6 +67,8 @@ function compose(database: JournalDatabase, { memberId, random, nowMs }: Journal
   const events = new EventStore(database);
   const verifier = new Verifier(database, { origins, log, disk, heads, parents, totals });
   const seals = new SealStore(database);
+  const markOf = (of: OriginId, seq: number) => log.link(of, seq)?.toString('hex', 0, markBytes);
+  const named = new NamedMarks(database, { knownOf: (of) => log.knownOf(of), markOf });
   const cutter = new BranchCutter(database, { self: memberId, origins, log, disk, verifier });
   completeChains(database, { log, verifier });
 
@@ -94,6 +97,7 @@ function compose(database: JournalDatabase, { memberId, random, nowMs }: Journal
         for (const operation of fresh) heads.merge(operation, log.add(operation, journaledAt));
         if (fresh.some(({ kind }) => kind === 'member')) reader.forgetMembers();
         parents.flush();
+        named.compare(fresh, (of) => seals.last(of));
         return fresh;
       });
     },
@@ -102,6 +106,7 @@ function compose(database: JournalDatabase, { memberId, random, nowMs }: Journal
       database.transaction(() => {
         if (seals.last(of) <= last) return [];
         seals.set(of, last);
+        named.sealed(of, last);
         const cut = cutter.cut(of, last);
         reader.forgetMembers();
         parents.flush();
@@ -109,7 +114,8 @@ function compose(database: JournalDatabase, { memberId, random, nowMs }: Journal
       }),
     seals: () => seals.all(),
     marks: () => log.marks(),
-    mark: (of, seq) => log.link(of, seq)?.toString('hex', 0, markBytes),
+    mark: markOf,
+    contradictions: () => named.contradictions(),
 
     known: () => log.known(),
     applied: () => applied.applied(),

@@ -49,6 +49,7 @@ export function logContract(open: () => Journal): void {
       }),
       put(ant, 8, 'joined', { version: { vector: { [ant]: 8, [bee]: 3 } }, keeps: [dot(bee, 3), dot(ant, 7)] }),
       put(ant, 9, '- \n%\\é🐜\u{10ffff}', { version: { vector: { [bee]: 1 } } }),
+      put(ant, 10, 'named', { version: { vector: { [ant]: 10, [bee]: 3 } }, marks: new Uint8Array(8).fill(5) }),
     ];
 
     test('[JN3] returns every field of every kind', () => {

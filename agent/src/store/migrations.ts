@@ -159,6 +159,19 @@ const migrations: readonly string[] = [
     WHERE heads.state = 1 AND heads.type = 1 AND (disk.content_key IS NULL OR disk.content_key <> heads.content_key)
   );
   `,
+  `
+  -- The marks of the numbers of other origins that the version names, in the order of their ids, 8 bytes each.
+  ALTER TABLE ops ADD COLUMN marks BLOB;
+  -- Such a mark of a number that is not known here, or that has another mark here; by which operation. Empty nearly always.
+  CREATE TABLE named (
+    origin TEXT NOT NULL,
+    seq INTEGER NOT NULL,
+    mark TEXT NOT NULL,
+    by_origin TEXT NOT NULL,
+    by_seq INTEGER NOT NULL,
+    PRIMARY KEY (origin, seq, by_origin, by_seq)
+  ) WITHOUT ROWID;
+  `,
 ];
 
 /** The statements that bring a journal of schema `version` to the one this software writes. */

@@ -3,6 +3,7 @@ import {
   type CarriedOperation,
   type ContentId,
   type MemberId,
+  markBytes,
   memberPath,
   type Operation,
   type OriginId,
@@ -130,8 +131,9 @@ const carriedOf = (origin: OriginId, number: number): fc.Arbitrary<CarriedOperat
       excepted: fc.array(fc.constantFrom(...origins)),
       hasGroup: fc.boolean(),
       hasKept: fc.boolean(),
+      hasMarks: fc.boolean(),
     })
-    .map(({ entry: { fields, bytes }, path: at, hlc, isNew, vector: known, excepted, hasGroup, hasKept }) => {
+    .map(({ entry: { fields, bytes }, path: at, hlc, isNew, vector: known, excepted, hasGroup, hasKept, hasMarks }) => {
       const all: Record<OriginId, number> = isNew ? { [origin]: number } : { ...known, [origin]: number };
       const except = [...new Set(excepted)]
         .filter((one) => one !== origin && all[one] !== undefined && !isNew)
@@ -140,6 +142,7 @@ const carriedOf = (origin: OriginId, number: number): fc.Arbitrary<CarriedOperat
       const kept = Object.entries(known).map(([of, seq]) => ({ origin: of as OriginId, seq }));
       const mayKeep = hasKept && !isNew && (fields.kind === 'attr' ? 'content' in fields : fields.kind !== 'delete');
       const keeps = mayKeep ? kept.filter((dot) => dot.origin !== origin) : [];
+      const others = Object.keys(all).length - 1;
       const operation = defined({
         origin,
         seq: number,
@@ -148,6 +151,7 @@ const carriedOf = (origin: OriginId, number: number): fc.Arbitrary<CarriedOperat
         version,
         group: hasGroup && fields.kind !== 'member' ? number : undefined,
         keeps: keeps.length > 0 ? keeps : undefined,
+        marks: hasMarks && others > 0 ? new Uint8Array(others * markBytes).fill(hlc % 251) : undefined,
         ...fields,
       }) as Operation;
       return bytes === undefined ? { operation } : { operation, bytes };

@@ -34,6 +34,7 @@ export interface OperationRow {
   /** 32 bytes; null only in a journal of an earlier schema, until it is opened. */
   readonly chain: Buffer | null;
   readonly keeps: string | null;
+  readonly marks: Buffer | null;
 }
 
 const columns = [
@@ -52,7 +53,7 @@ const columns = [
     'mtime_us',
     'target',
   ],
-  ...['renamed_from', 'group_seq', 'span', 'member', 'journaled_at', 'chain', 'keeps'],
+  ...['renamed_from', 'group_seq', 'span', 'member', 'journaled_at', 'chain', 'keeps', 'marks'],
 ];
 
 /** The columns for a `SELECT` over `ops`, alone or joined. */
@@ -93,6 +94,7 @@ export function toRow(
     place.journaledAt,
     place.chain,
     operation.keeps === undefined ? null : JSON.stringify(encodeDots(operation.keeps, origins)),
+    operation.marks ?? null,
   ];
 }
 
@@ -123,7 +125,13 @@ export function fromRow(row: OperationRow, origins: OriginTable, blocks: Uint8Ar
     ...(blocks !== undefined && { blocks }),
     ...(row.member !== null && { member: JSON.parse(row.member) as MemberRecord }),
     ...(row.keeps !== null && { keeps: decodeDots(JSON.parse(row.keeps) as EncodedDots, origins) }),
+    ...(row.marks !== null && { marks: bytesOf(row.marks) }),
   });
+}
+
+/** The bytes as they are received, no `Buffer`: an operation is the same value before and after it is stored. */
+function bytesOf({ buffer, byteOffset, byteLength }: Buffer): Uint8Array {
+  return new Uint8Array(buffer, byteOffset, byteLength);
 }
 
 /** Pairs of origin number and sequence number. */

@@ -1,7 +1,20 @@
+import { join } from 'node:path';
 import type { Operation } from '@lockstep/shared';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Journal } from '../../sync/ports/journal.ts';
-import { after, ant, bee, cat, content, dot, openAnt, put, remove, show } from '../fixtures.contract.ts';
+import {
+  after,
+  ant,
+  bee,
+  cat,
+  content,
+  dot,
+  openAnt,
+  put,
+  remove,
+  show,
+  temporaryFolder,
+} from '../fixtures.contract.ts';
 
 function opened(): Journal {
   return openAnt(':memory:');
@@ -98,4 +111,62 @@ test('[FK5] a link that its own branch replaced is not journaled again', () => {
   const [first, second] = [link(1, 'x', 'one'), link(2, 'x', 'two')];
   journal.append([first, second]);
   expect(journal.seal(bee, 0).map(({ target }) => target)).toEqual(['two']);
+});
+
+describe('[FK10] an operation that names the number of another origin', () => {
+  const mark = (digits: string | undefined): Uint8Array => Buffer.from(digits ?? '', 'hex');
+  const naming = (digits: string | undefined): Operation =>
+    put(cat, 1, 'x', { version: { vector: { [bee]: 2, [cat]: 1 } }, marks: mark(digits) });
+  const named = [put(bee, 1, 'x'), put(bee, 2, 'x')];
+  const contradiction = { named: dot(bee, 2), by: dot(cat, 1) };
+
+  function markHere(): string | undefined {
+    const journal = opened();
+    journal.append(named);
+    return journal.mark(bee, 2);
+  }
+
+  test.each([
+    { what: 'before', order: (by: Operation) => [by, ...named] },
+    { what: 'after', order: (by: Operation) => [...named, by] },
+  ])('and comes $what it is a contradiction if the marks differ, and only then', ({ order }) => {
+    for (const { digits, found } of [
+      { digits: markHere(), found: [] },
+      { digits: 'f'.repeat(16), found: [contradiction] },
+      { digits: '0'.repeat(16), found: [] },
+    ]) {
+      const journal = opened();
+      for (const operation of order(naming(digits))) journal.append([operation]);
+      expect(journal.contradictions()).toEqual(found);
+    }
+  });
+
+  test('waits for the number, also over a restart', () => {
+    const path = join(temporaryFolder(), 'journal.db');
+    let journal = openAnt(path);
+    journal.append([naming('f'.repeat(16))]);
+    expect(journal.contradictions()).toEqual([]);
+    journal.close();
+    journal = openAnt(path);
+    journal.append(named);
+    journal.close();
+    journal = openAnt(path);
+    expect(journal.contradictions()).toEqual([contradiction]);
+    journal.close();
+  });
+
+  test('is no contradiction above the seal of that origin, or of its own', () => {
+    for (const [of, last] of [
+      [bee, 1],
+      [cat, 0],
+    ] as const) {
+      const journal = opened();
+      journal.append([...named, naming('f'.repeat(16))]);
+      journal.seal(of, last);
+      expect(journal.contradictions()).toEqual([]);
+      if (of === cat) continue;
+      journal.append([{ ...naming('f'.repeat(16)), seq: 2, version: { vector: { [bee]: 2, [cat]: 2 } } }]);
+      expect(journal.contradictions()).toEqual([]);
+    }
+  });
 });

@@ -31,11 +31,16 @@ class Side {
     return this.member.journal;
   }
 
-  /** Adds the next operation of cat. */
-  has(path: string, text?: string): void {
+  /** The next operation of cat, made from the heads that are here now. */
+  next(path: string, text?: string): Operation {
     const parents = this.journal.heads(path);
     const entry = text === undefined ? ({ kind: 'delete' } as const) : ({ kind: 'put', text } as const);
-    this.member.received(this.member.operation(path, entry, { origin: cat, parents }));
+    return this.member.operation(path, entry, { origin: cat, parents });
+  }
+
+  /** Adds the next operation of cat. */
+  has(path: string, text?: string): void {
+    this.member.received(this.next(path, text));
   }
 
   /** The contents or kinds of the heads at the path, the visible one first. */
@@ -179,34 +184,77 @@ test('[FK3] an event names the member that was set back, and the number of opera
 describe('[FK10] an operation that names a number which has another operation here', () => {
   const dog = originId('dog'.padEnd(52, '2') as MemberId, 'bbbbbbbb');
 
-  /** A side that has three operations of cat, and an operation of dog at `path`, made before the third, that supersedes the `seq`-th. */
-  function named(path: string, seq: number): { readonly side: Side; readonly naming: Operation } {
-    const side = new Side(1);
-    for (const text of ['one', 'two']) side.has('p', text);
-    const { member } = side;
-    const own = member.operation(path, { kind: 'put', text: 'naming' }, { origin: dog });
-    const naming = { ...own, version: { vector: { ...own.version.vector, [cat]: seq } } };
-    side.has('p', 'three');
-    member.received(naming);
-    return { side, naming };
+  /** Two sides with the same two operations of cat; the second has a third one, and dog's edit of that. */
+  function named(): { readonly side: Side; readonly naming: Operation } {
+    const [side, other] = [new Side(1), new Side(2)];
+    for (const each of [side, other]) for (const text of ['one', 'two']) each.has('p', text);
+    other.has('p', 'unseen');
+    const parents = other.journal.heads('p');
+    const edit = { kind: 'put', text: 'naming', replaced: 'unseen' } as const;
+    return { side, naming: other.member.operation('p', edit, { origin: dog, parents }) };
   }
 
-  test.each([
-    { what: 'that was stamped later', path: 'p', seq: 3, seal: 2 },
-    { what: 'at another path', path: 'q', seq: 2, seal: 1 },
-    { what: 'at the same path with an earlier stamp', path: 'p', seq: 2, seal: undefined },
-    { what: 'that is not known here', path: 'p', seq: 4, seal: undefined },
-  ])('one $what: the origin is sealed at $seal', ({ path, seq, seal }) => {
-    const { side, naming } = named(path, seq);
-    side.member.context.facts.received.publish([naming]);
-    expect(side.journal.seals()[cat]).toBe(seal);
+  function receives(side: Side, operation: Operation): void {
+    side.member.received(operation);
+    side.member.context.facts.received.publish([operation]);
+  }
+
+  test('the mark of that number is part of the operation', () => {
+    const { side, naming } = named();
+    expect(naming.version.vector).toEqual({ [cat]: 3, [dog]: 1 });
+    side.has('p', 'unseen');
+    expect(Buffer.from(naming.marks ?? []).toString('hex')).toBe(side.journal.mark(cat, 3));
   });
 
-  test('so that the operation that it superseded unseen is journaled again', () => {
-    const { side, naming } = named('p', 3);
-    expect(side.journal.heads('p')).toEqual([naming]);
-    side.member.context.facts.received.publish([naming]);
-    expect(side.at('p')).toEqual([contentOfText('three').id, contentOfText('naming').id]);
+  test.each([
+    { what: 'at another path', has: (side: Side) => side.has('q', 'three') },
+    { what: 'at the same path, with an earlier stamp', has: (side: Side) => side.has('p', 'three') },
+    {
+      what: 'that was stamped later',
+      has: (side: Side) => {
+        for (let made = 0; made < 9; made++) side.member.operation('x', { kind: 'mkdir' });
+        side.has('p', 'three');
+      },
+    },
+  ])('one $what: the origin is sealed below it, and both entries stay', ({ has }) => {
+    const { side, naming } = named();
+    has(side);
+    const three = [...side.journal.operationsOf(cat, 2, 9)];
+    receives(side, naming);
+    expect(side.journal.seals()).toEqual({ [cat]: 2 });
+    expect(side.journal.contradictions()).toEqual([]);
+    for (const { path, content } of three) expect(side.at(path)).toContain(content);
+    expect(side.at('p')).toContain(naming.content);
+  });
+
+  test('one that arrives later', () => {
+    const { side, naming } = named();
+    const three = side.next('p', 'three');
+    receives(side, naming);
+    expect(side.journal.seals()).toEqual({});
+    receives(side, three);
+    expect(side.journal.seals()).toEqual({ [cat]: 2 });
+    expect([...side.at('p')].sort()).toEqual([contentOfText('three').id, contentOfText('naming').id].sort());
+  });
+
+  test('the same one changes nothing, whether it was there or arrives', () => {
+    for (const isThere of [true, false]) {
+      const { side, naming } = named();
+      const same = side.next('p', 'unseen');
+      for (const operation of isThere ? [same, naming] : [naming, same]) receives(side, operation);
+      expect(side.journal.seals()).toEqual({});
+      expect(side.journal.contradictions()).toEqual([]);
+      expect(side.at('p')).toEqual([naming.content]);
+    }
+  });
+
+  test('after a crash before the seal, the next session begins with it', () => {
+    const { side, naming } = named();
+    side.has('q', 'three');
+    side.member.received(naming);
+    expect(side.journal.seals()).toEqual({});
+    side.forks.sealContradicted();
+    expect(side.journal.seals()).toEqual({ [cat]: 2 });
   });
 
   test('a member that is named for a number that it does not know begins a new incarnation', () => {
@@ -214,8 +262,8 @@ describe('[FK10] an operation that names a number which has another operation he
     const { member, journal } = side;
     const { origin } = journal;
     const first = member.operation('p', { kind: 'put', text: 'first' });
-    const naming = member.operation('p', { kind: 'put', text: 'naming' }, { origin: dog, parents: [first] });
     member.received(first);
+    const naming = member.operation('p', { kind: 'put', text: 'naming' }, { origin: dog, parents: [first] });
     member.context.facts.received.publish([naming]);
     expect(journal.origin).toBe(origin);
     member.context.facts.received.publish([{ ...naming, version: { vector: { [origin]: 2, [dog]: 1 } } }]);

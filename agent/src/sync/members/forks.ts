@@ -31,7 +31,8 @@ export class Forks {
     this.#operationWriter = parts.operationWriter;
     this.#ownOrigin = parts.ownOrigin;
     context.facts.received.on((operations) => {
-      for (const operation of operations) this.#compareNames(operation);
+      for (const operation of operations) this.#checkOwnNumber(operation);
+      this.sealContradicted();
     });
   }
 
@@ -78,28 +79,33 @@ export class Forks {
   }
 
   /**
-   * Compares the operations that `operation` names with those that have these numbers here. A version names operations at its own path,
-   * which have earlier stamps. So a fork is noticed even if no member that has the other branch ever comes back.
+   * Seals each origin of which an operation here names a number for which its author had another operation. So a fork is noticed even if
+   * no member that has the other branch ever comes back.
    */
-  #compareNames(operation: Operation): void {
+  sealContradicted(): void {
     const { journal } = this.#context;
-    for (const [origin, seq] of Object.entries(operation.version.vector) as [OriginId, number][]) {
-      if (origin === operation.origin || seq > (journal.seals()[origin] ?? seq)) continue;
-      const known = journal.known()[origin] ?? 0;
-      if (seq > known && origin === journal.origin) {
-        // This member gave out that number, and was set back since.
-        const last = this.#lastBefore(operation, { origin, seq: known + 1 });
-        if (last < known) this.seal({ [origin]: last });
-        else this.#ownOrigin.renew();
-      }
-      const here = journal.operation({ origin, seq });
-      if (here === undefined || (here.path === operation.path && here.hlc <= operation.hlc)) continue;
-      this.seal({ [origin]: this.#lastBefore(operation, { origin, seq }) });
+    for (const { named, by } of journal.contradictions()) {
+      const operation = journal.operation(by);
+      // One seal may end several contradictions.
+      if (operation === undefined || named.seq > (journal.seals()[named.origin] ?? named.seq)) continue;
+      this.seal({ [named.origin]: this.#lastCommon(operation, named) });
     }
   }
 
-  /** The number of the last operation before `dot` that is not stamped later than `operation`: both branches may have it. */
-  #lastBefore(operation: Operation, { origin, seq }: Dot): number {
+  /** Begins a new incarnation if `operation` names a number of this member that it does not know: it was set back since. */
+  #checkOwnNumber(operation: Operation): void {
+    const { journal } = this.#context;
+    const { origin } = journal;
+    const seq = operation.version.vector[origin] ?? 0;
+    const known = journal.known()[origin] ?? 0;
+    if (operation.origin === origin || seq <= known) return;
+    const last = this.#lastCommon(operation, { origin, seq: known + 1 });
+    if (last < known) this.seal({ [origin]: last });
+    else this.#ownOrigin.renew();
+  }
+
+  /** The number of the last operation before `named` that is not stamped later than `operation`: both branches may have it. */
+  #lastCommon(operation: Operation, { origin, seq }: Dot): number {
     let last = seq - 1;
     while (last > 0 && (this.#context.journal.operation({ origin, seq: last })?.hlc ?? 0) > operation.hlc) last -= 1;
     return last;

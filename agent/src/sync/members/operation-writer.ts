@@ -110,6 +110,7 @@ export class OperationWriter {
         wallMs: clock.wallMs(),
         headsAt: (path) => journal.heads(path),
         ownAt: (path, after) => this.#ownAt(path, after),
+        markOf: ({ origin, seq }) => (seq <= (journal.known()[origin] ?? 0) ? journal.mark(origin, seq) : undefined),
         groupOf: (path) => this.#groups.get(path)?.seq,
       });
       const unsendable = refusedDrafts(accepted, made.operations);

@@ -67,6 +67,14 @@ export interface JournalCounts {
   readonly disk: { readonly files: number; readonly directories: number; readonly bytes: number };
 }
 
+/** An operation whose author had another operation under a number of another origin than this log has. */
+export interface Contradiction {
+  /** The number. */
+  readonly named: Dot;
+  /** The operation that names it. */
+  readonly by: Dot;
+}
+
 /**
  * The operation log and the state derived from it. All calls are synchronous. Each write is a transaction of its own
  * unless `transaction` encloses it. A committed write survives a power cut, with one exception: operations of other members may
@@ -94,6 +102,8 @@ export interface Journal extends ConflictCopies, TreeQuestions {
   seal(origin: OriginId, last: number): readonly Operation[];
   /** The sealed origins, each with its last number. */
   seals(): VersionVector;
+  /** The numbers for which an operation names another mark than this log has, and that are within their seal. Empty nearly always. */
+  contradictions(): readonly Contradiction[];
   /**
    * The first 64 bits, in hexadecimal digits, of the running hash over the origin's operations up to number `seq`. Undefined if
    * the log ends below that number.

@@ -186,7 +186,8 @@ export class Outgoing {
     const origins = new Set<string>();
     for (const operation of unsent.operations) {
       const inline = operation.size !== undefined && operation.size <= inlineBytesMax ? operation.size : 0;
-      bytes += operationOverheadBytes + operation.path.length + (operation.blocks?.length ?? 0) + inline;
+      const { path, blocks, marks } = operation;
+      bytes += operationOverheadBytes + path.length + (blocks?.length ?? 0) + (marks?.length ?? 0) + inline;
       bytes += versionBytes(operation, origins);
       // A version names no more origins than one frame may, so that a single operation always fits.
       if (count > 0 && (bytes > operationsFrameBytesTarget || origins.size > originsMax)) break;

@@ -72,6 +72,8 @@ export class Sessions {
     if (link === undefined || peer.hello === undefined) return;
     const { origin } = journal;
     forks.seal(peer.hello.sealed);
+    // Left from a crash between the journaling of an operation and the seal.
+    forks.sealContradicted();
     // A new incarnation ends all sessions.
     if (journal.origin !== origin) return;
     if (Object.keys(journal.seals()).length > 0) link.send({ type: 'sealed', origins: journal.seals() });
