@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -79,11 +79,17 @@ async function stop(lab: ReturnType<typeof startLab>): Promise<unknown> {
 const ports = () => ['--members', '2', '--port-base', String(portBase)];
 const folder = (name: string, file: string) => join(root, 'lab', name, file);
 
+/** Puts a whole file into the folder of a member: one that is written there may be seen empty first, and is then two changes. */
+async function put(name: string, file: string, text: string): Promise<void> {
+  await writeFile(join(root, file), text);
+  await rename(join(root, file), folder(name, file));
+}
+
 test('the lab reports what happens, stops cleanly, and continues where it stopped', async () => {
   const lab = startLab(...ports());
   await hears(lab, /ant joined/);
   await hears(lab, /bee joined/);
-  await writeFile(folder('ant', 'note.txt'), 'hello');
+  await put('ant', 'note.txt', 'hello');
   await hears(lab, /ant: 1 file \(5 B\) in .* to 1 member/);
   expect(await readFile(folder('bee', 'note.txt'), 'utf8')).toBe('hello');
 
@@ -106,7 +112,7 @@ test('the lab reports a member that dies, and the others continue; no member out
   await hears(lab, /bee joined/);
   process.kill(pid, 'SIGKILL');
   await hears(lab, /bee ended \(signal SIGKILL\)\. To start it again: r and Enter, or npx lockstep up \S+bee/);
-  await writeFile(folder('ant', 'note.txt'), 'hello');
+  await put('ant', 'note.txt', 'hello');
 
   lab.child.kill('SIGKILL');
   await lab.closed;
@@ -156,7 +162,7 @@ test('a taken port is named, --fresh starts over, wrong use ends with 2', async 
 
   const first = startLab(...ports());
   await hears(first, /bee joined/);
-  await writeFile(folder('ant', 'note.txt'), 'hello');
+  await put('ant', 'note.txt', 'hello');
   await hears(first, /ant: 1 file/);
   await stop(first);
   const fresh = startLab('--fresh', ...ports());
