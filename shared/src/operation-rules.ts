@@ -208,9 +208,10 @@ function keepsFault({ origin, seq, version, keeps }: Operation, limits: Operatio
   return undefined;
 }
 
-function marksFault({ origin, version, marks }: Operation): OperationFault | undefined {
+function marksFault({ version, marks }: Operation): OperationFault | undefined {
   if (marks === undefined) return undefined;
-  const others = Object.keys(version.vector).length - (version.vector[origin] === undefined ? 0 : 1);
+  // The vector names the operation's own origin too: `versionFault` has checked that.
+  const others = Object.keys(version.vector).length - 1;
   if (others > 0 && marks.length === others * markBytes) return undefined;
   return { field: 'marks', what: `are ${marks.length} bytes, not ${markBytes} for each of ${others} other origins` };
 }
