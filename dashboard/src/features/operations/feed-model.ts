@@ -10,7 +10,7 @@ const waitingMax = 20_000;
 /** The state of the feed that a view shows in addition to its items. */
 export interface FeedState {
   readonly isFollowing: boolean;
-  /** How many operations arrived since the feed was paused. */
+  /** How many operations have arrived that are not in the list yet. */
   readonly waiting: number;
   readonly connection: 'opening' | 'live' | 'lost';
   /** `beginning`: the journal has nothing older. `full`: the feed holds as many operations as it can. */
@@ -71,6 +71,7 @@ export class FeedModel {
   /** The first view follows the feed. */
   followed(): void {
     this.#isFollowed = true;
+    this.advance();
     this.#begin();
   }
 
@@ -87,13 +88,22 @@ export class FeedModel {
 
   /** Adds the operations that arrived during the pause, and continues. */
   follow(): void {
-    if (this.#state.isFollowing) return;
+    this.#set({ isFollowing: true });
+    this.advance();
+  }
+
+  /**
+   * Adds the operations that have arrived to the list, unless the feed is paused. The owner calls this before it renders, and the list has no
+   * new line at any other time: a line that moved between the press and the release of a button could not be chosen.
+   */
+  advance(): void {
+    if (!this.#state.isFollowing || this.#waitingCount === 0) return;
     // Operations between the list and the waiting ones were dropped, so the list starts over; older ones are read again on request.
-    const beginsAnew = this.#waitingCount > this.#waiting.length;
-    if (beginsAnew) this.list.clear();
-    this.list.append(this.#waiting);
+    const beginsAgain = this.#waitingCount > this.#waiting.length;
+    if (beginsAgain) this.list.clear();
+    this.list.append(this.#notListed(this.#waiting));
     this.#forgetWaiting();
-    this.#set({ isFollowing: true, waiting: 0, end: beginsAnew ? 'more' : this.#state.end });
+    this.#set({ waiting: 0, end: beginsAgain ? 'more' : this.#state.end });
   }
 
   setFilter(filter: OperationFilter): void {
@@ -133,17 +143,15 @@ export class FeedModel {
   received(message: LiveOperationsMessage): void {
     if (message.type === 'live') {
       // The journal was lost and started over: so does the feed.
-      if (message.last < (this.#lastRow ?? 0)) this.#beginAnew();
+      if (message.last < (this.#lastRow ?? 0)) this.#beginAgain();
       else this.#set({ connection: 'live', error: undefined });
       this.#lastRow ??= this.#isPageFirst ? undefined : message.last;
       return;
     }
     this.#lastRow = message.operations.at(-1)?.row ?? this.#lastRow;
-    // A page that was read while the stream was already open may contain the first of them.
-    const shown = this.list.lastRow ?? 0;
-    const operations = message.operations.filter(({ row }) => row > shown);
-    if (this.#state.isFollowing) this.list.append(operations);
-    else this.#keepWaiting(operations);
+    this.#keepWaiting(this.#notListed(message.operations));
+    // No frame comes while the page is hidden.
+    if (this.#waiting.length > waitingMax) this.advance();
   }
 
   /** The stream ended. The feed wishes for a new one only after `rested`. */
@@ -165,7 +173,7 @@ export class FeedModel {
     this.#isPageFirst = this.#page !== 'none';
   }
 
-  #beginAnew(): void {
+  #beginAgain(): void {
     this.list.clear();
     this.#forgetWaiting();
     this.#lastRow = undefined;
@@ -173,6 +181,12 @@ export class FeedModel {
     this.#stream = 'none';
     this.#set({ waiting: 0, isFollowing: true, end: 'more', connection: 'opening' });
     this.#begin();
+  }
+
+  /** A page that was read while the stream was already open may contain the first of its operations. */
+  #notListed(operations: readonly LoggedOperation[]): readonly LoggedOperation[] {
+    const listed = this.list.lastRow ?? 0;
+    return operations.filter(({ row }) => row > listed);
   }
 
   #keepWaiting(operations: readonly LoggedOperation[]): void {

@@ -130,6 +130,7 @@ export class OperationFeed extends Store<FeedView> {
     }
     this.#frame = undefined;
     this.#renderedAt = now;
+    this.#model.advance();
     this.#moved();
   };
 }
