@@ -1,4 +1,4 @@
-import { dotKey, type Operation } from '@lockstep/shared';
+import { type Dot, dotKey, type Operation } from '@lockstep/shared';
 import { isZeros } from '../disk/content.ts';
 import type { Torn } from '../disk/write-cache.ts';
 import { type ValueKey, valueAt } from '../users/ledger.ts';
@@ -107,14 +107,19 @@ export class Excuses {
 
   /**
    * The values that a machine has after it was set back. One in its history alone counts if another member shows it, and neither that
-   * member nor the copy knows that it was deleted.
+   * member nor the copy knows that it was deleted. The copy knows that also of an entry that its user removed, which no agent has seen.
    */
   #leftOn(machine: Machine): ReadonlySet<ValueKey> {
     const { remaining } = this.#world;
-    const here = valuesAmong([machine]);
+    const wasRemoved = (path: string, operation: Dot): boolean => {
+      const row = machine.journal.disk(path);
+      return row !== undefined && dotKey(row.dot) === dotKey(operation) && machine.volume.disk.at(path) === undefined;
+    };
+    const here = valuesAmong([machine], wasRemoved);
     const elsewhere = valuesAmong(
       remaining.filter((other) => other !== machine),
       (path, operation) =>
+        wasRemoved(path, operation) ||
         remaining.some(({ journal }) => {
           const isKnown = journal.operation(operation) !== undefined;
           return isKnown && !journal.heads(path).some((head) => dotKey(head) === dotKey(operation));
