@@ -1,4 +1,4 @@
-import type { ContentId } from '@lockstep/shared';
+import { blockBytes, type ContentId } from '@lockstep/shared';
 import type { PackedFiles } from '../core/packed-files.ts';
 import type {
   ActionRequest,
@@ -19,7 +19,7 @@ import type {
   UnwatchedDirectory,
   WatchHint,
 } from '../sync/ports/folder.ts';
-import type { ContentDescription } from './apply/block-store.ts';
+import type { ContentDescription, StagedCopies } from './apply/block-store.ts';
 import { DraftFile } from './draft-file.ts';
 import { isWorthSyncingTogether } from './durable.ts';
 import { HistoryIndex } from './history-index.ts';
@@ -30,7 +30,7 @@ import { folderMissing } from './path-problem.ts';
 import { absolutePath, type DirectoryIdentity, type Places, stillThere } from './places.ts';
 import { expectedBlock } from './read/content-id.ts';
 import { type ScanOptions, scan } from './scan.ts';
-import { type StageBlockRequest, StagedContents } from './staged-contents.ts';
+import { type StageBlockRequest, type StageCopiesRequest, StagedContents } from './staged-contents.ts';
 import { restoreStateDirectories } from './state-directories.ts';
 import type { ControlCalls } from './system-calls.ts';
 import type { DirectoryWatches } from './watch/directory-watches.ts';
@@ -56,6 +56,7 @@ export class DiskFolder implements Folder {
   /** Mount points found by observations and scans. */
   readonly #suspects = new Set<string>();
   #watcher: DirectoryWatches | undefined;
+  #zeroBlockHash: Uint8Array | undefined;
 
   /** Use `openFolder`. */
   constructor({ places, control, workers, watches }: DiskFolderOptions) {
@@ -141,6 +142,15 @@ export class DiskFolder implements Folder {
 
   stageBlock(request: StageBlockRequest): Promise<'ok' | 'corrupt' | 'disk-full' | 'lost'> {
     return this.#staged.stage(request);
+  }
+
+  stageCopies(request: StageCopiesRequest): Promise<StagedCopies> {
+    return this.#staged.stageCopies(request);
+  }
+
+  get zeroBlockHash(): Uint8Array {
+    this.#zeroBlockHash ??= this.#places.hash(new Uint8Array(blockBytes));
+    return this.#zeroBlockHash;
   }
 
   unstage(content: ContentId): Promise<void> {

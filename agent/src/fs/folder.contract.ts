@@ -1,5 +1,6 @@
 import { describe } from 'vitest';
 import { applyContract } from './apply/apply.contract.ts';
+import { blockCopiesContract } from './block-copies.contract.ts';
 import type { OpenSubject } from './folder-subject.contract.ts';
 import { observeContract } from './observe.contract.ts';
 
@@ -7,4 +8,5 @@ import { observeContract } from './observe.contract.ts';
 export function folderContract(open: OpenSubject): void {
   describe('observing', () => observeContract(open));
   describe('applying', () => applyContract(open));
+  describe('blocks that are here already', () => blockCopiesContract(open));
 }

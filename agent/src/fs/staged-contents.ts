@@ -1,5 +1,7 @@
 import type { ContentId } from '@lockstep/shared';
 import { blockCount } from '../core/blocks.ts';
+import type { BlockCopy } from '../sync/ports/folder.ts';
+import type { StagedCopies } from './apply/block-store.ts';
 import { expectedBlock, fitsContent } from './read/content-id.ts';
 import type { JobRunner } from './worker/worker-job.ts';
 
@@ -7,6 +9,8 @@ import type { JobRunner } from './worker/worker-job.ts';
 interface Gathered {
   readonly present: Uint8Array;
   missing: number;
+  /** Its file was made. */
+  isBegun: boolean;
 }
 
 export interface StageBlockRequest {
@@ -15,6 +19,13 @@ export interface StageBlockRequest {
   readonly size: number;
   readonly index: number;
   readonly bytes: Uint8Array;
+}
+
+export interface StageCopiesRequest {
+  readonly content: ContentId;
+  readonly blocks?: Uint8Array | undefined;
+  readonly size: number;
+  readonly copies: readonly BlockCopy[];
 }
 
 /**
@@ -65,18 +76,45 @@ export class StagedContents {
     const block = expectedBlock({ content, blocks, size, index });
     const copy = new Uint8Array(bytes);
     return await this.use([content], async () => {
-      const isFirst = gathered.missing === gathered.present.length;
-      const outcome = await this.#workers.run('stageBlock', { block, bytes: copy, isFirst }, 'background', [
-        copy.buffer,
-      ]);
-      // The next block starts a new file.
-      if (outcome === 'lost' && this.#contents.get(content) === gathered) this.#contents.delete(content);
-      if (outcome === 'ok' && gathered.present[index] === 0) {
-        gathered.present[index] = 1;
-        gathered.missing -= 1;
+      const input = { block, bytes: copy, isFirst: !gathered.isBegun };
+      const outcome = await this.#workers.run('stageBlock', input, 'background', [copy.buffer]);
+      if (outcome === 'lost') this.#forget(content, gathered);
+      if (outcome === 'ok') {
+        gathered.isBegun = true;
+        add(gathered, [index]);
       }
       return outcome;
     });
+  }
+
+  async stageCopies({ content, blocks, size, copies }: StageCopiesRequest): Promise<StagedCopies> {
+    const gathered = this.#contents.get(content) ?? begin({ content, blocks, size });
+    if (gathered === undefined) return { result: 'ok', added: [] };
+    this.#contents.set(content, gathered);
+    return await this.use([content], async () => {
+      const zeros = copies.flatMap(({ index, from }) => (from === 'zeros' ? index : []));
+      const stored = copies.flatMap(({ index, from }) =>
+        from === 'zeros' ? [] : { block: expectedBlock({ content, blocks, size, index }), from },
+      );
+      const input = { copies: stored, isFirst: !gathered.isBegun };
+      const { result, added } =
+        stored.length === 0
+          ? ({ result: 'ok', added: [] } as const)
+          : await this.#workers.run('stageCopies', input, 'background');
+      if (result === 'lost') {
+        this.#forget(content, gathered);
+        return { result, added: [] };
+      }
+      if (added.length > 0) gathered.isBegun = true;
+      const all = [...zeros, ...added];
+      add(gathered, all);
+      return { result, added: all };
+    });
+  }
+
+  /** All that was staged of a content is gone: the next block starts a new file. */
+  #forget(content: ContentId, gathered: Gathered): void {
+    if (this.#contents.get(content) === gathered) this.#contents.delete(content);
   }
 
   async drop(content: ContentId): Promise<void> {
@@ -85,8 +123,16 @@ export class StagedContents {
   }
 }
 
-function begin({ content, blocks, size }: StageBlockRequest): Gathered | undefined {
+function begin({ content, blocks, size }: Omit<StageCopiesRequest, 'copies'>): Gathered | undefined {
   if (!fitsContent(content, blocks, size)) return undefined;
   const count = blockCount(size);
-  return { present: new Uint8Array(count), missing: count };
+  return { present: new Uint8Array(count), missing: count, isBegun: false };
+}
+
+function add(gathered: Gathered, indices: readonly number[]): void {
+  for (const index of indices) {
+    if (gathered.present[index] === 1) continue;
+    gathered.present[index] = 1;
+    gathered.missing -= 1;
+  }
 }

@@ -71,6 +71,7 @@ const snapshot = {
   operationsReceived: 400,
   entriesApplied: 380,
   bytesApplied: 4_000_000,
+  bytesReused: 1_000_000,
   conflictCopies: 1,
   scans: 2,
   queues: { dirty: 0, pending: 3 },

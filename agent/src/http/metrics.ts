@@ -165,6 +165,11 @@ const snapshotCounters: readonly {
     read: (snapshot) => snapshot.bytesApplied,
   },
   {
+    name: 'lockstep_reused_bytes_total',
+    help: 'Bytes of the files written here for other members that were in the folder already, or are zeros, since the agent started.',
+    read: (snapshot) => snapshot.bytesReused,
+  },
+  {
     name: 'lockstep_conflict_copies_total',
     help: 'Conflict copies made here since the agent started.',
     read: (snapshot) => snapshot.conflictCopies,

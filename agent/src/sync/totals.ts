@@ -6,6 +6,7 @@ export class Totals {
   operationsReceived = 0;
   entriesApplied = 0;
   bytesApplied = 0;
+  bytesReused = 0;
   scans = 0;
   conflictCopies = 0;
 
@@ -19,6 +20,9 @@ export class Totals {
     facts.applied.on(({ entries, bytes }) => {
       this.entriesApplied += entries;
       this.bytesApplied += bytes;
+    });
+    facts.reused.on((bytes) => {
+      this.bytesReused += bytes;
     });
     facts.copied.on(() => {
       this.conflictCopies += 1;

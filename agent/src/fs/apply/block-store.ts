@@ -1,5 +1,5 @@
 import { constants } from 'node:fs';
-import type { ContentId } from '@lockstep/shared';
+import { blockBytes, type ContentId } from '@lockstep/shared';
 import { blockCount, blockRange } from '../../core/blocks.ts';
 import type { ContentSource } from '../../sync/ports/folder.ts';
 import { descending } from '../descent.ts';
@@ -13,7 +13,8 @@ import { removeIfThere } from '../remove.ts';
 import { restoreStateDirectories } from '../state-directories.ts';
 import type { SystemCalls } from '../system-calls.ts';
 import { historyPath, type KeptVersion, keptVersion, nameInHistory } from './history.ts';
-import { blockFilePath, roomBytes, temporaryPath, writeFully } from './staging.ts';
+import { blockFilePath, roomBytes, temporaryPath } from './staging.ts';
+import { writeWithHoles } from './write-bytes.ts';
 
 /** A content as its operation describes it. */
 export interface ContentDescription {
@@ -25,6 +26,18 @@ export interface ContentDescription {
 const stagedMode = 0o600;
 const stageFlags = constants.O_WRONLY | constants.O_NOFOLLOW;
 
+/** A block to be staged, and the block of another content that has its bytes. */
+export interface StoredBlock {
+  readonly block: ExpectedBlock;
+  readonly from: { readonly content: ContentId; readonly index: number; readonly source: ContentSource };
+}
+
+/** What became of copies: the indices of those that were staged, and why the others were not, if it was not their source. */
+export interface StagedCopies {
+  readonly result: 'ok' | 'disk-full' | 'lost';
+  readonly added: readonly number[];
+}
+
 /**
  * Writes one block into the staging file of its content, once its hash is verified. Only the first block creates that file: if the file is
  * missing later, another program removed it, and its blocks are lost. Runs in a worker.
@@ -33,26 +46,69 @@ export function stageBlock(
   places: Places,
   { block, bytes, isFirst }: { readonly block: ExpectedBlock; readonly bytes: Uint8Array; readonly isFirst: boolean },
 ): 'ok' | 'corrupt' | 'disk-full' | 'lost' {
-  const { system, hash } = places;
-  const { content, size, index } = block;
-  if (!isBlock(hash, bytes, block)) return 'corrupt';
+  if (!isBlock(places.hash, bytes, block)) return 'corrupt';
+  return writingTo(places, block, isFirst, (fd) => {
+    writeStaged(places, fd, block, bytes);
+    return 'ok';
+  });
+}
+
+/**
+ * Copies blocks of contents that are here into the staging file of the content to which all of `copies` belong. Each is verified; one whose
+ * source does not have it any more is left out. Runs in a worker.
+ */
+export function stageCopies(places: Places, copies: readonly StoredBlock[], isFirst: boolean): StagedCopies {
+  const added: number[] = [];
+  const [first] = copies;
+  if (first === undefined) return { result: 'ok', added };
+  const result = writingTo(places, first.block, isFirst, (fd) => {
+    for (const { block, from } of copies) {
+      const bytes = readStored(places, block, from);
+      if (bytes === undefined) continue;
+      if (bytes.length > roomBytes(places)) return 'disk-full';
+      writeStaged(places, fd, block, bytes);
+      added.push(block.index);
+    }
+    return 'ok';
+  });
+  return { result, added };
+}
+
+/** Runs `write` with the staging file for a block, which it makes if this is the first one. */
+function writingTo(
+  places: Places,
+  { content, size, index }: ExpectedBlock,
+  isFirst: boolean,
+  write: (fd: number) => 'ok' | 'disk-full',
+): 'ok' | 'disk-full' | 'lost' {
+  const { system } = places;
   try {
     if (restoreStateDirectories(places) !== undefined) return 'lost';
-    if (bytes.length > roomBytes(places)) return 'disk-full';
+    if (blockRange(size, index).length > roomBytes(places)) return 'disk-full';
     const makes = isFirst ? constants.O_CREAT | constants.O_TRUNC : 0;
     const fd = system.open(blockFilePath(places, content), stageFlags | makes, stagedMode);
     try {
-      writeFully(system, fd, bytes, blockRange(size, index).offset);
+      return write(fd);
     } finally {
       system.close(fd);
     }
-    return 'ok';
   } catch (error) {
     const code = errorCodeOf(error);
     if (code === 'ENOSPC' || code === 'EDQUOT') return 'disk-full';
     if (code === 'ENOENT' || code === 'ENOTDIR') return 'lost';
     throw error;
   }
+}
+
+/** Writes a verified block at its place. */
+function writeStaged(
+  { system }: Places,
+  fd: number,
+  { size, index }: Pick<ExpectedBlock, 'size' | 'index'>,
+  bytes: Uint8Array,
+): void {
+  const { offset, length } = blockRange(size, index);
+  writeWithHoles(system, fd, bytes, { position: offset, endsFile: offset + length === size });
 }
 
 /** Removes the staging file of a content. Runs in a worker. */
@@ -62,12 +118,20 @@ export function unstage(places: Places, content: ContentId): void {
 
 /** Reads and verifies one block of a content. Undefined if it cannot be read. Runs in a worker. */
 export function readBlock(places: Places, block: ExpectedBlock, source: ContentSource): Uint8Array | undefined {
-  const { content, size, index } = block;
+  return readStored(places, block, { content: block.content, index: block.index, source });
+}
+
+/** Reads the bytes of `block` where they are stored, and verifies them. Undefined if they cannot be read there. */
+function readStored(
+  places: Places,
+  block: ExpectedBlock,
+  { content, index, source }: StoredBlock['from'],
+): Uint8Array | undefined {
+  const { length } = blockRange(block.size, block.index);
   try {
-    const { offset, length } = blockRange(size, index);
     const bytes = descending(places, (descent) => {
       const path = source.from === 'file' ? descent.entry(source.path) : keptPath(places, source, content);
-      return path === undefined ? undefined : readRange(places.system, path, offset, length);
+      return path === undefined ? undefined : readRange(places.system, path, index * blockBytes, length);
     });
     return bytes !== undefined && isBlock(places.hash, bytes, block) ? bytes : undefined;
   } catch (error) {
@@ -107,7 +171,7 @@ export function keep(
       for (let index = 0; index < blockCount(size); index++) {
         const bytes = index === 0 ? first : blockAt(index);
         if (bytes === undefined) return false;
-        writeFully(system, fd, bytes, blockRange(size, index).offset);
+        writeStaged(places, fd, { size, index }, bytes);
       }
     } finally {
       system.close(fd);

@@ -7,7 +7,8 @@ import type { Places } from '../places.ts';
 import { contentOfHashes, type HashedContent } from '../read/content-id.ts';
 import { removeIfThere } from '../remove.ts';
 import { restoreStateDirectories } from '../state-directories.ts';
-import { draftPath, roomBytes, writeFully } from './staging.ts';
+import { draftPath, roomBytes } from './staging.ts';
+import { writeFully } from './write-bytes.ts';
 
 /** One block of a draft. Only the first one creates the file: if it is missing later, another program removed it. */
 export interface DraftBlock {

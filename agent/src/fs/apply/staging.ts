@@ -15,6 +15,7 @@ import type { SystemCalls } from '../system-calls.ts';
 import { permissionsOf } from './file-times.ts';
 import { historyPath } from './history.ts';
 import { obstacleAt, obstacleIn } from './obstacle.ts';
+import { writeFully } from './write-bytes.ts';
 
 type WriteAction = Extract<Action, { do: 'write' }>;
 type SymlinkAction = Extract<Action, { do: 'symlink' }>;
@@ -285,12 +286,5 @@ function fromSource<T>(read: () => T): T {
     const code = errorCodeOf(error);
     if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'ELOOP' || code === 'EACCES') throw new SourceGone();
     throw error;
-  }
-}
-
-/** Writes all of `bytes` at `position`. */
-export function writeFully(system: SystemCalls, fd: number, bytes: Uint8Array, position = 0): void {
-  for (let written = 0; written < bytes.length; ) {
-    written += system.write(fd, bytes, written, bytes.length - written, position + written);
   }
 }

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { LockstepError } from '@lockstep/shared';
 import { unreadableFile } from '@lockstep/shared/present';
-import { writeFully } from '../apply/staging.ts';
+import { writeFully } from '../apply/write-bytes.ts';
 import { syncPath } from '../durable.ts';
 import { lstatIfThere } from '../entry-stat.ts';
 import { errorCodeOf } from '../path-problem.ts';

@@ -1,5 +1,5 @@
 import { apply } from '../apply/apply.ts';
-import { keep, readBlock, stageBlock, unstage } from '../apply/block-store.ts';
+import { keep, readBlock, stageBlock, stageCopies, unstage } from '../apply/block-store.ts';
 import { dropDraft, finishDraft, writeDraft } from '../apply/draft.ts';
 import { forgetHistory, inHistory, listHistory } from '../apply/history.ts';
 import { syncChanges } from '../apply/sync-changes.ts';
@@ -28,6 +28,7 @@ const jobs: { readonly [Name in JobName]: Job<Name> } = {
   apply,
   sync: syncChanges,
   stageBlock,
+  stageCopies: (places, { copies, isFirst }) => stageCopies(places, copies, isFirst),
   unstage: (places, content) => {
     unstage(places, content);
     return undefined;

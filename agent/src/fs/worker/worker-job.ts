@@ -10,7 +10,7 @@ import type {
   SyncResult,
 } from '../../sync/ports/folder.ts';
 import type { Applied } from '../apply/apply.ts';
-import type { ContentDescription } from '../apply/block-store.ts';
+import type { ContentDescription, StagedCopies, StoredBlock } from '../apply/block-store.ts';
 import type { DraftBlock, FilledDraft, WrittenBlock } from '../apply/draft.ts';
 import type { KeptVersion } from '../apply/history.ts';
 import type { ApplyStep } from '../fault-point.ts';
@@ -31,6 +31,10 @@ export interface Jobs {
   stageBlock: {
     input: { readonly block: ExpectedBlock; readonly bytes: Uint8Array; readonly isFirst: boolean };
     output: 'ok' | 'corrupt' | 'disk-full' | 'lost';
+  };
+  stageCopies: {
+    input: { readonly copies: readonly StoredBlock[]; readonly isFirst: boolean };
+    output: StagedCopies;
   };
   unstage: { input: ContentId; output: undefined };
   writeDraft: { input: DraftBlock; output: WrittenBlock };

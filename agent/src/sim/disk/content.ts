@@ -75,7 +75,7 @@ export function contentOfBytes(bytes: Uint8Array): Content {
   return contentOfParts(parts, bytes.length);
 }
 
-/** The content after a write(2) of `bytes` at `position`: anywhere in a small file, by whole blocks in a large one. */
+/** The content after a write(2) of `bytes` at `position`. What it skips is zeros. */
 export function written(content: Content, bytes: Uint8Array, position: number): Content {
   const size = Math.max(content.size, position + bytes.length);
   if (size <= inlineBytesMax) {
@@ -84,11 +84,12 @@ export function written(content: Content, bytes: Uint8Array, position: number): 
     whole.set(bytes, position);
     return contentOfBytes(whole);
   }
-  if (position % blockBytes !== 0 || bytes.length > blockBytes)
-    throw new RangeError('large files are written in blocks');
   const parts = Array.from({ length: Math.ceil(size / blockBytes) }, (_, index) => {
     const part = new Uint8Array(partBytes(size, index));
-    part.set((index === position / blockBytes ? bytes : (content.parts[index] ?? [])).slice(0, part.length));
+    part.set((content.parts[index] ?? []).slice(0, part.length));
+    const begin = position - index * blockBytes;
+    const real = bytes.subarray(Math.max(0, -begin), Math.max(0, part.length - begin));
+    if (begin < part.length) part.set(real, Math.max(0, begin));
     return part;
   });
   return contentOfParts(parts, size);

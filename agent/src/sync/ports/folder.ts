@@ -208,6 +208,12 @@ export interface BlockSource {
   readonly source: ContentSource;
 }
 
+/** A block of a content that is here already: the same bytes are a block of another content, or zeros. */
+export interface BlockCopy {
+  readonly index: number;
+  readonly from: { readonly content: ContentId; readonly index: number; readonly source: ContentSource } | 'zeros';
+}
+
 /** This member's folder: watches, observes, stages and applies. Paths are relative to it. It makes no decisions. */
 export interface Folder {
   /** Starts the watcher. `scan` sets the watch of each directory before it lists it. */
@@ -260,6 +266,18 @@ export interface Folder {
     readonly index: number;
     readonly bytes: Uint8Array;
   }): Promise<'ok' | 'corrupt' | 'disk-full' | 'lost'>;
+  /**
+   * Adds blocks that are here already to the staged file of `content`. Each is read and verified. Resolves with the indices of those that
+   * were added. `lost`: as for `stageBlock`. The sources `bytes`, `staged` and `draft` are not allowed here.
+   */
+  stageCopies(request: {
+    readonly content: ContentId;
+    readonly blocks?: Uint8Array | undefined;
+    readonly size: number;
+    readonly copies: readonly BlockCopy[];
+  }): Promise<{ readonly result: 'ok' | 'disk-full' | 'lost'; readonly added: readonly number[] }>;
+  /** The hash of a block of zeros, of `blockBytes` bytes. */
+  readonly zeroBlockHash: Uint8Array;
   /** Deletes the staged file of `content`. */
   unstage(content: ContentId): Promise<void>;
 

@@ -1,21 +1,25 @@
 /** The blocks of a content that must still be requested, in order; those to be requested again come first. */
 export class BlockTodo {
   readonly #count: number;
+  readonly #skipped: ReadonlySet<number>;
   readonly #again: number[] = [];
   #next = 0;
 
-  constructor(count: number) {
+  /** `skipped`: blocks that need not be requested, unless they are put back. */
+  constructor(count: number, skipped: ReadonlySet<number> = new Set()) {
     this.#count = count;
+    this.#skipped = skipped;
   }
 
   /** Takes the next block; undefined if there is none now. */
   take(): number | undefined {
     const again = this.#again.shift();
     if (again !== undefined) return again;
+    while (this.#skipped.has(this.#next)) this.#next++;
     return this.#next < this.#count ? this.#next++ : undefined;
   }
 
-  /** Puts back block `index`, which was taken and did not arrive or was wrong. */
+  /** Puts back block `index`, which was taken or skipped, and did not arrive or was wrong. */
   again(index: number): void {
     this.#again.push(index);
   }

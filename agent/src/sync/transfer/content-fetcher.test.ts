@@ -7,7 +7,7 @@ import {
 } from '@lockstep/shared';
 import { describe, expect, test } from 'vitest';
 import { openTestMember, ScriptedPeer } from '../../../test/support/scripted-peer.ts';
-import { blockOf, type Content, virtualContent } from '../../sim/disk/content.ts';
+import { blockOf, type Content, rotten, virtualContent, withNewTail } from '../../sim/disk/content.ts';
 
 const mebibyte = 1_048_576;
 
@@ -97,6 +97,48 @@ test('[CT10] the transfer of a version that was replaced meanwhile is abandoned 
   for (const { id, index } of asked) bee.say({ type: 'block', id, bytes: blockOf(large, index) });
   expect(await until(() => isThere('film'), 5_000)).toBe(true);
   expect(asked.map((want) => want.content)).toEqual([content, content]);
+});
+
+test('[CT17] of a new version of a file, only the blocks that it does not have are requested', async () => {
+  const asked: WantMessage[] = [];
+  const { bee, until, isThere, byId, volume, engine } = await offered({ film: 20 }, (want) => {
+    asked.push(want);
+    bee.say({ type: 'block', id: want.id, bytes: blockOf(byId.get(want.content) as Content, want.index) });
+  });
+  expect(await until(() => isThere('film'), 5_000)).toBe(true);
+  expect(asked.splice(0)).toHaveLength(20);
+  const longer = withNewTail([...byId.values()][0] as Content, 'longer', 22 * mebibyte);
+  const { id: content, size, blocks } = longer;
+  byId.set(content, longer);
+  const { origin } = bee;
+  const edit = { kind: 'put', mode: 0o644, mtimeUs: 0, content, size, ...(blocks && { blocks }) } as const;
+  bee.known = { [origin]: 2 };
+  bee.sayOperations([{ origin, seq: 2, hlc: 2, path: 'film', version: { vector: { [origin]: 2 } }, ...edit }]);
+  expect(await until(() => volume.disk.at('film')?.content?.id === content, 5_000)).toBe(true);
+  expect(asked.map(({ index }) => index)).toEqual([19, 20, 21]);
+  expect(engine.transfers.progress()).toEqual([]);
+});
+
+test('[CT17] a block whose file was changed unseen is requested after all', async () => {
+  const asked: WantMessage[] = [];
+  const { bee, until, isThere, byId, volume } = await offered({ film: 3 }, (want) => {
+    asked.push(want);
+    bee.say({ type: 'block', id: want.id, bytes: blockOf(byId.get(want.content) as Content, want.index) });
+  });
+  expect(await until(() => isThere('film'), 5_000)).toBe(true);
+  asked.splice(0);
+  const film = [...byId.values()][0] as Content;
+  // A bit flips in the first block: no event, and no other fingerprint.
+  volume.disk.store('film', rotten(film));
+  const longer = withNewTail(film, 'longer', 4 * mebibyte);
+  byId.set(longer.id, longer);
+  const { origin } = bee;
+  const { id: content, size, blocks } = longer;
+  const edit = { kind: 'put', mode: 0o644, mtimeUs: 0, content, size, ...(blocks && { blocks }) } as const;
+  bee.known = { [origin]: 2 };
+  bee.sayOperations([{ origin, seq: 2, hlc: 2, path: 'film', version: { vector: { [origin]: 2 } }, ...edit }]);
+  expect(await until(() => asked.length === 3, 5_000)).toBe(true);
+  expect(asked.map(({ index }) => index).sort()).toEqual([0, 2, 3]);
 });
 
 describe('[CT5] a source that stalls', () => {

@@ -1,5 +1,5 @@
 import type { ContentId, MemberId, MissingMessage, Operation } from '@lockstep/shared';
-import { blockTimeoutMs, dotKey, fetchesMax, inlineBytesMax, memberOf, smallFetchBytesMax } from '@lockstep/shared';
+import { blockTimeoutMs, dotKey, fetchesMax, inlineBytesMax, memberOf } from '@lockstep/shared';
 import { blockCount, blockRange } from '../../core/blocks.ts';
 import { holds } from '../../core/durability.ts';
 import { chooseSource } from '../../core/traffic/choose-source.ts';
@@ -7,70 +7,13 @@ import { RateMeter } from '../../core/traffic/rate-meter.ts';
 import { countBeyond } from '../../core/version.ts';
 import type { Peer } from '../members/peer.ts';
 import type { Peers } from '../members/peers.ts';
+import type { BlockCopy } from '../ports/folder.ts';
 import type { Context } from '../state/context.ts';
-import type { LackingMember } from '../state/missing-contents.ts';
 import { type BlockRequest, BlockRequests } from './block-requests.ts';
 import { BlockTodo } from './block-todo.ts';
+import { doneBytes, type Fetch, type FetchOutcome, type FetchSize, fetchSize, type TransferProgress } from './fetch.ts';
 import { isWanted } from './local-content.ts';
-
-/**
- * `ok`: the content is staged and verified. `missing`: no reachable member has it. `unneeded`: its version was superseded meanwhile, or
- * it is here by other means. `lost`: the staged part is gone, or could not be written.
- */
-export type FetchOutcome = 'ok' | 'missing' | 'disk-full' | 'unneeded' | 'lost';
-
-/** The size class of a fetch. Small and large contents have separate limits, so that they do not wait for each other. */
-export type FetchSize = 'small' | 'large';
-
-/** The size class of a content of `bytes` bytes. */
-export function fetchSize(bytes: number): FetchSize {
-  return bytes > smallFetchBytesMax ? 'large' : 'small';
-}
-
-/** The transfer of one content to this member. */
-interface Fetch {
-  readonly operation: Operation;
-  readonly content: ContentId;
-  readonly size: number;
-  readonly waiting: { readonly operation: Operation; readonly done: (outcome: FetchOutcome) => void }[];
-  readonly tried: Set<MemberId>;
-  /** Members of `tried` that answered that they have it nowhere. */
-  readonly lacking: LackingMember[];
-  source: Peer | undefined;
-  /**
-   * A block is not requested again while it is being written: a second write could reach the file after it was moved into place,
-   * and change its modification time.
-   */
-  readonly todo: BlockTodo;
-  /** Number of blocks that are being written, and that have been written. */
-  staging: number;
-  staged: number;
-  /** Rate of staged bytes. */
-  readonly meter: RateMeter;
-  /** Why it cannot be staged, once that has failed. */
-  failure: 'disk-full' | 'lost' | undefined;
-  /** The fetch with the lowest turn requests the next block. */
-  turn: number;
-  readonly startedMs: number;
-}
-
-/** A transfer, for people. */
-export interface TransferProgress {
-  readonly path: string;
-  readonly source: MemberId | undefined;
-  readonly size: number;
-  readonly doneBytes: number;
-  readonly bytesPerSecond: number;
-  readonly startedMs: number;
-  /** Time of the last progress. */
-  readonly progressMs: number | undefined;
-  /** A request to its source is unanswered. */
-  readonly isAsked: boolean;
-  /** The limit for receiving keeps its next block back. */
-  readonly isLimited: boolean;
-  /** A block could not be written: the disk is full. */
-  readonly isFull: boolean;
-}
+import { copiesFor, stageCopies } from './local-copies.ts';
 
 /** Fetches contents block by block, from the operation's origin or another member that has it, verifies and stages them. */
 export class ContentFetcher {
@@ -94,6 +37,7 @@ export class ContentFetcher {
 
   stop(): void {
     this.#stopped = true;
+    for (const fetch of this.#fetches.values()) fetch.failure ??= 'lost';
     this.#fetches.clear();
   }
 
@@ -123,7 +67,7 @@ export class ContentFetcher {
       path: fetch.operation.path,
       source: fetch.source?.id,
       size: fetch.size,
-      doneBytes: fetch.meter.total,
+      doneBytes: doneBytes(fetch),
       bytesPerSecond: fetch.meter.pace(nowMs, fetch.startedMs),
       startedMs: fetch.startedMs,
       progressMs: fetch.meter.lastMs,
@@ -138,8 +82,9 @@ export class ContentFetcher {
     const { journal } = this.#context;
     let bytes = 0;
     for (const [content, size] of this.#staged) if (isWanted(journal, content)) bytes += size;
-    for (const { content, meter } of this.#fetches.values()) {
-      if (meter.total > 0 && isWanted(journal, content)) bytes += meter.total;
+    for (const fetch of this.#fetches.values()) {
+      const done = doneBytes(fetch);
+      if (done > 0 && isWanted(journal, fetch.content)) bytes += done;
     }
     return bytes;
   }
@@ -164,8 +109,9 @@ export class ContentFetcher {
   dropUnneeded(isNeeded: (content: ContentId) => boolean): void {
     for (const content of this.#staged.keys()) if (!isNeeded(content)) this.drop(content);
     for (const fetch of [...this.#fetches.values()]) {
+      fetch.isUnneeded = !isNeeded(fetch.content);
       // Blocks that are being written are waited for.
-      if (fetch.staging === 0 && !isNeeded(fetch.content)) this.#finish(fetch, 'unneeded');
+      if (fetch.staging === 0 && fetch.isUnneeded) this.#finish(fetch, 'unneeded');
     }
   }
 
@@ -183,6 +129,7 @@ export class ContentFetcher {
       return true;
     }
     if (this.room(fetchSize(size)) <= 0) return false;
+    const copies = copiesFor(this.#context, operation);
     const fetch: Fetch = {
       operation,
       content,
@@ -191,16 +138,19 @@ export class ContentFetcher {
       tried: new Set(),
       lacking: [],
       source: undefined,
-      todo: new BlockTodo(blockCount(size)),
+      todo: new BlockTodo(blockCount(size), new Set(copies.map(({ index }) => index))),
       staging: 0,
       staged: 0,
       meter: new RateMeter(),
+      reusedBytes: 0,
+      isUnneeded: false,
       failure: undefined,
       turn: ++this.#turn,
       startedMs: this.#context.clock.monotonicMs(),
     };
     this.#fetches.set(content, fetch);
     this.#fetching.add(keyOf(operation));
+    if (copies.length > 0) void this.#copy(fetch, copies);
     this.#pump();
     return true;
   }
@@ -276,6 +226,14 @@ export class ContentFetcher {
       fetch.meter.add(bytes.length, this.#context.clock.monotonicMs());
       if (fetch.staged === blockCount(size)) this.#finish(fetch, 'ok');
     }
+  }
+
+  async #copy(fetch: Fetch, copies: readonly BlockCopy[]): Promise<void> {
+    fetch.staging++;
+    await stageCopies(this.#context, fetch, copies, () => this.#pump());
+    fetch.staging--;
+    if (fetch.staged === blockCount(fetch.size)) this.#finish(fetch, 'ok');
+    this.#pump();
   }
 
   #abandonSource(fetch: Fetch, peer: Peer): void {

@@ -19,14 +19,21 @@ export function filesWith(
   { journal, problems }: Pick<Context, 'journal' | 'problems'>,
   content: ContentId,
 ): readonly ShownFile[] {
-  const hiding = problems.list().flatMap(({ code, path }) => (code === 'mount-changed' && path ? [path] : []));
-  const rows = journal.diskWithContent(content, hiding.length === 0 ? filesMax : hiddenFilesMax);
-  const shown = rows.filter(
-    (row): row is ShownFile =>
-      row.fingerprint !== undefined && !hiding.some((mount) => row.path === mount || isBelow(row.path, mount)),
-  );
+  const hidden = hiddenPaths(problems);
+  const rows = journal.diskWithContent(content, hidden.length === 0 ? filesMax : hiddenFilesMax);
+  const shown = rows.filter((row): row is ShownFile => isShown(row, hidden));
   // A racy row may be wrong. A reader verifies the content id, and a failed read costs less than a request to other members.
   return [...shown.filter(({ racy }) => !racy), ...shown.filter(({ racy }) => racy)];
+}
+
+/** The mount points whose mount is not the accepted one. */
+export function hiddenPaths(problems: Context['problems']): readonly string[] {
+  return problems.list().flatMap(({ code, path }) => (code === 'mount-changed' && path ? [path] : []));
+}
+
+/** True for the row of an entry that exists and is not hidden. */
+export function isShown(row: DiskEntry, hidden: readonly string[]): row is ShownFile {
+  return row.fingerprint !== undefined && !hidden.some((mount) => row.path === mount || isBelow(row.path, mount));
 }
 
 /** The file of a row as a source of its content. */

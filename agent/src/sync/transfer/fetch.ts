@@ -1,0 +1,73 @@
+import type { ContentId, MemberId, Operation } from '@lockstep/shared';
+import { smallFetchBytesMax } from '@lockstep/shared';
+import type { RateMeter } from '../../core/traffic/rate-meter.ts';
+import type { Peer } from '../members/peer.ts';
+import type { LackingMember } from '../state/missing-contents.ts';
+import type { BlockTodo } from './block-todo.ts';
+
+/**
+ * `ok`: the content is staged and verified. `missing`: no reachable member has it. `unneeded`: its version was superseded meanwhile, or
+ * it is here by other means. `lost`: the staged part is gone, or could not be written.
+ */
+export type FetchOutcome = 'ok' | 'missing' | 'disk-full' | 'unneeded' | 'lost';
+
+/** The size class of a fetch. Small and large contents have separate limits, so that they do not wait for each other. */
+export type FetchSize = 'small' | 'large';
+
+/** The size class of a content of `bytes` bytes. */
+export function fetchSize(bytes: number): FetchSize {
+  return bytes > smallFetchBytesMax ? 'large' : 'small';
+}
+
+/** The transfer of one content to this member. */
+export interface Fetch {
+  readonly operation: Operation;
+  readonly content: ContentId;
+  readonly size: number;
+  readonly waiting: { readonly operation: Operation; readonly done: (outcome: FetchOutcome) => void }[];
+  readonly tried: Set<MemberId>;
+  /** Members of `tried` that answered that they have it nowhere. */
+  readonly lacking: LackingMember[];
+  source: Peer | undefined;
+  /**
+   * A block is not requested again while it is being written: a second write could reach the file after it was moved into place,
+   * and change its modification time.
+   */
+  readonly todo: BlockTodo;
+  /** Number of writes under way, and of blocks that have been written. */
+  staging: number;
+  staged: number;
+  /** Rate of the staged bytes that came from others, and the bytes that were here already. */
+  readonly meter: RateMeter;
+  reusedBytes: number;
+  /** Its version was superseded while blocks were copied. */
+  isUnneeded: boolean;
+  /** Why it cannot be staged, once that has failed. */
+  failure: 'disk-full' | 'lost' | undefined;
+  /** The fetch with the lowest turn requests the next block. */
+  turn: number;
+  readonly startedMs: number;
+}
+
+/** A transfer, for people. */
+export interface TransferProgress {
+  readonly path: string;
+  readonly source: MemberId | undefined;
+  readonly size: number;
+  readonly doneBytes: number;
+  readonly bytesPerSecond: number;
+  readonly startedMs: number;
+  /** Time of the last progress. */
+  readonly progressMs: number | undefined;
+  /** A request to its source is unanswered. */
+  readonly isAsked: boolean;
+  /** The limit for receiving keeps its next block back. */
+  readonly isLimited: boolean;
+  /** A block could not be written: the disk is full. */
+  readonly isFull: boolean;
+}
+
+/** The bytes of a content that are staged. */
+export function doneBytes({ meter, reusedBytes }: Fetch): number {
+  return meter.total + reusedBytes;
+}
