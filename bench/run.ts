@@ -8,13 +8,14 @@ import { repositoryRoot } from '../testkit/repository.ts';
 import { describeMachine, drawChart, formatTable } from './report.ts';
 import type { Result } from './result.ts';
 import { largeFile, smallFiles } from './workloads/bulk.ts';
+import { largeEdits } from './workloads/edits.ts';
 import { fullLine } from './workloads/full-line.ts';
 import { idle } from './workloads/idle.ts';
 import { latency } from './workloads/latency.ts';
 import { newcomer } from './workloads/newcomer.ts';
 import { page } from './workloads/page.ts';
 
-const names = ['latency', 'small', 'large', 'newcomer', 'full-line', 'idle', 'page'] as const;
+const names = ['latency', 'small', 'large', 'edits', 'newcomer', 'full-line', 'idle', 'page'] as const;
 
 const { values } = parseArgs({
   options: {
@@ -39,6 +40,8 @@ async function measure(name: Name, root: string, scratch: string, repetitions: n
         return await smallFiles(members, scratch, repetitions);
       case 'large':
         return await largeFile(members, scratch, repetitions);
+      case 'edits':
+        return await largeEdits(members, scratch, repetitions);
       case 'newcomer':
         return [await newcomer(cluster, members, scratch, repetitions)];
       case 'full-line':
