@@ -1,9 +1,9 @@
-import { type Dot, dotKey, type Operation } from '@lockstep/shared';
+import { type Dot, dotKey } from '@lockstep/shared';
 import { isZeros } from '../disk/content.ts';
 import type { Torn } from '../disk/write-cache.ts';
 import { type ValueKey, valueAt } from '../users/ledger.ts';
 import type { Machine } from './machine.ts';
-import { valuesAmong, valuesOn } from './values.ts';
+import { valueOfRow, valuesAmong, valuesOn } from './values.ts';
 import type { World } from './world.ts';
 
 /** Values that no agent can owe after an accident, which destroyed the necessary knowledge. GUARANTEES lists each case. */
@@ -64,10 +64,12 @@ export class Excuses {
   }
 
   /** A value that is where the journal of the copy has it, although its user has moved it since: its delete is only known to the others. */
-  #releaseMovedThereAndBack({ name, journal, volume }: Machine, since: number): void {
+  #releaseMovedThereAndBack(machine: Machine, since: number): void {
+    const { name, journal, volume } = machine;
     for (const { key, writer, path, timesReleased, owedSince } of this.#world.ledger.owed()) {
       if (writer !== name || timesReleased === 0 || owedSince <= since) continue;
-      if (valueAt(volume.disk.at(path)) === key && journal.disk(path)?.content === key)
+      const row = journal.disk(path);
+      if (valueAt(volume.disk.at(path)) === key && row !== undefined && valueOfRow(machine, row) === key)
         this.#world.ledger.release(key, 'accident', `moved there and back after ${name} was set back`);
     }
   }
@@ -144,9 +146,10 @@ export class Excuses {
   }
 
   /** A replacement by the agent after its old journal was copied looks like a user's change of the version in that journal. */
-  #releaseReplaced({ name, journal, volume }: Machine): void {
+  #releaseReplaced(machine: Machine): void {
+    const { name, journal, volume } = machine;
     for (const row of journal.diskBelow('', undefined, Number.MAX_SAFE_INTEGER)) {
-      const value = row.content ?? linkValue(journal.operation(row.dot));
+      const value = valueOfRow(machine, row);
       if (value !== undefined && valueAt(volume.disk.at(row.path)) !== value) {
         this.#world.ledger.release(value, 'accident', `replaced before the journal of ${name} was set back`);
       }
@@ -183,8 +186,4 @@ function placesOn({ volume }: Machine): ReadonlyMap<ValueKey, string> {
     if (value !== undefined) places.set(value, `${places.get(value) ?? ''}\n${path} ${inode.number}`);
   }
   return places;
-}
-
-function linkValue(operation: Operation | undefined): ValueKey | undefined {
-  return operation?.target === undefined ? undefined : `link:${operation.target}`;
 }

@@ -1,4 +1,5 @@
 import { type Dot, isLive, type Operation } from '@lockstep/shared';
+import type { DiskEntry } from '../../core/entry.ts';
 import type { Inode } from '../disk/inode.ts';
 import { type ValueKey, valueAt } from '../users/ledger.ts';
 import type { Machine } from './machine.ts';
@@ -47,7 +48,8 @@ export function valuesAmong(
     for (const [path, inode] of machine.volume.disk.entries()) {
       const value = valueAt(inode);
       const row = machine.journal.disk(path);
-      if (value !== undefined && !(row?.content === value && isOver(path, row.dot))) values.add(value);
+      const isRow = row !== undefined && valueOfRow(machine, row) === value;
+      if (value !== undefined && !(isRow && isOver(path, row.dot))) values.add(value);
     }
     for (const head of headsOf(machine)) {
       const { path, content, target } = head;
@@ -57,4 +59,11 @@ export function valuesAmong(
     }
   }
   return values;
+}
+
+/** The value that the entry of a row had when it was recorded. */
+export function valueOfRow({ journal }: Machine, { content, dot }: DiskEntry): ValueKey | undefined {
+  if (content !== undefined) return content;
+  const target = journal.operation(dot)?.target;
+  return target === undefined ? undefined : `link:${target}`;
 }
