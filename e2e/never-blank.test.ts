@@ -94,7 +94,9 @@ test.describe('a newer page', () => {
   async function upgrade(page: Page, isKept: boolean): Promise<void> {
     await page.route('**/', async (route) => {
       if (isKept && route.request().isNavigationRequest()) return route.continue();
-      const answer = await route.fetch();
+      // The agent may be stopped while the page asks.
+      const answer = await route.fetch().catch(() => undefined);
+      if (answer === undefined) return route.abort();
       await route.fulfill({
         response: answer,
         body: (await answer.text()).replace(/index-[^.]+\.js/, 'index-next.js'),
@@ -104,7 +106,8 @@ test.describe('a newer page', () => {
     const [name = ''] = /index-[^.]+\.js/.exec(main) ?? [];
     await page.route('**/assets/index-next.js', async (route) => {
       const url = route.request().url().replace('index-next.js', name);
-      await route.fulfill({ response: await route.fetch({ url }) });
+      const answer = await route.fetch({ url }).catch(() => undefined);
+      await (answer === undefined ? route.abort() : route.fulfill({ response: answer }));
     });
   }
   const isNew = (page: Page) => page.locator('script[src="/assets/index-next.js"]');
