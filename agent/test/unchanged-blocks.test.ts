@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { open, readFile, rename, stat, truncate, writeFile } from 'node:fs/promises';
+import { open, readdir, readFile, rename, stat, truncate, writeFile } from 'node:fs/promises';
+import { blocksInFlightPerSourceMax } from '@lockstep/shared';
 import { expect, test } from 'vitest';
+import { eventually } from '../../testkit/eventually.ts';
 import type { Member } from '../../testkit/member.ts';
 import { startCluster } from '../../testkit/vitest/use-cluster.ts';
 
@@ -57,4 +59,21 @@ test('[CT18] a file with holes arrives at once, is as large everywhere, and take
   await file.close();
   expect(buffer.equals(text)).toBe(true);
   await cluster.verified();
+});
+
+test('[CT19] a member that is killed while it receives a large file goes on with the blocks that it has', async () => {
+  const cluster = await startCluster(['ant', 'bee'], { proxied: true });
+  const [ant, bee] = [cluster.member('ant'), cluster.member('bee')];
+  cluster.shapes('bee', { bytesPerSecond: 4_000_000 });
+  const bytes = randomBytes(48 * mebibyte);
+  await ant.put('film', bytes);
+  const here = async () => (await receivedBytes(bee)) / mebibyte;
+  await eventually(async () => expect(await here()).toBeGreaterThan(20), { timeoutMs: 60_000 });
+  await bee.kill();
+  await bee.restart();
+  await cluster.settled();
+  expect((await readFile(bee.path('film'))).equals(bytes)).toBe(true);
+  // What was on its way comes again.
+  expect(await here()).toBeLessThan(48 - 20 + blocksInFlightPerSourceMax);
+  expect(await readdir(bee.state('staging'))).toEqual([]);
 });

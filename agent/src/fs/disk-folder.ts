@@ -20,6 +20,7 @@ import type {
   WatchHint,
 } from '../sync/ports/folder.ts';
 import type { ContentDescription, StagedCopies } from './apply/block-store.ts';
+import { leftContents } from './apply/left-blocks.ts';
 import { DraftFile } from './draft-file.ts';
 import { isWorthSyncingTogether } from './durable.ts';
 import { HistoryIndex } from './history-index.ts';
@@ -47,6 +48,7 @@ export interface DiskFolderOptions {
 
 /** The folder port on a real folder. Worker threads do all that reads or writes more than a few bytes. */
 export class DiskFolder implements Folder {
+  readonly leftContents: readonly ContentId[];
   readonly #places: Places;
   readonly #control: ControlCalls;
   readonly #workers: JobRunner;
@@ -64,7 +66,8 @@ export class DiskFolder implements Folder {
     this.#control = control;
     this.#workers = workers;
     this.#newWatches = watches;
-    this.#staged = new StagedContents(workers);
+    this.leftContents = leftContents(places);
+    this.#staged = new StagedContents(workers, this.leftContents);
     this.#history = new HistoryIndex(workers, control);
   }
 
@@ -146,6 +149,10 @@ export class DiskFolder implements Folder {
 
   stageCopies(request: StageCopiesRequest): Promise<StagedCopies> {
     return this.#staged.stageCopies(request);
+  }
+
+  stagedBlocks(request: ContentDescription): Promise<readonly number[]> {
+    return this.#staged.present(request);
   }
 
   get zeroBlockHash(): Uint8Array {

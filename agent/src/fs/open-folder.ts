@@ -3,6 +3,7 @@ import { basename, dirname, resolve } from 'node:path';
 import { LockstepError } from '@lockstep/shared';
 import type { Log } from '../sync/ports/log.ts';
 import { moveFlatHistory } from './apply/history.ts';
+import { clearStaging } from './apply/left-blocks.ts';
 import { DiskFolder } from './disk-folder.ts';
 import { lstatIfThere } from './entry-stat.ts';
 import type { ApplyStep } from './fault-point.ts';
@@ -57,7 +58,7 @@ export async function openFolder(options: OpenFolderOptions): Promise<DiskFolder
   });
 }
 
-/** Clears what an earlier agent left in staging and cookies, and determines the folder's identity. */
+/** Clears what an earlier agent left in staging and cookies, except blocks that it fetched, and determines the folder's identity. */
 export function openPlaces(
   options: Pick<Places, 'root' | 'memberName' | 'state' | 'system' | 'hash' | 'temporaryName'> & {
     readonly realRoot: () => string;
@@ -86,8 +87,8 @@ export function openPlaces(
     mounts: { accepted: readAccepted(system, state), foreign: [] },
   };
   try {
-    // Files staged by an earlier agent may be incomplete or not durable.
-    for (const left of [places.staging, places.cookies]) removeTree(system, left);
+    clearStaging(places);
+    removeTree(system, places.cookies);
     const problem = restoreStateDirectories(places);
     if (problem !== undefined) throw new LockstepError('folder-not-writable', problem.detail);
     moveFlatHistory(places);

@@ -1,9 +1,22 @@
-import { lstatSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  linkSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { blockBytes } from '@lockstep/shared';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type DiskSubject, openDiskSubject } from './disk-subject.contract.ts';
 import { bytesOf, doOne, expectBytes, scanAll, tryOne, writeRequest } from './folder-subject.contract.ts';
+import { contentFileName, hashBytes } from './read/content-id.ts';
 
 let subject: DiskSubject;
 
@@ -104,4 +117,31 @@ test('[ST1] nothing is created in a .lockstep that was removed itself', async ()
   expect(await subject.folder.health()).toMatchObject({ ok: false });
   expect(readdirSync(subject.root)).toEqual(['aside']);
   renameSync(join(subject.root, 'aside'), join(subject.root, '.lockstep'));
+});
+
+test('[CT19] a folder that is opened again keeps the blocks that were staged, and nothing else', async () => {
+  const bytes = new Uint8Array(3 * blockBytes).map((_, index) => index % 251);
+  const content = { ...subject.identify(bytes), size: bytes.length };
+  const blockAt = (index: number) => bytes.slice(index * blockBytes, (index + 1) * blockBytes);
+  for (const index of [0, 2]) await subject.folder.stageBlock({ ...content, index, bytes: blockAt(index) });
+  const [name = ''] = readdirSync(state('staging'));
+  // A power cut can leave other bytes, and a kill a file that is in place already under another name.
+  const file = openSync(join(state('staging'), name), 'r+');
+  writeSync(file, 'other bytes', 2 * blockBytes);
+  closeSync(file);
+  writeFileSync(join(state('staging'), 't1-7'), 'half of a small file');
+  const twoNames = contentFileName(hashBytes(bytesOf('in place')).content);
+  writeFileSync(join(state('staging'), twoNames), 'in place');
+  linkSync(join(state('staging'), twoNames), join(subject.root, 'in place'));
+
+  await using folder = await subject.reopen();
+  expect(folder.leftContents).toEqual([content.content]);
+  expect(readdirSync(state('staging'))).toEqual([name]);
+  expect(await folder.stagedBlocks(content)).toEqual([0]);
+  for (const index of [1, 2]) {
+    expect(await folder.stageBlock({ ...content, index, bytes: blockAt(index) })).toBe('ok');
+  }
+  await doOne({ ...subject, folder }, writeRequest(subject, 'large', bytes, { source: { from: 'staged' } }));
+  expectBytes(readFileSync(join(subject.root, 'large')), bytes);
+  expect(readFileSync(join(subject.root, 'in place'), 'utf8')).toBe('in place');
 });

@@ -34,7 +34,7 @@ const requestOf = (index: number) => ({
 
 test('[CT5] a staged file is not begun again while an action takes it', async () => {
   const jobs = new HeldJobs();
-  const staged = new StagedContents(jobs.runner);
+  const staged = new StagedContents(jobs.runner, []);
   const all = [0, 1, 2].map((index) => staged.stage(requestOf(index)));
   for (const job of all) {
     await jobs.end();

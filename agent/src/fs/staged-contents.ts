@@ -1,9 +1,12 @@
 import type { ContentId } from '@lockstep/shared';
 import { blockCount } from '../core/blocks.ts';
 import type { BlockCopy } from '../sync/ports/folder.ts';
-import type { StagedCopies } from './apply/block-store.ts';
+import type { ContentDescription, StagedCopies } from './apply/block-store.ts';
 import { expectedBlock, fitsContent } from './read/content-id.ts';
 import type { JobRunner } from './worker/worker-job.ts';
+
+/** Blocks that are read in one job of a worker: about 20 ms, for others wait for it. */
+const foundAtOnce = 32;
 
 /** The staged blocks of one content. */
 interface Gathered {
@@ -21,10 +24,7 @@ export interface StageBlockRequest {
   readonly bytes: Uint8Array;
 }
 
-export interface StageCopiesRequest {
-  readonly content: ContentId;
-  readonly blocks?: Uint8Array | undefined;
-  readonly size: number;
+export interface StageCopiesRequest extends ContentDescription {
   readonly copies: readonly BlockCopy[];
 }
 
@@ -35,11 +35,14 @@ export interface StageCopiesRequest {
 export class StagedContents {
   readonly #workers: JobRunner;
   readonly #contents = new Map<ContentId, Gathered>();
+  readonly #left: Set<ContentId>;
   /** Settles when all jobs of the content so far are done. */
   readonly #tails = new Map<ContentId, Promise<unknown>>();
 
-  constructor(workers: JobRunner) {
+  /** `left`: contents of which an earlier agent left blocks. */
+  constructor(workers: JobRunner, left: readonly ContentId[]) {
     this.#workers = workers;
+    this.#left = new Set(left);
   }
 
   /** True if all blocks of a content are staged. */
@@ -112,18 +115,38 @@ export class StagedContents {
     });
   }
 
+  /** The indices of the blocks that are staged. Those that an earlier agent left are verified first. */
+  async present({ content, blocks, size }: ContentDescription): Promise<readonly number[]> {
+    const gathered = this.#contents.get(content) ?? begin({ content, blocks, size });
+    if (gathered === undefined) return [];
+    this.#contents.set(content, gathered);
+    if (this.#left.delete(content)) {
+      await this.use([content], async () => {
+        const all = Array.from({ length: blockCount(size) }, (_, index) => index);
+        for (let from = 0; from < all.length; from += foundAtOnce) {
+          const some = all.slice(from, from + foundAtOnce);
+          const wanted = some.map((index) => expectedBlock({ content, blocks, size, index }));
+          add(gathered, await this.#workers.run('findStaged', wanted, 'background'));
+        }
+        gathered.isBegun = gathered.missing < gathered.present.length;
+      });
+    }
+    return [...gathered.present.keys()].filter((index) => gathered.present[index] === 1);
+  }
+
   /** All that was staged of a content is gone: the next block starts a new file. */
   #forget(content: ContentId, gathered: Gathered): void {
     if (this.#contents.get(content) === gathered) this.#contents.delete(content);
   }
 
   async drop(content: ContentId): Promise<void> {
+    this.#left.delete(content);
     this.#contents.delete(content);
     await this.use([content], () => this.#workers.run('unstage', content, 'background'));
   }
 }
 
-function begin({ content, blocks, size }: Omit<StageCopiesRequest, 'copies'>): Gathered | undefined {
+function begin({ content, blocks, size }: ContentDescription): Gathered | undefined {
   if (!fitsContent(content, blocks, size)) return undefined;
   const count = blockCount(size);
   return { present: new Uint8Array(count), missing: count, isBegun: false };

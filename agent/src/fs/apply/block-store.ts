@@ -13,7 +13,7 @@ import { removeIfThere } from '../remove.ts';
 import { restoreStateDirectories } from '../state-directories.ts';
 import type { SystemCalls } from '../system-calls.ts';
 import { historyPath, type KeptVersion, keptVersion, nameInHistory } from './history.ts';
-import { blockFilePath, roomBytes, temporaryPath } from './staging.ts';
+import { blockFilePath, roomBytes, stagedMode, temporaryPath } from './staging.ts';
 import { writeWithHoles } from './write-bytes.ts';
 
 /** A content as its operation describes it. */
@@ -23,7 +23,6 @@ export interface ContentDescription {
   readonly size: number;
 }
 
-const stagedMode = 0o600;
 const stageFlags = constants.O_WRONLY | constants.O_NOFOLLOW;
 
 /** A block to be staged, and the block of another content that has its bytes. */

@@ -41,7 +41,7 @@ class SourceGone extends Error {}
 const createFlags = constants.O_RDWR | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
 
 /** A file may only be read by the agent until it has its own mode. */
-const stagedMode = 0o600;
+export const stagedMode = 0o600;
 
 /** A new path in staging, unused since the agent started. */
 export function temporaryPath(places: Places): string {

@@ -2,6 +2,7 @@ import { apply } from '../apply/apply.ts';
 import { keep, readBlock, stageBlock, stageCopies, unstage } from '../apply/block-store.ts';
 import { dropDraft, finishDraft, writeDraft } from '../apply/draft.ts';
 import { forgetHistory, inHistory, listHistory } from '../apply/history.ts';
+import { findStaged } from '../apply/left-blocks.ts';
 import { syncChanges } from '../apply/sync-changes.ts';
 import { withFolderOpen } from '../descent.ts';
 import type { FaultPoint } from '../fault-point.ts';
@@ -29,6 +30,7 @@ const jobs: { readonly [Name in JobName]: Job<Name> } = {
   sync: syncChanges,
   stageBlock,
   stageCopies: (places, { copies, isFirst }) => stageCopies(places, copies, isFirst),
+  findStaged,
   unstage: (places, content) => {
     unstage(places, content);
     return undefined;

@@ -36,6 +36,7 @@ export interface Jobs {
     input: { readonly copies: readonly StoredBlock[]; readonly isFirst: boolean };
     output: StagedCopies;
   };
+  findStaged: { input: readonly ExpectedBlock[]; output: readonly number[] };
   unstage: { input: ContentId; output: undefined };
   writeDraft: { input: DraftBlock; output: WrittenBlock };
   finishDraft: { input: FilledDraft; output: HashedContent | 'lost' };

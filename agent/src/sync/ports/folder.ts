@@ -278,6 +278,14 @@ export interface Folder {
   }): Promise<{ readonly result: 'ok' | 'disk-full' | 'lost'; readonly added: readonly number[] }>;
   /** The hash of a block of zeros, of `blockBytes` bytes. */
   readonly zeroBlockHash: Uint8Array;
+  /** The contents of which an earlier agent left blocks in staging when this one started. */
+  readonly leftContents: readonly ContentId[];
+  /** The indices of the blocks of `content` that are staged, also by an earlier agent: those are read and verified. */
+  stagedBlocks(request: {
+    readonly content: ContentId;
+    readonly blocks?: Uint8Array | undefined;
+    readonly size: number;
+  }): Promise<readonly number[]>;
   /** Deletes the staged file of `content`. */
   unstage(content: ContentId): Promise<void>;
 

@@ -1,14 +1,17 @@
 /** The blocks of a content that must still be requested, in order; those to be requested again come first. */
 export class BlockTodo {
   readonly #count: number;
-  readonly #skipped: ReadonlySet<number>;
+  readonly #skipped = new Set<number>();
   readonly #again: number[] = [];
   #next = 0;
 
-  /** `skipped`: blocks that need not be requested, unless they are put back. */
-  constructor(count: number, skipped: ReadonlySet<number> = new Set()) {
+  constructor(count: number) {
     this.#count = count;
-    this.#skipped = skipped;
+  }
+
+  /** Leaves out blocks that need not be requested, unless they are put back. */
+  skip(indices: Iterable<number>): void {
+    for (const index of indices) this.#skipped.add(index);
   }
 
   /** Takes the next block; undefined if there is none now. */

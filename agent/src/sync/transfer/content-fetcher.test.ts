@@ -141,6 +141,24 @@ test('[CT17] a block whose file was changed unseen is requested after all', asyn
   expect(asked.map(({ index }) => index).sort()).toEqual([0, 2, 3]);
 });
 
+test('[CT19] after a cut, only the blocks that had not come are requested', async () => {
+  const asked: WantMessage[] = [];
+  let answers = 12;
+  const { bee, until, isThere, byId, engine } = await offered({ film: 20 }, (want) => {
+    asked.push(want);
+    if (answers-- > 0)
+      bee.say({ type: 'block', id: want.id, bytes: blockOf(byId.get(want.content) as Content, want.index) });
+  });
+  expect(await until(() => engine.transfers.progress()[0]?.doneBytes === 12 * mebibyte, 5_000)).toBe(true);
+  bee.end('cut');
+  expect(await until(() => engine.transfers.progress().length === 0, 5_000)).toBe(true);
+  expect(engine.transfers.stagedBytes()).toBe(12 * mebibyte);
+  asked.splice(0);
+  answers = 20;
+  expect(await until(() => isThere('film'), 30_000)).toBe(true);
+  expect(asked.map(({ index }) => index)).toEqual([12, 13, 14, 15, 16, 17, 18, 19]);
+});
+
 describe('[CT5] a source that stalls', () => {
   test('is one that does not answer the oldest request, regardless of the number of requests', async () => {
     const asked: WantMessage[] = [];

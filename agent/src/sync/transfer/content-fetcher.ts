@@ -7,13 +7,12 @@ import { RateMeter } from '../../core/traffic/rate-meter.ts';
 import { countBeyond } from '../../core/version.ts';
 import type { Peer } from '../members/peer.ts';
 import type { Peers } from '../members/peers.ts';
-import type { BlockCopy } from '../ports/folder.ts';
 import type { Context } from '../state/context.ts';
 import { type BlockRequest, BlockRequests } from './block-requests.ts';
 import { BlockTodo } from './block-todo.ts';
 import { doneBytes, type Fetch, type FetchOutcome, type FetchSize, fetchSize, type TransferProgress } from './fetch.ts';
 import { isWanted } from './local-content.ts';
-import { copiesFor, stageCopies } from './local-copies.ts';
+import { copiesFor, resume, stageCopies } from './local-copies.ts';
 
 /** Fetches contents block by block, from the operation's origin or another member that has it, verifies and stages them. */
 export class ContentFetcher {
@@ -24,6 +23,8 @@ export class ContentFetcher {
   readonly #fetching = new Set<string>();
   /** The staged contents, each with its size. */
   readonly #staged = new Map<ContentId, number>();
+  /** The contents of which fetches that ended, also of an earlier agent, left verified blocks, with their bytes as far as they are known. */
+  readonly #partial: Map<ContentId, number>;
   readonly #requests = new BlockRequests<Fetch>();
   #turn = 0;
   /** It waits until the limit lets another block come. */
@@ -33,6 +34,7 @@ export class ContentFetcher {
   constructor(context: Context, peers: Peers) {
     this.#context = context;
     this.#peers = peers;
+    this.#partial = new Map(context.folder.leftContents.map((content) => [content, 0]));
   }
 
   stop(): void {
@@ -81,7 +83,7 @@ export class ContentFetcher {
   stagedBytes(): number {
     const { journal } = this.#context;
     let bytes = 0;
-    for (const [content, size] of this.#staged) if (isWanted(journal, content)) bytes += size;
+    for (const [content, size] of [...this.#staged, ...this.#partial]) if (isWanted(journal, content)) bytes += size;
     for (const fetch of this.#fetches.values()) {
       const done = doneBytes(fetch);
       if (done > 0 && isWanted(journal, fetch.content)) bytes += done;
@@ -108,6 +110,9 @@ export class ContentFetcher {
   /** Deletes staged contents, and ends fetches, of versions that have been superseded. */
   dropUnneeded(isNeeded: (content: ContentId) => boolean): void {
     for (const content of this.#staged.keys()) if (!isNeeded(content)) this.drop(content);
+    for (const content of this.#partial.keys()) {
+      if (!isNeeded(content) && this.#partial.delete(content)) this.#unstage(content);
+    }
     for (const fetch of [...this.#fetches.values()]) {
       fetch.isUnneeded = !isNeeded(fetch.content);
       // Blocks that are being written are waited for.
@@ -129,7 +134,6 @@ export class ContentFetcher {
       return true;
     }
     if (this.room(fetchSize(size)) <= 0) return false;
-    const copies = copiesFor(this.#context, operation);
     const fetch: Fetch = {
       operation,
       content,
@@ -138,20 +142,21 @@ export class ContentFetcher {
       tried: new Set(),
       lacking: [],
       source: undefined,
-      todo: new BlockTodo(blockCount(size), new Set(copies.map(({ index }) => index))),
+      todo: new BlockTodo(blockCount(size)),
       staging: 0,
       staged: 0,
       meter: new RateMeter(),
       reusedBytes: 0,
       isUnneeded: false,
+      isLooking: this.#partial.has(content),
       failure: undefined,
       turn: ++this.#turn,
       startedMs: this.#context.clock.monotonicMs(),
     };
+    this.#partial.delete(content);
     this.#fetches.set(content, fetch);
     this.#fetching.add(keyOf(operation));
-    if (copies.length > 0) void this.#copy(fetch, copies);
-    this.#pump();
+    void this.#begin(fetch);
     return true;
   }
 
@@ -228,11 +233,23 @@ export class ContentFetcher {
     }
   }
 
-  async #copy(fetch: Fetch, copies: readonly BlockCopy[]): Promise<void> {
+  /** Finds the blocks that an earlier fetch left, and stages those that are here already, while others are fetched. */
+  async #begin(fetch: Fetch): Promise<void> {
+    const { operation, size } = fetch;
     fetch.staging++;
-    await stageCopies(this.#context, fetch, copies, () => this.#pump());
+    try {
+      const left = fetch.isLooking ? await resume(this.#context, fetch) : new Set<number>();
+      fetch.isLooking = false;
+      const copies = copiesFor(this.#context, operation).filter(({ index }) => !left.has(index));
+      fetch.todo.skip(copies.map(({ index }) => index));
+      this.#pump();
+      await stageCopies(this.#context, fetch, copies, () => this.#pump());
+    } catch (error) {
+      this.#context.log.error({ path: operation.path, error: String(error) }, 'staging blocks of this folder failed');
+      fetch.failure = 'lost';
+    }
     fetch.staging--;
-    if (fetch.staged === blockCount(fetch.size)) this.#finish(fetch, 'ok');
+    if (fetch.staged === blockCount(size)) this.#finish(fetch, 'ok');
     this.#pump();
   }
 
@@ -262,7 +279,7 @@ export class ContentFetcher {
   /** Requests the next block of the content, if there is one and its source has less than the limit of open requests. */
   #askNext(fetch: Fetch): boolean {
     const { source } = fetch;
-    if (source === undefined || !this.#requests.hasPlace(fetch, source)) return false;
+    if (source === undefined || fetch.isLooking || !this.#requests.hasPlace(fetch, source)) return false;
     const isLimited = fetch.size > inlineBytesMax;
     if (isLimited && !this.#mayReceive()) return false;
     const index = fetch.todo.take();
@@ -312,6 +329,8 @@ export class ContentFetcher {
     this.#fetches.delete(fetch.content);
     for (const { operation } of fetch.waiting) this.#fetching.delete(keyOf(operation));
     if (outcome === 'ok') this.#staged.set(fetch.content, fetch.size);
+    // A fetch that finds a source later goes on with these blocks.
+    else if (outcome === 'missing' && fetch.staged > 0) this.#partial.set(fetch.content, doneBytes(fetch));
     else this.#unstage(fetch.content);
     this.#note(fetch, outcome);
     for (const { done } of fetch.waiting) done(outcome);

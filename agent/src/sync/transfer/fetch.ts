@@ -37,6 +37,8 @@ export interface Fetch {
   /** Number of writes under way, and of blocks that have been written. */
   staging: number;
   staged: number;
+  /** What an earlier fetch left is looked for: no block is requested yet. */
+  isLooking: boolean;
   /** Rate of the staged bytes that came from others, and the bytes that were here already. */
   readonly meter: RateMeter;
   reusedBytes: number;

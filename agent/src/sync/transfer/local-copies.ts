@@ -51,7 +51,7 @@ function contentAt({ journal, problems }: Context, path: string): LocalContent |
  * if the fetch fails or is not needed any more.
  */
 export async function stageCopies(
-  { folder, log, facts }: Context,
+  { folder, facts }: Context,
   fetch: Fetch,
   copies: readonly BlockCopy[],
   proceed: () => void,
@@ -60,20 +60,29 @@ export async function stageCopies(
   const left = [...copies];
   while (left.length > 0 && fetch.failure === undefined && !fetch.isUnneeded) {
     const some = left.splice(0, copiesAtOnce);
-    try {
-      const { result, added } = await folder.stageCopies({ content, blocks: operation.blocks, size, copies: some });
-      const isThere = new Set(added);
-      for (const { index } of some) if (!isThere.has(index)) fetch.todo.again(index);
-      fetch.staged += added.length;
-      const bytes = added.reduce((sum, index) => sum + blockRange(size, index).length, 0);
-      fetch.reusedBytes += bytes;
-      facts.reused.publish(bytes);
-      if (result !== 'ok') fetch.failure = result;
-    } catch (error) {
-      log.error({ path: operation.path, error: String(error) }, 'staging blocks of this folder failed');
-      fetch.failure = 'lost';
-    }
+    const { result, added } = await folder.stageCopies({ content, blocks: operation.blocks, size, copies: some });
+    const isThere = new Set(added);
+    for (const { index } of some) if (!isThere.has(index)) fetch.todo.again(index);
+    fetch.staged += added.length;
+    const bytes = bytesOf(fetch, added);
+    fetch.reusedBytes += bytes;
+    facts.reused.publish(bytes);
+    if (result !== 'ok') fetch.failure = result;
     proceed();
   }
   for (const { index } of left) fetch.todo.again(index);
+}
+
+/** Counts the blocks that an earlier fetch of this content left, and returns their indices: they are not requested again. */
+export async function resume({ folder }: Context, fetch: Fetch): Promise<ReadonlySet<number>> {
+  const { content, size, operation } = fetch;
+  const left = await folder.stagedBlocks({ content, blocks: operation.blocks, size });
+  fetch.todo.skip(left);
+  fetch.staged = left.length;
+  fetch.reusedBytes = bytesOf(fetch, left);
+  return new Set(left);
+}
+
+function bytesOf({ size }: Fetch, indices: readonly number[]): number {
+  return indices.reduce((sum, index) => sum + blockRange(size, index).length, 0);
 }
