@@ -133,6 +133,22 @@ test.describe('a newer page', () => {
     await expect(notice).toHaveCount(0);
   });
 
+  test('[DB-A12] the page reloads also if the newer one cannot be loaded at first', async ({ page, cluster }) => {
+    const ant = cluster.member('ant');
+    await page.goto(`${ant.url}`);
+    await expect(page.getByRole('table', { name: 'Members' })).toBeVisible();
+    await upgrade(page, false);
+    let asked = 0;
+    await page.route('**/assets/index-next.js', (route) => {
+      asked += 1;
+      return asked === 1 ? route.fulfill({ status: 404 }) : route.fallback();
+    });
+    await ant.stop();
+    await ant.start();
+    await expect(isNew(page)).toHaveCount(1);
+    expect(asked).toBeGreaterThan(1);
+  });
+
   test('[DB-A12] the page reloads once at most if a reload does not bring the newer one', async ({ page, cluster }) => {
     const ant = cluster.member('ant');
     let loads = 0;

@@ -6,6 +6,8 @@ import { isReaderBusy, mayReloadFor } from './reload-rule.ts';
 
 /** The interval at which it is checked whether the reader is still busy. */
 const checkMs = 1_000;
+/** The interval at which the agent is asked for its page until that could be read. */
+const askAgainMs = 5_000;
 
 /**
  * Reloads the page when its agent serves a newer one, which happens only after a restart. While the reader types or has a
@@ -17,9 +19,17 @@ export function NewBuildNotice() {
   useEffect(() => {
     if (startedAt === undefined) return;
     let isCurrent = true;
-    void newerBuild().then((newer) => isCurrent && setBuild(newer));
+    let again: ReturnType<typeof setTimeout> | undefined;
+    const ask = async (): Promise<void> => {
+      const newer = await newerBuild();
+      if (!isCurrent) return;
+      if (newer === undefined) again = setTimeout(ask, askAgainMs);
+      else setBuild(newer ?? undefined);
+    };
+    void ask();
     return () => {
       isCurrent = false;
+      clearTimeout(again);
     };
   }, [startedAt]);
   useEffect(() => {

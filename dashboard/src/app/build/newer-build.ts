@@ -6,19 +6,19 @@ export function mainScriptOf(page: Document): string | undefined {
 }
 
 /**
- * The main script of the page that the agent serves now, if it is another than that of this page and can be loaded; else undefined. While a
- * new version is being installed, the page and the files that it names may not belong together.
+ * The main script of the page that the agent serves now, if it is another than that of this page; null if it is the same. Undefined if that
+ * cannot be known now, or the script cannot be loaded yet: while a new version is being installed, the page and the files that it names may
+ * not belong together.
  */
-export async function newerBuild(): Promise<string | undefined> {
+export async function newerBuild(): Promise<string | null | undefined> {
   try {
     const answer = await fetch('/', { cache: 'no-store', signal: AbortSignal.timeout(timeoutMs) });
     if (!answer.ok) return undefined;
     const served = mainScriptOf(new DOMParser().parseFromString(await answer.text(), 'text/html'));
-    if (served === undefined || served === mainScriptOf(document)) return undefined;
+    if (served === undefined || served === mainScriptOf(document)) return null;
     const script = await fetch(served, { method: 'HEAD', signal: AbortSignal.timeout(timeoutMs) });
     return script.ok ? served : undefined;
   } catch {
-    // The agent has gone again: the question is repeated when it is back.
     return undefined;
   }
 }
