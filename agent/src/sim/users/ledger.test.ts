@@ -109,6 +109,19 @@ describe('Ledger', () => {
     expect(ledger.isGone(content('v1').id)).toBe(false);
   });
 
+  test('a value is released by a user until that user brings it back', () => {
+    const { ledger, ant } = users();
+    const { id } = content('v1');
+    ant.write('file', 'v1', content('v1'));
+    ant.copy('file', 'copy');
+    expect(ledger.releasedBy('ant')).not.toContain(id);
+    ant.write('file', 'v2', content('v2'));
+    expect(ledger.releasedBy('ant')).toContain(id);
+    expect(ledger.releasedBy('bee')).not.toContain(id);
+    ant.rename('copy', 'other');
+    expect(ledger.releasedBy('ant')).not.toContain(id);
+  });
+
   test('has exactly the contents that a user wrote', () => {
     const { ledger, ant } = users();
     ant.write('file', 'v1', content('v1'));

@@ -172,6 +172,11 @@ export class Ledger {
     return value?.timesReleased === 0 && value.timesRewritten === 0 ? value.owedSince : undefined;
   }
 
+  /** The values that a user released and has not brought back. */
+  releasedBy(user: string): ReadonlySet<ValueKey> {
+    return new Set([...this.#values.values()].filter(({ releases }) => releases.has(user)).map(({ key }) => key));
+  }
+
   /** Every value that must still exist. */
   owed(): readonly Value[] {
     return [...this.#values.values()].filter(({ releases }) => releases.size === 0);

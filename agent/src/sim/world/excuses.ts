@@ -1,5 +1,6 @@
 import { type Dot, dotKey } from '@lockstep/shared';
 import { isZeros } from '../disk/content.ts';
+import type { Inode } from '../disk/inode.ts';
 import type { Torn } from '../disk/write-cache.ts';
 import { type ValueKey, valueAt } from '../users/ledger.ts';
 import type { Machine } from './machine.ts';
@@ -9,8 +10,8 @@ import type { World } from './world.ts';
 /** Values that no agent can owe after an accident, which destroyed the necessary knowledge. GUARANTEES lists each case. */
 export class Excuses {
   readonly #world: World;
-  /** When each machine was last copied, in moments of the ledger. */
-  readonly #copiedAt = new Map<Machine, number>();
+  /** When each machine was last copied, in moments of the ledger, and what its user had released by then. */
+  readonly #copies = new Map<Machine, { readonly moment: number; readonly released: ReadonlySet<ValueKey> }>();
   /** Machines that lost their journal, or the newest part of it, and have not started since. */
   readonly #unjournaled = new Set<Machine>();
   /** When each machine was last set back, in moments of the ledger, for those that have not started since. */
@@ -82,7 +83,8 @@ export class Excuses {
   }
 
   copied(machine: Machine): void {
-    this.#copiedAt.set(machine, this.#world.ledger.moment);
+    const { ledger } = this.#world;
+    this.#copies.set(machine, { moment: ledger.moment, released: ledger.releasedBy(machine.name) });
   }
 
   /** Sets machines back to their copies, or only their journals. */
@@ -100,7 +102,7 @@ export class Excuses {
     for (const machine of machines) machine.setBack(what);
     for (const machine of machines) {
       if (what === 'journal') this.#releaseReplaced(machine);
-      ledger.tookBack(machine.name, this.#leftOn(machine));
+      ledger.tookBack(machine.name, this.#leftOn(machine, what));
       if (what === 'all') this.#setBackAt.set(machine, ledger.moment);
     }
     const names = machines.map(({ name }) => name).join(' and ');
@@ -110,14 +112,26 @@ export class Excuses {
   /**
    * The values that a machine has after it was set back. One in its history alone counts if another member shows it, and neither that
    * member nor the copy knows that it was deleted. The copy knows that also of an entry that its user removed, which no agent has seen.
+   *
+   * An entry that its user had replaced or deleted before the copy was made counts only as a head, if the journal had it at its path: a
+   * power cut brought it back, and the agent replaces it again [PC2]. That the user moved it away after the copy was made is undone.
    */
-  #leftOn(machine: Machine): ReadonlySet<ValueKey> {
+  #leftOn(machine: Machine, what: 'all' | 'journal'): ReadonlySet<ValueKey> {
     const { remaining } = this.#world;
+    // With only an old journal, the disk still shows what the user brought back.
+    const released = what === 'all' ? this.#copies.get(machine)?.released : undefined;
+    const isBack = (path: string, inode: Inode): boolean => {
+      const { content, target } = inode;
+      const value = valueAt(inode);
+      if (value === undefined || !released?.has(value)) return false;
+      const entry = { ...(content && { content: content.id }), ...(target !== undefined && { target }) };
+      return machine.journal.everHad(path, entry);
+    };
     const wasRemoved = (path: string, operation: Dot): boolean => {
       const row = machine.journal.disk(path);
       return row !== undefined && dotKey(row.dot) === dotKey(operation) && machine.volume.disk.at(path) === undefined;
     };
-    const here = valuesAmong([machine], wasRemoved);
+    const here = valuesAmong([machine], wasRemoved, isBack);
     const elsewhere = valuesAmong(
       remaining.filter((other) => other !== machine),
       (path, operation) =>
@@ -172,7 +186,7 @@ export class Excuses {
     );
     for (const { key, writer, timesReleased, owedSince } of ledger.owed()) {
       if (writer !== machine.name || timesReleased === 0 || elsewhere.has(key)) continue;
-      if (owedSince > (this.#copiedAt.get(machine) ?? 0))
+      if (owedSince > (this.#copies.get(machine)?.moment ?? 0))
         ledger.release(key, 'accident', 'brought back before a set-back');
     }
   }

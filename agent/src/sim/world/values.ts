@@ -36,11 +36,12 @@ function headsOf({ journal }: Machine): readonly Operation[] {
 
 /**
  * The values that these machines still have together: those in a folder, and those of live operations whose content one of them has. Values
- * only in history were released, and so were those of operations that are `isOver`.
+ * only in history were released, and so were those of operations that are `isOver`, and of entries that are `isBack` after their release.
  */
 export function valuesAmong(
   machines: readonly Machine[],
   isOver: (path: string, dot: Dot) => boolean = () => false,
+  isBack: (path: string, inode: Inode) => boolean = () => false,
 ): ReadonlySet<ValueKey> {
   const held = new Set(machines.flatMap((machine) => [...valuesOn(machine)]));
   const values = new Set<ValueKey>();
@@ -49,7 +50,7 @@ export function valuesAmong(
       const value = valueAt(inode);
       const row = machine.journal.disk(path);
       const isRow = row !== undefined && valueOfRow(machine, row) === value;
-      if (value !== undefined && !(isRow && isOver(path, row.dot))) values.add(value);
+      if (value !== undefined && !(isRow && isOver(path, row.dot)) && !isBack(path, inode)) values.add(value);
     }
     for (const head of headsOf(machine)) {
       const { path, content, target } = head;
