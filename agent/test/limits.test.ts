@@ -1,9 +1,13 @@
+import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { statSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
+import { rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { settingsSchema, transfersSchema } from '@lockstep/shared/api';
 import { expect, test } from 'vitest';
 import type { Member } from '../../testkit/member.ts';
+import { lockstepProgram } from '../../testkit/repository.ts';
 import { useCluster } from '../../testkit/vitest/use-cluster.ts';
 
 const cluster = useCluster(['ant', 'bee', 'cat']);
@@ -86,4 +90,20 @@ test('[CT20] a rate that would have sources given up, or is none, is refused wit
     expect(answer.status).toBe(409);
     expect(await answer.text()).toContain('send_limit must be none, or a rate from 256 KiB/s, such as');
   }
+});
+
+test('[CL23] on a terminal the transfers are shown until nothing is on its way', async () => {
+  const [ant, bee] = [cluster().member('ant'), cluster().member('bee')];
+  expect((await change(bee, 'receive_limit', '1 MiB/s')).status).toBe(200);
+  const whole = join(cluster().root, 'whole');
+  await writeFile(whole, randomBytes(4 * mebibyte));
+  await rename(whole, ant.path('shown'));
+  await expect.poll(async () => (await transfersTo(bee)).length, patience).toBeGreaterThan(0);
+  const command = `"${process.execPath}" "${lockstepProgram}" transfers "${bee.folder}"`;
+  const child = spawn('script', ['-qefc', command, '/dev/null'], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const said = await text(child.stdout);
+  expect(said).toContain('Arriving: ');
+  expect(said).toMatch(/shown +ant +█*░+ +\d+ %/);
+  expect(said.trimEnd().endsWith('Nothing is on its way.')).toBe(true);
+  expect(hasWhole(bee, 'shown')).toBe(true);
 });

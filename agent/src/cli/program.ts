@@ -18,6 +18,7 @@ import { addReplayCommand } from './commands/replay.ts';
 import { addRestoreCommand } from './commands/restore.ts';
 import { addStatusCommand } from './commands/status.ts';
 import { addTokenCommand } from './commands/token.ts';
+import { addTransfersCommand } from './commands/transfers.ts';
 import { addUpCommand } from './commands/up.ts';
 import { addVerifyCommand } from './commands/verify.ts';
 import { addWaitCommand } from './commands/wait.ts';
@@ -42,6 +43,7 @@ const commands = [
   addUpCommand,
   addStatusCommand,
   addMembersCommand,
+  addTransfersCommand,
   addLogCommand,
   addWhyCommand,
   addHistoryCommand,

@@ -48,6 +48,16 @@ export const commandHelp: Readonly<Record<string, CommandHelp>> = {
     examples: [['lockstep members ~/shared', 'the members, their round trips and their lag']],
     exit: { done: 'the answer was printed', notDone: 'no agent runs, or it does not answer' },
   },
+  transfers: {
+    details: [
+      'On a terminal it shows a bar for each file, until nothing is on its way; elsewhere, and with --once, it prints once.',
+    ],
+    examples: [
+      ['lockstep transfers', 'what is on its way to and from this member, until nothing is'],
+      ['lockstep transfers --once ~/shared', 'the same, once'],
+    ],
+    exit: { done: 'the answer was printed', notDone: 'no agent runs, or it does not answer' },
+  },
   log: {
     details: ['Also works without a running agent: then the journal is read directly.'],
     examples: [

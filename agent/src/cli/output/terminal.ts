@@ -17,15 +17,25 @@ export interface Terminal {
   note(text: string): void;
   /** True if the notes go to a terminal, so that a person watches. */
   readonly isWatched: boolean;
-  /** Shows a line below all others until the next one replaces it, or until it is removed. Does nothing unless `isWatched`. */
+  /** Shows lines below all others until the next ones replace them, or until they are removed. Does nothing unless `isWatched`. */
   progress(text: string | undefined): void;
 }
 
-/** Removes the line in which the cursor is, and puts the cursor at its beginning. */
-const eraseLine = '\r\u001B[K';
-
-/** The columns of a terminal that does not say how wide it is. */
+/** The size of a terminal that does not say how large it is. */
 const columnsDefault = 80;
+const rowsDefault = 24;
+
+/** Removes `shown`, in whose last line the cursor is, and puts the cursor at its beginning. */
+function erase(shown: string): string {
+  const above = shown.split('\n').length - 1;
+  return above === 0 ? '\r\u001B[K' : `\r\u001B[${above}A\u001B[J`;
+}
+
+/** The part of `text` that fits on a screen: a line that wraps, or leaves the screen at its top, could not be erased. */
+function fitted(text: string, columns: number, rows: number): string {
+  const lines = text.split('\n').slice(0, rows - 1);
+  return lines.map((line) => line.slice(0, columns - 1)).join('\n');
+}
 
 /** The terminal of this process. */
 export function processTerminal(): Terminal {
@@ -33,7 +43,7 @@ export function processTerminal(): Terminal {
   const isWatched = stderr.isTTY === true && env.TERM !== 'dumb';
   let shown: string | undefined;
   const below = (write: () => void): void => {
-    if (shown !== undefined) stderr.write(eraseLine);
+    if (shown !== undefined) stderr.write(erase(shown));
     write();
     if (shown !== undefined) stderr.write(shown);
   };
@@ -47,12 +57,12 @@ export function processTerminal(): Terminal {
     isWatched,
     progress(text) {
       if (!isWatched) return;
-      // A line that wraps could not be erased.
-      const line = text?.slice(0, (stderr.columns || columnsDefault) - 1);
-      if (line === shown) return;
-      if (shown !== undefined) stderr.write(eraseLine);
-      shown = line;
-      if (line !== undefined) stderr.write(line);
+      const next =
+        text === undefined ? undefined : fitted(text, stderr.columns || columnsDefault, stderr.rows || rowsDefault);
+      if (next === shown) return;
+      if (shown !== undefined) stderr.write(erase(shown));
+      shown = next;
+      if (next !== undefined) stderr.write(next);
     },
   };
 }

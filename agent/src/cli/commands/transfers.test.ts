@@ -1,0 +1,71 @@
+import type { Transfers } from '@lockstep/shared/api';
+import { expect, test } from 'vitest';
+import { formatTransfers, isMoving } from './transfers.ts';
+
+const nothing = { left: 0, bytesPerSecond: 0, secondsLeft: null };
+
+const idle: Transfers = {
+  arriving: nothing,
+  leaving: nothing,
+  transfers: [],
+  departures: [],
+  pending: 0,
+  pendingPaths: [],
+  traffic: [],
+  resyncs: [],
+};
+
+const film: Transfers['transfers'][number] = {
+  path: 'films/one.mkv',
+  from: 'b',
+  fromName: 'bee',
+  size: 60e6,
+  done: 15e6,
+  bytesPerSecond: 1e6,
+  secondsLeft: 45,
+  startedAt: 0,
+  waitsFor: null,
+};
+
+test('nothing is on its way', () => {
+  expect(isMoving(idle)).toBe(false);
+  expect(formatTransfers(idle)).toBe('Nothing is on its way.');
+});
+
+test('[CL23] each file has a bar, its rate and the time left', () => {
+  const answer = { ...idle, arriving: { left: 45e6, bytesPerSecond: 1e6, secondsLeft: 45 }, transfers: [film] };
+  expect(isMoving(answer)).toBe(true);
+  expect(formatTransfers(answer)).toBe(
+    [
+      'Arriving: 45 MB to go at 1 MB/s, about 45 s.',
+      'FILE           MEMBER  DONE                         SIZE    RATE  LEFT',
+      'films/one.mkv  bee     █████░░░░░░░░░░░░░░░  25 %  60 MB  1 MB/s  45 s',
+    ].join('\n'),
+  );
+});
+
+test('a file that stands still says why, and what leaves is another list', () => {
+  const answer: Transfers = {
+    ...idle,
+    arriving: { left: 60e6, bytesPerSecond: 0, secondsLeft: null },
+    leaving: { left: 10, bytesPerSecond: 0, secondsLeft: null },
+    transfers: [
+      { ...film, done: 0, from: null, fromName: null, bytesPerSecond: 0, waitsFor: 'Searching for a member.' },
+    ],
+    departures: [{ path: 'a\nb', to: 'c', toName: 'cat', size: 0, sent: 12, bytesPerSecond: 0, startedAt: 0 }],
+    pending: 3,
+    pendingPaths: [{ path: 'next', reason: 'It waits for its turn.' }],
+  };
+  const lines = formatTransfers(answer).split('\n');
+  expect(lines).toContain('films/one.mkv: Searching for a member.');
+  expect(lines).toContain('Leaving: 10 B to go at 0 B/s.');
+  expect(lines.some((line) => line.startsWith('a\\nb  cat     ████████████████████  100 %'))).toBe(true);
+  expect(lines.at(-1)).toBe('Waiting: 2 paths. The first is next: It waits for its turn.');
+});
+
+test('a long list names the number of the others', () => {
+  const transfers = Array.from({ length: 12 }, (_, index) => ({ ...film, path: `file ${index}` }));
+  const lines = formatTransfers({ ...idle, transfers }).split('\n');
+  expect(lines).toHaveLength(13);
+  expect(lines.at(-1)).toBe('and 2 more files');
+});

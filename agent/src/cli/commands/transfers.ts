@@ -1,0 +1,110 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Departure, type Transfer, type Transfers, transfersSchema } from '@lockstep/shared/api';
+import { formatBytes, formatDuration, formatItems } from '@lockstep/shared/present';
+import type { Command } from 'commander';
+import { findMemberFolder } from '../../member-dir/state-directory.ts';
+import { requireApi } from '../api-client.ts';
+import { type ExitCode, exitCode } from '../exit-code.ts';
+import { printable } from '../output/format.ts';
+import { formatTable } from '../output/table.ts';
+import { printJson, type Terminal } from '../output/terminal.ts';
+
+/** The interval at which a watched terminal shows the transfers again. */
+const refreshMs = 500;
+/** The files of one list that are shown: more do not fit on a screen. */
+const filesShown = 10;
+const barColumns = 20;
+
+const columns = [
+  { title: 'FILE' },
+  { title: 'MEMBER' },
+  { title: 'DONE' },
+  { title: '', align: 'right' },
+  { title: 'SIZE', align: 'right' },
+  { title: 'RATE', align: 'right' },
+  { title: 'LEFT', align: 'right' },
+] as const;
+
+/** A bar of `barColumns` characters for a part of a whole. */
+function bar(done: number, size: number): string {
+  const filled = size === 0 ? barColumns : Math.floor((barColumns * done) / size);
+  return '█'.repeat(filled) + '░'.repeat(barColumns - filled);
+}
+
+function formatLine(path: string, member: string, done: number, size: number, bytesPerSecond: number): string[] {
+  const left = bytesPerSecond > 0 ? formatDuration((size - done) / bytesPerSecond) : '-';
+  const share = size === 0 ? 100 : Math.floor((100 * done) / size);
+  const rate = `${formatBytes(bytesPerSecond)}/s`;
+  return [printable(path), member, bar(done, size), `${share} %`, formatBytes(size), rate, left];
+}
+
+function arrivingLine({ path, fromName, done, size, bytesPerSecond }: Transfer): string[] {
+  return formatLine(path, fromName === null ? '-' : printable(fromName), done, size, bytesPerSecond);
+}
+
+function leavingLine({ path, toName, sent, size, bytesPerSecond }: Departure): string[] {
+  return formatLine(path, printable(toName), Math.min(sent, size), size, bytesPerSecond);
+}
+
+function formatList(files: readonly (readonly string[])[]): readonly string[] {
+  if (files.length === 0) return [];
+  const table = formatTable(columns, files.slice(0, filesShown));
+  const more = files.length - filesShown;
+  return more > 0 ? [table, `and ${formatItems(more, 'more file', 'more files')}`] : [table];
+}
+
+function formatTotal(direction: string, { left, bytesPerSecond, secondsLeft }: Transfers['arriving']): string {
+  const time = secondsLeft === null ? '' : `, about ${formatDuration(secondsLeft)}`;
+  return `${direction}: ${formatBytes(left)} to go at ${formatBytes(bytesPerSecond)}/s${time}.`;
+}
+
+/** True while contents are on their way to or from the member. */
+export function isMoving({ arriving, leaving, transfers, departures }: Transfers): boolean {
+  return arriving.left > 0 || leaving.left > 0 || transfers.length > 0 || departures.length > 0;
+}
+
+/** `lockstep transfers` as text. */
+export function formatTransfers(answer: Transfers): string {
+  const { arriving, leaving, transfers, departures, pending, pendingPaths } = answer;
+  const lines: string[] = [];
+  if (arriving.left > 0 || transfers.length > 0) {
+    lines.push(formatTotal('Arriving', arriving), ...formatList(transfers.map(arrivingLine)));
+    for (const { path, waitsFor } of transfers.slice(0, filesShown))
+      if (waitsFor !== null) lines.push(`${printable(path)}: ${printable(waitsFor)}`);
+  }
+  if (leaving.left > 0 || departures.length > 0)
+    lines.push(formatTotal('Leaving', leaving), ...formatList(departures.map(leavingLine)));
+  const [waiting] = pendingPaths;
+  if (waiting !== undefined) {
+    const count = formatItems(pending - transfers.length, 'path');
+    lines.push(`Waiting: ${count}. The first is ${printable(waiting.path)}: ${printable(waiting.reason)}`);
+  }
+  return lines.length === 0 ? 'Nothing is on its way.' : lines.join('\n');
+}
+
+/** `lockstep transfers`: the contents on their way to and from this member; on a terminal until nothing is. */
+export function addTransfersCommand(program: Command, terminal: Terminal, done: (code: ExitCode) => void): void {
+  program
+    .command('transfers')
+    .argument('[DIR]', "the member's folder, or one inside it", terminal.cwd)
+    .description('show what is on its way to and from this member; on a terminal until nothing is')
+    .option('--once', 'print it once, also on a terminal')
+    .option('--json', 'print JSON, once')
+    .action(async (directory: string, options: { once?: true; json?: true }) => {
+      const api = await requireApi(await findMemberFolder(directory));
+      const isShownOnce = options.once === true || options.json === true || !terminal.isWatched;
+      let answer = await api.get('/transfers', transfersSchema);
+      try {
+        while (!isShownOnce && isMoving(answer)) {
+          terminal.progress(formatTransfers(answer));
+          await sleep(refreshMs);
+          answer = await api.get('/transfers', transfersSchema);
+        }
+      } finally {
+        terminal.progress(undefined);
+      }
+      if (options.json === true) printJson(terminal, answer);
+      else terminal.print(formatTransfers(answer));
+      done(exitCode.done);
+    });
+}
