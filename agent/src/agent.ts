@@ -25,7 +25,7 @@ import { KnownAddresses } from './member-dir/known-addresses.ts';
 import { hasPassword, isPassword } from './member-dir/password-file.ts';
 import { SettingsFile } from './member-dir/settings-file.ts';
 import { clusterKeyPath, statePath } from './member-dir/state-directory.ts';
-import { loadClusterKey } from './net/cluster-key.ts';
+import { loadClusterKey } from './net/keys/cluster-key.ts';
 import { type OpenNetwork, openNetwork } from './net/network.ts';
 import { replayInto } from './offline/replay.ts';
 import { loadMeter, nodeClock } from './os/node-clock.ts';

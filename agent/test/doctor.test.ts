@@ -7,7 +7,7 @@ import { eventually } from '../../testkit/eventually.ts';
 import { lockstep, type Member } from '../../testkit/member.ts';
 import { run, shell } from '../../testkit/programs.ts';
 import { startCluster, useCluster } from '../../testkit/vitest/use-cluster.ts';
-import { createClusterKey, formatClusterKey } from '../src/net/cluster-key.ts';
+import { createClusterKey, formatClusterKey } from '../src/net/keys/cluster-key.ts';
 
 /** In milliseconds: long enough for a machine that is busy with other tests. */
 const patience = 20_000;

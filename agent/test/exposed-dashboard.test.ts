@@ -8,7 +8,7 @@ import { WebSocket } from 'ws';
 import { ask } from '../../testkit/http.ts';
 import { lockstep, type Member, setPassword } from '../../testkit/member.ts';
 import { useCluster } from '../../testkit/vitest/use-cluster.ts';
-import { createIdentity } from '../src/net/identity.ts';
+import { createIdentity } from '../src/net/keys/identity.ts';
 
 const cluster = useCluster(['ant']);
 const ant = (): Member => cluster().member('ant');

@@ -2,7 +2,7 @@ import { chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createIdentity, type Identity } from '../net/identity.ts';
+import { createIdentity, type Identity } from '../net/keys/identity.ts';
 import { certificateFileName, keyFileName, loadIdentity, openIdentity, saveIdentity } from './identity-files.ts';
 
 let directory: string;

@@ -2,7 +2,7 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { join } from 'node:path';
 import { LockstepError } from '@lockstep/shared';
 import { unreadableFile } from '@lockstep/shared/present';
-import { type Identity, memberIdOf, renewCertificate } from '../net/identity.ts';
+import { type Identity, memberIdOf, renewCertificate } from '../net/keys/identity.ts';
 import { readRegularFile } from '../os/regular-file.ts';
 import type { Log } from '../sync/ports/log.ts';
 import { writeDurably, writeNewDurably } from './durable-file.ts';

@@ -3,7 +3,7 @@ import type { ControlAnswer, ControlRequest } from '@lockstep/shared/api';
 import { expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { afterTest, ant, bee, openTestNetwork, until } from '../../test/support/networks.ts';
-import { createClusterKey } from './cluster-key.ts';
+import { createClusterKey } from './keys/cluster-key.ts';
 import { controlBytesMax } from './limits.ts';
 import { controlPath, secureContextOptions } from './tls-options.ts';
 

@@ -6,8 +6,8 @@ import { describe, expect, test } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
 import { afterTest, ant, bee, openTestNetwork, until } from '../../test/support/networks.ts';
 import { formatAddress } from './address.ts';
-import { createClusterKey } from './cluster-key.ts';
-import { createIdentity, type Identity } from './identity.ts';
+import { createClusterKey } from './keys/cluster-key.ts';
+import { createIdentity, type Identity } from './keys/identity.ts';
 import type { OpenNetwork } from './network.ts';
 
 describe('[MB3] a handshake is refused', () => {

@@ -4,7 +4,7 @@ import { LockstepError, type MemberId, SOFTWARE_VERSION } from '@lockstep/shared
 import type { RawData, WebSocket } from 'ws';
 import { z } from 'zod';
 import { closeCodes, closeReason, errorCodeOf, printable } from './close-code.ts';
-import { type Identity, memberIdOf } from './identity.ts';
+import { type Identity, memberIdOf } from './keys/identity.ts';
 import { handshakeBytesMax, handshakeFrameBytesMax } from './limits.ts';
 
 /** The protocol versions that a member speaks, both ends included. */

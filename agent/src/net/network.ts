@@ -11,11 +11,11 @@ import {
 import type { ControlAnswer, ControlRequest } from '@lockstep/shared/api';
 import type { Log } from '../sync/ports/log.ts';
 import type { Link, Network } from '../sync/ports/network.ts';
-import { encodeBase32 } from './base32.ts';
 import { answerCall, callMember } from './control-call.ts';
 import { type OpenedSession, openConnection } from './dial.ts';
 import type { Credentials, ProtocolRange } from './handshake.ts';
-import type { Identity } from './identity.ts';
+import { encodeBase32 } from './keys/base32.ts';
+import type { Identity } from './keys/identity.ts';
 import { controlHandshakeTimeoutMs, controlsMax } from './limits.ts';
 import { SocketLink } from './link.ts';
 import { type Listener, openListener } from './listener.ts';

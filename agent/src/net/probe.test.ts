@@ -1,7 +1,7 @@
 import { SOFTWARE_VERSION } from '@lockstep/shared';
 import { describe, expect, test } from 'vitest';
 import { ant, bee, clusterKey, openTestNetwork, until } from '../../test/support/networks.ts';
-import { createClusterKey } from './cluster-key.ts';
+import { createClusterKey } from './keys/cluster-key.ts';
 import { probeClock, probeMember } from './probe.ts';
 
 describe('[DR6] the member that listens at an address', () => {

@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { request } from 'node:https';
 import { type MemberId, PROTOCOL_VERSION, PROTOCOL_VERSION_MIN } from '@lockstep/shared';
 import { parseAddress } from './address.ts';
-import { encodeBase32 } from './base32.ts';
 import { openConnection } from './dial.ts';
 import type { Announced } from './handshake.ts';
-import type { Identity } from './identity.ts';
+import { encodeBase32 } from './keys/base32.ts';
+import type { Identity } from './keys/identity.ts';
 import { secureContextOptions } from './tls-options.ts';
 
 /** The announcement of the member at an address. */

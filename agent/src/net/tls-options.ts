@@ -1,5 +1,5 @@
 import type { SecureContextOptions } from 'node:tls';
-import type { Identity } from './identity.ts';
+import type { Identity } from './keys/identity.ts';
 
 /** The path of the WebSocket. */
 export const webSocketPath = '/lockstep/v1';

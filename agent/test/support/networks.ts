@@ -8,8 +8,8 @@ import {
 } from '@lockstep/shared';
 import { afterEach, vi } from 'vitest';
 import { formatAddress } from '../../src/net/address.ts';
-import { createClusterKey } from '../../src/net/cluster-key.ts';
-import { createIdentity, type Identity } from '../../src/net/identity.ts';
+import { createClusterKey } from '../../src/net/keys/cluster-key.ts';
+import { createIdentity, type Identity } from '../../src/net/keys/identity.ts';
 import { type NetworkOptions, openNetwork } from '../../src/net/network.ts';
 import type { Log } from '../../src/sync/ports/log.ts';
 import type { Link } from '../../src/sync/ports/network.ts';

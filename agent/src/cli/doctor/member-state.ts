@@ -9,7 +9,7 @@ import { loadIdentity } from '../../member-dir/identity-files.ts';
 import { inspectInstance } from '../../member-dir/instance-file.ts';
 import { findRunning } from '../../member-dir/instance-lock.ts';
 import { clusterKeyPath, statePath } from '../../member-dir/state-directory.ts';
-import { loadClusterKey } from '../../net/cluster-key.ts';
+import { loadClusterKey } from '../../net/keys/cluster-key.ts';
 import { shellWord } from '../../os/shell-word.ts';
 import { checkJournal, hasLeft } from '../../store/check-journal.ts';
 import { JournalDamagedError } from '../../store/journal-error.ts';

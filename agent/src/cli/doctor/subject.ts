@@ -1,6 +1,6 @@
 import type { Status } from '@lockstep/shared/api';
 import type { Config } from '../../config/schema.ts';
-import type { Identity } from '../../net/identity.ts';
+import type { Identity } from '../../net/keys/identity.ts';
 
 /** The agent that runs on the folder now. */
 export interface RunningMember {

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { LockstepError } from '@lockstep/shared';
 import { unreadableFile } from '@lockstep/shared/present';
-import { readRegularFile } from '../os/regular-file.ts';
+import { readRegularFile } from '../../os/regular-file.ts';
 import { decodeBase32, encodeBase32 } from './base32.ts';
 
 /** The length of a cluster key in bytes: too long to guess, so a proof made with it can be shown to anyone. */
