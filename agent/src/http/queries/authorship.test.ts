@@ -3,8 +3,8 @@ import type { OperationReport } from '@lockstep/shared/api';
 import { expect, test } from 'vitest';
 import { ServedCluster } from '../../../test/support/served-cluster.ts';
 import { contentOfText } from '../../sim/disk/content.ts';
+import { readPath } from './folder/path.ts';
 import { readOperations } from './operations.ts';
-import { readPath } from './path.ts';
 
 function authorship({ kind, writer, conflict }: OperationReport) {
   return { kind, writer: writer?.memberName, conflict };

@@ -3,7 +3,7 @@ import { ignorePreviewRequestSchema, ignorePreviewSchema, ignoreRulesSchema } fr
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { answers } from '../answers.ts';
 import { searchesMax } from '../limits.ts';
-import { previewIgnoreRules, readIgnoreRules } from '../queries/ignore-rules.ts';
+import { previewIgnoreRules, readIgnoreRules } from '../queries/folder/ignore-rules.ts';
 import type { ServedMember } from '../served-member.ts';
 
 /** As JSON a character may take six bytes. */

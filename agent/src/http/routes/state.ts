@@ -3,8 +3,8 @@ import { joinRecipeSchema, membersSchema, pathReportSchema, statusSchema, summar
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { answers } from '../answers.ts';
+import { readPath } from '../queries/folder/path.ts';
 import { readMembers } from '../queries/members.ts';
-import { readPath } from '../queries/path.ts';
 import { readStatus } from '../queries/status.ts';
 import type { ServedMember } from '../served-member.ts';
 

@@ -8,8 +8,8 @@ import {
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { answers } from '../answers.ts';
 import { searchesMax } from '../limits.ts';
-import { readDeleted } from '../queries/deleted.ts';
-import { readTree, searchTree } from '../queries/tree.ts';
+import { readDeleted } from '../queries/folder/deleted.ts';
+import { readTree, searchTree } from '../queries/folder/tree.ts';
 import type { ServedMember } from '../served-member.ts';
 import { checkedPath } from './state.ts';
 

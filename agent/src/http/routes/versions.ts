@@ -7,8 +7,8 @@ import {
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { answers } from '../answers.ts';
-import { restorePath } from '../queries/restore.ts';
-import { readVersions } from '../queries/versions.ts';
+import { restorePath } from '../queries/folder/restore.ts';
+import { readVersions } from '../queries/folder/versions.ts';
 import type { ServedMember } from '../served-member.ts';
 import { checkedPath } from './state.ts';
 

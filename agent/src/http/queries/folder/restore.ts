@@ -1,12 +1,12 @@
 import { dotKey, entryType, isLive, LockstepError, type Operation, restoredMax } from '@lockstep/shared';
 import type { RestoreRequest, RestoreResult } from '@lockstep/shared/api';
-import { chooseVersion, type VersionChoice } from '../../core/history/choose-version.ts';
-import { stampMs } from '../../core/hlc.ts';
-import type { Engine } from '../../sync/engine.ts';
-import type { LogRow } from '../../sync/ports/journal.ts';
-import { versionsOf } from '../../sync/versions/path-versions.ts';
-import { restoreVersion, restoreVersions } from '../../sync/versions/restore.ts';
-import { reportLogged } from './operations.ts';
+import { chooseVersion, type VersionChoice } from '../../../core/history/choose-version.ts';
+import { stampMs } from '../../../core/hlc.ts';
+import type { Engine } from '../../../sync/engine.ts';
+import type { LogRow } from '../../../sync/ports/journal.ts';
+import { versionsOf } from '../../../sync/versions/path-versions.ts';
+import { restoreVersion, restoreVersions } from '../../../sync/versions/restore.ts';
+import { reportLogged } from '../operations.ts';
 import { versionLabel } from './versions.ts';
 
 /** `rm -r` of a large directory takes a while: what was deleted in it within this time before it was deleted with it. */

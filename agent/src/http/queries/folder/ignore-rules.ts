@@ -6,9 +6,9 @@ import {
   ignoreFileName,
   keepsIgnoring,
   parseIgnoreRules,
-} from '../../core/ignore/ignore-rules.ts';
-import type { Engine } from '../../sync/engine.ts';
-import { Yielder } from '../../sync/scheduling/yielder.ts';
+} from '../../../core/ignore/ignore-rules.ts';
+import type { Engine } from '../../../sync/engine.ts';
+import { Yielder } from '../../../sync/scheduling/yielder.ts';
 import { openVersion } from './content.ts';
 
 /** Paths that are listed of each kind; more are only counted. */

@@ -1,7 +1,7 @@
 import { isLive, isStatePath, joinPath, memberOf, nameOf, type Operation } from '@lockstep/shared';
 import type { DeletedPage, TreeQuery } from '@lockstep/shared/api';
-import { stampMs } from '../../core/hlc.ts';
-import type { Engine } from '../../sync/engine.ts';
+import { stampMs } from '../../../core/hlc.ts';
+import type { Engine } from '../../../sync/engine.ts';
 import { EntryReporter } from './tree.ts';
 
 /** Number of a path's newest operations that are searched for the entry that was deleted. */

@@ -1,11 +1,11 @@
 import { dotKey, memberOf, type Operation } from '@lockstep/shared';
 import type { SettledConflict, SettledPage, UndoRequest, UndoResult } from '@lockstep/shared/api';
-import { loserOf } from '../../core/conflict-name.ts';
-import { settlementOf } from '../../core/history/settlement.ts';
-import { stampMs } from '../../core/hlc.ts';
-import { findOriginal } from '../../sync/conflicts/find-original.ts';
-import type { Engine } from '../../sync/engine.ts';
-import { changedSince, type Settled, undoSettlement } from '../../sync/versions/undo-settlement.ts';
+import { loserOf } from '../../../core/conflict-name.ts';
+import { settlementOf } from '../../../core/history/settlement.ts';
+import { stampMs } from '../../../core/hlc.ts';
+import { findOriginal } from '../../../sync/conflicts/find-original.ts';
+import type { Engine } from '../../../sync/engine.ts';
+import { changedSince, type Settled, undoSettlement } from '../../../sync/versions/undo-settlement.ts';
 
 /** The settled conflicts that are listed, and the operations at a path among which their versions are sought. */
 const settledMax = 50;

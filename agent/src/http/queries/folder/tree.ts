@@ -11,12 +11,12 @@ import {
   stateDirectoryName,
 } from '@lockstep/shared';
 import type { SearchQuery, SearchResult, TreeEntry, TreePage, TreeQuery } from '@lockstep/shared/api';
-import { copiesPrefix, isConflictPath, originalPath } from '../../core/conflict-name.ts';
-import { holds } from '../../core/durability.ts';
-import { stampMs } from '../../core/hlc.ts';
-import type { Engine } from '../../sync/engine.ts';
-import type { TreeQuestions } from '../../sync/ports/tree.ts';
-import { shownBy } from './shown-by.ts';
+import { copiesPrefix, isConflictPath, originalPath } from '../../../core/conflict-name.ts';
+import { holds } from '../../../core/durability.ts';
+import { stampMs } from '../../../core/hlc.ts';
+import type { Engine } from '../../../sync/engine.ts';
+import type { TreeQuestions } from '../../../sync/ports/tree.ts';
+import { shownBy } from '../shown-by.ts';
 
 /** Paths that a search reads before other work has its turn: a few milliseconds. */
 const pathsAtOnce = 20_000;

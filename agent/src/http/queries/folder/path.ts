@@ -1,13 +1,13 @@
 import { carriedTimeUs, entryType } from '@lockstep/shared';
 import type { PathReport } from '@lockstep/shared/api';
 import { conditionPhrase } from '@lockstep/shared/present';
-import { isConflictPath, originalPath } from '../../core/conflict-name.ts';
-import { holds } from '../../core/durability.ts';
-import { isDirectoryMode, permissions } from '../../core/entry.ts';
-import type { Engine } from '../../sync/engine.ts';
-import { conditionOf, ownCondition } from './members.ts';
-import { reportLogged, reportOperation } from './operations.ts';
-import { shownBy } from './shown-by.ts';
+import { isConflictPath, originalPath } from '../../../core/conflict-name.ts';
+import { holds } from '../../../core/durability.ts';
+import { isDirectoryMode, permissions } from '../../../core/entry.ts';
+import type { Engine } from '../../../sync/engine.ts';
+import { conditionOf, ownCondition } from '../members.ts';
+import { reportLogged, reportOperation } from '../operations.ts';
+import { shownBy } from '../shown-by.ts';
 import { conflictCopies } from './tree.ts';
 
 const logRows = 50;

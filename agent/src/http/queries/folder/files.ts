@@ -1,10 +1,10 @@
 import { dotKey, isLive, type Operation } from '@lockstep/shared';
 import type { DirectoryPage, FilesQuery, WrittenEntry } from '@lockstep/shared/api';
-import type { Done } from '../../sync/access/access-parts.ts';
-import type { Refused } from '../../sync/access/condition.ts';
-import { countBelow, type Removed } from '../../sync/access/remove-entry.ts';
-import type { Engine } from '../../sync/engine.ts';
-import { HttpError } from '../errors.ts';
+import type { Done } from '../../../sync/access/access-parts.ts';
+import type { Refused } from '../../../sync/access/condition.ts';
+import { countBelow, type Removed } from '../../../sync/access/remove-entry.ts';
+import type { Engine } from '../../../sync/engine.ts';
+import { HttpError } from '../../errors.ts';
 import { readTree } from './tree.ts';
 
 const statusOf: Record<Refused['code'], number> = {

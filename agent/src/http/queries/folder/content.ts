@@ -1,10 +1,10 @@
 import { blockBytes, dotKey, LockstepError, type Operation, versionsMax } from '@lockstep/shared';
 import { shownBytesMax } from '@lockstep/shared/present';
-import { blockCount, blockRange } from '../../core/blocks.ts';
-import type { Engine } from '../../sync/engine.ts';
-import type { ContentSource } from '../../sync/ports/folder.ts';
-import { fileSource, filesWith } from '../../sync/transfer/local-content.ts';
-import { shownType } from '../shown-type.ts';
+import { blockCount, blockRange } from '../../../core/blocks.ts';
+import type { Engine } from '../../../sync/engine.ts';
+import type { ContentSource } from '../../../sync/ports/folder.ts';
+import { fileSource, filesWith } from '../../../sync/transfer/local-content.ts';
+import { shownType } from '../../shown-type.ts';
 
 /** The bytes to show to a person, and their media type for the browser. */
 export interface ShownContent {

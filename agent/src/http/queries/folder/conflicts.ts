@@ -7,14 +7,14 @@ import type {
   ResolveResult,
   WrittenEntry,
 } from '@lockstep/shared/api';
-import { isConflictPath, loserOf, lostAtMs } from '../../core/conflict-name.ts';
-import { stampMs } from '../../core/hlc.ts';
-import { isJoin, writerOf } from '../../core/join.ts';
-import { isSameContent } from '../../core/merge.ts';
-import { putFile } from '../../sync/access/put-file.ts';
-import { findOriginal } from '../../sync/conflicts/find-original.ts';
-import { resolveConflict } from '../../sync/conflicts/manual-resolution.ts';
-import type { Engine } from '../../sync/engine.ts';
+import { isConflictPath, loserOf, lostAtMs } from '../../../core/conflict-name.ts';
+import { stampMs } from '../../../core/hlc.ts';
+import { isJoin, writerOf } from '../../../core/join.ts';
+import { isSameContent } from '../../../core/merge.ts';
+import { putFile } from '../../../sync/access/put-file.ts';
+import { findOriginal } from '../../../sync/conflicts/find-original.ts';
+import { resolveConflict } from '../../../sync/conflicts/manual-resolution.ts';
+import type { Engine } from '../../../sync/engine.ts';
 import { written } from './files.ts';
 import { EntryReporter } from './tree.ts';
 

@@ -1,10 +1,10 @@
 import { dotKey, entryType, isLive, type MemberId, memberOf, type Operation } from '@lockstep/shared';
 import type { PathVersion, VersionsPage, VersionsQuery } from '@lockstep/shared/api';
-import type { Engine } from '../../sync/engine.ts';
-import type { SearchResult, SoughtContent } from '../../sync/transfer/content-search.ts';
-import { filesWith } from '../../sync/transfer/local-content.ts';
-import { versionsOf } from '../../sync/versions/path-versions.ts';
-import { reportLogged } from './operations.ts';
+import type { Engine } from '../../../sync/engine.ts';
+import type { SearchResult, SoughtContent } from '../../../sync/transfer/content-search.ts';
+import { filesWith } from '../../../sync/transfer/local-content.ts';
+import { versionsOf } from '../../../sync/versions/path-versions.ts';
+import { reportLogged } from '../operations.ts';
 
 /** The versions of a path, and which members have the content of each. */
 export async function readVersions(engine: Engine, path: string, { limit }: VersionsQuery): Promise<VersionsPage> {
