@@ -1,6 +1,5 @@
 import { ProgressRate } from '../../core/traffic/progress-rate.ts';
 import type { Context } from '../state/context.ts';
-import type { ContentFetcher } from './content-fetcher.ts';
 
 /** What this member lacks of the newest contents, in bytes, and how fast it arrives. */
 export interface ArrivalReport {
@@ -12,20 +11,26 @@ export interface ArrivalReport {
   readonly bytesPerSecond: number | undefined;
 }
 
+/** The number that the fetcher of contents knows. */
+interface StagedBytes {
+  /** Bytes of the missing contents that are staged, in whole or in part. */
+  stagedBytes(): number;
+}
+
 /** Measures once a second what this member still lacks. */
 export class Arrivals {
   readonly #context: Context;
-  readonly #transfers: ContentFetcher;
+  readonly #fetcher: StagedBytes;
   readonly #isLearning: () => boolean;
   readonly #rate = new ProgressRate();
   /** Bytes of the files that this member journaled since the start. */
   #ownBytes = 0;
 
   /** `isLearning`: operations are being pulled, so that more will be missing than is known now. */
-  constructor(context: Context, transfers: ContentFetcher, isLearning: () => boolean) {
+  constructor(context: Context, fetcher: StagedBytes, isLearning: () => boolean) {
     this.#isLearning = isLearning;
     this.#context = context;
-    this.#transfers = transfers;
+    this.#fetcher = fetcher;
     context.facts.made.on((operations) => {
       for (const { size } of operations) this.#ownBytes += size ?? 0;
     });
@@ -35,7 +40,7 @@ export class Arrivals {
   report(): ArrivalReport {
     const { bytes, missingBytes } = this.#context.journal.counts();
     // One staged content may be for several paths.
-    const left = missingBytes === 0 ? 0 : Math.max(0, missingBytes - this.#transfers.stagedBytes());
+    const left = missingBytes === 0 ? 0 : Math.max(0, missingBytes - this.#fetcher.stagedBytes());
     return {
       totalBytes: bytes,
       missingBytes: left,
