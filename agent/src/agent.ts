@@ -34,9 +34,9 @@ import { openJournal } from './store/journal.ts';
 import { JournalDamagedError } from './store/journal-error.ts';
 import { createEngine, type Engine } from './sync/engine.ts';
 import type { Boot } from './sync/integrity/power-cut-check.ts';
-import { latencyIntake } from './sync/members/latency-intake.ts';
 import type { Journal } from './sync/ports/journal.ts';
 import type { Log } from './sync/ports/log.ts';
+import { latencyIntake } from './sync/traffic/latency-intake.ts';
 
 /** The interval at which the agent checks whether a damaged journal that was put aside still exists. */
 const setAsideLookMs = 1_000;

@@ -1,15 +1,15 @@
 import { type ContentId, folderStallMs } from '@lockstep/shared';
 import type { Mounts } from './integrity/mounts.ts';
-import { type LatencyHistory, latencyRows } from './members/latency-history.ts';
 import { withdrawOfAbsent } from './members/member-problems.ts';
 import type { Peers } from './members/peers.ts';
 import type { CatchUp } from './replication/catch-up.ts';
 import type { Dialer } from './replication/dialer.ts';
 import type { Incoming } from './replication/incoming.ts';
 import type { Context } from './state/context.ts';
+import { type LatencyHistory, latencyRows } from './traffic/latency-history.ts';
+import type { ThroughputHistory } from './traffic/throughput.ts';
 import type { ContentFetcher } from './transfer/content-fetcher.ts';
 import { isWanted } from './transfer/local-content.ts';
-import type { ThroughputHistory } from './transfer/throughput.ts';
 import type { OldVersions } from './versions/old-versions.ts';
 
 /** The loops that are checked once a second. */

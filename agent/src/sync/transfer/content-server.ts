@@ -4,7 +4,7 @@ import { showsSomething } from '../../core/entry.ts';
 import type { ContentSource } from '../ports/folder.ts';
 import type { Link } from '../ports/network.ts';
 import type { Context } from '../state/context.ts';
-import type { SentFile } from './departures.ts';
+import type { SentFile } from '../traffic/departures.ts';
 import { fileSource, filesWith } from './local-content.ts';
 
 const readsAtOnce = 2;

@@ -1,7 +1,7 @@
 import type { MemberId } from '@lockstep/shared';
+import type { Peers } from '../members/peers.ts';
 import type { Context } from '../state/context.ts';
 import type { LatencyHistory } from './latency-history.ts';
-import type { Peers } from './peers.ts';
 
 /** The round trips in one direction of a pair since they were last taken. */
 interface Taken {

@@ -1,6 +1,6 @@
 import type { MemberId } from '@lockstep/shared';
 import { latencyHistoryMs, latencySampleMs } from '@lockstep/shared/api';
-import type { Peers } from './peers.ts';
+import type { Peers } from '../members/peers.ts';
 
 /** Number of samples of a pair. The largest cluster (64 members) has 4,032 pairs: 6 MB in all. */
 const samplesMax = latencyHistoryMs / latencySampleMs;
