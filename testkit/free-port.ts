@@ -1,3 +1,4 @@
+import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
@@ -5,13 +6,24 @@ import { createServer } from 'node:net';
 const lowest = 12_000;
 const highest = 32_000;
 
-/**
- * Test files run side by side, and each sees a port of a stopped member of another one as free: so each worker has ports of its own.
- */
-const workersMax = 8;
-const worker = Number(process.env.VITEST_POOL_ID ?? 0) % workersMax;
+/** The ports that this process has claimed, until it ends. */
+const claims: Socket[] = [];
 
-const given = new Set<number>();
+/**
+ * Claims the number of a port for this process. Others would see the port of a stopped member as free. The claim is the UDP port of the
+ * same number, which no agent uses: the kernel gives it to one process, and takes it back however that process ends.
+ */
+async function claim(port: number): Promise<boolean> {
+  const socket = createSocket('udp4');
+  try {
+    socket.bind({ port, address: '127.0.0.1', exclusive: true });
+    await once(socket, 'listening');
+  } catch {
+    return false;
+  }
+  claims.push(socket.unref());
+  return true;
+}
 
 async function isFree(port: number): Promise<boolean> {
   const server = createServer();
@@ -29,12 +41,13 @@ async function isFree(port: number): Promise<boolean> {
   }
 }
 
-/** An unused port of the loopback interface. Port 0 would not do, because a member keeps its port over restarts. */
+/**
+ * An unused port of the loopback interface that no other call returns, in any process of this machine. Port 0 would not do, because a
+ * member keeps its port over restarts.
+ */
 export async function freePort(): Promise<number> {
   for (;;) {
-    const port = lowest + workersMax * Math.floor((Math.random() * (highest - lowest)) / workersMax) + worker;
-    if (given.has(port) || !(await isFree(port))) continue;
-    given.add(port);
-    return port;
+    const port = lowest + Math.floor(Math.random() * (highest - lowest));
+    if ((await claim(port)) && (await isFree(port))) return port;
   }
 }
