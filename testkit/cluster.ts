@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { freePort } from './free-port.ts';
 import { allConnected, allSettled, allVerified, bothApart, sameTrees } from './level.ts';
 import { LinkProxy, type LinkShape, type LinkState } from './link-proxy.ts';
-import { lockstep, Member, type StartOptions } from './member.ts';
+import { lockstepInTurn, Member, type StartOptions } from './member.ts';
 import type { Tree } from './tree.ts';
 
 export interface ClusterOptions {
@@ -32,6 +32,12 @@ export interface AddOptions {
 /** An address on which no process listens: members that advertise it are reached only through their proxies. */
 const nowhere = '127.0.0.1:1';
 
+/** Makes folders the folders of members. */
+async function init(commands: readonly (readonly string[])[]): Promise<void> {
+  const made = await lockstepInTurn(commands);
+  assert.equal(made.code, 0, made.err);
+}
+
 /** A cluster of real agents on this machine, each with a temporary folder. `close` ends and removes everything. */
 export class Cluster {
   readonly root: string;
@@ -51,7 +57,10 @@ export class Cluster {
       options,
     );
     try {
-      for (const name of names) await cluster.add(name);
+      const commands: (readonly string[])[] = [];
+      for (const name of names) commands.push(await cluster.#prepare(name, {}));
+      await init(commands);
+      for (const member of cluster.members) await member.start();
       await cluster.connected();
     } catch (error) {
       cluster.printLogs();
@@ -63,6 +72,14 @@ export class Cluster {
 
   /** Makes one more member and, unless `up` is false, starts it. */
   async add(name: string, options: AddOptions = {}): Promise<Member> {
+    await init([await this.#prepare(name, options)]);
+    const member = this.member(name);
+    if (options.up !== false) await member.start();
+    return member;
+  }
+
+  /** Makes the folder of a new member, and returns the arguments of its `lockstep init`. */
+  async #prepare(name: string, options: AddOptions): Promise<readonly string[]> {
     const folder = options.folder ?? join(this.root, name);
     await mkdir(folder, { recursive: true });
     await options.prepare?.(folder);
@@ -74,11 +91,8 @@ export class Cluster {
     const peers = options.peers?.map((peer) => this.member(peer).address) ?? (await this.#peersOf(member));
     for (const address of peers) args.push('--peer', address);
     if (this.#options.proxied === true) args.push('--address', nowhere);
-    const made = await lockstep(args);
-    assert.equal(made.code, 0, made.err);
     this.members.push(member);
-    if (options.up !== false) await member.start();
-    return member;
+    return args;
   }
 
   member(name: string): Member {
