@@ -61,6 +61,8 @@ export default defineConfig({
             'scripts/**/*.test.ts',
           ],
           testTimeout: 30_000,
+          // Each file would load the same modules again, which takes as long as the tests: none of them changes a module or a global.
+          isolate: false,
           expect: { poll: { timeout: patienceMs } },
         },
       },

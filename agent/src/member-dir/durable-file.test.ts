@@ -1,51 +1,41 @@
-import type { FileHandle } from 'node:fs/promises';
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { readFileSync, readlinkSync } from 'node:fs';
+import { type FileHandle, mkdtemp, open, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { writeDurably, writeNewDurably } from './durable-file.ts';
-
-/** The calls to the disk, in order. */
-const calls: string[] = [];
-
-vi.mock('node:fs/promises', async (importOriginal) => {
-  const real = await importOriginal<typeof import('node:fs/promises')>();
-  const watched = (handle: FileHandle, path: string): FileHandle => {
-    for (const name of ['writeFile', 'sync'] as const) {
-      const call = handle[name].bind(handle) as (...args: unknown[]) => Promise<void>;
-      Object.assign(handle, {
-        [name]: (...args: unknown[]) => {
-          calls.push(`${name} ${basename(path)}`);
-          return call(...args);
-        },
-      });
-    }
-    return handle;
-  };
-  return {
-    ...real,
-    open: async (...args: Parameters<typeof real.open>) => watched(await real.open(...args), String(args[0])),
-    rename: (from: string, to: string) => {
-      calls.push(`rename ${basename(from)} ${basename(to)}`);
-      return real.rename(from, to);
-    },
-  };
-});
 
 let directory = '';
 
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'lockstep-durable-'));
-  calls.length = 0;
 });
 
 afterEach(() => rm(directory, { recursive: true }));
 
+/** Notes the calls to the disk from now on, in order: the file of each, and what `path` holds at that time. */
+async function callsSeenAt(path: string): Promise<readonly string[]> {
+  const calls: string[] = [];
+  const file = await open(path, 'r');
+  const methods: FileHandle = Object.getPrototypeOf(file);
+  await file.close();
+  for (const name of ['writeFile', 'sync'] as const) {
+    const call = methods[name] as (...args: unknown[]) => Promise<void>;
+    const seen = vi.spyOn(methods, name).mockImplementation(function (this: FileHandle, ...args: unknown[]) {
+      calls.push(`${name} ${basename(readlinkSync(`/proc/self/fd/${this.fd}`))}: ${readFileSync(path, 'utf8')}`);
+      return call.apply(this, args);
+    });
+    onTestFinished(() => seen.mockRestore());
+  }
+  return calls;
+}
+
 test('[ST5] the bytes are durable before the name, and the name before the call returns', async () => {
   const path = join(directory, 'file');
   await writeFile(path, 'old');
+  const calls = await callsSeenAt(path);
   await writeDurably(path, 'new');
-  expect(calls).toEqual(['writeFile file.new', 'sync file.new', 'rename file.new file', `sync ${basename(directory)}`]);
+  expect(calls).toEqual(['writeFile file.new: old', 'sync file.new: old', `sync ${basename(directory)}: new`]);
   expect(await readFile(path, 'utf8')).toBe('new');
   expect((await stat(path)).mode & 0o777).toBe(0o600);
 });
