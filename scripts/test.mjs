@@ -1,5 +1,5 @@
-// `npm test`: runs the checks, the quickest first, and stops at the first that fails. --complete adds those with special needs. The last
-// lines name the checks that cannot run on this machine.
+// `npm test`: runs the checks, the quickest first, and stops at the first that fails. Checks that wait for agents run side by side with
+// checks that compute. --complete adds those with special needs. The last lines name the checks that cannot run on this machine.
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { ensureBrowser } from './lib/browser.mjs';
@@ -12,8 +12,8 @@ const reports = join(root, 'node_modules', '.cache', 'lockstep-tests');
 
 /** A check without tests to count: its failure counts as one. */
 function check(tool, args) {
-  return async () => {
-    const { code } = await runTool(tool, args);
+  return async (options) => {
+    const { code } = await runTool(tool, args, options);
     return { passed: 0, failed: code === 0 ? 0 : 1 };
   };
 }
@@ -24,10 +24,10 @@ function counts(code, passed = 0, failed = 0) {
 }
 
 function vitest(project, { leaveOut = () => [] } = {}) {
-  return async () => {
+  return async (options) => {
     const excluded = await leaveOut();
     const file = join(reports, `${project}.json`);
-    const { code } = await runTool('vitest', [
+    const args = [
       'run',
       '--project',
       project,
@@ -35,7 +35,8 @@ function vitest(project, { leaveOut = () => [] } = {}) {
       '--reporter=json',
       `--outputFile.json=${file}`,
       ...excluded.flatMap((pattern) => ['--exclude', pattern]),
-    ]);
+    ];
+    const { code } = await runTool('vitest', args, options);
     const report = readJson(file);
     return counts(code, report?.numPassedTests, report?.numFailedTests);
   };
@@ -62,29 +63,26 @@ async function leftOut() {
   return patterns;
 }
 
-async function sim() {
-  const { code, output } = await run(process.execPath, [join('agent', 'dist', 'sim', 'main.js'), '--seeds', '300'], {
-    capture: true,
-  });
+async function sim(options) {
+  const args = [join('agent', 'dist', 'sim', 'main.js'), '--seeds', '300'];
+  const { code, output } = await run(process.execPath, args, { ...options, capture: true });
   const [, passed, failed] = /^sim: (\d+) passed, (\d+) failed/m.exec(output) ?? [];
   return counts(passed === undefined ? 1 : code, Number(passed ?? 0), Number(failed ?? 0));
 }
 
-async function e2e() {
+async function e2e(options) {
   const file = join(reports, 'e2e.json');
-  const { code } = await runTool(
-    'playwright',
-    ['test', '--config', 'e2e/playwright.config.ts', '--reporter=list,json'],
-    { env: { PLAYWRIGHT_JSON_OUTPUT_NAME: file, LOCKSTEP_CHROMIUM: await ensureBrowser() } },
-  );
+  const env = { PLAYWRIGHT_JSON_OUTPUT_NAME: file, LOCKSTEP_CHROMIUM: await ensureBrowser() };
+  const args = ['test', '--config', 'e2e/playwright.config.ts', '--reporter=list,json'];
+  const { code } = await runTool('playwright', args, { ...options, env });
   const stats = readJson(file)?.stats;
   return counts(code, (stats?.expected ?? 0) + (stats?.flaky ?? 0), stats?.unexpected);
 }
 
 /** Tests the alert rules and the dashboard with a real Prometheus. */
-async function monitoring() {
+async function monitoring(options) {
   await ensureProgram('promtool', 'prometheus');
-  return vitest('monitoring')();
+  return vitest('monitoring')(options);
 }
 
 /** Runs drills in their short form, on containers or, with `--local`, on processes. */
@@ -116,20 +114,31 @@ async function compose() {
   }
 }
 
-/** `extra`: runs only on request. The needs of a stage that is `extra` or `optional` may not be met here; it is then left out. */
-const stages = [
-  { name: 'lint', run: check('biome', ['check', '.']) },
-  { name: 'types', run: check('tsc', ['-b']) },
-  { name: 'knip', run: check('knip', []) },
-  { name: 'unit', run: vitest('unit') },
-  { name: 'sim', run: sim },
-  { name: 'integration', run: vitest('integration'), programs: ['git', 'tar', 'sed', 'rsync'] },
-  { name: 'package', run: vitest('package', { leaveOut: leftOut }), programs: ['tar'] },
-  { name: 'monitoring', run: monitoring, optional: true },
-  { name: 'e2e', run: e2e, browser: true },
-  { name: 'compose', run: compose, extra: true },
-  { name: 'drill', run: () => drills(['--local', ...drillsOnProcesses]), extra: true },
+/**
+ * The stages in rows of lanes. The lanes of a row run side by side, the stages of a lane one after the other. `extra`: runs only on
+ * request. The needs of a stage that is `extra` or `optional` may not be met here; it is then left out.
+ */
+const rows = [
+  [
+    [{ name: 'lint', run: check('biome', ['check', '.']) }],
+    [{ name: 'types', run: check('tsc', ['-b']) }],
+    [{ name: 'knip', run: check('knip', []) }],
+  ],
+  // The integration tests wait for agents for more than half of their time, and the others need the processor meanwhile.
+  [
+    [
+      { name: 'unit', run: vitest('unit') },
+      { name: 'sim', run: sim },
+      { name: 'package', run: vitest('package', { leaveOut: leftOut }), programs: ['tar'] },
+      { name: 'monitoring', run: monitoring, optional: true },
+      { name: 'e2e', run: e2e, browser: true },
+    ],
+    [{ name: 'integration', run: vitest('integration'), programs: ['git', 'tar', 'sed', 'rsync'] }],
+  ],
+  [[{ name: 'compose', run: compose, extra: true }]],
+  [[{ name: 'drill', run: () => drills(['--local', ...drillsOnProcesses]), extra: true }]],
 ];
+const stages = rows.flat(2);
 
 /** The stages that `--only a,b` names, or with `--complete` all of them; without either, all that are not `extra`. */
 function chosen(args) {
@@ -151,12 +160,50 @@ function chosen(args) {
 }
 
 /** Runs an extra or optional stage. If its needs cannot be met here, it is reported as left out, not as failed. */
-async function runExtra({ run }) {
+async function runExtra({ run }, options) {
   try {
-    return await run();
+    return await run(options);
   } catch (error) {
     if (!(error instanceof SetupError)) throw error;
     return { ...counts(0), leftOut: error.message };
+  }
+}
+
+/** Runs rows of lanes, and counts. The first stage that fails ends those next to it, and no other begins. */
+class TestRun {
+  passed = 0;
+  failed = 0;
+  /** A sentence for each stage that could not run here. */
+  notRun = [];
+  #end = new AbortController();
+
+  /** Runs the lanes of a row side by side. The names of the stages distinguish their lines if there are several. */
+  async row(lanes) {
+    const width = Math.max(...lanes.flat().map(({ name }) => name.length));
+    const prefixOf = ({ name }) => (lanes.length > 1 ? { prefix: `${name.padEnd(width)} │ ` } : {});
+    await Promise.all(
+      lanes.map(async (lane) => {
+        for (const stage of lane) if (this.failed === 0) await this.#stage(stage, prefixOf(stage));
+      }),
+    );
+  }
+
+  async #stage(stage, output) {
+    console.log(`\n── ${stage.name} ──`);
+    const begin = performance.now();
+    const options = { ...output, signal: this.#end.signal };
+    const result = await (stage.extra || stage.optional ? runExtra(stage, options) : stage.run(options));
+    const seconds = ((performance.now() - begin) / 1000).toFixed(1);
+    if (this.#end.signal.aborted) {
+      console.log(`── ${stage.name}: ended after ${seconds} s, because another one failed`);
+      return;
+    }
+    this.passed += result.passed;
+    this.failed += result.failed;
+    if (result.leftOut !== undefined) this.notRun.push(`Left out: ${stage.name}. ${result.leftOut}`);
+    const verdict = result.leftOut !== undefined ? 'left out' : result.failed === 0 ? 'ok' : 'FAILED';
+    console.log(`── ${stage.name}: ${verdict}, ${seconds} s`);
+    if (result.failed > 0) this.#end.abort();
   }
 }
 
@@ -168,23 +215,15 @@ await main(async (args) => {
   rmSync(reports, { recursive: true, force: true });
   mkdirSync(reports, { recursive: true });
 
-  let passed = 0;
-  let failed = 0;
-  const notRun = [];
-  for (const stage of selected) {
-    console.log(`\n── ${stage.name} ──`);
-    const begin = performance.now();
-    const result = await (stage.extra || stage.optional ? runExtra(stage) : stage.run());
-    passed += result.passed;
-    failed += result.failed;
-    const seconds = ((performance.now() - begin) / 1000).toFixed(1);
-    if (result.leftOut !== undefined) notRun.push(`Left out: ${stage.name}. ${result.leftOut}`);
-    const verdict = result.leftOut !== undefined ? 'left out' : result.failed === 0 ? 'ok' : 'FAILED';
-    console.log(`── ${stage.name}: ${verdict}, ${seconds} s`);
-    if (result.failed > 0) break;
+  const run = new TestRun();
+  for (const row of rows) {
+    const lanes = row
+      .map((lane) => lane.filter((stage) => selected.includes(stage)))
+      .filter(({ length }) => length > 0);
+    if (lanes.length > 0 && run.failed === 0) await run.row(lanes);
   }
   // Printed last, where it is read: an incomplete run must not look like a complete one.
-  for (const sentence of notRun) console.log(`\n${sentence}`);
-  console.log(`\nTests: ${passed} passed, ${failed} failed`);
-  return failed === 0 ? 0 : 1;
+  for (const sentence of run.notRun) console.log(`\n${sentence}`);
+  console.log(`\nTests: ${run.passed} passed, ${run.failed} failed`);
+  return run.failed === 0 ? 0 : 1;
 });

@@ -30,30 +30,60 @@ export function findProgram(name) {
   return undefined;
 }
 
+/** Writes the text of one stream to the terminal: as it is, or as whole lines with `prefix` before each. */
+function streamWriter(prefix, terminal) {
+  if (prefix === undefined) return { write: (text) => terminal.write(text), end: () => {} };
+  let begun = '';
+  const write = (text) => {
+    const lines = (begun + text).split('\n');
+    begun = lines.pop() ?? '';
+    for (const line of lines) terminal.write(`${prefix}${line}\n`);
+  };
+  return { write, end: () => begun !== '' && write('\n') };
+}
+
 /**
- * Runs a program in the clone and resolves with its exit code (1 if it was killed). Its output goes to the terminal. With `capture`
- * standard output is also collected as `output`; with `quiet` all output is only collected.
+ * Runs a program in the clone and resolves with its exit code (1 if it was killed). Its output goes to the terminal; with `prefix` as
+ * whole lines, each with the prefix before it. With `capture` standard output is also collected as `output`; with `quiet` all output is
+ * only collected. `signal` ends it.
  */
 export function run(
   program,
   args,
-  { cwd = root, env = {}, capture = false, quiet = false, timeoutMs = undefined, input = 'inherit' } = {},
+  {
+    cwd = root,
+    env = {},
+    capture = false,
+    quiet = false,
+    prefix = undefined,
+    signal = undefined,
+    timeoutMs = undefined,
+    input = 'inherit',
+  } = {},
 ) {
   return new Promise((resolve, reject) => {
+    const isPiped = quiet || prefix !== undefined;
     const child = spawn(program, args, {
       cwd,
-      env: { ...process.env, ...env },
-      stdio: [input, capture || quiet ? 'pipe' : 'inherit', quiet ? 'pipe' : 'inherit'],
+      env: { ...process.env, ...(prefix !== undefined && process.stdout.isTTY ? { FORCE_COLOR: '1' } : {}), ...env },
+      stdio: [input, capture || isPiped ? 'pipe' : 'inherit', isPiped ? 'pipe' : 'inherit'],
       timeout: timeoutMs,
+      signal,
     });
     let output = '';
-    const collect = (chunk) => {
-      if (!quiet) process.stdout.write(chunk);
-      output += chunk;
+    const collect = (stream, terminal) => {
+      const writer = streamWriter(prefix, terminal);
+      stream?.setEncoding('utf8').on('data', (chunk) => {
+        if (!quiet) writer.write(chunk);
+        output += chunk;
+      });
+      stream?.once('end', writer.end);
     };
-    child.stdout?.on('data', collect);
-    child.stderr?.on('data', collect);
-    child.once('error', reject);
+    collect(child.stdout, process.stdout);
+    collect(child.stderr, process.stderr);
+    child.once('error', (error) => {
+      if (error.name !== 'AbortError') reject(error);
+    });
     child.once('close', (code) => resolve({ code: code ?? 1, output }));
   });
 }
