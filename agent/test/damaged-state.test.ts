@@ -1,5 +1,5 @@
 import { mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
-import { describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { eventually } from '../../testkit/eventually.ts';
 import { lockstep, type Member } from '../../testkit/member.ts';
 import { run } from '../../testkit/programs.ts';
@@ -39,7 +39,16 @@ async function textOf(member: Member, file: string): Promise<string> {
   return readFile(path, 'utf8');
 }
 
+/** Starts the member that refused starts have left stopped: it continues once the file is as it was. */
+async function startAgain(): Promise<void> {
+  const bee = cluster().member('bee');
+  if (!bee.running) await bee.start();
+  await cluster().connected();
+}
+
 describe.each(damages)('[ST5] %s', (_, damage) => {
+  afterAll(startAgain);
+
   test.each(repaired)('%s is written again, and the member continues', async (file, said) => {
     const bee = cluster().member('bee');
     await eventually(async () => expect((await stat(bee.state('addresses.json'))).size).toBeGreaterThan(3));
@@ -70,8 +79,6 @@ describe.each(damages)('[ST5] %s', (_, damage) => {
     expect(err).toContain(bee.state(file));
     expect(err).toContain(advice);
     await writeFile(bee.state(file), text);
-    await bee.start();
-    await cluster().connected();
   });
 });
 
@@ -104,8 +111,6 @@ async function withInPlaceOf(member: Member, file: string, make: (path: string) 
   const examined = await lockstep(['doctor', member.folder], { wrapper });
   await rm(member.state(file), { recursive: true });
   await rename(aside, member.state(file)).catch(() => undefined);
-  await member.start();
-  await cluster().connected();
   return { started, examined };
 }
 
@@ -120,81 +125,84 @@ const refusedKinds = [
   'lock.db',
 ];
 
-test.each([...refusedKinds, 'running.json'])(
-  '[ST5] a directory with the name of %s: start and doctor name it and say what to do',
-  async (file) => {
+describe('another entry, or other settings', () => {
+  afterAll(startAgain);
+
+  test.each([...refusedKinds, 'running.json'])(
+    '[ST5] a directory with the name of %s: start and doctor name it and say what to do',
+    async (file) => {
+      const bee = cluster().member('bee');
+      await bee.stop();
+      const { started, examined } = await withInPlaceOf(bee, file, (path) => mkdir(path));
+      expect(started.code).toBe(1);
+      expect(started.err).toContain(bee.state(file));
+      expect(started.err).not.toMatch(/^ {4}at |right to read it/m);
+      expect(examined.code).toBe(1);
+      expect(examined.out).toContain(bee.state(file));
+      expect(examined.out).not.toContain('right to read it');
+    },
+  );
+
+  test.each(refusedKinds)(
+    '[ST5] a FIFO with the name of %s: start and doctor name it and do not wait',
+    async (file) => {
+      const bee = cluster().member('bee');
+      const { started, examined } = await withInPlaceOf(bee, file, (path) => run('mkfifo', [path]));
+      expect(started.code).toBe(1);
+      expect(started.err).toContain(bee.state(file));
+      expect(started.err).toMatch(/not a (regular )?file/);
+      expect(examined.code).toBe(1);
+      expect(examined.out).toContain(bee.state(file));
+      expect(examined.out).toMatch(/not a (regular )?file/);
+    },
+  );
+
+  test('[ST5] a FIFO with the name of a file that the agent writes: it is replaced', async () => {
     const bee = cluster().member('bee');
     await bee.stop();
-    const { started, examined } = await withInPlaceOf(bee, file, (path) => mkdir(path));
-    expect(started.code).toBe(1);
-    expect(started.err).toContain(bee.state(file));
-    expect(started.err).not.toMatch(/^ {4}at |right to read it/m);
-    expect(examined.code).toBe(1);
-    expect(examined.out).toContain(bee.state(file));
-    expect(examined.out).not.toContain('right to read it');
-  },
-);
-
-test.each(refusedKinds)('[ST5] a FIFO with the name of %s: start and doctor name it and do not wait', async (file) => {
-  const bee = cluster().member('bee');
-  const { started, examined } = await withInPlaceOf(bee, file, (path) => run('mkfifo', [path]));
-  expect(started.code).toBe(1);
-  expect(started.err).toContain(bee.state(file));
-  expect(started.err).toMatch(/not a (regular )?file/);
-  expect(examined.code).toBe(1);
-  expect(examined.out).toContain(bee.state(file));
-  expect(examined.out).toMatch(/not a (regular )?file/);
-});
-
-test('[ST5] a FIFO with the name of a file that the agent writes: it is replaced', async () => {
-  const bee = cluster().member('bee');
-  await bee.stop();
-  const names = ['running.json', 'running.json.new', 'addresses.json', 'addresses.json.new'];
-  for (const name of names) await rm(bee.state(name), { force: true });
-  await run(
-    'mkfifo',
-    names.map((name) => bee.state(name)),
-  );
-  await bee.start();
-  await cluster().connected();
-  await eventually(async () => {
-    for (const name of ['running.json', 'addresses.json']) expect((await stat(bee.state(name))).isFile()).toBe(true);
-  });
-});
-
-test('[ST5] mounts.json holds something else: the start fails with a sentence', async () => {
-  const bee = cluster().member('bee');
-  await bee.stop();
-  await writeFile(bee.state('mounts.json'), '{"a":1}');
-  const { code, err } = await lockstep(['up', bee.folder]);
-  await rm(bee.state('mounts.json'));
-  await bee.start();
-  await cluster().connected();
-  expect(code).toBe(1);
-  expect(err).toContain('it is not a list');
-  expect(err).toContain('Mount all disks inside the folder as before, then remove that file.');
-});
-
-test.each([
-  ['emptied', () => '', 1, 'is empty, possibly after a power cut'],
-  ['filled with zeros', (text: string) => '\0'.repeat(text.length), 1, 'contains zeros instead of text'],
-  ['cut within a line', (text: string) => text.slice(0, text.indexOf('listen = ') + 12), 2, 'is not valid TOML'],
-] as const)(
-  '[ST5] [CL6] config.toml, %s: the start fails, names the file and says what to do',
-  async (_, damage, code, said) => {
-    const bee = cluster().member('bee');
-    const text = await textOf(bee, 'config.toml');
-    await writeFile(bee.state('config.toml'), damage(text));
-    const ended = await lockstep(['up', bee.folder]);
-    expect(ended.code).toBe(code);
-    expect(ended.err).toContain(bee.state('config.toml'));
-    expect(ended.err).toContain(said);
-    if (code === 1) {
-      expect(ended.err).toContain('lockstep config --write --name NAME');
-      expect(await lockstep(['config', '--write', '--name', 'bee', bee.folder])).toMatchObject({ code: 0 });
-    }
-    await writeFile(bee.state('config.toml'), text);
+    const names = ['running.json', 'running.json.new', 'addresses.json', 'addresses.json.new'];
+    for (const name of names) await rm(bee.state(name), { force: true });
+    await run(
+      'mkfifo',
+      names.map((name) => bee.state(name)),
+    );
     await bee.start();
     await cluster().connected();
-  },
-);
+    await eventually(async () => {
+      for (const name of ['running.json', 'addresses.json']) expect((await stat(bee.state(name))).isFile()).toBe(true);
+    });
+  });
+
+  test('[ST5] mounts.json holds something else: the start fails with a sentence', async () => {
+    const bee = cluster().member('bee');
+    await bee.stop();
+    await writeFile(bee.state('mounts.json'), '{"a":1}');
+    const { code, err } = await lockstep(['up', bee.folder]);
+    await rm(bee.state('mounts.json'));
+    expect(code).toBe(1);
+    expect(err).toContain('it is not a list');
+    expect(err).toContain('Mount all disks inside the folder as before, then remove that file.');
+  });
+
+  test.each([
+    ['emptied', () => '', 1, 'is empty, possibly after a power cut'],
+    ['filled with zeros', (text: string) => '\0'.repeat(text.length), 1, 'contains zeros instead of text'],
+    ['cut within a line', (text: string) => text.slice(0, text.indexOf('listen = ') + 12), 2, 'is not valid TOML'],
+  ] as const)(
+    '[ST5] [CL6] config.toml, %s: the start fails, names the file and says what to do',
+    async (_, damage, code, said) => {
+      const bee = cluster().member('bee');
+      const text = await textOf(bee, 'config.toml');
+      await writeFile(bee.state('config.toml'), damage(text));
+      const ended = await lockstep(['up', bee.folder]);
+      expect(ended.code).toBe(code);
+      expect(ended.err).toContain(bee.state('config.toml'));
+      expect(ended.err).toContain(said);
+      if (code === 1) {
+        expect(ended.err).toContain('lockstep config --write --name NAME');
+        expect(await lockstep(['config', '--write', '--name', 'bee', bee.folder])).toMatchObject({ code: 0 });
+      }
+      await writeFile(bee.state('config.toml'), text);
+    },
+  );
+});
