@@ -6,8 +6,8 @@ const executablePath = chromiumPath(process.env);
 /** The browser tests. They start real agents in real folders from agent/dist: build first (npm test does). */
 export default defineConfig({
   testDir: '.',
-  // One after the other: each test starts several agents.
-  workers: 1,
+  // Each test starts several agents, and waits for them half of its time.
+  workers: 2,
   timeout: 90_000,
   // A member that was killed is down after 10 s, and a chart may be 20 s old, also on a machine that is not busy.
   expect: { timeout: 30_000 },
