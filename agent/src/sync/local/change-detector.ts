@@ -179,7 +179,7 @@ class ChangeDetector implements Detection {
         if (observation.code === 'folder-missing') this.lostSight = true;
         else this.withProblem.push(path);
         problems.set(observation.code, observation.code === 'folder-missing' ? {} : { path }, observation.detail);
-        this.deferred.push({ unsettled, dueMs: this.#nowMs + problemRetryMs });
+        this.#retryProblem(unsettled);
         return;
       case 'absent':
         if (ignored.ignores(path, row?.fingerprint !== undefined && isDirectoryMode(row.fingerprint.mode)))
@@ -318,7 +318,7 @@ class ChangeDetector implements Detection {
     const kept = await keepDoubtful(this.#context, row, seen);
     if (kept === 'never') return false;
     if (kept === 'not-now') {
-      this.deferred.push({ unsettled, dueMs: this.#nowMs + problemRetryMs });
+      this.#retryProblem(unsettled);
       return true;
     }
     this.#changes.record({ path: row.path, entry: damagedEntry(row.dot, seen.fingerprint, seen.content) });
@@ -331,6 +331,11 @@ class ChangeDetector implements Detection {
     this.#settle(path);
     if (seen.state === 'absent') this.#context.problems.clearBelow(path);
     await this.#comparison.compare(path, seen, row);
+  }
+
+  /** Defers a path that has a problem. Its rest counts from now: counted from its last change, each event would double it. */
+  #retryProblem(unsettled: DirtyPath): void {
+    this.deferred.push({ unsettled: { ...unsettled, lastMs: this.#nowMs }, dueMs: this.#nowMs + problemRetryMs });
   }
 
   /** Defers a path that has a problem of its own: it is compared again later. */
