@@ -6,7 +6,7 @@ import { eventually } from '../../testkit/eventually.ts';
 import type { Member } from '../../testkit/member.ts';
 import { shell } from '../../testkit/programs.ts';
 import { namesOf } from '../../testkit/tree.ts';
-import { startCluster } from '../../testkit/vitest/use-cluster.ts';
+import { useCluster } from '../../testkit/vitest/use-cluster.ts';
 import { MappedFile, mappingLacks } from './support/mapped-file.ts';
 
 /** Far below the ten minutes between scans of the folder. */
@@ -19,10 +19,14 @@ const starts = async (member: Member, path: string, text: string): Promise<void>
   expect((await readFile(member.path(path), 'utf8')).slice(0, text.length)).toBe(text);
 };
 
-/** Starts ant and bee, which both have the file `data` of two pages. */
+const started = useCluster(['ant', 'bee']);
+
+/** Empties the folders of ant and bee. Then both have a new file `data` of two pages. */
 async function openScene(): Promise<{ cluster: Cluster; ant: Member; bee: Member }> {
-  const cluster = await startCluster(['ant', 'bee']);
+  const cluster = started();
   const [ant, bee] = [cluster.member('ant'), cluster.member('bee')];
+  await shell(ant.folder, 'rm -f -- *');
+  expect(namesOf(await cluster.settled())).toEqual([]);
   await writeFile(ant.path('data'), 'a'.repeat(8_192));
   await cluster.settled();
   return { cluster, ant, bee };
