@@ -75,7 +75,7 @@ export default defineConfig({
           // Longer than several waits for a cluster: the one that fails says for what.
           testTimeout: 300_000,
           hookTimeout: 180_000,
-          // Most of the time each of them waits for one agent or another: two cores are busy for 65 % of the time with four.
+          // Most of the time each of them waits for one agent or another.
           maxWorkers: 4,
           expect: { poll: { timeout: patienceMs } },
         },

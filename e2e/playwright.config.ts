@@ -8,7 +8,8 @@ export default defineConfig({
   testDir: '.',
   // Each test starts several agents, and waits for them half of its time.
   workers: 2,
-  timeout: 90_000,
+  // Longer than several waits of `expect`, on a machine that is busy with other tests: the one that fails says for what.
+  timeout: 180_000,
   // A member that was killed is down after 10 s, and a chart may be 20 s old, also on a machine that is not busy.
   expect: { timeout: 30_000 },
   forbidOnly: process.env.CI !== undefined,
@@ -16,7 +17,8 @@ export default defineConfig({
   use: {
     ...devices['Desktop Chrome'],
     viewport: { width: 1440, height: 900 },
-    trace: 'retain-on-failure',
+    // Without the film of the page, which takes a tenth of the processor time of a test; each step still has its document.
+    trace: { mode: 'retain-on-failure', screenshots: false },
     launchOptions: {
       args: chromiumArguments(),
       ...(executablePath === undefined ? {} : { executablePath }),
