@@ -30,6 +30,15 @@ export const blocksInFlightPerSourceMax = 8;
 /** Blocks of small contents that may be requested from a source in addition, while large contents have all its places. */
 export const smallBlocksInFlightMin = 2;
 
+/** Blocks of one large content that may be requested and not yet received, from all its sources: they fill 10 Gbit/s at 25 ms. */
+export const blocksInFlightMax = 32;
+
+/** Staged blocks that are announced in one message: at most 40 KB of ranges. */
+export const announcedBlocksMax = 4_096;
+
+/** Contents of one member whose announced blocks are remembered: as many as it fetches. The one heard of least lately is forgotten. */
+export const announcedContentsMax = 64;
+
 /** Files being fetched at once: this many small ones, and in addition as many large ones. */
 export const fetchesMax = 64;
 

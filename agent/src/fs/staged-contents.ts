@@ -77,10 +77,11 @@ export class StagedContents {
     if (gathered === undefined || index < 0 || index >= gathered.present.length) return 'corrupt';
     this.#contents.set(content, gathered);
     const block = expectedBlock({ content, blocks, size, index });
-    const copy = new Uint8Array(bytes);
+    // A block has a buffer of its own when it comes from another member.
+    const own = bytes.length === bytes.buffer.byteLength ? (bytes as Uint8Array<ArrayBuffer>) : new Uint8Array(bytes);
     return await this.use([content], async () => {
-      const input = { block, bytes: copy, isFirst: !gathered.isBegun };
-      const outcome = await this.#workers.run('stageBlock', input, 'background', [copy.buffer]);
+      const input = { block, bytes: own, isFirst: !gathered.isBegun };
+      const outcome = await this.#workers.run('stageBlock', input, 'background', [own.buffer]);
       if (outcome === 'lost') this.#forget(content, gathered);
       if (outcome === 'ok') {
         gathered.isBegun = true;

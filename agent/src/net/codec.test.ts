@@ -318,6 +318,9 @@ describe('[SY6] bytes that are not a message are refused, with a reason', () => 
     [{ type: 'subscribe', origin: 'x' as OriginId, after: 0 }, 'subscribe.origin is not an origin id'],
     [{ type: 'subscribe', origin: own, after: 0.5 }, 'subscribe.after'],
     [{ type: 'want', id: 1, content: 'b3:00' as ContentId, index: 0, path: 'a' }, 'want.content is not a content id'],
+    [{ type: 'have', content: anyContent, blocks: [[3, 2]] }, 'have.blocks is not ranges of blocks'],
+    [{ type: 'have', content: anyContent, blocks: [[0, 524_288]] }, 'have.blocks is not ranges of blocks'],
+    [{ type: 'have', content: anyContent, blocks: Array(4_097).fill([1, 1]) }, 'have.blocks is not ranges of blocks'],
     [{ type: 'pull', id: 1, known: { x: 1 } as Record<OriginId, number> }, 'pull.known is not a version vector'],
     [{ type: 'pull', id: 1, known: { [own]: -1 } }, 'pull.known is not a version vector'],
     [
@@ -335,6 +338,8 @@ describe('[SY6] bytes that are not a message are refused, with a reason', () => 
     return encodeMessage({ type: 'operations', id: 1, carried: [{ operation }] });
   }
 });
+
+const anyContent = `b3:${'0123456789abcdef'.repeat(4)}` as ContentId;
 
 function core() {
   return { origin: own, seq: 7, hlc: 1_700_000_000_000 * 1_024, path: 'a/b', version: { vector: { [own]: 7 } } };

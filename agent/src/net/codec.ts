@@ -33,6 +33,7 @@ const typeNumbers: Readonly<Record<PeerMessageType, number>> = {
   fork: 14,
   sealed: 15,
   report: 16,
+  have: 19,
 };
 
 const typesByNumber = new Map(Object.entries(typeNumbers).map(([type, number]) => [number, type as PeerMessageType]));

@@ -1,9 +1,12 @@
 import {
   type Applied,
   addressesSchema,
+  announcedBlocksMax,
   appliedRangesMax,
+  blockBytes,
   type ContentId,
   carriedAddresses,
+  fileBytesMax,
   forkMarksMax,
   isContentId,
   isMemberId,
@@ -35,6 +38,7 @@ const contentId = z.custom<ContentId>(isContentId, 'is not a content id');
 const milliseconds = z.number().min(0);
 const vector = z.custom<VersionVector>(isVector, 'is not a version vector');
 const ranges = z.custom<Applied['ranges']>(isRanges, 'is not ranges of sequence numbers');
+const blockRanges = z.custom<readonly SeqRange[]>(isBlockRanges, 'is not ranges of blocks');
 const applied = z.object({ vector, ranges });
 const marks = z.custom<Uint8Array>(isMarks, 'is not marks');
 const state = z.enum(['joining', 'syncing', 'active', 'suspect', 'down', 'left']);
@@ -93,6 +97,7 @@ export const bodySchemas: { readonly [T in MapMessageType]: z.ZodType<Body<T>> }
     probe: z.boolean().optional(),
   }),
   missing: z.object({ id, lacks: z.boolean(), shows: z.boolean() }),
+  have: z.object({ content: contentId, blocks: blockRanges }),
   ack: z.object({ known: vector, marks, applied }),
   heartbeat: selfReport.extend({ id, wallMs: z.number() }),
   'heartbeat-reply': z.object({ id, wallMs: z.number().optional() }),
@@ -138,6 +143,11 @@ function isRanges(value: unknown): boolean {
   const ofOne = ([origin, list]: [string, unknown]) =>
     isOriginId(origin) && Array.isArray(list) && list.length <= appliedRangesMax && list.every(isRange);
   return entriesOf(value, originsAcceptedMax)?.every(ofOne) ?? false;
+}
+
+function isBlockRanges(value: unknown): boolean {
+  if (!Array.isArray(value) || value.length > announcedBlocksMax) return false;
+  return value.every((range) => isRange(range) && range[1] < fileBytesMax / blockBytes);
 }
 
 function isLatencies(value: unknown): boolean {

@@ -223,6 +223,14 @@ export const anyMessage: fc.Arbitrary<PeerMessage> = fc.oneof(
     lacks: fc.boolean(),
     shows: fc.boolean(),
   }) as fc.Arbitrary<PeerMessage>,
+  fc.record({
+    type: fc.constant('have'),
+    content: anyId,
+    blocks: fc.array(
+      fc.tuple(fc.nat(500_000), fc.nat(1_000)).map(([from, more]) => [from, from + more] as const),
+      { maxLength: 4 },
+    ),
+  }) as fc.Arbitrary<PeerMessage>,
   fc.record({ type: fc.constant('pull'), id, known: vector }) as fc.Arbitrary<PeerMessage>,
   fc.record({ type: fc.constant('pulled'), id, total: count, done: fc.boolean() }) as fc.Arbitrary<PeerMessage>,
   fc.record({ type: fc.constant('want'), id, content: anyId, index: count, path }) as fc.Arbitrary<PeerMessage>,

@@ -47,6 +47,8 @@ export class ScriptedPeer {
   readonly ends: string[] = [];
   /** An additional handler of received messages. */
   answer: (message: PeerMessage) => void = () => {};
+  /** The bytes of the blocks that it has sent. */
+  #saidBytes = 0;
   readonly #inTransit: (() => void)[] = [];
   #scheduler: Scheduler | undefined;
   #receiver: Receiver | undefined;
@@ -65,6 +67,7 @@ export class ScriptedPeer {
   say(message: PeerMessage): void {
     const receiver = this.#receiver;
     this.#deliver(() => {
+      if (message.type === 'block') this.#saidBytes += message.bytes.length;
       if (this.#receiver === receiver) receiver?.message(message);
     });
   }
@@ -123,7 +126,7 @@ export class ScriptedPeer {
       dialled: true,
       remote: this.address,
       send: (message) => this.#deliver(() => this.#hear(message)),
-      receivedBytes: () => this.partialBytes,
+      receivedBytes: () => this.#saidBytes + this.partialBytes,
       queuedBytes: () => 0,
       whenDrained: (_lane, run) => run(),
       start: (receiver) => {

@@ -95,6 +95,17 @@ export interface MissingMessage {
   readonly shows: boolean;
 }
 
+/**
+ * Blocks of a content that the sender has verified and staged while it fetches the others: it sends them to any member that asks. Those of
+ * earlier messages of the session still count.
+ */
+export interface HaveMessage {
+  readonly type: 'have';
+  readonly content: ContentId;
+  /** Ranges of indices. */
+  readonly blocks: readonly SeqRange[];
+}
+
 /** The operations that the sender knows and holds; sent whenever they change, coalesced. */
 export interface AckMessage {
   readonly type: 'ack';
@@ -207,6 +218,7 @@ export type PeerMessage =
   | WantMessage
   | BlockMessage
   | MissingMessage
+  | HaveMessage
   | AckMessage
   | HeartbeatMessage
   | HeartbeatReplyMessage

@@ -14,49 +14,22 @@ const origin = (more: Partial<SourceCandidate> = {}) => candidate('origin', { is
 const busy = { requestedBytes: 8_000_000, bytesPerSecond: 1_000_000 };
 
 describe('[CT16] the source of a content', () => {
-  test.each<[string, 'small' | 'large', ReturnType<typeof candidate>[], string | undefined]>([
-    ['no candidate', 'small', [], undefined],
+  test.each<[string, ReturnType<typeof candidate>[], string | undefined]>([
+    ['no candidate', [], undefined],
+    ['the origin, if others are about as near', [candidate('near', { roundTripMs: 1 }), origin()], 'origin'],
+    ['a holder that is much nearer', [candidate('near', { roundTripMs: 1 }), origin({ roundTripMs: 200 })], 'near'],
+    ['a holder whose link is idle', [origin(busy), candidate('idle', { roundTripMs: 120 })], 'idle'],
+    ['the origin, if the holder is as busy', [candidate('busy', busy), origin(busy)], 'origin'],
+    ['the busy origin, if no other holds it', [candidate('idle', { isHolder: false }), origin(busy)], 'origin'],
     [
-      'small: the origin, if others are about as near',
-      'small',
-      [candidate('near', { roundTripMs: 1 }), origin()],
-      'origin',
-    ],
-    [
-      'small: a holder that is much nearer',
-      'small',
-      [candidate('near', { roundTripMs: 1 }), origin({ roundTripMs: 200 })],
-      'near',
-    ],
-    ['small: a holder whose link is idle', 'small', [origin(busy), candidate('idle', { roundTripMs: 120 })], 'idle'],
-    ['small: the origin, if the holder is as busy', 'small', [candidate('busy', busy), origin(busy)], 'origin'],
-    [
-      'small: the busy origin, if no other holds it',
-      'small',
-      [candidate('idle', { isHolder: false }), origin(busy)],
-      'origin',
-    ],
-    [
-      'small: a fast link that is busy',
-      'small',
+      'a fast link that is busy',
       [
         candidate('slow', { requestedBytes: 1e6, bytesPerSecond: 1e5 }),
         candidate('fast', { ...busy, bytesPerSecond: 1e9 }),
       ],
       'fast',
     ],
-    ['large: the origin, even if it is busy', 'large', [candidate('idle'), origin(busy)], 'origin'],
-    [
-      'large: the nearest holder',
-      'large',
-      [
-        candidate('far'),
-        candidate('near', { roundTripMs: 2 }),
-        candidate('nearest', { roundTripMs: 1, isHolder: false }),
-      ],
-      'near',
-    ],
-  ])('%s', (_what, size, candidates, chosen) => {
-    expect(chooseSource(candidates, size)?.name).toBe(chosen);
+  ])('%s', (_what, candidates, chosen) => {
+    expect(chooseSource(candidates)?.name).toBe(chosen);
   });
 });

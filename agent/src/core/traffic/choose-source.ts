@@ -17,20 +17,17 @@ const assumedBytesPerSecond = 10_000_000;
 const originLeadMs = 50;
 
 /**
- * The member to fetch a content from. A small one comes from the member that has it and is expected to send it first, so that it does not
- * wait behind a large one on a slow link. A large one comes from its origin, else from the nearest member that has it. Undefined if there
- * is no candidate.
+ * The member to fetch a content from, if only one is asked: the one that has it and is expected to send it first, so that it does not wait
+ * behind a large one on a slow link. Undefined if there is no candidate.
  */
 export function chooseSource<Candidate extends SourceCandidate>(
   candidates: readonly Candidate[],
-  size: 'small' | 'large',
 ): Candidate | undefined {
-  const key = (candidate: Candidate): readonly [rank: number, ms: number] => {
-    const { isOrigin, isHolder, roundTripMs } = candidate;
-    if (size === 'large') return [isOrigin ? 0 : isHolder ? 1 : 2, roundTripMs];
-    return [isOrigin || isHolder ? 0 : 1, expectedMs(candidate) - (isOrigin ? originLeadMs : 0)];
-  };
-  const keyed = candidates.map((candidate) => ({ candidate, key: key(candidate) }));
+  const keyed = candidates.map((candidate) => {
+    const { isOrigin, isHolder } = candidate;
+    const key = [isOrigin || isHolder ? 0 : 1, expectedMs(candidate) - (isOrigin ? originLeadMs : 0)] as const;
+    return { candidate, key };
+  });
   keyed.sort((a, b) => a.key[0] - b.key[0] || a.key[1] - b.key[1]);
   return keyed[0]?.candidate;
 }

@@ -185,7 +185,7 @@ export class SimLink implements Link {
   }
 
   #hand(receiver: LinkReceiver, message: PeerMessage): void {
-    this.#receivedBytes += weightOf(message);
+    this.#receivedBytes += message.type === 'block' ? messageBytes + message.bytes.length : weightOf(message);
     this.#options.arrived(message);
     receiver.message(message);
   }

@@ -256,7 +256,7 @@ export interface Folder {
   sync(paths: readonly string[]): Promise<SyncResult>;
 
   /**
-   * Verifies one block and adds it to the staged file of `content`. `corrupt`: the bytes do not match, and are not added.
+   * Verifies one block and adds it to the staged file of `content`. The bytes are handed over: the caller must not use them again. `corrupt`: the bytes do not match, and are not added.
    * `lost`: all that was staged of the content is gone, this block included; the caller starts again at the first block.
    */
   stageBlock(request: {
@@ -293,8 +293,8 @@ export interface Folder {
   draft(): Draft;
 
   /**
-   * Reads one block of `content` and verifies it. Resolves with `undefined` if the source no longer has it.
-   * The sources `bytes`, `staged` and `draft` are not allowed here.
+   * Reads one block of `content` and verifies it. Resolves with `undefined` if the source no longer has it, or the block is not staged.
+   * The sources `bytes` and `draft` are not allowed here.
    */
   readBlock(request: BlockSource): Promise<Uint8Array | undefined>;
   /** As `readBlock` for each of these, in the same order. Together they should not be much larger than a block. */

@@ -68,7 +68,7 @@ export class Sessions {
   open(peer: Peer): void {
     const { link } = peer;
     const { clock, journal, events, facts } = this.#context;
-    const { peers, catchUp, departures, forks, ownOrigin } = this.#loops;
+    const { peers, catchUp, departures, forks, ownOrigin, transfers } = this.#loops;
     if (link === undefined || peer.hello === undefined) return;
     const { origin } = journal;
     forks.seal(peer.hello.sealed);
@@ -87,9 +87,12 @@ export class Sessions {
     const sent = (bytes: number): void => peer.sent.add(bytes, clock.monotonicMs());
     this.#sessions.set(peer, {
       outgoing: new Outgoing(this.#context, link, sent, (operations) => peer.sentAt.addAll(operations, clock.wallMs())),
-      server: new ContentServer(this.#context, link, (file, bytes) => {
-        sent(bytes);
-        departures.sent(peer, file, bytes);
+      server: new ContentServer(this.#context, link, {
+        sent: (file, bytes) => {
+          sent(bytes);
+          departures.sent(peer, file, bytes);
+        },
+        isStaged: (content) => transfers.hasStaged(content),
       }),
     });
     events.add('joined', { ...peers.about(peer), reason: undefined, remote: link.remote });
@@ -183,6 +186,9 @@ export class Sessions {
         return;
       case 'missing':
         if (!search.missing(peer, message)) transfers.missing(peer, message);
+        return;
+      case 'have':
+        transfers.have(peer, message);
         return;
       case 'ack':
         this.#context.facts.acknowledged.publish();

@@ -7,6 +7,10 @@ export interface BlockRequest<Fetch> {
   readonly fetch: Fetch;
   readonly index: number;
   readonly peer: Peer;
+  /** The peer offered this block while it fetches the content itself. */
+  readonly isOffered: boolean;
+  /** The block came from another peer, or is requested from one because this one stalls. Its answer still occupies the link. */
+  isVoid: boolean;
   /** Time since which all earlier requests to the peer have been answered: peers answer in order, but for small contents. */
   dueSinceMs: number;
 }
@@ -15,35 +19,67 @@ export interface BlockRequest<Fetch> {
 export class BlockRequests<Fetch extends { readonly size: number }> {
   /** By id; ids ascend. */
   readonly #open = new Map<number, BlockRequest<Fetch>>();
+  /** The ids of requests that are given up. An answer to one may still come. */
+  readonly #givenUp = new Map<Peer, Set<number>>();
   /** Blocks that were requested and have not been staged. */
   readonly #inFlight = new Map<Peer, number>();
+  /** Bytes that were requested from each peer and have not come. */
+  readonly #bytes = new Map<Peer, number>();
   #id = 0;
 
   /** Whether a further block may be requested from the peer: a few small contents even if large ones have all places. */
   hasPlace({ size }: Fetch, peer: Peer): boolean {
-    if ((this.#inFlight.get(peer) ?? 0) < blocksInFlightPerSourceMax) return true;
+    if (this.inFlight(peer) < blocksInFlightPerSourceMax) return true;
     if (blockCount(size) > 1) return false;
     return this.#of(peer).filter(({ fetch }) => blockCount(fetch.size) === 1).length < smallBlocksInFlightMin;
   }
 
+  /** The number of blocks that were requested from the peer and have not been staged. */
+  inFlight(peer: Peer): number {
+    return this.#inFlight.get(peer) ?? 0;
+  }
+
   /** Bytes that were requested from the peer and have not come. */
   requestedBytes(peer: Peer): number {
-    return this.#of(peer).reduce((sum, { fetch, index }) => sum + blockRange(fetch.size, index).length, 0);
+    return this.#bytes.get(peer) ?? 0;
+  }
+
+  /** The requests of a fetch that are not void, each with the bytes that were requested from its peer before and with it. */
+  pending(fetch: Fetch): readonly { readonly request: BlockRequest<Fetch>; readonly aheadBytes: number }[] {
+    const ahead = new Map<Peer, number>();
+    const pending: { readonly request: BlockRequest<Fetch>; readonly aheadBytes: number }[] = [];
+    for (const request of this.#open.values()) {
+      const aheadBytes = (ahead.get(request.peer) ?? 0) + bytesOf(request);
+      ahead.set(request.peer, aheadBytes);
+      if (request.fetch === fetch && !request.isVoid) pending.push({ request, aheadBytes });
+    }
+    return pending;
+  }
+
+  /** True while a request for the block is open that is not void. */
+  isPending(fetch: Fetch, index: number): boolean {
+    return this.all().some((one) => one.fetch === fetch && one.index === index && !one.isVoid);
   }
 
   /** Adds a request and returns its id. */
-  add(fetch: Fetch, index: number, peer: Peer, nowMs: number): number {
+  add(request: Pick<BlockRequest<Fetch>, 'fetch' | 'index' | 'peer' | 'isOffered'>, nowMs: number): number {
     const id = ++this.#id;
-    this.#open.set(id, { fetch, index, peer, dueSinceMs: nowMs });
-    this.#inFlight.set(peer, (this.#inFlight.get(peer) ?? 0) + 1);
+    const { peer } = request;
+    const added = { ...request, isVoid: false, dueSinceMs: nowMs };
+    this.#open.set(id, added);
+    this.#inFlight.set(peer, this.inFlight(peer) + 1);
+    this.#bytes.set(peer, this.requestedBytes(peer) + bytesOf(added));
     return id;
   }
 
-  /** Removes the request that the peer has answered; undefined if there is none. It keeps its place until `release`. */
-  take(peer: Peer, id: number, nowMs: number): BlockRequest<Fetch> | undefined {
+  /**
+   * Removes the request that the peer has answered. It keeps its place until `release`. `given-up`: the answer is of no use any more.
+   * `unasked`: the peer was not asked, or has answered already.
+   */
+  take(peer: Peer, id: number, nowMs: number): BlockRequest<Fetch> | 'given-up' | 'unasked' {
     const request = this.#open.get(id);
-    if (request?.peer !== peer) return undefined;
-    this.#open.delete(id);
+    if (request?.peer !== peer) return this.#givenUp.get(peer)?.delete(id) === true ? 'given-up' : 'unasked';
+    this.#remove(id, request);
     for (const [later, behind] of this.#open) {
       if (later > id && behind.peer === peer) behind.dueSinceMs = nowMs;
     }
@@ -52,30 +88,41 @@ export class BlockRequests<Fetch extends { readonly size: number }> {
 
   /** Gives the place of a request back. */
   release(peer: Peer): void {
-    this.#inFlight.set(peer, Math.max(0, (this.#inFlight.get(peer) ?? 0) - 1));
+    this.#inFlight.set(peer, Math.max(0, this.inFlight(peer) - 1));
   }
 
-  /** Removes the open requests of a fetch with their places, and returns the indices of their blocks. */
-  withdraw(fetch: Fetch): readonly number[] {
-    const indices: number[] = [];
-    for (const [id, request] of this.#open) {
-      if (request.fetch !== fetch) continue;
-      this.#open.delete(id);
-      this.release(request.peer);
-      indices.push(request.index);
+  /** Makes the open requests for a block void: it came. */
+  void(fetch: Fetch, index: number): void {
+    for (const request of this.#open.values()) {
+      if (request.fetch === fetch && request.index === index) request.isVoid = true;
     }
-    return indices;
   }
 
-  /** Removes and returns the open requests to a peer whose session has ended. */
+  /** Gives up the open requests of a fetch, those to one peer or all, with their places. Returns those that were not void. */
+  withdraw(fetch: Fetch, peer?: Peer): readonly BlockRequest<Fetch>[] {
+    const requests: BlockRequest<Fetch>[] = [];
+    for (const [id, request] of this.#open) {
+      if (request.fetch !== fetch || (peer !== undefined && request.peer !== peer)) continue;
+      this.#remove(id, request);
+      const givenUp = this.#givenUp.get(request.peer) ?? new Set();
+      this.#givenUp.set(request.peer, givenUp.add(id));
+      this.release(request.peer);
+      if (!request.isVoid) requests.push(request);
+    }
+    return requests;
+  }
+
+  /** Removes and returns the open requests to a peer whose session has ended, without those that are void. */
   closed(peer: Peer): readonly BlockRequest<Fetch>[] {
     const ended: BlockRequest<Fetch>[] = [];
     for (const [id, request] of this.#open) {
       if (request.peer !== peer) continue;
       this.#open.delete(id);
-      ended.push(request);
+      if (!request.isVoid) ended.push(request);
     }
     this.#inFlight.delete(peer);
+    this.#bytes.delete(peer);
+    this.#givenUp.delete(peer);
     return ended;
   }
 
@@ -84,7 +131,21 @@ export class BlockRequests<Fetch extends { readonly size: number }> {
     return [...this.#open.values()];
   }
 
+  /** True while an answer of the peer is awaited. */
+  awaits(peer: Peer): boolean {
+    return this.requestedBytes(peer) > 0;
+  }
+
+  #remove(id: number, request: BlockRequest<Fetch>): void {
+    this.#open.delete(id);
+    this.#bytes.set(request.peer, this.requestedBytes(request.peer) - bytesOf(request));
+  }
+
   #of(peer: Peer): readonly BlockRequest<Fetch>[] {
     return this.all().filter((request) => request.peer === peer);
   }
+}
+
+function bytesOf({ fetch, index }: BlockRequest<{ readonly size: number }>): number {
+  return blockRange(fetch.size, index).length;
 }

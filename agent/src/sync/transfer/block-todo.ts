@@ -1,29 +1,110 @@
-/** The blocks of a content that must still be requested, in order; those to be requested again come first. */
+import type { Offer } from './offers.ts';
+
+const open = 0;
+const requested = 1;
+const here = 2;
+
+/** The share of a member in a content that several members fetch at the same time. */
+export interface Share {
+  /** Its place among them, from 0, and their number. */
+  readonly place: number;
+  readonly members: number;
+}
+
+/** Blocks to be requested again that are examined for a member that has only some: a fetch seldom has more. */
+const againExaminedMax = 64;
+
+/**
+ * The blocks of a content that must still be requested. Members that fetch it at the same time begin with different parts, so that each block
+ * leaves its origin once: the first part of a member is its own, in ascending order. Then it helps the member before it, from the end.
+ */
 export class BlockTodo {
   readonly #count: number;
-  readonly #skipped = new Set<number>();
+  readonly #firstIndex: number;
+  readonly #endIndex: number;
+  readonly #states: Uint8Array;
   readonly #again: number[] = [];
-  #next = 0;
+  #hereCount = 0;
+  /** How far the order was gone through for blocks that no other member offers, and for all. */
+  #rare = 0;
+  #any = 0;
+  /** How far the blocks of each offer were gone through. */
+  readonly #offered = new Map<Offer, number>();
 
-  constructor(count: number) {
+  constructor(count: number, { place, members }: Share = { place: 0, members: 1 }) {
     this.#count = count;
+    this.#states = new Uint8Array(count);
+    this.#firstIndex = Math.floor((count * place) / members);
+    this.#endIndex = Math.floor((count * (place + 1)) / members);
   }
 
-  /** Leaves out blocks that need not be requested, unless they are put back. */
+  /** The number of blocks that are here. */
+  get hereCount(): number {
+    return this.#hereCount;
+  }
+
+  isOpen(index: number): boolean {
+    return this.#states[index] === open;
+  }
+
+  isHere(index: number): boolean {
+    return this.#states[index] === here;
+  }
+
+  /** Notes blocks that need not be requested, unless they are put back. */
   skip(indices: Iterable<number>): void {
-    for (const index of indices) this.#skipped.add(index);
+    for (const index of indices) this.#set(index, here);
   }
 
-  /** Takes the next block; undefined if there is none now. */
-  take(): number | undefined {
-    const again = this.#again.shift();
-    if (again !== undefined) return again;
-    while (this.#skipped.has(this.#next)) this.#next++;
-    return this.#next < this.#count ? this.#next++ : undefined;
+  /** Notes that a block is requested. */
+  take(index: number): void {
+    this.#set(index, requested);
   }
 
-  /** Puts back block `index`, which was taken or skipped, and did not arrive or was wrong. */
+  /** Puts back block `index`, which was taken or skipped, and did not arrive or was wrong. Such blocks come first. */
   again(index: number): void {
+    this.#set(index, open);
     this.#again.push(index);
+  }
+
+  /**
+   * The next open block for a member that has all blocks: one that no other member offers, if there is one. Undefined if none is open.
+   */
+  next(isOffered: (index: number) => boolean = () => false): number | undefined {
+    while (this.#again[0] !== undefined && !this.isOpen(this.#again[0])) this.#again.shift();
+    if (this.#again[0] !== undefined) return this.#again[0];
+    for (; this.#rare < this.#count; this.#rare++) {
+      const index = this.#at(this.#rare);
+      if (this.isOpen(index) && !isOffered(index)) return index;
+    }
+    for (; this.#any < this.#count; this.#any++) {
+      if (this.isOpen(this.#at(this.#any))) return this.#at(this.#any);
+    }
+    return undefined;
+  }
+
+  /** The next open block of those that a member offers. */
+  nextOf(offer: Offer): number | undefined {
+    const again = this.#again.slice(0, againExaminedMax).find((index) => this.isOpen(index) && offer.has(index));
+    if (again !== undefined) return again;
+    let place = this.#offered.get(offer) ?? 0;
+    while (place < offer.indices.length && !this.isOpen(offer.indices[place] as number)) place++;
+    this.#offered.set(offer, place);
+    return offer.indices[place];
+  }
+
+  #at(place: number): number {
+    const [first, end] = [this.#firstIndex, this.#endIndex];
+    if (place < end - first) return first + place;
+    const behind = place - (end - first);
+    return behind < first ? first - 1 - behind : this.#count - 1 - (behind - first);
+  }
+
+  #set(index: number, state: number): void {
+    const before = this.#states[index];
+    if (before === state || index >= this.#count) return;
+    if (before === here) this.#hereCount--;
+    if (state === here) this.#hereCount++;
+    this.#states[index] = state;
   }
 }

@@ -9,26 +9,40 @@ import { fileSource, filesWith } from './local-content.ts';
 
 const readsAtOnce = 2;
 
+/** Where a content is. */
+interface Found {
+  readonly content: ContentId;
+  readonly source: ContentSource;
+  readonly operation: Operation;
+}
+
+/** The connections of a server to the other loops. */
+export interface ServerParts {
+  /** Called with the number of bytes of each block sent. */
+  sent(file: SentFile, bytes: number): void;
+  /** True if some of the content is staged, for a fetch that goes on or may. */
+  isStaged(content: ContentId): boolean;
+}
+
 /**
- * Answers one peer's requests for blocks from this member's folder and history, at the speed of the peer. Those for small contents do not
+ * Answers one peer's requests for blocks from this member's folder, history and staging, at the speed of the peer. Those for small contents do not
  * wait until the blocks before them are sent.
  */
 export class ContentServer {
   readonly #context: Context;
   readonly #link: Link;
-  readonly #sent: (file: SentFile, bytes: number) => void;
+  readonly #parts: ServerParts;
   readonly #queue: WantMessage[] = [];
   #reading = 0;
   /** It is waited until fewer blocks are queued. */
   #isDraining = false;
   #closed = false;
   /** The source of the content that was last requested: the next request is most likely for the same content. */
-  #last: { readonly content: ContentId; readonly source: ContentSource; readonly operation: Operation } | undefined;
+  #last: Found | undefined;
 
-  /** `sent`: called with the number of bytes of each block sent. */
-  constructor(context: Context, link: Link, sent: (file: SentFile, bytes: number) => void) {
+  constructor(context: Context, link: Link, parts: ServerParts) {
     this.#context = context;
-    this.#sent = sent;
+    this.#parts = parts;
     this.#link = link;
   }
 
@@ -85,19 +99,7 @@ export class ContentServer {
   }
 
   async #answer(want: WantMessage): Promise<void> {
-    const found = this.#last?.content === want.content ? this.#last : await this.#find(want.content, want.path);
-    this.#last = found;
-    let bytes: Uint8Array | undefined;
-    if (found !== undefined) {
-      const { blocks, size = 0 } = found.operation;
-      bytes = await this.#context.folder.readBlock({
-        content: want.content,
-        blocks,
-        size,
-        index: want.index,
-        source: found.source,
-      });
-    }
+    const { found, bytes } = await this.#read(want);
     if (bytes !== undefined && bytes.length > inlineBytesMax) await this.#context.limits.send.take(bytes.length);
     if (this.#closed) return;
     if (bytes === undefined) {
@@ -106,23 +108,47 @@ export class ContentServer {
       const shows = showsSomething(this.#context.journal.disk(want.path));
       this.#link.send({ type: 'missing', id: want.id, lacks: found === undefined, shows });
     } else {
-      this.#sent({ content: want.content, path: want.path, size: found?.operation.size ?? 0 }, bytes.length);
+      this.#parts.sent({ content: want.content, path: want.path, size: found?.operation.size ?? 0 }, bytes.length);
       this.#link.send({ type: 'block', id: want.id, bytes });
     }
   }
 
-  async #find(
-    content: ContentId,
-    path: string,
-  ): Promise<{ content: ContentId; source: ContentSource; operation: Operation } | undefined> {
+  /** Reads the block. Without bytes, `found` is the place that should have had it; undefined if this member lacks the content. */
+  async #read({ content, path, index }: WantMessage): Promise<{ readonly found?: Found; readonly bytes?: Uint8Array }> {
+    const found = this.#last?.content === content ? this.#last : await this.#find(content, path);
+    this.#last = found;
+    if (found !== undefined) return { found, ...(await this.#readAt(found, index)) };
+    const operation = this.#parts.isStaged(content) ? this.#operationWith(path, content) : undefined;
+    if (operation === undefined) return {};
+    const staged: Found = { content, source: { from: 'staged' }, operation };
+    const block = await this.#readAt(staged, index);
+    if (block.bytes !== undefined) return { found: staged, ...block };
+    // The staged file may have got its name in the folder meanwhile.
+    const placed = await this.#find(content, path);
+    return placed === undefined ? {} : { found: placed, ...(await this.#readAt(placed, index)) };
+  }
+
+  async #readAt({ content, source, operation }: Found, index: number): Promise<{ readonly bytes?: Uint8Array }> {
+    const { blocks, size = 0 } = operation;
+    const bytes = await this.#context.folder.readBlock({ content, blocks, size, index, source });
+    return bytes === undefined ? {} : { bytes };
+  }
+
+  /** Where the folder or the history has the content. */
+  async #find(content: ContentId, path: string): Promise<Found | undefined> {
     const { journal, folder } = this.#context;
     for (const file of filesWith(this.#context, content)) {
       const operation = journal.operation(file.dot);
       if (operation?.content === content) return { content, source: fileSource(file), operation };
     }
-    // An old version is no head: the member that asks for it names a path that had it.
-    const operation = journal.headWithContent(content) ?? journal.operationWith(path, content);
+    const operation = this.#operationWith(path, content);
     if (operation === undefined || !(await folder.inHistory([content])).has(content)) return undefined;
     return { content, source: { from: 'history' }, operation };
+  }
+
+  /** An old version is no head: the member that asks for it names a path that had it. */
+  #operationWith(path: string, content: ContentId): Operation | undefined {
+    const { journal } = this.#context;
+    return journal.headWithContent(content) ?? journal.operationWith(path, content);
   }
 }

@@ -4,6 +4,7 @@ import type { RateMeter } from '../../core/traffic/rate-meter.ts';
 import type { Peer } from '../members/peer.ts';
 import type { LackingMember } from '../state/missing-contents.ts';
 import type { BlockTodo } from './block-todo.ts';
+import type { Offer } from './offers.ts';
 
 /**
  * `ok`: the content is staged and verified. `missing`: no reachable member has it. `unneeded`: its version was superseded meanwhile, or
@@ -19,6 +20,15 @@ export function fetchSize(bytes: number): FetchSize {
   return bytes > smallFetchBytesMax ? 'large' : 'small';
 }
 
+/** A member from which blocks of a large content can be requested. */
+export interface FetchSource {
+  readonly peer: Peer;
+  /** It has all blocks, or may have: no member is known to. */
+  readonly hasAll: boolean;
+  /** The blocks that it has staged while it fetches the content itself. */
+  readonly offer: Offer | undefined;
+}
+
 /** The transfer of one content to this member. */
 export interface Fetch {
   readonly operation: Operation;
@@ -28,7 +38,10 @@ export interface Fetch {
   readonly tried: Set<MemberId>;
   /** Members of `tried` that answered that they have it nowhere. */
   readonly lacking: LackingMember[];
+  /** The member that a small content is requested from, or from which the last block of a large one came. */
   source: Peer | undefined;
+  /** The members that a large content can be requested from. Undefined if that must be found out again. */
+  sources: readonly FetchSource[] | undefined;
   /**
    * A block is not requested again while it is being written: a second write could reach the file after it was moved into place,
    * and change its modification time.
