@@ -14,8 +14,9 @@ import { idle } from './workloads/idle.ts';
 import { latency } from './workloads/latency.ts';
 import { newcomer } from './workloads/newcomer.ts';
 import { page } from './workloads/page.ts';
+import { severalSources } from './workloads/several.ts';
 
-const names = ['latency', 'small', 'large', 'edits', 'newcomer', 'full-line', 'idle', 'page'] as const;
+const names = ['latency', 'small', 'large', 'edits', 'newcomer', 'several', 'full-line', 'idle', 'page'] as const;
 
 const { values } = parseArgs({
   options: {
@@ -30,6 +31,7 @@ type Name = (typeof names)[number];
 /** Runs one workload on its own members in `root`. */
 async function measure(name: Name, root: string, scratch: string, repetitions: number): Promise<readonly Result[]> {
   if (name === 'page') return page(scratch);
+  if (name === 'several') return severalSources(root, scratch, repetitions);
   const cluster = await Cluster.start(['ant', 'bee', 'cat'], { directory: root, proxied: name === 'full-line' });
   const members = cluster.members as [Member, Member, Member];
   try {

@@ -5,7 +5,12 @@ import { progressSchema } from './members.ts';
 /** One file whose content is on its way to the asked member. */
 export const transferSchema = z.object({
   path: z.string(),
-  from: z.string().nullable().describe('Id of the member that it comes from; null during the search for one.'),
+  from: z
+    .string()
+    .nullable()
+    .describe(
+      'Id of the member that it comes from, of a large one that its last block came from; null during the search for one.',
+    ),
   fromName: z.string().nullable(),
   size: countSchema,
   done: countSchema.describe('Bytes that have arrived and are verified.'),

@@ -33,11 +33,15 @@ const extremeTimesMs = [
   8.64e15,
 ];
 
+/** So many times larger is a file of several blocks that is fetched from several members. */
+const timesLarger = 9;
+
 /** A user of one member's folder, whether its agent runs or not. */
 export class User {
   readonly #shell: UserShell;
   readonly #agenda: Agenda;
   readonly #random: Random;
+  readonly #hasLargeFiles: boolean;
   readonly #pauseMsMax: number;
   readonly #mayWork: () => boolean;
   readonly #weights: Readonly<Record<Habit, number>>;
@@ -83,6 +87,7 @@ export class User {
     pauseMsMax: number;
     keepsImages: boolean;
     mapsFiles: boolean;
+    hasLargeFiles: boolean;
     mayWork: () => boolean;
   }) {
     this.#shell = options.shell;
@@ -90,6 +95,7 @@ export class User {
     this.#random = options.random;
     this.#pauseMsMax = options.pauseMsMax;
     this.#mayWork = options.mayWork;
+    this.#hasLargeFiles = options.hasLargeFiles;
     this.#weights = habitsOf(options);
   }
 
@@ -301,7 +307,8 @@ export class User {
     const name = this.#shell.ledger.nextName();
     if (this.#random.chance(0.9)) return [name, contentOfText(name.padEnd(16))];
     const before = this.#shell.disk.at(path)?.content;
-    const size = this.#random.pick([inlineBytesMax + 1, 200_000, blockBytes, blockBytes + 1, 3 * blockBytes + 17]);
+    const usual = this.#random.pick([inlineBytesMax + 1, 200_000, blockBytes, blockBytes + 1, 3 * blockBytes + 17]);
+    const size = this.#hasLargeFiles && usual >= blockBytes ? timesLarger * usual : usual;
     if (before !== undefined && before.size > inlineBytesMax) return [name, withNewTail(before, name, size)];
     return [name, virtualContent(name, size)];
   }

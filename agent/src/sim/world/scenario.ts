@@ -72,6 +72,8 @@ export interface Scenario {
   readonly keepsImages: boolean;
   /** Users change files through mappings, and through hard links outside the folder. */
   readonly mapsFiles: boolean;
+  /** Files above one block are so large that their blocks come from several members. */
+  readonly hasLargeFiles: boolean;
   /** The largest number of changes by users between two system calls of an agent, on the entry in use. */
   readonly meddlesMax: number;
 }
@@ -141,12 +143,15 @@ export function drawScenario(random: Random): Scenario {
     keepsImages: random.chance(0.1),
     mapsFiles: random.chance(0.3),
     meddlesMax: random.pick([0, 0, 3, 10, 30]),
+    hasLargeFiles: false,
   };
   // Drawn last, so that it changes no other world.
   const hasForks = members > 2 && random.chance(0.15);
   // The age of a change is unknown while the clock jumps, as GUARANTEES says of mappings.
   const mapsFiles = scenario.mapsFiles && scenario.faults.clockJump === 0;
-  return hasForks ? withForks({ ...scenario, mapsFiles }) : { ...scenario, mapsFiles };
+  const hasLargeFiles = members > 2 && random.chance(0.4);
+  const drawn = { ...scenario, mapsFiles, hasLargeFiles };
+  return hasForks ? withForks(drawn) : drawn;
 }
 
 /** Some machines are set back repeatedly, while the others that know their last operations are away. Both branches need time to grow. */

@@ -206,6 +206,7 @@ export class World implements Surroundings {
       pauseMsMax: this.scenario.pauseMsMax,
       keepsImages: this.scenario.keepsImages,
       mapsFiles: this.scenario.mapsFiles,
+      hasLargeFiles: this.scenario.hasLargeFiles,
       mayWork: () => mayWork(machine),
     });
     this.#users.push(user);
