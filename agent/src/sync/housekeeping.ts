@@ -49,7 +49,7 @@ export class Housekeeping {
     peers.learn();
     peers.checkSessions();
     dialer.refresh();
-    transfers.tick();
+    transfers.exchange.tick();
     transfers.dropUnneeded((content) => this.#needsStaged(content));
     catchUp.check();
     incoming.tidy();

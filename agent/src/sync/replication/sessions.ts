@@ -112,7 +112,7 @@ export class Sessions {
     incoming.closed(link);
     if (this.#stopped) return;
     events.add('away', { ...peers.about(peer), reason });
-    transfers.closed(peer);
+    transfers.exchange.closed(peer);
     catchUp.closed(peer);
     peers.refreshStates();
     facts.sessionClosed.publish(peer.id);
@@ -182,13 +182,13 @@ export class Sessions {
         server.want(message);
         return;
       case 'block':
-        if (!search.block(peer, message.id)) transfers.block(peer, message.id, message.bytes);
+        if (!search.block(peer, message.id)) transfers.exchange.block(peer, message.id, message.bytes);
         return;
       case 'missing':
-        if (!search.missing(peer, message)) transfers.missing(peer, message);
+        if (!search.missing(peer, message)) transfers.exchange.missing(peer, message);
         return;
       case 'have':
-        transfers.have(peer, message);
+        transfers.exchange.have(peer, message);
         return;
       case 'ack':
         this.#context.facts.acknowledged.publish();

@@ -1,0 +1,281 @@
+import type { ContentId, HaveMessage, MissingMessage, Operation } from '@lockstep/shared';
+import { blockTimeoutMs, inlineBytesMax } from '@lockstep/shared';
+import { blockRange } from '../../core/blocks.ts';
+import type { Peer } from '../members/peer.ts';
+import type { Peers } from '../members/peers.ts';
+import { WakeTimer } from '../scheduling/wake-timer.ts';
+import type { Context } from '../state/context.ts';
+import { Announcements } from './announcements.ts';
+import { type BlockRequest, BlockRequests } from './block-requests.ts';
+import type { Share } from './block-todo.ts';
+import { type Fetch, type FetchOutcome, fetchSize } from './fetch.ts';
+import { FetchSources } from './fetch-sources.ts';
+import { Offers } from './offers.ts';
+import { SourceRates } from './source-rates.ts';
+
+/** While large contents are fetched, stalled sources are noticed, and staged blocks announced, in this interval. */
+const watchIntervalMs = 200;
+/** The time for which a block that was not requested is reported. */
+const unaskedProblemMs = 600_000;
+
+/** The connections of the exchange to the fetches. */
+export interface ExchangeParts {
+  readonly fetches: ReadonlyMap<ContentId, Fetch>;
+  /** Stages a block that came. Never rejects. */
+  stage(request: BlockRequest<Fetch>, bytes: Uint8Array): Promise<void>;
+  finish(fetch: Fetch, outcome: FetchOutcome): void;
+}
+
+/** Requests the blocks of all fetches: a small content from one member, a large one from all that have blocks of it. */
+export class BlockExchange {
+  readonly #context: Context;
+  readonly #peers: Peers;
+  readonly #parts: ExchangeParts;
+  readonly #requests = new BlockRequests<Fetch>();
+  readonly #rates = new SourceRates();
+  readonly #offers = new Offers();
+  readonly #sources: FetchSources;
+  readonly #announcements: Announcements;
+  readonly #watchTimer: WakeTimer;
+  /** When the present interval began; undefined while no large content is fetched. */
+  #watchedMs: number | undefined;
+  #turn = 0;
+  /** It waits until the limit lets another block come. */
+  #isLimited = false;
+  #stopped = false;
+
+  constructor(context: Context, peers: Peers, parts: ExchangeParts) {
+    this.#context = context;
+    this.#peers = peers;
+    this.#parts = parts;
+    this.#sources = new FetchSources(context, peers, {
+      offers: this.#offers,
+      requests: this.#requests,
+      rates: this.#rates,
+    });
+    this.#announcements = new Announcements(peers);
+    this.#watchTimer = new WakeTimer(context.clock, () => this.#watch());
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    this.#watchTimer.stop();
+  }
+
+  /** The limit for receiving keeps the next block back. */
+  get isLimited(): boolean {
+    return this.#isLimited;
+  }
+
+  /** The fetches of which a block is requested. */
+  asked(): ReadonlySet<Fetch> {
+    return new Set(this.#requests.all().map(({ fetch }) => fetch));
+  }
+
+  /** The part of the content that this member fetches first. */
+  shareOf(operation: Operation): Share {
+    return this.#sources.shareOf(operation);
+  }
+
+  /** A turn after all others. */
+  nextTurn(): number {
+    return ++this.#turn;
+  }
+
+  /** Says the rest of what is here of the content, which is not fetched any more. */
+  ended(content: ContentId): void {
+    this.#announcements.end(content);
+  }
+
+  /** Handles a block that was requested. */
+  block(peer: Peer, id: number, bytes: Uint8Array): void {
+    peer.received.add(bytes.length, this.#context.clock.monotonicMs());
+    const request = this.#take(peer, id, true);
+    if (request === undefined) return;
+    const { fetch, index } = request;
+    if (fetch.todo.isHere(index)) {
+      // Another source was faster.
+      this.#requests.release(peer);
+      this.pump();
+      return;
+    }
+    fetch.source = peer;
+    fetch.todo.skip([index]);
+    this.#requests.void(fetch, index);
+    void this.#parts.stage(request, bytes).finally(() => {
+      // Not earlier: a block occupies memory until it is staged, and a disk can be slower than the network.
+      this.#requests.release(peer);
+      this.pump();
+    });
+  }
+
+  /** Handles a peer's answer that it cannot send the block. */
+  missing(peer: Peer, { id, lacks, shows }: MissingMessage): void {
+    const request = this.#take(peer, id, false);
+    if (request === undefined) return;
+    const { fetch, index, isOffered } = request;
+    this.#requests.release(peer);
+    if (isOffered) this.#offers.refuse(peer, fetch.content);
+    else {
+      // A member that has not yet compared its whole folder with its journal may have the content without knowing.
+      if (lacks && peer.state === 'active') fetch.lacking.push({ member: peer.id, shows });
+      this.abandon(fetch, peer);
+    }
+    fetch.sources = undefined;
+    this.#putBack(fetch, index);
+    this.pump();
+  }
+
+  /** Handles what a peer says it has of a content that it fetches. */
+  have(peer: Peer, message: HaveMessage): void {
+    this.#offers.note(peer, message);
+    const fetch = this.#parts.fetches.get(message.content);
+    if (fetch === undefined) return;
+    fetch.sources = undefined;
+    this.pump();
+  }
+
+  /** Handles the end of a session: its open requests go to other peers. */
+  closed(peer: Peer): void {
+    this.#offers.closed(peer);
+    this.#rates.ended(peer, this.#context.clock.monotonicMs());
+    for (const { fetch, index } of this.#requests.closed(peer)) this.#putBack(fetch, index);
+    for (const fetch of this.#parts.fetches.values()) {
+      fetch.sources = undefined;
+      if (fetch.source !== peer) continue;
+      if (fetchSize(fetch.size) === 'small') this.abandon(fetch, peer);
+      else fetch.source = undefined;
+    }
+    this.pump();
+  }
+
+  /** Gives up sources that do not answer. A source with no outstanding request cannot stall. Must be called regularly. */
+  tick(): void {
+    const nowMs = this.#context.clock.monotonicMs();
+    for (const { fetch, peer, dueSinceMs } of this.#requests.all()) {
+      if (nowMs - dueSinceMs > blockTimeoutMs) this.abandon(fetch, peer);
+    }
+    this.pump();
+  }
+
+  /** While large contents are fetched: replaces sources that stall, and says what is here. */
+  #watch(): void {
+    const nowMs = this.#context.clock.monotonicMs();
+    // A thread that was busy has read nothing: that is no stall of the sources.
+    const lateMs = nowMs - (this.#watchedMs ?? nowMs) - watchIntervalMs;
+    this.#watchedMs = undefined;
+    this.#rates.tick(nowMs, lateMs > watchIntervalMs ? lateMs : 0);
+    for (const fetch of this.#parts.fetches.values()) {
+      fetch.sources = undefined;
+      if (fetchSize(fetch.size) === 'large') this.#passOver(fetch, nowMs);
+    }
+    this.#announcements.flush();
+    this.pump();
+  }
+
+  /** Makes the blocks that stalled sources owe available to others that have them. Whichever answers first counts. */
+  #passOver(fetch: Fetch, nowMs: number): void {
+    const able = this.#sources.of(fetch).filter(({ peer }) => !this.#rates.isStalled(peer, nowMs));
+    for (const { request } of this.#requests.pending(fetch)) {
+      const { peer, index } = request;
+      if (!this.#rates.isStalled(peer, nowMs)) continue;
+      if (!able.some(({ hasAll, offer }) => hasAll || offer?.has(index))) continue;
+      request.isVoid = true;
+      this.#putBack(fetch, index);
+    }
+  }
+
+  /** Lets a block be requested again, unless it came, or another peer was asked for it as well. */
+  #putBack({ todo, ...rest }: Fetch, index: number): void {
+    const fetch = this.#parts.fetches.get(rest.content);
+    if (fetch?.todo !== todo || todo.isHere(index) || todo.isOpen(index)) return;
+    if (!this.#requests.isPending(fetch, index)) todo.again(index);
+  }
+
+  #take(peer: Peer, id: number, isBlock: boolean): BlockRequest<Fetch> | undefined {
+    const nowMs = this.#context.clock.monotonicMs();
+    const request = this.#requests.take(peer, id, nowMs);
+    if (request === 'unasked') {
+      if (isBlock) this.#reportUnasked(peer);
+      return undefined;
+    }
+    this.#rates.came(peer, nowMs, !this.#requests.awaits(peer));
+    if (request === 'given-up') return undefined;
+    if (this.#parts.fetches.get(request.fetch.content) === request.fetch) return request;
+    this.#requests.release(peer);
+    return undefined;
+  }
+
+  #reportUnasked(peer: Peer): void {
+    const name = this.#peers.nameOf(peer.id);
+    const detail = `${name} sent a block that was not requested; it was dropped. Check the version and the machine of ${name}.`;
+    this.#context.problems.set('content-corrupt', { member: name }, detail, unaskedProblemMs);
+  }
+
+  /** Says to the members that lack the content that these blocks are here. */
+  announce({ content, operation, size }: Fetch, indices: readonly number[]): void {
+    if (fetchSize(size) === 'large' && indices.length > 0) this.#announcements.add(content, operation, indices);
+  }
+
+  /** Asks the peer for no more of the content. */
+  abandon(fetch: Fetch, peer: Peer): void {
+    fetch.tried.add(peer.id);
+    fetch.sources = undefined;
+    this.#offers.refuse(peer, fetch.content);
+    for (const { index } of this.#requests.withdraw(fetch, peer)) this.#putBack(fetch, index);
+    if (!this.#requests.awaits(peer)) this.#rates.ended(peer, this.#context.clock.monotonicMs());
+    if (fetch.source === peer) fetch.source = undefined;
+  }
+
+  /** Requests all blocks that may be requested now, and ends fetches for which no source is left. */
+  pump(): void {
+    if (this.#stopped) return;
+    for (const fetch of [...this.#parts.fetches.values()]) {
+      // Blocks that are being written are waited for: the next attempt must not write them at the same time.
+      if (fetch.staging > 0 || (fetch.failure === undefined && this.#sources.isLeft(fetch))) continue;
+      this.#parts.finish(fetch, fetch.failure ?? 'missing');
+    }
+    const queue = [...this.#parts.fetches.values()].sort((a, b) => a.turn - b.turn);
+    if (this.#watchedMs === undefined && queue.some(({ size }) => fetchSize(size) === 'large')) {
+      this.#watchedMs = this.#context.clock.monotonicMs();
+      this.#watchTimer.in(watchIntervalMs);
+    }
+    // The queue grows during the loop: it requests one block of each content in turn, so that neither a large content nor many small
+    // ones delay the others.
+    for (const fetch of queue) if (fetch.failure === undefined && this.#askNext(fetch)) queue.push(fetch);
+  }
+
+  /** Requests the next block of the content, if there is one and a source has less than the limit of open requests. */
+  #askNext(fetch: Fetch): boolean {
+    if (fetch.isLooking) return false;
+    const isLimited = fetch.size > inlineBytesMax;
+    if (isLimited && !this.#mayReceive()) return false;
+    const request = this.#sources.next(fetch);
+    if (request === undefined) return false;
+    const { peer, index } = request;
+    fetch.todo.take(index);
+    if (isLimited) this.#context.limits.receive.tryTake(blockRange(fetch.size, index).length);
+    const nowMs = this.#context.clock.monotonicMs();
+    this.#rates.asked(peer, nowMs);
+    const id = this.#requests.add({ fetch, ...request }, nowMs);
+    fetch.turn = this.nextTurn();
+    peer.link?.send({ type: 'want', id, content: fetch.content, index, path: fetch.operation.path });
+    return true;
+  }
+
+  /** Whether the limit lets another block come; if not, the next one is requested as soon as it does. */
+  #mayReceive(): boolean {
+    const { limits, log } = this.#context;
+    if (this.#isLimited) return false;
+    if (limits.receive.tryTake(0)) return true;
+    this.#isLimited = true;
+    limits.receive
+      .take(0)
+      .then(() => {
+        this.#isLimited = false;
+        this.pump();
+      })
+      .catch((error: unknown) => log.error({ error: String(error) }, 'requesting blocks failed'));
+    return false;
+  }
+}

@@ -1,0 +1,135 @@
+import { blockBytes, memberOf, type Operation } from '@lockstep/shared';
+import { blockCount } from '../../core/blocks.ts';
+import { holds } from '../../core/durability.ts';
+import { chooseSource } from '../../core/traffic/choose-source.ts';
+import { nextRequest } from '../../core/traffic/share-blocks.ts';
+import type { Peer } from '../members/peer.ts';
+import type { Peers } from '../members/peers.ts';
+import type { Context } from '../state/context.ts';
+import type { BlockRequest, BlockRequests } from './block-requests.ts';
+import type { Share } from './block-todo.ts';
+import { type Fetch, type FetchSource, fetchSize } from './fetch.ts';
+import type { Offers } from './offers.ts';
+import type { SourceRates } from './source-rates.ts';
+
+/** What is known of the sources of all fetches. */
+interface ExchangeState {
+  readonly offers: Offers;
+  readonly requests: BlockRequests<Fetch>;
+  readonly rates: SourceRates;
+}
+
+type NextRequest = Pick<BlockRequest<Fetch>, 'peer' | 'index' | 'isOffered'>;
+
+/** The members from which the content of a fetch can be requested, and the next request to one of them. */
+export class FetchSources {
+  readonly #context: Pick<Context, 'clock' | 'self'>;
+  readonly #peers: Peers;
+  readonly #state: ExchangeState;
+
+  constructor(context: Pick<Context, 'clock' | 'self'>, peers: Peers, state: ExchangeState) {
+    this.#context = context;
+    this.#peers = peers;
+    this.#state = state;
+  }
+
+  /** The next request for a block of the content; undefined if there is none to make now. */
+  next(fetch: Fetch): NextRequest | undefined {
+    return fetchSize(fetch.size) === 'large' ? this.#nextOfLarge(fetch) : this.#nextOfSmall(fetch);
+  }
+
+  /** False if no member is left that may have more of the content. */
+  isLeft(fetch: Fetch): boolean {
+    if (fetchSize(fetch.size) === 'small') {
+      fetch.source ??= this.choose(fetch);
+      return fetch.source !== undefined;
+    }
+    const mayHave = ({ hasAll, offer }: FetchSource): boolean =>
+      hasAll || (offer !== undefined && fetch.todo.nextOf(offer) !== undefined);
+    return this.of(fetch).some(mayHave) || this.#state.requests.pending(fetch).length > 0;
+  }
+
+  /** All members that have a large content, and those that fetch it as well. If none has it, one that may. */
+  of(fetch: Fetch): readonly FetchSource[] {
+    if (fetch.sources !== undefined) return fetch.sources;
+    const { operation, tried, content } = fetch;
+    const sources = this.#peers.ready().map((peer): FetchSource => {
+      const isHolder = peer.id === memberOf(operation.origin) || holds(peer.applied, operation);
+      return { peer, hasAll: isHolder && !tried.has(peer.id), offer: this.#state.offers.of(peer, content) };
+    });
+    const guess = sources.some(({ hasAll }) => hasAll) ? undefined : this.choose(fetch);
+    fetch.sources = sources
+      .map((source) => (source.peer === guess ? { ...source, hasAll: true } : source))
+      .filter(({ hasAll, offer }) => hasAll || offer !== undefined);
+    return fetch.sources;
+  }
+
+  /** The part of the content that this member fetches first: the others that lack it begin with other parts. */
+  shareOf(operation: Operation): Share {
+    const { id } = this.#context.self;
+    const lacking = this.#peers.ready().filter(({ applied, origin }) => {
+      return origin !== operation.origin && !holds(applied, operation);
+    });
+    const members = [id, ...lacking.map((peer) => peer.id)].sort();
+    return { place: members.indexOf(id), members: members.length };
+  }
+
+  /** The member to ask, of those that were not tried. */
+  choose(fetch: Fetch): Peer | undefined {
+    const nowMs = this.#context.clock.monotonicMs();
+    const candidates = this.#peers
+      .ready()
+      .filter((peer) => !fetch.tried.has(peer.id))
+      .map((peer) => ({
+        peer,
+        isOrigin: peer.id === memberOf(fetch.operation.origin),
+        isHolder: holds(peer.applied, fetch.operation),
+        roundTripMs: peer.rttMs ?? 0,
+        requestedBytes: this.#state.requests.requestedBytes(peer),
+        bytesPerSecond: peer.received.perSecond(nowMs),
+      }));
+    return chooseSource(candidates)?.peer;
+  }
+
+  #nextOfSmall(fetch: Fetch): NextRequest | undefined {
+    fetch.source ??= this.choose(fetch);
+    const { source } = fetch;
+    if (source === undefined || !this.#state.requests.hasPlace(fetch, source)) return undefined;
+    const index = fetch.todo.next();
+    return index === undefined ? undefined : { peer: source, index, isOffered: false };
+  }
+
+  #nextOfLarge(fetch: Fetch): NextRequest | undefined {
+    const { size, todo } = fetch;
+    const nowMs = this.#context.clock.monotonicMs();
+    const known = this.of(fetch);
+    const isOffered = (index: number): boolean => known.some(({ hasAll, offer }) => !hasAll && offer?.has(index));
+    const nextOf = ({ hasAll, offer }: FetchSource): number | undefined =>
+      hasAll ? todo.next(isOffered) : offer && todo.nextOf(offer);
+    const sources = known
+      .map((source) => ({ ...source, next: nextOf(source) }))
+      .map(({ peer, hasAll, offer, next }) => ({
+        peer,
+        hasAll,
+        offer,
+        next,
+        isNextOffered: next !== undefined && isOffered(next),
+        roundTripMs: peer.rttMs ?? 0,
+        bytesPerMs: this.#state.rates.bytesPerMs(peer),
+        requests: this.#state.requests.inFlight(peer),
+        requestedBytes: this.#state.requests.requestedBytes(peer),
+        isStalled: this.#state.rates.isStalled(peer, nowMs),
+      }));
+    const pending = this.#state.requests.pending(fetch).flatMap(({ request, aheadBytes }) => {
+      const source = sources.find(({ peer }) => peer === request.peer);
+      const partialBytes = Math.min(blockBytes, this.#state.rates.partialBytes(request.peer));
+      return source === undefined ? [] : { index: request.index, source, aheadBytes: aheadBytes - partialBytes };
+    });
+    const missingBytes = (blockCount(size) - todo.hereCount) * blockBytes;
+    const has = ({ hasAll, offer }: FetchSource, index: number): boolean => hasAll || offer?.has(index) === true;
+    const request = nextRequest<(typeof sources)[number]>({ sources, pending, missingBytes, has });
+    if (request === undefined) return undefined;
+    const { source, index } = request;
+    return { peer: source.peer, index, isOffered: source.offer?.has(index) === true };
+  }
+}
