@@ -127,8 +127,8 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
       rescanIntervalMs: config.rescanIntervalMs,
       boot: await readBoot(),
       scrubIntervalMs: config.scrubIntervalMs,
-      sendBytesPerSecondMax: config.sendBytesPerSecondMax,
-      receiveBytesPerSecondMax: config.receiveBytesPerSecondMax,
+      sendLimit: config.sendLimit,
+      receiveLimit: config.receiveLimit,
     });
     engine.events.onAdded(() => {
       const others = addressesOfOthers(engine);

@@ -19,13 +19,13 @@ const pageAddress = 'A mistake here opens the dashboard to others, or cuts you o
 
 /** Of each setting how it can be changed. */
 export const changeRules: Readonly<Record<keyof Config, ChangeRule>> = {
-  sendBytesPerSecondMax: {
+  sendLimit: {
     title: 'Limit for sending',
     group: 'limits',
     takesEffect: 'now',
-    effect: 'Contents of files above 64 KiB leave this member no faster. All others together share the rate.',
+    effect: 'Contents of files above 64 KiB leave this member no faster. All others share a rate that names no member.',
   },
-  receiveBytesPerSecondMax: {
+  receiveLimit: {
     title: 'Limit for receiving',
     group: 'limits',
     takesEffect: 'now',

@@ -3,18 +3,9 @@ import { controlLevels } from '@lockstep/shared/api';
 import { noticeFreeBytesMin, noticeKinds } from '@lockstep/shared/present';
 import { z } from 'zod';
 import { formatDiskRoom, formatDuration, formatSize, parseDiskRoom } from './quantity.ts';
+import { allowedRates, rateRules } from './rate-rules.ts';
 import { type Config, type ConfigKey, dashboardGuards, logLevels } from './schema.ts';
-import {
-  allowedRates,
-  custom,
-  dialAddresses,
-  duration,
-  hostPort,
-  memberName,
-  rate,
-  size,
-  webhook,
-} from './value-schemas.ts';
+import { custom, dialAddresses, duration, hostPort, memberName, size, webhook } from './value-schemas.ts';
 
 function define<Field extends keyof Config>(
   key: Omit<ConfigKey<Field>, 'environment' | 'flag'> & { readonly flag?: string },
@@ -213,28 +204,29 @@ export const configKeys: readonly ConfigKey[] = [
     defaultText: formatDuration(scrubIntervalMs),
   }),
   define({
-    field: 'sendBytesPerSecondMax',
+    field: 'sendLimit',
     key: 'send_limit',
-    placeholder: 'RATE',
+    placeholder: 'RULES',
     list: false,
     comment: [
-      'The rate at which this member sends contents of files, to all others together. Changes themselves and files up to 64 KiB are not',
-      'limited: they leave at once.',
+      'The rate at which this member sends contents of files: one for all others together, or a list with rates for some hours of the local',
+      'day or for one member, such as ["10 MiB/s", "2 MiB/s 08:00-18:00", "1 MiB/s cat"]. The lowest of those that hold binds.',
+      'Changes themselves and files up to 64 KiB are not limited: they leave at once.',
     ],
     allowed: allowedRates,
-    schema: rate,
+    schema: rateRules,
     defaultText: 'none',
   }),
   define({
-    field: 'receiveBytesPerSecondMax',
+    field: 'receiveLimit',
     key: 'receive_limit',
-    placeholder: 'RATE',
+    placeholder: 'RULES',
     list: false,
     comment: [
-      'The rate at which this member requests contents of files, from all others together. What is small comes at once.',
+      'The rate at which this member requests contents of files, in the same form. What is small comes at once.',
     ],
     allowed: allowedRates,
-    schema: rate,
+    schema: rateRules,
     defaultText: 'none',
   }),
   define({

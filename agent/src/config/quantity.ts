@@ -38,11 +38,6 @@ export function formatSize(bytes: number): string {
   return format(bytes, sizeUnits, ' ');
 }
 
-/** Parses `none`, `512 KiB/s`, `2 MiB` as bytes per second; `none` is infinite. Undefined for other texts. */
-export function parseRate(text: string): number | undefined {
-  return text.trim() === 'none' ? Number.POSITIVE_INFINITY : parseSize(text.trim().replace(/ ?\/ ?s$/, ''));
-}
-
 /** Room on a disk: a number of bytes, or a part of the disk from 0 to 1. */
 export type DiskRoom = { readonly bytes: number } | { readonly share: number };
 

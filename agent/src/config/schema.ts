@@ -3,6 +3,7 @@ import type { ControlLevel } from '@lockstep/shared/api';
 import type { NoticeKind } from '@lockstep/shared/present';
 import type { z } from 'zod';
 import type { DiskRoom } from './quantity.ts';
+import type { RateRule } from './rate-rules.ts';
 
 export const logLevels = ['debug', 'info', 'warn', 'error'] as const;
 
@@ -38,9 +39,9 @@ export interface Config {
   readonly historySize: DiskRoom;
   readonly historyAgeMsMax: number;
   readonly scrubIntervalMs: number;
-  /** Bytes per second of contents to, and from, all members together; infinite for no limit. */
-  readonly sendBytesPerSecondMax: number;
-  readonly receiveBytesPerSecondMax: number;
+  /** The limits for contents to, and from, other members. */
+  readonly sendLimit: readonly RateRule[];
+  readonly receiveLimit: readonly RateRule[];
   /** The URL to which notices are posted; empty for none. */
   readonly notifyWebhook: string;
   /** The program that is run for notices, and its arguments; empty for none. */

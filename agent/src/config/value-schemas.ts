@@ -1,6 +1,6 @@
 import { formatHostPort, isAnyHost, parseHostPort } from '@lockstep/shared';
 import { z } from 'zod';
-import { formatSize, parseDuration, parseRate, parseSize } from './quantity.ts';
+import { parseDuration, parseSize } from './quantity.ts';
 
 /** A value read from a text; `read` returns undefined for a text that is not allowed. */
 export function custom<Value>(read: (text: string) => Value | undefined): z.ZodType<Value> {
@@ -13,9 +13,6 @@ export function custom<Value>(read: (text: string) => Value | undefined): z.ZodT
     return value;
   });
 }
-
-/** Below it a block of 1 MiB takes so long that the receiver may give its source up. */
-const limitBytesMin = 262_144;
 
 /** A member's name. */
 export const memberName = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$/);
@@ -47,12 +44,3 @@ export const webhook = z
 
 /** A number of bytes. */
 export const size = custom(parseSize);
-
-/** Bytes per second; infinite for no limit. */
-export const rate = custom((text) => {
-  const bytesPerSecond = parseRate(text);
-  return bytesPerSecond === undefined || bytesPerSecond < limitBytesMin ? undefined : bytesPerSecond;
-});
-
-/** The rates allowed, as the end of a sentence that begins with "must be". */
-export const allowedRates = `none, or a rate from ${formatSize(limitBytesMin)}/s, such as "2 MiB/s" (units B, KiB, MiB, GiB)`;

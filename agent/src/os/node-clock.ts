@@ -10,6 +10,10 @@ const earliestMs = 365 * 86_400_000;
 export const nodeClock: Clock = {
   wallMs: () => Math.max(earliestMs, Date.now()),
   monotonicMs: () => performance.now(),
+  localMinute() {
+    const now = new Date();
+    return now.getHours() * 60 + now.getMinutes();
+  },
   random: () => Math.random(),
   after(delayMs: number, run: () => void): Timer {
     // A timer below a millisecond would still wait for one: an action that is due now runs in this turn of the event loop.

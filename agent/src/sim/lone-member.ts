@@ -7,7 +7,7 @@ import { Peers } from '../sync/members/peers.ts';
 import type { Folder } from '../sync/ports/folder.ts';
 import type { Journal } from '../sync/ports/journal.ts';
 import { Facts } from '../sync/scheduling/facts.ts';
-import { RateLimit } from '../sync/scheduling/rate-limit.ts';
+import { TrafficLimit } from '../sync/scheduling/traffic-limit.ts';
 import { ByteCache } from '../sync/state/byte-cache.ts';
 import { type Context, FolderLock } from '../sync/state/context.ts';
 import { Events } from '../sync/state/events.ts';
@@ -84,6 +84,7 @@ export class LoneMember {
     const error = (_: object, message: string): void => void this.errors.push(message);
     const self = { id: this.id, name: 'ant', addresses: [] };
     const facts = new Facts();
+    const nameOf = (member: MemberId) => journal.members().find(({ id }) => id === member)?.name;
     this.context = {
       facts,
       events: new Events(journal, clock),
@@ -103,7 +104,7 @@ export class LoneMember {
       others: new OtherHolders(self.id, journal),
       inbox: new ByteCache(inboxBytesMax),
       outbox: new ByteCache(inboxBytesMax),
-      limits: { send: new RateLimit(clock), receive: new RateLimit(clock) },
+      limits: { send: new TrafficLimit(clock, nameOf), receive: new TrafficLimit(clock, nameOf) },
     };
     this.operationWriter = new OperationWriter(this.context, { ensure: quiet });
     this.peers = new Peers(this.context, {

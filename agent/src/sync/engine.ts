@@ -1,5 +1,6 @@
 import { historyAgeMsMax, historyFilesMax, lastSyncMs, type MemberId, scrubIntervalMs } from '@lockstep/shared';
 import type { VerifyResult } from '@lockstep/shared/api';
+import type { RateRule } from '../core/traffic/rate-rules.ts';
 import type { AccessParts } from './access/access-parts.ts';
 import { ApplyLoop } from './apply/apply-loop.ts';
 import { recordInterruptedBatch } from './apply/interrupted-batch.ts';
@@ -61,9 +62,9 @@ export interface EngineSettings {
   readonly historyAgeMsMax: number;
   readonly rescanIntervalMs: number;
   readonly scrubIntervalMs: number;
-  /** Bytes of blocks per second to, and from, all members together; infinite for no limit. */
-  readonly sendBytesPerSecondMax: number;
-  readonly receiveBytesPerSecondMax: number;
+  /** The limits for blocks to, and from, other members. */
+  readonly sendLimit: readonly RateRule[];
+  readonly receiveLimit: readonly RateRule[];
 }
 
 export interface EngineOptions extends Partial<EngineSettings> {
@@ -125,9 +126,13 @@ export class Engine {
     const { journal, clock } = options;
     this.context = createContext(options);
     const { context } = this;
-    const { sendBytesPerSecondMax, receiveBytesPerSecondMax } = options;
-    context.limits.send.limit(sendBytesPerSecondMax ?? Number.POSITIVE_INFINITY);
-    context.limits.receive.limit(receiveBytesPerSecondMax ?? Number.POSITIVE_INFINITY);
+    const { send, receive } = context.limits;
+    send.limit(options.sendLimit ?? []);
+    receive.limit(options.receiveLimit ?? []);
+    context.facts.second.on(() => {
+      send.refresh();
+      receive.refresh();
+    });
     this.events = context.events;
     this.totals = new Totals(context);
     this.lifecycle = new Lifecycle(context);
@@ -328,12 +333,12 @@ export class Engine {
     historyAgeMsMax: ageMsMax,
     rescanIntervalMs: scansMs,
     scrubIntervalMs: scrubsMs,
-    sendBytesPerSecondMax,
-    receiveBytesPerSecondMax,
+    sendLimit,
+    receiveLimit,
   }: EngineSettings): void {
     const { send, receive } = this.context.limits;
-    send.limit(sendBytesPerSecondMax);
-    receive.limit(receiveBytesPerSecondMax);
+    send.limit(sendLimit);
+    receive.limit(receiveLimit);
     this.retention.limit({ size: historySize, ageMsMax });
     this.localChanges.scanEvery(scansMs);
     this.#scrub.every(scrubsMs);

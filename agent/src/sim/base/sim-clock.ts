@@ -1,3 +1,4 @@
+import { minutesPerDay } from '../../core/traffic/rate-rules.ts';
 import type { Clock, Timer } from '../../sync/ports/clock.ts';
 import type { Life } from './life.ts';
 import type { Random } from './random.ts';
@@ -44,6 +45,11 @@ export class SimClock implements Clock {
 
   monotonicMs(): number {
     return this.#scheduler.nowMs;
+  }
+
+  /** Simulated machines are in UTC. */
+  localMinute(): number {
+    return Math.floor(this.wallMs() / 60_000) % minutesPerDay;
   }
 
   after(delayMs: number, run: () => void): Timer {

@@ -4,6 +4,8 @@ export interface Clock {
   wallMs(): number;
   /** Monotonic clock, milliseconds from an arbitrary start. Never goes back. */
   monotonicMs(): number;
+  /** The minute of the day that the machine's clock shows, from 0 to 1,439, in its time zone. May jump. */
+  localMinute(): number;
   /** Calls `run` once after `delayMs`. */
   after(delayMs: number, run: () => void): Timer;
   /** A random number from 0 (inclusive) to 1 (exclusive). */

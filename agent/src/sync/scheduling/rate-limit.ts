@@ -1,5 +1,8 @@
 import type { Clock, Timer } from '../ports/clock.ts';
 
+/** A limit that delayed something within this time still counts as one that does: between two blocks nothing waits for a moment. */
+const delayShownMs = 2_000;
+
 /**
  * A limit of bytes per second (the generic cell rate algorithm of ITU-T I.371, without a burst). What is taken delays what is taken after
  * it, so that the first bytes after a pause go at once. Those that wait go in the order in which they came.
@@ -11,6 +14,8 @@ export class RateLimit {
   #freeMs = 0;
   #waiting: { readonly bytes: number; readonly go: () => void }[] = [];
   #timer: Timer | undefined;
+  /** The end of the last delay, by the monotonic clock. */
+  #delayedMs = Number.NEGATIVE_INFINITY;
 
   /** `bytesPerSecond`: above 0; infinite for none. */
   constructor(clock: Clock, bytesPerSecond = Number.POSITIVE_INFINITY) {
@@ -26,6 +31,12 @@ export class RateLimit {
     this.#freeMs = nowMs;
     if (Number.isFinite(owedBytes)) this.#spend(owedBytes);
     this.#next();
+  }
+
+  /** True while something waits because of this limit, and for two seconds afterwards, unless there is no limit any more. */
+  get isDelaying(): boolean {
+    if (this.#bytesPerSecond === Number.POSITIVE_INFINITY) return false;
+    return this.#waiting.length > 0 || this.#clock.monotonicMs() - this.#delayedMs < delayShownMs;
   }
 
   /** Takes `bytes` if they may go now; otherwise returns false. */
@@ -61,6 +72,7 @@ export class RateLimit {
       const first = this.#waiting.shift();
       if (first === undefined) return;
       this.#spend(first.bytes);
+      this.#delayedMs = this.#clock.monotonicMs();
       first.go();
     }
   }

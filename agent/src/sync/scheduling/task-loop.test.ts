@@ -27,6 +27,7 @@ beforeEach(() => {
   clock = {
     wallMs: () => scheduler.nowMs,
     monotonicMs: () => scheduler.nowMs,
+    localMinute: () => 0,
     after: (delayMs, run) => scheduler.after(delayMs, run),
     random: () => 0,
   };

@@ -12,6 +12,9 @@ class ManualClock implements Clock {
   monotonicMs(): number {
     return this.nowMs;
   }
+  localMinute(): number {
+    return 0;
+  }
   after(_delayMs: number, run: () => void): { cancel(): void } {
     this.turns += 1;
     run();

@@ -4,7 +4,7 @@ import type { Folder } from '../ports/folder.ts';
 import type { Journal } from '../ports/journal.ts';
 import type { Log } from '../ports/log.ts';
 import { Facts } from '../scheduling/facts.ts';
-import { RateLimit } from '../scheduling/rate-limit.ts';
+import { TrafficLimit } from '../scheduling/traffic-limit.ts';
 import { ByteCache } from './byte-cache.ts';
 import { Events } from './events.ts';
 import { IgnoreFile, ignoreRulesSetting } from './ignore-file.ts';
@@ -68,8 +68,8 @@ export interface Context {
   readonly inbox: ByteCache;
   /** Bytes of files that were just written here, for the members that will receive them. */
   readonly outbox: ByteCache;
-  /** The limits for blocks of contents to, and from, all members together. */
-  readonly limits: { readonly send: RateLimit; readonly receive: RateLimit };
+  /** The limits for blocks of contents to, and from, other members. */
+  readonly limits: { readonly send: TrafficLimit; readonly receive: TrafficLimit };
 }
 
 /** Creates the context of one member from the given adapters. Each new problem is logged and becomes an event. */
@@ -84,6 +84,7 @@ export function createContext(parts: {
   const facts = new Facts();
   const events = new Events(journal, clock);
   // A machine with containers has dozens of addresses; the wire carries only the best ones.
+  const nameOf = (member: MemberId): string | undefined => journal.members().find(({ id }) => id === member)?.name;
   const self = { ...identity, addresses: carriedAddresses(identity.addresses) };
   return {
     facts,
@@ -109,6 +110,6 @@ export function createContext(parts: {
     others: new OtherHolders(self.id, journal),
     inbox: new ByteCache(inlineWaitingBytesMax),
     outbox: new ByteCache(outboxBytesMax),
-    limits: { send: new RateLimit(clock), receive: new RateLimit(clock) },
+    limits: { send: new TrafficLimit(clock, nameOf), receive: new TrafficLimit(clock, nameOf) },
   };
 }

@@ -1,4 +1,4 @@
-import type { ContentId, HaveMessage, MissingMessage, Operation } from '@lockstep/shared';
+import type { ContentId, HaveMessage, MemberId, MissingMessage, Operation } from '@lockstep/shared';
 import { blockTimeoutMs, inlineBytesMax } from '@lockstep/shared';
 import { blockRange } from '../../core/blocks.ts';
 import type { Peer } from '../members/peer.ts';
@@ -40,8 +40,8 @@ export class BlockExchange {
   /** When the present interval began; undefined while no large content is fetched. */
   #watchedMs: number | undefined;
   #turn = 0;
-  /** It waits until the limit lets another block come. */
-  #isLimited = false;
+  /** The members of which the limit lets no other block come now. */
+  readonly #limited = new Set<MemberId>();
   #stopped = false;
 
   constructor(context: Context, peers: Peers, parts: ExchangeParts) {
@@ -62,9 +62,11 @@ export class BlockExchange {
     this.#watchTimer.stop();
   }
 
-  /** The limit for receiving keeps the next block back. */
-  get isLimited(): boolean {
-    return this.#isLimited;
+  /** The limit for receiving keeps the next block of the content back. */
+  isLimited(fetch: Fetch): boolean {
+    if (fetch.size <= inlineBytesMax || this.#limited.size === 0) return false;
+    const sources = fetchSize(fetch.size) === 'large' ? this.#sources.of(fetch).map(({ peer }) => peer) : [fetch.source];
+    return sources.every((peer) => peer !== undefined && this.#limited.has(peer.id));
   }
 
   /** The fetches of which a block is requested. */
@@ -249,12 +251,11 @@ export class BlockExchange {
   #askNext(fetch: Fetch): boolean {
     if (fetch.isLooking) return false;
     const isLimited = fetch.size > inlineBytesMax;
-    if (isLimited && !this.#mayReceive()) return false;
-    const request = this.#sources.next(fetch);
+    const request = this.#sources.next(fetch, (peer) => !isLimited || this.#mayReceive(peer));
     if (request === undefined) return false;
     const { peer, index } = request;
     fetch.todo.take(index);
-    if (isLimited) this.#context.limits.receive.tryTake(blockRange(fetch.size, index).length);
+    if (isLimited) this.#context.limits.receive.tryTake(blockRange(fetch.size, index).length, peer.id);
     const nowMs = this.#context.clock.monotonicMs();
     this.#rates.asked(peer, nowMs);
     const id = this.#requests.add({ fetch, ...request }, nowMs);
@@ -263,18 +264,17 @@ export class BlockExchange {
     return true;
   }
 
-  /** Whether the limit lets another block come; if not, the next one is requested as soon as it does. */
-  #mayReceive(): boolean {
+  /** Whether the limit lets another block come from this member; if not, the next one is requested as soon as it does. */
+  #mayReceive({ id }: Peer): boolean {
     const { limits, log } = this.#context;
-    if (this.#isLimited) return false;
-    if (limits.receive.tryTake(0)) return true;
-    this.#isLimited = true;
+    if (this.#limited.has(id)) return false;
+    if (limits.receive.tryTake(0, id)) return true;
+    this.#limited.add(id);
     limits.receive
-      .take(0)
-      .then(() => {
-        this.#isLimited = false;
-        this.pump();
-      })
+      .take(0, id)
+      .then(() => this.#limited.delete(id))
+      // Later than those that wait for the same limit are let go, so that the content whose turn it is has the next block.
+      .then(() => this.pump())
       .catch((error: unknown) => log.error({ error: String(error) }, 'requesting blocks failed'));
     return false;
   }

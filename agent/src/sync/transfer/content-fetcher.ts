@@ -76,7 +76,7 @@ export class ContentFetcher {
       startedMs: fetch.startedMs,
       progressMs: fetch.meter.lastMs,
       isAsked: asked.has(fetch),
-      isLimited: this.exchange.isLimited && fetch.size > inlineBytesMax,
+      isLimited: this.exchange.isLimited(fetch),
       isFull: fetch.failure === 'disk-full',
     }));
   }

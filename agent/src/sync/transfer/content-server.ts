@@ -100,7 +100,9 @@ export class ContentServer {
 
   async #answer(want: WantMessage): Promise<void> {
     const { found, bytes } = await this.#read(want);
-    if (bytes !== undefined && bytes.length > inlineBytesMax) await this.#context.limits.send.take(bytes.length);
+    if (bytes !== undefined && bytes.length > inlineBytesMax) {
+      await this.#context.limits.send.take(bytes.length, this.#link.peer);
+    }
     if (this.#closed) return;
     if (bytes === undefined) {
       if (found?.source.from === 'file') this.#context.facts.suspected.publish(found.source.path);

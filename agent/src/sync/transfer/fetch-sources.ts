@@ -33,9 +33,9 @@ export class FetchSources {
     this.#state = state;
   }
 
-  /** The next request for a block of the content; undefined if there is none to make now. */
-  next(fetch: Fetch): NextRequest | undefined {
-    return fetchSize(fetch.size) === 'large' ? this.#nextOfLarge(fetch) : this.#nextOfSmall(fetch);
+  /** The next request for a block of the content to a member that `mayAsk` admits; undefined if there is none to make now. */
+  next(fetch: Fetch, mayAsk: (peer: Peer) => boolean): NextRequest | undefined {
+    return fetchSize(fetch.size) === 'large' ? this.#nextOfLarge(fetch, mayAsk) : this.#nextOfSmall(fetch, mayAsk);
   }
 
   /** False if no member is left that may have more of the content. */
@@ -91,15 +91,15 @@ export class FetchSources {
     return chooseSource(candidates)?.peer;
   }
 
-  #nextOfSmall(fetch: Fetch): NextRequest | undefined {
+  #nextOfSmall(fetch: Fetch, mayAsk: (peer: Peer) => boolean): NextRequest | undefined {
     fetch.source ??= this.choose(fetch);
     const { source } = fetch;
-    if (source === undefined || !this.#state.requests.hasPlace(fetch, source)) return undefined;
+    if (source === undefined || !this.#state.requests.hasPlace(fetch, source) || !mayAsk(source)) return undefined;
     const index = fetch.todo.next();
     return index === undefined ? undefined : { peer: source, index, isOffered: false };
   }
 
-  #nextOfLarge(fetch: Fetch): NextRequest | undefined {
+  #nextOfLarge(fetch: Fetch, mayAsk: (peer: Peer) => boolean): NextRequest | undefined {
     const { size, todo } = fetch;
     const nowMs = this.#context.clock.monotonicMs();
     const known = this.of(fetch);
@@ -127,7 +127,8 @@ export class FetchSources {
     });
     const missingBytes = (blockCount(size) - todo.hereCount) * blockBytes;
     const has = ({ hasAll, offer }: FetchSource, index: number): boolean => hasAll || offer?.has(index) === true;
-    const request = nextRequest<(typeof sources)[number]>({ sources, pending, missingBytes, has });
+    const able = sources.filter(({ peer }) => mayAsk(peer));
+    const request = nextRequest<(typeof sources)[number]>({ sources: able, pending, missingBytes, has });
     if (request === undefined) return undefined;
     const { source, index } = request;
     return { peer: source.peer, index, isOffered: source.offer?.has(index) === true };
